@@ -1,0 +1,66 @@
+"""Acceptance vectors: where a tree that is computed from one gets it.
+
+P[k] is the probability that the k-th child of a node is accepted, given that the node is. Measured and published
+vectors are JSON files in assets/acceptance, each with its source.
+"""
+
+from __future__ import annotations
+
+import json
+from functools import lru_cache
+from pathlib import Path
+from typing import Any
+
+ASSETS = Path(__file__).resolve().parent.parent / "assets"
+
+
+def check_acceptance(value: Any, where: str = "acceptance") -> tuple:
+    """An acceptance vector, or one per level, as nested tuples of floats.
+
+    Raises:
+        ValueError: if it is empty or holds anything but numbers from 0 to 1.
+    """
+    if isinstance(value, list | tuple) and value and all(isinstance(level, list | tuple) for level in value):
+        return tuple(check_acceptance(level, f"{where}, level {i}") for i, level in enumerate(value, 1))
+    good = isinstance(value, list | tuple) and len(value) > 0
+    if not (good and all(isinstance(x, int | float) and not isinstance(x, bool) and 0 <= x <= 1 for x in value)):
+        raise ValueError(f"{where} must list numbers from 0 to 1, or one such list per level; got {str(value)[:80]}.")
+    return tuple(map(float, value))
+
+
+def read_acceptance(path: str | Path) -> tuple:
+    """The vector in a JSON file of the form {"acceptance": [...]}.
+
+    Raises:
+        ValueError: if the file is missing or does not hold such a vector.
+    """
+    try:
+        data = json.loads(Path(path).read_text(encoding="utf-8"))
+    except OSError as error:
+        raise ValueError(f"acceptance file {str(path)!r} cannot be read: {error.strerror}.") from None
+    except ValueError:
+        raise ValueError(f'acceptance file {str(path)!r} must hold JSON like {{"acceptance": [0.6, 0.2]}}.') from None
+    if not isinstance(data, dict) or "acceptance" not in data:
+        raise ValueError(f'acceptance file {str(path)!r} must hold an object with a list "acceptance".')
+    return check_acceptance(data["acceptance"], f"acceptance in {str(path)!r}")
+
+
+@lru_cache
+def measured() -> tuple[dict[str, Any], ...]:
+    """The vectors measured on the embedded pair, each with "verifier", "temperature" and "acceptance"."""
+    return tuple(json.loads((ASSETS / "acceptance" / "embedded.json").read_text(encoding="utf-8"))["vectors"])
+
+
+def find_acceptance(verifier: str, temperature: float) -> tuple[float, ...]:
+    """The embedded pair's vector for a rule at the nearest measured temperature (Sequoia's where the rule has none).
+
+    Args:
+        verifier: menu name of the rule.
+        temperature: the target's.
+    """
+    for name in (verifier, "sequoia"):
+        rows = [row for row in measured() if row["verifier"] == name]
+        if rows:
+            nearest = min(rows, key=lambda row: abs(row["temperature"] - temperature))
+            return tuple(nearest["acceptance"])
+    raise ValueError(f"no acceptance vector is stored for {verifier}; give the builder one in numbers.")

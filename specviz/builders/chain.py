@@ -1,0 +1,35 @@
+"""One chain of drafted tokens: speculative decoding as first published (Leviathan et al. 2023; Chen et al. 2023)."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+from typing import ClassVar
+
+from ..parameters import check, whole
+from ..protocols import TreeBuilder
+from ..tree import Topology
+from .filling import fill, grow_shape
+
+
+@dataclass(frozen=True)
+class Chain(TreeBuilder):
+    """A chain of `depth` tokens, each drawn after the one before."""
+
+    name: ClassVar[str] = "chain"
+    title: ClassVar[str] = "Chain"
+    depth: int = whole(4, 1, 64, "Length", "How many tokens the draft writes ahead.")
+
+    def __post_init__(self) -> None:
+        check(self)
+
+    @property
+    def is_chain(self) -> bool:
+        return True
+
+    @cached_property
+    def shape(self) -> Topology:
+        return grow_shape([1] * self.depth)
+
+    def __call__(self, draft, rng, law, room, notes):
+        return fill(draft, self.shape, law, rng, room)

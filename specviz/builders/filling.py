@@ -1,0 +1,44 @@
+"""Static trees: a shape fixed before any token is drawn, filled level by level with one draft pass per level."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from ..laws import draw_children
+from ..protocols import Draft
+from ..randomness import Randomness
+from ..tree import TokenTree, Topology
+
+
+def fill(draft: Draft, shape: Topology, law: str, rng: Randomness, room: int) -> TokenTree:
+    """Fill a shape with drawn tokens, breadth first.
+
+    Levels deeper than `room` - 1 are left out, and so is what the vocabulary is too small for (the children after
+    the last drawn one, with everything below them): both are decided before the tokens concerned are drawn.
+    """
+    tree = draft.tree
+    level = [(0, 0)]  # (node of the shape, node of the tree)
+    for _ in range(room - 1):
+        level = [(spot, node) for spot, node in level if shape.children[spot]]
+        if not level:
+            break
+        rows = draft.expand([node for _, node in level])
+        grown = []
+        for (spot, node), q in zip(level, rows, strict=True):
+            spots = shape.children[spot]
+            tokens = draw_children(q, len(spots), law, rng, tree.position(node))
+            grown += [(child, tree.add(node, token)) for child, token in zip(spots, tokens, strict=False)]
+        level = grown
+    return tree
+
+
+def grow_shape(widths: Iterable[int]) -> Topology:
+    """The full tree in which every node of level i has widths[i] children."""
+    parents, level = [-1], [0]
+    for width in widths:
+        grown = []
+        for node in level:
+            grown += range(len(parents), len(parents) + width)
+            parents += [node] * width
+        level = grown
+    return Topology(tuple(parents))

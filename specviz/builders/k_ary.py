@@ -1,0 +1,43 @@
+"""The full k-ary tree: every node of every level has the same number of children (Medusa's Cartesian tree)."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+from typing import ClassVar
+
+from ..parameters import check, whole
+from ..protocols import TreeBuilder
+from ..tree import Topology
+from .filling import fill, grow_shape
+
+
+@dataclass(frozen=True)
+class KAry(TreeBuilder):
+    """Every node has `width` children, down to `depth` levels below the root."""
+
+    name: ClassVar[str] = "k-ary"
+    title: ClassVar[str] = "k-ary"
+    width: int = whole(2, 1, 32, "Children", "How many children every node has.")
+    depth: int = whole(3, 1, 64, "Levels", "How many levels the tree has below its root.")
+
+    def __post_init__(self) -> None:
+        check(self)
+        size = sum(self.width**level for level in range(self.depth + 1))
+        if size > 1024:
+            made = f"{size}" if size < 10**6 else "more than a million"
+            raise ValueError(
+                f"k-ary must have at most 1024 nodes; width {self.width} and depth {self.depth} make {made}. "
+                "Lower one of them."
+            )
+
+    @property
+    def is_chain(self) -> bool:
+        return self.width == 1
+
+    @cached_property
+    def shape(self) -> Topology:
+        return grow_shape([self.width] * self.depth)
+
+    def __call__(self, draft, rng, law, room, notes):
+        return fill(draft, self.shape, law, rng, room)

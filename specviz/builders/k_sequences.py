@@ -1,0 +1,45 @@
+"""k sequences side by side that part at the root (SpecInfer's 5 x 8 and 16 x 48; SpecTr's drafts).
+
+Unlike SpecInfer, equal first tokens of i.i.d. sequences stay separate nodes: merging them would drop tries that the
+rule counts on.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+from typing import ClassVar
+
+from ..parameters import check, whole
+from ..protocols import TreeBuilder
+from ..tree import Topology
+from .filling import fill, grow_shape
+
+
+@dataclass(frozen=True)
+class KSequences(TreeBuilder):
+    """`width` chains of `depth` tokens that share nothing but the root."""
+
+    name: ClassVar[str] = "k-sequences"
+    title: ClassVar[str] = "k sequences"
+    width: int = whole(3, 1, 64, "Sequences", "How many chains are drafted side by side.")
+    depth: int = whole(4, 1, 64, "Length", "How many tokens each chain has.")
+
+    def __post_init__(self) -> None:
+        check(self)
+        if self.width * self.depth > 1023:
+            raise ValueError(
+                f"k-sequences.width times depth must be at most 1023; "
+                f"got {self.width} x {self.depth}. Lower one of them."
+            )
+
+    @property
+    def is_chain(self) -> bool:
+        return self.width == 1
+
+    @cached_property
+    def shape(self) -> Topology:
+        return grow_shape([self.width] + [1] * (self.depth - 1))
+
+    def __call__(self, draft, rng, law, room, notes):
+        return fill(draft, self.shape, law, rng, room)

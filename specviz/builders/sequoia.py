@@ -1,0 +1,121 @@
+"""Sequoia's tree: the shape of a given size and depth that is expected to bring the most tokens.
+
+Unlike the other static shapes it is computed, by dynamic programming over an acceptance vector P, where P[k] is the
+probability that the k-th child is accepted once its parent is (Chen et al. 2024, section 4.1 and appendix D).
+A node counts the product of P along its path; the sum over all nodes, the root's 1 included, is the expected number
+of tokens per pass.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from functools import cached_property, lru_cache
+from typing import ClassVar
+
+import numpy as np
+
+from ..acceptance import check_acceptance, find_acceptance
+from ..parameters import check, free, whole
+from ..protocols import TreeBuilder
+from ..tree import Topology
+from .filling import fill
+
+
+@dataclass(frozen=True)
+class Sequoia(TreeBuilder):
+    """The best tree of `size` nodes and `depth` levels for an acceptance vector."""
+
+    name: ClassVar[str] = "sequoia"
+    title: ClassVar[str] = "Sequoia"
+    size: int = whole(16, 1, 1024, "Nodes", "How many nodes the tree has, its root included.")
+    depth: int = whole(6, 1, 64, "Levels", "How many levels the tree may have below its root.")
+    width: int = whole(16, 1, 64, "Most children", "How many children a node may have.")
+    acceptance: str | tuple = free(
+        "auto", "Acceptance", "The acceptance vector: auto (measured for this rule and temperature) or numbers."
+    )
+
+    def __post_init__(self) -> None:
+        check(self)
+        if self.acceptance != "auto":
+            object.__setattr__(self, "acceptance", check_acceptance(self.acceptance, f"{self.name}.acceptance"))
+
+    @property
+    def is_chain(self) -> bool:
+        return self.width == 1 or self.size <= 2
+
+    def prepare(self, verifier, temperature):
+        if self.acceptance != "auto":
+            return self
+        return replace(self, acceptance=find_acceptance(verifier.name, temperature))
+
+    @cached_property
+    def best(self) -> tuple[Topology, float]:
+        """The shape and its expected tokens per pass."""
+        vector = find_acceptance("sequoia", 1.0) if self.acceptance == "auto" else self.acceptance
+        return best_tree(vector, self.size, self.depth, self.width)
+
+    def __call__(self, draft, rng, law, room, notes):
+        return fill(draft, self.best[0], law, rng, room)
+
+
+@lru_cache(maxsize=64)
+def best_tree(acceptance: tuple, size: int, depth: int, width: int) -> tuple[Topology, float]:
+    """The tree with the most expected tokens per pass.
+
+    Args:
+        acceptance: P[k] for k = 1, 2, ..., or one such vector per level (the last one is repeated); it need not fall.
+        size: most nodes, root included.
+        depth: most levels below the root.
+        width: most children of a node; at most len(P) are used.
+
+    Returns:
+        The shape, nodes breadth first, and its expected tokens per pass. It has fewer nodes than `size` only where
+        depth and width leave no room for more.
+    """
+    levels = [acceptance] * depth if not isinstance(acceptance[0], tuple) else list(acceptance)
+    levels = [np.asarray(level[:width], float) for level in (levels + levels[-1:] * depth)[:depth]]
+    # best[d][m]: the most tokens from a subtree of exactly m nodes whose top node is at depth d. At the last level
+    # only a single node fits. exact[d][b][m]: the same with exactly b children.
+    best: list[np.ndarray] = [np.full(size + 1, -np.inf) for _ in range(depth + 1)]
+    best[depth][1] = 1.0
+    exact: list[np.ndarray] = [None] * depth
+    for d in reversed(range(depth)):
+        exact[d] = _split(levels[d], best[d + 1])
+        best[d] = exact[d].max(axis=0)
+    whole_tree = int(np.flatnonzero(np.isfinite(best[0]))[-1])
+    return _unfold(whole_tree, levels, best, exact), float(best[0][whole_tree])
+
+
+def _split(level: np.ndarray, below: np.ndarray) -> np.ndarray:
+    """exact[b, m]: the most tokens of m nodes split over a node, and b children that each head a subtree of `below`."""
+    size = len(below) - 1
+    exact = np.full((len(level) + 1, size + 1), -np.inf)
+    exact[0, 1] = 1.0
+    largest = int(np.flatnonzero(np.isfinite(below))[-1]) if np.isfinite(below).any() else 0
+    # rest[m, j] = exact[b - 1, m - j] for subtrees of j = 1 .. largest nodes, as a view on a padded copy
+    padded = np.full(size + 1 + largest, -np.inf)
+    window = np.lib.stride_tricks.sliding_window_view(padded, largest)[: size + 1, ::-1]
+    scratch = np.empty((size + 1, largest))
+    for b, accept in enumerate(level, 1):
+        padded[largest:] = exact[b - 1]
+        np.add(window, accept * below[1 : largest + 1], out=scratch)
+        scratch.max(axis=1, out=exact[b])
+    return exact
+
+
+def _unfold(nodes: int, levels: list[np.ndarray], best: list[np.ndarray], exact: list[np.ndarray]) -> Topology:
+    """Follow the choices of the dynamic programme back from the root, level by level."""
+    parents, waiting = [-1], [(0, 0, nodes)]  # (node, depth, nodes of its subtree)
+    for node, d, m in waiting:
+        if m == 1:
+            continue
+        children, b = [], int(exact[d][:, m].argmax())
+        for k in range(b, 0, -1):
+            j = np.arange(1, m)
+            share = int(j[(exact[d][k - 1, m - j] + levels[d][k - 1] * best[d + 1][j]).argmax()])
+            children.append(share)
+            m -= share
+        for share in reversed(children):
+            waiting.append((len(parents), d + 1, share))
+            parents.append(node)
+    return Topology(tuple(parents))

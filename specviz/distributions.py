@@ -1,0 +1,140 @@
+"""Probability rows: how logits become the distributions that are drawn from and compared.
+
+p = target, q = draft. A row is a float64 vector over the vocabulary that sums to one. What counts as p or q is the
+row *after* temperature, top-k and top-p: the token must be drawn from the very row that is later compared.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+
+@dataclass(frozen=True)
+class Sampling:
+    """How logits become probabilities.
+
+    Args:
+        temperature: 0 takes the most probable token; otherwise logits are divided by it.
+        top_p: keep the smallest set of most probable tokens whose mass reaches this, in (0, 1].
+        top_k: keep this many most probable tokens; None keeps all.
+    """
+
+    temperature: float = 1.0
+    top_p: float = 1.0
+    top_k: int | None = None
+
+    def __post_init__(self) -> None:
+        if not (isinstance(self.temperature, int | float) and 0 <= self.temperature < math.inf):
+            raise ValueError(
+                f"temperature must be a number from 0 upwards; got {self.temperature}. "
+                "Use 0 for the most probable token, 1 for the model's own distribution."
+            )
+        if not 0 < self.top_p <= 1:
+            raise ValueError(f"top_p must be above 0 and at most 1; got {self.top_p}. Use 1 to keep every token.")
+        if self.top_k is not None and (self.top_k != int(self.top_k) or self.top_k < 1):
+            raise ValueError(f"top_k must be a whole number from 1, or None; got {self.top_k}. Use None to keep all.")
+
+    @property
+    def plain(self) -> bool:
+        """True where only the temperature acts, so a probability needs no look at the other tokens' ranks."""
+        return self.top_p >= 1 and self.top_k is None
+
+
+def softmax(logits: np.ndarray) -> np.ndarray:
+    """Probabilities of logits [..., V] in float64."""
+    shifted = np.asarray(logits, dtype=np.float64)
+    shifted = shifted - shifted.max(axis=-1, keepdims=True)
+    np.exp(shifted, out=shifted)
+    shifted /= shifted.sum(axis=-1, keepdims=True)
+    return shifted
+
+
+def probabilities(logits: np.ndarray, sampling: Sampling) -> np.ndarray:
+    """Post-processed probability row of one row of logits [V]: temperature, then top-k, then top-p.
+
+    Ties at temperature 0 and at the edge of top-k and top-p go to the lower token id.
+    """
+    if sampling.temperature == 0:
+        row = np.zeros(len(logits))
+        row[int(np.argmax(logits))] = 1.0
+        return row
+    row = softmax(np.asarray(logits, dtype=np.float64) / sampling.temperature)
+    if sampling.plain:
+        return row
+    order = np.argsort(-row, kind="stable")
+    keep = len(row) if sampling.top_k is None else min(int(sampling.top_k), len(row))
+    if sampling.top_p < 1:
+        mass = np.cumsum(row[order[:keep]])
+        # The token that crosses the threshold is kept; top-p acts on what top-k left, renormalised.
+        keep = min(keep, int(np.searchsorted(mass, sampling.top_p * mass[-1])) + 1)
+    cut = np.zeros_like(row)
+    cut[order[:keep]] = row[order[:keep]]
+    return normalise(cut)
+
+
+class Rows:
+    """The probability rows of a tree, computed from logits when they are asked for.
+
+    A walk reads at most depth + 1 rows, so most of them are never turned into probabilities.
+
+    Args:
+        logits: one row a node, float [n, V]; anything with `logits[node]` and `len` will do.
+        sampling: how a row is post-processed.
+    """
+
+    def __init__(self, logits: np.ndarray, sampling: Sampling) -> None:
+        self.logits = logits
+        self.sampling = sampling
+        self._rows: dict[int, np.ndarray] = {}
+
+    def __len__(self) -> int:
+        return len(self.logits)
+
+    def __getitem__(self, node: int) -> np.ndarray:
+        if node not in self._rows:
+            self._rows[node] = probabilities(self.logits[node], self.sampling)
+        return self._rows[node]
+
+    def of(self, nodes: Sequence[int], tokens: Sequence[int], temperature: float | None = None) -> np.ndarray:
+        """Probabilities of `tokens[i]` after `nodes[i]`, float64 [len(nodes)].
+
+        With `temperature` given, those of the plain softmax at that temperature instead of the post-processed rows.
+        """
+        nodes, tokens = np.asarray(nodes, dtype=int), np.asarray(tokens, dtype=int)
+        out = np.zeros(len(nodes))
+        plain = temperature is not None
+        for node in dict.fromkeys(nodes.tolist()):
+            which = nodes == node
+            row = softmax(self.logits[node] / temperature) if plain else self[node]
+            out[which] = row[tokens[which]]
+        return out
+
+
+def normalise(weights: np.ndarray) -> np.ndarray:
+    """`weights / sum(weights)`, float64 [V]; the sum must be positive."""
+    return weights / weights.sum()
+
+
+def residual(p: np.ndarray, q: np.ndarray) -> np.ndarray:
+    """What the target still wants after the draft was refused, norm([p - q]+) (Leviathan et al. 2023, section 2.3).
+
+    Where nothing is left (p = q up to rounding, so a refusal has probability zero) p itself is returned.
+    """
+    left = np.maximum(p - q, 0.0)
+    total = left.sum()
+    return left / total if total > 0 else p
+
+
+def total_variation(p: np.ndarray, q: np.ndarray) -> float:
+    """Half the sum of |p - q|, in [0, 1]; one minus it is the acceptance of a single draft."""
+    return 0.5 * float(np.abs(p - q).sum())
+
+
+def entropy(row: np.ndarray) -> float:
+    """Shannon entropy of a row in nats."""
+    positive = row[row > 0]
+    return float(-(positive * np.log(positive)).sum())

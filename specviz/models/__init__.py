@@ -1,0 +1,1 @@
+"""Model pairs: exact toy tables (`table`) and transformers models (`huggingface`, `pair`)."""

@@ -1,0 +1,278 @@
+"""The records of a run: what a verifier decided, what one step was, and the whole run as a trace.
+
+Everything here is plain data, so a picture needs nothing else and a trace written on one machine plays on any other.
+A `Step` holds columns over the nodes of its tree; p = target, q = draft.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass, field, fields, is_dataclass
+from typing import Any, ClassVar
+
+from .distributions import Sampling
+
+SCHEMA = 1
+OUTCOMES = ("root", "accepted", "rejected", "unreached", "passed")
+
+
+@dataclass(frozen=True)
+class Verdict:
+    """What a verifier decided about one tree.
+
+    Args:
+        path: the accepted nodes from below the root downwards.
+        bonus: the token the target adds after the last accepted node: a correction where children were refused.
+        outcome: one of `OUTCOMES` for each node, [n].
+        accept_prob: the probability with which each compared node would be accepted, [n]; None where a rule has none.
+        coin: the uniform number that was compared with it, [n]; None where there was none.
+        detail: what a teacher needs beyond that, node (as a string) -> plain JSON data.
+    """
+
+    path: tuple[int, ...]
+    bonus: int
+    outcome: tuple[str, ...]
+    accept_prob: tuple[float | None, ...]
+    coin: tuple[float | None, ...]
+    detail: dict[str, Any] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class Timing:
+    """Seconds of one step: draft passes, target passes, the rule's arithmetic, and all the rest."""
+
+    draft: float = 0.0
+    target: float = 0.0
+    verify: float = 0.0
+    other: float = 0.0
+
+    @property
+    def total(self) -> float:
+        return self.draft + self.target + self.verify + self.other
+
+
+@dataclass(frozen=True)
+class Choice:
+    """A builder or a verifier by menu name and parameters, as it stands in JSON; `registry.build` makes the object."""
+
+    name: str
+    parameters: dict[str, Any] = field(default_factory=dict)
+
+    @classmethod
+    def of(cls, value: Any) -> Choice:
+        """The choice that stands for `value`, a Choice or a frozen dataclass with a menu name."""
+        if isinstance(value, Choice):
+            return value
+        if not (is_dataclass(value) and isinstance(getattr(value, "name", None), str)):
+            raise ValueError(
+                f"builder and verifier must be made from specviz.BUILDERS and specviz.VERIFIERS; got {value!r}."
+            )
+        return cls(value.name, asdict(value))
+
+
+@dataclass(frozen=True)
+class RunConfig:
+    """Everything that determines a run besides the pair.
+
+    Args:
+        prompt: text, or a list of token ids.
+        builder, verifier: from `specviz.BUILDERS` and `specviz.VERIFIERS`, or a `Choice` that names them.
+        temperature, top_p, top_k: how the target's rows are processed; top_p and top_k apply to the draft as well.
+        draft_temperature: None means the target's temperature, and 0.6 where that is 0.
+        max_new_tokens: how many tokens to write at most.
+        seed: a whole number from 0.
+
+    Raises:
+        ValueError: if a value is out of its range; the message says what to do.
+    """
+
+    prompt: str | Sequence[int] = "Once upon a time"
+    builder: Any = Choice("sequoia")
+    verifier: Any = Choice("sequoia")
+    temperature: float = 0.8
+    top_p: float = 1.0
+    top_k: int | None = None
+    draft_temperature: float | None = None
+    max_new_tokens: int = 128
+    seed: int = 0
+
+    def __post_init__(self) -> None:
+        if not isinstance(self.prompt, str):
+            object.__setattr__(self, "prompt", tuple(int(token) for token in self.prompt))
+        if not self.prompt:
+            raise ValueError("prompt must not be empty. Type a few words for the models to continue.")
+        for name, low in (("max_new_tokens", 1), ("seed", 0)):
+            value = getattr(self, name)
+            if isinstance(value, bool) or not isinstance(value, int) or value < low:
+                raise ValueError(f"{name} must be a whole number from {low}; got {value!r}.")
+        _ = self.target_sampling, self.draft_sampling  # raises on a bad temperature, top_p or top_k
+
+    @property
+    def target_sampling(self) -> Sampling:
+        return Sampling(self.temperature, self.top_p, self.top_k)
+
+    @property
+    def draft_sampling(self) -> Sampling:
+        temperature = self.draft_temperature
+        if temperature is None:
+            temperature = self.temperature if self.temperature > 0 else 0.6
+        try:
+            return Sampling(temperature, self.top_p, self.top_k)
+        except ValueError as error:
+            raise ValueError(f"draft_{error}" if str(error).startswith("temperature") else str(error)) from None
+
+    def to_dict(self) -> dict[str, Any]:
+        data = {f.name: getattr(self, f.name) for f in fields(self)}
+        for kind in ("builder", "verifier"):
+            data[kind] = asdict(Choice.of(data[kind]))
+        if not isinstance(self.prompt, str):
+            data["prompt"] = list(self.prompt)
+        return data
+
+
+@dataclass(frozen=True)
+class Step:
+    """One step of a run: a drafted tree, the target's rows for it, and the verdict, as columns over its nodes, [n].
+
+    Args:
+        index: number of the step in its run, from 0.
+        start: absolute position of the root in the text.
+        parents, tokens, texts: the tree; `texts` are the tokens as a person reads them.
+        draft_prob: q of each token after its parent; None for the root and where no draft was asked.
+        target_prob: p of each token after its parent, after temperature, top-k and top-p; None for the root.
+        target_prob_plain: the same at temperature 1 without top-k and top-p.
+        outcome, accept_prob, coin, detail: see `Verdict`.
+        emitted: the token ids this step added to the text, in order, cut at end of text and at the limits.
+        pieces: the text each emitted token added; together they are exactly the text of the run.
+        bonus: the last of `emitted` where it came from the target (a correction or a bonus), else None.
+        corrected: whether the bonus replaced refused children.
+        law: how children were drawn.
+        keys: what each node was chosen by when the tree grew, or None.
+        growth: what the builder recorded about its growth, plain JSON data.
+        draft_passes: how many passes of the draft the tree took.
+        seconds: where the time went.
+    """
+
+    index: int
+    start: int
+    parents: tuple[int, ...]
+    tokens: tuple[int, ...]
+    texts: tuple[str, ...]
+    draft_prob: tuple[float | None, ...]
+    target_prob: tuple[float | None, ...]
+    target_prob_plain: tuple[float | None, ...]
+    outcome: tuple[str, ...]
+    accept_prob: tuple[float | None, ...]
+    coin: tuple[float | None, ...]
+    emitted: tuple[int, ...]
+    pieces: tuple[str, ...]
+    bonus: int | None
+    corrected: bool
+    law: str
+    keys: tuple[float | None, ...]
+    growth: dict[str, Any]
+    detail: dict[str, Any]
+    draft_passes: int
+    seconds: Timing
+
+    COLUMNS: ClassVar[tuple[str, ...]] = (
+        "parents", "tokens", "texts", "draft_prob", "target_prob", "target_prob_plain",
+        "outcome", "accept_prob", "coin", "keys",
+    )  # fmt: skip
+
+    @property
+    def path(self) -> tuple[int, ...]:
+        """The accepted nodes, top down."""
+        return tuple(node for node, outcome in enumerate(self.outcome) if outcome == "accepted")
+
+    def to_dict(self) -> dict[str, Any]:
+        data = {f.name: getattr(self, f.name) for f in fields(self)}
+        return data | {"seconds": asdict(self.seconds)}
+
+
+@dataclass(frozen=True)
+class Trace:
+    """A whole run: its configuration, its prompt, its steps and its text.
+
+    Args:
+        config: the configuration it ran with.
+        pair: name of the model pair and what else describes it, plain JSON data with at least "name".
+        prompt_tokens: token ids of the prompt.
+        prompt_text: the prompt as text.
+        steps: the steps in order.
+        stop: why it ended: "length", "end of text", "context" or "stopped".
+    """
+
+    config: RunConfig
+    pair: dict[str, Any]
+    prompt_tokens: tuple[int, ...]
+    prompt_text: str
+    steps: tuple[Step, ...]
+    stop: str
+    version: str = ""
+
+    @property
+    def tokens(self) -> tuple[int, ...]:
+        """The token ids that the run wrote, without the prompt."""
+        return tuple(token for step in self.steps for token in step.emitted)
+
+    @property
+    def text(self) -> str:
+        """The text that the run wrote, without the prompt."""
+        return "".join(piece for step in self.steps for piece in step.pieces)
+
+    @property
+    def seconds(self) -> float:
+        """How long its steps took together."""
+        return sum(step.seconds.total for step in self.steps)
+
+    @property
+    def tokens_per_pass(self) -> float:
+        """Tokens written per pass of the target."""
+        return len(self.tokens) / len(self.steps) if self.steps else 0.0
+
+    @property
+    def acceptance(self) -> float | None:
+        """Accepted nodes divided by compared nodes (never-reached nodes do not count); None where none was compared."""
+        outcomes = [outcome for step in self.steps for outcome in step.outcome]
+        compared = sum(outcome in ("accepted", "rejected", "passed") for outcome in outcomes)
+        return outcomes.count("accepted") / compared if compared else None
+
+    def to_dict(self) -> dict[str, Any]:
+        return {
+            "schema": SCHEMA,
+            "version": self.version,
+            "config": self.config.to_dict(),
+            "pair": self.pair,
+            "prompt_tokens": list(self.prompt_tokens),
+            "prompt_text": self.prompt_text,
+            "text": self.text,
+            "stop": self.stop,
+            "steps": [step.to_dict() for step in self.steps],
+        }
+
+    def to_json(self) -> str:
+        """The trace as JSON text; numbers keep six significant digits."""
+        return json.dumps(_rounded(self.to_dict()), ensure_ascii=False, separators=(",", ":"), allow_nan=False)
+
+    @classmethod
+    def from_json(cls, text: str) -> Trace:
+        """Read what `to_json` wrote.
+
+        Raises:
+            ValueError: if the text is not JSON or not a trace; the message says what is wrong with it.
+        """
+        from .reading import trace_from_json
+
+        return trace_from_json(text)
+
+
+def _rounded(value: Any) -> Any:
+    if isinstance(value, float):
+        return float(f"{value:.6g}")
+    if isinstance(value, dict):
+        return {key: _rounded(item) for key, item in value.items()}
+    if isinstance(value, list | tuple):
+        return [_rounded(item) for item in value]
+    return value

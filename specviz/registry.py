@@ -1,0 +1,45 @@
+"""From names to objects: the registries of builders and verifiers, and `build`, which checks what it is given."""
+
+from __future__ import annotations
+
+from dataclasses import MISSING, fields
+from typing import Any
+
+from .builders import BUILDERS
+from .record import Choice
+from .verifiers import VERIFIERS
+
+REGISTRIES = {"builder": BUILDERS, "verifier": VERIFIERS}
+
+
+def build(kind: str, choice: Any) -> Any:
+    """The builder or verifier that `choice` stands for.
+
+    Args:
+        kind: "builder" or "verifier".
+        choice: the object itself, or a `Choice` with its menu name and parameters.
+
+    Raises:
+        ValueError: if the name or a parameter is unknown; the message lists what there is.
+    """
+    registry = REGISTRIES[kind]
+    if isinstance(choice, tuple(registry.values())):
+        return choice
+    if not isinstance(choice, Choice):
+        raise ValueError(f"{kind} must be made from specviz.{kind.upper()}S; got {choice!r}.")
+    if choice.name not in registry:
+        raise ValueError(f"{kind} must be one of {', '.join(registry)}; got {choice.name!r}.")
+    cls = registry[choice.name]
+    known = {f.name: f for f in fields(cls)}
+    for name, value in choice.parameters.items():
+        if name not in known:
+            names = ", ".join(known) or "none"
+            raise ValueError(f"{choice.name} has no parameter {name!r}. Its parameters: {names}.")
+        if value is None and known[name].default is not None and known[name].default is not MISSING:
+            raise ValueError(f"{choice.name}.{name} must have a value; leave it out for {known[name].default!r}.")
+    return cls(**{name: _frozen(value) for name, value in choice.parameters.items()})
+
+
+def _frozen(value: Any) -> Any:
+    """JSON lists as the tuples that frozen dataclasses hold."""
+    return tuple(_frozen(item) for item in value) if isinstance(value, list) else value

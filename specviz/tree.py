@@ -1,0 +1,170 @@
+"""Token trees: the shape (`Topology`) and the shape with its drafted tokens (`TokenTree`).
+
+Node 0 is the root: the last committed token, already part of the text. Every other node is a drafted token whose
+parent comes before it (`parents[i] < i`), so one forward pass over the arrays visits parents before children.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+if TYPE_CHECKING:
+    import networkx
+
+
+@dataclass(frozen=True)
+class Topology:
+    """The shape of a tree.
+
+    Args:
+        parents: index of each node's parent, [n]; `parents[0]` is -1 and `parents[i] < i` for every other node.
+
+    Raises:
+        ValueError: if the list is empty or a parent does not come before its child.
+    """
+
+    parents: tuple[int, ...]
+
+    def __post_init__(self) -> None:
+        if not self.parents or self.parents[0] != -1:
+            raise ValueError(f"parents must start with -1 (the root); got {list(self.parents[:5])}.")
+        for node, parent in enumerate(self.parents[1:], 1):
+            if not 0 <= parent < node:
+                raise ValueError(
+                    f"parents[{node}] must be one of the nodes before it (0 to {node - 1}); got {parent}. "
+                    "List parents before their children."
+                )
+
+    def __len__(self) -> int:
+        return len(self.parents)
+
+    @cached_property
+    def children(self) -> tuple[tuple[int, ...], ...]:
+        """The children of each node in the order in which they were drawn."""
+        children: list[list[int]] = [[] for _ in self.parents]
+        for node, parent in enumerate(self.parents[1:], 1):
+            children[parent].append(node)
+        return tuple(map(tuple, children))
+
+    @cached_property
+    def depth(self) -> np.ndarray:
+        """The number of edges between the root and each node, int [n]."""
+        depth = [0] * len(self.parents)
+        for node, parent in enumerate(self.parents[1:], 1):
+            depth[node] = depth[parent] + 1
+        return np.array(depth)
+
+    @cached_property
+    def rank(self) -> np.ndarray:
+        """The place of each node among its siblings, from 0, int [n]."""
+        rank, seen = [0] * len(self.parents), [0] * len(self.parents)
+        for node, parent in enumerate(self.parents[1:], 1):
+            rank[node] = seen[parent]
+            seen[parent] += 1
+        return np.array(rank)
+
+    def path(self, node: int) -> tuple[int, ...]:
+        """The nodes from below the root down to `node`, which is included; () for the root."""
+        path = []
+        while node > 0:
+            path.append(node)
+            node = self.parents[node]
+        return tuple(reversed(path))
+
+    @cached_property
+    def ancestor_mask(self) -> np.ndarray:
+        """Who may attend to whom: bool [n, n], true where the column is the row itself or one of its ancestors."""
+        mask = np.eye(len(self.parents), dtype=bool)
+        for node, parent in enumerate(self.parents[1:], 1):
+            mask[node] |= mask[parent]
+        return mask
+
+    @cached_property
+    def breadth_first(self) -> tuple[int, ...]:
+        """All nodes level by level."""
+        return tuple(int(node) for node in np.argsort(self.depth, kind="stable"))
+
+    @cached_property
+    def depth_first(self) -> tuple[int, ...]:
+        """All nodes, each followed at once by its subtree, first children first."""
+        order, stack = [], [0]
+        while stack:
+            node = stack.pop()
+            order.append(node)
+            stack.extend(reversed(self.children[node]))
+        return tuple(order)
+
+    def to_networkx(self, **columns: list) -> networkx.DiGraph:
+        """The tree as a networkx graph; each keyword is a column of values over the nodes, stored as node data."""
+        import networkx
+
+        graph = networkx.DiGraph()
+        for node in range(len(self)):
+            graph.add_node(node, **{name: values[node] for name, values in columns.items()})
+        graph.add_edges_from((parent, node) for node, parent in enumerate(self.parents) if parent >= 0)
+        return graph
+
+
+class TokenTree:
+    """A tree of drafted tokens, grown node by node by a builder and then read by the target and a verifier.
+
+    Args:
+        root: id of the last committed token.
+        start: absolute position of the root in the text (the number of tokens before it).
+        law: how the children of a node are drawn from the draft's row: "iid", "distinct", "top" or "race".
+
+    Attributes:
+        parents, tokens: one entry a node, [n].
+        draft_rows: the draft's probabilities after a node, node -> float64 [V], for every node that was asked for.
+        keys: the number each node was chosen by when the tree grew (None where a builder has none), [n].
+        notes: what the builder wants shown about its growth, plain JSON data.
+    """
+
+    def __init__(self, root: int, start: int = 0, law: str = "iid") -> None:
+        self.parents: list[int] = [-1]
+        self.tokens: list[int] = [int(root)]
+        self.depths: list[int] = [0]
+        self.keys: list[float | None] = [None]
+        self.draft_rows: dict[int, np.ndarray] = {}
+        self.start = start
+        self.law = law
+        self.notes: dict = {}
+        self._topology: Topology | None = None
+
+    def __len__(self) -> int:
+        return len(self.parents)
+
+    def add(self, parent: int, token: int, key: float | None = None) -> int:
+        """Add a drafted token below `parent` and return the new node's index."""
+        self.parents.append(parent)
+        self.tokens.append(int(token))
+        self.depths.append(self.depths[parent] + 1)
+        self.keys.append(key)
+        return len(self.parents) - 1
+
+    @property
+    def topology(self) -> Topology:
+        """The shape grown so far."""
+        if self._topology is None or len(self._topology) != len(self.parents):
+            self._topology = Topology(tuple(self.parents))
+        return self._topology
+
+    @property
+    def children(self) -> tuple[tuple[int, ...], ...]:
+        """The children of each node in drawing order."""
+        return self.topology.children
+
+    def position(self, node: int) -> int:
+        """The absolute position in the text of the token that would follow `node`."""
+        return self.start + self.depths[node] + 1
+
+    def draft_prob(self) -> list[float | None]:
+        """The draft's probability of each node's token after its parent, [n]; None for the root and without a draft."""
+        return [
+            None if parent < 0 or parent not in self.draft_rows else float(self.draft_rows[parent][token])
+            for parent, token in zip(self.parents, self.tokens, strict=True)
+        ]

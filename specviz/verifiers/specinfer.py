@@ -1,0 +1,41 @@
+"""SpecInfer's multi-round rule for i.i.d. children (Miao et al. 2023, algorithm 2).
+
+Children are tried one after the other. Unlike speculative sampling a refusal does not end the step: the next child is
+compared with the residual, norm([r - q]+), while q stays as it is because every child was drawn from all of q.
+Duplicates are tried as often as they were drawn.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+from ..distributions import residual
+from ..protocols import Verifier
+from .walk import Walk, explain_coin, ratio
+
+
+@dataclass(frozen=True)
+class SpecInfer(Verifier):
+    """One coin per child, the residual after each refusal, q unchanged."""
+
+    name: ClassVar[str] = "specinfer"
+    title: ClassVar[str] = "SpecInfer"
+    laws: ClassVar[tuple[str, ...]] = ("iid",)
+
+    def __call__(self, tree, p, rng):
+        walk, node = Walk(tree), 0
+        while children := tree.children[node]:
+            r, q = p[node], tree.draft_rows[node]
+            for child in children:
+                token = tree.tokens[child]
+                if walk.flip(child, ratio(r[token], q[token]), rng):
+                    break
+                r = residual(r, q)
+            else:
+                return walk.end(rng.draw(r))
+            node = child
+        return walk.end(rng.draw(p[node]))
+
+    def explain(self, step, node):
+        return explain_coin(step, node, "min(1, residual/q)")

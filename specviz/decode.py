@@ -6,8 +6,8 @@ This is the only place that knows the order of things. p = target, q = draft.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import replace
 from time import perf_counter
+from typing import Any
 
 import numpy as np
 
@@ -41,19 +41,20 @@ class DraftSession:
         return rows
 
 
-def speculate(pair: Pair, config: RunConfig, rng: Randomness | None = None) -> Iterator[Step]:
+def speculate(pair: Pair, config: RunConfig, rng: Randomness | None = None, law: str | None = None) -> Iterator[Step]:
     """Tree speculative decoding, one `Step` per pass of the target.
 
     Args:
         pair: target and draft.
         config: what to run.
         rng: randomness to use instead of the seed's; the exact-law suite brings its own.
+        law: how children are drawn; None lets the rule choose, anything else is for showing what goes wrong.
 
     Raises:
         ValueError: if builder and verifier cannot go together or the prompt leaves no room.
     """
     builder, verifier = build("builder", config.builder), build("verifier", config.verifier)
-    match = compatible(builder, verifier, config.temperature, config.draft_temperature)
+    match = compatible(builder, verifier, config.temperature, config.draft_temperature, law)
     if not match.possible:
         raise ValueError(match.reason)
     builder = builder.prepare(verifier, config.temperature)
@@ -84,10 +85,9 @@ def speculate(pair: Pair, config: RunConfig, rng: Randomness | None = None) -> I
         if draft is not None:
             draft.commit(tree, verdict.path, emitted)
         context.extend(emitted)
-        step = _record(index, tree, rows, verdict, emitted, pair, pieces, drafting.passes)
-        spent = perf_counter() - began
-        timing = Timing(drafting.seconds, scored - asked, decided - scored, 0.0)
-        yield replace(step, seconds=replace(timing, other=max(0.0, spent - timing.total)))
+        columns = _columns(index, tree, rows, verdict, emitted, pair, pieces)
+        seconds = _timing(began, drafting.seconds, scored - asked, decided - scored)
+        yield Step(**columns, draft_passes=drafting.passes, seconds=seconds)
         if emitted[-1] in pair.eos_ids:
             return
         index += 1
@@ -111,10 +111,8 @@ def autoregress_steps(pair: Pair, config: RunConfig) -> Iterator[Step]:
         decided = perf_counter()
         target.commit(tree, (), [token])
         context.append(token)
-        step = _record(index, tree, rows, verdict, [token], pair, pieces, 0)
-        timing = Timing(0.0, scored - asked, decided - scored, 0.0)
-        spent = perf_counter() - began
-        yield replace(step, seconds=replace(timing, other=max(0.0, spent - timing.total)))
+        columns = _columns(index, tree, rows, verdict, [token], pair, pieces)
+        yield Step(**columns, draft_passes=0, seconds=_timing(began, 0.0, scored - asked, decided - scored))
         if token in pair.eos_ids:
             return
         index += 1
@@ -185,22 +183,24 @@ def _emit(tree: TokenTree, verdict: Verdict, room: int, eos_ids: frozenset[int])
     return emitted
 
 
-def _record(index, tree, rows, verdict, emitted, pair, pieces, passes) -> Step:
-    """The `Step` of one decided tree (its seconds are filled in by the loop)."""
+def _timing(began: float, draft: float, target: float, verify: float) -> Timing:
+    return Timing(draft, target, verify, max(0.0, perf_counter() - began - draft - target - verify))
+
+
+def _columns(index, tree, rows, verdict, emitted, pair, pieces) -> dict[str, Any]:
+    """The fields of the `Step` of one decided tree, all but what the loop measured."""
     parents, tokens = tree.parents, tree.tokens
-    target_prob = (None, *rows.of(parents[1:], tokens[1:]).tolist())
-    plain = (None, *rows.of(parents[1:], tokens[1:], temperature=1.0).tolist())
     whole = len(emitted) == len(verdict.path) + 1
     last = verdict.path[-1] if verdict.path else 0
-    return Step(
+    return dict(
         index=index,
         start=tree.start,
         parents=tuple(parents),
         tokens=tuple(tokens),
         texts=tuple(map(pair.piece, tokens)),
         draft_prob=tuple(tree.draft_prob()),
-        target_prob=target_prob,
-        target_prob_plain=plain,
+        target_prob=(None, *rows.of(parents[1:], tokens[1:])),
+        target_prob_plain=(None, *rows.of(parents[1:], tokens[1:], plain=True)),
         outcome=verdict.outcome,
         accept_prob=verdict.accept_prob,
         coin=verdict.coin,
@@ -212,6 +212,4 @@ def _record(index, tree, rows, verdict, emitted, pair, pieces, passes) -> Step:
         keys=tuple(tree.keys),
         growth=tree.notes,
         detail=verdict.detail,
-        draft_passes=passes,
-        seconds=Timing(),
     )

@@ -99,19 +99,15 @@ class Rows:
             self._rows[node] = probabilities(self.logits[node], self.sampling)
         return self._rows[node]
 
-    def of(self, nodes: Sequence[int], tokens: Sequence[int], temperature: float | None = None) -> np.ndarray:
-        """Probabilities of `tokens[i]` after `nodes[i]`, float64 [len(nodes)].
-
-        With `temperature` given, those of the plain softmax at that temperature instead of the post-processed rows.
-        """
-        nodes, tokens = np.asarray(nodes, dtype=int), np.asarray(tokens, dtype=int)
-        out = np.zeros(len(nodes))
-        plain = temperature is not None
-        for node in dict.fromkeys(nodes.tolist()):
-            which = nodes == node
-            row = softmax(self.logits[node] / temperature) if plain else self[node]
-            out[which] = row[tokens[which]]
-        return out
+    def of(self, nodes: Sequence[int], tokens: Sequence[int], plain: bool = False) -> list[float]:
+        """Probabilities of `tokens[i]` after `nodes[i]`; with `plain` those of the model itself, at temperature 1."""
+        if not plain or self.sampling == Sampling():
+            return [float(self[node][token]) for node, token in zip(nodes, tokens, strict=True)]
+        inner = sorted(set(nodes))
+        rows = (
+            dict(zip(inner, softmax(np.asarray([self.logits[node] for node in inner])), strict=True)) if inner else {}
+        )
+        return [float(rows[node][token]) for node, token in zip(nodes, tokens, strict=True)]
 
 
 def normalise(weights: np.ndarray) -> np.ndarray:

@@ -11,7 +11,9 @@ from collections.abc import Sequence
 from dataclasses import asdict, dataclass, field, fields, is_dataclass
 from typing import Any, ClassVar
 
+from . import reading
 from .distributions import Sampling
+from .tree import Topology
 
 SCHEMA = 1
 OUTCOMES = ("root", "accepted", "rejected", "unreached", "passed")
@@ -263,9 +265,66 @@ class Trace:
         Raises:
             ValueError: if the text is not JSON or not a trace; the message says what is wrong with it.
         """
-        from .reading import trace_from_json
+        data = reading.parse(text)
+        if not isinstance(data, dict) or "schema" not in data:
+            raise ValueError("trace is not a specviz trace: it has no schema number.")
+        if data["schema"] != SCHEMA:
+            raise ValueError(
+                f"trace has schema {data['schema']!r:.20}; this version reads schema {SCHEMA}. Update specviz."
+            )
+        top = reading.record(data, "trace", {
+            "version": reading.text, "pair": reading.mapping, "prompt_text": reading.text, "stop": reading.text,
+            "prompt_tokens": reading.many(reading.whole(0), most=reading.MAX_TEXT),
+            "config": _read_config, "steps": reading.many(_read_step, most=reading.MAX_STEPS),
+        })  # fmt: skip
+        return cls(**top)
 
-        return trace_from_json(text)
+
+def _read_choice(value: Any, where: str) -> Choice:
+    return Choice(**reading.record(value, where, {"name": reading.text, "parameters": reading.mapping}))
+
+
+def _read_prompt(value: Any, where: str) -> Any:
+    return reading.text(value, where) if isinstance(value, str) else reading.many(reading.whole(0), 10**6)(value, where)
+
+
+def _read_config(value: Any, where: str) -> RunConfig:
+    return RunConfig(**reading.record(value, where, {
+        "prompt": _read_prompt, "builder": _read_choice, "verifier": _read_choice,
+        "temperature": reading.number(0), "top_p": reading.number(0, 1), "top_k": reading.maybe(reading.whole(1)),
+        "draft_temperature": reading.maybe(reading.number(0)),
+        "max_new_tokens": reading.whole(1), "seed": reading.whole(0),
+    }))  # fmt: skip
+
+
+def _read_step(value: Any, where: str) -> Step:
+    parents = reading.record(value, where, {"parents": reading.many(reading.whole(-1))})["parents"]
+    prob, n = reading.maybe(reading.number(0, 1 + 1e-6)), len(parents)
+    columns = {
+        "parents": reading.whole(-1), "tokens": reading.whole(0), "texts": reading.text,
+        "draft_prob": prob, "target_prob": prob, "target_prob_plain": prob, "outcome": reading.one_of(OUTCOMES),
+        "accept_prob": prob, "coin": prob, "keys": reading.maybe(reading.number()),
+    }  # fmt: skip
+    step = reading.record(value, where, {name: reading.many(check, length=n) for name, check in columns.items()} | {
+        "index": reading.whole(0), "start": reading.whole(0), "emitted": reading.many(reading.whole(0)),
+        "pieces": reading.many(reading.text), "bonus": reading.maybe(reading.whole(0)), "corrected": reading.flag,
+        "law": reading.text, "growth": reading.mapping, "detail": reading.mapping,
+        "draft_passes": reading.whole(0), "seconds": _read_timing,
+    })  # fmt: skip
+    try:
+        Topology(parents)
+    except ValueError as error:
+        raise ValueError(f"trace is damaged: {where}.{error}") from None
+    if step["outcome"].count("root") != 1 or step["outcome"][0] != "root":
+        raise ValueError(f"trace is damaged: {where}.outcome must have the root first and nowhere else.")
+    if len(step["pieces"]) != len(step["emitted"]):
+        raise ValueError(f"trace is damaged: {where}.pieces must have one text for each emitted token.")
+    return Step(**step)
+
+
+def _read_timing(value: Any, where: str) -> Timing:
+    seconds = reading.number(0)
+    return Timing(**reading.record(value, where, {f.name: seconds for f in fields(Timing)}))
 
 
 def _rounded(value: Any) -> Any:

@@ -1,0 +1,71 @@
+"""The exact law of a random program, by trying every answer that chance could give.
+
+A program is any function of a `Randomness`. It is run again and again; each run follows a plan of answers and then
+takes the first possible one, until every sequence of answers has been taken once. No seeds, no statistics.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Hashable
+
+import numpy as np
+
+
+class Planned:
+    """Randomness that follows a plan of answers and remembers what else could have been answered."""
+
+    def __init__(self, plan: list[int]) -> None:
+        self.plan = plan
+        self.taken: list[int] = []
+        self.options: list[int] = []
+        self.weight = 1.0
+
+    def _take(self, weights: list[float], answers: list[int]) -> int:
+        turn = len(self.taken)
+        choice = self.plan[turn] if turn < len(self.plan) else 0
+        self.taken.append(choice)
+        self.options.append(len(answers))
+        self.weight *= weights[choice]
+        return answers[choice]
+
+    def flip(self, prob: float) -> tuple[bool, float]:
+        if prob >= 1:
+            return True, 0.0
+        if prob <= 0:
+            return False, 0.0
+        answer = bool(self._take([prob, 1 - prob], [1, 0]))
+        return answer, prob / 2 if answer else (1 + prob) / 2
+
+    def draw(self, probs: np.ndarray) -> int:
+        possible = np.flatnonzero(probs > 0)
+        return int(self._take((probs[possible] / probs.sum()).tolist(), possible.tolist()))
+
+    def noise(self, position: int, size: int) -> np.ndarray:
+        raise ValueError("noise keyed by position is continuous and cannot be enumerated; compare texts instead.")
+
+
+def law(program: Callable[[Planned], Hashable]) -> dict[Hashable, float]:
+    """The exact distribution of what `program(rng)` returns, outcome -> probability.
+
+    Args:
+        program: a function of a `Randomness` whose every other input is fixed; it must end after finitely many answers.
+    """
+    outcomes: dict[Hashable, float] = {}
+    plan: list[int] | None = []
+    while plan is not None:
+        rng = Planned(plan)
+        outcome = program(rng)
+        outcomes[outcome] = outcomes.get(outcome, 0.0) + rng.weight
+        plan = _next_plan(rng)
+    return outcomes
+
+
+def _next_plan(rng: Planned) -> list[int] | None:
+    """The plan after the one that was just followed, like an odometer; None after the last."""
+    plan = rng.taken
+    while plan and plan[-1] + 1 == rng.options[len(plan) - 1]:
+        plan.pop()
+    if not plan:
+        return None
+    plan[-1] += 1
+    return plan

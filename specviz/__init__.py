@@ -14,10 +14,10 @@ from ._version import __version__
 _HOMES = {
     "BUILDERS": "builders",
     "VERIFIERS": "verifiers",
-    "RunConfig": "record",
+    "RunConfig": "config",
     "Step": "record",
     "Trace": "record",
-    "Choice": "record",
+    "Choice": "config",
     "autoregress": "decode",
     "compatible": "protocols",
     "load_pair": "models.pair",

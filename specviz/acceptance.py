@@ -11,6 +11,8 @@ from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
+from .tree import Topology
+
 ASSETS = Path(__file__).resolve().parent.parent / "assets"
 
 
@@ -43,6 +45,22 @@ def read_acceptance(path: str | Path) -> tuple:
     if not isinstance(data, dict) or "acceptance" not in data:
         raise ValueError(f'acceptance file {str(path)!r} must hold an object with a list "acceptance".')
     return check_acceptance(data["acceptance"], f"acceptance in {str(path)!r}")
+
+
+def expected_tokens(shape: Topology, acceptance: tuple) -> float:
+    """Tokens per pass that a shape is expected to bring: the sum over its nodes of P along the path, root included.
+
+    Args:
+        shape: the tree.
+        acceptance: P[k], or one vector per level (the last one is repeated); ranks beyond its end count 0.
+    """
+    levels = acceptance if isinstance(acceptance[0], tuple) else (acceptance,)
+    reach = [1.0]
+    for node, parent in enumerate(shape.parents[1:], 1):
+        level = levels[min(int(shape.depth[node]), len(levels)) - 1]
+        rank = int(shape.rank[node])
+        reach.append(reach[parent] * level[rank] if rank < len(level) else 0.0)
+    return sum(reach)
 
 
 @lru_cache

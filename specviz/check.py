@@ -15,12 +15,12 @@ from typing import Any
 
 import numpy as np
 
+from .config import RunConfig
 from .decode import autoregress_steps, speculate
 from .distributions import Sampling, probabilities
 from .exact import law as exact_law
 from .models.table import TablePair, toy_pair
 from .protocols import TreeBuilder, Verifier, compatible
-from .record import RunConfig
 from .registry import REGISTRIES
 
 PROMPT = "ab"

@@ -12,10 +12,11 @@ from typing import Any
 import numpy as np
 
 from ._version import __version__
+from .config import RunConfig
 from .distributions import Rows, Sampling, probabilities
 from .protocols import Pair, Session, compatible
 from .randomness import Randomness, Seeded, first_arrivals
-from .record import RunConfig, Step, Timing, Trace, Verdict
+from .record import Step, Timing, Trace, Verdict
 from .registry import build
 from .tree import TokenTree
 

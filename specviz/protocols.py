@@ -250,3 +250,11 @@ def compatible(
     if len(verifier.laws) == len(LAWS) or not verifier.reads_draft:
         return verdict(True, True, True, f"{verifier.title} keeps the target's own draw, so any tree is lossless.")
     return verdict(True, True, True, f"{verifier.title} is exact for children {DRAWN[law]}.")
+
+
+def suited(builder: TreeBuilder, verifiers: dict[str, type[Verifier]], temperature: float) -> str:
+    """The name of the first rule of the menu that is lossless with a builder: exact match at temperature 0."""
+    greedy = [name for name, rule in verifiers.items() if rule.greedy_only and temperature == 0]
+    return next(
+        name for name in [*greedy, *verifiers] if compatible(builder, verifiers[name](), temperature).lossless
+    )  # fmt: skip

@@ -6,7 +6,7 @@ from dataclasses import MISSING, fields
 from typing import Any
 
 from .builders import BUILDERS
-from .record import Choice
+from .config import Choice
 from .verifiers import VERIFIERS
 
 REGISTRIES = {"builder": BUILDERS, "verifier": VERIFIERS}

@@ -7,13 +7,12 @@ from functools import cached_property
 from typing import ClassVar
 
 from ..parameters import check, whole
-from ..protocols import TreeBuilder
 from ..tree import Topology
-from .filling import fill, grow_shape
+from .filling import StaticBuilder, grow_shape
 
 
 @dataclass(frozen=True)
-class Chain(TreeBuilder):
+class Chain(StaticBuilder):
     """A chain of `depth` tokens, each drawn after the one before."""
 
     name: ClassVar[str] = "chain"
@@ -30,6 +29,3 @@ class Chain(TreeBuilder):
     @cached_property
     def shape(self) -> Topology:
         return grow_shape([1] * self.depth)
-
-    def __call__(self, draft, rng, law, room, notes):
-        return fill(draft, self.shape, law, rng, room)

@@ -3,11 +3,25 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from dataclasses import dataclass
 
 from ..laws import draw_children
-from ..protocols import Draft
+from ..protocols import Draft, TreeBuilder
 from ..randomness import Randomness
 from ..tree import TokenTree, Topology
+
+
+@dataclass(frozen=True)
+class StaticBuilder(TreeBuilder):
+    """A builder whose shape is fixed before any token is drawn."""
+
+    @property
+    def shape(self) -> Topology:
+        """The shape of its trees, nodes breadth first."""
+        raise NotImplementedError
+
+    def __call__(self, draft, rng, law, room, notes):
+        return fill(draft, self.shape, law, rng, room)
 
 
 def fill(draft: Draft, shape: Topology, law: str, rng: Randomness, room: int) -> TokenTree:

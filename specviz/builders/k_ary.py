@@ -7,13 +7,12 @@ from functools import cached_property
 from typing import ClassVar
 
 from ..parameters import check, whole
-from ..protocols import TreeBuilder
 from ..tree import Topology
-from .filling import fill, grow_shape
+from .filling import StaticBuilder, grow_shape
 
 
 @dataclass(frozen=True)
-class KAry(TreeBuilder):
+class KAry(StaticBuilder):
     """Every node has `width` children, down to `depth` levels below the root."""
 
     name: ClassVar[str] = "k-ary"
@@ -38,6 +37,3 @@ class KAry(TreeBuilder):
     @cached_property
     def shape(self) -> Topology:
         return grow_shape([self.width] * self.depth)
-
-    def __call__(self, draft, rng, law, room, notes):
-        return fill(draft, self.shape, law, rng, room)

@@ -11,13 +11,12 @@ from functools import cached_property
 from typing import ClassVar
 
 from ..parameters import check, whole
-from ..protocols import TreeBuilder
 from ..tree import Topology
-from .filling import fill, grow_shape
+from .filling import StaticBuilder, grow_shape
 
 
 @dataclass(frozen=True)
-class KSequences(TreeBuilder):
+class KSequences(StaticBuilder):
     """`width` chains of `depth` tokens that share nothing but the root."""
 
     name: ClassVar[str] = "k-sequences"
@@ -40,6 +39,3 @@ class KSequences(TreeBuilder):
     @cached_property
     def shape(self) -> Topology:
         return grow_shape([self.width] + [1] * (self.depth - 1))
-
-    def __call__(self, draft, rng, law, room, notes):
-        return fill(draft, self.shape, law, rng, room)

@@ -16,20 +16,19 @@ import numpy as np
 
 from ..acceptance import check_acceptance, find_acceptance
 from ..parameters import check, free, whole
-from ..protocols import TreeBuilder
 from ..tree import Topology
-from .filling import fill
+from .filling import StaticBuilder
 
 
 @dataclass(frozen=True)
-class Sequoia(TreeBuilder):
+class Sequoia(StaticBuilder):
     """The best tree of `size` nodes and `depth` levels for an acceptance vector."""
 
     name: ClassVar[str] = "sequoia"
     title: ClassVar[str] = "Sequoia"
     size: int = whole(16, 1, 1024, "Nodes", "How many nodes the tree has, its root included.")
     depth: int = whole(6, 1, 64, "Levels", "How many levels the tree may have below its root.")
-    width: int = whole(16, 1, 64, "Most children", "How many children a node may have.")
+    width: int = whole(32, 1, 64, "Most children", "How many children a node may have.")
     acceptance: str | tuple = free(
         "auto", "Acceptance", "The acceptance vector: auto (measured for this rule and temperature) or numbers."
     )
@@ -49,13 +48,9 @@ class Sequoia(TreeBuilder):
         return replace(self, acceptance=find_acceptance(verifier.name, temperature))
 
     @cached_property
-    def best(self) -> tuple[Topology, float]:
-        """The shape and its expected tokens per pass."""
+    def shape(self) -> Topology:
         vector = find_acceptance("sequoia", 1.0) if self.acceptance == "auto" else self.acceptance
-        return best_tree(vector, self.size, self.depth, self.width)
-
-    def __call__(self, draft, rng, law, room, notes):
-        return fill(draft, self.best[0], law, rng, room)
+        return best_tree(vector, self.size, self.depth, self.width)[0]
 
 
 @lru_cache(maxsize=64)

@@ -1,0 +1,41 @@
+# Two commands: `make demo` opens the demo, `make test` runs every test. Both set up everything they need first.
+PYTHON ?= python3
+VENV := .venv
+BIN := $(VENV)/bin
+PIP := $(BIN)/pip install -q --disable-pip-version-check -c constraints.txt
+
+.PHONY: demo test fast lint figures screenshots browser clean
+
+demo: $(VENV)/.installed
+	$(BIN)/python app/app.py
+
+test: $(VENV)/.installed-dev browser lint
+	$(BIN)/python -m pytest
+
+fast: $(VENV)/.installed-dev  ## without the browser, the adapters and what is slow
+	$(BIN)/python -m pytest -m "not browser and not adapter and not slow"
+
+lint: $(VENV)/.installed-dev
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+
+$(VENV)/.created:
+	$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || { echo "specviz needs Python 3.11 or newer: make PYTHON=python3.12 demo"; exit 1; }
+	$(PYTHON) -m venv $(VENV) || { apt-get install -y python3-venv && $(PYTHON) -m venv $(VENV); }
+	touch $@
+
+$(VENV)/.installed: $(VENV)/.created requirements.txt constraints.txt
+	$(PIP) -r requirements.txt
+	touch $@
+
+$(VENV)/.installed-dev: $(VENV)/.installed requirements-dev.txt
+	$(PIP) -r requirements-dev.txt
+	touch $@
+
+# The browser tests drive an installed Chromium or Chrome; on Debian the system's package is installed if there is none.
+browser:
+	@command -v chromium chromium-browser google-chrome >/dev/null || { apt-get update -qq && apt-get install -y -qq chromium; } \
+		|| sudo sh -c 'apt-get update -qq && apt-get install -y -qq chromium'
+
+clean:
+	rm -rf $(VENV) .pytest_cache .ruff_cache .hypothesis

@@ -1,0 +1,88 @@
+"""What a run is asked to do: names, parameters and numbers, nothing else."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass, field, fields, is_dataclass
+from typing import Any
+
+from .distributions import Sampling
+
+
+@dataclass(frozen=True)
+class Choice:
+    """A builder or a verifier by menu name and parameters, as it stands in JSON; `registry.build` makes the object."""
+
+    name: str
+    parameters: dict[str, Any] = field(default_factory=dict)
+
+    @classmethod
+    def of(cls, value: Any) -> Choice:
+        """The choice that stands for `value`, a Choice or a frozen dataclass with a menu name."""
+        if isinstance(value, Choice):
+            return value
+        if not (is_dataclass(value) and isinstance(getattr(value, "name", None), str)):
+            raise ValueError(
+                f"builder and verifier must be made from specviz.BUILDERS and specviz.VERIFIERS; got {value!r}."
+            )
+        return cls(value.name, asdict(value))
+
+
+@dataclass(frozen=True)
+class RunConfig:
+    """Everything that determines a run besides the pair.
+
+    Args:
+        prompt: text, or a list of token ids.
+        builder, verifier: from `specviz.BUILDERS` and `specviz.VERIFIERS`, or a `Choice` that names them.
+        temperature, top_p, top_k: how the target's rows are processed; top_p and top_k apply to the draft as well.
+        draft_temperature: None means the target's temperature, and 0.6 where that is 0.
+        max_new_tokens: how many tokens to write at most.
+        seed: a whole number from 0.
+
+    Raises:
+        ValueError: if a value is out of its range; the message says what to do.
+    """
+
+    prompt: str | Sequence[int] = "Once upon a time"
+    builder: Any = Choice("sequoia")
+    verifier: Any = Choice("sequoia")
+    temperature: float = 0.8
+    top_p: float = 1.0
+    top_k: int | None = None
+    draft_temperature: float | None = None
+    max_new_tokens: int = 128
+    seed: int = 0
+
+    def __post_init__(self) -> None:
+        if not isinstance(self.prompt, str):
+            object.__setattr__(self, "prompt", tuple(int(token) for token in self.prompt))
+        if not self.prompt:
+            raise ValueError("prompt must not be empty. Type a few words for the models to continue.")
+        for name, low in (("max_new_tokens", 1), ("seed", 0)):
+            value = getattr(self, name)
+            if isinstance(value, bool) or not isinstance(value, int) or value < low:
+                raise ValueError(f"{name} must be a whole number from {low}; got {value!r}.")
+        _ = self.target_sampling, self.draft_sampling  # raises on a bad temperature, top_p or top_k
+
+    @property
+    def target_sampling(self) -> Sampling:
+        return Sampling(self.temperature, self.top_p, self.top_k)
+
+    @property
+    def draft_sampling(self) -> Sampling:
+        temperature = self.draft_temperature
+        if temperature is None:
+            temperature = self.temperature if self.temperature > 0 else 0.6
+        try:
+            return Sampling(temperature, self.top_p, self.top_k)
+        except ValueError as error:
+            raise ValueError(f"draft_{error}" if str(error).startswith("temperature") else str(error)) from None
+
+    def to_dict(self) -> dict[str, Any]:
+        data = {f.name: getattr(self, f.name) for f in fields(self)}
+        for kind in ("builder", "verifier"):
+            data[kind] = asdict(Choice.of(data[kind]))
+        if not isinstance(self.prompt, str):
+            data["prompt"] = list(self.prompt)
+        return data

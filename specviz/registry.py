@@ -7,9 +7,11 @@ from typing import Any
 
 from .builders import BUILDERS
 from .config import Choice
+from .protocols import TreeBuilder, Verifier
 from .verifiers import VERIFIERS
 
 REGISTRIES = {"builder": BUILDERS, "verifier": VERIFIERS}
+BASES = {"builder": TreeBuilder, "verifier": Verifier}
 
 
 def build(kind: str, choice: Any) -> Any:
@@ -23,7 +25,7 @@ def build(kind: str, choice: Any) -> Any:
         ValueError: if the name or a parameter is unknown; the message lists what there is.
     """
     registry = REGISTRIES[kind]
-    if isinstance(choice, tuple(registry.values())):
+    if isinstance(choice, BASES[kind]):
         return choice
     if not isinstance(choice, Choice):
         raise ValueError(f"{kind} must be made from specviz.{kind.upper()}S; got {choice!r}.")

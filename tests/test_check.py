@@ -1,0 +1,118 @@
+"""The exact law of every builder with every rule, and biased rules that must be caught."""
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+import numpy as np
+import pytest
+
+import specviz
+from specviz.check import SMALL, error_of, table
+from specviz.distributions import residual
+from specviz.protocols import Verifier
+from specviz.verifiers.walk import Walk, ratio
+
+# Six nodes drawn independently take seconds to enumerate; these pairs are left to the slow part.
+HEAVY = {"k-ary", "branching"}
+
+
+def assert_declared_is_found(builder, verifier):
+    for row in table(seeds=(1,), builders=[builder], verifiers=[verifier]):
+        assert row.holds, row
+
+
+@pytest.mark.parametrize("verifier", specviz.VERIFIERS)
+@pytest.mark.parametrize("builder", [name for name in specviz.BUILDERS if name not in HEAVY])
+def test_every_pair_is_what_it_is_declared_to_be(builder, verifier):
+    assert_declared_is_found(builder, verifier)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("verifier", specviz.VERIFIERS)
+@pytest.mark.parametrize("builder", [name for name in specviz.BUILDERS if name in HEAVY])
+def test_every_heavy_pair_is_what_it_is_declared_to_be(builder, verifier):
+    assert_declared_is_found(builder, verifier)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("verifier", specviz.VERIFIERS)
+def test_more_random_pairs(verifier):
+    for row in table(seeds=(0, 5, 6), builders=["chain", "sequoia"], verifiers=[verifier]):
+        assert row.holds, row
+
+
+PAIR = specviz.toy_pair(seed=1, closeness=0.2)
+
+
+def small(name):
+    return specviz.BUILDERS[name](**SMALL[name])
+
+
+@dataclass(frozen=True)
+class Biased(Verifier):
+    """SpecInfer's rule with one mistake of the literature at a time."""
+
+    name: ClassVar[str] = "biased"
+    title: ClassVar[str] = "Biased"
+    laws: ClassVar[tuple[str, ...]] = ("iid",)
+    mistake: str = ""
+
+    def __call__(self, tree, p, rng):
+        walk, node = Walk(tree), 0
+        while children := tree.children[node]:
+            r, q = p[node], tree.draft_rows[node]
+            for child in children:
+                token = tree.tokens[child]
+                if self.mistake == "equal tokens first" and rng.draw(p[node]) == token:
+                    walk.mark(child, True)
+                    break
+                if walk.flip(child, ratio(r[token], q[token]), rng):
+                    break
+                r = residual(q, r) if self.mistake == "residual reversed" else residual(r, q)
+            else:
+                return walk.end(rng.draw(p[node] if self.mistake == "no residual" else r))
+            node = child
+        return walk.end(int(np.argmax(p[node])) if self.mistake == "greedy bonus" else rng.draw(p[node]))
+
+
+@pytest.mark.parametrize("mistake", ["residual reversed", "no residual", "greedy bonus", "equal tokens first"])
+def test_a_biased_rule_is_caught(mistake):
+    assert error_of(small("k-sequences"), Biased(mistake), PAIR, law="iid")[0] > 1e-3
+    assert error_of(small("k-sequences"), Biased(), PAIR, law="iid")[0] < 1e-12
+
+
+def test_noise_shared_between_steps_is_caught():
+    """A rule that draws its first bonus afresh and then keeps using the same number: one step cannot see it."""
+
+    @dataclass(frozen=True)
+    class Sharing(Biased):
+        def __call__(self, tree, p, rng):
+            verdict = Biased.__call__(self, tree, p, rng)
+            node = verdict.path[-1] if verdict.path else 0
+            if not tree.children[node]:
+                if "kept" not in rng.__dict__:
+                    rng.kept = float(np.cumsum(p[node])[verdict.bonus]) - 1e-9
+                else:
+                    shared = int(np.searchsorted(np.cumsum(p[node]), rng.kept, side="right"))
+                    return type(verdict)(**{**verdict.__dict__, "bonus": min(shared, len(p[node]) - 1)})
+            return verdict
+
+    assert error_of(small("chain"), Sharing(), PAIR, law="iid")[0] > 1e-3
+
+
+@dataclass(frozen=True)
+class Dropping(type(small("chain"))):
+    """A chain that drops its last token where the draft found it unlikely: it looks at the token it then removes."""
+
+    def __call__(self, draft, rng, law, room, notes):
+        tree = super().__call__(draft, rng, law, room, notes)
+        last = len(tree) - 1
+        if last and tree.draft_rows[tree.parents[last]][tree.tokens[last]] < 0.3:
+            for column in (tree.parents, tree.tokens, tree.depths, tree.keys):
+                column.pop()
+        return tree
+
+
+def test_a_builder_that_drops_what_it_has_seen_is_caught():
+    rule = specviz.VERIFIERS["speculative-sampling"]()
+    assert error_of(Dropping(depth=2), rule, PAIR, law="iid")[0] > 1e-3

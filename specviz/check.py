@@ -32,7 +32,7 @@ SMALL: dict[str, dict[str, Any]] = {
     "chain": {"depth": 2},
     "k-sequences": {"width": 2, "depth": 2},
     "k-ary": {"width": 2, "depth": 2},
-    "sequoia": {"size": 5, "depth": 2, "width": 2, "acceptance": (0.5, 0.3)},
+    "sequoia": {"size": 4, "depth": 2, "width": 2, "acceptance": (0.5, 0.3)},
 }
 
 
@@ -85,10 +85,8 @@ def table(
             if verifier.keyed and temperature > 0:
                 error, runs, proof = None, same_text(builder, verifier, law), "text equality"
             else:
-                found = [
-                    error_of(builder, verifier, toy_pair(seed=seed, closeness=CLOSENESS), temperature, law)
-                    for seed in seeds
-                ]
+                pairs = [toy_pair(seed=seed, closeness=CLOSENESS) for seed in seeds]
+                found = [error_of(builder, verifier, pair, temperature, law) for pair in pairs]
                 error, runs, proof = max(e for e, _ in found), sum(n for _, n in found), "enumeration"
             yield Row(b, v, law, temperature, match.lossless, match.useful, error, proof, runs, match.reason)
 

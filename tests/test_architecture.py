@@ -17,6 +17,7 @@ LEVELS = [
     {"decode", "plots", "train", "corpus"},
     {"check", "measure", "cost"},
     {"bench"},
+    {"commands"},
     {"cli"},
     {"__main__", "app"},
 ]

@@ -63,7 +63,7 @@ def test_options_that_are_no_options_get_one_sentence(capsys):
     assert stopped.value.code == 2 and capsys.readouterr().err.count("\n") == 1
 
 
-@pytest.mark.parametrize("command", ["generate", "tree", "check"])
+@pytest.mark.parametrize("command", ["generate", "tree", "check", "bench"])
 def test_every_command_has_help_with_an_example(capsys, command):
     with pytest.raises(SystemExit) as stopped:
         main([command, "--help"])

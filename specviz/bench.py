@@ -1,0 +1,172 @@
+"""Side by side on this machine: transformers' own generation, plain decoding, and every builder.
+
+All methods share one process, one set of weights and the same prompts; their order turns from round to round, and
+medians over the rounds are reported, so that a noisy machine disturbs all of them alike.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import asdict, dataclass, replace
+from statistics import median
+from time import perf_counter
+from typing import Any
+
+import torch
+
+from .builders import BUILDERS
+from .config import RunConfig
+from .decode import autoregress, run
+from .models.huggingface import HuggingFaceModel
+from .models.pair import HuggingFacePair
+from .protocols import TreeBuilder, Verifier, compatible, suited
+from .record import Timing, Trace
+from .verifiers import VERIFIERS
+
+PROMPTS = (
+    "Once upon a time there was a little girl who",
+    "The old man looked out over the sea and",
+    "It was a cold and stormy night, and the house",
+    '"I do not know," said the King, "what',
+    "def read_lines(path):\n    ",
+    "class Parser:\n    def __init__(self, text):\n",
+    "import os\nimport sys\n\ndef main():\n    parser = ",
+    "    for key, value in sorted(self.items()):\n        if ",
+)
+
+
+@dataclass(frozen=True)
+class Sample:
+    """One run of one method: tokens written, passes of the target, seconds, and where they went if that is known."""
+
+    tokens: int
+    passes: int
+    seconds: float
+    timing: Timing | None = None
+
+
+@dataclass(frozen=True)
+class Row:
+    """One method: medians over the rounds.
+
+    Attributes:
+        ratio: tokens per second against the first method's (transformers greedy), round by round.
+        seconds: the mean step in seconds as `Timing` splits it; None for transformers.
+        overhead: verify + other as a part of the step.
+    """
+
+    method: str
+    tokens_per_s: float
+    tokens_per_pass: float
+    ratio: float
+    seconds: dict[str, float] | None
+    overhead: float | None
+
+
+def bench(
+    pair: HuggingFacePair,
+    builders: Sequence[TreeBuilder] | None = None,
+    verifier: Verifier | None = None,
+    prompts: Sequence[str] = PROMPTS,
+    config: RunConfig | None = None,
+    rounds: int = 3,
+    progress: Callable[[int, int], None] = lambda done, of: None,
+) -> list[Row]:
+    """Time every method on the same prompts.
+
+    Args:
+        pair: the models.
+        builders: what to time besides plain decoding; None means each of the menu with its default parameters.
+        verifier: the rule for all of them; None means the first suited one.
+        prompts: texts to continue.
+        config: temperature, seed and length; its prompt, builder and verifier are not used.
+        rounds: how often each method runs over all prompts.
+        progress: is told how many of how many runs are done.
+    """
+    config = config or RunConfig(temperature=0.0)
+    methods = dict(_methods(pair, builders, verifier, config))
+    for method in methods.values():
+        method(replace(config, prompt=prompts[0], max_new_tokens=min(16, config.max_new_tokens)))  # warm up
+    samples: dict[str, list[Sample]] = {name: [] for name in methods}
+    done, total = 0, rounds * len(methods)
+    for turn in range(rounds):
+        names = list(methods)
+        start = turn * len(names) // rounds
+        for name in names[start:] + names[:start]:
+            samples[name].append(_merge([methods[name](replace(config, prompt=prompt)) for prompt in prompts]))
+            done += 1
+            progress(done, total)
+    baseline = next(iter(samples.values()))
+    return [_row(name, found, baseline) for name, found in samples.items()]
+
+
+def _methods(pair, builders, verifier, config) -> Iterator[tuple[str, Callable[[RunConfig], Sample]]]:
+    kind = "greedy" if config.temperature == 0 else "sampling"
+    yield f"transformers {kind}", lambda config: _generate(pair, config, None)
+    if isinstance(pair.draft, HuggingFaceModel):
+        yield "transformers assisted", lambda config: _generate(pair, config, pair.draft.model)
+    yield "plain", lambda config: _sample(autoregress(pair, config))
+    for builder in builders or [cls() for cls in BUILDERS.values()]:
+        rule = verifier or VERIFIERS[suited(builder, VERIFIERS, config.temperature)]()
+        if compatible(builder, rule, config.temperature, config.draft_temperature).possible:
+            yield (
+                f"{describe(builder)} + {rule.name}",
+                lambda config, builder=builder, rule=rule: _sample(
+                    run(pair, replace(config, builder=builder, verifier=rule))
+                ),
+            )
+
+
+def describe(builder: TreeBuilder) -> str:
+    """A builder's name with those of its parameters that are numbers."""
+    numbers = [f"{name} {value}" for name, value in asdict(builder).items() if type(value) in (int, float)]
+    return f"{builder.name} ({', '.join(numbers)})" if numbers else builder.name
+
+
+def _sample(trace: Trace) -> Sample:
+    sums = [sum(getattr(step.seconds, part) for step in trace.steps) for part in ("draft", "target", "verify", "other")]
+    return Sample(len(trace.tokens), len(trace.steps), trace.seconds, Timing(*sums))
+
+
+def _generate(pair: HuggingFacePair, config: RunConfig, assistant: Any) -> Sample:
+    """transformers' own `generate` with the same weights."""
+    model = pair.target.model
+    ids = torch.tensor([pair.encode(config.prompt)], device=model.device)
+    passes = []
+    counter = model.register_forward_pre_hook(lambda *_: passes.append(1))
+    sampling = {"do_sample": False}
+    if config.temperature > 0:
+        torch.manual_seed(config.seed)
+        sampling = dict(do_sample=True, temperature=config.temperature, top_p=config.top_p, top_k=config.top_k or 0)
+    try:
+        began = perf_counter()
+        with torch.inference_mode():
+            out = model.generate(
+                ids, attention_mask=torch.ones_like(ids), max_new_tokens=config.max_new_tokens,
+                assistant_model=assistant, pad_token_id=min(pair.eos_ids, default=0), **sampling,
+            )  # fmt: skip
+        seconds = perf_counter() - began
+    finally:
+        counter.remove()
+    return Sample(out.shape[1] - ids.shape[1], len(passes), seconds)
+
+
+def _merge(samples: list[Sample]) -> Sample:
+    timings = [sample.timing for sample in samples if sample.timing is not None]
+    timing = Timing(*map(sum, zip(*(asdict(t).values() for t in timings), strict=True))) if timings else None
+    return Sample(
+        sum(s.tokens for s in samples), sum(s.passes for s in samples), sum(s.seconds for s in samples), timing
+    )  # fmt: skip
+
+
+def _row(name: str, samples: list[Sample], baseline: list[Sample]) -> Row:
+    rates = [sample.tokens / sample.seconds for sample in samples]
+    ratios = [rate / (base.tokens / base.seconds) for rate, base in zip(rates, baseline, strict=True)]
+    tokens, passes = sum(s.tokens for s in samples), sum(s.passes for s in samples)
+    seconds = overhead = None
+    if samples[0].timing is not None:
+        seconds = {
+            part: median(asdict(s.timing)[part] / s.passes for s in samples) for part in asdict(samples[0].timing)
+        }
+        overhead = (seconds["verify"] + seconds["other"]) / sum(seconds.values())
+    return Row(name, median(rates), tokens / max(passes, 1), median(ratios), seconds, overhead)

@@ -1,0 +1,67 @@
+"""`generate`: write a text, coloured by where each token came from."""
+
+from __future__ import annotations
+
+import argparse
+import os
+import sys
+
+from ..record import Step, Trace
+from .options import add_pair, add_sampling, add_strategy, config_from, write_file
+
+HELP = "Write a text, coloured by where each token came from."
+EXAMPLE = '--prompt "Once upon a time" --builder sequoia --size 16 --temperature 0.8'
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("--prompt", required=True, metavar="TEXT", help="the text to continue")
+    add_strategy(parser)
+    add_sampling(parser)
+    add_pair(parser)
+    output = parser.add_mutually_exclusive_group()
+    output.add_argument("--json", action="store_true", help="print the trace instead of the text")
+    output.add_argument("--trace", metavar="FILE", help="write the trace to a file as well")
+
+
+def run(args: argparse.Namespace) -> None:
+    config = config_from(args)  # before the models: a typing mistake should not wait for them
+    from ..decode import collect, speculate
+    from ..models.pair import load_pair
+
+    pair = load_pair(args.target, args.draft, device=args.device, dtype=args.dtype)
+    steps, coloured = [], sys.stdout.isatty() or "FORCE_COLOR" in os.environ
+    try:
+        if not args.json:
+            print(args.prompt, end="", flush=True)
+        for step in speculate(pair, config):
+            steps.append(step)
+            if not args.json:
+                print(paint(step) if coloured else "".join(step.pieces), end="", flush=True)
+    except KeyboardInterrupt:
+        pass  # what was written is kept
+    trace = collect(pair, config, iter(steps))
+    if args.json:
+        print(trace.to_json())
+        return
+    if args.trace:
+        write_file(args.trace, trace.to_json())
+    print(f"\n\n{summary(trace)}")
+
+
+def paint(step: Step) -> str:
+    """The text of a step with terminal colours: accepted green, corrected orange, bonus blue."""
+    last = len(step.pieces) - 1
+    colours = [("33" if step.corrected else "34") if i == last and step.bonus is not None else "32"
+               for i in range(last + 1)]  # fmt: skip
+    safe = ("".join(c if c.isprintable() or c in "\n\t" else "\ufffd" for c in piece) for piece in step.pieces)
+    return "".join(f"\x1b[{colour}m{piece}\x1b[0m" for colour, piece in zip(colours, safe, strict=True))
+
+
+def summary(trace: Trace) -> str:
+    """Tokens per target pass, acceptance and tokens per second in one line."""
+    acceptance = "no node was compared" if trace.acceptance is None else f"{trace.acceptance:.0%} of compared accepted"
+    rate = len(trace.tokens) / trace.seconds if trace.seconds else 0.0
+    return (
+        f"{len(trace.tokens)} tokens in {len(trace.steps)} target passes: {trace.tokens_per_pass:.2f} per pass, "
+        f"{acceptance}, {rate:.0f} tokens/s; ended by {trace.stop}"
+    )

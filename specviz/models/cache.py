@@ -1,0 +1,83 @@
+"""The key-value cache of a token tree: one block of memory for all layers, written where we say.
+
+Slots 0, 1, 2, ... hold keys and values in the order in which tokens were read. The text fills the first slots; a
+tree's nodes follow in whatever order they were read, and after a commit only the accepted ones move up to the text.
+A layer sees a view of the slots in use, so nothing that was read is ever copied for a pass.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import torch
+from transformers.cache_utils import Cache
+
+CHUNK = 256  # slots by which the block grows
+
+
+class TreeCache(Cache):
+    """Keys and values of one text and the tree tried after it.
+
+    Args:
+        layers: how many attention layers the model has.
+
+    Attributes:
+        used: slots in use; a pass writes behind them.
+    """
+
+    def __init__(self, layers: int) -> None:
+        super().__init__(layers=[])
+        self.depth = layers
+        self.used = 0
+        self._block: torch.Tensor | None = None  # [2 * layers, 1, heads, slots, width]; keys are even, values odd
+
+    def __len__(self) -> int:
+        return self.depth
+
+    def update(
+        self, key_states: torch.Tensor, value_states: torch.Tensor, layer_idx: int, *args, **kwargs
+    ) -> tuple[torch.Tensor, torch.Tensor]:
+        """Write one layer's new keys and values, [1, heads, new, width], and return all in use, as views."""
+        end = self.used + key_states.shape[2]
+        block = self._block
+        if block is None or end > block.shape[3]:
+            block = self._grow(key_states, value_states, end)
+        keys, values = block[2 * layer_idx, :, :, :end], block[2 * layer_idx + 1, :, :, :end]
+        keys[:, :, self.used :] = key_states
+        values[:, :, self.used :] = value_states
+        return keys, values
+
+    def _grow(self, keys: torch.Tensor, values: torch.Tensor, slots: int) -> torch.Tensor:
+        if keys.shape != values.shape:
+            raise ValueError("keys and values must have one shape; this model's differ, so it cannot be used.")
+        _, heads, _, width = keys.shape
+        # Zeros, because a masked slot must still be a finite number.
+        block = keys.new_zeros(2 * self.depth, 1, heads, -(-slots // CHUNK) * CHUNK, width)
+        if self._block is not None:
+            block[:, :, :, : self.used] = self._block[:, :, :, : self.used]
+        self._block = block
+        return block
+
+    def keep(self, slots: Sequence[int], start: int) -> None:
+        """Move `slots` to `start`, `start` + 1, ... in all layers; everything behind them is free again."""
+        self.used = start + len(slots)
+        moved = next((i for i, slot in enumerate(slots) if slot != start + i), len(slots))
+        if moved == len(slots):
+            return
+        index = torch.tensor(slots[moved:], device=self._block.device)
+        self._block[:, :, :, start + moved : self.used] = self._block.index_select(3, index)
+
+    # What transformers asks of a cache when it makes a causal mask itself.
+
+    def get_seq_length(self, layer_idx: int = 0) -> int:
+        return self.used
+
+    def get_mask_sizes(self, query_length: int, layer_idx: int = 0) -> tuple[int, int]:
+        return self.used + query_length, 0
+
+    def get_max_length(self, layer_idx: int | None = None) -> int:
+        return -1
+
+    @property
+    def is_sliding(self) -> list[bool]:
+        return [False] * self.depth

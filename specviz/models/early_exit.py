@@ -1,0 +1,93 @@
+"""Early exit: the target's first layers as its own draft, with no second model (LayerSkip, Elhoushi et al. 2024).
+
+The shallow model is the target with a shorter list of layers: same embeddings, same final norm, same output head, and
+the same cache, of which it fills the first layers only. The target's pass then writes all layers over the same slots.
+"""
+
+from __future__ import annotations
+
+import copy
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+import torch
+
+from ..tree import TokenTree
+from .huggingface import HuggingFaceModel, HuggingFaceSession
+
+
+def layers_asked(draft: str) -> int | None:
+    """N of "early-exit:N", None for any other name.
+
+    Raises:
+        ValueError: if N is not a whole number from 1.
+    """
+    kind, colon, number = draft.partition(":")
+    if kind != "early-exit":
+        return None
+    if not (colon and number.isdecimal() and int(number) >= 1):
+        raise ValueError(f'draft must be written like "early-exit:3", with the number of layers; got {draft!r}.')
+    return int(number)
+
+
+def first_layers(target: HuggingFaceModel, count: int) -> ShallowModel:
+    """The target's first `count` layers with its final norm and output head; no weight is copied.
+
+    Raises:
+        ValueError: if it has not more layers than that, or keeps them in an unknown way.
+    """
+    depth = target.layers
+    if not 1 <= count < depth:
+        raise ValueError(f"early-exit must leave out at least one of the target's {depth} layers; got {count}.")
+    found = [
+        name
+        for name, module in target.model.named_modules()
+        if isinstance(module, torch.nn.ModuleList) and len(module) == depth
+    ]
+    if len(found) != 1:
+        raise ValueError(
+            f"early-exit needs a model that keeps its {depth} layers in one list; "
+            f"{type(target.model).__name__} does not. Use another draft."
+        )
+    return ShallowModel(_shortened(target.model, found[0].split("."), count), layers=count)
+
+
+def _shortened(module: Any, path: list[str], count: int) -> Any:
+    """`module` with the list at `path` cut to `count`; only the modules along the path are new objects."""
+    if not path:
+        return module[:count]
+    clone = copy.copy(module)
+    clone._modules = module._modules | {path[0]: _shortened(module._modules[path[0]], path[1:], count)}
+    return clone
+
+
+class ShallowModel(HuggingFaceModel):
+    """The first layers of a target."""
+
+    def open(self, tokens: Sequence[int], target: HuggingFaceSession) -> HuggingFaceSession:
+        return EarlyExitSession(self, tokens, target)
+
+
+class EarlyExitSession(HuggingFaceSession):
+    """A draft that reads with the target's first layers into the target's own cache.
+
+    Args:
+        model: what `first_layers` made.
+        tokens: the text so far.
+        target: the target's session on the same text, whose commit moves the cache for both.
+    """
+
+    def __init__(self, model: HuggingFaceModel, tokens: Sequence[int], target: HuggingFaceSession) -> None:
+        super().__init__(model, tokens, target.cache)
+        self.target = target
+
+    def forward(self, tree: TokenTree, nodes: Sequence[int]) -> np.ndarray:
+        if tree is not self._tree:
+            self._read = self.target._read
+        self.target._forget()  # its tree, if it has read one, is about to be overwritten
+        return super().forward(tree, nodes)
+
+    def commit(self, tree: TokenTree, path: Sequence[int], emitted: Sequence[int]) -> None:
+        self.context.extend(emitted)
+        self._forget()

@@ -1,0 +1,208 @@
+"""transformers models that read token trees: one pass over any nodes, and a commit that keeps the accepted path.
+
+A pass reads, in this order, committed tokens that the model has not read yet (a causal run: the prompt at first,
+later the last accepted token where it was a leaf), ancestors that it has not read, and the nodes asked for. Every
+node sits in its own slot of the cache; a mask lets it attend to the text, its ancestors and itself, and its position
+is the length of the text plus its depth, whatever its slot.
+"""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Sequence
+
+import numpy as np
+import torch
+
+from ..tree import TokenTree
+from .cache import TreeCache
+
+RUN = 512  # committed tokens read in one pass before the tree joins in: bounds the size of the mask
+
+
+class HuggingFaceModel:
+    """Weights of a causal language model, shared by all sessions that read with it.
+
+    Args:
+        model: a transformers model whose attention is "sdpa" or "eager".
+        vocab_size: V, the width of the rows it is to give: fewer logits are padded with -inf, more are cut.
+        layers: how many attention layers it has, where that is not what its configuration says.
+
+    Raises:
+        ValueError: if its kind of attention takes no tree mask.
+    """
+
+    def __init__(self, model: torch.nn.Module, vocab_size: int | None = None, layers: int | None = None) -> None:
+        config = model.config.get_text_config()
+        if config._attn_implementation not in ("sdpa", "eager"):
+            raise ValueError(
+                f"attention must be sdpa or eager, which take a tree mask; got {config._attn_implementation}. "
+                'Load the model with attn_implementation="sdpa".'
+            )
+        self.model = model.eval()
+        self.device, self.dtype = model.device, model.dtype
+        self.embeddings = model.get_input_embeddings().weight.shape[0]
+        self.vocab_size = vocab_size or config.vocab_size
+        self.layers = layers or config.num_hidden_layers
+        self._selects = "logits_to_keep" in inspect.signature(model.forward).parameters
+
+    def open(self, tokens: Sequence[int], target: HuggingFaceSession | None = None) -> HuggingFaceSession:
+        """A session that starts with `tokens`; `target` is the target's where this model drafts for it."""
+        return HuggingFaceSession(self, tokens)
+
+    def read(
+        self,
+        ids: Sequence[int],
+        positions: Sequence[int],
+        hidden: np.ndarray | None,
+        cache: TreeCache | None,
+        rows: Sequence[int],
+    ) -> np.ndarray:
+        """One forward pass.
+
+        Args:
+            ids, positions: the tokens to read and where they stand in the text, [m].
+            hidden: which slots each token must not see, bool [m, slots in use + m]; None for a plain causal run.
+            cache: where keys and values are; None reads without one.
+            rows: which of the m tokens need logits.
+
+        Returns:
+            Logits after those tokens, float32 [len(rows), V].
+        """
+        # A vocabulary larger than this model's: a token it cannot know is read as the last one it knows.
+        ids = np.minimum(np.asarray(ids, dtype=np.int64), self.embeddings - 1)
+        keep = None if list(rows) == list(range(len(ids))) else torch.tensor(rows, device=self.device)
+        arguments = {}
+        if hidden is not None:
+            mask = torch.zeros((1, 1, *hidden.shape), dtype=self.dtype, device=self.device)
+            low = torch.finfo(self.dtype).min
+            arguments["attention_mask"] = mask.masked_fill_(self._tensor(hidden), low)
+        if self._selects and keep is not None:
+            arguments["logits_to_keep"] = keep
+        with torch.inference_mode():
+            logits = self.model(
+                input_ids=self._tensor(ids)[None],
+                position_ids=self._tensor(np.asarray(positions, dtype=np.int64))[None],
+                past_key_values=cache,
+                use_cache=cache is not None,
+                **arguments,
+            ).logits[0]
+            if keep is not None and not self._selects:
+                logits = logits[keep]
+            logits = logits.float().cpu().numpy()
+        if cache is not None:
+            cache.used += len(ids)
+        missing = self.vocab_size - logits.shape[1]
+        if missing > 0:
+            return np.pad(logits, ((0, 0), (0, missing)), constant_values=-np.inf)
+        return logits[:, : self.vocab_size]
+
+    def _tensor(self, array: np.ndarray) -> torch.Tensor:
+        return torch.from_numpy(array).to(self.device)
+
+
+class HuggingFaceSession:
+    """One model reading one text and the tree that is tried after it.
+
+    Args:
+        model: the weights.
+        tokens: the text so far, at least one token.
+        cache: where to keep what it reads; a cache of its own by default.
+    """
+
+    def __init__(self, model: HuggingFaceModel, tokens: Sequence[int], cache: TreeCache | None = None) -> None:
+        self.model = model
+        self.context = list(tokens)
+        self.cache = cache or TreeCache(model.layers)
+        self._read = 0  # tokens of the context that the cache holds; never the last, which is the root of the tree
+        self._sees = np.zeros((64, 64), dtype=bool)  # [slot, slot] of the tree: its row may attend to its column
+        self._forget()
+
+    @property
+    def _base(self) -> int:
+        """Slot and position of the root: the committed tokens before it."""
+        return len(self.context) - 1
+
+    def _forget(self) -> None:
+        """Drop the tree that was read."""
+        self._tree = None
+        self._slots: dict[int, int] = {}  # node -> its slot, counted from the root's
+
+    def forward(self, tree: TokenTree, nodes: Sequence[int]) -> np.ndarray:
+        """Logits after each of `nodes`, float32 [len(nodes), V], in one pass."""
+        nodes = [int(node) for node in nodes]
+        if tree is not self._tree or not self._slots.keys().isdisjoint(nodes):
+            # Another tree, or rows asked for twice: read it afresh, so that no node ever has two slots.
+            self._forget()
+            self._tree = tree
+        self.cache.used = self._read + len(self._slots)
+        base = self._base
+        while base - self._read > RUN:
+            self._read_run(self._read + RUN)
+        run = range(self._read, base)
+        order = self._unread(tree, nodes)
+        hidden = self._hidden(tree, order, run)
+        place = {node: len(run) + i for i, node in enumerate(order)}
+        logits = self.model.read(
+            self.context[run.start : run.stop] + [tree.tokens[node] for node in order],
+            [*run, *(base + tree.depths[node] for node in order)],
+            hidden,
+            self.cache,
+            [place[node] for node in nodes],
+        )
+        self._read = base
+        return logits
+
+    def commit(self, tree: TokenTree, path: Sequence[int], emitted: Sequence[int]) -> None:
+        """Append `emitted` to the context and keep what was read of it: the root and the nodes of `path`."""
+        base, kept = self._base, []
+        if tree is self._tree:
+            for node in (0, *path)[: len(emitted)]:
+                if node not in self._slots:
+                    break
+                kept.append(base + self._slots[node])
+            with torch.inference_mode():
+                self.cache.keep(kept, base)
+            self._read = base + len(kept)
+        self.context.extend(emitted)
+        self._forget()
+
+    def _read_run(self, end: int) -> None:
+        """Read committed tokens up to `end` in a causal pass of their own."""
+        span = range(self._read, end)
+        self.model.read(self.context[self._read : end], span, None, self.cache, [len(span) - 1])
+        self._read = end
+
+    def _unread(self, tree: TokenTree, nodes: list[int]) -> list[int]:
+        """The nodes that a pass must read, parents first: those asked for and their unread ancestors."""
+        need = set(nodes)
+        for node in nodes:
+            node = tree.parents[node]
+            while node >= 0 and node not in self._slots and node not in need:
+                need.add(node)
+                node = tree.parents[node]
+        return sorted(need)
+
+    def _hidden(self, tree: TokenTree, order: list[int], run: range) -> np.ndarray | None:
+        """Give the nodes in `order` their slots behind `run`; the mask of the pass.
+
+        None where plain causal reading does the same.
+        """
+        first = len(self._slots)
+        end = first + len(order)
+        if end > len(self._sees):
+            grown = np.zeros((2 * end, 2 * end), dtype=bool)
+            grown[:first, :first] = self._sees[:first, :first]
+            self._sees = grown
+        sees = self._sees
+        for slot, node in enumerate(order, first):
+            sees[slot] = sees[self._slots[tree.parents[node]]] if node else False
+            sees[slot, slot] = True
+            self._slots[node] = slot
+        tree_rows = sees[first:end, :end]
+        if self.cache.used == 0 and np.array_equal(tree_rows, np.tri(end, dtype=bool)):
+            return None
+        hidden = np.zeros((len(run) + len(order), self._base + end), dtype=bool)
+        hidden[: len(run)] = np.arange(hidden.shape[1]) > np.array(run, dtype=int)[:, None]
+        np.logical_not(tree_rows, out=hidden[len(run) :, self._base :])
+        return hidden if hidden.any() else None

@@ -1,0 +1,148 @@
+"""A pair of transformers models over one vocabulary: `load_pair`."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Any
+
+from ..acceptance import ASSETS
+from .early_exit import first_layers, layers_asked
+from .huggingface import HuggingFaceModel, HuggingFaceSession
+from .loading import choose_device, choose_dtype, load_model, load_tokenizer, longest_text
+from .selftest import check_tree_reading
+from .text import TokenText
+
+Progress = Callable[[float, str], None]
+EMBEDDED = ASSETS / "pair"
+
+
+class HuggingFacePair:
+    """A target and perhaps a draft, with the text side they share.
+
+    Args:
+        target, draft: models whose rows have the target's width; None for a pair without a draft.
+        text: the target's tokenizer.
+        max_positions: the longest text both can hold, in tokens.
+        eos_ids: tokens that end a text.
+        info: name and description, plain JSON data.
+    """
+
+    def __init__(
+        self,
+        target: HuggingFaceModel,
+        draft: HuggingFaceModel | None,
+        text: TokenText,
+        max_positions: int,
+        eos_ids: frozenset[int],
+        info: dict[str, Any],
+    ) -> None:
+        self.target, self.draft, self.text = target, draft, text
+        self.vocab_size = target.vocab_size
+        self.max_positions, self.eos_ids, self.info = max_positions, eos_ids, info
+        self.encode, self.decode, self.piece, self.stream = text.encode, text.decode, text.piece, text.stream
+
+    def open(self, tokens: Sequence[int]) -> tuple[HuggingFaceSession, HuggingFaceSession | None]:
+        """Fresh sessions of target and draft that start with `tokens`."""
+        target = self.target.open(tokens)
+        return target, None if self.draft is None else self.draft.open(tokens, target)
+
+
+def load_pair(
+    target: str | Path | None = None,
+    draft: str | Path | None = None,
+    device: str = "auto",
+    dtype: str = "auto",
+    progress: Progress | None = None,
+) -> HuggingFacePair:
+    """Load a target and a draft.
+
+    Args:
+        target: a local folder or a name on the Hugging Face hub; None for the embedded target.
+        draft: the same; "early-exit:N" for the target's own first N layers; None for no draft, and for the embedded
+            one where the target is embedded too.
+        device: "auto", "cpu", "cuda" or "mps".
+        dtype: "auto", "float32", "bfloat16" or "float16".
+        progress: is told the fraction done and what is being done.
+
+    Raises:
+        ValueError: if a model is unknown, damaged, cannot read trees, or the two do not share a vocabulary.
+    """
+    tell = progress or (lambda fraction, message: None)
+    device, dtype = choose_device(device), choose_dtype(dtype, choose_device(device))
+    embedded = target is None and draft is None
+    if embedded:
+        draft = EMBEDDED / "draft"
+    target = str(target or EMBEDDED / "target")
+    draft = str(draft) if draft else None
+    early = layers_asked(draft) if draft else None
+
+    tell(0.0, "Reading the tokenizer")
+    tokenizer = load_tokenizer("target", target)
+    if draft and not early:
+        check_vocabularies(tokenizer, load_tokenizer("draft", draft))
+    tell(0.1, "Loading the target")
+    model = HuggingFaceModel(load_model("target", target, device, dtype))
+    limit = longest_text("target", model.model.config)
+    tell(0.6, "Loading the draft" if draft else "No draft to load")
+    drafter = None
+    if early:
+        drafter = first_layers(model, early)
+    elif draft:
+        drafter = HuggingFaceModel(load_model("draft", draft, device, dtype), model.vocab_size)
+        limit = min(limit, longest_text("draft", drafter.model.config))
+    tell(0.8, "Checking that trees are read rightly")
+    check_tree_reading("target", model)
+    if drafter is not None:
+        check_tree_reading("draft", drafter, model)
+    text = TokenText(tokenizer)
+    info = {
+        "name": "embedded pair" if embedded else " + ".join(map(_short, filter(None, (target, draft)))),
+        "target": _describe(model, target),
+        "draft": drafter and _describe(drafter, draft),
+        "dtype": str(dtype).removeprefix("torch."),
+        "device": str(device),
+        "vocab_size": model.vocab_size,
+        "max_positions": limit,
+    }
+    tell(1.0, "Ready")
+    return HuggingFacePair(model, drafter, text, limit, end_of_text(model.model, tokenizer), info)
+
+
+def check_vocabularies(target: Any, draft: Any) -> None:
+    """See that two tokenizers mean the same token by every id both have.
+
+    Raises:
+        ValueError: naming a token they number differently.
+    """
+    ours, theirs = ({i: token for token, i in side.get_vocab().items()} for side in (target, draft))
+    for token_id in sorted(ours.keys() & theirs.keys()):
+        if ours[token_id] != theirs[token_id]:
+            raise ValueError(
+                f"target and draft must share a vocabulary, but token {token_id} is {ours[token_id]!r} for the target "
+                f"and {theirs[token_id]!r} for the draft; choose a draft of the same family."
+            )
+
+
+def end_of_text(model: Any, tokenizer: Any) -> frozenset[int]:
+    """The tokens that end a text, by the generation settings, the configuration and the tokenizer."""
+    ids: set[int] = set()
+    for source in (getattr(model, "generation_config", None), model.config, tokenizer):
+        found = getattr(source, "eos_token_id", None)
+        ids.update(found if isinstance(found, list | tuple) else [] if found is None else [found])
+    return frozenset(ids)
+
+
+def _describe(model: HuggingFaceModel, name: str) -> dict[str, Any]:
+    return {
+        "name": _short(name),
+        "architecture": type(model.model).__name__,
+        "parameters": sum(weights.numel() for weights in model.model.parameters()),
+        "layers": model.layers,
+        "vocab_size": model.embeddings,
+    }
+
+
+def _short(name: str) -> str:
+    """A hub name as it is, a folder by its last part: where it lies on this machine is nobody's business."""
+    return Path(name).name if Path(name).is_dir() else name

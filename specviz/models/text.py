@@ -1,0 +1,83 @@
+"""Tokens as text: one token as a person reads it, and the text that each new token adds."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Sequence
+from functools import lru_cache
+from typing import Any
+
+UNFINISHED = "\ufffd"  # what a decoder writes for bytes that are no whole character
+
+
+class TokenText:
+    """The text side of a tokenizer.
+
+    Args:
+        tokenizer: a transformers tokenizer.
+    """
+
+    def __init__(self, tokenizer: Any) -> None:
+        self.tokenizer = tokenizer
+        self.special = frozenset(tokenizer.all_special_ids)
+        self.piece = lru_cache(maxsize=None)(self._piece)
+
+    def encode(self, text: str) -> list[int]:
+        """Token ids of `text`, with a start token only where the tokenizer adds one by default."""
+        return list(self.tokenizer.encode(text))
+
+    def decode(self, tokens: Sequence[int]) -> str:
+        """The text of `tokens`, without special tokens and without tidying spaces."""
+        return self.tokenizer.decode(
+            [int(token) for token in tokens], skip_special_tokens=True, clean_up_tokenization_spaces=False
+        )
+
+    def _piece(self, token: int) -> str:
+        r"""One token as a person reads it; bytes that are no whole character look like \xe2."""
+        token = int(token)
+        written = self.tokenizer.convert_ids_to_tokens(token)
+        if written is None:
+            return f"<{token}>"
+        if token in self.special:
+            return written
+        text = self.decode([token])
+        if UNFINISHED in text:
+            return _bytes_of(written).decode("utf-8", errors="backslashreplace")
+        # A decoder drops the space before the first word, which here is not the first.
+        return " " + text if written.startswith("▁") and not text.startswith(" ") else text
+
+    def stream(self, context: Sequence[int]) -> Callable[[int], str]:
+        """A function that is given the tokens after `context` one by one and returns the text each of them adds.
+
+        A character whose bytes are spread over several tokens is returned with the last of them, so an unfinished one
+        at the very end never is; otherwise the parts add up to the decoded whole.
+        """
+        window = list(context[-8:])  # enough to know whether the next word needs its space
+        known = len(window)  # tokens of the window whose text has been returned
+
+        def add(token: int) -> str:
+            nonlocal window, known
+            window.append(int(token))
+            before, text = self.decode(window[:known]), self.decode(window)
+            if len(text) <= len(before) or text.endswith(UNFINISHED):
+                return ""
+            window, known = window[known:], len(window) - known
+            return text[len(before) :]
+
+        return add
+
+
+def _bytes_of(written: str) -> bytes:
+    """The bytes of a token as it stands in a vocabulary: `<0xE2>`, or one letter a byte (byte-level BPE)."""
+    if found := re.fullmatch(r"<0x([0-9A-Fa-f]{2})>", written):
+        return bytes([int(found[1], 16)])
+    letters = _byte_letters()
+    return b"".join(bytes([letters[letter]]) if letter in letters else letter.encode() for letter in written)
+
+
+@lru_cache
+def _byte_letters() -> dict[str, int]:
+    """Byte-level BPE writes printable Latin-1 bytes as themselves and the others as the letters from 256 up."""
+    printable = {*range(0x21, 0x7F), *range(0xA1, 0xAD), *range(0xAE, 0x100)}
+    others = [byte for byte in range(256) if byte not in printable]
+    return {chr(byte): byte for byte in printable} | {chr(256 + i): byte for i, byte in enumerate(others)}

@@ -1,0 +1,178 @@
+"""Acceptance measured on text: how often the k-th child of a node is accepted, rule by rule.
+
+The rows of both models at every position of a text come from one pass each. At each position a star of `width`
+children is drawn and put before the rule. Rules that flip a coin per child give the expectation over their coins in
+closed form: the acceptance of child k is its own probability times those of all earlier refusals. For the others the
+decision itself is counted.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from math import sqrt
+
+import numpy as np
+
+from .config import RunConfig
+from .decode import autoregress_steps
+from .distributions import Rows, Sampling, probabilities
+from .laws import draw_children
+from .protocols import Pair, Verifier
+from .randomness import Randomness, Seeded
+from .tree import TokenTree
+
+Progress = Callable[[int, int], None]
+
+
+@dataclass(frozen=True)
+class Acceptance:
+    """An acceptance vector with its uncertainty.
+
+    Attributes:
+        acceptance: P[k], the probability that the k-th child is accepted, given that its parent is.
+        low, high: Wilson intervals at 95 %.
+        positions: how many positions were measured.
+        method: "expected" over the rule's coins, or "counted".
+        verifier, law, temperature, draft_temperature: what was measured.
+    """
+
+    acceptance: tuple[float, ...]
+    low: tuple[float, ...]
+    high: tuple[float, ...]
+    positions: int
+    method: str
+    verifier: str
+    law: str
+    temperature: float
+    draft_temperature: float | None
+
+
+class Refusing:
+    """Randomness under which every coin refuses, so that a rule shows the probability of each try in turn."""
+
+    def __init__(self, rng: Randomness) -> None:
+        self._rng = rng
+        self.flips = 0
+
+    def flip(self, prob: float) -> tuple[bool, float]:
+        self.flips += 1
+        return False, 1.0
+
+    def draw(self, probs: np.ndarray) -> int:
+        return self._rng.draw(probs)
+
+    def noise(self, position: int, size: int) -> np.ndarray:
+        return self._rng.noise(position, size)
+
+
+def acceptance_vector(
+    pair: Pair,
+    verifier: Verifier,
+    texts: Sequence[Sequence[int]],
+    config: RunConfig,
+    width: int = 16,
+    law: str | None = None,
+    progress: Progress = lambda done, of: None,
+) -> Acceptance:
+    """Measure one rule at one temperature.
+
+    Args:
+        pair: the models.
+        verifier: the rule.
+        texts: token ids; every position of each of them but the last is measured.
+        config: temperatures, top-p, top-k and seed.
+        width: how many children are tried at each position.
+        law: how they are drawn; None means as the rule asks for ("top" at temperature 0).
+        progress: is told how many of how many texts are done.
+
+    Raises:
+        ValueError: if no text has two tokens, or the pair has no draft.
+    """
+    law = law or ("top" if config.temperature == 0 else verifier.laws[0])
+    rng, found = Seeded(config.seed), []
+    for done, text in enumerate(texts, 1):
+        for start, p, q in rows_on_text(pair, text, config.target_sampling, config.draft_sampling):
+            found.append(_tries(verifier, p, q, width, law, rng, start))
+        progress(done, len(texts))
+    if not found:
+        raise ValueError("text to calibrate on must have at least two tokens. Give a longer one.")
+    mean = np.mean([chances for chances, _ in found], axis=0)
+    low, high = zip(*(wilson(share, len(found)) for share in mean), strict=True)
+    method = "expected" if all(flipped for _, flipped in found) else "counted"
+    return Acceptance(
+        tuple(mean.tolist()), low, high, len(found), method,
+        verifier.name, law, config.temperature, config.draft_temperature,
+    )  # fmt: skip
+
+
+def rows_on_text(
+    pair: Pair, text: Sequence[int], target: Sampling, draft: Sampling
+) -> Iterator[tuple[int, np.ndarray, np.ndarray]]:
+    """(position, p, q) at every position of a text, from one pass of each model.
+
+    The text is read as one chain below its first token, cut at the pair's context.
+    """
+    text = list(text)[: pair.max_positions]
+    target_session, draft_session = pair.open(text[:1])
+    if draft_session is None:
+        raise ValueError("the pair must have a draft to measure acceptance; this one has none.")
+    tree = TokenTree(text[0])
+    for node, token in enumerate(text[1:-1]):
+        tree.add(node, token)
+    nodes = range(len(tree) if len(text) > 1 else 0)
+    if not nodes:
+        return
+    p, q = target_session.forward(tree, nodes), draft_session.forward(tree, nodes)
+    for node in nodes:
+        yield node, probabilities(p[node], target), probabilities(q[node], draft)
+
+
+def _tries(
+    verifier: Verifier, p: np.ndarray, q: np.ndarray, width: int, law: str, rng: Randomness, start: int
+) -> tuple[np.ndarray, bool]:
+    """The chance of each of `width` children to be accepted at one position, and whether it came from coins."""
+    tree = TokenTree(0, start=start, law=law)
+    tree.draft_rows[0] = q
+    for token in draw_children(q, width, law, rng, tree.position(0)):
+        tree.add(0, token)
+    rows = _Star(p)
+    refusing = Refusing(rng)
+    verdict = verifier(tree, rows, refusing)
+    chances = np.zeros(width)
+    if not refusing.flips:
+        if verdict.path:
+            chances[verdict.path[0] - 1] = 1.0
+        return chances, False
+    reached = 1.0
+    for child, prob in enumerate(verdict.accept_prob[1:]):
+        chances[child] = reached * (prob or 0.0)
+        reached *= 1 - (prob or 0.0)
+    return chances, True
+
+
+class _Star(Rows):
+    """The rows of a star: p at the root; what follows a child does not matter, so it is p again."""
+
+    def __init__(self, p: np.ndarray) -> None:
+        self.p = p
+
+    def __getitem__(self, node: int) -> np.ndarray:
+        return self.p
+
+
+def own_texts(pair: Pair, prompts: Sequence[str], config: RunConfig, progress: Progress = lambda done, of: None):
+    """The target's own continuations of prompts, as token ids: what it is verified on when it is decoding."""
+    texts = []
+    for done, prompt in enumerate(prompts, 1):
+        steps = autoregress_steps(pair, replace(config, prompt=prompt))
+        texts.append([*pair.encode(prompt), *(token for step in steps for token in step.emitted)])
+        progress(done, len(prompts))
+    return texts
+
+
+def wilson(share: float, count: int, z: float = 1.96) -> tuple[float, float]:
+    """Wilson's interval for a share of `count` trials (1927)."""
+    centre = (share + z * z / (2 * count)) / (1 + z * z / count)
+    spread = z / (1 + z * z / count) * sqrt(share * (1 - share) / count + z * z / (4 * count * count))
+    return max(0.0, centre - spread), min(1.0, centre + spread)

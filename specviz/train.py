@@ -11,6 +11,7 @@ from pathlib import Path
 
 from .training.recipe import Recipe
 
+HELP = "Train a draft and target pair of your own from text files."
 EXAMPLE = "--text stories.txt --out my-pair --minutes 180"
 
 

@@ -1,7 +1,11 @@
-"""What a finished pair is worth: held-out loss, acceptance on the target's own text, and a model card."""
+"""What a finished pair is worth: held-out loss, acceptance on the target's own text, and a model card.
+
+`python -m specviz.training.report DIR` prints the acceptance of the pair in a folder.
+"""
 
 import json
 import math
+import sys
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -9,7 +13,7 @@ import numpy as np
 import torch
 from tokenizers import Tokenizer
 from tqdm import tqdm
-from transformers import PreTrainedModel
+from transformers import AutoModelForCausalLM, PreTrainedModel
 
 from .corpus import KINDS, Corpus
 from .samples import continue_text
@@ -48,36 +52,30 @@ def agreement(
 ) -> list[Agreement]:
     """Acceptance 1 - total variation and top-1 agreement where it counts: on what the target itself writes.
 
-    The prompts of prompts.json were written for this and are in no corpus. Each is continued by `length` tokens,
-    `copies` times (once at temperature 0), and both models read the whole text. At temperature 0 a draft token is
-    accepted where it is the target's best, so the two figures are the same there.
+    The prompts of prompts.json were written for this and are in no corpus; each kind is cut to its shortest. Every
+    prompt is continued by `length` tokens, `copies` times (once at temperature 0), and both models read the whole
+    text. At temperature 0 a draft token is accepted where it is the target's best, so the figures are the same there.
     """
     found, generator = [], torch.Generator().manual_seed(0)
+    window = target.config.max_position_embeddings
     for kind, prompts in json.loads(PROMPTS.read_text(encoding="utf-8")).items():
-        prefixes = [tokenizer.encode(prompt).ids for prompt in prompts]
-        for heat in TEMPERATURES:
-            pairs = [
-                _agreement(target, draft, prefix, length, heat, copies if heat else 1, generator)
-                for prefix in tqdm(prefixes, desc=f"{kind} at {heat}", leave=False)
-            ]
-            accepted, top1 = np.mean(pairs, axis=0)
-            found.append(Agreement(kind, heat, float(accepted), float(top1), len(prompts)))
+        ids = [tokenizer.encode(prompt).ids for prompt in prompts]
+        start = min(window // 2, *map(len, ids))
+        prefixes = torch.tensor([row[:start] for row in ids], device=target.device)
+        for heat in tqdm(TEMPERATURES, desc=f"agreement on {kind}", leave=False):
+            rows = prefixes.repeat(copies if heat else 1, 1)
+            heats = torch.full((len(rows),), heat, device=rows.device)
+            text, states = continue_text(target, rows, min(window, start + length), heats, generator)
+            theirs = target.lm_head(states[:, start - 1 : -1]).float()
+            ours = draft(text[:, :-1]).logits[:, start - 1 :].float()
+            top1 = (theirs.argmax(-1) == ours.argmax(-1)).float().mean().item()
+            accepted = _overlap(theirs / heat, ours / heat) if heat else top1
+            found.append(Agreement(kind, heat, accepted, top1, len(prompts)))
     return found
 
 
-def _agreement(target, draft, prefix, length, heat, copies, generator) -> tuple[float, float]:
-    window = target.config.max_position_embeddings
-    prefix = prefix[: window // 2]
-    ids = torch.tensor([prefix] * copies, device=target.device)
-    heats = torch.full((copies,), heat, device=target.device)
-    text, states = continue_text(target, ids, min(window, len(prefix) + length), heats, generator)
-    written = slice(len(prefix) - 1, -1)
-    theirs, ours = target.lm_head(states[:, written]).float(), draft(text).logits[:, written].float()
-    top1 = (theirs.argmax(-1) == ours.argmax(-1)).float().mean().item()
-    if not heat:
-        return top1, top1
-    p, q = torch.softmax(theirs / heat, -1), torch.softmax(ours / heat, -1)
-    return torch.minimum(p, q).sum(-1).mean().item(), top1
+def _overlap(logits: torch.Tensor, others: torch.Tensor) -> float:
+    return torch.minimum(torch.softmax(logits, -1), torch.softmax(others, -1)).sum(-1).mean().item()
 
 
 def agreement_table(rows: list[Agreement]) -> str:
@@ -149,3 +147,8 @@ token is accepted where both models have the same best token):
 Far too small to know or to reason: it writes grammatical clauses and idiomatic lines that mean nothing. It is meant for
 showing how speculative decoding works, and for nothing that anybody relies on.
 """
+
+
+if __name__ == "__main__":
+    pair = [AutoModelForCausalLM.from_pretrained(f"{sys.argv[1]}/{name}", dtype="auto") for name in ("target", "draft")]
+    print(agreement_table(agreement(*pair, Tokenizer.from_file(f"{sys.argv[1]}/target/tokenizer.json"))))

@@ -65,6 +65,8 @@ def continue_text(
     generator: torch.Generator | None = None,
 ) -> tuple[torch.Tensor, torch.Tensor]:
     """Continue prompts (rows, prompt) to `length` tokens; returns tokens and last hidden states."""
+    # On a CPU the fused kernel is by far the slow one for single tokens, and the fast one for whole windows.
+    target.set_attn_implementation("eager" if target.device.type == "cpu" else "sdpa")
     cache = Cache(layers=[_Slots(length) for _ in range(target.config.num_hidden_layers)])
     tokens, states, new = [prompts], [], prompts
     while sum(s.shape[1] for s in states) + new.shape[1] < length:
@@ -72,6 +74,7 @@ def continue_text(
         new = draw(target.lm_head(states[-1][:, -1]), temperatures, generator)[:, None]
         tokens.append(new)
     states.append(target.model(new, past_key_values=cache).last_hidden_state)
+    target.set_attn_implementation("sdpa")
     return torch.cat(tokens, 1), torch.cat(states, 1)
 
 
@@ -105,15 +108,12 @@ def _shard(target: PreTrainedModel, corpus: Corpus, number: int, recipe: Recipe)
     rng, device = np.random.default_rng([recipe.seed, number]), target.device
     rows, length = recipe.sample_rows, recipe.sample_length
     if number % TEXT_EVERY == TEXT_EVERY - 1:
-        # The fused kernel is the fast one for whole windows, and on a CPU by far the slow one for single tokens.
-        target.set_attn_implementation("sdpa")
         spans = windows(corpus, rng, max(1, rows * length // recipe.window), recipe.window, CODE_SHARE)
         tokens = torch.from_numpy(spans).to(device, torch.long)
         with torch.inference_mode():
             states = torch.cat([target.model(part).last_hidden_state for part in tokens.split(8)])
         temperatures = torch.ones(len(tokens))
     else:
-        target.set_attn_implementation("eager" if device.type == "cpu" else "sdpa")
         prompt = int(rng.integers(4, min(LONGEST_PROMPT, length // 2) + 1))
         prompts = torch.from_numpy(windows(corpus, rng, rows, prompt, CODE_SHARE)).to(device, torch.long)
         temperatures = torch.from_numpy(rng.choice(TEMPERATURES, rows).astype(np.float32))

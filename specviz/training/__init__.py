@@ -1,0 +1,1 @@
+"""The parts of `specviz.train`: corpus, samples, distillation, the resumable loop, the report."""

@@ -1,0 +1,138 @@
+"""One training phase: a time budget, a cosine, a progress bar, and a checkpoint that an interruption cannot spoil."""
+
+import math
+import os
+import signal
+import threading
+from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager, contextmanager, nullcontext
+from dataclasses import asdict, dataclass
+from pathlib import Path
+
+import torch
+from safetensors import safe_open
+from safetensors.torch import save_file
+from torch import nn
+from tqdm import tqdm
+
+WARM_UP = 0.02
+SAVE_EVERY_SECONDS = 60.0
+BAR = "{desc}: {percentage:3.0f}% |{bar}| {postfix}"
+
+
+@dataclass
+class Progress:
+    """Where a phase stands: optimiser steps done, seconds spent, running mean of the loss."""
+
+    step: int = 0
+    seconds: float = 0.0
+    loss: float = math.nan
+
+
+def fit(
+    name: str,
+    model: nn.Module,
+    batch_loss: Callable[[int, float], torch.Tensor],
+    checkpoint: Path,
+    seconds: float,
+    rate: float,
+    tokens_per_step: int,
+    clock: Callable[[], float],
+) -> Progress:
+    """Minimise `batch_loss(step, share of the time spent)` by AdamW for `seconds`, from `checkpoint` if there is one.
+
+    What a step sees must follow from its number alone: then the number is the whole state of the random
+    generators, and a run that was cut off goes on with the very batch it would have seen. An interrupt or a
+    termination signal ends the phase after the step in hand: the state is saved, KeyboardInterrupt raised.
+    """
+    weights = dict(model.named_parameters())
+    groups = [
+        {"params": [p for p in weights.values() if p.ndim > 1], "weight_decay": 0.1},
+        {"params": [p for p in weights.values() if p.ndim <= 1], "weight_decay": 0.0},
+    ]
+    optimizer = torch.optim.AdamW(groups, lr=rate, betas=(0.9, 0.95))
+    now = _restore(checkpoint, weights, optimizer) if checkpoint.exists() else Progress()
+    start, saved, began = now, now.seconds, clock() - now.seconds
+    device = next(iter(weights.values())).device
+    model.train()
+    with _stop_requests() as stop, tqdm(desc=name, total=seconds, initial=now.seconds, bar_format=BAR) as bar:
+        while (spent := clock() - began) < seconds and not stop.is_set():
+            for group in optimizer.param_groups:
+                group["lr"] = rate * schedule(spent / seconds)
+            with autocast(device):
+                loss = batch_loss(now.step, spent / seconds)
+            loss.backward()
+            nn.utils.clip_grad_norm_(model.parameters(), 1.0)
+            optimizer.step()
+            optimizer.zero_grad()
+            value = loss.item()
+            now = Progress(now.step + 1, clock() - began, value if now.step == 0 else 0.98 * now.loss + 0.02 * value)
+            pace = (now.step - start.step) * tokens_per_step / max(now.seconds - start.seconds, 1e-9)
+            left = tqdm.format_interval(max(0.0, seconds - now.seconds))
+            bar.set_postfix_str(f"loss {now.loss:.3f}, {pace:,.0f} tokens/s, {left} left", refresh=False)
+            bar.update(min(now.seconds, seconds) - bar.n)
+            if now.seconds - saved > SAVE_EVERY_SECONDS:
+                _save(checkpoint, weights, optimizer, now)
+                saved = now.seconds
+        _save(checkpoint, weights, optimizer, now)
+        if stop.is_set():
+            raise KeyboardInterrupt
+    model.eval()
+    return now
+
+
+def schedule(share: float) -> float:
+    """Learning rate at a share of the phase's time, in units of its peak: a short linear rise, a cosine to zero."""
+    if share < WARM_UP:
+        return (share + 1e-3) / (WARM_UP + 1e-3)
+    return 0.5 * (1 + math.cos(math.pi * min(1.0, (share - WARM_UP) / (1 - WARM_UP))))
+
+
+def has_bfloat16(device: torch.device) -> bool:
+    """Whether the device computes in bfloat16 in hardware."""
+    if device.type == "cuda":
+        return torch.cuda.is_bf16_supported(including_emulation=False)
+    capabilities = torch.cpu.get_capabilities() if device.type == "cpu" else {}
+    return any(capabilities.get(name) for name in ("avx512_bf16", "amx_bf16", "bf16"))
+
+
+def autocast(device: torch.device) -> AbstractContextManager:
+    """bfloat16 arithmetic where the device has it, float32 elsewhere; the weights stay float32."""
+    return torch.autocast(device.type, dtype=torch.bfloat16) if has_bfloat16(device) else nullcontext()
+
+
+def _save(path: Path, weights: dict[str, nn.Parameter], optimizer: torch.optim.Optimizer, progress: Progress) -> None:
+    tensors = {f"weight/{name}": p.detach() for name, p in weights.items()}
+    for name, p in weights.items():
+        tensors |= {f"{key}/{name}": value for key, value in optimizer.state[p].items()}
+    path.parent.mkdir(parents=True, exist_ok=True)
+    part = path.with_suffix(".part")
+    save_file(tensors, part, {key: repr(value) for key, value in asdict(progress).items()})
+    os.replace(part, path)
+
+
+def _restore(path: Path, weights: dict[str, nn.Parameter], optimizer: torch.optim.Optimizer) -> Progress:
+    with safe_open(path, "pt", str(next(iter(weights.values())).device)) as file, torch.no_grad():
+        for key in file.keys():  # noqa: SIM118 (an open safetensors file is no dictionary)
+            kind, name = key.split("/", 1)
+            if kind == "weight":
+                weights[name].copy_(file.get_tensor(key))
+            else:
+                optimizer.state[weights[name]][kind] = file.get_tensor(key)
+        saved = file.metadata()
+    return Progress(int(saved["step"]), float(saved["seconds"]), float(saved["loss"]))
+
+
+@contextmanager
+def _stop_requests() -> Iterator[threading.Event]:
+    """An event that ctrl-C and a termination signal set, so that no step is torn in half."""
+    asked = threading.Event()
+    if threading.current_thread() is not threading.main_thread():
+        yield asked
+        return
+    before = {s: signal.signal(s, lambda *_: asked.set()) for s in (signal.SIGINT, signal.SIGTERM)}
+    try:
+        yield asked
+    finally:
+        for number, handler in before.items():
+            signal.signal(number, handler)

@@ -1,0 +1,168 @@
+"""The recipe, from text files to two folders: tokenizer, target, samples, draft, report."""
+
+import json
+import shutil
+from collections.abc import Callable, Sequence
+from copy import deepcopy
+from dataclasses import asdict
+from pathlib import Path
+
+import numpy as np
+import torch
+from tokenizers import Tokenizer
+from torch.nn import functional
+from transformers import AutoModelForCausalLM, PreTrainedModel, PreTrainedTokenizerFast
+
+from .corpus import END_OF_TEXT, Corpus, Document, encode, read_documents, train_tokenizer, windows
+from .distil import draft_loss, new_model, warm_start
+from .loop import Progress, fit, has_bfloat16
+from .recipe import Recipe
+from .report import model_card
+from .samples import random_rows, shards, write_samples
+
+# Shares of the time: target, samples of the target, draft; and where the target is given.
+WHOLE_PAIR, DRAFT_ONLY = (0.6, 0.16, 0.24), (0.0, 0.4, 0.6)
+
+
+def make_pair(
+    text_files: Sequence[str | Path],
+    out: Path,
+    seconds: float,
+    *,
+    target: str | Path | None,
+    code_folder: str | Path | None,
+    recipe: Recipe,
+    device: str,
+    clock: Callable[[], float],
+) -> str:
+    """What `specviz.train.train` promises, for arguments that it has checked."""
+    work, place = out / "checkpoint", _device(device)
+    for_target, for_samples, for_draft = (seconds * share for share in (DRAFT_ONLY if target else WHOLE_PAIR))
+
+    documents = read_documents(text_files, code_folder)
+    tokenizer = _tokenizer(documents, recipe.vocabulary, work, target)
+    corpus = encode(documents, tokenizer)
+    _same_run(work, {"recipe": asdict(recipe), "corpus": corpus.checksum, "target": target and str(target)})
+
+    history = []
+    if target is None:
+        teacher, done = _train_target(corpus, recipe, work, for_target, place, clock)
+        history.append(
+            _line("target", done, recipe.rows * recipe.window, recipe.target_rate, "running text, next token")
+        )
+        save(teacher, tokenizer, out / "target")
+    elif Path(target).resolve() != (out / "target").resolve():
+        shutil.copytree(target, out / "target", dirs_exist_ok=True)
+    teacher = load(out / "target", place)
+
+    sampled = write_samples(teacher, corpus, work / "samples", recipe, for_samples, clock)
+    history.append(
+        f"samples: {sampled:,} tokens, two thirds short prompts continued by the target, one third running text"
+    )
+    draft, done = _train_draft(teacher, recipe, work, for_draft, place, clock)
+    history.append(
+        _line("draft", done, recipe.draft_batch, recipe.draft_rate, "the target's distributions on the samples")
+    )
+    save(draft, tokenizer, out / "draft")
+
+    card = model_card(teacher, load(out / "draft", place), tokenizer, corpus, history)
+    (out / "README.md").write_text(card, encoding="utf-8")
+    return card
+
+
+def _line(name: str, done: Progress, tokens: int, rate: float, what: str) -> str:
+    return (
+        f"{name}: {what}; {done.step:,} steps of {tokens:,} tokens in {done.seconds / 60:.1f} minutes, "
+        f"AdamW (0.9, 0.95), weight decay 0.1, gradient clip 1, cosine from {rate:g}"
+    )
+
+
+def _train_target(
+    corpus: Corpus, recipe: Recipe, work: Path, seconds: float, place: torch.device, clock: Callable[[], float]
+) -> tuple[PreTrainedModel, Progress]:
+    torch.manual_seed(recipe.seed)
+    model = new_model(recipe.vocabulary, recipe.window, **asdict(recipe.target)).to(place)
+
+    def batch_loss(step: int, share: float) -> torch.Tensor:
+        rng = np.random.default_rng([recipe.seed, 1, step])
+        ids = torch.from_numpy(windows(corpus, rng, recipe.rows, recipe.window, recipe.code_share)).to(
+            place, torch.long
+        )
+        logits = model(ids).logits[:, :-1]
+        return functional.cross_entropy(logits.flatten(0, 1).float(), ids[:, 1:].flatten())
+
+    tokens = recipe.rows * recipe.window
+    checkpoint = work / "target.safetensors"
+    progress = fit("target", model, batch_loss, checkpoint, seconds, recipe.target_rate, tokens, clock)
+    return model, progress
+
+
+def _train_draft(
+    teacher: PreTrainedModel,
+    recipe: Recipe,
+    work: Path,
+    seconds: float,
+    place: torch.device,
+    clock: Callable[[], float],
+) -> tuple[PreTrainedModel, Progress]:
+    torch.manual_seed(recipe.seed)
+    model = new_model(teacher.config.vocab_size, teacher.config.max_position_embeddings, **asdict(recipe.draft))
+    model = model.to(place)
+    warm_start(model, teacher)
+    head, paths = teacher.lm_head.weight.detach(), shards(work / "samples")
+
+    def batch_loss(step: int, share: float) -> torch.Tensor:
+        rng = np.random.default_rng([recipe.seed, 2, step])
+        return draft_loss(model, head, random_rows(paths, rng, recipe.draft_batch), share)
+
+    checkpoint = work / "draft.safetensors"
+    progress = fit("draft", model, batch_loss, checkpoint, seconds, recipe.draft_rate, recipe.draft_batch, clock)
+    return model, progress
+
+
+def save(model: PreTrainedModel, tokenizer: Tokenizer, folder: Path) -> None:
+    """Write a folder that transformers loads: weights in bfloat16, configuration, tokenizer."""
+    deepcopy(model).to(torch.bfloat16).save_pretrained(folder)
+    window = model.config.max_position_embeddings
+    fast = PreTrainedTokenizerFast(
+        tokenizer_object=tokenizer, bos_token=END_OF_TEXT, eos_token=END_OF_TEXT, model_max_length=window
+    )
+    fast.save_pretrained(folder)
+
+
+def load(folder: Path, place: torch.device) -> PreTrainedModel:
+    """A model to read with: in bfloat16 where the device computes in it, else float32."""
+    dtype = torch.bfloat16 if has_bfloat16(place) else torch.float32
+    return AutoModelForCausalLM.from_pretrained(folder, dtype=dtype, local_files_only=True).to(place).eval()
+
+
+def _device(name: str) -> torch.device:
+    if name != "auto":
+        try:
+            return torch.empty(0, device=name).device
+        except (RuntimeError, AssertionError):
+            raise ValueError(f"device must be auto, cpu, cuda or mps, and present; {name!r} is not.") from None
+    if torch.cuda.is_available():
+        return torch.device("cuda")
+    return torch.device("mps" if torch.backends.mps.is_available() else "cpu")
+
+
+def _tokenizer(documents: list[Document], vocabulary: int, work: Path, target: str | Path | None) -> Tokenizer:
+    """The given target's tokenizer, or the one this run has learnt, now or before it was interrupted."""
+    path = Path(target) / "tokenizer.json" if target else work / "tokenizer.json"
+    if not path.exists():
+        train_tokenizer(documents, vocabulary).save(str(path))
+    tokenizer = Tokenizer.from_file(str(path))
+    if tokenizer.id_to_token(0) != END_OF_TEXT:
+        raise ValueError(f"target must have {END_OF_TEXT} as token 0; {path} has {tokenizer.id_to_token(0)!r}.")
+    return tokenizer
+
+
+def _same_run(work: Path, facts: dict) -> None:
+    """Remember what the run was started with; refuse to continue it with anything else."""
+    path, now = work / "run.json", json.dumps(facts, indent=1)
+    if path.exists() and path.read_text(encoding="utf-8") != now:
+        raise ValueError(
+            f"out holds a run with other text, target or recipe ({path}). Choose another folder, or delete {work}."
+        )
+    path.write_text(now, encoding="utf-8")

@@ -1,0 +1,111 @@
+"""`calibrate`: measure an acceptance vector on text."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import sys
+from dataclasses import asdict
+from pathlib import Path
+from typing import Any
+
+from ..acceptance import ASSETS, measured
+from ..config import RunConfig
+from ..measure import acceptance_vector, own_texts
+from ..verifiers import VERIFIERS
+from .options import add_pair, strategy, write_file
+
+HELP = "Measure how often the k-th child is accepted, on a text or on the target's own continuations."
+EXAMPLE = "--verifier sequoia --temperature 1 --json"
+PROMPTS = Path(__file__).resolve().parent.parent / "training" / "prompts.json"
+STORED_TEMPERATURES = (0.3, 0.6, 0.8, 1.0)
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("--text", metavar="FILE", help="measure on this text (default: the target's own continuations)")
+    parser.add_argument("--verifier", default="sequoia", help=f"verification rule: {', '.join(VERIFIERS)}")
+    parser.add_argument("--temperature", type=float, default=1.0, metavar="T", help="the target's (default 1)")
+    parser.add_argument("--draft-temperature", type=float, metavar="T", help="the draft's (default: the target's)")
+    parser.add_argument("--top-p", type=float, default=1.0, metavar="P", help="keep the most probable mass P")
+    parser.add_argument("--top-k", type=int, metavar="K", help="keep the K most probable tokens")
+    parser.add_argument("--seed", type=int, default=0, metavar="S", help="of the texts and of the children")
+    parser.add_argument("--positions", type=int, default=2000, metavar="N", help="how many to measure (default 2000)")
+    parser.add_argument("--width", type=int, default=32, metavar="K", help="children at each position (default 32)")
+    add_pair(parser)
+    parser.add_argument("--json", action="store_true", help="print the vector with its intervals and settings")
+    parser.add_argument(
+        "--store", action="store_true", help="measure every rule and temperature and store them for Sequoia's trees"
+    )
+
+
+def run(args: argparse.Namespace) -> None:
+    verifier = strategy(args, "verifier", args.verifier)
+    if args.positions < 1 or not 1 <= args.width <= 256:
+        raise ValueError("--positions must be at least 1 and --width from 1 to 256.")
+    config = RunConfig(
+        temperature=args.temperature, draft_temperature=args.draft_temperature, top_p=args.top_p, top_k=args.top_k,
+        seed=args.seed, max_new_tokens=96,
+    )  # fmt: skip
+    from ..models.pair import load_pair
+
+    pair = load_pair(args.target, args.draft, device=args.device, dtype=args.dtype)
+    if args.store:
+        store(pair, config, args)
+        return
+    texts = texts_for(pair, config, args)
+    result = asdict(acceptance_vector(pair, verifier, texts, config, args.width, progress=_progress))
+    if args.json:
+        print(json.dumps(result))
+        return
+    print(f"{verifier.title} at temperature {args.temperature:g}: {result['positions']} positions, {result['method']}")
+    for k, (p, low, high) in enumerate(zip(result["acceptance"], result["low"], result["high"], strict=True), 1):
+        print(f"{k:4}  {p:.4f}  [{low:.4f}, {high:.4f}]")
+
+
+def texts_for(pair: Any, config: RunConfig, args: argparse.Namespace) -> list[list[int]]:
+    """Token ids to measure on: windows of a file, or the target's continuations of the built-in prompts."""
+    if args.text:
+        try:
+            tokens = pair.encode(Path(args.text).read_text(encoding="utf-8"))
+        except (OSError, UnicodeDecodeError) as error:
+            raise ValueError(
+                f"--text: {args.text!r} cannot be read: {getattr(error, 'strerror', 'not UTF-8')}."
+            ) from None
+        window = min(256, pair.max_positions)
+        tokens = tokens[: args.positions + args.positions // window + 2]
+        return [tokens[i : i + window] for i in range(0, len(tokens), window)]
+    kinds = json.loads(PROMPTS.read_text(encoding="utf-8"))
+    prompts = [prompt for both in zip(*kinds.values(), strict=False) for prompt in both]  # prose and code in turn
+    prompts = prompts[: max(1, args.positions // config.max_new_tokens)]
+    return own_texts(pair, prompts, config, _progress)
+
+
+def store(pair: Any, config: RunConfig, args: argparse.Namespace) -> None:
+    """Measure all rules that use a draft's rows or its order at several temperatures; write assets/acceptance."""
+    from dataclasses import replace
+
+    vectors = []
+    for temperature in (0.0, *STORED_TEMPERATURES):
+        heated = replace(config, temperature=temperature)
+        texts = texts_for(pair, heated, args)
+        for name, rule in VERIFIERS.items():
+            if rule.greedy_only == (temperature == 0):
+                found = acceptance_vector(pair, rule(), texts, heated, args.width)
+                vectors.append(_stored(asdict(found)))
+                print(f"{name:22} {temperature:3g}  {[round(p, 3) for p in found.acceptance[:6]]}", flush=True)
+    data = {
+        "source": f"python -m specviz calibrate --store --positions {args.positions} on {pair.info['name']}",
+        "pair": pair.info,
+        "vectors": vectors,
+    }
+    write_file(str(ASSETS / "acceptance" / "embedded.json"), json.dumps(data, indent=1) + "\n")
+    measured.cache_clear()
+
+
+def _stored(found: dict[str, Any]) -> dict[str, Any]:
+    return {key: [round(x, 5) for x in value] if isinstance(value, tuple) else value for key, value in found.items()}
+
+
+def _progress(done: int, of: int) -> None:
+    if sys.stderr.isatty():
+        print(f"\r{done} of {of} texts", end="" if done < of else "\n", file=sys.stderr, flush=True)

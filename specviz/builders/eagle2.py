@@ -1,8 +1,8 @@
 """EAGLE-2's tree: expand the most likely nodes level by level, then keep the best of all (Li et al. 2024, section 4).
 
-Unlike DySpec it re-ranks tokens after they are known. That is why its children must be the draft's most probable tokens
-and not draws, and why only rules that never compare with q keep it lossless: a drawn token may not be dropped for what it
-is. A node counts the product of q along its path, which falls from parent to child, so what is kept is a tree.
+Unlike DySpec it re-ranks tokens after they are known, and a drawn token may not be dropped for what it is. So its
+children are the draft's most probable tokens instead of draws, and only rules that never compare with q keep it
+lossless. A node counts the product of q along its path, which falls from parent to child: what is kept is a tree.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from ..tree import TokenTree
 CUT = 8  # how many of the candidates that were cut are recorded
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Candidate:
     """A token that may enter the tree.
 
@@ -73,8 +73,10 @@ class Eagle2(TreeBuilder):
         tree, place = TokenTree(drafted.tokens[0], drafted.start, drafted.law), {None: 0}
         for candidate in ranked[: self.size - 1]:
             place[candidate] = tree.add(place[candidate.parent], candidate.token, candidate.value)
+        # The draft's own tree is another one: it holds only what was read, and some of that was cut.
         tree.origin = {place[candidate]: node for candidate, node in read.items() if candidate in place}
-        tree.draft_rows = {node: drafted.draft_rows[old] for node, old in tree.origin.items() if old in drafted.draft_rows}
+        rows = drafted.draft_rows
+        tree.draft_rows = {node: rows[old] for node, old in tree.origin.items() if old in rows}
         cut = ranked[self.size - 1 :]
         tree.notes["candidates"] = len(ranked)
         tree.notes["cut"] = [[place.get(lost.parent), lost.token, lost.value] for lost in cut[:CUT]]

@@ -43,4 +43,3 @@ class SequoiaRule(Verifier):
 
     def explain(self, step, node):
         return explain_coin(step, node, "min(1, residual/remaining draft)")
-

@@ -25,7 +25,9 @@ class TargetMatch(Verifier):
     laws: ClassVar[tuple[str, ...]] = ("top", "distinct", "iid", "race")
     reads_draft: ClassVar[bool] = False
     keyed: bool = flag(
-        False, "Keyed noise", "Draw by a race keyed by position, so that the seed alone fixes the text, as plain decoding."
+        False,
+        "Keyed noise",
+        "Draw by a race keyed by position, so that the seed alone fixes the text, as plain decoding.",
     )
 
     def __post_init__(self) -> None:

@@ -1,10 +1,10 @@
 """Traversal verification (Weng et al. 2025, algorithm 1): block verification carried over to trees.
 
-Unlike the top-down rules, which give up a subtree with its top token, it asks the leaves first. A node carries a share,
-min(1, share of its parent times r/d), and a coin is thrown only for a node whose children are all gone; when it falls
-the whole path is accepted. Otherwise the node is taken off, which leaves its parent the residual r = norm([share r - d]+),
-a draft d without the token, and the share S / (S + 1 - share), S the mass of that residual. On a chain this is block
-verification; children must come from the draft without replacement, in drawing order.
+Unlike the top-down rules, which give up a subtree with its top token, it asks the leaves first. A node carries a
+share, min(1, share of its parent times r/d), and a coin is thrown only for a node whose children are all gone; when it
+falls the whole path is accepted. Otherwise the node is taken off, which leaves its parent the residual r =
+norm([share r - d]+), a draft d without the token, and the share S / (S + 1 - share), S the mass of that residual. On a
+chain this is block verification; children must come from the draft without replacement, in drawing order.
 """
 
 from __future__ import annotations

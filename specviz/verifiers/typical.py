@@ -32,7 +32,9 @@ class Typical(Verifier):
         "so the text drifts towards what the draft likes to say."
     )
     epsilon: float = real(0.09, 0.0, 1.0, "Epsilon", "A token of at least this probability is always taken.")
-    delta: float = real(0.3, 0.0, 1.0, "Delta", "How far the bar falls where the target is unsure: delta exp(-entropy).")
+    delta: float = real(
+        0.3, 0.0, 1.0, "Delta", "How far the bar falls where the target is unsure: delta exp(-entropy)."
+    )
 
     def __post_init__(self) -> None:
         check(self)

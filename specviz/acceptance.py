@@ -7,9 +7,11 @@ vectors are JSON files in assets/acceptance, each with its source.
 from __future__ import annotations
 
 import json
+from collections.abc import Sequence
+from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar
 
 from .tree import Topology
 
@@ -54,13 +56,56 @@ def expected_tokens(shape: Topology, acceptance: tuple) -> float:
         shape: the tree.
         acceptance: P[k], or one vector per level (the last one is repeated); ranks beyond its end count 0.
     """
+    return sum(reach(shape, acceptance))
+
+
+def reach(shape: Topology, acceptance: tuple) -> list[float]:
+    """How likely each node of a shape is to be accepted, the product of P along its path; arguments as above."""
     levels = acceptance if isinstance(acceptance[0], tuple) else (acceptance,)
     reach = [1.0]
     for node, parent in enumerate(shape.parents[1:], 1):
         level = levels[min(int(shape.depth[node]), len(levels)) - 1]
         rank = int(shape.rank[node])
         reach.append(reach[parent] * level[rank] if rank < len(level) else 0.0)
-    return sum(reach)
+    return reach
+
+
+@dataclass(frozen=True)
+class RunningAcceptance:
+    """An acceptance vector that learns from the run: a stored one, counted as `PRIOR` observations, and what was seen.
+
+    Args:
+        prior: the stored vector.
+        tried, accepted: for each rank how often an accepted node had such a child, and how often it was accepted.
+        steps: how many steps were seen.
+        vector: the current estimate; it moves every `EVERY` steps, so that a tree is not planned anew for each.
+    """
+
+    PRIOR: ClassVar[int] = 8
+    EVERY: ClassVar[int] = 4
+    prior: tuple[float, ...]
+    tried: tuple[int, ...]
+    accepted: tuple[int, ...]
+    steps: int
+    vector: tuple[float, ...]
+
+    @classmethod
+    def begin(cls, prior: tuple[float, ...]) -> RunningAcceptance:
+        """The estimate before the first step."""
+        return cls(prior, (0,) * len(prior), (0,) * len(prior), 0, prior)
+
+    def learn(self, children: Sequence[Sequence[int]], path: Sequence[int]) -> RunningAcceptance:
+        """The estimate after one more step; `children` of each node, and the accepted path."""
+        tried, accepted = list(self.tried), list(self.accepted)
+        for node, child_taken in zip((0, *path), (*path, None), strict=True):
+            for rank, child in enumerate(children[node][: len(tried)]):
+                tried[rank] += 1
+                accepted[rank] += child == child_taken
+        vector = self.vector
+        if (self.steps + 1) % self.EVERY == 0:
+            counts = zip(self.prior, tried, accepted, strict=True)
+            vector = tuple((self.PRIOR * p + hits) / (self.PRIOR + seen) for p, seen, hits in counts)
+        return RunningAcceptance(self.prior, tuple(tried), tuple(accepted), self.steps + 1, vector)
 
 
 @lru_cache

@@ -32,6 +32,16 @@ SMALL: dict[str, dict[str, Any]] = {
     "chain": {"depth": 2},
     "k-sequences": {"width": 2, "depth": 2},
     "k-ary": {"width": 2, "depth": 2},
+    "heuristic": {"depth": 1},
+    "svip": {"depth": 2, "h": 0.35},
+    "branching": {"widths": (2, 1)},
+    "batch": {"width": 2},
+    "optimal": {"size": 4, "depth": 2, "width": 2, "acceptance": (0.5, 0.3)},
+    "dyspec": {"size": 4, "depth": 2},
+    "dyspec-threshold": {"size": 4, "depth": 2, "threshold": 0.2},
+    "svip-tree": {"size": 4, "depth": 2, "h": 0.35},
+    "eagle2": {"size": 5, "depth": 2, "width": 2},
+    "prompt-lookup": {"depth": 2, "width": 2},
     "sequoia": {"size": 4, "depth": 2, "width": 2, "acceptance": (0.5, 0.3)},
 }
 

@@ -84,7 +84,7 @@ def speculate(pair: Pair, config: RunConfig, rng: Randomness | None = None, law:
         emitted = _emit(tree, verdict, limit - len(context), pair.eos_ids)
         target.commit(tree, verdict.path, emitted)
         if draft is not None:
-            draft.commit(tree, verdict.path, emitted)
+            draft.commit(drafting.tree, tree.read_by_draft(verdict.path), emitted)
         context.extend(emitted)
         columns = _columns(index, tree, rows, verdict, emitted, pair, pieces)
         seconds = _timing(began, drafting.seconds, scored - asked, decided - scored)

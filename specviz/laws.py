@@ -36,15 +36,65 @@ def draw_children(q: np.ndarray, count: int, law: str, rng: Randomness, position
 
 
 def _without_replacement(q: np.ndarray, count: int, rng: Randomness) -> list[int]:
-    rest, drawn = q.copy(), []
+    rest, drawn = q, []
     for _ in range(min(count, len(q))):
-        if not rest.any():
-            # q is used up: go on uniformly among the other tokens, as the verifier will assume (Sequoia, algorithm 2).
-            rest = np.ones(len(q))
-            rest[drawn] = 0.0
         drawn.append(rng.draw(rest))
-        rest[drawn[-1]] = 0.0
+        rest = without(rest, drawn)
     return drawn
+
+
+def without(d: np.ndarray, drawn: list[int]) -> np.ndarray:
+    """The law of the next child drawn without replacement, float64 [V].
+
+    That is d without the token drawn last; where d is used up, uniform on all tokens not drawn yet (Sequoia,
+    algorithm 2). Drafting and verifying share this function, so that a token is always compared with the very law
+    it was drawn from.
+
+    Args:
+        d: the law from which the last of `drawn` was drawn.
+        drawn: every token drawn so far.
+    """
+    rest = d.copy()
+    rest[drawn[-1]] = 0.0
+    if not rest.any():
+        rest[:] = 1.0
+        rest[drawn] = 0.0
+    total = rest.sum()
+    return rest / total if total > 0 else rest  # nothing is left once the whole vocabulary was drawn
+
+
+class Siblings:
+    """The children of one node drawn one by one, for builders that decide between two of them.
+
+    Args:
+        q: the draft's row after the node, float64 [V].
+        law: "distinct", "top" or "race".
+        rng: where chance comes from.
+        position: absolute position of the children in the text.
+
+    Attributes:
+        left: the draft's mass on the tokens not drawn yet; there are no further children once it is 0.
+    """
+
+    def __init__(self, q: np.ndarray, law: str, rng: Randomness, position: int) -> None:
+        self.q, self.law, self.rng, self.position = q, law, rng, position
+        self.left = 1.0
+        self._rest = q.copy()
+        self._order: list[int] = []
+        self._drawn = 0
+
+    def draw(self) -> int:
+        """The next child's token."""
+        if self.law == "distinct":
+            token = self.rng.draw(self._rest)
+        else:
+            if self._drawn == len(self._order):
+                self._order = draw_children(self.q, 2 * self._drawn + 4, self.law, self.rng, self.position)
+            token = self._order[self._drawn]
+        self._drawn += 1
+        self._rest[token] = 0.0
+        self.left = float(self._rest.sum())
+        return token
 
 
 def most_probable(q: np.ndarray, count: int) -> list[int]:

@@ -139,7 +139,8 @@ class Verifier:
         name, title: as for builders; laws: the laws for which the rule is lossless, the one it asks for first;
         reads_draft: whether it compares with the draft's rows; chain_only: whether a node may have one child at most;
         greedy_only: whether it works at temperature 0 only; lossless: False for rules that trade fidelity for speed;
-        bias: for those, the sentence that says so; keyed: whether its output is argmin E / p, keyed by position.
+        bias: for those, the sentence that says so; keyed: whether its output is argmin E / p, keyed by position;
+        at_zero: the sentence on what it does at temperature 0.
     """
 
     name: ClassVar[str]
@@ -150,10 +151,8 @@ class Verifier:
     greedy_only: ClassVar[bool] = False
     lossless: ClassVar[bool] = True
     bias: ClassVar[str] = ""
-
-    @property
-    def keyed(self) -> bool:
-        return False
+    keyed: ClassVar[bool] = False
+    at_zero: ClassVar[str] = "At temperature 0 every token accepted is exactly the target's most probable one."
 
     def __call__(self, tree: TokenTree, p: Rows, rng: Randomness) -> Verdict:
         """Decide. `p[node]` is the target's row after a node, float64 [V]."""
@@ -227,9 +226,7 @@ def compatible(
     if law == "race" and not verifier.keyed:
         return impossible(f"A race shares its noise with the target; {verifier.title} needs fresh randomness.")
     if temperature == 0:
-        return verdict(
-            True, True, True, "At temperature 0 every rule accepts exactly the target's most probable token."
-        )
+        return verdict(True, True, True, verifier.at_zero)
     if not verifier.lossless:
         return verdict(True, False, True, verifier.bias)
     # With one child per node there is nothing to replace: drawn is drawn.

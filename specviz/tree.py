@@ -6,6 +6,7 @@ parent comes before it (`parents[i] < i`), so one forward pass over the arrays v
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING
@@ -67,6 +68,14 @@ class Topology:
             seen[parent] += 1
         return np.array(rank)
 
+    @cached_property
+    def weight(self) -> np.ndarray:
+        """The number of nodes in the subtree of each node, itself included, int [n]."""
+        weight = [1] * len(self.parents)
+        for node in range(len(self.parents) - 1, 0, -1):
+            weight[self.parents[node]] += weight[node]
+        return np.array(weight)
+
     def path(self, node: int) -> tuple[int, ...]:
         """The nodes from below the root down to `node`, which is included; () for the root."""
         path = []
@@ -122,6 +131,7 @@ class TokenTree:
         draft_rows: the draft's probabilities after a node, node -> float64 [V], for every node that was asked for.
         keys: the number each node was chosen by when the tree grew (None where a builder has none), [n].
         notes: what the builder wants shown about its growth, plain JSON data.
+        origin: node -> the same node in the tree that the draft read, where a builder re-ranked; None elsewhere.
     """
 
     def __init__(self, root: int, start: int = 0, law: str = "iid") -> None:
@@ -133,6 +143,7 @@ class TokenTree:
         self.start = start
         self.law = law
         self.notes: dict = {}
+        self.origin: dict[int, int] | None = None
         self._topology: Topology | None = None
 
     def __len__(self) -> int:
@@ -161,6 +172,12 @@ class TokenTree:
     def position(self, node: int) -> int:
         """The absolute position in the text of the token that would follow `node`."""
         return self.start + self.depths[node] + 1
+
+    def read_by_draft(self, path: Sequence[int]) -> list[int]:
+        """The nodes of `path` by their numbers in the tree that the draft read, as far down as it holds them."""
+        if self.origin is None:
+            return list(path)
+        return [self.origin[node] for node in path if node in self.origin]
 
     def draft_prob(self) -> list[float | None]:
         """The draft's probability of each node's token after its parent, [n]; None for the root and without a draft."""

@@ -1,8 +1,24 @@
 """The tree builders, by menu name; the order is the order of the menu."""
 
+from .batch import Batch
+from .branching import Branching
 from .chain import Chain
+from .dyspec import DySpec
+from .dyspec_threshold import DySpecThreshold
+from .eagle2 import Eagle2
+from .heuristic import Heuristic
 from .k_ary import KAry
 from .k_sequences import KSequences
+from .optimal import Optimal
+from .prompt_lookup import PromptLookup
 from .sequoia import Sequoia
+from .svip import Svip
+from .svip_tree import SvipTree
 
-BUILDERS = {builder.name: builder for builder in (Chain, KSequences, KAry, Sequoia)}
+BUILDERS = {
+    builder.name: builder
+    for builder in (
+        Chain, Heuristic, Svip, KSequences, KAry, Branching, Batch, Sequoia, Optimal,
+        DySpec, DySpecThreshold, SvipTree, Eagle2, PromptLookup,
+    )
+}  # fmt: skip

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from ..laws import draw_children
@@ -24,8 +24,10 @@ class StaticBuilder(TreeBuilder):
         return fill(draft, self.shape, law, rng, room)
 
 
-def fill(draft: Draft, shape: Topology, law: str, rng: Randomness, room: int) -> TokenTree:
-    """Fill a shape with drawn tokens, breadth first.
+def fill(
+    draft: Draft, shape: Topology, law: str, rng: Randomness, room: int, keys: Sequence[float] | None = None
+) -> TokenTree:
+    """Fill a shape with drawn tokens, breadth first; `keys` are what the nodes of the shape were chosen by.
 
     Levels deeper than `room` - 1 are left out, and so is what the vocabulary is too small for (the children after
     the last drawn one, with everything below them): both are decided before the tokens concerned are drawn.
@@ -41,7 +43,8 @@ def fill(draft: Draft, shape: Topology, law: str, rng: Randomness, room: int) ->
         for (spot, node), q in zip(level, rows, strict=True):
             spots = shape.children[spot]
             tokens = draw_children(q, len(spots), law, rng, tree.position(node))
-            grown += [(child, tree.add(node, token)) for child, token in zip(spots, tokens, strict=False)]
+            for child, token in zip(spots, tokens, strict=False):
+                grown.append((child, tree.add(node, token, None if keys is None else keys[child])))
         level = grown
     return tree
 

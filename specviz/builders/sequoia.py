@@ -8,20 +8,19 @@ of tokens per pass.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
-from functools import cached_property, lru_cache
+from dataclasses import dataclass
+from functools import lru_cache
 from typing import ClassVar
 
 import numpy as np
 
-from ..acceptance import check_acceptance, find_acceptance
-from ..parameters import check, free, whole
+from ..parameters import free, whole
 from ..tree import Topology
-from .filling import StaticBuilder
+from .planned import PlannedBuilder
 
 
 @dataclass(frozen=True)
-class Sequoia(StaticBuilder):
+class Sequoia(PlannedBuilder):
     """The best tree of `size` nodes and `depth` levels for an acceptance vector."""
 
     name: ClassVar[str] = "sequoia"
@@ -30,27 +29,14 @@ class Sequoia(StaticBuilder):
     depth: int = whole(6, 1, 64, "Levels", "How many levels the tree may have below its root.")
     width: int = whole(32, 1, 64, "Most children", "How many children a node may have.")
     acceptance: str | tuple = free(
-        "auto", "Acceptance", "The acceptance vector: auto (measured for this rule and temperature) or numbers."
+        "auto",
+        "Acceptance",
+        "The acceptance vector: auto (stored for this rule and temperature), measured (follows the run), or numbers, "
+        "one list for all levels or one per level.",
     )
 
-    def __post_init__(self) -> None:
-        check(self)
-        if self.acceptance != "auto":
-            object.__setattr__(self, "acceptance", check_acceptance(self.acceptance, f"{self.name}.acceptance"))
-
-    @property
-    def is_chain(self) -> bool:
-        return self.width == 1 or self.size <= 2
-
-    def prepare(self, verifier, temperature):
-        if self.acceptance != "auto":
-            return self
-        return replace(self, acceptance=find_acceptance(verifier.name, temperature))
-
-    @cached_property
-    def shape(self) -> Topology:
-        vector = find_acceptance("sequoia", 1.0) if self.acceptance == "auto" else self.acceptance
-        return best_tree(vector, self.size, self.depth, self.width)[0]
+    def plan(self, acceptance):
+        return best_tree(acceptance, self.size, self.depth, self.width)[0]
 
 
 @lru_cache(maxsize=64)

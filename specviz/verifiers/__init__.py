@@ -1,9 +1,21 @@
 """The verification rules, by menu name; the order is the order of the menu."""
 
+from .block import Block
+from .dyspec import DySpecRule
 from .exact_match import ExactMatch
+from .race import Race
 from .sequoia import SequoiaRule
 from .specinfer import SpecInfer
+from .spectr import SpecTr
 from .speculative_sampling import SpeculativeSampling
 from .target_match import TargetMatch
+from .traversal import Traversal
+from .typical import Typical
 
-VERIFIERS = {rule.name: rule for rule in (SequoiaRule, SpecInfer, SpeculativeSampling, TargetMatch, ExactMatch)}
+VERIFIERS = {
+    rule.name: rule
+    for rule in (
+        SequoiaRule, DySpecRule, Traversal, SpecInfer, SpecTr, SpeculativeSampling, Block,
+        TargetMatch, Race, ExactMatch, Typical,
+    )
+}  # fmt: skip

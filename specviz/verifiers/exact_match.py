@@ -8,7 +8,7 @@ from typing import ClassVar
 import numpy as np
 
 from ..protocols import Verifier
-from .walk import Walk, explain_unreached
+from .walk import Walk, explain_match
 
 
 @dataclass(frozen=True)
@@ -34,11 +34,6 @@ class ExactMatch(Verifier):
             node = child
 
     def explain(self, step, node):
-        outcome = step.outcome[node]
-        if outcome == "root":
-            return "The last committed token: the tree grows from here."
-        if outcome == "unreached":
-            return explain_unreached(step, node)
-        if outcome == "accepted":
-            return "Accepted: it is the target's most probable token."
-        return "Rejected: the target's most probable token is another one."
+        return explain_match(
+            step, node, "it is the target's most probable token", "the target's most probable token is another one"
+        )

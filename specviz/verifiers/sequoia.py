@@ -9,10 +9,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import ClassVar
 
-import numpy as np
-
-from ..distributions import normalise, residual
+from ..distributions import residual
+from ..laws import without
 from ..protocols import Verifier
+from .bars import Bars
 from .walk import Walk, explain_coin, ratio
 
 
@@ -27,29 +27,19 @@ class SequoiaRule(Verifier):
     def __call__(self, tree, p, rng):
         walk, node = Walk(tree), 0
         while children := tree.children[node]:
-            r, d, tried = p[node], tree.draft_rows[node], []
+            r, d, tried, bars = p[node], tree.draft_rows[node], [], Bars(p[node])
             for child in children:
                 token = tree.tokens[child]
+                walk.show(child, **bars(token, residual=r, draft=d))
                 if walk.flip(child, ratio(r[token], d[token]), rng):
                     break
                 tried.append(token)
-                r, d = residual(r, d), without(d, token, tried)
+                r, d = residual(r, d), without(d, tried)
             else:
+                walk.show(node, bonus=bars(residual=r))
                 return walk.end(rng.draw(r))
             node = child
         return walk.end(rng.draw(p[node]))
 
     def explain(self, step, node):
         return explain_coin(step, node, "min(1, residual/remaining draft)")
-
-
-def without(d: np.ndarray, token: int, tried: list[int]) -> np.ndarray:
-    """The law of the next child once `token` was drawn: d without it; where d is empty, uniform on the untried."""
-    d = d.copy()
-    d[token] = 0.0
-    if not d.any():
-        d[:] = 1.0
-        d[tried] = 0.0
-        if not d.any():  # the whole vocabulary was tried
-            return d
-    return normalise(d)

@@ -12,6 +12,7 @@ from typing import ClassVar
 
 from ..distributions import residual
 from ..protocols import Verifier
+from .bars import Bars
 from .walk import Walk, explain_coin, ratio
 
 
@@ -26,13 +27,15 @@ class SpecInfer(Verifier):
     def __call__(self, tree, p, rng):
         walk, node = Walk(tree), 0
         while children := tree.children[node]:
-            r, q = p[node], tree.draft_rows[node]
+            r, q, bars = p[node], tree.draft_rows[node], Bars(p[node])
             for child in children:
                 token = tree.tokens[child]
+                walk.show(child, **bars(token, residual=r, draft=q))
                 if walk.flip(child, ratio(r[token], q[token]), rng):
                     break
                 r = residual(r, q)
             else:
+                walk.show(node, bonus=bars(residual=r))
                 return walk.end(rng.draw(r))
             node = child
         return walk.end(rng.draw(p[node]))

@@ -10,6 +10,7 @@ from typing import ClassVar
 
 from ..distributions import residual
 from ..protocols import Verifier
+from .bars import Bars
 from .walk import Walk, explain_coin, ratio
 
 
@@ -26,9 +27,12 @@ class SpeculativeSampling(Verifier):
         walk, node = Walk(tree), 0
         while children := tree.children[node]:
             child = children[0]
-            token, q = tree.tokens[child], tree.draft_rows[node]
+            token, q, bars = tree.tokens[child], tree.draft_rows[node], Bars(p[node])
+            walk.show(child, **bars(token, residual=p[node], draft=q))
             if not walk.flip(child, ratio(p[node][token], q[token]), rng):
-                return walk.end(rng.draw(residual(p[node], q)))
+                r = residual(p[node], q)
+                walk.show(node, bonus=bars(residual=r))
+                return walk.end(rng.draw(r))
             node = child
         return walk.end(rng.draw(p[node]))
 

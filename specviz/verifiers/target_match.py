@@ -9,8 +9,11 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import ClassVar
 
+from ..parameters import check, flag
 from ..protocols import Verifier
-from .walk import Walk, explain_unreached
+from ..randomness import first_arrivals
+from .bars import Bars
+from .walk import Walk, explain_match
 
 
 @dataclass(frozen=True)
@@ -19,15 +22,28 @@ class TargetMatch(Verifier):
 
     name: ClassVar[str] = "target-match"
     title: ClassVar[str] = "Target match"
-    laws: ClassVar[tuple[str, ...]] = ("top", "distinct", "iid")
+    laws: ClassVar[tuple[str, ...]] = ("top", "distinct", "iid", "race")
     reads_draft: ClassVar[bool] = False
+    keyed: bool = flag(
+        False,
+        "Keyed noise",
+        "Draw by a race keyed by position, so that the seed alone fixes the text, as plain decoding.",
+    )
+
+    def __post_init__(self) -> None:
+        check(self)
 
     def __call__(self, tree, p, rng):
         walk, node = Walk(tree), 0
         while True:
-            token = rng.draw(p[node])
+            row = p[node]
+            if self.keyed:
+                token = int(first_arrivals(row, rng.noise(tree.position(node), len(row)))[0])
+            else:
+                token = rng.draw(row)
+            walk.show(node, match=Bars(row)(token))
             for child in tree.children[node]:
-                walk.accept_prob[child] = float(p[node][tree.tokens[child]])
+                walk.accept_prob[child] = float(row[tree.tokens[child]])
                 walk.mark(child, tree.tokens[child] == token)
                 if tree.tokens[child] == token:
                     break
@@ -36,11 +52,4 @@ class TargetMatch(Verifier):
             node = child
 
     def explain(self, step, node):
-        outcome = step.outcome[node]
-        if outcome == "root":
-            return "The last committed token: the tree grows from here."
-        if outcome == "unreached":
-            return explain_unreached(step, node)
-        if outcome == "accepted":
-            return "Accepted: the target's own draw was this very token."
-        return "Rejected: the target's own draw was another token."
+        return explain_match(step, node, "the target's own draw was this very token", "the target drew another token")

@@ -8,6 +8,8 @@ from ..randomness import Randomness
 from ..record import Step, Verdict
 from ..tree import TokenTree
 
+ROOT = "The last committed token: the tree grows from here."
+
 
 class Walk:
     """Outcomes, acceptance probabilities and coins of one tree, filled in while a rule walks down it."""
@@ -22,9 +24,14 @@ class Walk:
 
     def flip(self, child: int, prob: float, rng: Randomness) -> bool:
         """Try a child: accept it with probability `prob`."""
-        answer, coin = rng.flip(prob)
-        self.accept_prob[child], self.coin[child] = float(prob), coin
+        answer = self.toss(child, prob, rng)
         self.mark(child, answer)
+        return answer
+
+    def toss(self, node: int, prob: float, rng: Randomness) -> bool:
+        """Flip a node's coin without deciding its outcome, for rules in which one coin speaks for several nodes."""
+        answer, coin = rng.flip(prob)
+        self.accept_prob[node], self.coin[node] = float(prob), coin
         return answer
 
     def mark(self, child: int, accepted: bool) -> None:
@@ -32,6 +39,10 @@ class Walk:
         self.outcome[child] = "accepted" if accepted else "rejected"
         if accepted:
             self.path.append(child)
+
+    def show(self, node: int, **facts: Any) -> None:
+        """Keep facts about a node for the person who asks why, plain JSON data."""
+        self.detail.setdefault(str(node), {}).update(facts)
 
     def end(self, bonus: int) -> Verdict:
         """Close the book: the target adds `bonus` after the last accepted node."""
@@ -47,19 +58,43 @@ def ratio(p: float, q: float) -> float:
     return 1.0 if p > 0 else 0.0
 
 
+def carry(wanted: float, share: float) -> float:
+    """What is left of a path's acceptance once a continuation was refused, S / (S + 1 - share).
+
+    Args:
+        wanted: S, the mass sum [share p - q]+ that the continuation could not serve.
+        share: the path's acceptance before (Sun et al. 2024, equation 4; Weng et al. 2025, algorithm 1).
+    """
+    rest = wanted + 1.0 - share
+    return float(wanted / rest) if rest > 0 else 1.0
+
+
 def explain_unreached(step: Step, node: int) -> str:
-    """Why a node was never compared: its parent was not accepted, or a sibling before it was."""
+    """Why a node was never compared: its parent was not accepted, a sibling before it was, or the rule stopped."""
     parent = step.parents[node]
     if step.outcome[parent] not in ("root", "accepted"):
         return "Never reached: the token before it was not accepted."
-    return "Never reached: a sibling tried before it was accepted."
+    siblings = [other for other, above in enumerate(step.parents) if above == parent]
+    if any(step.outcome[other] == "accepted" for other in siblings):
+        return "Never reached: a sibling tried before it was accepted."
+    return "Never reached: every token the draft could offer here had been tried, so the rule stopped."
+
+
+def explain_match(step: Step, node: int, accepted: str, rejected: str) -> str:
+    """The sentence of a rule that fixes the target's token first and then looks for it among the children."""
+    outcome = step.outcome[node]
+    if outcome == "root":
+        return ROOT
+    if outcome == "unreached":
+        return explain_unreached(step, node)
+    return f"Accepted: {accepted}." if outcome == "accepted" else f"Rejected: {rejected}."
 
 
 def explain_coin(step: Step, node: int, formula: str) -> str:
     """The sentence of a rule that flips one coin a node with probability `formula`."""
     outcome, prob, coin = step.outcome[node], step.accept_prob[node], step.coin[node]
     if outcome == "root":
-        return "The last committed token: the tree grows from here."
+        return ROOT
     if outcome == "unreached":
         return explain_unreached(step, node)
     if prob is None or coin is None:

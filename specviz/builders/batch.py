@@ -1,0 +1,34 @@
+"""Children of the root only: the widest tree, one draft pass (the "batch" of the exponential-races paper, section 5).
+
+Unlike every deeper shape it can win two tokens a pass at most, the accepted child and the bonus.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+from typing import ClassVar
+
+from ..parameters import check, whole
+from ..tree import Topology
+from .filling import StaticBuilder, grow_shape
+
+
+@dataclass(frozen=True)
+class Batch(StaticBuilder):
+    """`width` alternatives for the next token."""
+
+    name: ClassVar[str] = "batch"
+    title: ClassVar[str] = "Batch"
+    width: int = whole(8, 1, 256, "Children", "How many alternatives for the next token are drafted.")
+
+    def __post_init__(self) -> None:
+        check(self)
+
+    @property
+    def is_chain(self) -> bool:
+        return self.width == 1
+
+    @cached_property
+    def shape(self) -> Topology:
+        return grow_shape([self.width])

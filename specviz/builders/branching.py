@@ -1,0 +1,40 @@
+"""A branching of its own at every level, (k1, k2, ..., kt): SpecInfer's expansion (Miao et al. 2023, section 3.1).
+
+Unlike the k-ary tree it may be wide at the top, where a refusal costs most, and narrow further down.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+from itertools import accumulate
+from operator import mul
+from typing import ClassVar
+
+from ..parameters import check, widths
+from ..tree import Topology
+from .filling import StaticBuilder, grow_shape
+
+
+@dataclass(frozen=True)
+class Branching(StaticBuilder):
+    """Every node of level i has `widths[i]` children."""
+
+    name: ClassVar[str] = "branching"
+    title: ClassVar[str] = "Branching"
+    widths: tuple = widths((3, 2, 1, 1), 1, 64, "Children per level", "How many children the nodes of each level have.")
+
+    def __post_init__(self) -> None:
+        check(self)
+        if sum(accumulate(self.widths, mul)) > 1023:
+            raise ValueError(
+                f"branching.widths must make at most 1024 nodes; got {self.widths}. Lower some of them or use fewer."
+            )
+
+    @property
+    def is_chain(self) -> bool:
+        return max(self.widths) == 1
+
+    @cached_property
+    def shape(self) -> Topology:
+        return grow_shape(self.widths)

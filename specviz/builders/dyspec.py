@@ -1,0 +1,67 @@
+"""DySpec's greedy tree: always grow where the draft thinks a token is most likely to be reached (algorithm 1).
+
+Unlike Sequoia's tree its shape follows the rows of this very step. A slot is a place where a token could be drawn; its
+key is the draft's probability that a verifier gets there: the product of q along the path, times the draft's mass that
+the siblings before it left over. The best slot is taken off the heap *before* its token is known, and both slots it
+opens, next sibling and first child, have smaller keys, so the keys fall from node to node (Xiong et al. 2024,
+equations 8 to 11). Within this order the draft reads a node only once its first child is due.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from heapq import heappop, heappush, nsmallest
+from typing import ClassVar
+
+from ..laws import Siblings
+from ..parameters import check, whole
+from ..protocols import TreeBuilder
+
+WAITING = 3  # how many of the waiting slots are recorded at each choice
+
+
+@dataclass(frozen=True)
+class DySpec(TreeBuilder):
+    """The `size` - 1 slots of largest key, one after the other."""
+
+    name: ClassVar[str] = "dyspec"
+    title: ClassVar[str] = "DySpec"
+    laws: ClassVar[tuple[str, ...]] = ("distinct", "top", "race")
+    size: int = whole(16, 1, 1024, "Nodes", "How many nodes the tree has, its root included.")
+    depth: int = whole(16, 1, 64, "Levels", "How many levels the tree may have below its root.")
+    batch: int = whole(
+        8, 1, 64, "Nodes per draft pass", "When the draft must read a node it reads the most likely next ones as well."
+    )
+
+    def __post_init__(self) -> None:
+        check(self)
+
+    @property
+    def is_chain(self) -> bool:
+        return self.size <= 2
+
+    def __call__(self, draft, rng, law, room, notes):
+        tree, families, reach = draft.tree, {}, [1.0]  # reach: the product of q along the path of each node
+        deepest = min(self.depth, room - 1)
+        slots = [(-1.0, 0)] if deepest else []  # (minus key, parent): at most one slot a parent at any time
+        tree.notes["waiting"] = []
+        while slots and len(tree) < self.size:
+            minus_key, parent = heappop(slots)
+            if parent not in families:
+                unread = [other for _, other in nsmallest(self._spare(tree), slots) if other not in families]
+                nodes = [parent, *unread[: self.batch - 1]]
+                for node, q in zip(nodes, draft.expand(nodes), strict=True):
+                    families[node] = Siblings(q, law, rng, tree.position(node))
+            tree.notes["waiting"].append([[other, -key] for key, other in nsmallest(WAITING, slots)])
+            family = families[parent]
+            node = tree.add(parent, family.draw(), -minus_key)
+            reach.append(reach[parent] * float(family.q[tree.tokens[node]]))
+            if family.left > 0:
+                heappush(slots, (-reach[parent] * family.left, parent))
+            if tree.depths[node] < deepest:
+                heappush(slots, (-reach[node], node))
+        return tree
+
+    def _spare(self, tree) -> int:
+        """How many further slots could still be taken: the draft need not look beyond them."""
+        return self.size - len(tree) - 1

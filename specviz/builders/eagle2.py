@@ -1,0 +1,83 @@
+"""EAGLE-2's tree: expand the most likely nodes level by level, then keep the best of all (Li et al. 2024, section 4).
+
+Unlike DySpec it re-ranks tokens after they are known, and a drawn token may not be dropped for what it is. So its
+children are the draft's most probable tokens instead of draws, and only rules that never compare with q keep it
+lossless. A node counts the product of q along its path, which falls from parent to child: what is kept is a tree.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+from ..laws import most_probable
+from ..parameters import check, whole
+from ..protocols import TreeBuilder
+from ..tree import TokenTree
+
+CUT = 8  # how many of the candidates that were cut are recorded
+
+
+@dataclass(frozen=True, eq=False)
+class Candidate:
+    """A token that may enter the tree.
+
+    Args:
+        value: the product of q along its path.
+        parent: the candidate above it, None below the root.
+        token: its id.
+    """
+
+    value: float
+    parent: Candidate | None
+    token: int
+
+
+@dataclass(frozen=True)
+class Eagle2(TreeBuilder):
+    """The best `size` - 1 of all candidates found by expanding the `width` best nodes of every level."""
+
+    name: ClassVar[str] = "eagle2"
+    title: ClassVar[str] = "EAGLE-2"
+    laws: ClassVar[tuple[str, ...]] = ("top",)
+    size: int = whole(16, 1, 1024, "Nodes", "How many nodes are kept, the root included.")
+    depth: int = whole(5, 1, 64, "Levels", "How many levels the tree may have below its root.")
+    width: int = whole(4, 1, 64, "Expanded per level", "How many nodes are expanded per level, and children of each.")
+
+    def __post_init__(self) -> None:
+        check(self)
+
+    @property
+    def is_chain(self) -> bool:
+        return self.width == 1 or self.size <= 2
+
+    def __call__(self, draft, rng, law, room, notes):
+        read: dict[Candidate | None, int] = {None: 0}  # what the draft reads -> its node in the draft's own tree
+        level: list[Candidate | None] = [None]
+        found: list[Candidate] = []
+        for _ in range(min(self.depth, room - 1)):
+            children = []
+            for above, q in zip(level, draft.expand([read[above] for above in level]), strict=True):
+                value = 1.0 if above is None else above.value
+                tokens = [token for token in most_probable(q, self.width) if q[token] > 0]
+                children += [Candidate(value * float(q[token]), above, token) for token in tokens]
+            found += children
+            level = sorted(children, key=lambda candidate: -candidate.value)[: self.width]
+            for candidate in level:
+                read[candidate] = draft.tree.add(read[candidate.parent], candidate.token)
+        ranked = sorted(found, key=lambda candidate: -candidate.value)  # stable: a parent stays before its children
+        return self._keep(draft.tree, read, ranked)
+
+    def _keep(self, drafted, read, ranked) -> TokenTree:
+        """The tree of the best candidates, best first, and a record of what was cut."""
+        tree, place = TokenTree(drafted.tokens[0], drafted.start, drafted.law), {None: 0}
+        for candidate in ranked[: self.size - 1]:
+            place[candidate] = tree.add(place[candidate.parent], candidate.token, candidate.value)
+        # The draft's own tree is another one: it holds only what was read, and some of that was cut.
+        tree.origin = {place[candidate]: node for candidate, node in read.items() if candidate in place}
+        rows = drafted.draft_rows
+        tree.draft_rows = {node: rows[old] for node, old in tree.origin.items() if old in rows}
+        cut = ranked[self.size - 1 :]
+        tree.notes["candidates"] = len(ranked)
+        tree.notes["cut"] = [[place.get(lost.parent), lost.token, lost.value] for lost in cut[:CUT]]
+        return tree

@@ -1,0 +1,46 @@
+"""A chain whose length follows the run: two tokens more after a fully accepted draft, one fewer otherwise.
+
+Unlike `chain` it needs no good guess of the length. This is the "heuristic" schedule of assisted generation in
+Hugging Face transformers, SVIP's baseline. The length is decided before anything is drawn, so it changes no law.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+from ..parameters import check, whole
+from ..protocols import TreeBuilder
+from .filling import fill, grow_shape
+
+
+@dataclass(frozen=True)
+class Heuristic(TreeBuilder):
+    """A chain of a length that grows by 2 and shrinks by 1."""
+
+    name: ClassVar[str] = "heuristic"
+    title: ClassVar[str] = "Heuristic chain"
+    depth: int = whole(5, 1, 64, "First length", "How many tokens the first draft has.")
+    longest: int = whole(20, 1, 64, "Longest", "How many tokens a draft may have at most.")
+
+    def __post_init__(self) -> None:
+        check(self)
+
+    @property
+    def is_chain(self) -> bool:
+        return True
+
+    def start(self):
+        return min(self.depth, self.longest)
+
+    def __call__(self, draft, rng, law, room, notes):
+        tree = fill(draft, grow_shape([1] * notes), law, rng, room)
+        tree.notes["length"] = notes
+        return tree
+
+    def learn(self, notes, tree, verdict):
+        if len(tree) == 1:  # the text had no room for a draft
+            return notes
+        if len(verdict.path) == len(tree) - 1:
+            return min(self.longest, notes + 2)
+        return max(1, notes - 1)

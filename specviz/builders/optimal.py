@@ -1,0 +1,87 @@
+"""The optimal tree by priority queue (exponential-races paper, algorithm 3).
+
+Unlike Sequoia's dynamic programme it takes the most likely node again and again, in k log k steps. For acceptance
+vectors that never rise both find the same value. Where a vector rises, a good child hides behind a poor one and taking
+the best next node falls short; such a vector (noise, as a rule) is first replaced by the nearest one that never rises,
+which averages neighbours, and the shape is optimal for that one only. The record of growth shows the vector used.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import lru_cache
+from heapq import heappop, heappush
+from typing import ClassVar
+
+from ..parameters import free, whole
+from ..tree import Topology
+from .planned import PlannedBuilder
+
+
+@dataclass(frozen=True)
+class Optimal(PlannedBuilder):
+    """The `size` - 1 nodes that are most likely to be accepted."""
+
+    name: ClassVar[str] = "optimal"
+    title: ClassVar[str] = "Optimal by priority queue"
+    size: int = whole(16, 1, 1024, "Nodes", "How many nodes the tree has, its root included.")
+    depth: int = whole(6, 1, 64, "Levels", "How many levels the tree may have below its root.")
+    width: int = whole(32, 1, 64, "Most children", "How many children a node may have.")
+    acceptance: str | tuple = free(
+        "auto",
+        "Acceptance",
+        "The acceptance vector: auto (stored for this rule and temperature), measured (follows the run), or numbers.",
+    )
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if isinstance(self.acceptance, tuple) and isinstance(self.acceptance[0], tuple):
+            raise ValueError(
+                f"optimal.acceptance must be one list of numbers; got {len(self.acceptance)} lists. "
+                "Use sequoia for a vector per level."
+            )
+
+    def plan(self, acceptance):
+        return likeliest_tree(falling(acceptance), self.size, self.depth, self.width)
+
+    def __call__(self, draft, rng, law, room, notes):
+        tree = super().__call__(draft, rng, law, room, notes)
+        tree.notes["smoothed"] = falling(tree.notes["acceptance"]) != tree.notes["acceptance"]
+        return tree
+
+
+@lru_cache(maxsize=64)
+def likeliest_tree(acceptance: tuple[float, ...], size: int, depth: int, width: int) -> Topology:
+    """The `size` - 1 most likely nodes for a vector that never rises, numbered breadth first.
+
+    A slot (chance of the parent, rank) opens two others: the next sibling's and the first child's.
+    """
+    vector = acceptance[:width]
+    chosen = []  # (number of the parent, rank) in the order of choice; the root has number 0
+    slots = [(-vector[0], 0, 0, 1.0, 1)]  # minus the node's chance, parent, rank, the parent's chance, level
+    while slots and len(chosen) < size - 1:
+        minus_chance, parent, rank, above, level = heappop(slots)
+        chosen.append(parent)
+        if rank + 1 < len(vector):
+            heappush(slots, (-above * vector[rank + 1], parent, rank + 1, above, level))
+        if level < depth:
+            heappush(slots, (minus_chance * vector[0], len(chosen), 0, -minus_chance, level + 1))
+    return _breadth_first([-1, *chosen])
+
+
+def _breadth_first(parents: list[int]) -> Topology:
+    """The same shape with its nodes numbered level by level."""
+    shape = Topology(tuple(parents))
+    number = {node: i for i, node in enumerate(shape.breadth_first)}
+    return Topology((-1, *(number[parents[node]] for node in shape.breadth_first[1:])))
+
+
+def falling(vector: tuple[float, ...]) -> tuple[float, ...]:
+    """The nearest vector, in squares, that never rises: neighbours that rise are pooled to their mean."""
+    pools: list[tuple[float, int]] = []  # (sum, how many)
+    for value in vector:
+        pools.append((value, 1))
+        while len(pools) > 1 and pools[-2][0] * pools[-1][1] < pools[-1][0] * pools[-2][1]:
+            (high, many), (low, few) = pools.pop(), pools.pop()
+            pools.append((high + low, many + few))
+    return tuple(total / count for total, count in pools for _ in range(count))

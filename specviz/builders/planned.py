@@ -1,0 +1,60 @@
+"""Shapes planned from an acceptance vector: where the vector comes from, and what is learned about it on the way."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+from ..acceptance import RunningAcceptance, check_acceptance, find_acceptance, reach
+from ..parameters import check
+from ..tree import Topology
+from .filling import StaticBuilder, fill
+
+
+@dataclass(frozen=True)
+class PlannedBuilder(StaticBuilder):
+    """A static builder with an `acceptance`: "auto" (stored for rule and temperature), "measured" (auto at first, then
+    following the run), or numbers."""
+
+    def __post_init__(self) -> None:
+        check(self)
+        if self.acceptance not in ("auto", "measured") and not isinstance(self.acceptance, RunningAcceptance):
+            object.__setattr__(self, "acceptance", check_acceptance(self.acceptance, f"{self.name}.acceptance"))
+
+    def plan(self, acceptance: tuple) -> Topology:
+        """The shape for a vector."""
+        raise NotImplementedError
+
+    @property
+    def is_chain(self) -> bool:
+        return self.width == 1 or self.size <= 2
+
+    @property
+    def vector(self) -> tuple:
+        """The vector before the first step."""
+        if isinstance(self.acceptance, RunningAcceptance):
+            return self.acceptance.vector
+        return find_acceptance("sequoia", 1.0) if isinstance(self.acceptance, str) else self.acceptance
+
+    @property
+    def shape(self) -> Topology:
+        return self.plan(self.vector)
+
+    def prepare(self, verifier, temperature):
+        if not isinstance(self.acceptance, str):
+            return self
+        stored = find_acceptance(verifier.name, temperature)
+        return replace(self, acceptance=RunningAcceptance.begin(stored) if self.acceptance == "measured" else stored)
+
+    def start(self):
+        return self.acceptance if isinstance(self.acceptance, RunningAcceptance) else None
+
+    def __call__(self, draft, rng, law, room, notes):
+        vector = self.vector if notes is None else notes.vector
+        shape = self.plan(vector)
+        chance = reach(shape, vector)
+        tree = fill(draft, shape, law, rng, room, keys=chance)
+        tree.notes |= {"acceptance": vector, "expected": sum(chance), "split": tree.topology.weight.tolist()}
+        return tree
+
+    def learn(self, notes, tree, verdict):
+        return None if notes is None else notes.learn(tree.children, verdict.path)

@@ -1,0 +1,62 @@
+"""Drafts without a draft model: what followed the same few tokens earlier in the text (prompt lookup, Saxena 2023).
+
+Unlike all other builders it asks no model and has no rows of q, so only rules that never compare with q can be used.
+Several matches are merged into one tree, as in retrieval-based drafting (REST: He et al. 2023): longer matches first,
+then the most recent; equal beginnings share their nodes.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import ClassVar
+
+import numpy as np
+
+from ..parameters import check, whole
+from ..protocols import TreeBuilder
+
+
+@dataclass(frozen=True)
+class PromptLookup(TreeBuilder):
+    """Continuations of the last tokens, found in the text so far."""
+
+    name: ClassVar[str] = "prompt-lookup"
+    title: ClassVar[str] = "Prompt lookup"
+    laws: ClassVar[tuple[str, ...]] = ("top",)
+    reads_draft: ClassVar[bool] = False
+    ngram: int = whole(3, 1, 16, "Longest match", "How many last tokens are looked for; fewer where there is no match.")
+    depth: int = whole(8, 1, 64, "Levels", "How many tokens of a continuation are taken.")
+    width: int = whole(4, 1, 64, "Matches", "How many continuations are merged into the tree.")
+    size: int = whole(32, 1, 1024, "Most nodes", "How many nodes the tree may have, its root included.")
+
+    def __post_init__(self) -> None:
+        check(self)
+
+    @property
+    def is_chain(self) -> bool:
+        return self.width == 1 or self.size <= 2
+
+    def __call__(self, draft, rng, law, room, notes):
+        tree, places = draft.tree, {}
+        for length, end in self._matches(draft.context):
+            node = 0
+            for token in draft.context[end : end + min(self.depth, room - 1)]:
+                if (node, token) not in places:
+                    if len(tree) >= self.size:
+                        return tree
+                    places[node, token] = tree.add(node, token, float(length))
+                node = places[node, token]
+        return tree
+
+    def _matches(self, context: Sequence[int]) -> Iterator[tuple[int, int]]:
+        """(length of the match, where its continuation starts), each place once, at most `width` of them."""
+        text, seen = np.asarray(context), set()
+        ends = 1 + np.flatnonzero(text[:-1] == text[-1])[::-1]  # one past every earlier copy of the last token
+        for length in range(min(self.ngram, len(text) - 1), 0, -1):
+            for end in ends.tolist():
+                if end >= length and end not in seen and (text[end - length : end] == text[-length:]).all():
+                    seen.add(end)
+                    yield length, end
+                    if len(seen) == self.width:
+                        return

@@ -1,0 +1,46 @@
+"""A chain that stops where the draft becomes unsure (SVIP: Zhang et al. 2024, algorithm 1).
+
+Unlike `heuristic`, which looks at past steps, it looks at the entropy H of the row each token was drawn from, and stops
+after the first token with sqrt(c H) > h. The test never looks at the token itself, and the token is kept, so every rule
+that is lossless on chains stays so. 1 - sqrt(c H) estimates a lower bound of the acceptance.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import ClassVar
+
+from ..distributions import entropy
+from ..laws import draw_children
+from ..parameters import check, real, whole
+from ..protocols import TreeBuilder
+
+
+@dataclass(frozen=True)
+class Svip(TreeBuilder):
+    """A chain of at most `depth` tokens that ends with the first one drawn from a row of high entropy."""
+
+    name: ClassVar[str] = "svip"
+    title: ClassVar[str] = "SVIP chain"
+    h: float = real(0.3, 0.0, 3.0, "Threshold h", "Stop after a token with sqrt(c * entropy in nats) above this.")
+    c: float = real(0.15, 0.01, 2.0, "Factor c", "How much of an entropy counts as doubt.")
+    depth: int = whole(40, 1, 64, "Longest", "How many tokens the chain may have.")
+
+    def __post_init__(self) -> None:
+        check(self)
+
+    @property
+    def is_chain(self) -> bool:
+        return True
+
+    def __call__(self, draft, rng, law, room, notes):
+        tree, node = draft.tree, 0
+        for _ in range(min(self.depth, room - 1)):
+            (q,) = draft.expand([node])
+            doubt = math.sqrt(self.c * entropy(q))
+            (token,) = draw_children(q, 1, law, rng, tree.position(node))
+            node = tree.add(node, token, doubt)
+            if doubt > self.h:
+                break
+        return tree

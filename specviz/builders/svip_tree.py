@@ -1,0 +1,52 @@
+"""SVIP's entropy test carried over to trees: sure nodes get children, unsure ones stay leaves.
+
+Unlike `svip` the draft reads a level before it decides, so the row that is tested is the one the children would come
+from; the root is always expanded. The test sees a node's row, never its children: the decision whether to draw is made
+before anything is drawn. The budget is spent level by level, first come first served.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import ClassVar
+
+from ..distributions import entropy
+from ..laws import draw_children
+from ..parameters import check, real, whole
+from ..protocols import TreeBuilder
+
+
+@dataclass(frozen=True)
+class SvipTree(TreeBuilder):
+    """`width` children for every node whose row has low entropy."""
+
+    name: ClassVar[str] = "svip-tree"
+    title: ClassVar[str] = "SVIP tree"
+    size: int = whole(32, 1, 1024, "Nodes", "How many nodes the tree may have, its root included.")
+    depth: int = whole(6, 1, 64, "Levels", "How many levels the tree may have below its root.")
+    width: int = whole(2, 1, 32, "Children", "How many children an expanded node has.")
+    h: float = real(0.5, 0.0, 3.0, "Threshold h", "Expand a node while sqrt(c * entropy in nats) is at most this.")
+    c: float = real(0.15, 0.01, 2.0, "Factor c", "How much of an entropy counts as doubt.")
+
+    def __post_init__(self) -> None:
+        check(self)
+
+    @property
+    def is_chain(self) -> bool:
+        return self.width == 1 or self.size <= 2
+
+    def __call__(self, draft, rng, law, room, notes):
+        tree, level = draft.tree, [0]
+        for _ in range(min(self.depth, room - 1)):
+            if not level or len(tree) >= self.size:
+                break
+            grown = []
+            for node, q in zip(level, draft.expand(level), strict=True):
+                doubt = math.sqrt(self.c * entropy(q))
+                count = min(self.width, self.size - len(tree))
+                if doubt <= self.h or node == 0:
+                    tokens = draw_children(q, count, law, rng, tree.position(node))
+                    grown += [tree.add(node, token, doubt) for token in tokens]
+            level = grown
+        return tree

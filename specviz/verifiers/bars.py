@@ -1,0 +1,31 @@
+"""The bars a teacher draws: a few tokens of a row, chosen once a node so that a verdict stays small and cheap."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from ..laws import most_probable
+
+LIKELIEST = 4  # with the token in question, five bars
+
+
+class Bars:
+    """The target's most probable tokens after one node, as the axis along which rows are shown.
+
+    Args:
+        p: the target's row after the node, float64 [V].
+    """
+
+    def __init__(self, p: np.ndarray) -> None:
+        self.p = p
+        self._likeliest = most_probable(p, LIKELIEST)
+
+    def __call__(self, token: int | None = None, **rows: np.ndarray) -> dict[str, Any]:
+        """Plain lists over those tokens and `token`: "tokens", "p", and each row under its keyword."""
+        tokens = list(self._likeliest)
+        if token is not None and token not in tokens:
+            tokens.append(token)
+        columns = {"p": self.p} | rows
+        return {"tokens": tokens} | {name: row[tokens].tolist() for name, row in columns.items()}

@@ -1,0 +1,57 @@
+"""Block verification of a chain (Sun et al. 2024, algorithm 2).
+
+Unlike speculative sampling, which stops at the first refused token, it accepts the longest prefix whose own coin
+falls: a token that looked poor alone is kept when what follows makes the block likely. `share` is p/q multiplied
+along the chain, capped at 1 at every token.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+import numpy as np
+
+from ..distributions import residual
+from ..protocols import Verifier
+from .bars import Bars
+from .walk import ROOT, Walk, carry, ratio
+
+
+@dataclass(frozen=True)
+class Block(Verifier):
+    """One coin per token of a chain; the last one that falls decides for all before it."""
+
+    name: ClassVar[str] = "block"
+    title: ClassVar[str] = "Block verification"
+    laws: ClassVar[tuple[str, ...]] = ("iid", "distinct")
+    chain_only: ClassVar[bool] = True
+
+    def __call__(self, tree, p, rng):
+        walk, last, accepted, share = Walk(tree), len(tree) - 1, 0, [1.0]
+        for node in range(1, last + 1):  # in a chain the parent of a node is the one before it
+            token, row, q = tree.tokens[node], p[node - 1], tree.draft_rows[node - 1]
+            share.append(ratio(share[-1] * row[token], q[token]))
+            prob = share[node]
+            if node < last:
+                prob = carry(np.maximum(prob * p[node] - tree.draft_rows[node], 0.0).sum(), prob)
+            walk.show(node, ratio=share[node], **Bars(row)(token, draft=q))
+            if walk.toss(node, prob, rng):
+                accepted = node
+        for node in range(1, last + 1):
+            walk.mark(node, node <= accepted)
+        if accepted == last:
+            return walk.end(rng.draw(p[last]))
+        left = residual(share[accepted] * p[accepted], tree.draft_rows[accepted])
+        walk.show(accepted, bonus=Bars(p[accepted])(residual=left))
+        return walk.end(rng.draw(left))
+
+    def explain(self, step, node):
+        outcome, prob, coin = step.outcome[node], step.accept_prob[node], step.coin[node]
+        if outcome == "root":
+            return ROOT
+        if coin < prob:
+            return f"Accepted: the coin {coin:.3f} fell below {prob:.3f}, which accepts the block up to here."
+        if outcome == "accepted":
+            return f"Accepted although its own coin {coin:.3f} was not below {prob:.3f}: a later token's coin was."
+        return f"Rejected: the coin {coin:.3f} was not below {prob:.3f}, nor was that of any later token."

@@ -1,0 +1,47 @@
+"""DySpec's rule for children drawn without replacement (Xiong et al. 2024, algorithm 3).
+
+Unlike Sequoia's rule it knows no uniform fallback: once every token the draft could offer was refused, it stops and
+draws from the residual. Children drawn by the fallback are left alone, which costs acceptance and no exactness: that
+they are not tried was settled before they were drawn.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+from ..distributions import residual
+from ..laws import without
+from ..protocols import Verifier
+from .bars import Bars
+from .walk import Walk, explain_coin, ratio
+
+
+@dataclass(frozen=True)
+class DySpecRule(Verifier):
+    """Sequoia's coins and residuals, as long as the draft has mass left."""
+
+    name: ClassVar[str] = "dyspec"
+    title: ClassVar[str] = "DySpec"
+    laws: ClassVar[tuple[str, ...]] = ("distinct",)
+
+    def __call__(self, tree, p, rng):
+        walk, node = Walk(tree), 0
+        while children := tree.children[node]:
+            r, d, tried, bars = p[node], tree.draft_rows[node], [], Bars(p[node])
+            offered = int((d > 0).sum())
+            for child in children[:offered]:
+                token = tree.tokens[child]
+                walk.show(child, **bars(token, residual=r, draft=d))
+                if walk.flip(child, ratio(r[token], d[token]), rng):
+                    break
+                tried.append(token)
+                r, d = residual(r, d), without(d, tried)
+            else:
+                walk.show(node, bonus=bars(residual=r))
+                return walk.end(rng.draw(r))
+            node = child
+        return walk.end(rng.draw(p[node]))
+
+    def explain(self, step, node):
+        return explain_coin(step, node, "min(1, residual/remaining draft)")

@@ -1,0 +1,59 @@
+"""Exponential races shared by draft and target (exponential-races paper, algorithms 2 and 5).
+
+Unlike every rule with coins the target's token does not depend on the tree at all: it is argmin E / p, with noise E
+keyed by the position in the text, and a child is accepted where it is that token. Where the draft ran the same race
+with q in place of p, its first arrivals are the likeliest winners. Target match with keyed noise is this rule on
+trees that were not raced.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+import numpy as np
+
+from ..protocols import Verifier
+from ..randomness import first_arrivals
+from .walk import Walk, explain_match
+
+SHOWN = 5
+
+
+@dataclass(frozen=True)
+class Race(Verifier):
+    """The token that arrives first under p is written, whatever was drafted: the seed alone fixes the text."""
+
+    name: ClassVar[str] = "race"
+    title: ClassVar[str] = "Race"
+    laws: ClassVar[tuple[str, ...]] = ("race", "top", "distinct", "iid")
+    reads_draft: ClassVar[bool] = False
+    keyed: ClassVar[bool] = True
+
+    def __call__(self, tree, p, rng):
+        walk, node = Walk(tree), 0
+        while True:
+            noise = rng.noise(tree.position(node), len(p[node]))
+            arrivals = first_arrivals(p[node], noise, SHOWN)
+            walk.show(node, race=_columns(noise, arrivals, p[node], tree.draft_rows.get(node)))
+            for child in tree.children[node]:
+                walk.mark(child, tree.tokens[child] == arrivals[0])
+                if tree.tokens[child] == arrivals[0]:
+                    break
+            else:
+                return walk.end(arrivals[0])
+            node = child
+
+    def explain(self, step, node):
+        return explain_match(step, node, "it won the target's race", "another token won the target's race")
+
+
+def _columns(noise: np.ndarray, arrivals: np.ndarray, p: np.ndarray, q: np.ndarray | None) -> dict:
+    """The first racers and their arrival times, under the target and under the draft where there is one."""
+    rows = {"target": (arrivals, p)}
+    if q is not None:
+        rows["draft"] = (first_arrivals(q, noise, SHOWN), q)
+    return {
+        name: {"tokens": tokens.tolist(), "times": (noise[tokens] / row[tokens]).tolist()}
+        for name, (tokens, row) in rows.items()
+    }

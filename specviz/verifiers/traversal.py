@@ -1,0 +1,74 @@
+"""Traversal verification (Weng et al. 2025, algorithm 1): block verification carried over to trees.
+
+Unlike the top-down rules, which give up a subtree with its top token, it asks the leaves first. A node carries a
+share, min(1, share of its parent times r/d), and a coin is thrown only for a node whose children are all gone; when it
+falls the whole path is accepted. Otherwise the node is taken off, which leaves its parent the residual r =
+norm([share r - d]+), a draft d without the token, and the share S / (S + 1 - share), S the mass of that residual. On a
+chain this is block verification; children must come from the draft without replacement, in drawing order.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+import numpy as np
+
+from ..distributions import Rows, residual
+from ..laws import without
+from ..protocols import Verifier
+from ..randomness import Randomness
+from ..tree import TokenTree
+from .bars import Bars
+from .walk import ROOT, Walk, carry, explain_unreached, ratio
+
+
+@dataclass(frozen=True)
+class Traversal(Verifier):
+    """One coin per node, leaves first; the first that falls accepts the path down to its node."""
+
+    name: ClassVar[str] = "traversal"
+    title: ClassVar[str] = "Traversal verification"
+    laws: ClassVar[tuple[str, ...]] = ("distinct",)
+
+    def __call__(self, tree, p, rng):
+        walk = Walk(tree)
+        return walk.end(_visit(tree, p, rng, walk, 0, 1.0))
+
+    def explain(self, step, node):
+        outcome, prob, coin = step.outcome[node], step.accept_prob[node], step.coin[node]
+        if outcome == "root":
+            return ROOT
+        if outcome == "unreached":
+            return explain_unreached(step, node)
+        if coin is None:
+            return "Accepted without a coin of its own: a token below it was accepted first."
+        below = "" if all(parent != node for parent in step.parents) else ", all tokens below it gone"
+        if outcome == "accepted":
+            return f"Accepted{below}: the coin {coin:.3f} fell below its share {prob:.3f}."
+        return f"Rejected{below}: the coin {coin:.3f} was not below its share {prob:.3f}."
+
+
+def _visit(tree: TokenTree, p: Rows, rng: Randomness, walk: Walk, node: int, share: float) -> int | None:
+    """Try the subtree of `node`, itself last; the bonus token where a path was accepted, None where all was refused."""
+    r, d, gone = p[node], None, []
+    for child in tree.children[node]:
+        token = tree.tokens[child]
+        if d is None:
+            d, bars = tree.draft_rows[node], Bars(r)
+        child_share = ratio(share * r[token], d[token])
+        walk.show(child, ratio=child_share, **bars(token, residual=r, draft=d))
+        bonus = _visit(tree, p, rng, walk, child, child_share)
+        if bonus is not None:
+            return bonus
+        gone.append(token)
+        share, r = carry(np.maximum(share * r - d, 0.0).sum(), share), residual(share * r, d)
+        d = without(d, gone)
+    if node > 0 and not walk.toss(node, share, rng):
+        walk.outcome[node] = "rejected"
+        return None
+    for above in tree.topology.path(node):
+        walk.mark(above, True)
+    if gone:
+        walk.show(node, bonus=bars(residual=r))
+    return rng.draw(r)

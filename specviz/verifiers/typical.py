@@ -1,0 +1,73 @@
+"""Typical acceptance (Medusa: Cai et al. 2024, section 2.3.1): lossy by design.
+
+Unlike all other rules it throws no coin and keeps no residual: a token is taken where the target finds it likely
+enough, p > min(epsilon, delta exp(-H(p))), with H the entropy in nats: where the target is unsure, less will do. Of
+all paths of such tokens the longest is accepted, among equals the likeliest.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import ClassVar
+
+from ..distributions import entropy
+from ..parameters import check, real
+from ..protocols import Verifier
+from .bars import Bars
+from .walk import ROOT, Walk, explain_unreached
+
+
+@dataclass(frozen=True)
+class Typical(Verifier):
+    """The longest path of tokens that are likely enough under the target."""
+
+    name: ClassVar[str] = "typical"
+    title: ClassVar[str] = "Typical acceptance"
+    laws: ClassVar[tuple[str, ...]] = ("top", "distinct", "iid")
+    reads_draft: ClassVar[bool] = False
+    lossless: ClassVar[bool] = False
+    bias: ClassVar[str] = (
+        "Typical acceptance takes every token the target finds likely enough, "
+        "so the text drifts towards what the draft likes to say."
+    )
+    epsilon: float = real(0.09, 0.0, 1.0, "Epsilon", "A token of at least this probability is always taken.")
+    delta: float = real(
+        0.3, 0.0, 1.0, "Delta", "How far the bar falls where the target is unsure: delta exp(-entropy)."
+    )
+
+    def __post_init__(self) -> None:
+        check(self)
+
+    def __call__(self, tree, p, rng):
+        walk = Walk(tree)
+        log_prob = {0: 0.0}  # of the path, for every node that could be accepted
+        for node in range(len(tree)):
+            if node not in log_prob or not tree.children[node]:
+                continue
+            row, bars = p[node], Bars(p[node])
+            threshold = min(self.epsilon, self.delta * math.exp(-entropy(row)))
+            for child in tree.children[node]:
+                prob = float(row[tree.tokens[child]])
+                walk.show(child, threshold=threshold, **bars(tree.tokens[child]))
+                walk.outcome[child] = "passed" if prob > threshold else "rejected"
+                if prob > threshold:
+                    log_prob[child] = log_prob[node] + math.log(prob)
+        best = max(log_prob, key=lambda node: (tree.depths[node], log_prob[node]))
+        for node in tree.topology.path(best):
+            walk.mark(node, True)
+        return walk.end(rng.draw(p[best]))
+
+    def explain(self, step, node):
+        outcome, facts = step.outcome[node], step.detail.get(str(node), {})
+        if outcome == "root":
+            return ROOT
+        if outcome == "unreached":
+            return explain_unreached(step, node)
+        prob, threshold = step.target_prob[node], facts.get("threshold", math.nan)
+        if outcome == "rejected":
+            return f"Rejected: its probability {prob:.3f} is not above the threshold {threshold:.3f}."
+        likely = f"its probability {prob:.3f} is above the threshold {threshold:.3f}"
+        if outcome == "passed":
+            return f"Passed over: {likely}, but another path was longer or likelier."
+        return f"Accepted: {likely}, and no acceptable path is longer."

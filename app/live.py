@@ -32,7 +32,7 @@ _names = count(1)
 
 def build(engine: Engine) -> None:
     """Lay out the tab and connect it."""
-    with gr.Row(elem_classes="sv-live"):
+    with gr.Row(elem_classes="sv-page"):
         with gr.Column(scale=0, min_width=330, elem_classes="sv-rail"):
             prompt = gr.Textbox(next(iter(STORIES.values())), label="Prompt", lines=3, max_lines=6, elem_id="sv-prompt")
             chips(prompt)
@@ -41,6 +41,7 @@ def build(engine: Engine) -> None:
                 stop = gr.Button("Stop", interactive=False, elem_id="sv-stop")
             said = Notice(elem_id="sv-notice")
             settings = controls(prompt)
+            said.value = notice(*verdict(settings, tuple(control.value for control in settings.inputs)))
         with gr.Column(scale=1, min_width=320, elem_classes="sv-main"):
             stage = Stage(recorded(), elem_id="sv-stage")
     connect(engine, settings, go, stop, said, stage)

@@ -7,10 +7,10 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
-from typing import Any
 
 import gradio as gr
 
+SCRIPTS = ("tree.js", "inspector.js", "player.js")
 ASSETS = Path(__file__).resolve().parent.parent / "assets"
 
 
@@ -21,8 +21,8 @@ def asset(name: str) -> str:
 class Stage(gr.HTML):
     """A run, step by step. Its value is one message as `payload.message` writes it; the page keeps the history."""
 
-    def __init__(self, value: str | None = None, **more: Any) -> None:
-        script = asset("tree.js") + asset("player.js") + (
+    def __init__(self, value: str | None = None, elem_id: str | None = None) -> None:
+        script = "".join(map(asset, SCRIPTS)) + (
             "const player = specvizPlayer(element);\n"
             "watch('value', () => player.receive(props.value));\n"
             "player.receive(props.value);\n"
@@ -32,14 +32,14 @@ class Stage(gr.HTML):
             html_template=asset("stage.html"),
             js_on_load=script,
             apply_default_css=False,
-            **more,
+            elem_id=elem_id,
         )
 
 
 class Notice(gr.HTML):
     """One sentence with a mark that says what kind it is."""
 
-    def __init__(self, value: str | None = None, **more: Any) -> None:
+    def __init__(self, value: str | None = None, elem_id: str | None = None) -> None:
         super().__init__(
             value,
             html_template='<p class="sv-notice" role="status"><span class="mark"></span><span class="text"></span></p>',
@@ -53,7 +53,7 @@ class Notice(gr.HTML):
                 "show();\n"
             ),
             apply_default_css=False,
-            **more,
+            elem_id=elem_id,
         )
 
 

@@ -162,12 +162,15 @@ class Controls:
 def scalar_controls() -> dict[str, gr.components.Component]:
     """The numbers every run has, in two places: what everybody turns, and "More"."""
     defaults = RunConfig()
-    common = {
-        "temperature": gr.Slider(0, 2, value=defaults.temperature, step=0.05, label="Temperature",
-                                 info="0 always takes the most probable token."),
-        "max_new_tokens": gr.Slider(1, MOST_TOKENS, value=96, step=1, label="New tokens"),
-        "seed": gr.Number(defaults.seed, label="Seed", precision=0, minimum=0),
-    }  # fmt: skip
+    temperature = gr.Slider(
+        0, 2, value=defaults.temperature, step=0.05, label="Temperature", info="0 always takes the most probable token."
+    )
+    with gr.Row():
+        common = {
+            "temperature": temperature,
+            "max_new_tokens": gr.Number(96, label="New tokens", precision=0, min_width=100),
+            "seed": gr.Number(defaults.seed, label="Seed", precision=0, min_width=100),
+        }
     with gr.Accordion("More", open=False):
         more = {
             "draft_temperature": gr.Number(None, label="Draft temperature",

@@ -23,7 +23,7 @@ from gradio.events import Dependency
 class Stage(gr.HTML):
     """A run, step by step. Its value is one message as `payload.message` writes it; the page keeps the history."""
 
-    def __init__(self, value: str | None = None, **more: Any) -> None:
+    def __init__(self, value: str | None = None, elem_id: str | None = None) -> None:
         script = "".join(map(asset, SCRIPTS)) + (
             "const player = specvizPlayer(element);\n"
             "watch('value', () => player.receive(props.value));\n"
@@ -34,7 +34,7 @@ class Stage(gr.HTML):
             html_template=asset("stage.html"),
             js_on_load=script,
             apply_default_css=False,
-            **more,
+            elem_id=elem_id,
         )
     from typing import Callable, Literal, Sequence, Any, TYPE_CHECKING
     from gradio.blocks import Block
@@ -46,7 +46,7 @@ class Stage(gr.HTML):
 class Notice(gr.HTML):
     """One sentence with a mark that says what kind it is."""
 
-    def __init__(self, value: str | None = None, **more: Any) -> None:
+    def __init__(self, value: str | None = None, elem_id: str | None = None) -> None:
         super().__init__(
             value,
             html_template='<p class="sv-notice" role="status"><span class="mark"></span><span class="text"></span></p>',
@@ -60,7 +60,7 @@ class Notice(gr.HTML):
                 "show();\n"
             ),
             apply_default_css=False,
-            **more,
+            elem_id=elem_id,
         )
     from typing import Callable, Literal, Sequence, Any, TYPE_CHECKING
     from gradio.blocks import Block

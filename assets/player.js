@@ -129,7 +129,7 @@ function specvizPlayer(element) {
       `${run.accepted} of ${run.compared} compared`);
     put('rate', rate ? number(rate) : '–', run.head.recorded ? 'on the recording machine' : 'on this machine');
     put('speedup', rate && run.plain ? `${(rate / run.plain).toFixed(2)}×` : '–',
-      run.plain ? `over plain decoding, ${number(run.plain)}/s` : 'measured when the run ends');
+      run.plain ? `plain decoding: ${number(run.plain)}/s` : 'measured when the run ends');
     const parts = ['draft', 'target', 'verify', 'other'];
     parts.forEach((part, i) => {
       element.querySelector(`.sv-time-bar .${part}`).style.flexGrow = total ? run.seconds[i] / total : 0;

@@ -40,7 +40,7 @@ function specvizLayout(step, isOpen) {
     const mark = { key: String(node), node, from, x: column, y: rows, letter: step.outcome[node], hidden: 0 };
     marks.push(mark);
     const drawn = node === end && step.last
-      ? [() => { marks.push({ key: 'last', from: mark, x: column + 1, y: rows++, letter: 'last' }); }] : [];
+      ? [() => { marks.push({ key: 'last', leaf: true, from: mark, x: column + 1, y: rows++, letter: 'last' }); }] : [];
     const first = i => (step.outcome[i] === 'a' ? 0 : 1);
     const below = children[node].slice().sort((i, j) => first(i) - first(j) || i - j);
     if (below.length && !reached(node) && !isOpen(mark.key)) {
@@ -51,10 +51,11 @@ function specvizLayout(step, isOpen) {
       for (const i of below) if (!fold.has(i)) drawn.push(() => place(i, column + 1, mark));
       if (fold.size) {
         const hidden = spare.reduce((sum, i) => sum + size[i], 0);
-        drawn.push(() => marks.push({ key: `${node}+`, from: mark, x: column + 1, y: rows++, letter: 'more', hidden }));
+        drawn.push(() => marks.push({ key: `${node}+`, leaf: true, from: mark, x: column + 1, y: rows++, letter: 'more', hidden }));
       }
     }
     if (drawn.length) drawn.forEach(draw => draw()); else rows++;
+    mark.leaf = !drawn.length; // nothing follows in its row, so its label may be long
   }
   place(0, 0, null);
   return { marks, rows, columns: marks.reduce((most, mark) => Math.max(most, mark.x), 0) + 1 };
@@ -71,40 +72,41 @@ function specvizTree(svg, on) {
   };
   const canvas = make('g', {}, svg);
   let step = null, layout = null, all = false, open = new Set(), selected = null, columns = 0;
-  let view = null, dx = 150, em = 8.4, size = 14;
-  const row = () => size * 1.85;
+  let view = null, dx = 150, dy = 27, em = 8.4, size = 14, rows = 0;
 
   function measure() {
     const phone = svg.clientWidth < 560;
     size = phone ? 13 : 14.5;
     em = size * 0.602;
+    dy = Math.min(size * 2.5, Math.max(size * 1.8, (svg.clientHeight - 80) / Math.max(1, rows)));
     dx = Math.min(190, Math.max(phone ? 100 : 112, (svg.clientWidth - 36) / Math.max(1, columns)));
   }
 
   function draw() {
     if (!step) return;
     layout = specvizLayout(step, key => all || open.has(key));
-    columns = Math.max(columns, layout.columns);
+    columns = Math.max(columns, layout.columns); // these only grow during a run, or the tree would jump
+    rows = Math.max(rows, layout.rows);
     measure();
     const edges = make('g', {}), nodes = make('g', { 'font-size': size });
     const room = Math.floor((dx - 52) / em);
     layout.marks.forEach((mark, at) => {
-      const cx = mark.x * dx, cy = mark.y * row();
+      const cx = mark.x * dx, cy = mark.y * dy;
       const full = mark.key === 'last' ? specvizVisible(step.pieces[step.pieces.length - 1])
         : mark.letter === 'more' ? '' : specvizVisible(step.texts[mark.node]);
-      const wide = mark.hidden ? Math.max(3, room - 5) : room, letters = [...full];
+      const wide = mark.leaf ? 24 : room, letters = [...full];
       const label = letters.length > wide ? letters.slice(0, wide - 1).join('') + '…' : full;
       mark.end = cx + 13 + [...label].length * em + 4;
       if (mark.from) edge(edges, mark, cx, cy);
       const kind = mark.key === 'last' ? step.last : mark.letter;
       const g = make('g', { class: `node ${kind}`, 'data-at': at, transform: `translate(${cx} ${cy})` }, nodes);
-      make('rect', { class: 'hit', x: -13, y: -row() / 2, width: dx - 14, height: row(), rx: 5 }, g);
+      make('rect', { class: 'hit', x: -13, y: -dy / 2, width: mark.leaf ? mark.end - cx + (mark.hidden ? 60 : 14) : dx - 14, height: dy, rx: 5 }, g);
       if (SHAPES[mark.letter]) make('path', { class: 'shape', d: SHAPES[mark.letter] }, g);
       if (label) make('text', { x: 13, dy: '.34em' }, g, label);
       if (mark.hidden) fold(g, mark, mark.letter === 'more' ? -10 : mark.end - cx);
     });
     canvas.replaceChildren(edges, nodes);
-    if (!view) view = { x: 24, y: row() + 2, k: 1 };
+    if (!view) view = { x: 24, y: dy + 2, k: 1 };
     place();
     mark();
     svg.dataset.step = step.index;
@@ -112,12 +114,12 @@ function specvizTree(svg, on) {
   }
 
   function edge(parent, mark, cx, cy) {
-    const x0 = mark.from.end, y0 = mark.from.y * row(), x1 = cx - (mark.letter === 'more' ? 14 : 10), m = (x0 + x1) / 2;
+    const x0 = mark.from.end, y0 = mark.from.y * dy, x1 = cx - (mark.letter === 'more' ? 14 : 10), m = (x0 + x1) / 2;
     const q = mark.node === undefined ? null : step.q[mark.node];
     make('path', {
       class: `edge ${mark.key === 'last' ? step.last : mark.letter}`,
       d: y0 === cy ? `M${x0} ${y0}H${x1}` : `M${x0} ${y0}C${m} ${y0} ${m} ${cy} ${x1} ${cy}`,
-      'stroke-width': ((mark.letter === 'a' ? 2.5 : 0.8) + 4.5 * (q === null ? 0.1 : q)).toFixed(2),
+      'stroke-width': ((mark.letter === 'a' ? 2.5 : 1.2) + 5 * (q === null ? 0.1 : q)).toFixed(2),
     }, parent);
   }
 
@@ -145,7 +147,7 @@ function specvizTree(svg, on) {
   }
 
   function reveal(target) { // pan just enough to see a mark
-    const x = view.x + target.x * dx * view.k, y = view.y + target.y * row() * view.k, edge = 30;
+    const x = view.x + target.x * dx * view.k, y = view.y + target.y * dy * view.k, edge = 30;
     view.x += Math.max(0, edge - x) - Math.max(0, x + dx * view.k * 0.8 - svg.clientWidth);
     view.y += Math.max(0, edge - y) - Math.max(0, y + edge - svg.clientHeight);
     place();
@@ -204,7 +206,7 @@ function specvizTree(svg, on) {
       step = next;
       draw();
     },
-    clear() { step = layout = null; columns = 0; view = null; all = false; canvas.replaceChildren(); },
+    clear() { step = layout = null; columns = rows = 0; view = null; all = false; canvas.replaceChildren(); },
     select(key, look = false) {
       selected = key;
       if (!layout) return;

@@ -101,7 +101,9 @@ class Family:
 
 def family(label: str, registry: dict[str, type], chosen: str) -> Family:
     """Lay out a menu and, below it, the parameters of what is chosen."""
-    menu = gr.Dropdown([(cls.title, name) for name, cls in registry.items()], value=chosen, label=label, filterable=False)
+    menu = gr.Dropdown(
+        [(cls.title, name) for name, cls in registry.items()], value=chosen, label=label, filterable=False
+    )
     groups, parameters = {}, {}
     for name, cls in registry.items():
         with gr.Group(visible=name == chosen and bool(fields(cls))) as groups[name]:

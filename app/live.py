@@ -14,7 +14,7 @@ from specviz import Trace, compatible, speculate
 from .controls import Controls, controls
 from .payload import head, message, recorded_message, step_payload
 from .session import Engine, paced
-from .stage import ASSETS, Notice, Stage, notice
+from .stage import ASSETS, notice, sentence, stage
 
 TITLE = "Live"
 STORIES = {
@@ -39,12 +39,12 @@ def build(engine: Engine) -> None:
             with gr.Row(elem_classes="sv-go"):
                 go = gr.Button("Run", variant="primary", elem_id="sv-run")
                 stop = gr.Button("Stop", interactive=False, elem_id="sv-stop")
-            said = Notice(elem_id="sv-notice")
+            said = notice("", elem_id="sv-notice")
             settings = controls(prompt)
-            said.value = notice(*verdict(settings, tuple(control.value for control in settings.inputs)))
+            said.value = sentence(*verdict(settings, tuple(control.value for control in settings.inputs)))
         with gr.Column(scale=1, min_width=320, elem_classes="sv-main"):
-            stage = Stage(recorded(), elem_id="sv-stage")
-    connect(engine, settings, go, stop, said, stage)
+            shown = stage(recorded(), elem_id="sv-stage")
+    connect(engine, settings, go, stop, said, shown)
 
 
 def chips(prompt: gr.Textbox) -> None:
@@ -57,14 +57,14 @@ def chips(prompt: gr.Textbox) -> None:
                            api_visibility="private")  # fmt: skip
 
 
-def connect(engine: Engine, settings: Controls, go, stop, said, stage) -> None:
+def connect(engine: Engine, settings: Controls, go, stop, said, shown) -> None:
     """Every event of the tab."""
     private = {"api_visibility": "private"}
     quiet = {"show_progress": "hidden", **private}
 
     def check(*values: Any):
         kind, text = verdict(settings, values)
-        return notice(kind, text), gr.Button(interactive=kind not in ("impossible", "error"))
+        return sentence(kind, text), gr.Button(interactive=kind not in ("impossible", "error"))
 
     for control in settings.inputs[1:]:
         control.change(check, settings.inputs, [said, go], queue=False, trigger_mode="always_last", **quiet)
@@ -72,18 +72,18 @@ def connect(engine: Engine, settings: Controls, go, stop, said, stage) -> None:
     def run(*values: Any) -> Iterator[dict]:
         kind, text = verdict(settings, values, whole=True)
         if kind in ("impossible", "error"):
-            yield {said: notice(kind, text)}
+            yield {said: sentence(kind, text)}
             return
-        yield {said: notice(kind, text), stop: gr.Button(interactive=True)}
+        yield {said: sentence(kind, text), stop: gr.Button(interactive=True)}
         for value in play(engine, settings.read(values), lossy=text if kind == "lossy" else None):
-            yield {stage: value}
+            yield {shown: value}
         yield {stop: gr.Button(interactive=False)}
 
     running = gr.on(
-        [go.click, prompt_submit(settings)],
+        [go.click, settings.prompt.submit],
         run,
         settings.inputs,
-        [stage, said, stop],
+        [shown, said, stop],
         concurrency_limit=1,
         concurrency_id="machine",
         show_progress="minimal",
@@ -93,19 +93,15 @@ def connect(engine: Engine, settings: Controls, go, stop, said, stage) -> None:
     stop.click(
         lambda: (message("", state="stopped"), gr.Button(interactive=False)),
         None,
-        [stage, stop],
+        [shown, stop],
         cancels=[running],
         queue=False,
         **quiet,
     )
 
 
-def prompt_submit(settings: Controls):
-    return settings.prompt.submit
-
-
 def verdict(settings: Controls, values: tuple[Any, ...], whole: bool = False) -> tuple[str, str]:
-    """What is to be said about the chosen configuration before it runs: a kind of `Notice` and a sentence.
+    """What is to be said about the chosen configuration before it runs: a kind of notice and its sentence.
 
     Args:
         values: of `settings.inputs`.
@@ -152,7 +148,9 @@ def play(engine: Engine, config: Any, lossy: str | None = None) -> Iterator[str]
 def recorded() -> str | None:
     """The run the page opens with."""
     traces = ASSETS / "traces"
-    trace, plain = (Trace.from_json((traces / f"{name}.json").read_text(encoding="utf-8")) for name in ("story", "plain"))
+    trace, plain = (
+        Trace.from_json((traces / f"{name}.json").read_text(encoding="utf-8")) for name in ("story", "plain")
+    )
     return recorded_message(trace, plain)
 
 

@@ -22,9 +22,7 @@ def step_payload(step: Step, verifier: Any) -> dict[str, Any]:
     Most nodes share their sentence with others (all that were never reached, for one), so a sentence travels once.
     """
     sentences: dict[str, int] = {}
-    why = [
-        sentences.setdefault(verifier.explain(step, node), len(sentences)) for node in range(len(step.parents))
-    ]
+    why = [sentences.setdefault(verifier.explain(step, node), len(sentences)) for node in range(len(step.parents))]
     return {
         "index": step.index,
         "parents": step.parents,
@@ -60,14 +58,15 @@ def message(run: str, steps: Iterable[dict[str, Any]] = (), **more: Any) -> str:
 
 
 def recorded_message(trace: Trace, plain: Trace | None = None) -> str:
-    """A recorded run as one message: all of its steps, opened at the one that brought the most tokens."""
+    """A recorded run as one message, opened at a step worth seeing: many tokens accepted, and a token rejected."""
     verifier = build("verifier", trace.config.verifier)
     steps = [step_payload(step, verifier) for step in trace.steps]
-    best = max(range(len(steps)), key=lambda i: len(steps[i]["pieces"]), default=0)
+    worth = [len(step.emitted) + 2 * ("rejected" in step.outcome) for step in trace.steps]
     return message(
         "recorded",
         steps,
-        head=head(trace.config, trace.prompt_text, trace.pair["name"]) | {"recorded": True, "show": best},
+        head=head(trace.config, trace.prompt_text, trace.pair["name"])
+        | {"recorded": True, "show": worth.index(max(worth))},
         state="done",
         plain_rate=plain and decode_rate(plain.steps),
     )

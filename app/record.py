@@ -30,7 +30,9 @@ def main() -> None:
     for name, trace in (("story", specviz.run(pair, config)), ("plain", specviz.autoregress(pair, short))):
         path = folder / f"{name}.json"
         path.write_text(trace.to_json() + "\n", encoding="utf-8")
-        print(f"{path.relative_to(ASSETS.parent)}: {len(trace.tokens)} tokens in {len(trace.steps)} steps: {trace.text!r}")
+        print(
+            f"{path.relative_to(ASSETS.parent)}: {len(trace.tokens)} tokens in {len(trace.steps)} steps: {trace.text!r}"
+        )
 
 
 if __name__ == "__main__":

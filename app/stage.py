@@ -10,55 +10,46 @@ from pathlib import Path
 
 import gradio as gr
 
-SCRIPTS = ("tree.js", "inspector.js", "player.js")
 ASSETS = Path(__file__).resolve().parent.parent / "assets"
+SCRIPTS = ("tree.js", "inspector.js", "player.js")
+
+STAGE_STARTS = """
+const player = specvizPlayer(element);
+watch('value', () => player.receive(props.value));
+player.receive(props.value);
+"""
+
+NOTICE = '<p class="sv-notice" role="status"><span class="mark"></span><span class="text"></span></p>'
+NOTICE_STARTS = """
+const show = () => {
+  const notice = JSON.parse(props.value || '{}'), line = element.querySelector('.sv-notice');
+  line.dataset.kind = notice.kind || '';
+  line.querySelector('.text').textContent = notice.text || '';
+};
+watch('value', show);
+show();
+"""
 
 
 def asset(name: str) -> str:
     return (ASSETS / name).read_text(encoding="utf-8")
 
 
-class Stage(gr.HTML):
+def stage(value: str, elem_id: str) -> gr.HTML:
     """A run, step by step. Its value is one message as `payload.message` writes it; the page keeps the history."""
-
-    def __init__(self, value: str | None = None, elem_id: str | None = None) -> None:
-        script = "".join(map(asset, SCRIPTS)) + (
-            "const player = specvizPlayer(element);\n"
-            "watch('value', () => player.receive(props.value));\n"
-            "player.receive(props.value);\n"
-        )  # fmt: skip
-        super().__init__(
-            value,
-            html_template=asset("stage.html"),
-            js_on_load=script,
-            apply_default_css=False,
-            elem_id=elem_id,
-        )
+    script = "".join(map(asset, SCRIPTS)) + STAGE_STARTS
+    return gr.HTML(
+        value, html_template=asset("stage.html"), js_on_load=script, elem_id=elem_id, apply_default_css=False
+    )
 
 
-class Notice(gr.HTML):
-    """One sentence with a mark that says what kind it is."""
-
-    def __init__(self, value: str | None = None, elem_id: str | None = None) -> None:
-        super().__init__(
-            value,
-            html_template='<p class="sv-notice" role="status"><span class="mark"></span><span class="text"></span></p>',
-            js_on_load=(
-                "const show = () => {\n"
-                "  const note = JSON.parse(props.value || '{}'), line = element.querySelector('.sv-notice');\n"
-                "  line.dataset.kind = note.kind || '';\n"
-                "  line.querySelector('.text').textContent = note.text || '';\n"
-                "};\n"
-                "watch('value', show);\n"
-                "show();\n"
-            ),
-            apply_default_css=False,
-            elem_id=elem_id,
-        )
+def notice(value: str, elem_id: str) -> gr.HTML:
+    """One sentence with a mark that says what kind it is; its value is what `sentence` writes."""
+    return gr.HTML(value, html_template=NOTICE, js_on_load=NOTICE_STARTS, elem_id=elem_id, apply_default_css=False)
 
 
-def notice(kind: str, text: str) -> str:
-    """The value of a `Notice`.
+def sentence(kind: str, text: str) -> str:
+    """The value of a notice.
 
     Args:
         kind: "lossless", "lossy", "useless", "impossible" or "error".

@@ -14,7 +14,6 @@ import gradio as gr
 SCRIPTS = ("tree.js", "inspector.js", "player.js")
 ASSETS = Path(__file__).resolve().parent.parent / "assets"
 
-
 def asset(name: str) -> str:
     return (ASSETS / name).read_text(encoding="utf-8")
 
@@ -38,10 +37,10 @@ class Stage(gr.HTML):
         )
     from typing import Callable, Literal, Sequence, Any, TYPE_CHECKING
     from gradio.blocks import Block
+
     if TYPE_CHECKING:
         from gradio.components import Timer
         from gradio.components.base import Component
-
 
 class Notice(gr.HTML):
     """One sentence with a mark that says what kind it is."""
@@ -64,10 +63,10 @@ class Notice(gr.HTML):
         )
     from typing import Callable, Literal, Sequence, Any, TYPE_CHECKING
     from gradio.blocks import Block
+
     if TYPE_CHECKING:
         from gradio.components import Timer
         from gradio.components.base import Component
-
 
 def notice(kind: str, text: str) -> str:
     """The value of a `Notice`.

@@ -15,8 +15,9 @@ const TARGETS_OWN = {
 
 // One sentence on a step, also what a screen reader hears.
 function specvizSentence(step) {
-  const said = specvizVisible(step.path.map(node => step.texts[node]).join(''));
-  const own = step.last ? specvizVisible(step.pieces[step.pieces.length - 1]) : '';
+  const read = text => specvizVisible(text).replace(/·/g, ' ').trim();
+  const said = read(step.path.map(node => step.texts[node]).join(''));
+  const own = step.last ? read(step.pieces[step.pieces.length - 1]) : '';
   const head = `${step.path.length} of ${step.parents.length} nodes accepted`;
   const tail = !step.last ? '.' : step.last === 'bonus' ? `; the target adds “${own}”.` : `; the target writes “${own}” itself.`;
   return step.path.length ? `${head}: “${said}”${tail}` : `${head}${tail}`;

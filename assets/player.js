@@ -105,7 +105,8 @@ function specvizPlayer(element) {
     $('lossy').title = run.head.lossy || '';
     $('title-line').textContent = [run.head.title, run.head.pair].filter(Boolean).join(' · ');
     const words = { loading: 'loading', running: 'running', done: '', stopped: `stopped after ${run.steps.length} steps`, error: '' };
-    $('state').textContent = run.note || words[run.state] || '';
+    const state = run.note || words[run.state] || '';
+    if ($('state').textContent !== state) $('state').textContent = state; // a screen reader reads every change
     $('state').dataset.state = run.state;
   }
 

@@ -1,0 +1,1 @@
+"""The demo: the only place that knows gradio."""

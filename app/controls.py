@@ -1,0 +1,191 @@
+"""From dataclass fields to sliders, and from sliders to a `RunConfig`.
+
+Builders and verifiers say in their field metadata what their parameters are called and how far they go; nothing here
+knows any of them by name, so a new rule gets its controls by being registered.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+from dataclasses import Field, dataclass, fields
+from typing import Any
+
+import gradio as gr
+
+from specviz import BUILDERS, VERIFIERS, RunConfig
+
+LONGEST_PROMPT = 20_000  # characters; the models' own limit is in tokens, and turning text into tokens takes time
+MOST_TOKENS = 512
+
+
+def parameter(f: Field) -> gr.components.Component:
+    """The control for one field of a builder or a verifier."""
+    meta = f.metadata
+    common = {"label": meta["label"], "info": meta["help"], "interactive": True}
+    match meta["kind"]:
+        case "whole":
+            return gr.Slider(meta["low"], meta["high"], value=f.default, step=1, **common)
+        case "real":
+            return gr.Slider(meta["low"], meta["high"], value=f.default, step=step_of(meta), **common)
+        case "flag":
+            return gr.Checkbox(value=f.default, **common)
+        case "widths":
+            return gr.Textbox(", ".join(map(str, f.default)), max_lines=1, **common)
+        case "free":
+            return gr.Textbox(f.default if isinstance(f.default, str) else json.dumps(f.default), max_lines=1, **common)
+        case kind:
+            raise ValueError(f"parameter kind must be whole, real, flag, widths or free; got {kind!r} for {f.name}.")
+
+
+def step_of(meta: Any) -> float:
+    """A slider's step: about a hundred to a range, a power of ten."""
+    return 10.0 ** math.floor(math.log10((meta["high"] - meta["low"]) / 50))
+
+
+def parse(f: Field, value: Any) -> Any:
+    """A control's value as its field wants it.
+
+    Raises:
+        ValueError: if a list of whole numbers is not one; all else is checked by the builder or verifier itself.
+    """
+    kind, label = f.metadata["kind"], f.metadata["label"]
+    if kind == "whole" and isinstance(value, float) and value.is_integer():
+        return int(value)
+    if kind == "widths":
+        try:
+            return tuple(int(part) for part in str(value).replace(",", " ").split())
+        except ValueError:
+            raise ValueError(f'{label} must be whole numbers such as "4, 2, 1"; got "{str(value)[:60]}".') from None
+    if kind == "free" and isinstance(value, str):
+        text = value.strip()
+        for attempt in (text, f"[{text}]"):
+            try:
+                data = json.loads(attempt)
+            except ValueError:
+                continue
+            return _tuples(data)
+        return text
+    return value
+
+
+def _tuples(value: Any) -> Any:
+    return tuple(map(_tuples, value)) if isinstance(value, list) else value
+
+
+@dataclass
+class Family:
+    """The menu of builders or of verifiers, with the parameters of each in a group that shows while it is chosen."""
+
+    registry: dict[str, type]
+    menu: gr.Dropdown
+    groups: dict[str, gr.Group]
+    parameters: dict[str, list[gr.components.Component]]
+
+    @property
+    def inputs(self) -> list[gr.components.Component]:
+        return [self.menu, *(control for controls in self.parameters.values() for control in controls)]
+
+    def read(self, values: list[Any]) -> Any:
+        """The builder or verifier that the values of `inputs` stand for; a `ValueError` says what is wrong."""
+        name, *rest = values
+        if name not in self.registry:
+            raise ValueError(f"{self.menu.label} must be one of {', '.join(self.registry)}; got {name!r}.")
+        for other, controls in self.parameters.items():
+            mine, rest = rest[: len(controls)], rest[len(controls) :]
+            if other == name:
+                cls = self.registry[name]
+                return cls(**{f.name: parse(f, value) for f, value in zip(fields(cls), mine, strict=True)})
+        raise AssertionError("every registered name has its controls")
+
+
+def family(label: str, registry: dict[str, type], chosen: str) -> Family:
+    """Lay out a menu and, below it, the parameters of what is chosen."""
+    menu = gr.Dropdown(
+        [(cls.title, name) for name, cls in registry.items()], value=chosen, label=label, filterable=False
+    )
+    groups, parameters = {}, {}
+    for name, cls in registry.items():
+        with gr.Group(visible=name == chosen and bool(fields(cls))) as groups[name]:
+            parameters[name] = [parameter(f) for f in fields(cls)]
+    shown = [name for name in registry if parameters[name]]
+    menu.change(
+        lambda name: [gr.Group(visible=name == other) for other in shown],
+        menu,
+        [groups[name] for name in shown],
+        queue=False,
+        show_progress="hidden",
+        api_visibility="private",
+    )
+    return Family(registry, menu, groups, parameters)
+
+
+@dataclass
+class Controls:
+    """All that determines a run, as controls on the page."""
+
+    prompt: gr.Textbox
+    builder: Family
+    verifier: Family
+    scalars: dict[str, gr.components.Component]
+
+    @property
+    def inputs(self) -> list[gr.components.Component]:
+        return [self.prompt, *self.scalars.values(), *self.builder.inputs, *self.verifier.inputs]
+
+    def read(self, values: tuple[Any, ...]) -> RunConfig:
+        """The configuration that the values of `inputs` stand for.
+
+        Raises:
+            ValueError: a sentence for the visitor.
+        """
+        prompt, *rest = values
+        scalars = dict(zip(self.scalars, rest, strict=False))
+        rest = rest[len(self.scalars) :]
+        split = len(self.builder.inputs)
+        prompt = prompt or ""
+        if len(prompt) > LONGEST_PROMPT:
+            raise ValueError(
+                f"prompt must have at most {LONGEST_PROMPT} characters here; got {len(prompt)}. Shorten it."
+            )
+        for name in ("seed", "max_new_tokens", "top_k"):
+            if isinstance(scalars[name], float) and scalars[name].is_integer():
+                scalars[name] = int(scalars[name])
+        if isinstance(scalars["max_new_tokens"], int) and scalars["max_new_tokens"] > MOST_TOKENS:
+            raise ValueError(f"max_new_tokens must be at most {MOST_TOKENS} here; got {scalars['max_new_tokens']}.")
+        return RunConfig(
+            prompt=prompt if prompt.strip() else "",
+            builder=self.builder.read(rest[:split]),
+            verifier=self.verifier.read(rest[split:]),
+            **scalars,
+        )
+
+
+def scalar_controls() -> dict[str, gr.components.Component]:
+    """The numbers every run has, in two places: what everybody turns, and "More"."""
+    defaults = RunConfig()
+    temperature = gr.Slider(
+        0, 2, value=defaults.temperature, step=0.05, label="Temperature", info="0 always takes the most probable token."
+    )
+    with gr.Row():
+        common = {
+            "temperature": temperature,
+            "max_new_tokens": gr.Number(96, label="New tokens", precision=0, min_width=100),
+            "seed": gr.Number(defaults.seed, label="Seed", precision=0, min_width=100),
+        }
+    with gr.Accordion("More", open=False):
+        more = {
+            "draft_temperature": gr.Number(None, label="Draft temperature",
+                                           info="Empty: the same as above, and 0.6 where that is 0."),
+            "top_p": gr.Slider(0.05, 1, value=defaults.top_p, step=0.05, label="Top-p", info="1 keeps every token."),
+            "top_k": gr.Number(None, label="Top-k", precision=0, info="Empty: keeps every token."),
+        }  # fmt: skip
+    return common | more
+
+
+def controls(prompt: gr.Textbox) -> Controls:
+    """Lay out everything below the prompt."""
+    defaults = RunConfig()
+    builder = family("Tree builder", BUILDERS, defaults.builder.name)
+    verifier = family("Verification rule", VERIFIERS, defaults.verifier.name)
+    return Controls(prompt, builder, verifier, scalar_controls())

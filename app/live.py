@@ -1,0 +1,158 @@
+"""The tab "Live": a recorded run at first, then a real pair decoding with the tree of every step."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Iterator
+from itertools import count
+from typing import Any
+
+import gradio as gr
+
+from specviz import Trace, compatible, speculate
+
+from .controls import Controls, controls
+from .payload import head, message, recorded_message, step_payload
+from .session import Engine, paced
+from .stage import ASSETS, notice, sentence, stage
+
+TITLE = "Live"
+STORIES = {
+    "A tale": "Once upon a time there was a little",
+    "A ship": "The captain looked at the sea and said",
+    "A wood": "In the middle of the great dark forest",
+}
+CODE = {
+    "A class": "class Queue:\n    def __init__(self, maxsize=0):\n        self.maxsize = maxsize\n",
+    "A function": 'def read_lines(path):\n    """Return the lines of a file."""\n',
+    "A test": "class TestCase(unittest.TestCase):\n    def test_",
+}
+_names = count(1)
+
+
+def build(engine: Engine) -> None:
+    """Lay out the tab and connect it."""
+    with gr.Row(elem_classes="sv-page"):
+        with gr.Column(scale=0, min_width=330, elem_classes="sv-rail"):
+            prompt = gr.Textbox(next(iter(STORIES.values())), label="Prompt", lines=3, max_lines=6, elem_id="sv-prompt")
+            chips(prompt)
+            with gr.Row(elem_classes="sv-go"):
+                go = gr.Button("Run", variant="primary", elem_id="sv-run")
+                stop = gr.Button("Stop", interactive=False, elem_id="sv-stop")
+            said = notice("", elem_id="sv-notice")
+            settings = controls(prompt)
+            said.value = sentence(*verdict(settings, tuple(control.value for control in settings.inputs)))
+        with gr.Column(scale=1, min_width=320, elem_classes="sv-main"):
+            shown = stage(recorded(), elem_id="sv-stage")
+    connect(engine, settings, go, stop, said, shown)
+
+
+def chips(prompt: gr.Textbox) -> None:
+    """Preset prompts; a click fills in the prompt in the browser, no request is made."""
+    for name, presets in (("Stories", STORIES), ("Code", CODE)):
+        with gr.Row(elem_classes="sv-chips"):
+            for label, text in presets.items():
+                chip = gr.Button(label, size="sm", min_width=60, elem_classes=f"sv-chip sv-{name.lower()}")
+                chip.click(fn=lambda text=text: text, outputs=prompt, queue=False, show_progress="hidden",
+                           api_visibility="private")  # fmt: skip
+
+
+def connect(engine: Engine, settings: Controls, go, stop, said, shown) -> None:
+    """Every event of the tab."""
+    private = {"api_visibility": "private"}
+    quiet = {"show_progress": "hidden", **private}
+
+    def check(*values: Any):
+        kind, text = verdict(settings, values)
+        return sentence(kind, text), gr.Button(interactive=kind not in ("impossible", "error"))
+
+    for control in settings.inputs[1:]:
+        control.change(check, settings.inputs, [said, go], queue=False, trigger_mode="always_last", **quiet)
+
+    def run(*values: Any) -> Iterator[dict]:
+        kind, text = verdict(settings, values, whole=True)
+        if kind in ("impossible", "error"):
+            yield {said: sentence(kind, text)}
+            return
+        yield {said: sentence(kind, text), stop: gr.Button(interactive=True)}
+        for value in play(engine, settings.read(values), lossy=text if kind == "lossy" else None):
+            yield {shown: value}
+        yield {stop: gr.Button(interactive=False)}
+
+    running = gr.on(
+        [go.click, settings.prompt.submit],
+        run,
+        settings.inputs,
+        [shown, said, stop],
+        concurrency_limit=1,
+        concurrency_id="machine",
+        show_progress="minimal",
+        show_progress_on=said,
+        **private,
+    )
+    stop.click(
+        lambda: (message("", state="stopped"), gr.Button(interactive=False)),
+        None,
+        [shown, stop],
+        cancels=[running],
+        queue=False,
+        **quiet,
+    )
+
+
+def verdict(settings: Controls, values: tuple[Any, ...], whole: bool = False) -> tuple[str, str]:
+    """What is to be said about the chosen configuration before it runs: a kind of notice and its sentence.
+
+    Args:
+        values: of `settings.inputs`.
+        whole: also look at the prompt, which may still be empty while other controls are turned.
+    """
+    try:
+        if not whole:
+            values = ("any", *values[1:])
+        config = settings.read(values)
+        match = compatible(config.builder, config.verifier, config.temperature, config.draft_temperature)
+    except ValueError as error:
+        return "error", capitalised(str(error))
+    if not match.possible:
+        return "impossible", match.reason
+    if not match.lossless:
+        return "lossy", match.reason
+    return ("lossless" if match.useful else "useless"), match.reason
+
+
+def play(engine: Engine, config: Any, lossy: str | None = None) -> Iterator[str]:
+    """A run as messages to the page. Whatever goes wrong becomes a sentence; what was decoded before it stays."""
+    name = f"run {next(_names)}"
+    begin = {"title": "", "prompt": config.prompt, "pair": "", "lossy": lossy, "limit": config.max_new_tokens}
+    try:
+        with engine.alone():
+            if not engine.loaded:
+                yield message(name, head=begin, state="loading", note="Loading the models. This happens once.")
+            pair = engine.pair
+            about = begin | head(config, config.prompt, pair.info["name"], lossy)
+            yield message(name, head=about, state="running", plain_rate=engine.plain_rate(config))
+            for group in paced(speculate(pair, config)):
+                yield message(name, [step_payload(step, config.verifier) for step in group])
+            yield message(name, state="running", note="Measuring plain decoding for comparison.")
+            yield message(name, state="done", plain_rate=engine.plain_rate(config, measure=True))
+    except ValueError as error:
+        yield message(name, head=None, state="error", note=capitalised(str(error)))
+    except Exception:
+        logging.getLogger(__name__).exception("a run failed")
+        yield message(
+            name, state="error", note="The run failed; the reason is in the server's log. What was decoded stays."
+        )
+
+
+def recorded() -> str | None:
+    """The run the page opens with."""
+    traces = ASSETS / "traces"
+    trace, plain = (
+        Trace.from_json((traces / f"{name}.json").read_text(encoding="utf-8")) for name in ("story", "plain")
+    )
+    return recorded_message(trace, plain)
+
+
+def capitalised(sentence: str) -> str:
+    return sentence[:1].upper() + sentence[1:]

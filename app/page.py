@@ -1,0 +1,68 @@
+"""The page: its frame, its tabs and how it is served."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable
+from typing import Any
+
+os.environ.setdefault("GRADIO_ANALYTICS_ENABLED", "False")  # read when gradio is imported
+
+import gradio as gr  # noqa: E402
+
+import specviz  # noqa: E402
+
+from . import live  # noqa: E402
+from .session import Engine  # noqa: E402
+from .stage import ASSETS  # noqa: E402
+
+TABS = (live,)  # one module per tab, each with a TITLE and a build(engine)
+SENTENCE = "A small model drafts a tree of tokens; a large one checks the whole tree in a single pass."
+FONT = ("ui-sans-serif", "system-ui", "sans-serif")
+MONO = ("ui-monospace", "SFMono-Regular", "Menlo", "Consolas", "monospace")
+
+
+def build_demo(load: Callable[[], Any] | None = None) -> gr.Blocks:
+    """The whole page.
+
+    Args:
+        load: returns the pair to decode with; by default the embedded one, or exact toy tables where the environment
+            says SPECVIZ_PAIR=toy. Called at the first run, not before.
+    """
+    engine = Engine(load or default_pair)
+    with gr.Blocks(title="specviz", fill_width=True) as demo:
+        gr.HTML(
+            f'<header class="sv-title"><h1>specviz</h1><p>{SENTENCE}</p></header>',
+            apply_default_css=False,
+            js_on_load=None,
+        )
+        with gr.Tabs():
+            for tab in TABS:
+                with gr.Tab(tab.TITLE):
+                    tab.build(engine)
+    return demo
+
+
+def default_pair() -> Any:
+    if os.environ.get("SPECVIZ_PAIR") == "toy":
+        return specviz.toy_pair(vocab=12)
+    return specviz.load_pair()
+
+
+def launch(demo: gr.Blocks, **more: Any) -> Any:
+    """Serve the page to this machine only, unless GRADIO_SERVER_NAME says otherwise."""
+    demo.queue(max_size=20, default_concurrency_limit=4)
+    options = {
+        "share": False,
+        "show_error": False,  # it would show visitors the text of any exception
+        "ssr_mode": False,
+        "max_file_size": "100kb",
+        "allowed_paths": [],
+        "run_history": False,
+        "enable_monitoring": False,
+        "state_session_capacity": 100,
+        "footer_links": ["api", "settings"],
+        "theme": gr.themes.Default(primary_hue="emerald", neutral_hue="slate", font=FONT, font_mono=MONO),
+        "css_paths": [ASSETS / "style.css"],
+    }
+    return demo.launch(**(options | more))

@@ -1,0 +1,93 @@
+"""What the browser is sent: steps, and what is said about a run, as plain JSON. No gradio here, and no HTML.
+
+The text of tokens and prompts is whatever a model or a visitor wrote. It travels as JSON strings only, and the page
+puts it on the screen as text nodes only.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable
+from typing import Any
+
+from specviz import Step, Trace
+from specviz.registry import build
+
+LETTERS = {"root": "r", "accepted": "a", "rejected": "x", "unreached": "u", "passed": "p"}
+
+
+def step_payload(step: Step, verifier: Any) -> dict[str, Any]:
+    """One step for the page: columns over its nodes, and each node's sentence from its verifier.
+
+    Most nodes share their sentence with others (all that were never reached, for one), so a sentence travels once.
+    """
+    sentences: dict[str, int] = {}
+    why = [sentences.setdefault(verifier.explain(step, node), len(sentences)) for node in range(len(step.parents))]
+    return {
+        "index": step.index,
+        "parents": step.parents,
+        "texts": step.texts,
+        "q": rounded(step.draft_prob),
+        "p": rounded(step.target_prob),
+        "plain": rounded(step.target_prob_plain),
+        "outcome": "".join(LETTERS[outcome] for outcome in step.outcome),
+        "accept": rounded(step.accept_prob),
+        "coin": rounded(step.coin),
+        "sentences": list(sentences),
+        "why": why,
+        "law": step.law,
+        "pieces": step.pieces,
+        "last": None if step.bonus is None else ("correction" if step.corrected else "bonus"),
+        "seconds": [rounded(getattr(step.seconds, part)) for part in ("draft", "target", "verify", "other")],
+        "draft_passes": step.draft_passes,
+    }
+
+
+def message(run: str, steps: Iterable[dict[str, Any]] = (), **more: Any) -> str:
+    """One message to the page as JSON.
+
+    Args:
+        run: a name for the run; a message with a new name starts a new history.
+        steps: the steps that are new since the last message.
+        more: `head` (what is run, once per run), `state` ("loading", "running", "done", "stopped", "error"), `note`
+            (a sentence), `plain_rate` (tokens/s of plain decoding, where it is known).
+    """
+    data = {"run": run, "steps": list(steps)} | {key: value for key, value in more.items() if value is not None}
+    # "<" only ever occurs inside strings; escaped, no layer between here and the page can mistake it for markup.
+    return json.dumps(data, ensure_ascii=False, separators=(",", ":"), allow_nan=False).replace("<", "\\u003c")
+
+
+def recorded_message(trace: Trace, plain: Trace | None = None) -> str:
+    """A recorded run as one message, opened at a step worth seeing: many tokens accepted, and a token rejected."""
+    verifier = build("verifier", trace.config.verifier)
+    steps = [step_payload(step, verifier) for step in trace.steps]
+    worth = [len(step.emitted) + 2 * ("rejected" in step.outcome) for step in trace.steps]
+    return message(
+        "recorded",
+        steps,
+        head=head(trace.config, trace.prompt_text, trace.pair["name"])
+        | {"recorded": True, "show": worth.index(max(worth))},
+        state="done",
+        plain_rate=plain and decode_rate(plain.steps),
+    )
+
+
+def head(config: Any, prompt: str, pair: str, lossy: str | None = None) -> dict[str, Any]:
+    """What is run, said once at its start; `lossy` is the reason why its text is not the target's own, if it is not."""
+    builder, verifier = build("builder", config.builder), build("verifier", config.verifier)
+    title = f"{builder.title} tree, {verifier.title} rule, temperature {config.temperature:g}, seed {config.seed}"
+    return {"title": title, "pair": pair, "prompt": prompt, "lossy": lossy}
+
+
+def decode_rate(steps: Iterable[Step]) -> float | None:
+    """Tokens per second of engine time, without the first step because that one also reads the prompt."""
+    rest = list(steps)[1:]
+    seconds = sum(step.seconds.total for step in rest)
+    return sum(len(step.emitted) for step in rest) / seconds if seconds > 0 else None
+
+
+def rounded(value: Any) -> Any:
+    """Numbers with four significant digits, as many as a page can show."""
+    if isinstance(value, float):
+        return float(f"{value:.4g}")
+    return [rounded(item) for item in value] if isinstance(value, list | tuple) else value

@@ -1,0 +1,103 @@
+// The panel under the tree: what a node is, why it has its outcome, and its numbers. With no node, the step in a sentence.
+
+const NAMES = {
+  r: 'last token', a: 'accepted', x: 'rejected', u: 'never reached', p: 'passed over',
+  bonus: 'bonus', correction: 'correction',
+};
+const LAWS = {
+  iid: 'drawn independently', distinct: 'drawn without replacement',
+  top: 'the most probable tokens', race: 'first arrivals of a race',
+};
+const TARGETS_OWN = {
+  bonus: 'The tree came to an end here, so the target adds a token of its own: it costs no extra pass.',
+  correction: 'None of the children here was accepted, so the target writes the next token itself.',
+};
+
+// One sentence on a step, also what a screen reader hears.
+function specvizSentence(step) {
+  const read = text => specvizVisible(text).replace(/·/g, ' ').trim();
+  const said = read(step.path.map(node => step.texts[node]).join(''));
+  const own = step.last ? read(step.pieces[step.pieces.length - 1]) : '';
+  const head = `${step.path.length} of ${step.parents.length} nodes accepted`;
+  const tail = !step.last ? '.' : step.last === 'bonus' ? `; the target adds “${own}”.` : `; the target writes “${own}” itself.`;
+  return step.path.length ? `${head}: “${said}”${tail}` : `${head}${tail}`;
+}
+
+function specvizInspector(element) {
+  const $ = name => element.querySelector(`.sv-${name}`);
+  const BARS = { p: 'p', q: 'q', plain: 'plain', accept: 'accept' };
+
+  function show(step, index, key) {
+    if (!step) return;
+    const about = key === null ? aboutStep(step, index) : key === 'last' ? aboutLast(step)
+      : key.endsWith('+') ? aboutFold(key, step) : aboutNode(step, Number(key));
+    $('inspector').dataset.kind = about.kind || '';
+    $('token').textContent = about.token;
+    $('outcome').textContent = NAMES[about.kind] || '';
+    $('why').textContent = about.why;
+    $('facts').textContent = about.facts || '';
+    for (const name of Object.keys(BARS)) bar(name, about.node === undefined ? null : step[name][about.node]);
+    coin(about.node === undefined ? null : step.coin[about.node]);
+  }
+
+  function aboutStep(step, index) {
+    return {
+      token: `step ${index + 1}`,
+      why: specvizSentence(step),
+      facts: 'Point at a node, click it, or walk there with the arrow keys.',
+    };
+  }
+
+  function aboutLast(step) {
+    return {
+      kind: step.last,
+      token: specvizVisible(step.pieces[step.pieces.length - 1]),
+      why: TARGETS_OWN[step.last] || '',
+      facts: 'It is written after the last accepted node and is the root of the next tree.',
+    };
+  }
+
+  function aboutFold(key, step) {
+    return {
+      kind: 'u',
+      token: '…',
+      why: `More children of “${specvizVisible(step.texts[parseInt(key, 10)])}” that were never reached, folded.`,
+      facts: 'Click, or press Enter, to unfold them.',
+    };
+  }
+
+  function aboutNode(step, node) {
+    const about = { node, kind: step.outcome[node], token: specvizVisible(step.texts[node]), why: step.sentences[step.why[node]] };
+    const law = `children are ${LAWS[step.law] || step.law}`;
+    if (!node) {
+      about.facts = `tree of ${step.parents.length} nodes from ${step.draft_passes} draft passes; ${law}`;
+      return about;
+    }
+    let depth = 0, rank = 0, siblings = 0;
+    for (let i = node; i > 0; i = step.parents[i]) depth++;
+    step.parents.forEach((parent, i) => {
+      if (parent !== step.parents[node]) return;
+      siblings++;
+      if (i <= node) rank++;
+    });
+    about.facts = `depth ${depth}; child ${rank} of ${siblings}; ${law}`;
+    return about;
+  }
+
+  function bar(name, value) {
+    const line = element.querySelector(`[data-bar="${name}"]`), known = value !== null && value !== undefined;
+    line.classList.toggle('empty', !known);
+    line.querySelector('u').style.width = known ? `${100 * Math.min(1, value)}%` : 0;
+    line.querySelector('b').textContent = !known ? '–' : value > 0 && value < 0.0005 ? value.toExponential(1) : value.toFixed(3);
+  }
+
+  function coin(value) {
+    const line = element.querySelector('[data-bar="accept"]'), known = value !== null && value !== undefined;
+    line.querySelector('em').hidden = !known;
+    if (!known) return;
+    line.querySelector('em').style.left = `${100 * value}%`;
+    line.querySelector('b').textContent += ` / ${value.toFixed(3)}`;
+  }
+
+  return { show, spoken: () => `${$('token').textContent}: ${$('outcome').textContent}. ${$('why').textContent}` };
+}

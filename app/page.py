@@ -8,13 +8,13 @@ from typing import Any
 
 os.environ.setdefault("GRADIO_ANALYTICS_ENABLED", "False")  # read when gradio is imported
 
-import gradio as gr  # noqa: E402
+import gradio as gr
 
-import specviz  # noqa: E402
+import specviz
 
-from . import live  # noqa: E402
-from .session import Engine  # noqa: E402
-from .stage import ASSETS  # noqa: E402
+from . import live
+from .session import Engine
+from .stage import ASSETS
 
 TABS = (live,)  # one module per tab, each with a TITLE and a build(engine)
 SENTENCE = "A small model drafts a tree of tokens; a large one checks the whole tree in a single pass."

@@ -1,0 +1,42 @@
+"""The documents: what they show is what the program prints, and what they point at exists."""
+
+import re
+from pathlib import Path
+
+import pytest
+
+from specviz.commands import COMMANDS
+from specviz.commands.check import markdown
+
+ROOT = Path(__file__).resolve().parent.parent
+DOCUMENTS = ["README.md", "CONTRIBUTING.md", "CHANGELOG.md", "assets/pair/README.md"]
+
+
+def test_the_table_of_the_readme_is_the_printed_one():
+    shown = (ROOT / "README.md").read_text(encoding="utf-8")
+    assert f"check --table -->\n{markdown()}\n<!-- end" in shown, "run: python -m specviz check --table"
+
+
+@pytest.mark.parametrize("name", DOCUMENTS)
+def test_links_and_files_exist(name):
+    text = (ROOT / name).read_text(encoding="utf-8")
+    for link in re.findall(r"\]\(([^)#:]+)\)", text):
+        assert ((ROOT / name).parent / link).exists(), link
+
+
+def test_every_command_of_the_readme_exists_and_every_command_is_in_it():
+    text = (ROOT / "README.md").read_text(encoding="utf-8")
+    shown = set(re.findall(r"^python -m specviz (\w+)", text, re.MULTILINE))
+    assert shown == set(COMMANDS)
+
+
+def test_the_python_of_the_readme_runs_on_toy_models(monkeypatch, tmp_path, capsys):
+    import specviz
+
+    text = (ROOT / "README.md").read_text(encoding="utf-8")
+    code = re.search(r"```python\n(.*?)```", text, re.DOTALL).group(1)
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(specviz, "load_pair", lambda *args, **kwargs: specviz.toy_pair(vocab=9), raising=False)
+    exec(code, {})
+    assert "nodes," in capsys.readouterr().out
+    specviz.Trace.from_json((tmp_path / "run.json").read_text())

@@ -32,6 +32,8 @@ PROMPTS = (
     "class Parser:\n    def __init__(self, text):\n",
     "import os\nimport sys\n\ndef main():\n    parser = ",
     "    for key, value in sorted(self.items()):\n        if ",
+    "The ship had been at sea for forty days when",
+    "class Cache(dict):\n    def get(self, key, default=None):\n",
 )
 
 
@@ -170,3 +172,72 @@ def _row(name: str, samples: list[Sample], baseline: list[Sample]) -> Row:
         }
         overhead = (seconds["verify"] + seconds["other"]) / sum(seconds.values())
     return Row(name, median(rates), tokens / max(passes, 1), median(ratios), seconds, overhead)
+
+
+@dataclass(frozen=True)
+class Difference:
+    """Where a greedy text first leaves transformers' own.
+
+    Attributes:
+        position: index of the token among the new ones; margin: how far apart the two best logits are there.
+    """
+
+    method: str
+    prompt: str
+    position: int
+    margin: float
+
+
+def greedy_differences(
+    pair: HuggingFacePair,
+    prompts: Sequence[str],
+    max_new_tokens: int = 128,
+    builders: Sequence[TreeBuilder] | None = None,
+    progress: Callable[[int, int], None] = lambda done, of: None,
+) -> list[Difference]:
+    """Compare every builder's text at temperature 0 with transformers' greedy `generate`, token by token.
+
+    Args:
+        pair: the models, in float32 where equality is expected.
+        prompts: texts to continue.
+        max_new_tokens: how far.
+        builders: None means each of the menu with its default parameters.
+        progress: is told how many of how many prompts are done.
+
+    Returns:
+        The first difference of each text that differs; [] is what should come back.
+    """
+    found = []
+    builders = builders or [cls() for cls in BUILDERS.values()]
+    rule = VERIFIERS["exact-match"]()
+    for done, prompt in enumerate(prompts, 1):
+        config = RunConfig(prompt, temperature=0.0, verifier=rule, max_new_tokens=max_new_tokens)
+        wanted = _greedy_tokens(pair, config)
+        texts = {"plain": autoregress(pair, config).tokens}
+        texts |= {describe(builder): run(pair, replace(config, builder=builder)).tokens for builder in builders}
+        for method, tokens in texts.items():
+            if list(tokens) != wanted:
+                same = next(
+                    (i for i, (a, b) in enumerate(zip(tokens, wanted, strict=False)) if a != b),
+                    min(len(tokens), len(wanted)),
+                )
+                found.append(Difference(method, prompt, same, _margin(pair, [*pair.encode(prompt), *wanted[:same]])))
+        progress(done, len(prompts))
+    return found
+
+
+def _greedy_tokens(pair: HuggingFacePair, config: RunConfig) -> list[int]:
+    ids = torch.tensor([pair.encode(config.prompt)], device=pair.target.model.device)
+    with torch.inference_mode():
+        out = pair.target.model.generate(
+            ids, attention_mask=torch.ones_like(ids), max_new_tokens=config.max_new_tokens, do_sample=False,
+            pad_token_id=min(pair.eos_ids, default=0),
+        )  # fmt: skip
+    return out[0, ids.shape[1] :].tolist()
+
+
+def _margin(pair: HuggingFacePair, tokens: list[int]) -> float:
+    with torch.inference_mode():
+        logits = pair.target.model(torch.tensor([tokens], device=pair.target.model.device)).logits[0, -1]
+    best = torch.topk(logits.float(), 2).values
+    return float(best[0] - best[1])

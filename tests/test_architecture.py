@@ -15,7 +15,7 @@ LEVELS = [
     {"builders", "verifiers", "models", "theory", "exact", "training"},
     {"registry"},
     {"decode", "plots", "train"},
-    {"check", "measure", "cost"},
+    {"check", "measure", "cost", "bench_rules"},
     {"bench"},
     {"commands"},
     {"cli"},

@@ -12,6 +12,7 @@ from ..config import RunConfig
 from .options import add_pair, add_sampling, add_strategy, refuse_unused, strategy
 
 HELP = "Time transformers' generation, plain decoding and tree speculation side by side."
+HELD_OUT = Path(__file__).resolve().parent.parent / "training" / "prompts.json"
 EXAMPLE = "--temperature 0 --dtype auto --json"
 
 
@@ -23,6 +24,13 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add_pair(parser)
     parser.add_argument("--prompts", metavar="FILE", help="one prompt a line, instead of the built-in ones")
     parser.add_argument("--rounds", type=int, default=3, help="how often each method runs (default 3)")
+    kind = parser.add_mutually_exclusive_group()
+    kind.add_argument("--preset", choices=["rules"], help="rules: tokens per target pass of named pairs, no timing")
+    kind.add_argument(
+        "--same-text",
+        action="store_true",
+        help="compare every builder's greedy text with transformers (use --dtype float32)",
+    )
     parser.add_argument("--json", action="store_true", help="print the rows as JSON")
 
 
@@ -36,12 +44,25 @@ def run(args: argparse.Namespace) -> None:
         temperature=args.temperature, top_p=args.top_p, top_k=args.top_k, draft_temperature=args.draft_temperature,
         max_new_tokens=args.max_new_tokens, seed=args.seed,
     )  # fmt: skip
-    prompts = read_prompts(args.prompts) if args.prompts else None
-    from ..bench import PROMPTS, bench
+    given = read_prompts(args.prompts) if args.prompts else None
+    from ..bench import PROMPTS, bench, greedy_differences
+    from ..bench_rules import rules_table
     from ..models.pair import load_pair
 
     pair = load_pair(args.target, args.draft, device=args.device, dtype=args.dtype)
-    rows = bench(pair, [builder] if builder else None, verifier, prompts or PROMPTS, config, args.rounds, _progress)
+    builders = [builder] if builder else None
+    if args.same_text:
+        prompts = given or [*PROMPTS, *built_in_prompts()]
+        differences = greedy_differences(pair, prompts, args.max_new_tokens, builders, _progress)
+        for row in differences:
+            print(f"{row.method}: token {row.position} differs after {row.prompt!r:.60}, margin {row.margin:.2e}")
+        print(f"{len(prompts)} prompts x {args.max_new_tokens} tokens in {args.dtype}: {len(differences)} differences")
+        return
+    if args.preset == "rules":
+        cells = rules_table(pair, given or built_in_prompts()[:16], min(64, args.max_new_tokens), args.seed, _progress)
+        print_cells(cells, args.json)
+        return
+    rows = bench(pair, builders, verifier, given or PROMPTS, config, args.rounds, _progress)
     if args.json:
         print(json.dumps([asdict(row) for row in rows], indent=1))
         return
@@ -52,6 +73,25 @@ def run(args: argparse.Namespace) -> None:
         print(
             f"{row.method:58} {row.tokens_per_s:8.1f} {row.tokens_per_pass:7.2f} {row.ratio:6.2f}  {parts:>32} {over}"
         )
+
+
+def print_cells(cells: list, as_json: bool) -> None:
+    """Tokens per pass with standard errors, a line per pair, a column per temperature and size."""
+    if as_json:
+        print(json.dumps([asdict(cell) for cell in cells], indent=1))
+        return
+    columns = list(dict.fromkeys((cell.temperature, cell.size) for cell in cells))
+    print(f"{'tokens per target pass':40}" + "".join(f"   T {t:g}, {n:3} nodes" for t, n in columns))
+    for pair in dict.fromkeys((cell.builder, cell.verifier) for cell in cells):
+        found = {(c.temperature, c.size): c for c in cells if (c.builder, c.verifier) == pair}
+        shown = (f"{found[column].tokens_per_pass:10.2f} ± {found[column].standard_error:4.2f}" for column in columns)
+        print(f"{' + '.join(pair):40}" + "".join(shown))
+
+
+def built_in_prompts() -> list[str]:
+    """The prompts that no training text holds, prose and code in turn."""
+    kinds = json.loads(HELD_OUT.read_text(encoding="utf-8"))
+    return [prompt for both in zip(*kinds.values(), strict=False) for prompt in both]
 
 
 def read_prompts(path: str) -> list[str]:

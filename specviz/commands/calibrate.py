@@ -13,11 +13,11 @@ from ..acceptance import ASSETS, measured
 from ..config import RunConfig
 from ..measure import acceptance_vector, own_texts
 from ..verifiers import VERIFIERS
+from .bench import built_in_prompts
 from .options import add_pair, strategy, write_file
 
 HELP = "Measure how often the k-th child is accepted, on a text or on the target's own continuations."
 EXAMPLE = "--verifier sequoia --temperature 1 --json"
-PROMPTS = Path(__file__).resolve().parent.parent / "training" / "prompts.json"
 STORED_TEMPERATURES = (0.3, 0.6, 0.8, 1.0)
 
 
@@ -74,9 +74,7 @@ def texts_for(pair: Any, config: RunConfig, args: argparse.Namespace) -> list[li
         window = min(256, pair.max_positions)
         tokens = tokens[: args.positions + args.positions // window + 2]
         return [tokens[i : i + window] for i in range(0, len(tokens), window)]
-    kinds = json.loads(PROMPTS.read_text(encoding="utf-8"))
-    prompts = [prompt for both in zip(*kinds.values(), strict=False) for prompt in both]  # prose and code in turn
-    prompts = prompts[: max(1, args.positions // config.max_new_tokens)]
+    prompts = built_in_prompts()[: max(1, args.positions // config.max_new_tokens)]
     return own_texts(pair, prompts, config, _progress)
 
 

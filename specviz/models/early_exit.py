@@ -39,7 +39,7 @@ def first_layers(target: HuggingFaceModel, count: int) -> ShallowModel:
     """
     depth = target.layers
     if not 1 <= count < depth:
-        raise ValueError(f"early-exit must leave out at least one of the target's {depth} layers; got {count}.")
+        raise ValueError(f"early-exit must be from 1 to {depth - 1}, as the target has {depth} layers; got {count}.")
     found = [
         name
         for name, module in target.model.named_modules()

@@ -42,7 +42,7 @@ class HuggingFaceModel:
         self.model = model.eval()
         self.device, self.dtype = model.device, model.dtype
         self.embeddings = model.get_input_embeddings().weight.shape[0]
-        self.vocab_size = vocab_size or config.vocab_size
+        self.vocab_size = vocab_size or model.get_output_embeddings().weight.shape[0]
         self.layers = layers or config.num_hidden_layers
         self._selects = "logits_to_keep" in inspect.signature(model.forward).parameters
 

@@ -6,6 +6,7 @@ Everything that can be wrong with a name, a folder, a device or a number format 
 from __future__ import annotations
 
 import json
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -64,31 +65,57 @@ def load_model(role: str, name: str, device: torch.device, dtype: torch.dtype) -
     Raises:
         ValueError: if it cannot be loaded; the message says why and what to do.
     """
-    local = check_folder(role, name)
     from transformers import AutoModelForCausalLM
+    from transformers.utils import logging
 
-    options = dict(dtype=dtype, use_safetensors=True, trust_remote_code=False, local_files_only=local)
-    try:
+    logging.disable_progress_bar()  # progress is told to the caller
+
+    def load(place: str, **where: Any) -> tuple[Any, dict]:
+        options = dict(dtype=dtype, use_safetensors=True, trust_remote_code=False, output_loading_info=True, **where)
         try:
-            model = AutoModelForCausalLM.from_pretrained(name, attn_implementation="sdpa", **options)
+            return AutoModelForCausalLM.from_pretrained(place, attn_implementation="sdpa", **options)
         except ValueError as error:
-            if "attn_implementation" not in str(error):
+            if "scaled_dot_product_attention" not in str(error):
                 raise
-            model = AutoModelForCausalLM.from_pretrained(name, attn_implementation="eager", **options)
-    except Exception as error:
-        raise ValueError(_sentence(role, name, local, error)) from error
+            return AutoModelForCausalLM.from_pretrained(place, attn_implementation="eager", **options)
+
+    model, report = _found(role, name, load)
+    if missing := sorted(report["missing_keys"]):
+        raise ValueError(
+            f"{role} {name!r} lacks weights that its configuration asks for, {missing[0]} among them; "
+            "config.json and *.safetensors must belong to the same model."
+        )
     return model.to(device)
 
 
 def load_tokenizer(role: str, name: str) -> Any:
     """The tokenizer that belongs to a model; arguments and errors as for `load_model`."""
-    local = check_folder(role, name)
     from transformers import AutoTokenizer
 
+    def load(place: str, **where: Any) -> Any:
+        return AutoTokenizer.from_pretrained(place, trust_remote_code=False, **where)
+
+    return _found(role, name, load)
+
+
+def _found(role: str, name: str, load: Callable[..., Any]) -> Any:
+    """What `load` makes of a folder, or of a hub model; the network is asked only for what is not here yet."""
+    folder = Path(name).expanduser()
+    local = bool(name.strip()) and folder.is_dir()
+    if local:
+        _check_folder(role, name, folder)
+    else:
+        _check_name(role, name)
     try:
-        return AutoTokenizer.from_pretrained(name, trust_remote_code=False, local_files_only=local)
+        return load(str(folder) if local else name, local_files_only=True)
     except Exception as error:
-        raise ValueError(_sentence(f"{role} tokenizer", name, local, error)) from error
+        if local or not isinstance(error, OSError):
+            raise ValueError(_sentence(role, name, error)) from error
+    _check_hub(role, name)
+    try:
+        return load(name, local_files_only=False)
+    except Exception as error:
+        raise ValueError(_sentence(role, name, error)) from error
 
 
 def longest_text(role: str, config: Any) -> int:
@@ -109,18 +136,37 @@ def longest_text(role: str, config: Any) -> int:
     return min(longest, sliding) if "sliding_attention" in kinds else longest
 
 
-def check_folder(role: str, name: str) -> bool:
-    """Whether `name` is a local folder; if so it must hold a model.
+def _check_name(role: str, name: str) -> None:
+    from huggingface_hub.errors import HFValidationError
+    from huggingface_hub.utils import validate_repo_id
 
-    Raises:
-        ValueError: if it is neither a folder with a model nor a possible name on the hub.
-    """
-    folder = Path(name).expanduser()
-    if not folder.is_dir():
-        parts = name.split("/")
-        if not name or len(parts) > 2 or any(part in ("", ".", "..", "~") for part in parts) or "\\" in name:
-            raise ValueError(f"{role} folder {name!r} does not exist. Give a model folder or a name like org/model.")
-        return False
+    try:
+        validate_repo_id(name)
+    except HFValidationError:
+        raise ValueError(
+            f"{role} {name!r} is neither a folder here nor a name on the hub. Give a model folder or org/model."
+        ) from None
+
+
+def _check_hub(role: str, name: str) -> None:
+    """Ask the hub once, briefly, before transformers asks it again and again."""
+    from huggingface_hub import HfApi
+    from huggingface_hub.errors import GatedRepoError, RepositoryNotFoundError
+
+    try:
+        HfApi().model_info(name, timeout=10)
+    except GatedRepoError:
+        raise ValueError(f"{role} {name!r} may be read only by those its owner admits. Log in to the hub.") from None
+    except RepositoryNotFoundError:
+        raise ValueError(f"{role} {name!r} is not on the Hugging Face hub. Check the spelling of org/model.") from None
+    except Exception as error:
+        raise ValueError(
+            f"{role} {name!r} is not on this machine and the Hugging Face hub cannot be reached "
+            f"({type(error).__name__}). Give a local model folder, or try again online."
+        ) from error
+
+
+def _check_folder(role: str, name: str, folder: Path) -> None:
     config = folder / "config.json"
     if not config.is_file():
         raise ValueError(f"{role} folder {name!r} has no config.json. Give a folder saved by save_pretrained.")
@@ -129,12 +175,10 @@ def check_folder(role: str, name: str) -> bool:
     except ValueError:
         raise ValueError(f"{role} folder {name!r} has a config.json that is not JSON. Save the model again.") from None
     if not any(folder.glob("*.safetensors")):
-        raise ValueError(f"{role} folder {name!r} has no weights (*.safetensors). Save the model again there.")
-    return True
+        raise ValueError(f"{role} folder {name!r} has no weights (*.safetensors, the only format that is read).")
 
 
-def _sentence(role: str, name: str, local: bool, error: Exception) -> str:
+def _sentence(role: str, name: str, error: Exception) -> str:
     """What went wrong while loading, as one sentence."""
-    first = " ".join(str(error).split(". ")[0].split())[:300].rstrip(".")
-    where = "from its folder" if local else "from the hub (unknown name, no permission, or no network)"
-    return f"{role} {name!r} cannot be loaded {where}: {first}."
+    first = " ".join(str(error).split())[:200].split(". ")[0].rstrip(".")
+    return f"{role} {name!r} cannot be loaded: {first or type(error).__name__}."

@@ -69,27 +69,28 @@ def load_pair(
         ValueError: if a model is unknown, damaged, cannot read trees, or the two do not share a vocabulary.
     """
     tell = progress or (lambda fraction, message: None)
-    device, dtype = choose_device(device), choose_dtype(dtype, choose_device(device))
+    chosen_device = choose_device(device)
+    chosen_dtype = choose_dtype(dtype, chosen_device)
     embedded = target is None and draft is None
     if embedded:
         draft = EMBEDDED / "draft"
-    target = str(target or EMBEDDED / "target")
-    draft = str(draft) if draft else None
-    early = layers_asked(draft) if draft else None
+    target = str(EMBEDDED / "target" if target is None else target)
+    draft = None if draft is None else str(draft)
+    early = None if draft is None else layers_asked(draft)
 
     tell(0.0, "Reading the tokenizer")
     tokenizer = load_tokenizer("target", target)
-    if draft and not early:
+    if draft is not None and not early:
         check_vocabularies(tokenizer, load_tokenizer("draft", draft))
     tell(0.1, "Loading the target")
-    model = HuggingFaceModel(load_model("target", target, device, dtype))
+    model = HuggingFaceModel(load_model("target", target, chosen_device, chosen_dtype))
     limit = longest_text("target", model.model.config)
-    tell(0.6, "Loading the draft" if draft else "No draft to load")
+    tell(0.6, "Loading the draft" if draft is not None else "No draft to load")
     drafter = None
     if early:
         drafter = first_layers(model, early)
-    elif draft:
-        drafter = HuggingFaceModel(load_model("draft", draft, device, dtype), model.vocab_size)
+    elif draft is not None:
+        drafter = HuggingFaceModel(load_model("draft", draft, chosen_device, chosen_dtype), model.vocab_size)
         limit = min(limit, longest_text("draft", drafter.model.config))
     tell(0.8, "Checking that trees are read rightly")
     check_tree_reading("target", model)
@@ -100,8 +101,8 @@ def load_pair(
         "name": "embedded pair" if embedded else " + ".join(map(_short, filter(None, (target, draft)))),
         "target": _describe(model, target),
         "draft": drafter and _describe(drafter, draft),
-        "dtype": str(dtype).removeprefix("torch."),
-        "device": str(device),
+        "dtype": str(chosen_dtype).removeprefix("torch."),
+        "device": str(chosen_device),
         "vocab_size": model.vocab_size,
         "max_positions": limit,
     }

@@ -1,0 +1,337 @@
+"""`load_pair`: the embedded pair against transformers' own greedy text, folders, tokens as text, and every refusal."""
+
+import json
+import re
+import socket
+
+import numpy as np
+import pytest
+
+torch = pytest.importorskip("torch")
+transformers = pytest.importorskip("transformers")
+from tokenizers import AddedToken, Tokenizer, decoders, models, pre_tokenizers, processors, trainers  # noqa: E402
+
+import specviz  # noqa: E402
+from specviz.models import loading  # noqa: E402
+from specviz.models.pair import check_vocabularies, end_of_text  # noqa: E402
+from specviz.models.text import TokenText  # noqa: E402
+from specviz.tree import TokenTree  # noqa: E402
+
+pytestmark = pytest.mark.adapter
+PROMPTS = ["Once upon a time", "def read(self, path):\n", "The king said to his daughter: “"]  # the last ends at once
+TEXT = ["the cat sat on the mat and looked at the hat", "naïve façade — “ok” 🙂 日本語", "  two  spaces\n\tand a tab"]
+
+
+@pytest.fixture(autouse=True)
+def no_network(monkeypatch):
+    def refuse(*args, **kwargs):
+        raise ConnectionError("the network was asked")
+
+    monkeypatch.setattr(socket.socket, "connect", refuse)
+    monkeypatch.setattr(socket, "getaddrinfo", refuse)
+
+
+@pytest.fixture(scope="module")
+def pair():
+    return specviz.load_pair(device="cpu", dtype="float32")
+
+
+def greedy(pair, prompt, length):
+    ids = torch.tensor([pair.encode(prompt)])
+    with torch.inference_mode():
+        out = pair.target.model.generate(
+            ids, attention_mask=torch.ones_like(ids), do_sample=False, max_new_tokens=length, pad_token_id=0
+        )
+    return tuple(out[0, ids.shape[1] :].tolist())
+
+
+def config(prompt, builder="sequoia", **changes):
+    options = dict(temperature=0, max_new_tokens=64, verifier=specviz.VERIFIERS["exact-match"]())
+    return specviz.RunConfig(prompt=prompt, builder=specviz.BUILDERS[builder](), **options | changes)
+
+
+@pytest.mark.parametrize("builder", ["chain", "k-sequences", "k-ary", "sequoia"])
+def test_greedy_text_is_that_of_transformers(pair, builder):
+    traces = [specviz.run(pair, config(prompt, builder)) for prompt in PROMPTS]
+    for prompt, trace in zip(PROMPTS, traces, strict=True):
+        assert trace.tokens == greedy(pair, prompt, 64)
+        assert trace.text == pair.decode([*trace.prompt_tokens, *trace.tokens])[len(prompt) :]
+    assert max(trace.tokens_per_pass for trace in traces) > 1.2
+
+
+def test_plain_decoding_is_that_of_transformers(pair):
+    for prompt in PROMPTS:
+        assert specviz.autoregress(pair, config(prompt)).tokens == greedy(pair, prompt, 64)
+
+
+def test_an_early_exit_draft_writes_the_same_text(pair):
+    early = specviz.load_pair(draft="early-exit:4", device="cpu", dtype="float32")
+    assert early.info["draft"]["layers"] == 4 and early.info["name"] == "target + early-exit:4"
+    for builder in ("chain", "sequoia"):
+        trace = specviz.run(early, config(PROMPTS[0], builder))
+        assert trace.tokens == greedy(pair, PROMPTS[0], 64)
+        assert trace.tokens_per_pass > 1
+
+
+def test_sampled_runs_repeat(pair):
+    sampled = config(PROMPTS[0], temperature=0.8, verifier=specviz.VERIFIERS["sequoia"](), max_new_tokens=24)
+    assert specviz.run(pair, sampled).tokens == specviz.run(pair, sampled).tokens
+
+
+def test_a_text_may_fill_the_whole_context(pair):
+    prompt = pair.encode("The old man and the sea. " * 200)[: pair.max_positions - 6]
+    trace = specviz.run(pair, config(prompt))
+    assert trace.stop == "context" and len(trace.tokens) == 6
+
+
+def test_the_embedded_pair_describes_itself(pair):
+    assert json.loads(json.dumps(pair.info)) == pair.info
+    assert pair.info["name"] == "embedded pair"
+    assert pair.info["target"]["parameters"] > 10 * pair.info["draft"]["parameters"] > 0
+    assert pair.vocab_size == 4096 and pair.max_positions >= 512 and pair.eos_ids == {0}
+    assert pair.info["dtype"] == "float32" and pair.info["device"] == "cpu"
+
+
+def test_progress_is_told():
+    told = []
+    specviz.load_pair(draft="early-exit:1", device="cpu", progress=lambda fraction, message: told.append(fraction))
+    assert told == sorted(told) and told[0] == 0 and told[-1] == 1 and len(told) >= 4
+
+
+# Tokens as text
+
+
+def byte_level(size=400, special="<|end|>"):
+    tokenizer = Tokenizer(models.BPE())
+    tokenizer.pre_tokenizer = pre_tokenizers.ByteLevel(add_prefix_space=False)
+    tokenizer.decoder = decoders.ByteLevel()
+    alphabet = sorted(pre_tokenizers.ByteLevel.alphabet())
+    trainer = trainers.BpeTrainer(
+        vocab_size=size, special_tokens=[special], initial_alphabet=alphabet, show_progress=False
+    )
+    tokenizer.train_from_iterator(TEXT[:1], trainer)
+    return transformers.PreTrainedTokenizerFast(tokenizer_object=tokenizer, eos_token=special)
+
+
+def sentence_piece():
+    """A tokenizer of Llama 2's kind: ▁ for spaces, bytes as a last resort, a start token by default."""
+    words = ["▁the", "▁cat", "▁", "s", "at", "▁ok", "é"]
+    names = ["<s>", "</s>", *(f"<0x{byte:02X}>" for byte in range(256)), *words, *"▁theca"]
+    vocabulary = {name: i for i, name in enumerate(dict.fromkeys(names))}
+    merges = [("▁t", "he"), ("▁c", "at"), ("▁", "t"), ("h", "e"), ("a", "t"), ("▁", "c")]
+    vocabulary |= {a + b: len(vocabulary) + i for i, (a, b) in enumerate(merges) if a + b not in vocabulary}
+    ordered = [("a", "t"), ("h", "e"), ("▁", "t"), ("▁", "c"), ("▁t", "he"), ("▁c", "at")]
+    tokenizer = Tokenizer(models.BPE(vocabulary, ordered, byte_fallback=True))
+    tokenizer.pre_tokenizer = pre_tokenizers.Metaspace(prepend_scheme="first", split=False)
+    tokenizer.decoder = decoders.Sequence(
+        [decoders.Replace("▁", " "), decoders.ByteFallback(), decoders.Fuse(), decoders.Strip(" ", 1, 0)]
+    )
+    tokenizer.post_processor = processors.TemplateProcessing(
+        single="<s> $A", special_tokens=[("<s>", vocabulary["<s>"])]
+    )
+    tokenizer.add_special_tokens([AddedToken("<s>"), AddedToken("</s>")])
+    return transformers.PreTrainedTokenizerFast(tokenizer_object=tokenizer, bos_token="<s>", eos_token="</s>")
+
+
+@pytest.mark.parametrize("make", [byte_level, sentence_piece])
+@pytest.mark.parametrize("text", [*TEXT, "the cat sat", " the", "日🙂"])
+def test_a_stream_adds_up_to_the_decoded_whole(make, text):
+    tokens = TokenText(make())
+    ids = tokens.encode(text)
+    for cut in range(len(ids)):
+        if tokens.decode(ids[:cut]).endswith("\ufffd"):
+            continue  # a text does not end within a character
+        add = tokens.stream(ids[:cut])
+        pieces = [add(token) for token in ids[cut:]]
+        assert tokens.decode(ids[:cut]) + "".join(pieces) == tokens.decode(ids)
+        assert "\ufffd" not in "".join(pieces)
+
+
+def test_a_stream_passes_over_special_tokens_and_odd_bytes():
+    tokens = TokenText(byte_level())
+    cat, end = tokens.encode(" cat"), tokens.tokenizer.eos_token_id
+    euro = tokens.encode("€")
+    assert len(euro) == 3
+    ids = [*cat, end, euro[0], *cat, euro[0], euro[1], *euro, end]
+    add = tokens.stream([])
+    assert "".join(map(add, ids)) == tokens.decode(ids) == " cat\ufffd cat\ufffd€"
+
+
+def test_a_start_token_comes_only_where_the_tokenizer_adds_one():
+    assert TokenText(sentence_piece()).encode("the")[0] == 0
+    assert TokenText(byte_level()).decode(TokenText(byte_level()).encode("the")) == "the"
+    assert 0 not in TokenText(byte_level()).encode("the")
+
+
+def test_pieces_are_what_a_person_reads():
+    tokens = TokenText(byte_level())
+    name = tokens.tokenizer.convert_tokens_to_ids
+    assert tokens.piece(name("Ġthe")) == " the"
+    assert tokens.piece(tokens.encode("€")[0]) == "\\xe2"
+    assert tokens.piece(tokens.tokenizer.eos_token_id) == "<|end|>"
+    assert tokens.piece(99_999) == "<99999>"
+    tokens = TokenText(sentence_piece())
+    name = tokens.tokenizer.convert_tokens_to_ids
+    assert tokens.piece(name("▁cat")) == " cat" and tokens.piece(name("at")) == "at"
+    assert tokens.piece(name("<0xE2>")) == "\\xe2" and tokens.piece(name("<0x41>")) == "A"
+    assert tokens.piece(name("▁")) == " "
+
+
+# Folders
+
+
+def save(folder, vocab=400, tokenizer=None, eos=0, kind=transformers.LlamaConfig, **changes):
+    torch.manual_seed(0)
+    sizes = dict(hidden_size=32, num_attention_heads=4, intermediate_size=48, num_hidden_layers=2)
+    options = dict(vocab_size=vocab, max_position_embeddings=64, initializer_range=0.3, eos_token_id=eos)
+    model = transformers.AutoModelForCausalLM.from_config(kind(**sizes | options | changes))
+    model.generation_config.eos_token_id = eos
+    model.save_pretrained(folder)
+    (tokenizer or byte_level()).save_pretrained(folder)
+    return str(folder)
+
+
+def test_two_folders_with_padded_vocabularies(tmp_path):
+    """Target 416 and draft 408 wide over 400 tokens, as in Qwen 2.5: p keeps its width, q is padded with nothing."""
+    target = save(tmp_path / "big", vocab=416, eos=[0, 5])
+    small = save(tmp_path / "small", vocab=408, hidden_size=16, max_position_embeddings=48)
+    wide = save(tmp_path / "wide", vocab=432, hidden_size=16)
+    for draft in (small, wide):
+        pair = specviz.load_pair(target, draft, device="cpu", dtype="float32")
+        assert pair.vocab_size == 416 and pair.eos_ids == {0, 5} and pair.info["name"].startswith("big + ")
+        assert pair.max_positions == (48 if draft == small else 64)
+        ours, theirs = pair.open([1, 2, 3])
+        tree = TokenTree(3, start=2)
+        assert ours.forward(tree, [0]).shape == theirs.forward(tree, [0]).shape == (1, 416)
+        assert np.isneginf(theirs.forward(tree, [0])[0, 408:]).all() == (draft == small)
+        trace = specviz.run(pair, config("the cat", max_new_tokens=20))
+        assert trace.tokens == specviz.autoregress(pair, config("the cat", max_new_tokens=20)).tokens
+        sampled = config("the cat", temperature=1.0, verifier=specviz.VERIFIERS["sequoia"](), max_new_tokens=8)
+        assert len(specviz.run(pair, sampled).tokens) <= 8
+
+
+def test_a_target_alone(tmp_path):
+    pair = specviz.load_pair(save(tmp_path / "one"), device="cpu", dtype="float32")
+    assert pair.info["draft"] is None and pair.open([1])[1] is None
+    assert len(specviz.autoregress(pair, config("the cat", max_new_tokens=5)).tokens) == 5
+    with pytest.raises(ValueError, match="this pair has none"):
+        specviz.run(pair, config("the cat"))
+
+
+def test_different_vocabularies_are_refused(tmp_path):
+    other = byte_level()
+    other = transformers.PreTrainedTokenizerFast.from_pretrained(save(tmp_path / "x", tokenizer=other))
+    content = json.loads(other.backend_tokenizer.to_str())
+    vocabulary = content["model"]["vocab"]
+    a, b = sorted(vocabulary, key=vocabulary.get)[10:12]
+    vocabulary[a], vocabulary[b] = vocabulary[b], vocabulary[a]
+    swapped = transformers.PreTrainedTokenizerFast(tokenizer_object=Tokenizer.from_str(json.dumps(content)))
+    with pytest.raises(ValueError, match=re.escape(f"token 10 is {a!r} for the target and {b!r} for the draft")):
+        check_vocabularies(other, swapped)
+    with pytest.raises(ValueError, match="must share a vocabulary"):
+        specviz.load_pair(str(tmp_path / "x"), save(tmp_path / "y", tokenizer=swapped), device="cpu")
+
+
+def damage(folder, name, content=None):
+    """The folder with one file missing, or holding something else."""
+    (folder / name).unlink()
+    if content is not None:
+        (folder / name).write_text(content)
+
+
+@pytest.mark.parametrize(
+    "name, content, message",
+    [
+        ("model.safetensors", None, r"target folder '.*' has no weights \(\*\.safetensors"),
+        ("config.json", None, "target folder '.*' has no config.json"),
+        ("config.json", "{not json", "target folder '.*' has a config.json that is not JSON"),
+        ("config.json", '{"model_type": "no-such-model"}', "target '.*' cannot be loaded: "),
+        ("model.safetensors", "no tensors here", "target '.*' cannot be loaded: "),
+        ("tokenizer.json", "[]", "target '.*' cannot be loaded: "),
+    ],
+)
+def test_a_damaged_folder_gets_a_sentence(tmp_path, name, content, message):
+    folder = save(tmp_path / "model")
+    damage(tmp_path / "model", name, content)
+    with pytest.raises(ValueError, match=message) as caught:
+        specviz.load_pair(folder, device="cpu")
+    assert "\n" not in str(caught.value)
+
+
+def test_weights_that_do_not_fit_the_configuration_are_refused(tmp_path):
+    folder = save(tmp_path / "model")
+    settings = json.loads((tmp_path / "model" / "config.json").read_text())
+    (tmp_path / "model" / "config.json").write_text(json.dumps(settings | {"num_hidden_layers": 3}))
+    with pytest.raises(ValueError, match=r"lacks weights that its configuration asks for, model\.layers\.2\."):
+        specviz.load_pair(folder, device="cpu")
+
+
+@pytest.mark.parametrize(
+    "options, message",
+    [
+        (dict(target="org/unknown"), "target 'org/unknown' is not on this machine and the Hugging Face hub cannot"),
+        (dict(target="no/such/folder"), "target 'no/such/folder' is neither a folder here nor a name on the hub"),
+        (dict(target=""), "target '' is neither"),
+        (dict(draft="../nowhere"), "draft '../nowhere' is neither"),
+        (dict(draft="early-exit:99"), "early-exit must be from 1 to 7, as the target has 8 layers; got 99"),
+        (dict(draft="early-exit:0"), "early-exit:3"),
+        (dict(dtype="int3"), "dtype must be auto, float32, bfloat16, float16; got 'int3'"),
+        (dict(device="tpu"), "device must be auto, cpu, cuda or mps; got 'tpu'"),
+        (dict(device="meta"), "device must be auto, cpu, cuda or mps; got 'meta'"),
+    ],
+)
+def test_bad_values_get_a_sentence(options, message):
+    with pytest.raises(ValueError, match=message) as caught:
+        specviz.load_pair(**options)
+    assert "\n" not in str(caught.value)
+
+
+def test_what_the_hub_says_becomes_a_sentence(monkeypatch):
+    import httpx
+    from huggingface_hub import HfApi
+    from huggingface_hub.errors import GatedRepoError, RepositoryNotFoundError
+
+    answer = httpx.Response(404, request=httpx.Request("GET", "https://huggingface.co"))
+    for error, message in ((RepositoryNotFoundError, "is not on the Hugging Face hub"), (GatedRepoError, "Log in")):
+
+        def model_info(self, name, timeout, error=error):
+            raise error("no", response=answer)
+
+        monkeypatch.setattr(HfApi, "model_info", model_info)
+        with pytest.raises(ValueError, match=message):
+            specviz.load_pair("org/model")
+
+
+def test_devices_that_are_not_here_are_refused(monkeypatch):
+    monkeypatch.setattr(torch.cuda, "device_count", lambda: 1)
+    assert loading.choose_device("cuda:0").type == "cuda"
+    with pytest.raises(ValueError, match="'cuda:1' was asked for, but torch finds no such GPU"):
+        loading.choose_device("cuda:1")
+    monkeypatch.setattr(torch.cuda, "device_count", lambda: 0)
+    with pytest.raises(ValueError, match="'cuda' was asked for"):
+        loading.choose_device("cuda")
+    monkeypatch.setattr(torch.backends.mps, "is_available", lambda: False)
+    with pytest.raises(ValueError, match="'mps' was asked for"):
+        loading.choose_device("mps")
+
+
+def test_the_number_format_follows_the_device(monkeypatch):
+    monkeypatch.setattr(torch.cpu, "get_capabilities", lambda: {"avx512_bf16": True}, raising=False)
+    assert loading.choose_dtype("auto", torch.device("cpu")) == torch.bfloat16
+    monkeypatch.setattr(torch.cpu, "get_capabilities", lambda: {"avx2": True}, raising=False)
+    assert loading.choose_dtype("auto", torch.device("cpu")) == torch.float32
+    assert loading.choose_dtype("auto", torch.device("cuda")) == torch.bfloat16
+    assert loading.choose_dtype("auto", torch.device("mps")) == torch.float16
+    assert loading.choose_dtype("float16", torch.device("cpu")) == torch.float16
+
+
+def test_the_end_of_text_comes_from_all_who_know_it():
+    class Named:
+        def __init__(self, eos):
+            self.eos_token_id = eos
+
+    class Model:
+        generation_config, config = Named([1, 2]), Named(2)
+
+    assert end_of_text(Model(), Named(None)) == {1, 2}
+    assert end_of_text(Model(), Named(3)) == {1, 2, 3}

@@ -8,13 +8,13 @@ from typing import Any
 
 os.environ.setdefault("GRADIO_ANALYTICS_ENABLED", "False")  # read when gradio is imported
 
-import gradio as gr  # noqa: E402
+import gradio as gr
 
-import specviz  # noqa: E402
+import specviz
 
-from . import live  # noqa: E402
-from .session import Engine  # noqa: E402
-from .stage import ASSETS  # noqa: E402
+from . import live
+from .session import Engine
+from .stage import ASSETS
 
 TABS = (live,)  # one module per tab, each with a TITLE and a build(engine)
 SENTENCE = "A small model drafts a tree of tokens; a large one checks the whole tree in a single pass."
@@ -31,11 +31,8 @@ def build_demo(load: Callable[[], Any] | None = None) -> gr.Blocks:
     """
     engine = Engine(load or default_pair)
     with gr.Blocks(title="specviz", fill_width=True) as demo:
-        gr.HTML(
-            f'<header class="sv-title"><h1>specviz</h1><p>{SENTENCE}</p></header>',
-            apply_default_css=False,
-            js_on_load=None,
-        )
+        title = f'<header class="sv-title"><h1>specviz</h1><p>{SENTENCE}</p></header>'
+        gr.HTML(title, apply_default_css=False, js_on_load=None)
         with gr.Tabs():
             for tab in TABS:
                 with gr.Tab(tab.TITLE):

@@ -89,8 +89,8 @@ class Family:
     def read(self, values: list[Any]) -> Any:
         """The builder or verifier that the values of `inputs` stand for; a `ValueError` says what is wrong."""
         name, *rest = values
-        if name not in self.registry:
-            raise ValueError(f"{self.menu.label} must be one of {', '.join(self.registry)}; got {name!r}.")
+        if not isinstance(name, str) or name not in self.registry:
+            raise ValueError(f"{self.menu.label} must be one of {', '.join(self.registry)}; got {str(name)[:40]!r}.")
         for other, controls in self.parameters.items():
             mine, rest = rest[: len(controls)], rest[len(controls) :]
             if other == name:
@@ -134,31 +134,52 @@ class Controls:
         return [self.prompt, *self.scalars.values(), *self.builder.inputs, *self.verifier.inputs]
 
     def read(self, values: tuple[Any, ...]) -> RunConfig:
-        """The configuration that the values of `inputs` stand for.
+        """The configuration that the values of `inputs`, as they come from the browser, stand for.
 
         Raises:
-            ValueError: a sentence for the visitor.
+            ValueError: a sentence for the visitor, with the labels of the page.
         """
         prompt, *rest = values
         scalars = dict(zip(self.scalars, rest, strict=False))
         rest = rest[len(self.scalars) :]
         split = len(self.builder.inputs)
-        prompt = prompt or ""
-        if len(prompt) > LONGEST_PROMPT:
-            raise ValueError(
-                f"prompt must have at most {LONGEST_PROMPT} characters here; got {len(prompt)}. Shorten it."
+        try:
+            return RunConfig(
+                prompt=_prompt(prompt),
+                builder=self.builder.read(rest[:split]),
+                verifier=self.verifier.read(rest[split:]),
+                **{name: _number(name, value) for name, value in scalars.items()},
             )
-        for name in ("seed", "max_new_tokens", "top_k"):
-            if isinstance(scalars[name], float) and scalars[name].is_integer():
-                scalars[name] = int(scalars[name])
-        if isinstance(scalars["max_new_tokens"], int) and scalars["max_new_tokens"] > MOST_TOKENS:
-            raise ValueError(f"max_new_tokens must be at most {MOST_TOKENS} here; got {scalars['max_new_tokens']}.")
-        return RunConfig(
-            prompt=prompt if prompt.strip() else "",
-            builder=self.builder.read(rest[:split]),
-            verifier=self.verifier.read(rest[split:]),
-            **scalars,
-        )
+        except ValueError as error:
+            raise ValueError(self.with_labels(str(error))) from None
+
+    def with_labels(self, sentence: str) -> str:
+        """A sentence of the library with the page's labels in place of the names of parameters."""
+        sentence = sentence.replace("got None", "it is empty")
+        labels = {name: control.label for name, control in self.scalars.items()}
+        for cls in (*self.builder.registry.values(), *self.verifier.registry.values()):
+            labels |= {f"{cls.name}.{f.name}": f"{cls.title}: {f.metadata['label']}" for f in fields(cls)}
+        for name in sorted(labels, key=len, reverse=True):
+            if sentence.startswith(f"{name} "):
+                return labels[name] + sentence.removeprefix(name)
+        return sentence[:1].upper() + sentence[1:]
+
+
+def _prompt(value: Any) -> str:
+    if not isinstance(value, str) or not value.strip():
+        return ""  # which RunConfig refuses with a sentence
+    if len(value) > LONGEST_PROMPT:
+        raise ValueError(f"prompt must have at most {LONGEST_PROMPT} characters here; got {len(value)}. Shorten it.")
+    return value
+
+
+def _number(name: str, value: Any) -> Any:
+    """A number as it came from the browser, whole where it can be."""
+    if value is not None and (isinstance(value, bool) or not isinstance(value, int | float)):
+        raise ValueError(f"{name} must be a number; got {str(value)[:40]!r}.")
+    if name == "max_new_tokens" and value is not None and value > MOST_TOKENS:
+        raise ValueError(f"{name} must be at most {MOST_TOKENS} here; got {value}.")
+    return int(value) if isinstance(value, float) and value.is_integer() and name != "temperature" else value
 
 
 def scalar_controls() -> dict[str, gr.components.Component]:

@@ -59,7 +59,7 @@ def chips(prompt: gr.Textbox) -> None:
 
 def connect(engine: Engine, settings: Controls, go, stop, said, shown) -> None:
     """Every event of the tab."""
-    private = {"api_visibility": "private"}
+    private = {"api_visibility": "private", "preprocess": False}  # `Controls.read` says what is wrong in a sentence
     quiet = {"show_progress": "hidden", **private}
 
     def check(*values: Any):
@@ -71,12 +71,14 @@ def connect(engine: Engine, settings: Controls, go, stop, said, shown) -> None:
 
     def run(*values: Any) -> Iterator[dict]:
         kind, text = verdict(settings, values, whole=True)
+        yield {said: sentence(kind, text), stop: gr.Button(interactive=kind not in ("impossible", "error"))}
         if kind in ("impossible", "error"):
-            yield {said: sentence(kind, text)}
             return
-        yield {said: sentence(kind, text), stop: gr.Button(interactive=True)}
-        for value in play(engine, settings.read(values), lossy=text if kind == "lossy" else None):
-            yield {shown: value}
+        try:
+            for value in play(engine, settings.read(values), lossy=text if kind == "lossy" else None):
+                yield {shown: value}
+        except ValueError as error:
+            yield {said: sentence("error", settings.with_labels(str(error))), shown: message("", state="done")}
         yield {stop: gr.Button(interactive=False)}
 
     running = gr.on(
@@ -113,7 +115,7 @@ def verdict(settings: Controls, values: tuple[Any, ...], whole: bool = False) ->
         config = settings.read(values)
         match = compatible(config.builder, config.verifier, config.temperature, config.draft_temperature)
     except ValueError as error:
-        return "error", capitalised(str(error))
+        return "error", str(error)
     if not match.possible:
         return "impossible", match.reason
     if not match.lossless:
@@ -122,37 +124,36 @@ def verdict(settings: Controls, values: tuple[Any, ...], whole: bool = False) ->
 
 
 def play(engine: Engine, config: Any, lossy: str | None = None) -> Iterator[str]:
-    """A run as messages to the page. Whatever goes wrong becomes a sentence; what was decoded before it stays."""
-    name = f"run {next(_names)}"
-    begin = {"title": "", "prompt": config.prompt, "pair": "", "lossy": lossy, "limit": config.max_new_tokens}
-    try:
-        with engine.alone():
-            if not engine.loaded:
-                yield message(name, head=begin, state="loading", note="Loading the models. This happens once.")
-            pair = engine.pair
-            about = begin | head(config, config.prompt, pair.info["name"], lossy)
-            yield message(name, head=about, state="running", plain_rate=engine.plain_rate(config))
-            for group in paced(speculate(pair, config)):
-                yield message(name, [step_payload(step, config.verifier) for step in group])
-            yield message(name, state="running", note="Measuring plain decoding for comparison.")
-            yield message(name, state="done", plain_rate=engine.plain_rate(config, measure=True))
-    except ValueError as error:
-        yield message(name, head=None, state="error", note=capitalised(str(error)))
-    except Exception:
-        logging.getLogger(__name__).exception("a run failed")
-        yield message(
-            name, state="error", note="The run failed; the reason is in the server's log. What was decoded stays."
-        )
+    """A run as messages to the page, which shows what it showed before until the first step is there.
+
+    A run that fails on its way ends with a sentence; what was decoded before stays.
+
+    Raises:
+        ValueError: if it cannot even begin (the prompt is too long, say).
+    """
+    run, begun = f"run {next(_names)}", False
+    with engine.alone():
+        if not engine.loaded:
+            yield message("", state="loading", note="Loading the models. This happens once.")
+        try:
+            about = head(config, config.prompt, engine.pair.info["name"], lossy)
+            for group in paced(speculate(engine.pair, config)):
+                steps = [step_payload(step, config.verifier) for step in group]
+                first = {} if begun else {"head": about, "plain_rate": engine.plain_rate(config)}
+                yield message(run, steps, state="running", **first)
+                begun = True
+            yield message(run, state="running", note="Measuring plain decoding for comparison.")
+            yield message(run, state="done", plain_rate=engine.plain_rate(config, measure=True))
+        except Exception as error:
+            if isinstance(error, ValueError) and not begun:
+                raise
+            logging.getLogger(__name__).exception("a run failed")
+            told = str(error) if isinstance(error, ValueError) else "The reason is in the server's log."
+            yield message(run if begun else "", state="error", note=f"The run failed. {told}")
 
 
-def recorded() -> str | None:
+def recorded() -> str:
     """The run the page opens with."""
     traces = ASSETS / "traces"
-    trace, plain = (
-        Trace.from_json((traces / f"{name}.json").read_text(encoding="utf-8")) for name in ("story", "plain")
-    )
+    trace, plain = (Trace.from_json((traces / f"{name}.json").read_text("utf-8")) for name in ("story", "plain"))
     return recorded_message(trace, plain)
-
-
-def capitalised(sentence: str) -> str:
-    return sentence[:1].upper() + sentence[1:]

@@ -31,11 +31,8 @@ def build_demo(load: Callable[[], Any] | None = None) -> gr.Blocks:
     """
     engine = Engine(load or default_pair)
     with gr.Blocks(title="specviz", fill_width=True) as demo:
-        gr.HTML(
-            f'<header class="sv-title"><h1>specviz</h1><p>{SENTENCE}</p></header>',
-            apply_default_css=False,
-            js_on_load=None,
-        )
+        title = f'<header class="sv-title"><h1>specviz</h1><p>{SENTENCE}</p></header>'
+        gr.HTML(title, apply_default_css=False, js_on_load=None)
         with gr.Tabs():
             for tab in TABS:
                 with gr.Tab(tab.TITLE):

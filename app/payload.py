@@ -62,11 +62,11 @@ def recorded_message(trace: Trace, plain: Trace | None = None) -> str:
     verifier = build("verifier", trace.config.verifier)
     steps = [step_payload(step, verifier) for step in trace.steps]
     worth = [len(step.emitted) + 2 * ("rejected" in step.outcome) for step in trace.steps]
+    about = head(trace.config, trace.prompt_text, trace.pair["name"])
     return message(
         "recorded",
         steps,
-        head=head(trace.config, trace.prompt_text, trace.pair["name"])
-        | {"recorded": True, "show": worth.index(max(worth))},
+        head=about | {"recorded": True, "show": worth.index(max(worth))},
         state="done",
         plain_rate=plain and decode_rate(plain.steps),
     )

@@ -31,7 +31,7 @@ def main() -> None:
         path = folder / f"{name}.json"
         path.write_text(trace.to_json() + "\n", encoding="utf-8")
         print(
-            f"{path.relative_to(ASSETS.parent)}: {len(trace.tokens)} tokens in {len(trace.steps)} steps: {trace.text!r}"
+            f"{path.relative_to(ASSETS.parent)}: {len(trace.tokens)} tokens, {len(trace.steps)} steps: {trace.text!r}"
         )
 
 

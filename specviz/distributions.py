@@ -120,9 +120,13 @@ def residual(p: np.ndarray, q: np.ndarray) -> np.ndarray:
 
     Where nothing is left (p = q up to rounding, so a refusal has probability zero) p itself is returned.
     """
-    left = np.maximum(p - q, 0.0)
+    left = p - q
+    np.maximum(left, 0.0, out=left)
     total = left.sum()
-    return left / total if total > 0 else p
+    if total == 0:
+        return p
+    left /= total
+    return left
 
 
 def total_variation(p: np.ndarray, q: np.ndarray) -> float:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from .randomness import Randomness, first_arrivals
+from .randomness import Randomness, first_arrivals, smallest
 
 
 def draw_children(q: np.ndarray, count: int, law: str, rng: Randomness, position: int) -> list[int]:
@@ -60,7 +60,9 @@ def without(d: np.ndarray, drawn: list[int]) -> np.ndarray:
         rest[:] = 1.0
         rest[drawn] = 0.0
     total = rest.sum()
-    return rest / total if total > 0 else rest  # nothing is left once the whole vocabulary was drawn
+    if total > 0:
+        rest /= total
+    return rest  # all zeros once the whole vocabulary was drawn
 
 
 class Siblings:
@@ -99,12 +101,4 @@ class Siblings:
 
 def most_probable(q: np.ndarray, count: int) -> list[int]:
     """The `count` most probable tokens, most probable first; ties go to the lower id."""
-    if count == 1:
-        return [int(np.argmax(q))]
-    if count >= len(q):
-        return np.argsort(-q, kind="stable").tolist()
-    edge = -np.partition(-q, count - 1)[count - 1]
-    above = np.flatnonzero(q > edge)
-    level = np.flatnonzero(q == edge)[: count - len(above)]
-    picked = np.concatenate([above, level])
-    return picked[np.argsort(-q[picked], kind="stable")].tolist()
+    return smallest(-q, count).tolist()

@@ -11,6 +11,9 @@ from typing import Protocol
 
 import numpy as np
 
+BLOCK = 64
+KEPT = 64  # positions whose noise is kept
+
 
 class Randomness(Protocol):
     """What a builder or a verifier may ask of chance."""
@@ -35,19 +38,34 @@ class Seeded:
     def __init__(self, seed: int) -> None:
         self.seed = int(seed)
         self._stream = np.random.default_rng([self.seed, 0])
+        self._noise: dict[tuple[int, int], np.ndarray] = {}  # draft and target ask for the same positions
 
     def flip(self, prob: float) -> tuple[bool, float]:
         coin = float(self._stream.random())
         return coin < prob, coin
 
     def draw(self, probs: np.ndarray) -> int:
-        mass = np.cumsum(probs)
-        # side="right" never lands on a token of probability zero, not even when the uniform number is 0.
-        token = int(np.searchsorted(mass, self._stream.random() * mass[-1], side="right"))
-        return min(token, int(np.searchsorted(mass, mass[-1])))
+        # Two small searches, for a block and within it, in place of the running sum of a whole vocabulary.
+        blocks = np.add.reduceat(probs, np.arange(0, len(probs), BLOCK))
+        block, beyond = _search(blocks, self._stream.random() * blocks.sum())
+        token, _ = _search(probs[block * BLOCK : (block + 1) * BLOCK], beyond)
+        return block * BLOCK + token
 
     def noise(self, position: int, size: int) -> np.ndarray:
-        return np.random.default_rng([self.seed, 1, int(position)]).exponential(size=size)
+        if (position, size) not in self._noise:
+            if len(self._noise) == KEPT:
+                self._noise.pop(next(iter(self._noise)))
+            self._noise[position, size] = np.random.default_rng([self.seed, 1, int(position)]).exponential(size=size)
+            self._noise[position, size].flags.writeable = False
+        return self._noise[position, size]
+
+
+def _search(weights: np.ndarray, mark: float) -> tuple[int, float]:
+    """Where `mark` falls on the weights laid end to end, never on a weight of zero, and how far into it."""
+    ends = np.cumsum(weights)
+    # side="right" never lands on a weight of zero, not even when the mark is 0; rounding may carry it past the end.
+    place = min(int(np.searchsorted(ends, mark, side="right")), int(np.searchsorted(ends, ends[-1])))
+    return place, mark - (float(ends[place - 1]) if place else 0.0)
 
 
 def first_arrivals(probs: np.ndarray, noise: np.ndarray, count: int = 1) -> np.ndarray:
@@ -55,7 +73,18 @@ def first_arrivals(probs: np.ndarray, noise: np.ndarray, count: int = 1) -> np.n
 
     Only tokens of positive probability run (exponential races, algorithm 5).
     """
-    runners = np.flatnonzero(probs > 0)
-    arrival = noise[runners] / probs[runners]
-    first = np.argpartition(arrival, min(count, len(runners)) - 1)[:count]
-    return runners[first[np.argsort(arrival[first], kind="stable")]]
+    arrival = np.divide(noise, probs, out=np.full(len(probs), np.inf), where=probs > 0)
+    first = smallest(arrival, count)
+    return first[probs[first] > 0]
+
+
+def smallest(values: np.ndarray, count: int) -> np.ndarray:
+    """The indices of the `count` smallest values, smallest first, ties by the lower index, int [<= count]."""
+    if count == 1:
+        return np.array([np.argmin(values)])
+    near = np.arange(len(values))
+    if 2 * count * BLOCK < len(values):
+        # At least `count` values are as small as the count-th smallest block minimum: no other can be among them.
+        lowest = np.minimum.reduceat(values, near[::BLOCK])
+        near = np.flatnonzero(values <= np.partition(lowest, count - 1)[count - 1])
+    return near[np.argsort(values[near], kind="stable")[:count]]

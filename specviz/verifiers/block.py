@@ -30,12 +30,12 @@ class Block(Verifier):
     def __call__(self, tree, p, rng):
         walk, last, accepted, share = Walk(tree), len(tree) - 1, 0, [1.0]
         for node in range(1, last + 1):  # in a chain the parent of a node is the one before it
-            token, row, q = tree.tokens[node], p[node - 1], tree.draft_rows[node - 1]
-            share.append(ratio(share[-1] * row[token], q[token]))
+            token = tree.tokens[node]
+            share.append(ratio(share[-1] * p[node - 1][token], tree.draft_rows[node - 1][token]))
             prob = share[node]
             if node < last:
                 prob = carry(np.maximum(prob * p[node] - tree.draft_rows[node], 0.0).sum(), prob)
-            walk.show(node, ratio=share[node], **Bars(row)(token, draft=q))
+            walk.show(node, ratio=share[node])
             if walk.toss(node, prob, rng):
                 accepted = node
         for node in range(1, last + 1):

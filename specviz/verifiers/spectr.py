@@ -54,27 +54,31 @@ class SpecTr(Verifier):
 
 
 def division_factor(p: np.ndarray, q: np.ndarray, k: int) -> float:
-    """rho*: the smallest rho in [1, k] with 1 - (1 - beta)^k <= rho beta, beta = sum min(q, p / rho), by bisection.
+    """rho*: the smallest rho in [1, k] with 1 - (1 - beta)^k <= rho beta, where beta = sum min(q, p / rho).
 
-    Of the last bracket it is the upper end, because every rho from rho* upwards is lossless. beta is taken apart into
-    tokens that count q at every rho in the bracket, tokens that count p / rho, and those not settled yet.
+    A token counts q up to rho = p / q and p / rho beyond: between two such turns beta = full + part / rho, and rho* is
+    found by bisection. Of the last bracket it is the upper end, because every rho from rho* upwards is lossless.
     """
-    low, high = 1.0, float(k)
-    above, below = p >= high * q, p <= low * q
-    full, part = float(q[above].sum()), float(p[below & ~above].sum())
-    open_ = ~(above | below)
-    p, q = p[open_], q[open_]
-    while high - low > 1e-15 * high:
-        rho = (low + high) / 2
-        if rho in (low, high):
-            break
-        whole = p >= rho * q
-        q_above, p_below = float(q[whole].sum()), float(p[~whole].sum())
-        beta = min(1.0, full + q_above + (part + p_below) / rho)
+    always = p >= k * q
+    turning = (p > q) & ~always
+    full, part = float(q @ always), float(p @ (p <= q))
+    p, q = p[turning], q[turning]
+    order = np.argsort(p / q)
+    turns = np.append((p / q)[order], k)
+    fulls = full + np.append(np.cumsum(q[order][::-1])[::-1], 0.0)
+    parts = part + np.append(0.0, np.cumsum(p[order]))
+    beta = np.minimum(1.0, fulls + parts / turns)
+    enough = 1 - (1 - beta) ** k <= turns * beta
+    enough[-1] = True  # k always is, by Bernoulli's inequality, whatever rounding says
+    place = int(np.argmax(enough))
+    low, high = float(turns[place - 1]) if place else 1.0, float(turns[place])
+    full, part = float(fulls[place]), float(parts[place])
+    while low < (rho := (low + high) / 2) < high:
+        beta = min(1.0, full + part / rho)
         if 1 - (1 - beta) ** k > rho * beta:
-            low, part, p, q = rho, part + p_below, p[whole], q[whole]
+            low = rho
         else:
-            high, full, p, q = rho, full + q_above, p[~whole], q[~whole]
+            high = rho
     return high
 
 

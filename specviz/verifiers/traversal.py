@@ -55,9 +55,9 @@ def _visit(tree: TokenTree, p: Rows, rng: Randomness, walk: Walk, node: int, sha
     for child in tree.children[node]:
         token = tree.tokens[child]
         if d is None:
-            d, bars = tree.draft_rows[node], Bars(r)
+            d = tree.draft_rows[node]
         child_share = ratio(share * r[token], d[token])
-        walk.show(child, ratio=child_share, **bars(token, residual=r, draft=d))
+        walk.show(child, ratio=child_share)
         bonus = _visit(tree, p, rng, walk, child, child_share)
         if bonus is not None:
             return bonus
@@ -70,5 +70,5 @@ def _visit(tree: TokenTree, p: Rows, rng: Randomness, walk: Walk, node: int, sha
     for above in tree.topology.path(node):
         walk.mark(above, True)
     if gone:
-        walk.show(node, bonus=bars(residual=r))
+        walk.show(node, bonus=Bars(p[node])(residual=r))
     return rng.draw(r)

@@ -14,7 +14,6 @@ from typing import ClassVar
 from ..distributions import entropy
 from ..parameters import check, real
 from ..protocols import Verifier
-from .bars import Bars
 from .walk import ROOT, Walk, explain_unreached
 
 
@@ -45,11 +44,11 @@ class Typical(Verifier):
         for node in range(len(tree)):
             if node not in log_prob or not tree.children[node]:
                 continue
-            row, bars = p[node], Bars(p[node])
+            row = p[node]
             threshold = min(self.epsilon, self.delta * math.exp(-entropy(row)))
+            walk.show(node, threshold=threshold)
             for child in tree.children[node]:
                 prob = float(row[tree.tokens[child]])
-                walk.show(child, threshold=threshold, **bars(tree.tokens[child]))
                 walk.outcome[child] = "passed" if prob > threshold else "rejected"
                 if prob > threshold:
                     log_prob[child] = log_prob[node] + math.log(prob)
@@ -59,12 +58,13 @@ class Typical(Verifier):
         return walk.end(rng.draw(p[best]))
 
     def explain(self, step, node):
-        outcome, facts = step.outcome[node], step.detail.get(str(node), {})
+        outcome = step.outcome[node]
         if outcome == "root":
             return ROOT
         if outcome == "unreached":
             return explain_unreached(step, node)
-        prob, threshold = step.target_prob[node], facts.get("threshold", math.nan)
+        prob, facts = step.target_prob[node], step.detail.get(str(step.parents[node]), {})
+        threshold = facts.get("threshold", self.epsilon)
         if outcome == "rejected":
             return f"Rejected: its probability {prob:.3f} is not above the threshold {threshold:.3f}."
         likely = f"its probability {prob:.3f} is above the threshold {threshold:.3f}"

@@ -112,13 +112,14 @@ def _save(path: Path, weights: dict[str, nn.Parameter], optimizer: torch.optim.O
 
 
 def _restore(path: Path, weights: dict[str, nn.Parameter], optimizer: torch.optim.Optimizer) -> Progress:
-    with safe_open(path, "pt", str(next(iter(weights.values())).device)) as file, torch.no_grad():
+    with safe_open(path, "pt") as file, torch.no_grad():
         for key in file.keys():  # noqa: SIM118 (an open safetensors file is no dictionary)
             kind, name = key.split("/", 1)
             if kind == "weight":
                 weights[name].copy_(file.get_tensor(key))
-            else:
-                optimizer.state[weights[name]][kind] = file.get_tensor(key)
+            else:  # the count of steps stays on the processor, wherever the weights are
+                value, place = file.get_tensor(key), weights[name].device
+                optimizer.state[weights[name]][kind] = value if kind == "step" else value.to(place)
         saved = file.metadata()
     return Progress(int(saved["step"]), float(saved["seconds"]), float(saved["loss"]))
 

@@ -49,9 +49,9 @@ def make_pair(
         teacher, done = _train_target(corpus, recipe, work, for_target, place, clock)
         history.append(_line("target: next token", done, recipe.rows * recipe.window, recipe.target_rate))
         save(teacher, tokenizer, out / "target")
-    elif Path(target).resolve() != (out / "target").resolve():
+    teacher = load(Path(target or out / "target"), place)
+    if target and Path(target).resolve() != (out / "target").resolve():
         shutil.copytree(target, out / "target", dirs_exist_ok=True)
-    teacher = load(out / "target", place)
 
     tokens, spent = write_samples(teacher, corpus, work / "samples", recipe, for_samples, clock)
     history.append(

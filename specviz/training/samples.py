@@ -69,7 +69,7 @@ def continue_text(
     target.set_attn_implementation("eager" if target.device.type == "cpu" else "sdpa")
     cache = Cache(layers=[_Slots(length) for _ in range(target.config.num_hidden_layers)])
     tokens, states, new = [prompts], [], prompts
-    while sum(s.shape[1] for s in states) + new.shape[1] < length:
+    for _ in range(length - prompts.shape[1]):
         states.append(target.base_model(new, past_key_values=cache).last_hidden_state)
         new = draw(target.get_output_embeddings()(states[-1][:, -1]), temperatures, generator)[:, None]
         tokens.append(new)

@@ -245,7 +245,7 @@ def held_out_nats(model, corpus) -> float:
         ({"text_files": ["missing.txt"]}, "no file 'missing.txt'"),
         ({"target": "nowhere"}, "'nowhere' is not"),
         ({"out": "tales.txt/pair"}, "cannot: Not a directory"),
-        ({"device": "abacus"}, "'abacus' is not"),
+        ({"device": "abacus"}, "device must be auto, cpu, cuda or mps; got 'abacus'"),
     ],
 )
 def test_bad_values_get_a_sentence(change, sentence, library, tmp_path, monkeypatch):

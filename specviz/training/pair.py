@@ -13,6 +13,7 @@ from tokenizers import Tokenizer
 from torch.nn import functional
 from transformers import AutoModelForCausalLM, PreTrainedModel, PreTrainedTokenizerFast
 
+from ..models.loading import choose_device
 from .corpus import END_OF_TEXT, Corpus, Document, encode, read_documents, train_tokenizer, windows
 from .distil import draft_loss, new_model, warm_start
 from .loop import Progress, fit, has_bfloat16
@@ -36,7 +37,7 @@ def make_pair(
     clock: Callable[[], float],
 ) -> str:
     """What `specviz.train.train` promises, for arguments that it has checked."""
-    work, place = out / "checkpoint", _device(device)
+    work, place = out / "checkpoint", choose_device(device)
     for_target, for_samples = (seconds * share for share in (DRAFT_ONLY if target else WHOLE_PAIR))
 
     documents = read_documents(text_files, code_folder)
@@ -136,17 +137,6 @@ def load(folder: Path, place: torch.device) -> PreTrainedModel:
     except (OSError, ValueError) as error:
         raise ValueError(f"target must be a folder with a language model; {str(folder)!r} is not: {error}") from None
     return model.to(place).eval()
-
-
-def _device(name: str) -> torch.device:
-    if name != "auto":
-        try:
-            return torch.empty(0, device=name).device
-        except (RuntimeError, AssertionError):
-            raise ValueError(f"device must be auto, cpu, cuda or mps, and present; {name!r} is not.") from None
-    if torch.cuda.is_available():
-        return torch.device("cuda")
-    return torch.device("mps" if torch.backends.mps.is_available() else "cpu")
 
 
 def _tokenizer(documents: list[Document], vocabulary: int, work: Path, target: str | Path | None) -> Tokenizer:

@@ -8,6 +8,7 @@ import math
 import time
 from collections.abc import Callable, Sequence
 from pathlib import Path
+from tempfile import TemporaryFile
 
 from .training.recipe import Recipe
 
@@ -47,7 +48,7 @@ def train(
         raise ValueError(f"target must be a folder with a model and its tokenizer.json; {str(target)!r} is not.")
     try:
         (Path(out) / "checkpoint").mkdir(parents=True, exist_ok=True)
-        (Path(out) / "checkpoint" / "writable").touch()
+        TemporaryFile(dir=Path(out) / "checkpoint").close()
     except OSError as error:
         raise ValueError(f"out must be a folder that can be written; {str(out)!r} cannot: {error.strerror}.") from None
 
@@ -78,7 +79,7 @@ def run(args: argparse.Namespace) -> int:
             recipe=Recipe(seed=args.seed), device=args.device,
         )  # fmt: skip
     except KeyboardInterrupt:
-        print(f"\nInterrupted; the state is in {args.out}/checkpoint. The same command again continues.")
+        print(f"\nInterrupted; the state is in {args.out}/checkpoint, the same command again continues.")
         return 130
-    print(card)
+    print(f"{card}\n{args.out}/checkpoint is needed only to go on with more minutes; it can be deleted.")
     return 0

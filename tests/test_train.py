@@ -3,6 +3,7 @@
 import json
 import os
 import signal
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -16,7 +17,7 @@ from specviz.training.corpus import windows as random_windows
 from specviz.training.distil import draft_loss, new_model, warm_start
 from specviz.training.loop import fit
 from specviz.training.recipe import Recipe, Shape
-from specviz.training.samples import continue_text, draw
+from specviz.training.samples import continue_text, draw, random_rows, shards, write_samples
 
 pytestmark = pytest.mark.adapter
 
@@ -123,6 +124,22 @@ def test_stored_states_give_back_the_distributions_of_a_fresh_pass():
     assert torch.equal(tokens[:, 5:], fresh[:, 4:-1].argmax(-1))
 
 
+def test_broken_sampling_goes_on_with_the_shards_it_would_have_written(library, tmp_path):
+    torch.manual_seed(0)
+    model, corpus = new_model(300, 64, hidden=32, layers=1, heads=2, mlp=32).eval(), corpus_of(library)[2]
+    straight = write_samples(model, corpus, tmp_path / "straight", TINY, 8, Ticks())
+    write_samples(model, corpus, tmp_path / "broken", TINY, 3, Ticks())
+    assert write_samples(model, corpus, tmp_path / "broken", TINY, 8, Ticks())[0] == straight[0]
+    one, other = shards(tmp_path / "straight"), shards(tmp_path / "broken")
+    assert len(one) == len(other) > 3
+    for a, b in zip(one, other, strict=True):
+        rows, again = (random_rows([path], np.random.default_rng(0), 10_000) for path in (a, b))
+        assert all(torch.equal(rows[name], again[name]) for name in rows)
+    shapes = [tuple(random_rows([path], np.random.default_rng(0), 10_000)["tokens"].shape) for path in one[:3]]
+    assert shapes == [(8, 32), (8, 32), (4, 64)]
+    assert write_samples(model, corpus, tmp_path / "few", replace(TINY, most_samples=500), 100, Ticks())[0] == 512
+
+
 @pytest.mark.parametrize("share", [0.0, 0.4, 1.0])
 def test_the_gradient_by_hand_is_that_of_automatic_differentiation(share):
     torch.manual_seed(0)
@@ -207,7 +224,7 @@ def test_a_tiny_pair_end_to_end(library, tmp_path, capsys):
 
     other = tmp_path / "other"
     card = train([library[0]], other, 0.5, target=out / "target", clock=Ticks(), **ask)
-    assert "draft:" in card and "- target: running" not in card
+    assert "draft:" in card and "target: next token" not in card
     assert (other / "target" / "model.safetensors").read_bytes() == weights
 
     with pytest.raises(ValueError, match="other text, target or recipe"):
@@ -228,7 +245,7 @@ def held_out_nats(model, corpus) -> float:
         ({"text_files": ["missing.txt"]}, "no file 'missing.txt'"),
         ({"target": "nowhere"}, "'nowhere' is not"),
         ({"out": "tales.txt/pair"}, "cannot: Not a directory"),
-        ({"device": "abacus"}, "'abacus' is not"),
+        ({"device": "abacus"}, "device must be auto, cpu, cuda or mps; got 'abacus'"),
     ],
 )
 def test_bad_values_get_a_sentence(change, sentence, library, tmp_path, monkeypatch):

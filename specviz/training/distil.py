@@ -26,8 +26,8 @@ def new_model(vocabulary: int, window: int, *, hidden: int, layers: int, heads: 
 @torch.no_grad()
 def warm_start(draft: PreTrainedModel, target: PreTrainedModel) -> None:
     """Give the draft the target's embeddings along their main directions; at equal sizes, its first layers too."""
-    theirs = dict(target.model.named_parameters())
-    embeddings = theirs["embed_tokens.weight"].float()
+    theirs = dict(target.base_model.named_parameters())
+    embeddings = target.get_input_embeddings().weight.float()
     width = draft.config.hidden_size
     if width != embeddings.shape[1]:
         directions = torch.linalg.svd(embeddings, full_matrices=False).Vh[:width]

@@ -15,6 +15,8 @@ from safetensors.torch import save_file
 from torch import nn
 from tqdm import tqdm
 
+from ..models.loading import choose_dtype
+
 WARM_UP = 0.02
 SAVE_EVERY_SECONDS = 60.0
 BAR = "{desc}: {percentage:3.0f}% |{bar}| {postfix}"
@@ -89,11 +91,8 @@ def schedule(share: float) -> float:
 
 
 def has_bfloat16(device: torch.device) -> bool:
-    """Whether the device computes in bfloat16 in hardware."""
-    if device.type == "cuda":
-        return torch.cuda.is_bf16_supported(including_emulation=False)
-    capabilities = torch.cpu.get_capabilities() if device.type == "cpu" else {}
-    return any(capabilities.get(name) for name in ("avx512_bf16", "amx_bf16", "bf16"))
+    """Whether bfloat16 is the fast format of the device."""
+    return choose_dtype("auto", device) == torch.bfloat16
 
 
 def autocast(device: torch.device) -> AbstractContextManager:
@@ -112,13 +111,14 @@ def _save(path: Path, weights: dict[str, nn.Parameter], optimizer: torch.optim.O
 
 
 def _restore(path: Path, weights: dict[str, nn.Parameter], optimizer: torch.optim.Optimizer) -> Progress:
-    with safe_open(path, "pt", str(next(iter(weights.values())).device)) as file, torch.no_grad():
+    with safe_open(path, "pt") as file, torch.no_grad():
         for key in file.keys():  # noqa: SIM118 (an open safetensors file is no dictionary)
             kind, name = key.split("/", 1)
             if kind == "weight":
                 weights[name].copy_(file.get_tensor(key))
-            else:
-                optimizer.state[weights[name]][kind] = file.get_tensor(key)
+            else:  # the count of steps stays on the processor, wherever the weights are
+                value, place = file.get_tensor(key), weights[name].device
+                optimizer.state[weights[name]][kind] = value if kind == "step" else value.to(place)
         saved = file.metadata()
     return Progress(int(saved["step"]), float(saved["seconds"]), float(saved["loss"]))
 

@@ -13,6 +13,7 @@ from tokenizers import Tokenizer
 from torch.nn import functional
 from transformers import AutoModelForCausalLM, PreTrainedModel, PreTrainedTokenizerFast
 
+from ..models.loading import choose_device
 from .corpus import END_OF_TEXT, Corpus, Document, encode, read_documents, train_tokenizer, windows
 from .distil import draft_loss, new_model, warm_start
 from .loop import Progress, fit, has_bfloat16
@@ -20,8 +21,8 @@ from .recipe import Recipe
 from .report import model_card
 from .samples import random_rows, shards, write_samples
 
-# Shares of the time: target, samples of the target, draft; and where the target is given.
-WHOLE_PAIR, DRAFT_ONLY = (0.6, 0.16, 0.24), (0.0, 0.4, 0.6)
+# Shares of the time for the target and for its samples, in all and where the target is given; the draft has the rest.
+WHOLE_PAIR, DRAFT_ONLY = (0.6, 0.15), (0.0, 0.4)
 
 
 def make_pair(
@@ -36,8 +37,8 @@ def make_pair(
     clock: Callable[[], float],
 ) -> str:
     """What `specviz.train.train` promises, for arguments that it has checked."""
-    work, place = out / "checkpoint", _device(device)
-    for_target, for_samples, for_draft = (seconds * share for share in (DRAFT_ONLY if target else WHOLE_PAIR))
+    work, place = out / "checkpoint", choose_device(device)
+    for_target, for_samples = (seconds * share for share in (DRAFT_ONLY if target else WHOLE_PAIR))
 
     documents = read_documents(text_files, code_folder)
     tokenizer = _tokenizer(documents, recipe.vocabulary, work, target)
@@ -47,21 +48,19 @@ def make_pair(
     history = []
     if target is None:
         teacher, done = _train_target(corpus, recipe, work, for_target, place, clock)
-        history.append(
-            _line("target", done, recipe.rows * recipe.window, recipe.target_rate, "running text, next token")
-        )
+        history.append(_line("target: next token", done, recipe.rows * recipe.window, recipe.target_rate))
         save(teacher, tokenizer, out / "target")
-    elif Path(target).resolve() != (out / "target").resolve():
+    teacher = load(Path(target or out / "target"), place)
+    if target and Path(target).resolve() != (out / "target").resolve():
         shutil.copytree(target, out / "target", dirs_exist_ok=True)
-    teacher = load(out / "target", place)
 
-    sampled = write_samples(teacher, corpus, work / "samples", recipe, for_samples, clock)
+    tokens, spent = write_samples(teacher, corpus, work / "samples", recipe, for_samples, clock)
     history.append(
-        f"samples: {sampled:,} tokens, two thirds short prompts continued by the target, one third running text"
+        f"samples: {tokens:,} tokens, two thirds of them prompts continued by the target, the rest its corpus"
     )
-    draft, done = _train_draft(teacher, recipe, work, for_draft, place, clock)
+    draft, done = _train_draft(teacher, recipe, work, seconds - for_target - spent, place, clock)
     history.append(
-        _line("draft", done, recipe.draft_batch, recipe.draft_rate, "the target's distributions on the samples")
+        _line("draft: the target's distributions on the samples", done, recipe.draft_batch, recipe.draft_rate)
     )
     save(draft, tokenizer, out / "draft")
 
@@ -70,10 +69,10 @@ def make_pair(
     return card
 
 
-def _line(name: str, done: Progress, tokens: int, rate: float, what: str) -> str:
+def _line(what: str, done: Progress, tokens: int, rate: float) -> str:
     return (
-        f"{name}: {what}; {done.step:,} steps of {tokens:,} tokens in {done.seconds / 60:.1f} minutes, "
-        f"AdamW (0.9, 0.95), weight decay 0.1, gradient clip 1, cosine from {rate:g}"
+        f"{what}; {done.step:,} steps of {tokens:,} tokens in {done.seconds / 60:.1f} minutes, AdamW (0.9, 0.95), "
+        f"weight decay 0.1, gradient clip 1, cosine from {rate:g}"
     )
 
 
@@ -109,7 +108,7 @@ def _train_draft(
     model = new_model(teacher.config.vocab_size, teacher.config.max_position_embeddings, **asdict(recipe.draft))
     model = model.to(place)
     warm_start(model, teacher)
-    head, paths = teacher.lm_head.weight.detach(), shards(work / "samples")
+    head, paths = teacher.get_output_embeddings().weight.detach(), shards(work / "samples")
 
     def batch_loss(step: int, share: float) -> torch.Tensor:
         rng = np.random.default_rng([recipe.seed, 2, step])
@@ -133,18 +132,11 @@ def save(model: PreTrainedModel, tokenizer: Tokenizer, folder: Path) -> None:
 def load(folder: Path, place: torch.device) -> PreTrainedModel:
     """A model to read with: in bfloat16 where the device computes in it, else float32."""
     dtype = torch.bfloat16 if has_bfloat16(place) else torch.float32
-    return AutoModelForCausalLM.from_pretrained(folder, dtype=dtype, local_files_only=True).to(place).eval()
-
-
-def _device(name: str) -> torch.device:
-    if name != "auto":
-        try:
-            return torch.empty(0, device=name).device
-        except (RuntimeError, AssertionError):
-            raise ValueError(f"device must be auto, cpu, cuda or mps, and present; {name!r} is not.") from None
-    if torch.cuda.is_available():
-        return torch.device("cuda")
-    return torch.device("mps" if torch.backends.mps.is_available() else "cpu")
+    try:
+        model = AutoModelForCausalLM.from_pretrained(folder, dtype=dtype, local_files_only=True)
+    except (OSError, ValueError) as error:
+        raise ValueError(f"target must be a folder with a language model; {str(folder)!r} is not: {error}") from None
+    return model.to(place).eval()
 
 
 def _tokenizer(documents: list[Document], vocabulary: int, work: Path, target: str | Path | None) -> Tokenizer:

@@ -18,7 +18,8 @@ class Recipe:
     """What a run was started with, and can only be continued with.
 
     `window` is the context length in tokens, `rows` the windows per step of the target, `draft_batch` the tokens per
-    step of the draft, a shard `sample_rows` samples of `sample_length` tokens. Rates are peaks of a cosine.
+    step of the draft, a shard `sample_rows` samples of `sample_length` tokens, `most_samples` the tokens at which
+    sampling ends early and leaves its time to the draft (6 GB on disk). Rates are peaks of a cosine.
     """
 
     vocabulary: int = 4096
@@ -32,4 +33,5 @@ class Recipe:
     draft_batch: int = 2048
     sample_rows: int = 128
     sample_length: int = 128
+    most_samples: int = 8_000_000
     seed: int = 0

@@ -66,7 +66,7 @@ def agreement(
             rows = prefixes.repeat(copies if heat else 1, 1)
             heats = torch.full((len(rows),), heat, device=rows.device)
             text, states = continue_text(target, rows, min(window, start + length), heats, generator)
-            theirs = target.lm_head(states[:, start - 1 : -1]).float()
+            theirs = target.get_output_embeddings()(states[:, start - 1 : -1]).float()
             ours = draft(text[:, :-1]).logits[:, start - 1 :].float()
             top1 = (theirs.argmax(-1) == ours.argmax(-1)).float().mean().item()
             accepted = _overlap(theirs / heat, ours / heat) if heat else top1

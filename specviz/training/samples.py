@@ -11,7 +11,7 @@ from pathlib import Path
 
 import numpy as np
 import torch
-from safetensors import safe_open
+from safetensors import SafetensorError, safe_open
 from safetensors.torch import save_file
 from tqdm import tqdm
 from transformers import PreTrainedModel
@@ -69,19 +69,19 @@ def continue_text(
     target.set_attn_implementation("eager" if target.device.type == "cpu" else "sdpa")
     cache = Cache(layers=[_Slots(length) for _ in range(target.config.num_hidden_layers)])
     tokens, states, new = [prompts], [], prompts
-    while sum(s.shape[1] for s in states) + new.shape[1] < length:
-        states.append(target.model(new, past_key_values=cache).last_hidden_state)
-        new = draw(target.lm_head(states[-1][:, -1]), temperatures, generator)[:, None]
+    for _ in range(length - prompts.shape[1]):
+        states.append(target.base_model(new, past_key_values=cache).last_hidden_state)
+        new = draw(target.get_output_embeddings()(states[-1][:, -1]), temperatures, generator)[:, None]
         tokens.append(new)
-    states.append(target.model(new, past_key_values=cache).last_hidden_state)
+    states.append(target.base_model(new, past_key_values=cache).last_hidden_state)
     target.set_attn_implementation("sdpa")
     return torch.cat(tokens, 1), torch.cat(states, 1)
 
 
 def write_samples(
     target: PreTrainedModel, corpus: Corpus, folder: Path, recipe: Recipe, seconds: float, clock: Callable[[], float]
-) -> int:
-    """Fill `folder` with shards for `seconds`, going on after the shards already there; returns their tokens.
+) -> tuple[int, float]:
+    """Fill `folder` with shards for `seconds`, after those already there; returns their tokens and the seconds spent.
 
     Every third shard is running text in full windows, for long contexts; the others are short prompts of the corpus
     continued by the target. A shard's seed is its number, so an interruption changes nothing.
@@ -91,17 +91,27 @@ def write_samples(
     before = float(_metadata(done[-1])["seconds"]) if done else 0.0
     number, began, size = len(done), clock() - before, recipe.sample_rows * recipe.sample_length
     with tqdm(desc="samples", total=seconds, initial=min(before, seconds), bar_format=BAR) as bar:
-        while (spent := clock() - began) < seconds or not number:
+        spent = before
+        while (spent < seconds and number * size < recipe.most_samples) or not number:
             shard = _shard(target, corpus, number, recipe)
             path = folder / f"{number:05d}.safetensors"
-            save_file(shard, path.with_suffix(".part"), {"seconds": repr(clock() - began)})
-            os.replace(path.with_suffix(".part"), path)
+            spent = clock() - began
+            _write(shard, path, spent)
             number += 1
-            pace = (number - len(done)) * size / max(1e-9, clock() - began - before)
+            pace = (number - len(done)) * size / max(1e-9, spent - before)
             left = tqdm.format_interval(max(0.0, seconds - spent))
             bar.set_postfix_str(f"{number * size:,} tokens, {pace:,.0f} tokens/s, {left} left", refresh=False)
             bar.update(min(spent, seconds) - bar.n)
-    return number * size
+    return number * size, spent
+
+
+def _write(shard: dict[str, torch.Tensor], path: Path, spent: float) -> None:
+    part = path.with_suffix(".part")
+    try:
+        save_file(shard, part, {"seconds": repr(spent)})
+        os.replace(part, path)
+    except (OSError, SafetensorError) as error:
+        raise ValueError(f"out must have room for the target's samples; {path} cannot be written: {error}.") from None
 
 
 def _shard(target: PreTrainedModel, corpus: Corpus, number: int, recipe: Recipe) -> dict[str, torch.Tensor]:
@@ -111,7 +121,7 @@ def _shard(target: PreTrainedModel, corpus: Corpus, number: int, recipe: Recipe)
         spans = windows(corpus, rng, max(1, rows * length // recipe.window), recipe.window, CODE_SHARE)
         tokens = torch.from_numpy(spans).to(device, torch.long)
         with torch.inference_mode():
-            states = torch.cat([target.model(part).last_hidden_state for part in tokens.split(8)])
+            states = torch.cat([target.base_model(part).last_hidden_state for part in tokens.split(8)])
         temperatures = torch.ones(len(tokens))
     else:
         prompt = int(rng.integers(4, min(LONGEST_PROMPT, length // 2) + 1))

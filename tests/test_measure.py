@@ -31,7 +31,7 @@ def test_rows_on_text_are_the_rows_of_both_models():
 
 @pytest.mark.parametrize("rule", ["sequoia", "dyspec", "specinfer", "speculative-sampling"])
 def test_one_child_is_accepted_with_one_minus_total_variation(rule):
-    """Over many draws of the child the expected acceptance of every rejection rule is 1 - TV (Leviathan, theorem 3.5)."""
+    """Over many draws of the child the expected acceptance of every rejection rule is 1 - TV (Leviathan, th. 3.5)."""
     found = acceptance_vector(PAIR, RULES[rule], TEXTS * 60, CONFIG, width=1)
     assert found.method == "expected" and found.positions == 60 * sum(len(text) - 1 for text in TEXTS)
     assert found.acceptance[0] == pytest.approx(one_minus_tv(), abs=0.01)

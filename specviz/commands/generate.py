@@ -31,9 +31,9 @@ def run(args: argparse.Namespace) -> None:
     pair = load_pair(args.target, args.draft, device=args.device, dtype=args.dtype)
     steps, coloured = [], sys.stdout.isatty() or "FORCE_COLOR" in os.environ
     try:
-        if not args.json:
-            print(args.prompt, end="", flush=True)
         for step in speculate(pair, config):
+            if not args.json and not steps:
+                print(args.prompt, end="")
             steps.append(step)
             if not args.json:
                 print(paint(step) if coloured else "".join(step.pieces), end="", flush=True)

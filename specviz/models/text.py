@@ -24,7 +24,7 @@ class TokenText:
 
     def encode(self, text: str) -> list[int]:
         """Token ids of `text`, with a start token only where the tokenizer adds one by default."""
-        return list(self.tokenizer.encode(text))
+        return list(self.tokenizer.encode(text, verbose=False))  # a text too long is refused elsewhere
 
     def decode(self, tokens: Sequence[int]) -> str:
         """The text of `tokens`, without special tokens and without tidying spaces."""

@@ -10,9 +10,9 @@ from typing import Any
 import gradio as gr
 
 from specviz import Trace, compatible, speculate
+from specviz.payload import head, message, recorded_message, step_payload
 
 from .controls import Controls, controls
-from .payload import head, message, recorded_message, step_payload
 from .session import Engine, paced
 from .stage import ASSETS, notice, sentence, stage
 

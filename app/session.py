@@ -10,8 +10,7 @@ from typing import Any
 
 import specviz
 from specviz import RunConfig, Step
-
-from .payload import decode_rate
+from specviz.payload import decode_rate
 
 PACE = 0.05  # seconds of decoding that travel to the page together: 20 pictures a second are plenty
 PLAIN_TOKENS = 24

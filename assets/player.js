@@ -1,5 +1,5 @@
 // Plays a run: keeps its steps, moves through them, and writes text, measures, legend and inspector around the tree.
-// Messages are what app/payload.py writes. Token text only ever becomes text nodes.
+// Messages are what specviz/payload.py writes. Token text only ever becomes text nodes.
 
 function specvizPlayer(element) {
   const $ = name => element.querySelector(`.sv-${name}`);

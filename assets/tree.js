@@ -1,7 +1,7 @@
 // Draws the tree of one step as SVG, left to right: the accepted path is the straight line on top, what was never
 // reached is folded. Nothing here knows gradio. Token text comes from models: it only ever becomes text nodes.
 //
-// A step is what app/payload.py sends: parents, texts, q, outcome (one letter a node: r root, a accepted, x rejected,
+// A step is what specviz/payload.py sends: parents, texts, q, outcome (one letter a node: r root, a accepted, x rejected,
 // u never reached, p passed) and last ("bonus", "correction" or null: the token the target adds, not a node).
 
 const SVG = 'http://www.w3.org/2000/svg';

@@ -10,11 +10,12 @@ from typing import ClassVar
 import pytest
 
 import specviz
+from specviz import payload
 from specviz.parameters import check, flag, free, real, whole, widths
 
 gr = pytest.importorskip("gradio")
 
-from app import controls, live, payload  # noqa: E402
+from app import controls, live  # noqa: E402
 from app.session import Engine, paced  # noqa: E402
 
 ROOT = Path(__file__).resolve().parent.parent

@@ -4,7 +4,9 @@ import json
 
 import pytest
 
+import specviz
 from specviz.cli import main
+from specviz.commands import COMMANDS
 
 
 def test_tree_prints_parents_and_expected_tokens(capsys, tmp_path):
@@ -63,8 +65,61 @@ def test_options_that_are_no_options_get_one_sentence(capsys):
     assert stopped.value.code == 2 and capsys.readouterr().err.count("\n") == 1
 
 
-@pytest.mark.parametrize("command", ["generate", "tree", "check", "bench"])
+@pytest.mark.parametrize("command", sorted(COMMANDS))
 def test_every_command_has_help_with_an_example(capsys, command):
     with pytest.raises(SystemExit) as stopped:
         main([command, "--help"])
     assert stopped.value.code == 0 and f"example:\n  python -m specviz {command}" in capsys.readouterr().out
+
+
+@pytest.fixture
+def trace_file(tmp_path):
+    config = specviz.RunConfig("abc", specviz.BUILDERS["k-ary"](), max_new_tokens=12)
+    path = tmp_path / "run.json"
+    path.write_text(specviz.run(specviz.toy_pair(vocab=6), config).to_json())
+    return path
+
+
+def test_replay_shows_the_text_and_each_step(capsys, trace_file):
+    trace = specviz.Trace.from_json(trace_file.read_text())
+    assert main(["replay", str(trace_file)]) == 0
+    assert f"abc{trace.text}\n" in capsys.readouterr().out
+    assert main(["replay", str(trace_file), "--steps"]) == 0
+    assert capsys.readouterr().out.count("nodes accepted") == len(trace.steps)
+
+
+def test_a_recorded_text_cannot_command_the_terminal(capsys, trace_file):
+    data = json.loads(trace_file.read_text())
+    data["prompt_text"] = "\x1b]0;owned\x07"
+    data["steps"][0]["pieces"][0] = "\x1b[2J"
+    trace_file.write_text(json.dumps(data))
+    assert main(["replay", str(trace_file)]) == 0
+    assert main(["replay", str(trace_file), "--steps"]) == 0
+    assert "\x1b" not in capsys.readouterr().out
+
+
+def test_export_writes_one_page_that_fetches_nothing(capsys, trace_file, tmp_path):
+    out = tmp_path / "run.html"
+    assert main(["export", str(trace_file), "--html", str(out)]) == 0
+    page = out.read_text()
+    assert page.startswith("<!doctype html>") and "default-src 'none'" in page
+    assert "src=" not in page.replace("img-src", "") and "<link" not in page and "@import" not in page
+
+
+@pytest.mark.parametrize("hostile", ["</script><script>alert(1)</script>", "<!--", "<img src=x onerror=alert(1)>"])
+def test_a_hostile_trace_stays_text_in_an_exported_page(trace_file, tmp_path, hostile):
+    data = json.loads(trace_file.read_text())
+    data["prompt_text"] = data["steps"][0]["texts"][1] = data["steps"][0]["pieces"][0] = hostile
+    trace_file.write_text(json.dumps(data))
+    out = tmp_path / "run.html"
+    assert main(["export", str(trace_file), "--html", str(out)]) == 0
+    assert hostile not in out.read_text()
+
+
+@pytest.mark.parametrize("content", ["", "{}", "nothing", "\udcff"])
+def test_a_damaged_trace_gets_one_sentence(capsys, tmp_path, content):
+    path = tmp_path / "run.json"
+    path.write_bytes(content.encode("utf-8", "surrogateescape"))
+    for command in (["replay", str(path)], ["export", str(path), "--html", str(tmp_path / "x.html")]):
+        assert main(command) == 2
+        assert capsys.readouterr().err.count("\n") == 1

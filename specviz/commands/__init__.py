@@ -1,10 +1,12 @@
 """The commands, by name: one module each, with HELP, EXAMPLE, add_arguments(parser) and run(args)."""
 
 from .. import train
-from . import bench, calibrate, check, generate, tree
+from . import bench, calibrate, check, export, generate, replay, tree
 
 COMMANDS = {
     "generate": generate,
+    "replay": replay,
+    "export": export,
     "tree": tree,
     "check": check,
     "bench": bench,

@@ -36,7 +36,7 @@ def run(args: argparse.Namespace) -> None:
                 print(args.prompt, end="")
             steps.append(step)
             if not args.json:
-                print(paint(step) if coloured else "".join(step.pieces), end="", flush=True)
+                print(paint(step) if coloured else printable("".join(step.pieces)), end="", flush=True)
     except KeyboardInterrupt:
         pass  # what was written is kept
     trace = collect(pair, config, iter(steps))
@@ -53,8 +53,13 @@ def paint(step: Step) -> str:
     last = len(step.pieces) - 1
     colours = [("33" if step.corrected else "34") if i == last and step.bonus is not None else "32"
                for i in range(last + 1)]  # fmt: skip
-    safe = ("".join(c if c.isprintable() or c in "\n\t" else "\ufffd" for c in piece) for piece in step.pieces)
+    safe = map(printable, step.pieces)
     return "".join(f"\x1b[{colour}m{piece}\x1b[0m" for colour, piece in zip(colours, safe, strict=True))
+
+
+def printable(text: str) -> str:
+    """`text` without the control characters by which it could command a terminal."""
+    return "".join(c if c.isprintable() or c in "\n\t" else "\ufffd" for c in text)
 
 
 def summary(trace: Trace) -> str:

@@ -11,6 +11,7 @@ from ..acceptance import read_acceptance
 from ..builders import BUILDERS
 from ..config import Choice, RunConfig
 from ..protocols import suited
+from ..record import Trace
 from ..registry import build
 from ..verifiers import VERIFIERS
 
@@ -111,6 +112,17 @@ def config_from(args: argparse.Namespace) -> RunConfig:
         args.prompt, builder, verifier, args.temperature, args.top_p, args.top_k, args.draft_temperature,
         args.max_new_tokens, args.seed,
     )  # fmt: skip
+
+
+def read_trace(path: str) -> Trace:
+    """The trace in a file; a missing or damaged one is a sentence."""
+    try:
+        text = Path(path).read_text(encoding="utf-8")
+    except OSError as error:
+        raise ValueError(f"{path!r} cannot be read: {error.strerror}.") from None
+    except UnicodeDecodeError:
+        raise ValueError(f"{path!r} is not a trace: it is not UTF-8 text.") from None
+    return Trace.from_json(text)
 
 
 def write_file(path: str, text: str) -> None:

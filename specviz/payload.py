@@ -1,4 +1,4 @@
-"""What the browser is sent: steps, and what is said about a run, as plain JSON. No gradio here, and no HTML.
+"""What the browser is sent: steps, and what is said about a run, as plain JSON. No HTML here.
 
 The text of tokens and prompts is whatever a model or a visitor wrote. It travels as JSON strings only, and the page
 puts it on the screen as text nodes only.
@@ -10,8 +10,8 @@ import json
 from collections.abc import Iterable
 from typing import Any
 
-from specviz import Step, Trace
-from specviz.registry import build
+from .record import Step, Trace
+from .registry import build
 
 LETTERS = {"root": "r", "accepted": "a", "rejected": "x", "unreached": "u", "passed": "p"}
 
@@ -22,7 +22,7 @@ def step_payload(step: Step, verifier: Any) -> dict[str, Any]:
     Most nodes share their sentence with others (all that were never reached, for one), so a sentence travels once.
     """
     sentences: dict[str, int] = {}
-    why = [sentences.setdefault(verifier.explain(step, node), len(sentences)) for node in range(len(step.parents))]
+    why = [sentences.setdefault(explained(step, node, verifier), len(sentences)) for node in range(len(step.parents))]
     return {
         "index": step.index,
         "parents": step.parents,
@@ -41,6 +41,14 @@ def step_payload(step: Step, verifier: Any) -> dict[str, Any]:
         "seconds": [rounded(getattr(step.seconds, part)) for part in ("draft", "target", "verify", "other")],
         "draft_passes": step.draft_passes,
     }
+
+
+def explained(step: Step, node: int, verifier: Any) -> str:
+    """The rule's sentence on a node; nothing where a trace that was tampered with gives it nothing to say."""
+    try:
+        return verifier.explain(step, node)
+    except (TypeError, KeyError, IndexError, ValueError):
+        return ""
 
 
 def message(run: str, steps: Iterable[dict[str, Any]] = (), **more: Any) -> str:

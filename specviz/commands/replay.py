@@ -1,0 +1,38 @@
+"""`replay`: a recorded run in the terminal."""
+
+from __future__ import annotations
+
+import argparse
+import os
+import sys
+
+from ..record import Trace
+from .generate import paint, printable, summary
+from .options import read_trace
+
+HELP = "Show a recorded run: its text, coloured by where each token came from, and what it took."
+EXAMPLE = "run.json --steps"
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("file", metavar="FILE", help="a trace, as `generate --trace` or the demo writes it")
+    parser.add_argument("--steps", action="store_true", help="a line for each step")
+
+
+def run(args: argparse.Namespace) -> None:
+    trace = read_trace(args.file)
+    coloured = sys.stdout.isatty() or "FORCE_COLOR" in os.environ
+    if args.steps:
+        print_steps(trace)
+    else:
+        texts = (paint(step) if coloured else printable("".join(step.pieces)) for step in trace.steps)
+        print(printable(trace.prompt_text) + "".join(texts))
+    print(f"\n{summary(trace)}")
+
+
+def print_steps(trace: Trace) -> None:
+    """One line a step: how much of its tree was accepted, and what it wrote."""
+    for step in trace.steps:
+        end = "" if step.bonus is None else f", {'corrected' if step.corrected else 'bonus'} {step.pieces[-1]!r}"
+        written = " ".join(repr(piece) for piece in step.pieces[: len(step.path)])
+        print(f"{step.index:4}  {len(step.path)} of {len(step.parents)} nodes accepted  {written}{end}")

@@ -172,6 +172,31 @@ def test_only_the_rows_asked_for_are_computed():
     assert shapes == [1, 2]
 
 
+def test_nothing_is_read_twice():
+    """A pass reads the nodes asked for, what leads to them, and committed tokens that were no node or an unread one."""
+    target = make()
+    draft, lengths = first_layers(target, 1), []
+    target.model.get_input_embeddings().register_forward_hook(
+        lambda module, inputs, output: lengths.append(output.shape[1])
+    )
+    context = [3, 1, 4, 1, 5]
+    ours = target.open(context)
+    for session, beside in ((target.open(context), None), (draft.open(context, ours), ours)):
+        tree = TokenTree(5, start=4)
+        for parent in (0, 1, 2, 0):
+            tree.add(parent, 7 + parent)
+        lengths.clear()
+        session.forward(tree, [0, 4])
+        session.forward(tree, [2])
+        if beside:
+            beside.forward(tree, range(5))
+            beside.commit(tree, (1, 2, 3), [7, 8, 9, 6])
+        session.commit(tree, (1, 2, 3), [7, 8, 9, 6])
+        session.forward(TokenTree(6, start=8), [0])
+        # The prompt and two nodes; a node with its parent; then the root, after the leaf where it was not read.
+        assert lengths == ([6, 2, 2] if beside is None else [6, 2, 9, 1])
+
+
 @pytest.mark.parametrize("own, wanted", [(90, V), (V, 90)])
 def test_rows_have_the_wanted_width(own, wanted):
     torch.manual_seed(0)

@@ -320,7 +320,9 @@ def test_the_number_format_follows_the_device(monkeypatch):
     assert loading.choose_dtype("auto", torch.device("cpu")) == torch.bfloat16
     monkeypatch.setattr(torch.cpu, "get_capabilities", lambda: {"avx2": True}, raising=False)
     assert loading.choose_dtype("auto", torch.device("cpu")) == torch.float32
-    assert loading.choose_dtype("auto", torch.device("cuda")) == torch.bfloat16
+    for able, dtype in ((True, torch.bfloat16), (False, torch.float16)):
+        monkeypatch.setattr(torch.cuda, "is_bf16_supported", lambda including_emulation, able=able: able)
+        assert loading.choose_dtype("auto", torch.device("cuda")) == dtype
     assert loading.choose_dtype("auto", torch.device("mps")) == torch.float16
     assert loading.choose_dtype("float16", torch.device("cpu")) == torch.float16
 

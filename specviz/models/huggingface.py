@@ -113,7 +113,7 @@ class HuggingFaceSession:
     def __init__(self, model: HuggingFaceModel, tokens: Sequence[int], cache: TreeCache | None = None) -> None:
         self.model = model
         self.context = list(tokens)
-        self.cache = cache or TreeCache(model.layers)
+        self.cache = TreeCache(model.layers) if cache is None else cache
         self._read = 0  # tokens of the context that the cache holds; never the last, which is the root of the tree
         self._sees = np.zeros((64, 64), dtype=bool)  # [slot, slot] of the tree: its row may attend to its column
         self._forget()

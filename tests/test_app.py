@@ -12,6 +12,7 @@ import pytest
 import specviz
 from specviz import payload
 from specviz.parameters import check, flag, free, real, whole, widths
+from specviz.record import Timing
 
 gr = pytest.importorskip("gradio")
 
@@ -89,7 +90,7 @@ def test_decode_rate_leaves_out_the_step_that_reads_the_prompt(trace):
 
 
 def test_steps_are_grouped_and_none_is_lost(trace):
-    slow = [replace(step, seconds=replace(step.seconds, target=0.02)) for step in trace.steps]
+    slow = [replace(step, seconds=Timing(target=0.02)) for step in trace.steps]
     groups = list(paced(iter(slow), pace=0.05))
     assert [step for group in groups for step in group] == slow
     assert len(groups[0]) == 1, "the first step does not wait for others"

@@ -163,6 +163,7 @@ def test_the_prefix_is_not_copied_and_a_straight_path_does_not_move(monkeypatch)
 
 def test_only_the_rows_asked_for_are_computed():
     model = make()
+    model.direct = None  # hooks see transformers' own forward only
     shapes = []
     model.model.lm_head.register_forward_hook(lambda module, inputs, output: shapes.append(output.shape[1]))
     session = model.open(list(range(50)))
@@ -176,6 +177,7 @@ def test_nothing_is_read_twice():
     """A pass reads the nodes asked for, what leads to them, and committed tokens that were no node or an unread one."""
     target = make()
     draft, lengths = first_layers(target, 1), []
+    target.direct = draft.direct = None  # hooks see transformers' own forward only
     target.model.get_input_embeddings().register_forward_hook(
         lambda module, inputs, output: lengths.append(output.shape[1])
     )
@@ -259,6 +261,7 @@ def test_early_exit_needs_a_number(name):
 @pytest.mark.parametrize("dropped", ["attention_mask", "position_ids"])
 def test_a_model_that_ignores_the_tree_is_refused(dropped, dtype):
     model = make(dtype=dtype)
+    model.direct = None
     check_tree_reading("target", model)
     honest = model.model.forward
     model.model.forward = lambda **arguments: honest(**(arguments | {dropped: None}))
@@ -268,6 +271,7 @@ def test_a_model_that_ignores_the_tree_is_refused(dropped, dtype):
 
 def test_a_model_that_cannot_take_the_mask_is_refused():
     model = make()
+    model.direct = None
 
     def forward(**arguments):
         if "attention_mask" in arguments:

@@ -50,7 +50,8 @@ def first_layers(target: HuggingFaceModel, count: int) -> ShallowModel:
             f"early-exit needs a model that keeps its {depth} layers in one list; "
             f"{type(target.model).__name__} does not. Use another draft."
         )
-    return ShallowModel(_shortened(target.model, found[0].split("."), count), layers=count)
+    model = _shortened(target.model, found[0].split("."), count)
+    return ShallowModel(model, layers=count, direct=target.direct and target.direct.first(count, model))
 
 
 def _shortened(module: Any, path: list[str], count: int) -> Any:

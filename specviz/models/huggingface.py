@@ -16,6 +16,7 @@ import torch
 
 from ..tree import TokenTree
 from .cache import TreeCache
+from .direct import DirectForward, direct_forward
 
 RUN = 512  # committed tokens read in one pass before the tree joins in: bounds the size of the mask
 
@@ -27,12 +28,19 @@ class HuggingFaceModel:
         model: a transformers model whose attention is "sdpa" or "eager".
         vocab_size: V, the width of the rows it is to give: fewer logits are padded with -inf, more are cut.
         layers: how many attention layers it has, where that is not what its configuration says.
+        direct: its forward pass without transformers' overhead, where that has been made already.
 
     Raises:
         ValueError: if its kind of attention takes no tree mask.
     """
 
-    def __init__(self, model: torch.nn.Module, vocab_size: int | None = None, layers: int | None = None) -> None:
+    def __init__(
+        self,
+        model: torch.nn.Module,
+        vocab_size: int | None = None,
+        layers: int | None = None,
+        direct: DirectForward | None = None,
+    ) -> None:
         config = model.config.get_text_config()
         if config._attn_implementation not in ("sdpa", "eager"):
             raise ValueError(
@@ -44,6 +52,7 @@ class HuggingFaceModel:
         self.embeddings = model.get_input_embeddings().weight.shape[0]
         self.vocab_size = vocab_size or model.get_output_embeddings().weight.shape[0]
         self.layers = layers or config.num_hidden_layers
+        self.direct = direct or direct_forward(model)
         self._selects = "logits_to_keep" in inspect.signature(model.forward).parameters
 
     def open(self, tokens: Sequence[int], target: HuggingFaceSession | None = None) -> HuggingFaceSession:
@@ -79,16 +88,17 @@ class HuggingFaceModel:
             arguments["attention_mask"] = mask.masked_fill_(self._tensor(hidden), low)
         if self._selects and keep is not None:
             arguments["logits_to_keep"] = keep
+        ids, positions = self._tensor(ids), self._tensor(np.asarray(positions, dtype=np.int64))
         with torch.inference_mode():
-            logits = self.model(
-                input_ids=self._tensor(ids)[None],
-                position_ids=self._tensor(np.asarray(positions, dtype=np.int64))[None],
-                past_key_values=cache,
-                use_cache=cache is not None,
-                **arguments,
-            ).logits[0]
-            if keep is not None and not self._selects:
-                logits = logits[keep]
+            if self.direct is not None and cache is not None:
+                logits = self.direct(ids, positions, arguments.get("attention_mask"), cache, keep)
+            else:
+                logits = self.model(
+                    input_ids=ids[None], position_ids=positions[None], past_key_values=cache,
+                    use_cache=cache is not None, **arguments,
+                ).logits[0]  # fmt: skip
+                if keep is not None and not self._selects:
+                    logits = logits[keep]
             logits = logits.float().cpu().numpy()
         if cache is not None:
             cache.used += len(ids)

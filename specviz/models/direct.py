@@ -1,0 +1,136 @@
+"""The forward pass of Llama-like models, called directly: the same arithmetic as transformers', without its overhead.
+
+At the sizes of the embedded pair a transformers forward takes about twice as long as its arithmetic. Here query, key
+and value are one product, gate and up another, rotary embeddings one table for queries and keys together, and the
+cache is written in place. Any model that is not plainly of this kind, or whose logits differ, keeps the transformers
+forward (`direct_forward` returns None).
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import torch
+import torch.nn.functional as F
+
+from .cache import TreeCache
+
+FAMILIES = ("llama", "qwen2", "mistral")
+ROTARIES = ("default", "linear", "llama3")  # tables that do not change with the length of the text
+
+
+class Layer:
+    """One decoder layer with fused weights, of which the module's own become views: nothing is stored twice."""
+
+    def __init__(self, module: Any) -> None:
+        attention, mlp = module.self_attn, module.mlp
+        self.qkv, self.qkv_bias = _fuse([attention.q_proj, attention.k_proj, attention.v_proj])
+        self.out, self.out_bias = attention.o_proj.weight, attention.o_proj.bias
+        self.gate_up, self.gate_up_bias = _fuse([mlp.gate_proj, mlp.up_proj])
+        self.down, self.down_bias = mlp.down_proj.weight, mlp.down_proj.bias
+        self.before, self.after = module.input_layernorm, module.post_attention_layernorm
+        self.scale = attention.scaling
+
+
+def _fuse(linears: list[torch.nn.Linear]) -> tuple[torch.Tensor, torch.Tensor | None]:
+    """One weight and bias for several products of the same input."""
+    weight = torch.cat([linear.weight.data for linear in linears])
+    first = 0
+    for linear in linears:
+        last = first + linear.weight.shape[0]
+        linear.weight.data = weight[first:last]
+        first = last
+    if linears[0].bias is None:
+        return weight, None
+    return weight, torch.cat([linear.bias.data for linear in linears])
+
+
+class DirectForward:
+    """A Llama-like model's forward pass over given tokens, positions and mask.
+
+    Args:
+        model: the transformers model.
+        layers: its fused layers.
+    """
+
+    def __init__(self, model: Any, layers: list[Layer]) -> None:
+        config = model.config
+        self.model, self.layers = model, layers
+        self.heads, self.kv_heads = config.num_attention_heads, config.num_key_value_heads
+        self.width = getattr(config, "head_dim", None) or config.hidden_size // self.heads
+        self.embed, self.norm, self.head = model.get_input_embeddings().weight, model.model.norm, model.lm_head
+        self.cos, self.sin = self._rotary(config.max_position_embeddings)
+
+    def first(self, count: int, model: Any) -> DirectForward:
+        """The same with the first `count` layers of `model`, a shortened copy of this one's."""
+        return DirectForward(model, self.layers[:count])
+
+    def _rotary(self, length: int) -> tuple[torch.Tensor, torch.Tensor]:
+        """cos and sin for every position, [length, 1, width]; the first half of sin is negative.
+
+        With that sign, turning a vector is v cos + roll(v) sin, the products that transformers forms.
+        """
+        positions = torch.arange(length, device=self.embed.device)[None]
+        cos, sin = self.model.model.rotary_emb(self.embed, positions)
+        half = sin.shape[-1] // 2
+        sin = torch.cat([-sin[0, :, :half], sin[0, :, half:]], dim=-1)
+        return cos[0, :, None].clone(), sin[:, None].clone()
+
+    def __call__(
+        self,
+        ids: torch.Tensor,
+        positions: torch.Tensor,
+        mask: torch.Tensor | None,
+        cache: TreeCache,
+        rows: torch.Tensor | None,
+    ) -> torch.Tensor:
+        """Logits [len(rows), V].
+
+        Args:
+            ids, positions: the tokens to read and where they stand, [m].
+            mask: additive, [1, 1, m, slots in use + m]; None for a plain causal run.
+            cache: where keys and values go.
+            rows: which tokens need logits; None for all.
+        """
+        m, heads, kv_heads, width = len(ids), self.heads, self.kv_heads, self.width
+        cos, sin = self.cos[positions], self.sin[positions]
+        causal = mask is None and m > 1
+        if causal and cache.used:  # torch aligns "causal" with the first slot, not with the last
+            shape = (m, cache.used + m)
+            mask = torch.full(shape, torch.finfo(self.embed.dtype).min, dtype=self.embed.dtype, device=ids.device)
+            mask, causal = mask.triu_(cache.used + 1)[None, None], False
+        x = self.embed[ids]
+        for index, layer in enumerate(self.layers):
+            qkv = F.linear(layer.before(x), layer.qkv, layer.qkv_bias).view(m, heads + 2 * kv_heads, width)
+            turned = qkv[:, : heads + kv_heads]
+            turned = turned * cos + turned.roll(width // 2, -1) * sin
+            q, k = turned[:, :heads].transpose(0, 1)[None], turned[:, heads:].transpose(0, 1)[None]
+            k, v = cache.update(k, qkv[:, heads + kv_heads :].transpose(0, 1)[None], index)
+            mixed = F.scaled_dot_product_attention(
+                q, k, v, attn_mask=mask, is_causal=causal, scale=layer.scale, enable_gqa=heads != kv_heads
+            )  # fmt: skip
+            mixed = mixed[0].transpose(0, 1).reshape(m, heads * width)
+            x = x + F.linear(mixed, layer.out, layer.out_bias)
+            gate, up = F.linear(layer.after(x), layer.gate_up, layer.gate_up_bias).chunk(2, dim=-1)
+            x = x + F.linear(F.silu(gate) * up, layer.down, layer.down_bias)
+        return self.head(self.norm(x if rows is None else x[rows]))
+
+
+def direct_forward(model: Any) -> DirectForward | None:
+    """A direct forward of `model`, None where its configuration has anything this file does not know."""
+    config = model.config
+    rotary = getattr(config, "rope_parameters", None) or {}
+    known = (
+        config.model_type in FAMILIES
+        and getattr(config, "hidden_act", None) == "silu"
+        and rotary.get("rope_type", "default") in ROTARIES
+        and not getattr(config, "quantization_config", None)
+        and not any(kind != "full_attention" for kind in getattr(config, "layer_types", None) or ())
+        and not getattr(config, "sliding_window", None)
+        and config.max_position_embeddings <= 1 << 18
+        and getattr(model, "hf_device_map", None) is None
+    )
+    if not known:
+        return None
+    with torch.inference_mode():
+        return DirectForward(model, [Layer(module) for module in model.model.layers])

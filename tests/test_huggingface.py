@@ -269,6 +269,22 @@ def test_a_model_that_ignores_the_tree_is_refused(dropped, dtype):
         check_tree_reading("target", model)
 
 
+@pytest.mark.parametrize("dtype", [torch.float32, torch.bfloat16, torch.float16])
+@pytest.mark.parametrize(
+    "config, message",
+    [
+        (transformers.MptConfig(vocab_size=V, d_model=32, n_heads=4, n_layers=2), "scores a tree differently"),
+        (transformers.BloomConfig(vocab_size=V, hidden_size=32, n_head=4, n_layer=2), "cannot read a tree"),
+    ],
+)
+def test_families_that_place_tokens_by_slot_are_refused(config, message, dtype):
+    torch.manual_seed(0)
+    config.initializer_range = 0.3
+    model = transformers.AutoModelForCausalLM.from_config(config, attn_implementation="eager").to(dtype)
+    with pytest.raises(ValueError, match=message):
+        check_tree_reading("target", HuggingFaceModel(model))
+
+
 def test_a_model_that_cannot_take_the_mask_is_refused():
     model = make()
     model.direct = None

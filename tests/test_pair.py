@@ -66,7 +66,7 @@ def test_plain_decoding_is_that_of_transformers(pair):
 
 def test_an_early_exit_draft_writes_the_same_text(pair):
     early = specviz.load_pair(draft="early-exit:4", device="cpu", dtype="float32")
-    assert early.info["draft"]["layers"] == 4 and early.info["name"] == "target + early-exit:4"
+    assert early.info["draft"]["layers"] == 4 and early.info["name"] == "embedded target + early-exit:4"
     for builder in ("chain", "sequoia"):
         trace = specviz.run(early, config(PROMPTS[0], builder))
         assert trace.tokens == greedy(pair, PROMPTS[0], 64)

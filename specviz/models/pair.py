@@ -71,8 +71,7 @@ def load_pair(
     tell = progress or (lambda fraction, message: None)
     chosen_device = choose_device(device)
     chosen_dtype = choose_dtype(dtype, chosen_device)
-    embedded = target is None and draft is None
-    if embedded:
+    if target is None and draft is None:
         draft = EMBEDDED / "draft"
     target = str(EMBEDDED / "target" if target is None else target)
     draft = None if draft is None else str(draft)
@@ -97,8 +96,9 @@ def load_pair(
     if drafter is not None:
         check_tree_reading("draft", drafter, model)
     text = TokenText(tokenizer)
+    names = [_short(name) for name in (target, draft) if name is not None]
     info = {
-        "name": "embedded pair" if embedded else " + ".join(map(_short, filter(None, (target, draft)))),
+        "name": "embedded pair" if names == ["embedded target", "embedded draft"] else " + ".join(names),
         "target": _describe(model, target),
         "draft": drafter and _describe(drafter, draft),
         "dtype": str(chosen_dtype).removeprefix("torch."),
@@ -146,4 +146,7 @@ def _describe(model: HuggingFaceModel, name: str) -> dict[str, Any]:
 
 def _short(name: str) -> str:
     """A hub name as it is, a folder by its last part: where it lies on this machine is nobody's business."""
-    return Path(name).name if Path(name).is_dir() else name
+    folder = Path(name).expanduser()
+    if folder.parent == EMBEDDED:
+        return f"embedded {folder.name}"
+    return folder.resolve().name if folder.is_dir() else name

@@ -15,7 +15,7 @@ LEVELS = [
     {"builders", "verifiers", "models", "theory", "exact"},
     {"registry", "training"},
     {"decode", "plots", "train"},
-    {"check", "measure", "cost", "bench_rules", "payload"},
+    {"check", "measure", "cost", "bench_rules", "payload", "same_text"},
     {"bench", "offline"},
     {"commands"},
     {"cli"},

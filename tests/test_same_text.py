@@ -1,0 +1,34 @@
+"""Same seed, same text, on exact toy models and with a run that was tampered with."""
+
+import pytest
+
+import specviz
+from specviz.same_text import compare_with_plain, promised
+
+PAIR = specviz.toy_pair(vocab=7, seed=2)
+RULES = {name: rule() for name, rule in specviz.VERIFIERS.items()}
+
+
+@pytest.mark.parametrize("temperature", [0.0, 0.7, 1.0])
+@pytest.mark.parametrize("builder", ["chain", "sequoia", "dyspec", "eagle2", "prompt-lookup"])
+def test_a_race_writes_the_text_of_plain_decoding(builder, temperature):
+    config = specviz.RunConfig(
+        "abc", specviz.BUILDERS[builder](), RULES["race"], temperature, max_new_tokens=40, seed=5
+    )
+    found = compare_with_plain(PAIR, config, specviz.run(PAIR, config).tokens)
+    assert found.equal and found.compared == 40 and found.margin is None
+
+
+@pytest.mark.parametrize("temperature", [0.0, 1.0])
+def test_a_difference_is_found_with_the_margin_of_the_two_best(temperature):
+    config = specviz.RunConfig("abc", specviz.BUILDERS["chain"](), RULES["race"], temperature, max_new_tokens=20)
+    tokens = list(specviz.run(PAIR, config).tokens)
+    tokens[8] = (tokens[8] + 1) % 7
+    found = compare_with_plain(PAIR, config, tokens)
+    assert (found.equal, found.position, found.compared) == (False, 8, 9) and found.margin > 0
+
+
+def test_only_keyed_rules_and_temperature_zero_promise_the_text():
+    assert promised(RULES["race"], 1.0) and promised(RULES["sequoia"], 0.0)
+    assert promised(specviz.VERIFIERS["target-match"](keyed=True), 1.0)
+    assert not promised(RULES["sequoia"], 1.0) and not promised(RULES["target-match"], 0.5)

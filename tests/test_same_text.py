@@ -1,11 +1,15 @@
 """Texts that must be those of plain decoding, token by token: at temperature 0, and with noise keyed by position."""
 
+import numpy as np
 import pytest
 
 import specviz
 from specviz.check import SMALL
 from specviz.decode import speculate
+from specviz.distributions import Sampling, probabilities
 from specviz.protocols import compatible
+from specviz.randomness import Seeded
+from specviz.tree import TokenTree
 
 BUILDERS, VERIFIERS = specviz.BUILDERS, specviz.VERIFIERS
 KEYED = [VERIFIERS["race"](), VERIFIERS["target-match"](keyed=True)]
@@ -57,3 +61,20 @@ def test_a_race_over_drafts_that_shared_the_race_accepts_more_than_over_independ
     config = specviz.RunConfig("ab", BUILDERS["chain"](depth=4), VERIFIERS["race"](), 1.0, max_new_tokens=600)
     steps = {law: len(list(speculate(pair, config, law=law))) for law in ("race", "iid")}
     assert steps["race"] < steps["iid"]
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("rule", KEYED, ids=["race", "target-match"])
+def test_texts_over_many_seeds_have_the_targets_law(rule):
+    """Equal texts prove nothing if plain decoding were off: chi-square of 200 000 pairs of tokens, at 1e-3."""
+    vocab, runs = 3, 200_000
+    rows = [probabilities(row, Sampling()) for row in np.random.default_rng(0).normal(size=(1 + vocab, vocab))]
+    tree = TokenTree(0, start=7, law="top")
+    for token in range(vocab):
+        tree.add(0, token)
+    counts = np.zeros((vocab, vocab))
+    for seed in range(runs):
+        verdict = rule(tree, rows, Seeded(seed))
+        counts[tree.tokens[verdict.path[0]], verdict.bonus] += 1
+    wanted = runs * rows[0][:, None] * np.array(rows[1:])
+    assert ((counts - wanted) ** 2 / wanted).sum() < 26.12  # 8 degrees of freedom

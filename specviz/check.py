@@ -102,13 +102,19 @@ def table(
 
 
 def error_of(
-    builder: TreeBuilder, verifier: Verifier, pair: TablePair, temperature: float = 1.0, law: str | None = None
+    builder: TreeBuilder,
+    verifier: Verifier,
+    pair: TablePair,
+    temperature: float = 1.0,
+    law: str | None = None,
+    **sampling: Any,
 ) -> tuple[float, int]:
     """The largest error of the exact law of the text over two steps, and how many outcomes were enumerated.
 
-    Texts of fewer than `LENGTH` tokens are completed by the target's own law; longer ones are cut.
+    `sampling` are further fields of the `RunConfig`: draft_temperature, top_p, top_k. Texts of fewer than `LENGTH`
+    tokens are completed by the target's own law; longer ones are cut.
     """
-    config = RunConfig(PROMPT, builder, verifier, temperature, max_new_tokens=LENGTH, seed=0)
+    config = RunConfig(PROMPT, builder, verifier, temperature, max_new_tokens=LENGTH, seed=0, **sampling)
     outcomes = exact_law(partial(_write, pair, config, law))
     row = partial(_target_row, pair, config.target_sampling)
     found: dict[tuple[int, ...], float] = {}

@@ -5,7 +5,7 @@ This is the only place that knows the order of things. p = target, q = draft.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from time import perf_counter
 from typing import Any
 
@@ -211,6 +211,14 @@ def _columns(index, tree, rows, verdict, emitted, pair, pieces) -> dict[str, Any
         corrected=whole and bool(tree.children[last]),
         law=tree.law,
         keys=tuple(tree.keys),
-        growth=tree.notes,
-        detail=verdict.detail,
+        growth=_with_texts(tree.notes, pair.piece),
+        detail=_with_texts(verdict.detail, pair.piece),
     )
+
+
+def _with_texts(data: Any, piece: Callable[[int], str]) -> Any:
+    """The same plain data with a list "texts" beside every list "tokens", so that a record needs no tokenizer."""
+    if not isinstance(data, dict):
+        return data
+    texts = {"texts": list(map(piece, data["tokens"]))} if "tokens" in data else {}
+    return {key: _with_texts(value, piece) for key, value in data.items()} | texts

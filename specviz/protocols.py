@@ -93,13 +93,15 @@ class TreeBuilder:
 
     Class attributes:
         name: the name in menus; title: the same for people; laws: the laws its trees can be filled with, the first is
-        its own; reads_draft: whether it needs a draft model.
+        its own; reads_draft: whether it needs a draft model; in_support: whether it leaves tokens alone to which the
+        draft gives no mass at all.
     """
 
     name: ClassVar[str]
     title: ClassVar[str]
     laws: ClassVar[tuple[str, ...]] = LAWS
     reads_draft: ClassVar[bool] = True
+    in_support: ClassVar[bool] = False
 
     @property
     def is_chain(self) -> bool:
@@ -140,7 +142,8 @@ class Verifier:
         reads_draft: whether it compares with the draft's rows; chain_only: whether a node may have one child at most;
         greedy_only: whether it works at temperature 0 only; lossless: False for rules that trade fidelity for speed;
         bias: for those, the sentence that says so; keyed: whether its output is argmin E / p, keyed by position;
-        at_zero: the sentence on what it does at temperature 0.
+        in_support: whether it tries no more children than the draft's row has tokens; at_zero: the sentence on what it
+        does at temperature 0.
     """
 
     name: ClassVar[str]
@@ -152,6 +155,7 @@ class Verifier:
     lossless: ClassVar[bool] = True
     bias: ClassVar[str] = ""
     keyed: ClassVar[bool] = False
+    in_support: ClassVar[bool] = False
     at_zero: ClassVar[str] = "At temperature 0 every token accepted is exactly the target's most probable one."
 
     def __call__(self, tree: TokenTree, p: Rows, rng: Randomness) -> Verdict:
@@ -197,7 +201,7 @@ def compatible(
     draft_temperature: float | None = None,
     law: str | None = None,
 ) -> Compatibility:
-    """Whether a builder and a verifier go together in this configuration.
+    """Whether a builder and a verifier go together in this configuration, whatever top_p and top_k are.
 
     Args:
         builder, verifier: the objects, with their parameters.
@@ -225,23 +229,28 @@ def compatible(
         return impossible(f"{verifier.title} compares with draft probabilities; {builder.title} asks no draft model.")
     if law == "race" and not verifier.keyed:
         return impossible(f"A race shares its noise with the target; {verifier.title} needs fresh randomness.")
+    single = draft_temperature == 0 and builder.reads_draft  # the draft's row holds a single token
+    useful = not single or builder.is_chain or builder.in_support
+    wasted = "With a draft temperature of 0 the draft has one token to offer, so every further sibling is wasted."
     if temperature == 0:
-        return verdict(True, True, True, verifier.at_zero)
+        return verdict(True, True, useful, verifier.at_zero if useful else wasted)
     if not verifier.lossless:
-        return verdict(True, False, True, verifier.bias)
-    # With one child per node there is nothing to replace: drawn is drawn.
-    chain = builder.is_chain and law in ("iid", "distinct") and not {"iid", "distinct"}.isdisjoint(verifier.laws)
-    if law not in verifier.laws and not chain:
-        return verdict(
-            True, False, True,
-            f"{verifier.title} is exact for children {DRAWN[verifier.laws[0]]}; "
-            f"here they are {DRAWN[law]}, so the text drifts from the target's distribution.",
-        )  # fmt: skip
-    if draft_temperature == 0 and law != "top" and not builder.is_chain:
-        return verdict(
-            True, True, False,
-            "With a draft temperature of 0 the draft has one token to offer, so every further sibling is wasted.",
-        )  # fmt: skip
+        return verdict(True, False, useful, verifier.bias)
+    if law not in verifier.laws:
+        # Where only one child of a node counts there is nothing to replace: drawn is drawn.
+        alone = builder.is_chain or (single and (builder.in_support or verifier.in_support))
+        drawn = {"iid", "distinct", "top"} if single else {"iid", "distinct"}
+        exact = alone and law in drawn and not {"iid", "distinct"}.isdisjoint(verifier.laws)
+        if not exact:
+            return verdict(
+                True, False, useful,
+                f"{verifier.title} is exact for children {DRAWN[verifier.laws[0]]}; "
+                f"here they are {DRAWN[law]}, so the text drifts from the target's distribution.",
+            )  # fmt: skip
+        reason = f"One child of a node counts here, drawn from the draft's row, so {verifier.title} is exact."
+        return verdict(True, True, useful, reason if useful else wasted)
+    if not useful:
+        return verdict(True, True, False, wasted)
     if verifier.keyed:
         return verdict(True, True, True, "The target's own race decides every token, so the seed alone fixes the text.")
     if len(verifier.laws) == len(LAWS) or not verifier.reads_draft:

@@ -27,6 +27,7 @@ class DySpec(TreeBuilder):
     name: ClassVar[str] = "dyspec"
     title: ClassVar[str] = "DySpec"
     laws: ClassVar[tuple[str, ...]] = ("distinct", "top", "race")
+    in_support: ClassVar[bool] = True
     size: int = whole(16, 1, 1024, "Nodes", "How many nodes the tree has, its root included.")
     depth: int = whole(16, 1, 64, "Levels", "How many levels the tree may have below its root.")
     batch: int = whole(

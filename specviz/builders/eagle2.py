@@ -40,6 +40,7 @@ class Eagle2(TreeBuilder):
     name: ClassVar[str] = "eagle2"
     title: ClassVar[str] = "EAGLE-2"
     laws: ClassVar[tuple[str, ...]] = ("top",)
+    in_support: ClassVar[bool] = True
     size: int = whole(16, 1, 1024, "Nodes", "How many nodes are kept, the root included.")
     depth: int = whole(5, 1, 64, "Levels", "How many levels the tree may have below its root.")
     width: int = whole(4, 1, 64, "Expanded per level", "How many nodes are expanded per level, and children of each.")
@@ -79,5 +80,9 @@ class Eagle2(TreeBuilder):
         tree.draft_rows = {node: rows[old] for node, old in tree.origin.items() if old in rows}
         cut = ranked[self.size - 1 :]
         tree.notes["candidates"] = len(ranked)
-        tree.notes["cut"] = [[place.get(lost.parent), lost.token, lost.value] for lost in cut[:CUT]]
+        tree.notes["cut"] = {
+            "parents": [place.get(lost.parent) for lost in cut[:CUT]],
+            "tokens": [lost.token for lost in cut[:CUT]],
+            "keys": [lost.value for lost in cut[:CUT]],
+        }
         return tree

@@ -92,7 +92,7 @@ def _unfold(nodes: int, levels: list[np.ndarray], best: list[np.ndarray], exact:
             continue
         children, b = [], int(exact[d][:, m].argmax())
         for k in range(b, 0, -1):
-            j = np.arange(1, m)
+            j = np.flatnonzero(np.isfinite(best[d + 1][:m]))
             share = int(j[(exact[d][k - 1, m - j] + levels[d][k - 1] * best[d + 1][j]).argmax()])
             children.append(share)
             m -= share

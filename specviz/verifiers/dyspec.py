@@ -24,6 +24,7 @@ class DySpecRule(Verifier):
     name: ClassVar[str] = "dyspec"
     title: ClassVar[str] = "DySpec"
     laws: ClassVar[tuple[str, ...]] = ("distinct",)
+    in_support: ClassVar[bool] = True
 
     def __call__(self, tree, p, rng):
         walk, node = Walk(tree), 0

@@ -1,0 +1,32 @@
+"""A tree grown by a builder alone, without target and rule; shared by the tests of the builders."""
+
+import math
+
+import specviz
+from specviz.check import SMALL
+from specviz.decode import DraftSession
+from specviz.distributions import Sampling
+from specviz.randomness import Seeded
+from specviz.tree import TokenTree
+
+BUILDERS = specviz.BUILDERS
+
+
+def small(name):
+    """A builder whose trees are small enough to enumerate."""
+    return BUILDERS[name](**SMALL.get(name, {}))
+
+
+def grow(builder, law=None, seed=0, vocab=6, room=50, notes=None, temperature=1.0, context=(0, 1)):
+    """One tree, and the draft session it was grown with."""
+    _, session = specviz.toy_pair(vocab=vocab, seed=seed).open(list(context))
+    tree = TokenTree(context[-1], start=len(context) - 1, law=law or builder.laws[0])
+    draft = DraftSession(session, tree, list(context), Sampling(temperature))
+    notes = builder.start() if notes is None else notes
+    return builder(draft, Seeded(seed), tree.law, room, notes), draft
+
+
+def path_prob(tree, node):
+    """The product of q along the path of a node."""
+    above = tree.topology.path(node)
+    return math.prod(float(tree.draft_rows[tree.parents[n]][tree.tokens[n]]) for n in above)

@@ -1,0 +1,90 @@
+"""DySpec's trees against brute force, and a variant that drops what it has drawn."""
+
+from dataclasses import dataclass
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import specviz
+from specviz.check import error_of
+from specviz.tree import TokenTree
+from tests.growing import BUILDERS, grow, path_prob
+
+VERIFIERS = specviz.VERIFIERS
+
+
+@pytest.mark.parametrize("law", ["distinct", "top", "race"])
+@pytest.mark.parametrize("depth", [2, 16])
+def test_dyspec_always_takes_the_best_next_slot(law, depth):
+    """Brute force: of all places where a token could be drawn next, the one most likely to be reached."""
+    for seed in range(8):
+        builder = BUILDERS["dyspec"](size=14, depth=depth)
+        tree, _ = grow(builder, law, seed)
+        for new in range(1, len(tree)):
+            slots = {}
+            for node in range(new):
+                if tree.depths[node] < depth and node in tree.draft_rows:
+                    drawn = [tree.tokens[child] for child in tree.children[node] if child < new]
+                    slots[node] = path_prob(tree, node) * (1 - float(tree.draft_rows[node][drawn].sum()))
+                elif tree.depths[node] < depth:
+                    slots[node] = path_prob(tree, node)
+            assert slots[tree.parents[new]] == pytest.approx(max(slots.values()), abs=1e-12)
+            assert tree.keys[new] == pytest.approx(max(slots.values()), abs=1e-12)
+            best = [key for _, key in tree.notes["waiting"][new - 1]]
+            del slots[tree.parents[new]]
+            assert best == pytest.approx(sorted((v for v in slots.values() if v > 1e-12), reverse=True)[:3], abs=1e-12)
+
+
+def test_dyspecs_batches_save_passes_and_change_nothing():
+    for seed in range(8):
+        lazy, one_by_one = grow(BUILDERS["dyspec"](size=24, batch=1), "distinct", seed)
+        batched, together = grow(BUILDERS["dyspec"](size=24, batch=8), "distinct", seed)
+        assert (lazy.parents, lazy.tokens, lazy.keys) == (batched.parents, batched.tokens, batched.keys)
+        assert one_by_one.passes == sum(map(bool, lazy.children)) > together.passes
+
+
+@settings(max_examples=40, deadline=None)
+@given(st.integers(0, 10**6), st.sampled_from([0.02, 0.05, 0.2]), st.sampled_from(["distinct", "top", "race"]))
+def test_dyspec_by_threshold_fills_exactly_the_slots_above_it(seed, threshold, law):
+    tree, draft = grow(BUILDERS["dyspec-threshold"](threshold=threshold, size=1000, depth=4), law, seed)
+    for node in range(len(tree)):
+        reach, left = path_prob(tree, node), 1.0
+        for child in tree.children[node]:
+            assert reach * left > threshold - 1e-12
+            left -= float(tree.draft_rows[node][tree.tokens[child]])
+        if tree.depths[node] < 4:
+            assert reach * left <= threshold + 1e-12
+    assert draft.passes <= 4
+
+
+def test_dyspec_by_threshold_cuts_the_least_likely_slots_of_a_level():
+    whole, _ = grow(BUILDERS["dyspec-threshold"](threshold=0.01, size=1000, depth=3), "top")
+    cut, _ = grow(BUILDERS["dyspec-threshold"](threshold=0.01, size=12, depth=3), "top")
+    assert len(cut) == 12 < len(whole)
+    last = cut.depths[-1]
+    assert cut.keys[1:] == whole.keys[1:12]  # within a level the best slots come first
+    assert min(key for key, depth in zip(cut.keys, cut.depths, strict=True) if depth == last) >= max(
+        key for key, depth in zip(whole.keys[12:], whole.depths[12:], strict=True) if depth == last
+    )
+
+
+@dataclass(frozen=True)
+class Reranked(BUILDERS["dyspec"]):
+    """DySpec with EAGLE-2's second half: it keeps the drawn tokens that turned out most likely."""
+
+    def __call__(self, draft, rng, law, room, notes):
+        tree = super().__call__(draft, rng, law, room, notes)
+        best = sorted(range(1, len(tree)), key=lambda node: (-path_prob(tree, node), node))[:2]
+        kept = TokenTree(tree.tokens[0], tree.start, tree.law)
+        place = {0: 0}
+        for node in sorted(best):
+            place[node] = kept.add(place[tree.parents[node]], tree.tokens[node])
+        kept.draft_rows = {place[node]: row for node, row in tree.draft_rows.items() if node in place}
+        return kept
+
+
+def test_reranking_drawn_tokens_is_caught_unless_the_target_draws_first():
+    pair = specviz.toy_pair(seed=1, closeness=0.2)
+    assert error_of(Reranked(size=4, depth=2), VERIFIERS["dyspec"](), pair)[0] > 1e-3
+    assert error_of(Reranked(size=4, depth=2), VERIFIERS["target-match"](), pair, law="distinct")[0] < 1e-12

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import logging
 from collections.abc import Iterator
 from itertools import count
@@ -53,8 +54,7 @@ def chips(prompt: gr.Textbox) -> None:
         with gr.Row(elem_classes="sv-chips"):
             for label, text in presets.items():
                 chip = gr.Button(label, size="sm", min_width=60, elem_classes=f"sv-chip sv-{name.lower()}")
-                chip.click(fn=lambda text=text: text, outputs=prompt, queue=False, show_progress="hidden",
-                           api_visibility="private")  # fmt: skip
+                chip.click(None, None, prompt, js=f"() => {json.dumps(text)}", api_visibility="private")
 
 
 def connect(engine: Engine, settings: Controls, go, stop, said, shown) -> None:

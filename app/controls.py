@@ -173,13 +173,21 @@ def _prompt(value: Any) -> str:
     return value
 
 
-def _number(name: str, value: Any) -> Any:
-    """A number as it came from the browser, whole where it can be."""
-    if value is not None and (isinstance(value, bool) or not isinstance(value, int | float)):
-        raise ValueError(f"{name} must be a number; got {str(value)[:40]!r}.")
-    if name == "max_new_tokens" and value is not None and value > MOST_TOKENS:
+def _number(name: str, value: Any) -> int | float | None:
+    """A number as it came from the browser: whole where it can be, None where a box was left empty."""
+    given = value
+    if isinstance(value, str):
+        try:
+            value = float(value) if value.strip() else None
+        except ValueError:
+            value = math.nan
+    if value is None:
+        return None
+    if isinstance(value, bool) or not isinstance(value, int | float) or not math.isfinite(value):
+        raise ValueError(f"{name} must be a number; got {str(given)[:40]!r}.")
+    if name == "max_new_tokens" and value > MOST_TOKENS:
         raise ValueError(f"{name} must be at most {MOST_TOKENS} here; got {value}.")
-    return int(value) if isinstance(value, float) and value.is_integer() and name != "temperature" else value
+    return int(value) if float(value).is_integer() else value
 
 
 def scalar_controls() -> dict[str, gr.components.Component]:
@@ -195,12 +203,12 @@ def scalar_controls() -> dict[str, gr.components.Component]:
             "seed": gr.Number(defaults.seed, label="Seed", precision=0, min_width=100),
         }
     with gr.Accordion("More", open=False):
+        # Text boxes, because a number box cannot be left empty: the browser fills in 0.
         more = {
-            "draft_temperature": gr.Number(None, label="Draft temperature",
-                                           info="Empty: the same as above, and 0.6 where that is 0."),
+            "draft_temperature": gr.Textbox("", label="Draft temperature", placeholder="as above; 0.6 where that is 0"),
             "top_p": gr.Slider(0.05, 1, value=defaults.top_p, step=0.05, label="Top-p", info="1 keeps every token."),
-            "top_k": gr.Number(None, label="Top-k", precision=0, info="Empty: keeps every token."),
-        }  # fmt: skip
+            "top_k": gr.Textbox("", label="Top-k", placeholder="keep every token"),
+        }
     return common | more
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import logging
 from collections.abc import Iterator
 from itertools import count
@@ -53,8 +54,7 @@ def chips(prompt: gr.Textbox) -> None:
         with gr.Row(elem_classes="sv-chips"):
             for label, text in presets.items():
                 chip = gr.Button(label, size="sm", min_width=60, elem_classes=f"sv-chip sv-{name.lower()}")
-                chip.click(fn=lambda text=text: text, outputs=prompt, queue=False, show_progress="hidden",
-                           api_visibility="private")  # fmt: skip
+                chip.click(None, None, prompt, js=f"() => {json.dumps(text)}", api_visibility="private")
 
 
 def connect(engine: Engine, settings: Controls, go, stop, said, shown) -> None:
@@ -71,18 +71,21 @@ def connect(engine: Engine, settings: Controls, go, stop, said, shown) -> None:
 
     def run(*values: Any) -> Iterator[dict]:
         kind, text = verdict(settings, values, whole=True)
-        yield {said: sentence(kind, text), stop: gr.Button(interactive=kind not in ("impossible", "error"))}
-        if kind in ("impossible", "error"):
-            return
+        yield {said: sentence(kind, text)}
         try:
+            if kind in ("impossible", "error"):
+                raise ValueError(text)
             for value in play(engine, settings.read(values), lossy=text if kind == "lossy" else None):
                 yield {shown: value}
         except ValueError as error:
             yield {said: sentence("error", settings.with_labels(str(error))), shown: message("", state="done")}
         yield {stop: gr.Button(interactive=False)}
 
+    asked = [go.click, settings.prompt.submit]
+    # In the browser, at once: waiting in the queue can be stopped as well.
+    gr.on(asked, None, None, stop, js="() => ({__type__: 'update', interactive: true})", **quiet)
     running = gr.on(
-        [go.click, settings.prompt.submit],
+        asked,
         run,
         settings.inputs,
         [shown, said, stop],

@@ -58,7 +58,7 @@ def launch(demo: gr.Blocks, **more: Any) -> Any:
         "run_history": False,
         "enable_monitoring": False,
         "state_session_capacity": 100,
-        "footer_links": ["api", "settings"],
+        "footer_links": ["settings"],
         "theme": gr.themes.Default(primary_hue="emerald", neutral_hue="slate", font=FONT, font_mono=MONO),
         "css_paths": [ASSETS / "style.css"],
     }

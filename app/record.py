@@ -18,8 +18,8 @@ from .stage import ASSETS
 def main() -> None:
     parser = argparse.ArgumentParser(description="Write the recorded run that the page opens with.")
     parser.add_argument("--prompt", default="Once upon a time there was a little")
-    parser.add_argument("--temperature", type=float, default=0.8)
-    parser.add_argument("--seed", type=int, default=0)
+    parser.add_argument("--temperature", type=float, default=0.6)
+    parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--max-new-tokens", type=int, default=96)
     config = specviz.RunConfig(**vars(parser.parse_args()))
     pair = default_pair()

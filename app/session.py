@@ -12,7 +12,7 @@ import specviz
 from specviz import RunConfig, Step
 from specviz.payload import decode_rate
 
-PACE = 0.05  # seconds of decoding that travel to the page together: 20 pictures a second are plenty
+PACE = 0.04  # seconds of decoding that travel to the page together: 20 pictures a second are plenty
 PLAIN_TOKENS = 24
 
 

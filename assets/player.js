@@ -30,8 +30,8 @@ function specvizPlayer(element) {
       run.head = news.head;
       $('prompt').textContent = news.head.prompt;
     }
-    if (news.state) {
-      run.state = news.state;
+    if (news.state) { // what is stopped while it waits or loads leaves the run on the screen as it was
+      run.state = news.state === 'stopped' && run.state !== 'running' ? 'done' : news.state;
       run.note = news.note || '';
     }
     if (news.plain_rate) run.plain = news.plain_rate;
@@ -128,9 +128,9 @@ function specvizPlayer(element) {
     put('per-pass', count ? (run.tokens / count).toFixed(2) : '–', `${run.tokens} tokens in ${count} passes`);
     put('acceptance', run.compared ? `${Math.round(100 * run.accepted / run.compared)} %` : '–',
       `${run.accepted} of ${run.compared} compared`);
-    put('rate', rate ? number(rate) : '–', run.head.recorded ? 'on the recording machine' : 'on this machine');
+    put('rate', rate ? number(rate) : '–', run.head.recorded ? 'when it was recorded' : 'on this machine');
     put('speedup', rate && run.plain ? `${(rate / run.plain).toFixed(2)}×` : '–',
-      run.plain ? `plain decoding: ${number(run.plain)}/s` : 'measured when the run ends');
+      run.plain ? `plain: ${number(run.plain)} tokens/s` : 'when the run ends');
     const parts = ['draft', 'target', 'verify', 'other'];
     parts.forEach((part, i) => {
       element.querySelector(`.sv-time-bar .${part}`).style.flexGrow = total ? run.seconds[i] / total : 0;
@@ -158,7 +158,7 @@ function specvizPlayer(element) {
     const last = $('last');
     last.hidden = !step.last;
     last.querySelector('svg').setAttribute('class', `node ${step.last}`);
-    last.querySelector('span').textContent = `${step.last} by the target, not a node`;
+    last.querySelector('span').textContent = `${step.last} (not a node)`;
   }
 
   // ---- the selected node ----
@@ -230,9 +230,9 @@ function specvizPlayer(element) {
 
   function onKey(event) {
     if (!element.isConnected) return document.removeEventListener('keydown', onKey);
-    const at = event.target, inside = element.contains(at);
-    if (event.ctrlKey || event.metaKey || event.altKey || !(inside || at === document.body)) return;
-    if (at.matches('select, summary') || (at.matches('button') && (event.key === ' ' || event.key === 'Enter'))) return;
+    const at = event.target, typed = at.matches('input, textarea, select, [contenteditable], [role=tab], [role=option]');
+    if (event.ctrlKey || event.metaKey || event.altKey || (typed && at !== $('scrub'))) return;
+    if (at.matches('button, summary, a') && (event.key === ' ' || event.key === 'Enter')) return;
     if (!element.offsetParent) return; // another tab is open
     const up = at === $('svg') || event.shiftKey || pinned !== null; // else up and down scroll the page
     const acts = {

@@ -263,7 +263,9 @@ def test_the_page_opens_with_the_library_s_defaults(settings):
     ("label", "value", "told"),
     [("Temperature", -1, "Temperature must be"), ("Temperature", float("nan"), "Temperature must be"),
      ("Temperature", None, "it is empty"), ("Temperature", "hot", "Temperature must be a number"),
-     ("Draft temperature", -1, "Draft temperature must be"), ("Top-p", 0, "Top-p must be above 0"),
+     ("Draft temperature", "-1", "Draft temperature must be"), ("Draft temperature", "warm", "Draft temperature must"),
+     ("Top-k", "1.5", "Top-k must be a whole"), ("Top-k", "nan", "Top-k must be"),
+     ("Top-p", 0, "Top-p must be above 0"),
      ("Top-k", 0, "Top-k must be"), ("Seed", -4, "Seed must"), ("Seed", 1.5, "Seed must"), ("Seed", None, "Seed must"),
      ("New tokens", 0, "New tokens must be"), ("New tokens", 10**9, "New tokens must be at most 512"),
      ("Nodes", 5000, "Sequoia: Nodes must be"), ("Acceptance", "much", "numbers from 0 to 1"),
@@ -274,6 +276,13 @@ def test_bad_input_gets_one_sentence(settings, label, value, told):
     settings.prompt.label = "Textbox"
     kind, text = live.verdict(settings, values(settings, **{label: value}), whole=True)
     assert kind == "error" and told in text and "\n" not in text and "Traceback" not in text
+
+
+def test_optional_numbers_may_be_left_empty(settings):
+    config = settings.read(values(settings, **{"Draft temperature": " ", "Top-k": ""}))
+    assert config.draft_temperature is None and config.top_k is None
+    config = settings.read(values(settings, **{"Draft temperature": "0.5", "Top-k": "40"}))
+    assert config.draft_temperature == 0.5 and config.top_k == 40
 
 
 def test_the_prompt_may_be_empty_while_other_controls_are_turned(settings):

@@ -179,6 +179,8 @@ def test_the_recorded_run_plays_and_pauses(serve, visit):
 def test_a_run_streams_to_its_end(serve, visit):
     pair = Gated()
     page = visit(serve(pair))
+    page.get_by_role("button", name="More").click()
+    expect(page.get_by_label("Top-k")).to_be_visible()
     page.get_by_label("New tokens").fill("40")
     page.locator("#sv-run").click()
     state(page, "done")

@@ -124,3 +124,13 @@ def test_measured_acceptance_follows_the_run(name):
     assert last.growth["acceptance"][0] > trees[0.0][-8].growth["acceptance"][0]
     pair = specviz.toy_pair(seed=1, closeness=0.2)
     assert error_of(BUILDERS[name](size=4, acceptance="measured"), VERIFIERS["sequoia"](), pair)[0] < 1e-12
+
+
+def test_the_dynamic_programme_takes_children_that_are_never_accepted():
+    """A vector with zeros, whose later children may still be worth the empty one before them."""
+    for vector in [(0.5, 0.0), (0.0, 0.5), (0.5, 0.0, 0.3), (0.0,)]:
+        for depth in (1, 2, 3):
+            for size in range(1, 9):
+                shape, value = best_tree(vector, size, depth, 8)
+                assert value == pytest.approx(expected_tokens(shape, vector)) and shape.depth.max() <= depth
+    assert best_tree((0.0, 0.5), 3, 1, 8)[1] == 1.5

@@ -1,0 +1,139 @@
+"""One node with several children: what each rule accepts exactly, and the ceiling that no rule can pass.
+
+p = target and q = draft, float64 rows [V]. A vector holds for each child the chance that it is the one accepted; it
+is written here a second time, apart from the rules themselves, so that each can check the other.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from itertools import combinations
+
+import numpy as np
+
+from .distributions import residual
+from .laws import most_probable, without
+
+
+def specinfer_acceptance(p: np.ndarray, q: np.ndarray, k: int) -> np.ndarray:
+    """SpecInfer with k i.i.d. children, float64 [k].
+
+    A refusal leaves norm([r - q]+) whichever token it was, so there is nothing to enumerate.
+    """
+    accepted, reached, r = np.zeros(k), 1.0, p
+    for child in range(k):
+        share = min(1.0, float(np.minimum(r, q).sum()))
+        accepted[child] = reached * share
+        reached *= 1 - share
+        r = residual(r, q)
+    return accepted
+
+
+def spectr_acceptance(p: np.ndarray, q: np.ndarray, k: int) -> np.ndarray:
+    """SpecTr's k-sequential selection with k i.i.d. children, float64 [k]: beta (1 - beta)^j at the best rho.
+
+    beta(rho) = sum min(q, p / rho); rho is the smallest in [1, k] with 1 - (1 - beta)^k <= rho beta, by bisection.
+    """
+
+    def beta(rho: float) -> float:
+        return min(1.0, float(np.minimum(q, p / rho).sum()))
+
+    def enough(rho: float) -> bool:
+        return 1 - (1 - beta(rho)) ** k <= rho * beta(rho)
+
+    low, high = 1.0, 1.0 if enough(1.0) else float(k)
+    while low < (rho := (low + high) / 2) < high:
+        low, high = (low, rho) if enough(rho) else (rho, high)
+    return beta(high) * (1 - beta(high)) ** np.arange(k)
+
+
+def sequoia_acceptance(p: np.ndarray, q: np.ndarray, k: int, fallback: bool = True) -> np.ndarray:
+    """Sequoia with k children drawn without replacement, float64 [k], over every order of tokens: small V only.
+
+    Args:
+        fallback: whether children are drawn uniformly once q is used up; without it this is DySpec's rule.
+    """
+    accepted = np.zeros(k)
+
+    def visit(child: int, reached: float, r: np.ndarray, d: np.ndarray, drawn: list[int]) -> None:
+        accepted[child] += reached * np.minimum(r, d).sum()
+        if child + 1 == k:
+            return
+        for token in np.flatnonzero(d > r):
+            gone = [*drawn, int(token)]
+            if fallback or q[np.setdiff1d(np.arange(len(q)), gone)].any():
+                visit(child + 1, reached * (d[token] - r[token]), residual(r, d), without(d, gone), gone)
+
+    visit(0, 1.0, p, q, [])
+    return accepted
+
+
+def sequoia_acceptance_of(p: np.ndarray, q: np.ndarray, tokens: Sequence[int], fallback: bool = True) -> np.ndarray:
+    """Sequoia along one draw without replacement, float64 [len(tokens)]: the chance of each child over its own token,
+    given the tokens before it. The mean over draws is `sequoia_acceptance`.
+    """
+    accepted, reached, r, d = np.zeros(len(tokens)), 1.0, p, q
+    for child, token in enumerate(tokens):
+        if not fallback and q[token] == 0:
+            break
+        accepted[child] = reached * min(1.0, float(np.minimum(r, d).sum()))
+        reached *= max(0.0, 1.0 - float(r[token] / d[token]))
+        if reached == 0:
+            break
+        r, d = residual(r, d), without(d, list(tokens[: child + 1]))
+    return accepted
+
+
+def target_match_acceptance(p: np.ndarray, q: np.ndarray, k: int) -> np.ndarray:
+    """The target's own draw looked up among the draft's k most probable tokens, float64 [min(k, V)].
+
+    For a fixed set of children this is the ceiling as well: no rule accepts more than their mass under p.
+    """
+    return p[most_probable(q, k)]
+
+
+def transport_acceptance(p: np.ndarray, q: np.ndarray, k: int | Sequence[int]) -> np.ndarray:
+    """The ceiling of all lossless rules for k i.i.d. children, float64, a value for each k.
+
+    Optimal transport: 1 + min over token sets H of p(H) - q(H)^k. The best H holds the tokens of smallest p / q.
+    """
+    with np.errstate(divide="ignore", invalid="ignore"):
+        order = np.argsort(np.where(q > 0, p / q, np.inf), kind="stable")
+    p_in, q_in = np.append(0.0, np.cumsum(p[order])), np.append(0.0, np.cumsum(q[order]))
+    return np.array([1 + min(0.0, float((p_in - q_in**power).min())) for power in np.atleast_1d(k)])
+
+
+def transport_acceptance_of(p: np.ndarray, law: Mapping[frozenset[int], float]) -> float:
+    """The same ceiling for any law of the set of children, trying all 2^V token sets: small V only.
+
+    Args:
+        law: set of child tokens -> its probability.
+    """
+    tokens = range(len(p))
+    sets = (frozenset(chosen) for size in range(len(p) + 1) for chosen in combinations(tokens, size))
+    return 1 + min(
+        sum(p[token] for token in h) - sum(share for children, share in law.items() if children <= h) for h in sets
+    )
+
+
+def distinct_sets(q: np.ndarray, k: int) -> dict[frozenset[int], float]:
+    """The law of the set of k children drawn without replacement, over every order of tokens: small V only."""
+    laws = {(): 1.0}
+    for _ in range(k):
+        laws = {
+            (*drawn, token): share * d[token]
+            for drawn, share in laws.items()
+            for d in [q if not drawn else _rest(q, drawn)]
+            for token in np.flatnonzero(d).tolist()
+        }
+    sets: dict[frozenset[int], float] = {}
+    for drawn, share in laws.items():
+        sets[frozenset(drawn)] = sets.get(frozenset(drawn), 0.0) + float(share)
+    return sets
+
+
+def _rest(q: np.ndarray, drawn: Sequence[int]) -> np.ndarray:
+    d = q
+    for last in range(1, len(drawn) + 1):
+        d = without(d, list(drawn[:last]))
+    return d

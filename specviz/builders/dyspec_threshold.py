@@ -26,7 +26,7 @@ class DySpecThreshold(TreeBuilder):
     title: ClassVar[str] = "DySpec by threshold"
     laws: ClassVar[tuple[str, ...]] = ("distinct", "top", "race")
     in_support: ClassVar[bool] = True
-    threshold: float = real(0.05, 0.0001, 0.999, "Threshold", "Fill every slot that is reached with a larger chance.")
+    threshold: float = real(0.2, 0.0001, 0.999, "Threshold", "Fill every slot that is reached with a larger chance.")
     size: int = whole(32, 1, 1024, "Most nodes", "How many nodes the tree may have, its root included.")
     depth: int = whole(8, 1, 64, "Levels", "How many levels the tree may have below its root.")
 

@@ -26,7 +26,7 @@ class SvipTree(TreeBuilder):
     size: int = whole(32, 1, 1024, "Nodes", "How many nodes the tree may have, its root included.")
     depth: int = whole(6, 1, 64, "Levels", "How many levels the tree may have below its root.")
     width: int = whole(2, 1, 32, "Children", "How many children an expanded node has.")
-    h: float = real(0.5, 0.0, 3.0, "Threshold h", "Expand a node while sqrt(c * entropy in nats) is at most this.")
+    h: float = real(0.7, 0.0, 3.0, "Threshold h", "Expand a node while sqrt(c * entropy in nats) is at most this.")
     c: float = real(0.15, 0.01, 2.0, "Factor c", "How much of an entropy counts as doubt.")
 
     def __post_init__(self) -> None:

@@ -191,6 +191,8 @@ def _timing(began: float, draft: float, target: float, verify: float) -> Timing:
 def _columns(index, tree, rows, verdict, emitted, pair, pieces) -> dict[str, Any]:
     """The fields of the `Step` of one decided tree, all but what the loop measured."""
     parents, tokens = tree.parents, tree.tokens
+    target_prob = rows.of(parents[1:], tokens[1:])
+    plain = target_prob if rows.sampling == Sampling() else rows.of(parents[1:], tokens[1:], plain=True)
     whole = len(emitted) == len(verdict.path) + 1
     last = verdict.path[-1] if verdict.path else 0
     return dict(
@@ -200,8 +202,8 @@ def _columns(index, tree, rows, verdict, emitted, pair, pieces) -> dict[str, Any
         tokens=tuple(tokens),
         texts=tuple(map(pair.piece, tokens)),
         draft_prob=tuple(tree.draft_prob()),
-        target_prob=(None, *rows.of(parents[1:], tokens[1:])),
-        target_prob_plain=(None, *rows.of(parents[1:], tokens[1:], plain=True)),
+        target_prob=(None, *target_prob),
+        target_prob_plain=(None, *plain),
         outcome=verdict.outcome,
         accept_prob=verdict.accept_prob,
         coin=verdict.coin,

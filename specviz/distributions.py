@@ -44,13 +44,15 @@ class Sampling:
         return self.top_p >= 1 and self.top_k is None
 
 
-def softmax(logits: np.ndarray) -> np.ndarray:
-    """Probabilities of logits [..., V] in float64."""
-    shifted = np.asarray(logits, dtype=np.float64)
-    shifted = shifted - shifted.max(axis=-1, keepdims=True)
-    np.exp(shifted, out=shifted)
-    shifted /= shifted.sum(axis=-1, keepdims=True)
-    return shifted
+def softmax(logits: np.ndarray, temperature: float = 1.0) -> np.ndarray:
+    """Probabilities of logits [..., V] at a temperature above 0, in float64."""
+    row = np.array(logits, dtype=np.float64)
+    row -= row.max(axis=-1, keepdims=True)
+    if temperature != 1:
+        row /= temperature
+    np.exp(row, out=row)
+    row /= row.sum(axis=-1, keepdims=True)
+    return row
 
 
 def probabilities(logits: np.ndarray, sampling: Sampling) -> np.ndarray:
@@ -62,7 +64,7 @@ def probabilities(logits: np.ndarray, sampling: Sampling) -> np.ndarray:
         row = np.zeros(len(logits))
         row[int(np.argmax(logits))] = 1.0
         return row
-    row = softmax(np.asarray(logits, dtype=np.float64) / sampling.temperature)
+    row = softmax(logits, sampling.temperature)
     if sampling.plain:
         return row
     order = np.argsort(-row, kind="stable")
@@ -100,14 +102,30 @@ class Rows:
         return self._rows[node]
 
     def of(self, nodes: Sequence[int], tokens: Sequence[int], plain: bool = False) -> list[float]:
-        """Probabilities of `tokens[i]` after `nodes[i]`; with `plain` those of the model itself, at temperature 1."""
-        if not plain or self.sampling == Sampling():
-            return [float(self[node][token]) for node, token in zip(nodes, tokens, strict=True)]
+        """Probabilities of `tokens[i]` after `nodes[i]`; with `plain` those of the model itself, at temperature 1.
+
+        For the record of many nodes: where it can, it forms no rows and works in the precision of the logits.
+        """
+        if not nodes:
+            return []
+        if plain or (self.sampling.plain and self.sampling.temperature > 0):
+            return self._gather(nodes, tokens, 1.0 if plain else self.sampling.temperature)
+        if self.sampling.temperature == 0:
+            best = {node: int(np.argmax(self.logits[node])) for node in set(nodes)}
+            return [float(best[node] == token) for node, token in zip(nodes, tokens, strict=True)]
+        return [float(self[node][token]) for node, token in zip(nodes, tokens, strict=True)]
+
+    def _gather(self, nodes: Sequence[int], tokens: Sequence[int], temperature: float) -> list[float]:
         inner = sorted(set(nodes))
-        rows = (
-            dict(zip(inner, softmax(np.asarray([self.logits[node] for node in inner])), strict=True)) if inner else {}
-        )
-        return [float(rows[node][token]) for node, token in zip(nodes, tokens, strict=True)]
+        place = {node: i for i, node in enumerate(inner)}
+        above = [place[node] for node in nodes]
+        logits = self.logits[inner]
+        logits = logits - logits.max(axis=1, keepdims=True)
+        if temperature != 1:
+            logits /= temperature
+        wanted = logits[above, tokens].astype(np.float64)
+        total = np.exp(logits, out=logits).sum(axis=1)
+        return (np.exp(wanted) / total[above]).tolist()
 
 
 def normalise(weights: np.ndarray) -> np.ndarray:

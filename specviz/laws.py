@@ -36,10 +36,16 @@ def draw_children(q: np.ndarray, count: int, law: str, rng: Randomness, position
 
 
 def _without_replacement(q: np.ndarray, count: int, rng: Randomness) -> list[int]:
-    rest, drawn = q, []
+    # The laws of `without`, not renormalised: a draw needs no more.
+    rest, drawn, left = q.copy(), [], 1.0
     for _ in range(min(count, len(q))):
-        drawn.append(rng.draw(rest))
-        rest = without(rest, drawn)
+        if left < 1e-6 and not rest.any():
+            rest[:] = 1.0
+            rest[drawn] = 0.0
+        token = rng.draw(rest)
+        drawn.append(token)
+        left -= float(rest[token])
+        rest[token] = 0.0
     return drawn
 
 

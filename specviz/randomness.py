@@ -7,6 +7,7 @@ for the same position gives the same numbers, which is what makes a seeded text 
 
 from __future__ import annotations
 
+from functools import lru_cache
 from typing import Protocol
 
 import numpy as np
@@ -46,7 +47,7 @@ class Seeded:
 
     def draw(self, probs: np.ndarray) -> int:
         # Two small searches, for a block and within it, in place of the running sum of a whole vocabulary.
-        blocks = np.add.reduceat(probs, np.arange(0, len(probs), BLOCK))
+        blocks = np.add.reduceat(probs, _block_starts(len(probs)))
         block, beyond = _search(blocks, self._stream.random() * blocks.sum())
         token, _ = _search(probs[block * BLOCK : (block + 1) * BLOCK], beyond)
         return block * BLOCK + token
@@ -60,11 +61,18 @@ class Seeded:
         return self._noise[position, size]
 
 
+@lru_cache(maxsize=8)
+def _block_starts(size: int) -> np.ndarray:
+    return np.arange(0, size, BLOCK)
+
+
 def _search(weights: np.ndarray, mark: float) -> tuple[int, float]:
     """Where `mark` falls on the weights laid end to end, never on a weight of zero, and how far into it."""
-    ends = np.cumsum(weights)
+    ends = weights.cumsum()
     # side="right" never lands on a weight of zero, not even when the mark is 0; rounding may carry it past the end.
-    place = min(int(np.searchsorted(ends, mark, side="right")), int(np.searchsorted(ends, ends[-1])))
+    place = int(ends.searchsorted(mark, side="right"))
+    if place == len(ends):
+        place = int(ends.searchsorted(ends[-1]))
     return place, mark - (float(ends[place - 1]) if place else 0.0)
 
 

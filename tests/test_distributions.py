@@ -43,9 +43,11 @@ def test_rows_agree_however_they_are_asked_for():
     for sampling in (Sampling(), Sampling(0.5), Sampling(0.5, 0.8), Sampling(0.0)):
         rows = Rows(values, sampling)
         nodes, tokens = [0, 2, 2, 3], [1, 0, 6, 3]
-        assert rows.of(nodes, tokens) == [rows[n][t] for n, t in zip(nodes, tokens, strict=True)]
+        wanted = [rows[n][t] for n, t in zip(nodes, tokens, strict=True)]
+        assert rows.of(nodes, tokens) == pytest.approx(wanted, rel=1e-5)
+        assert rows.of([1], [2]) == pytest.approx([rows[1][2]], rel=1e-5)
         assert rows.of(nodes, tokens, plain=True) == pytest.approx(
-            [softmax(values[n])[t] for n, t in zip(nodes, tokens, strict=True)]
+            [softmax(values[n])[t] for n, t in zip(nodes, tokens, strict=True)], rel=1e-5
         )
     assert Rows(values, Sampling()).of([], [], plain=True) == []
 

@@ -47,6 +47,24 @@ def test_a_step_is_sent_whole(trace):
     )
 
 
+PAIRS = [
+    (builder, verifier)
+    for builder in specviz.BUILDERS.values()
+    for verifier in specviz.VERIFIERS.values()
+    if specviz.compatible(builder(), verifier(), 0.8).possible
+]
+
+
+@pytest.mark.parametrize(("builder", "verifier"), PAIRS, ids=lambda kind: kind.name)
+def test_every_combination_can_be_shown(builder, verifier):
+    config = replace(CONFIG, builder=builder(), verifier=verifier(), max_new_tokens=12)
+    for step in specviz.speculate(specviz.toy_pair(vocab=12), config):
+        sent = payload.step_payload(step, verifier())
+        assert len(sent["outcome"]) == len(step.parents)
+        assert all(text.endswith((".", "?")) and "None" not in text and "nan" not in text for text in sent["sentences"])
+        json.dumps(sent, allow_nan=False)
+
+
 def test_messages_cannot_be_mistaken_for_markup(trace):
     hostile = "</script><img src=x onerror=alert(1)>${alert(1)}{{alert(1)}}`"
     text = payload.message("run", [], head=payload.head(CONFIG, hostile, "pair"))

@@ -155,3 +155,20 @@ def test_every_width_and_scheme_fits(serve, visit, width, scheme):
     if width < 500:
         tree, prompt = page.locator(".sv-svg").bounding_box(), page.get_by_role("textbox", name="Prompt").bounding_box()
         assert tree["y"] < prompt["y"], "on a phone the run comes before the controls"
+
+
+def test_the_wheel_zooms_with_ctrl_or_when_the_tree_has_the_focus(serve, visit):
+    page = visit(serve())
+    canvas, svg = page.locator(".sv-svg > g"), page.locator(".sv-svg")
+    start = canvas.get_attribute("transform")
+    svg.hover()
+    page.mouse.wheel(0, -120)
+    assert canvas.get_attribute("transform") == start, "the wheel belongs to the page"
+    page.keyboard.down("Control")
+    page.mouse.wheel(0, -120)
+    page.keyboard.up("Control")
+    expect(canvas).not_to_have_attribute("transform", start)
+    zoomed = canvas.get_attribute("transform")
+    svg.focus()
+    page.mouse.wheel(0, -120)
+    expect(canvas).not_to_have_attribute("transform", zoomed)

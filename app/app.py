@@ -5,14 +5,12 @@ Neither torch nor a model is loaded here: the page opens with a recorded run, th
 
 from __future__ import annotations
 
-import os
 import sys
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
 # Python puts this script's own folder first, where `import app` would find this file instead of the package.
 sys.path[:] = [str(ROOT), *(entry for entry in sys.path if Path(entry or ".").resolve() not in (ROOT, ROOT / "app"))]
-os.environ.setdefault("GRADIO_ANALYTICS_ENABLED", "False")  # read when gradio is imported
 
 from app.page import build_demo, launch  # noqa: E402
 

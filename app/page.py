@@ -6,8 +6,6 @@ import os
 from collections.abc import Callable
 from typing import Any
 
-os.environ.setdefault("GRADIO_ANALYTICS_ENABLED", "False")  # read when gradio is imported
-
 import gradio as gr
 
 import specviz

@@ -61,6 +61,8 @@ class Engine:
         key = (config.prompt, config.temperature, config.top_p, config.top_k)
         if measure and key not in self._plain_rates:
             plain = specviz.autoregress(self.pair, replace(config, max_new_tokens=PLAIN_TOKENS))
+            if len(self._plain_rates) >= 100:  # a prompt is part of the key, and visitors may write many
+                self._plain_rates.clear()
             self._plain_rates[key] = decode_rate(plain.steps)
         return self._plain_rates.get(key)
 

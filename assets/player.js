@@ -25,7 +25,10 @@ function specvizPlayer(element) {
   function receive(text) {
     if (!text) return;
     const news = JSON.parse(text);
-    if (news.run && news.run !== run.name) start(news.run);
+    if (news.run && news.run !== run.name) {
+      if (run.name && innerWidth < 760) element.scrollIntoView({ block: 'start' }); // on a phone Run is far below
+      start(news.run);
+    }
     if (news.head) {
       run.head = news.head;
       $('prompt').textContent = news.head.prompt;

@@ -83,7 +83,7 @@ def recorded_message(trace: Trace, plain: Trace | None = None) -> str:
 def head(config: Any, prompt: str, pair: str, lossy: str | None = None) -> dict[str, Any]:
     """What is run, said once at its start; `lossy` is the reason why its text is not the target's own, if it is not."""
     builder, verifier = build("builder", config.builder), build("verifier", config.verifier)
-    title = f"{builder.title} tree, {verifier.title} rule, temperature {config.temperature:g}, seed {config.seed}"
+    title = f"{builder.title} × {verifier.title}, temperature {config.temperature:g}, seed {config.seed}"
     return {"title": title, "pair": pair, "prompt": prompt, "lossy": lossy}
 
 

@@ -1,0 +1,65 @@
+"""Helpers of the browser tests: a pair behind a gate, and what a page says of itself."""
+
+import threading
+
+from playwright.sync_api import expect
+
+import specviz
+
+
+class Gated:
+    """A toy pair whose target waits for a permit before every pass.
+
+    Args:
+        permits: how many passes may be made at once.
+        pieces: what tokens look like.
+        fail_at: the pass at which the target breaks.
+    """
+
+    def __init__(self, permits=10**6, pieces=None, fail_at=None):
+        self.toy, self.pieces, self.fail_at = specviz.toy_pair(vocab=12), pieces, fail_at
+        self.gate, self.passes = threading.Semaphore(permits), 0
+
+    def __getattr__(self, name):
+        return getattr(self.toy, name)
+
+    def piece(self, token):
+        return self.pieces[token] if self.pieces else self.toy.piece(token)
+
+    def stream(self, context):
+        return self.piece
+
+    def open(self, tokens):
+        target, draft = self.toy.open(tokens)
+        forward = target.forward
+
+        def gated(tree, nodes):
+            assert self.gate.acquire(timeout=60)
+            self.passes += 1
+            if self.passes == self.fail_at:
+                raise RuntimeError("the target broke")
+            return forward(tree, nodes)
+
+        target.forward = gated
+        return target, draft
+
+
+def state(page, name):
+    expect(page.locator(".sv-recorded")).to_be_hidden(timeout=30_000)
+    expect(page.locator(".sv-state")).to_have_attribute("data-state", name, timeout=60_000)
+
+
+def steps(page):
+    return int(page.locator(".sv-scrub").get_attribute("max")) + 1
+
+
+def counts_add_up(page):
+    counts = page.locator(".sv-legend [data-letter]:not([hidden]) b").all_inner_texts()
+    total = int(page.locator(".sv-sum b").inner_text())
+    assert sum(map(int, counts)) == total == int(page.locator(".sv-svg").get_attribute("data-nodes"))
+    return total
+
+
+def choose(page, menu, option):
+    page.get_by_label(menu, exact=True).click()
+    page.get_by_role("option", name=option, exact=True).click()

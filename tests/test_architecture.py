@@ -9,7 +9,7 @@ ROOT = Path(__file__).resolve().parent.parent
 FILES = sorted([*ROOT.glob("specviz/**/*.py"), *ROOT.glob("app/**/*.py")])
 LEVELS = [
     {"tree", "distributions", "randomness", "reading", "_version"},
-    {"config", "acceptance", "parameters", "laws"},
+    {"config", "acceptance", "parameters", "laws", "cost_table"},
     {"record"},
     {"protocols"},
     {"builders", "verifiers", "models", "theory", "node_theory", "exact"},

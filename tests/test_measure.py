@@ -114,11 +114,13 @@ def test_rejection_rates_are_those_of_the_rules_themselves():
     for rule in ("specinfer", "target-match"):
         slow = acceptance_vector(PAIR, RULES[rule], TEXTS * 60, CONFIG, width=3)
         assert found.rates[rule] == pytest.approx(1 - np.cumsum(slow.acceptance), abs=0.025), rule
-    for k in (1, 2, 3):
-        slow = acceptance_vector(PAIR, RULES["spectr"], TEXTS * 60, CONFIG, width=k)
-        assert found.rates["spectr"][k - 1] == pytest.approx(1 - sum(slow.acceptance), abs=0.012)
+    # What these two do with the first child depends on how many there are.
+    for rule in ("spectr", "typical"):
+        for place, k in enumerate((1, 2, 3)):
+            slow = acceptance_vector(PAIR, RULES[rule], TEXTS * 60, CONFIG, width=k)
+            assert found.rates[rule][place] == pytest.approx(1 - sum(slow.acceptance), abs=0.012)
     many = rejection_rates(PAIR, TEXTS * 60, CONFIG, widths=(1, 2, 3))
-    for rule in ("sequoia", "dyspec", "traversal", "race", "typical"):
+    for rule in ("sequoia", "dyspec", "traversal", "race"):
         slow = acceptance_vector(PAIR, RULES[rule], TEXTS * 60, CONFIG, width=3)
         assert many.rates[rule] == pytest.approx(1 - np.cumsum(slow.acceptance), abs=0.025), rule
 

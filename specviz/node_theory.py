@@ -68,20 +68,21 @@ def sequoia_acceptance(p: np.ndarray, q: np.ndarray, k: int, fallback: bool = Tr
     return accepted
 
 
-def sequoia_acceptance_of(p: np.ndarray, q: np.ndarray, tokens: Sequence[int], fallback: bool = True) -> np.ndarray:
-    """Sequoia along one draw without replacement, float64 [len(tokens)]: the chance of each child over its own token,
-    given the tokens before it. The mean over draws is `sequoia_acceptance`.
+def sequoia_refusals(p: np.ndarray, q: np.ndarray, tokens: Sequence[int], fallback: bool = True) -> np.ndarray:
+    """Sequoia along one draw without replacement, float64 [k]: the chance that the first 1, 2, ... k children are all
+    refused, given the tokens before the last of them. The mean over draws is 1 - cumsum of `sequoia_acceptance`.
     """
-    accepted, reached, r, d = np.zeros(len(tokens)), 1.0, p, q
+    refused, reached, r, d = np.zeros(len(tokens)), 1.0, p, q
     for child, token in enumerate(tokens):
         if not fallback and q[token] == 0:
+            refused[child:] = reached  # no child left to try
             break
-        accepted[child] = reached * min(1.0, float(np.minimum(r, d).sum()))
+        refused[child] = reached * max(0.0, 1 - float(np.minimum(r, d).sum()))
         reached *= max(0.0, 1.0 - float(r[token] / d[token]))
         if reached == 0:
             break
         r, d = residual(r, d), without(d, list(tokens[: child + 1]))
-    return accepted
+    return refused
 
 
 def target_match_acceptance(p: np.ndarray, q: np.ndarray, k: int) -> np.ndarray:

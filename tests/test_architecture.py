@@ -9,14 +9,14 @@ ROOT = Path(__file__).resolve().parent.parent
 FILES = sorted([*ROOT.glob("specviz/**/*.py"), *ROOT.glob("app/**/*.py")])
 LEVELS = [
     {"tree", "distributions", "randomness", "reading", "_version"},
-    {"config", "acceptance", "parameters", "laws"},
+    {"config", "acceptance", "parameters", "laws", "cost_table"},
     {"record"},
     {"protocols"},
     {"builders", "verifiers", "models", "theory", "node_theory", "exact"},
     {"registry", "training"},
     {"decode", "train"},
-    {"check", "measure", "measure_nodes", "measure_traces", "cost", "bench_rules", "payload", "same_text"},
-    {"machines", "forecast"},
+    {"check", "measure", "cost", "bench_rules", "payload", "same_text"},
+    {"measure_nodes", "measure_traces", "machines", "forecast"},
     {"plots"},
     {"bench", "offline"},
     {"commands"},

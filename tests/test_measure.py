@@ -1,5 +1,7 @@
 """Measured acceptance against closed forms, on exact toy models."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
@@ -7,6 +9,8 @@ import specviz
 from specviz.acceptance import check_acceptance, expected_tokens, find_acceptance, read_acceptance
 from specviz.distributions import Sampling, total_variation
 from specviz.measure import acceptance_vector, own_texts, rows_on_text, wilson
+from specviz.measure_nodes import LONGEST, draft_doubt, rejection_rates
+from specviz.measure_traces import compared_nodes, depth_acceptance
 from specviz.tree import Topology
 
 PAIR = specviz.toy_pair(vocab=5, seed=3)
@@ -96,3 +100,106 @@ def test_a_bad_acceptance_file_gets_a_sentence(tmp_path, text):
     path.write_text(text)
     with pytest.raises(ValueError, match="acceptance"):
         read_acceptance(path)
+
+
+# All rules on the same rows, and what recorded runs tell.
+
+
+def test_rejection_rates_are_those_of_the_rules_themselves():
+    """Closed forms over the text against each rule's own code on many draws."""
+    found = rejection_rates(PAIR, TEXTS, CONFIG, widths=(1, 2, 3))
+    assert found.positions == sum(len(text) - 1 for text in TEXTS)
+    assert found.rates["specinfer"][0] == pytest.approx(1 - one_minus_tv())
+    assert found.rates["speculative-sampling"] == (pytest.approx(1 - one_minus_tv()), None, None)
+    for rule in ("specinfer", "target-match"):
+        slow = acceptance_vector(PAIR, RULES[rule], TEXTS * 60, CONFIG, width=3)
+        assert found.rates[rule] == pytest.approx(1 - np.cumsum(slow.acceptance), abs=0.025), rule
+    # What these two do with the first child depends on how many there are.
+    for rule in ("spectr", "typical"):
+        for place, k in enumerate((1, 2, 3)):
+            slow = acceptance_vector(PAIR, RULES[rule], TEXTS * 60, CONFIG, width=k)
+            assert found.rates[rule][place] == pytest.approx(1 - sum(slow.acceptance), abs=0.012)
+    many = rejection_rates(PAIR, TEXTS * 60, CONFIG, widths=(1, 2, 3))
+    for rule in ("sequoia", "dyspec", "traversal", "race"):
+        slow = acceptance_vector(PAIR, RULES[rule], TEXTS * 60, CONFIG, width=3)
+        assert many.rates[rule] == pytest.approx(1 - np.cumsum(slow.acceptance), abs=0.025), rule
+
+
+def test_no_rule_goes_below_the_floor_of_its_law():
+    found = rejection_rates(PAIR, TEXTS, CONFIG, widths=(1, 2, 4, 5, 99))
+    assert found.widths == (1, 2, 4, 5)  # no more children than tokens
+    for rule in ("specinfer", "spectr"):
+        assert all(rate >= floor - 1e-9 for rate, floor in zip(found.rates[rule], found.floors["iid"], strict=True))
+    assert found.rates["target-match"] == found.floors["top"]
+    assert found.rates["sequoia"][-1] == pytest.approx(0)  # the cover property
+    for rule, rates in found.rates.items():
+        for rate, low, high in zip(rates, found.low[rule], found.high[rule], strict=True):
+            assert rate is None or low - 1e-12 <= rate <= high + 1e-12
+
+
+def test_rejection_at_temperature_zero_is_a_question_of_rank():
+    config = specviz.RunConfig(temperature=0.0)
+    found = rejection_rates(PAIR, TEXTS, config, widths=(1, 3))
+    slow = acceptance_vector(PAIR, RULES["exact-match"], TEXTS, config, width=3)
+    assert found.rates == {"exact-match": (1 - slow.acceptance[0], pytest.approx(1 - sum(slow.acceptance)))}
+
+
+def test_doubt_by_hand():
+    found = draft_doubt(PAIR, TEXTS[:1], CONFIG)
+    rows = list(rows_on_text(PAIR, TEXTS[0], Sampling(), Sampling()))
+    for place, (_, p, q) in enumerate(rows):
+        assert found.entropy[place] == pytest.approx(-(q * np.log(q)).sum())
+        assert found.cross_entropy[place] == pytest.approx(-(q * np.log(p)).sum())
+        assert found.acceptance[place] == pytest.approx(1 - total_variation(p, q))
+        assert any(found.draft_prob[place] == q[x] and found.target_prob[place] == p[x] for x in range(len(q)))
+    assert found.c == pytest.approx((np.median(np.divide(found.cross_entropy, found.entropy)) - 1) / 2)
+    shares = [min(1, q[x] / p[x]) for (_, p, q), x in zip(rows, TEXTS[0][1:], strict=True)]
+    assert found.accepted_length[0] == pytest.approx(np.cumprod(shares[:16]).sum())
+    assert found.accepted_length[-1] == pytest.approx(shares[-1])
+
+
+def test_the_accepted_length_on_the_targets_own_text_is_that_of_chains():
+    """The identity of `_lengths`: both are sums of products of min(p, q)."""
+    config = specviz.RunConfig("abc", temperature=1.0, max_new_tokens=1500, builder=specviz.BUILDERS["chain"](depth=16),
+                               verifier=RULES["speculative-sampling"])  # fmt: skip
+    texts = own_texts(PAIR, ["abc"], config)
+    expected = np.mean(draft_doubt(PAIR, texts, config).accepted_length[:-LONGEST])
+    # Positions of a text, not steps: a chain drafted at every position of the target's own text.
+    lengths = []
+    for start in range(2, len(texts[0]) - 20, 3):
+        step = next(specviz.speculate(PAIR, specviz.RunConfig(texts[0][:start], config.builder, config.verifier, 1.0,
+                                                              seed=start, max_new_tokens=40)))  # fmt: skip
+        lengths.append(len(step.path))
+    assert expected == pytest.approx(np.mean(lengths), abs=0.15)
+
+
+def test_depth_acceptance_counts_what_the_trace_says():
+    config = specviz.RunConfig("ab", temperature=1.0, max_new_tokens=60)
+    builder = specviz.BUILDERS["branching"](widths=(2, 1))
+    trace = specviz.run(PAIR, replace(config, builder=builder))
+    found = depth_acceptance([trace])
+    full = [step for step in trace.steps if len(step.parents) == 5]
+    assert found.tried[0][1] >= len(full) and len(found.tried) == 2 and len(found.tried[0]) == 2
+    hits = sum(step.outcome[1] == "accepted" for step in trace.steps if len(step.outcome) > 1)
+    assert found.accepted[0][0] == hits
+    seconds = sum(len(step.path) == 2 for step in trace.steps)
+    assert sum(found.accepted[1]) == seconds
+    assert found.rates[1][1] is None and found.intervals[1][1] is None  # the second level has one child each
+    low, high = found.intervals[0][0]
+    assert low < found.rates[0][0] < high
+    assert found.vector[0] == pytest.approx((hits + seconds) / (found.tried[0][0] + found.tried[1][0]))
+    assert found.levels(least=1)[0][0] == found.rates[0][0]
+    assert found.levels(least=10**6) == (found.vector, found.vector)
+    assert depth_acceptance([trace], levels=1).tried == (tuple(map(sum, zip(*found.tried, strict=True))),)
+    assert check_acceptance(found.levels()) == found.levels()
+    assert depth_acceptance([]).rates == ()
+
+
+def test_compared_nodes_are_all_that_were_compared():
+    trace = specviz.run(PAIR, specviz.RunConfig("ab", temperature=1.0, max_new_tokens=30))
+    found = compared_nodes([trace, trace])
+    outcomes = [outcome for step in trace.steps for outcome in step.outcome]
+    assert len(found.accepted) == 2 * (outcomes.count("accepted") + outcomes.count("rejected"))
+    assert sum(found.accepted) == 2 * outcomes.count("accepted")
+    assert all(0 <= q <= 1 for q in found.draft_prob)
+    assert compared_nodes([]).accepted == ()

@@ -216,7 +216,7 @@ def test_as_many_children_as_tokens_cover_everything(pair):
 
 @given(rows(high=4), st.integers(1, 3))
 @settings(max_examples=40, deadline=None)
-def test_the_mean_over_draws_is_the_exact_vector(pair, k):
+def test_the_mean_over_draws_is_the_exact_refusal(pair, k):
     p, q = pair
     k = min(k, len(p))
     mean = np.zeros(k)
@@ -225,8 +225,8 @@ def test_the_mean_over_draws_is_the_exact_vector(pair, k):
         return tuple(draw_children(q, k, "distinct", rng, 1))
 
     for tokens, share in law(program).items():
-        mean += share * node_theory.sequoia_acceptance_of(p, q, tokens)
-    assert mean == pytest.approx(node_theory.sequoia_acceptance(p, q, k), abs=1e-12)
+        mean += share * node_theory.sequoia_refusals(p, q, tokens)
+    assert mean == pytest.approx(1 - np.cumsum(node_theory.sequoia_acceptance(p, q, k)), abs=1e-12)
 
 
 def best_by_programme(p, law_of_sets):

@@ -8,6 +8,7 @@ of tokens per pass.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import ClassVar
@@ -53,18 +54,41 @@ def best_tree(acceptance: tuple, size: int, depth: int, width: int) -> tuple[Top
         The shape, nodes breadth first, and its expected tokens per pass. It has fewer nodes than `size` only where
         depth and width leave no room for more.
     """
+    return _unfold(size, *_programme(acceptance, size, depth, width))
+
+
+def best_trees(
+    acceptance: tuple, sizes: Sequence[int], depths: Sequence[int], width: int
+) -> dict[tuple[int, int], tuple[Topology, float]]:
+    """`best_tree` for every size and depth: one dynamic programme holds all smaller trees."""
+    largest, deepest = max(sizes), max(depths)
+    one_vector = not isinstance(acceptance[0], tuple)
+    programme = _programme(acceptance, largest, deepest, width) if one_vector else None
+    found = {}
+    for depth in depths:
+        if one_vector:  # with one vector for all levels the lower part of a programme is that of a shallower tree
+            part = [rows[deepest - depth :] for rows in programme]
+        else:
+            part = _programme(acceptance, largest, depth, width)
+        found |= {(size, depth): _unfold(size, *part) for size in sizes}
+    return found
+
+
+def _programme(acceptance: tuple, size: int, depth: int, width: int) -> tuple[list, list, list]:
+    """The dynamic programme, level by level: P, `best` and `exact`.
+
+    best[d][m] is the most tokens from a subtree of exactly m nodes whose top node is at depth d (at the last level only
+    a single node fits), and exact[d][b][m] the same with exactly b children.
+    """
     levels = [acceptance] * depth if not isinstance(acceptance[0], tuple) else list(acceptance)
     levels = [np.asarray(level[:width], float) for level in (levels + levels[-1:] * depth)[:depth]]
-    # best[d][m]: the most tokens from a subtree of exactly m nodes whose top node is at depth d. At the last level
-    # only a single node fits. exact[d][b][m]: the same with exactly b children.
     best: list[np.ndarray] = [np.full(size + 1, -np.inf) for _ in range(depth + 1)]
     best[depth][1] = 1.0
     exact: list[np.ndarray] = [None] * depth
     for d in reversed(range(depth)):
         exact[d] = _split(levels[d], best[d + 1])
         best[d] = exact[d].max(axis=0)
-    whole_tree = int(np.flatnonzero(np.isfinite(best[0]))[-1])
-    return _unfold(whole_tree, levels, best, exact), float(best[0][whole_tree])
+    return levels, best, exact
 
 
 def _split(level: np.ndarray, below: np.ndarray) -> np.ndarray:
@@ -84,8 +108,11 @@ def _split(level: np.ndarray, below: np.ndarray) -> np.ndarray:
     return exact
 
 
-def _unfold(nodes: int, levels: list[np.ndarray], best: list[np.ndarray], exact: list[np.ndarray]) -> Topology:
-    """Follow the choices of the dynamic programme back from the root, level by level."""
+def _unfold(
+    size: int, levels: list[np.ndarray], best: list[np.ndarray], exact: list[np.ndarray]
+) -> tuple[Topology, float]:
+    """Follow the choices of the dynamic programme back from the root; the largest tree of at most `size` nodes."""
+    nodes = int(np.flatnonzero(np.isfinite(best[0][: size + 1]))[-1])
     parents, waiting = [-1], [(0, 0, nodes)]  # (node, depth, nodes of its subtree)
     for node, d, m in waiting:
         if m == 1:
@@ -99,4 +126,4 @@ def _unfold(nodes: int, levels: list[np.ndarray], best: list[np.ndarray], exact:
         for share in reversed(children):
             waiting.append((len(parents), d + 1, share))
             parents.append(node)
-    return Topology(tuple(parents))
+    return Topology(tuple(parents)), float(best[0][nodes])

@@ -1,7 +1,7 @@
 """The commands, by name: one module each, with HELP, EXAMPLE, add_arguments(parser) and run(args)."""
 
 from .. import train
-from . import bench, calibrate, check, export, generate, replay, tree
+from . import bench, calibrate, check, cost, export, generate, optimize, replay, tree
 
 COMMANDS = {
     "generate": generate,
@@ -11,5 +11,7 @@ COMMANDS = {
     "check": check,
     "bench": bench,
     "calibrate": calibrate,
+    "cost": cost,
+    "optimize": optimize,
     "train": train,
 }

@@ -1,0 +1,71 @@
+"""`cost`: time the parts of a step on this machine, for trees of rising size."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from pathlib import Path
+
+from ..config import Choice, RunConfig
+from ..cost import PROMPT, measure_cost
+from ..cost_table import CostTable
+from ..machines import MACHINES, machine
+from .options import add_pair, strategy
+
+HELP = "Time the target's pass over n nodes, the draft's passes and the overhead on this machine."
+EXAMPLE = "--temperature 0.8 --json > cost.json"
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("--temperature", type=float, default=0.8, metavar="T", help="the target's (default 0.8)")
+    parser.add_argument("--verifier", default="sequoia", help="the rule whose arithmetic is timed (default sequoia)")
+    parser.add_argument("--seconds", type=float, default=45.0, metavar="S", help="stop after so long (default 45)")
+    add_machine(parser)
+    add_pair(parser)
+    parser.add_argument("--json", action="store_true", help="print the table as JSON, to be read by `optimize --cost`")
+
+
+def run(args: argparse.Namespace) -> None:
+    table = table_for(args, RunConfig(PROMPT, temperature=args.temperature, verifier=_rule(args)))
+    if args.json:
+        print(table.to_json())
+        return
+    print(f"{table.machine}: {table.note}\nplain decoding: {1000 * table.plain_s:.2f} ms a token\n")
+    print("  nodes  target ms  overhead ms   of a plain step")
+    for size, target, rest in zip(table.sizes, table.target_s, table.overhead_s, strict=True):
+        print(f"{size:7}{1000 * target:11.2f}{1000 * rest:13.2f}{target / table.plain_s:18.2f}")
+    print("\n  nodes  draft ms a pass")
+    for width, draft in zip(table.widths, table.draft_s, strict=True):
+        print(f"{width:7}{1000 * draft:17.2f}")
+
+
+def add_machine(parser: argparse.ArgumentParser) -> None:
+    names = ", ".join(MACHINES)
+    parser.add_argument("--machine", metavar="NAME", help=f"a projection instead of this machine: {names} or flat:N")
+
+
+def table_for(args: argparse.Namespace, config: RunConfig) -> CostTable:
+    """The table of --machine, that of --cost, or a fresh measurement of this machine with the pair asked for."""
+    if args.machine:
+        return machine(args.machine)
+    if getattr(args, "cost", None):
+        try:
+            return CostTable.from_json(Path(args.cost).read_text(encoding="utf-8"))
+        except OSError as error:
+            raise ValueError(f"--cost: {args.cost!r} cannot be read: {error.strerror}.") from None
+    from ..models.pair import load_pair
+
+    pair = load_pair(args.target, args.draft, device=args.device, dtype=args.dtype)
+    table = None
+    for progress in measure_cost(pair, config, seconds=getattr(args, "seconds", 45.0)):
+        table = progress.table
+        if sys.stderr.isatty():
+            print(f"\r{progress.done} of {progress.of} bursts ", end="", file=sys.stderr, flush=True)
+    if table is None:
+        raise ValueError("the models end every text at once, so there is no step to time.")
+    return table
+
+
+def _rule(args: argparse.Namespace) -> Choice:
+    args.verifier = "exact-match" if args.temperature == 0 and args.verifier == "sequoia" else args.verifier
+    return Choice.of(strategy(args, "verifier", args.verifier))

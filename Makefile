@@ -4,7 +4,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 PIP := $(BIN)/pip install -q --disable-pip-version-check -c constraints.txt
 
-.PHONY: demo test fast lint figures screenshots browser clean
+.PHONY: demo test fast lint screenshots browser clean
 
 demo: $(VENV)/.installed
 	$(BIN)/python app/app.py
@@ -36,6 +36,9 @@ $(VENV)/.installed-dev: $(VENV)/.installed requirements-dev.txt
 browser:
 	@command -v chromium chromium-browser google-chrome >/dev/null || { apt-get update -qq && apt-get install -y -qq chromium; } \
 		|| sudo sh -c 'apt-get update -qq && apt-get install -y -qq chromium'
+
+screenshots: $(VENV)/.installed-dev browser  ## the pictures of the README, from the running demo
+	$(BIN)/python tests/screenshots.py
 
 clean:
 	rm -rf $(VENV) .pytest_cache .ruff_cache .hypothesis

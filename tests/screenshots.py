@@ -1,0 +1,49 @@
+"""The pictures of the README, taken from the running demo: `make screenshots`.
+
+Not a test. It needs a Chromium, as the browser tests do, and writes assets/screenshots/.
+"""
+
+from __future__ import annotations
+
+import shutil
+import sys
+from pathlib import Path
+
+from playwright.sync_api import sync_playwright
+
+ROOT = Path(__file__).resolve().parent.parent
+sys.path.insert(0, str(ROOT))
+
+from app.page import build_demo, launch  # noqa: E402
+
+OUT = ROOT / "assets" / "screenshots"
+SIZES = {"light": (1400, 940), "dark": (1400, 940), "phone": (390, 844)}
+
+
+def main() -> None:
+    browser_path = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None)
+    if browser_path is None:
+        sys.exit("no Chromium found: install the package chromium first")
+    OUT.mkdir(parents=True, exist_ok=True)
+    demo = build_demo()
+    _, url, _ = launch(demo, prevent_thread_lock=True, quiet=True)
+    with sync_playwright() as playwright:
+        browser = playwright.chromium.launch(
+            executable_path=browser_path, args=["--no-sandbox", "--disable-gpu", "--disable-background-networking"]
+        )
+        for name, (width, height) in SIZES.items():
+            page = browser.new_page(viewport={"width": width, "height": height})
+            page.goto(url + ("?__theme=dark" if name == "dark" else "?__theme=light"))
+            page.wait_for_selector(".sv-svg .node")
+            if name != "phone":
+                page.locator(".sv-svg .node.x").first.click()  # the inspector says why a token was rejected
+            page.mouse.move(5, 5)
+            page.wait_for_timeout(500)
+            page.screenshot(path=OUT / f"live-{name}.png")
+            print(OUT / f"live-{name}.png")
+        browser.close()
+    demo.close()
+
+
+if __name__ == "__main__":
+    main()

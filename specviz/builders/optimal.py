@@ -1,4 +1,4 @@
-"""The optimal tree by priority queue (exponential-races paper, algorithm 3).
+"""The optimal tree by priority queue (Kobus and Gündüz 2025, algorithm 3).
 
 Unlike Sequoia's dynamic programme it takes the most likely node again and again, in k log k steps. For acceptance
 vectors that never rise both find the same value. Where a vector rises, a good child hides behind a poor one and taking

@@ -1,4 +1,4 @@
-"""Exponential races shared by draft and target (exponential-races paper, algorithms 2 and 5).
+"""Exponential races shared by draft and target (Kobus and Gündüz 2025, algorithms 2 and 5).
 
 Unlike every rule with coins the target's token does not depend on the tree at all: it is argmin E / p, with noise E
 keyed by the position in the text, and a child is accepted where it is that token. Where the draft ran the same race

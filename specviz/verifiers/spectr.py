@@ -54,31 +54,25 @@ class SpecTr(Verifier):
 
 
 def division_factor(p: np.ndarray, q: np.ndarray, k: int) -> float:
-    """rho*: the smallest rho in [1, k] with 1 - (1 - beta)^k <= rho beta, where beta = sum min(q, p / rho).
+    """rho* by bisection: the smallest rho in [1, k] with 1 - (1 - beta)^k <= rho beta, beta = sum min(q, p / rho).
 
-    A token counts q up to rho = p / q and p / rho beyond: between two such turns beta = full + part / rho, and rho* is
-    found by bisection. Of the last bracket it is the upper end, because every rho from rho* upwards is lossless.
+    A token counts q up to rho = p / q and p / rho beyond, so with every halving fewer tokens are left to look at: beta
+    is full + part / rho, and what p and q still hold. Of the last bracket it is the upper end, because every rho from
+    rho* upwards is lossless.
     """
-    always = p >= k * q
-    turning = (p > q) & ~always
-    full, part = float(q @ always), float(p @ (p <= q))
-    p, q = p[turning], q[turning]
-    order = np.argsort(p / q)
-    turns = np.append((p / q)[order], k)
-    fulls = full + np.append(np.cumsum(q[order][::-1])[::-1], 0.0)
-    parts = part + np.append(0.0, np.cumsum(p[order]))
-    beta = np.minimum(1.0, fulls + parts / turns)
-    enough = 1 - (1 - beta) ** k <= turns * beta
-    enough[-1] = True  # k always is, by Bernoulli's inequality, whatever rounding says
-    place = int(np.argmax(enough))
-    low, high = float(turns[place - 1]) if place else 1.0, float(turns[place])
-    full, part = float(fulls[place]), float(parts[place])
+    low, high = 1.0, float(k)
+    always, never = p >= high * q, p <= low * q
+    full, part = float(q[always].sum()), float(p[never & ~always].sum())
+    open_ = ~(always | never)
+    p, q = p[open_], q[open_]
     while low < (rho := (low + high) / 2) < high:
-        beta = min(1.0, full + part / rho)
+        counts_q = p >= rho * q
+        more_full, more_part = (float(q @ counts_q), float(p @ ~counts_q)) if len(p) else (0.0, 0.0)
+        beta = min(1.0, full + more_full + (part + more_part) / rho)
         if 1 - (1 - beta) ** k > rho * beta:
-            low = rho
+            low, part, p, q = rho, part + more_part, p[counts_q], q[counts_q]
         else:
-            high = rho
+            high, full, p, q = rho, full + more_full, p[~counts_q], q[~counts_q]
     return high
 
 

@@ -112,17 +112,17 @@ def test_rejection_rates_are_those_of_the_rules_themselves():
     assert found.rates["specinfer"][0] == pytest.approx(1 - one_minus_tv())
     assert found.rates["speculative-sampling"] == (pytest.approx(1 - one_minus_tv()), None, None)
     for rule in ("specinfer", "target-match"):
-        slow = acceptance_vector(PAIR, RULES[rule], TEXTS * 60, CONFIG, width=3)
-        assert found.rates[rule] == pytest.approx(1 - np.cumsum(slow.acceptance), abs=0.025), rule
+        slow = acceptance_vector(PAIR, RULES[rule], TEXTS * 20, CONFIG, width=3)
+        assert found.rates[rule] == pytest.approx(1 - np.cumsum(slow.acceptance), abs=0.04), rule
     # What these two do with the first child depends on how many there are.
     for rule in ("spectr", "typical"):
         for place, k in enumerate((1, 2, 3)):
-            slow = acceptance_vector(PAIR, RULES[rule], TEXTS * 60, CONFIG, width=k)
-            assert found.rates[rule][place] == pytest.approx(1 - sum(slow.acceptance), abs=0.012)
-    many = rejection_rates(PAIR, TEXTS * 60, CONFIG, widths=(1, 2, 3))
+            slow = acceptance_vector(PAIR, RULES[rule], TEXTS * 20, CONFIG, width=k)
+            assert found.rates[rule][place] == pytest.approx(1 - sum(slow.acceptance), abs=0.03)
+    many = rejection_rates(PAIR, TEXTS * 20, CONFIG, widths=(1, 2, 3))
     for rule in ("sequoia", "dyspec", "traversal", "race"):
-        slow = acceptance_vector(PAIR, RULES[rule], TEXTS * 60, CONFIG, width=3)
-        assert many.rates[rule] == pytest.approx(1 - np.cumsum(slow.acceptance), abs=0.025), rule
+        slow = acceptance_vector(PAIR, RULES[rule], TEXTS * 20, CONFIG, width=3)
+        assert many.rates[rule] == pytest.approx(1 - np.cumsum(slow.acceptance), abs=0.04), rule
 
 
 def test_no_rule_goes_below_the_floor_of_its_law():

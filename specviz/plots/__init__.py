@@ -1,0 +1,58 @@
+"""The figures, one module each: `info(data)` is the arithmetic as plain data, `draw(info)` the plotly figure.
+
+Each module also has a `TITLE` and `HOW_TO_READ`, a sentence or two for whoever looks at it. `plot` does both steps;
+`export` has the numbers as JSON and CSV. Nothing here loads torch.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import plotly.graph_objects as go
+
+from . import (
+    acceptance,
+    bounds,
+    cost,
+    depth,
+    doubt,
+    lengths,
+    marginal,
+    predicted,
+    probability,
+    ratio,
+    rejection,
+    ribbon,
+    shapes,
+    speedup,
+    tree,
+)
+
+PLOTS = {
+    "acceptance": acceptance,  # of an Acceptance or several
+    "depth": depth,  # of a DepthAcceptance
+    "rejection": rejection,  # of RejectionRates
+    "probability": probability,  # of a Doubt
+    "doubt": doubt,  # of a Doubt
+    "bounds": bounds,  # of a Doubt
+    "ratio": ratio,  # of a Doubt
+    "shapes": shapes,  # of an acceptance vector and sizes
+    "cost": cost,  # of a CostTable
+    "speedup": speedup,  # of a Forecast
+    "predicted": predicted,  # of predicted.Points
+    "marginal": marginal,  # of an acceptance vector, a CostTable and sizes
+    "lengths": lengths,  # of a Trace
+    "ribbon": ribbon,  # of a Trace
+    "tree": tree,  # of a Step
+}
+
+
+def plot(name: str, *data: Any, **options: Any) -> go.Figure:
+    """The figure called `name` of its data.
+
+    Raises:
+        ValueError: if there is no such figure; the message lists what there is.
+    """
+    if name not in PLOTS:
+        raise ValueError(f"plot must be one of {', '.join(PLOTS)}; got {name!r}.")
+    return PLOTS[name].draw(PLOTS[name].info(*data, **options))

@@ -1,0 +1,68 @@
+"""SVIP's lower bounds beside the acceptance itself, positions sorted by acceptance (SVIP, figure 4)."""
+
+from __future__ import annotations
+
+from math import isfinite
+from typing import NamedTuple
+
+import plotly.graph_objects as go
+
+from ..measure_nodes import Doubt
+from ..theory import bretagnolle_huber_bound, entropy_estimate, pinsker_bound
+from . import theme
+
+TITLE = "Acceptance and its lower bounds"
+HOW_TO_READ = (
+    "Positions from the most to the least acceptable. Pinsker's and Bretagnolle-Huber's bounds need the target and are "
+    "never above the acceptance; the estimate needs the draft alone and may be. Below 0 a bound says nothing."
+)
+MOST = 600
+
+
+class Info(NamedTuple):
+    """Columns over positions in order of falling acceptance, and how often the estimate is above the acceptance."""
+
+    acceptance: tuple[float, ...]
+    pinsker: tuple[float, ...]
+    bretagnolle_huber: tuple[float, ...]
+    estimate: tuple[float, ...]
+    c: float
+    overestimated: float
+
+
+def info(doubt: Doubt, c: float | None = None) -> Info:
+    """The columns of a measurement; `c` is the factor of the estimate, None for the pair's own."""
+    c = doubt.c if c is None else c
+    rows = []
+    for acceptance, entropy, cross in zip(doubt.acceptance, doubt.entropy, doubt.cross_entropy, strict=True):
+        kl = max(0.0, cross - entropy)
+        pinsker = max(0.0, pinsker_bound(kl)) if isfinite(kl) else 0.0
+        below = bretagnolle_huber_bound(kl) if isfinite(kl) else 0.0
+        rows.append((acceptance, pinsker, below, max(0.0, entropy_estimate(entropy, c))))
+    rows.sort(key=lambda row: -row[0])
+    above = sum(row[3] > row[0] for row in rows) / len(rows) if rows else 0.0
+    columns = zip(*rows, strict=True) if rows else ((),) * 4
+    return Info(*(tuple(column) for column in columns), c, above)
+
+
+def draw(info: Info) -> go.Figure:
+    if not info.acceptance:
+        return theme.empty("Nothing measured yet: calibrate on a text to see how tight the bounds are.")
+    title = f"{TITLE}; the estimate is too high at {info.overestimated:.0%} of positions"
+    fig = theme.figure("positions, sorted by acceptance", "chance that a drafted token is accepted", title)
+    every = max(1, len(info.acceptance) // MOST)
+    places = list(range(1, len(info.acceptance) + 1))[::every]
+    for name, values, colour, mark in (
+        (f"1 - sqrt(c H), c = {info.c:.3g}", info.estimate, theme.PURPLE, "cross"),
+        ("Bretagnolle-Huber", info.bretagnolle_huber, theme.SKY, "circle"),
+        ("Pinsker", info.pinsker, theme.ORANGE, "diamond"),
+    ):
+        fig.add_scatter(
+            x=places, y=values[::every], name=name, mode="markers",
+            marker={"color": colour, "symbol": mark, "size": 4, "opacity": 0.6}, hovertemplate="%{y:.3f}",
+        )  # fmt: skip
+    fig.add_scatter(
+        x=places, y=info.acceptance[::every], name="acceptance, 1 - TV", mode="lines",
+        line={"color": theme.GREEN, "width": 2.5}, hovertemplate="%{y:.3f}",
+    )  # fmt: skip
+    return fig

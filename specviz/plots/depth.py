@@ -1,0 +1,53 @@
+"""Acceptance by depth and rank, from recorded runs."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import plotly.graph_objects as go
+
+from ..measure_traces import DepthAcceptance
+from . import theme
+
+TITLE = "Acceptance by level and rank"
+HOW_TO_READ = (
+    "Each cell is how often the k-th child was accepted below accepted nodes of one level. Were text without memory, "
+    "all rows would be alike; a fall or rise from row to row is what one vector for all levels misses."
+)
+
+
+class Info(NamedTuple):
+    """Levels from 1, ranks from 1, rates [levels][ranks] (None where nothing was tried), and labels with intervals."""
+
+    levels: tuple[int, ...]
+    ranks: tuple[int, ...]
+    rates: tuple[tuple[float | None, ...], ...]
+    labels: tuple[tuple[str, ...], ...]
+
+
+def info(found: DepthAcceptance) -> Info:
+    """The matrix of recorded runs."""
+    labels = tuple(
+        tuple(
+            "never tried" if cell is None else f"{hits} of {tried} accepted, [{cell[0]:.3f}, {cell[1]:.3f}]"
+            for hits, tried, cell in zip(*rows, strict=True)
+        )
+        for rows in zip(found.accepted, found.tried, found.intervals, strict=True)
+    )
+    ranks = len(found.tried[0]) if found.tried else 0
+    return Info(tuple(range(1, len(found.tried) + 1)), tuple(range(1, ranks + 1)), found.rates, labels)
+
+
+def draw(info: Info) -> go.Figure:
+    if not info.levels:
+        return theme.empty("No recorded run with a tree yet.")
+    fig = theme.figure("k, rank of the child", "level of the child below the root", TITLE)
+    fig.add_heatmap(
+        x=info.ranks, y=info.levels, z=info.rates, text=info.labels, name="acceptance", zmin=0, xgap=1, ygap=1,
+        colorscale=[[0, "rgba(0,158,115,0.05)"], [1, theme.GREEN]], hoverongaps=False,
+        colorbar={"title": {"text": "accepted"}, "outlinewidth": 0},
+        hovertemplate="level %{y}, child %{x}: %{z:.3f} (%{text})<extra></extra>",
+    )  # fmt: skip
+    fig.update_yaxes(autorange="reversed", dtick=1)
+    fig.update_xaxes(dtick=1 if len(info.ranks) <= 20 else 4)
+    return fig

@@ -1,0 +1,54 @@
+"""The numbers behind a figure, to take along: JSON of its info, CSV of its series."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+import math
+from typing import Any
+
+import plotly.graph_objects as go
+
+
+def to_json(info: Any) -> str:
+    """An info (a NamedTuple, or a dataclass in it) as JSON text; what is not a finite number becomes null."""
+    return json.dumps(_plain(info), ensure_ascii=False, allow_nan=False)
+
+
+def _plain(value: Any) -> Any:
+    if hasattr(value, "_asdict"):
+        return {name: _plain(item) for name, item in value._asdict().items()}
+    if hasattr(value, "__dataclass_fields__"):
+        return {name: _plain(getattr(value, name)) for name in value.__dataclass_fields__}
+    if isinstance(value, dict):
+        return {str(name): _plain(item) for name, item in value.items()}
+    if isinstance(value, list | tuple):
+        return [_plain(item) for item in value]
+    if isinstance(value, float) and not math.isfinite(value):
+        return None
+    return value
+
+
+def to_csv(figure: go.Figure) -> str:
+    """The series of a figure as CSV text: series, x, y, and z for a heat map."""
+    text = io.StringIO()
+    writer = csv.writer(text, lineterminator="\n")
+    writer.writerow(["series", "x", "y", "z"])
+    for trace in figure.data:
+        name = _safe(trace.name or "")
+        if getattr(trace, "z", None) is not None:
+            for y, row in zip(trace.y, trace.z, strict=True):
+                writer.writerows([name, x, y, _number(z)] for x, z in zip(trace.x, row, strict=True))
+        elif trace.x is not None and trace.y is not None:
+            writer.writerows([name, _safe(x), _safe(y), ""] for x, y in zip(trace.x, trace.y, strict=True))
+    return text.getvalue()
+
+
+def _number(value: Any) -> Any:
+    return "" if value is None or value != value else value
+
+
+def _safe(value: Any) -> Any:
+    """Text that a spreadsheet will not take for a formula."""
+    return f"'{value}" if isinstance(value, str) and value[:1] in tuple("=+-@\t\r") else _number(value)

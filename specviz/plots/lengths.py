@@ -1,0 +1,60 @@
+"""Tree size and accepted tokens step by step (DySpec, figure 5)."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import plotly.graph_objects as go
+
+from ..record import Trace
+from . import theme
+
+TITLE = "Drafted and accepted, step by step"
+HOW_TO_READ = (
+    "Grey bars are the nodes drafted in a step, green bars the tokens it wrote, the target's own included; the dashed "
+    "line is the mean. A dynamic tree should be large where much is accepted."
+)
+
+
+class Info(NamedTuple):
+    """Per step: nodes drafted (root excluded), tokens accepted, tokens written; and tokens written per step."""
+
+    drafted: tuple[int, ...]
+    accepted: tuple[int, ...]
+    written: tuple[int, ...]
+    mean_written: float
+
+
+def info(trace: Trace) -> Info:
+    """The strip of a run."""
+    written = tuple(len(step.emitted) for step in trace.steps)
+    return Info(
+        tuple(len(step.parents) - 1 for step in trace.steps),
+        tuple(len(step.path) for step in trace.steps),
+        written,
+        sum(written) / len(written) if written else 0.0,
+    )
+
+
+def draw(info: Info) -> go.Figure:
+    if not info.drafted:
+        return theme.empty("This run has no steps.")
+    fig = theme.figure("step", "tokens written", f"{TITLE}: {info.mean_written:.2f} tokens a step", barmode="overlay")
+    steps = list(range(1, len(info.drafted) + 1))
+    fig.add_bar(
+        x=steps, y=info.drafted, name="nodes drafted (right axis)", marker={"color": theme.GREY}, opacity=0.35,
+        yaxis="y2", hovertemplate="step %{x}: %{y} nodes drafted<extra></extra>",
+    )  # fmt: skip
+    fig.add_bar(
+        x=steps, y=info.written, name="tokens written", marker={"color": theme.GREEN}, width=0.5,
+        customdata=info.accepted,
+        hovertemplate="step %{x}: %{customdata} accepted, %{y} written<extra></extra>",
+    )  # fmt: skip
+    theme.rule_line(fig, info.mean_written, f"mean {info.mean_written:.2f}", theme.GREEN)
+    fig.update_layout(
+        yaxis2={
+            "title": "nodes drafted", "overlaying": "y", "side": "right", "showgrid": False, "rangemode": "tozero",
+            "automargin": True,
+        }
+    )  # fmt: skip
+    return fig.update_yaxes(rangemode="tozero", selector={"title": {"text": "tokens written"}})

@@ -1,0 +1,73 @@
+"""Measured speedup laid over the prediction, with plain decoding as 1."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+import plotly.graph_objects as go
+
+from . import theme
+
+TITLE = "Speedup, predicted and measured"
+HOW_TO_READ = (
+    "The line is what acceptance and costs predict, the marks are what was timed; bars span the rounds. Above the "
+    "dashed line speculation is faster than plain decoding on the same machine, and orange crosses below it lose."
+)
+
+
+class Point(NamedTuple):
+    """One configuration: its name, tree size, predicted and measured speedup, and the span of the rounds."""
+
+    name: str
+    size: int
+    predicted: float
+    measured: float
+    low: float
+    high: float
+
+
+class Info(NamedTuple):
+    """Points by size, measured over predicted, which of them lose, and the largest error of a prediction."""
+
+    points: tuple[Point, ...]
+    ratios: tuple[float, ...]
+    loses: tuple[bool, ...]
+    worst: float
+
+
+def info(points: Sequence[Point]) -> Info:
+    """The points in order of size."""
+    points = tuple(sorted(points, key=lambda point: (point.size, point.name)))
+    ratios = tuple(point.measured / point.predicted for point in points)
+    worst = max((abs(ratio - 1) for ratio in ratios), default=0.0)
+    return Info(points, ratios, tuple(point.measured < 1 for point in points), worst)
+
+
+def draw(info: Info) -> go.Figure:
+    if not info.points:
+        return theme.empty("Nothing timed yet: measure some tree sizes to lay them over the prediction.")
+    title = f"{TITLE}: the prediction misses by {info.worst:.0%} at most"
+    fig = theme.figure("nodes of the tree, its root included", "speedup, times plain decoding", title)
+    sizes = [point.size for point in info.points]
+    fig.add_scatter(
+        x=sizes, y=[point.predicted for point in info.points], name="predicted", mode="lines+markers",
+        line={"color": theme.SKY}, marker={"symbol": "circle-open", "size": 8},
+        text=[point.name for point in info.points], hovertemplate="%{text}: %{y:.2f} predicted<extra></extra>",
+    )  # fmt: skip
+    for lost, name, colour, mark in (
+        (False, "measured", theme.GREEN, "square"), (True, "measured, slower than plain", theme.VERMILLION, "x"),
+    ):  # fmt: skip
+        chosen = [point for point, loses in zip(info.points, info.loses, strict=True) if loses == lost]
+        if chosen:
+            values = [point.measured for point in chosen]
+            fig.add_scatter(
+                x=[point.size for point in chosen], y=values, name=name, mode="markers",
+                marker={"color": colour, "symbol": mark, "size": 9}, text=[point.name for point in chosen],
+                error_y=theme.error_bars(values, [point.low for point in chosen], [point.high for point in chosen]),
+                hovertemplate="%{text}: %{y:.2f} measured<extra></extra>",
+            )  # fmt: skip
+    theme.rule_line(fig, 1.0, "plain decoding")
+    theme.logarithmic("x", fig, sorted(set(sizes)))
+    fig.update_yaxes(rangemode="tozero")
+    return fig

@@ -1,0 +1,56 @@
+"""The draft's probability of a token against its chance to be accepted and the target's (DySpec, figure 2)."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import plotly.graph_objects as go
+
+from ..measure_nodes import Doubt
+from . import theme
+from .doubt import binned
+
+TITLE = "Draft probability and acceptance"
+HOW_TO_READ = (
+    "Each dot is a drafted token: how likely the draft found it, and how likely the target does. On or above the "
+    "diagonal it is always accepted. The line is the mean chance of acceptance, min(1, p / q): it rises with the "
+    "draft's own probability, which is why dynamic trees grow where the draft is sure."
+)
+MOST = 2000
+
+
+class Info(NamedTuple):
+    """Tokens (q, p, chance of acceptance) and bins (mean q, mean chance, how many)."""
+
+    draft_prob: tuple[float, ...]
+    target_prob: tuple[float, ...]
+    accept_prob: tuple[float, ...]
+    bins: tuple[tuple[float, float, int], ...]
+
+
+def info(doubt: Doubt, bins: int = 12) -> Info:
+    """The tokens of a measurement."""
+    q, p = doubt.draft_prob, doubt.target_prob
+    chance = tuple(min(1.0, above / below) for above, below in zip(p, q, strict=True))
+    return Info(tuple(q), tuple(p), chance, binned(q, chance, bins))
+
+
+def draw(info: Info) -> go.Figure:
+    if not info.draft_prob:
+        return theme.empty("Nothing measured yet: calibrate on a text to see which tokens are accepted.")
+    fig = theme.figure("q, the draft's probability of the token", "probability", TITLE)
+    every = max(1, len(info.draft_prob) // MOST)
+    fig.add_scatter(
+        x=info.draft_prob[::every], y=info.target_prob[::every], name="p, the target's probability", mode="markers",
+        marker={"color": theme.SKY, "size": 4, "opacity": 0.4}, hovertemplate="q %{x:.3f}, p %{y:.3f}<extra></extra>",
+    )  # fmt: skip
+    fig.add_scatter(
+        x=[0, 1], y=[0, 1], name="p = q", mode="lines", line={"color": theme.GREY, "dash": "dash"}, hoverinfo="skip"
+    )
+    x, y, count = zip(*info.bins, strict=True)
+    fig.add_scatter(
+        x=x, y=y, name="mean chance of acceptance", mode="lines+markers", customdata=count,
+        line={"color": theme.GREEN, "width": 2.5}, marker={"symbol": "square", "size": 8},
+        hovertemplate="q %{x:.3f}: accepted %{y:.3f} of %{customdata} tokens<extra></extra>",
+    )  # fmt: skip
+    return fig

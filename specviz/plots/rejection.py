@@ -1,0 +1,91 @@
+"""Rejection rate against the number of children, on log-log axes (Sequoia, figure 3)."""
+
+from __future__ import annotations
+
+import math
+from typing import NamedTuple
+
+import plotly.graph_objects as go
+
+from ..measure_nodes import RejectionRates
+from ..theory import fit_power_law
+from . import theme
+
+TITLE = "Rejection rate by number of children"
+HOW_TO_READ = (
+    "Each line is how often all k children of a node are refused; lower is better, and a straight line is a power law, "
+    "whose exponent stands in the legend. No rule for independent children gets below the dashed transport floor."
+)
+FLOORS = {"iid": "floor for independent children (optimal transport)", "top": "floor for the draft's top k"}
+
+
+class Curve(NamedTuple):
+    """One rule: widths and rates above 0 (a log axis has no 0), intervals, and the law scale * k^(-exponent)."""
+
+    name: str
+    widths: tuple[int, ...]
+    rates: tuple[float, ...]
+    low: tuple[float, ...]
+    high: tuple[float, ...]
+    scale: float
+    exponent: float
+    method: str
+
+
+class Info(NamedTuple):
+    """Curves of the rules, floors by name, and how many positions were measured at which temperature."""
+
+    curves: tuple[Curve, ...]
+    floors: dict[str, tuple[tuple[int, ...], tuple[float, ...]]]
+    positions: int
+    temperature: float
+
+
+def info(found: RejectionRates) -> Info:
+    """The curves of a measurement."""
+    curves = []
+    for rule, rates in found.rates.items():
+        points = [
+            (width, rate, low, high)
+            for width, rate, low, high in zip(found.widths, rates, found.low[rule], found.high[rule], strict=True)
+            if rate
+        ]
+        if points:
+            columns = [tuple(column) for column in zip(*points, strict=True)]
+            curves.append(Curve(rule, *columns, *fit_power_law(*columns[:2]), found.methods[rule]))
+    floors = {}
+    for name, rates in found.floors.items():
+        kept = [(width, rate) for width, rate in zip(found.widths, rates, strict=True) if rate > 0]
+        floors[name] = tuple(zip(*kept, strict=True)) if kept else ((), ())
+    return Info(tuple(curves), floors, found.positions, found.temperature)
+
+
+def draw(info: Info) -> go.Figure:
+    if not info.curves:
+        return theme.empty("Nothing was rejected or nothing measured yet: calibrate on a text first.")
+    title = f"{TITLE}, temperature {info.temperature:g}, {info.positions:,} positions"
+    fig = theme.figure("k, children of a node", "share of nodes with all children refused", title)
+    for place, curve in enumerate(info.curves):
+        law = "" if math.isnan(curve.exponent) else f" ~ k^-{curve.exponent:.2f}"
+        look = theme.series(place)
+        fig.add_scatter(
+            x=curve.widths, y=curve.rates, name=f"{curve.name}{law}", mode="lines+markers", **look,
+            error_y=theme.error_bars(curve.rates, curve.low, curve.high),
+            hovertemplate=f"{curve.name}, %{{x}} children: %{{y:.4f}} ({curve.method})<extra></extra>",
+        )  # fmt: skip
+        if not math.isnan(curve.exponent):
+            ends = [curve.widths[0], curve.widths[-1]]
+            fig.add_scatter(
+                x=ends, y=[curve.scale * width**-curve.exponent for width in ends], mode="lines", showlegend=False,
+                name=f"{curve.name}, fitted", line={"color": look["line"]["color"], "dash": "dot", "width": 1},
+                hoverinfo="skip", opacity=0.6,
+            )  # fmt: skip
+    for name, (widths, rates) in info.floors.items():
+        if widths and name == "iid":  # target match is its own floor: that line is drawn already
+            fig.add_scatter(
+                x=widths, y=rates, name=FLOORS[name], mode="lines",
+                line={"color": theme.GREY, "dash": "dash", "width": 2}, hovertemplate="floor, %{x} children: %{y:.4f}",
+            )  # fmt: skip
+    theme.logarithmic("x", fig, sorted({width for curve in info.curves for width in curve.widths}))
+    theme.logarithmic("y", fig, [0.001, 0.002, 0.005, 0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1])
+    return fig

@@ -1,0 +1,69 @@
+"""A whole run as a ribbon: every token it wrote, by where it came from, with the run's sums above."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import plotly.graph_objects as go
+
+from ..record import Trace
+from . import theme
+
+TITLE = "The run"
+HOW_TO_READ = (
+    "Every square is a token in reading order, row after row: green was drafted and accepted, blue added by the target "
+    "after a fully accepted path, orange its correction of refused children. The more green, the fewer target passes."
+)
+ROW = 40
+KINDS = {
+    "accepted": (theme.GREEN, "square"), "bonus": (theme.BLUE, "diamond"), "correction": (theme.ORANGE, "hexagon"),
+}  # fmt: skip
+
+
+class Info(NamedTuple):
+    """Tokens (text, kind, step from 1), counts by kind, passes, tokens per pass, tokens per second, time by part."""
+
+    tokens: tuple[tuple[str, str, int], ...]
+    counts: dict[str, int]
+    passes: int
+    tokens_per_pass: float
+    tokens_per_s: float
+    seconds: dict[str, float]
+
+
+def info(trace: Trace) -> Info:
+    """The ribbon of a run."""
+    tokens = []
+    for number, step in enumerate(trace.steps, 1):
+        for place, piece in enumerate(step.pieces):
+            own = place == len(step.pieces) - 1 and step.bonus is not None
+            kind = ("correction" if step.corrected else "bonus") if own else "accepted"
+            tokens.append((theme.visible(piece), kind, number))
+    parts = ("draft", "target", "verify", "other")
+    seconds = {part: sum(getattr(step.seconds, part) for step in trace.steps) for part in parts}
+    rate = len(tokens) / trace.seconds if trace.seconds else 0.0
+    counts = {kind: sum(found == kind for _, found, _ in tokens) for kind in KINDS}
+    return Info(tuple(tokens), counts, len(trace.steps), trace.tokens_per_pass, rate, seconds)
+
+
+def draw(info: Info) -> go.Figure:
+    if not info.tokens:
+        return theme.empty("This run wrote no tokens.")
+    title = (
+        f"{TITLE}: {len(info.tokens)} tokens in {info.passes} target passes, {info.tokens_per_pass:.2f} a pass, "
+        f"{info.tokens_per_s:.0f} tokens/s"
+    )
+    fig = theme.figure(f"token, {ROW} a row", "row", title, hovermode="closest")
+    for kind, (colour, mark) in KINDS.items():
+        chosen = [(place, text, step) for place, (text, found, step) in enumerate(info.tokens) if found == kind]
+        if chosen:
+            fig.add_scatter(
+                x=[place % ROW + 1 for place, _, _ in chosen], y=[place // ROW + 1 for place, _, _ in chosen],
+                mode="markers", name=f"{kind}, {info.counts[kind]}", text=[text for _, text, _ in chosen],
+                customdata=[step for _, _, step in chosen], marker={"color": colour, "symbol": mark, "size": 11},
+                hovertemplate="%{text}, step %{customdata}<extra></extra>",
+            )  # fmt: skip
+    rows = (len(info.tokens) - 1) // ROW + 1
+    fig.update_yaxes(autorange="reversed", dtick=1, showgrid=False)
+    fig.update_xaxes(range=[0, ROW + 1], showgrid=False)
+    return fig.update_layout(height=180 + 26 * rows)

@@ -1,0 +1,90 @@
+"""How every figure looks: readable on light and dark pages, colours that people who confuse red and green can tell
+apart (Okabe and Ito), no background of its own, and every series with a line or a mark of its own as well.
+"""
+
+from __future__ import annotations
+
+import html
+from collections.abc import Sequence
+
+import plotly.graph_objects as go
+
+TEXT = "#888888"
+GRID = "rgba(128,128,128,0.3)"
+GREEN, VERMILLION, BLUE, ORANGE = "#009e73", "#d55e00", "#0072b2", "#e69f00"
+PURPLE, SKY, YELLOW, GREY = "#cc79a7", "#56b4e9", "#c9b800", "#8a8f98"
+CYCLE = (GREEN, ORANGE, SKY, VERMILLION, PURPLE, BLUE, YELLOW, GREY)
+DASHES = ("solid", "dash", "dot", "dashdot", "longdash", "longdashdot")
+MARKS = ("circle", "square", "diamond", "triangle-up", "x", "cross", "star", "hexagon")
+OUTCOMES = {"root": GREY, "accepted": GREEN, "rejected": VERMILLION, "unreached": GREY, "passed": PURPLE}
+OUTCOME_MARKS = {
+    "root": "circle", "accepted": "square", "rejected": "x-thin-open", "unreached": "circle-open",
+    "passed": "triangle-up",
+}  # fmt: skip
+
+
+def figure(x: str, y: str, title: str = "", **layout) -> go.Figure:
+    """A figure without data; `x` and `y` are axis titles with their units."""
+    fig = go.Figure()
+    fig.update_layout(
+        template="none",
+        paper_bgcolor="rgba(0,0,0,0)",
+        plot_bgcolor="rgba(0,0,0,0)",
+        font={"color": TEXT, "size": 13},
+        title={"text": title, "font": {"size": 15}},
+        margin={"l": 64, "r": 24, "t": 48 if title else 24, "b": 56},
+        legend={"orientation": "h", "y": -0.2, "yanchor": "top"},
+        hoverlabel={"font": {"size": 13}},
+        uirevision="keep",
+    )
+    fig.update_xaxes(title=x, gridcolor=GRID, zerolinecolor=GRID, linecolor=GRID, automargin=True)
+    fig.update_yaxes(title=y, gridcolor=GRID, zerolinecolor=GRID, linecolor=GRID, automargin=True)
+    return fig.update_layout(**layout)
+
+
+def empty(sentence: str) -> go.Figure:
+    """A figure that says why it shows nothing."""
+    fig = figure("", "")
+    fig.update_xaxes(visible=False)
+    fig.update_yaxes(visible=False)
+    fig.add_annotation(text=sentence, showarrow=False, font={"size": 15, "color": TEXT}, xref="paper", yref="paper")
+    return fig
+
+
+def series(place: int) -> dict:
+    """Colour, dash and mark of the series at a place."""
+    return {
+        "line": {"color": CYCLE[place % len(CYCLE)], "dash": DASHES[place % len(DASHES)]},
+        "marker": {"symbol": MARKS[place % len(MARKS)], "size": 8, "color": CYCLE[place % len(CYCLE)]},
+    }
+
+
+def error_bars(values: Sequence[float], low: Sequence[float], high: Sequence[float]) -> dict:
+    """Error bars from intervals."""
+    return {
+        "type": "data", "symmetric": False, "thickness": 1, "width": 3,
+        "array": [max(0.0, above - value) for value, above in zip(values, high, strict=True)],
+        "arrayminus": [max(0.0, value - below) for value, below in zip(values, low, strict=True)],
+    }  # fmt: skip
+
+
+def logarithmic(axis: str, fig: go.Figure, ticks: Sequence[float]) -> None:
+    """A logarithmic axis with plain numbers at the given ticks."""
+    update = fig.update_xaxes if axis == "x" else fig.update_yaxes
+    update(type="log", tickvals=list(ticks), ticktext=[f"{tick:g}" for tick in ticks])
+
+
+def rule_line(fig: go.Figure, y: float, text: str, colour: str = GREY) -> None:
+    """A dashed horizontal line with a word on it."""
+    fig.add_hline(
+        y=y, line={"color": colour, "dash": "dash", "width": 1.2},
+        annotation={"text": text, "font": {"size": 11, "color": colour}},
+        annotation_position="top left",
+    )  # fmt: skip
+
+
+def visible(text: str, most: int = 24) -> str:
+    """A token as a person can see it, harmless in a figure: white space and control characters get a sign."""
+    signs = {"\n": "↵", "\t": "⇥", " ": "·", "\r": "↵"}
+    shown = "".join(signs.get(c) or (c if c.isprintable() else f"\\x{ord(c):02x}") for c in text) or "∅"
+    return html.escape(shown if len(shown) <= most else shown[: most - 1] + "…")

@@ -30,7 +30,8 @@ def roofline(machine: str, note: str, pass_s: float, draft_s: float, overhead_s:
     return CostTable(
         machine=machine, projection=True, note=note, plain_s=pass_s, sizes=sizes,
         target_s=tuple(pass_s * max(1.0, size / flat) for size in sizes),
-        overhead_s=tuple(overhead_s if size > 1 else 0.0 for size in sizes), widths=(1,), draft_s=(draft_s,),
+        overhead_s=tuple(overhead_s if size > 1 else 0.0 for size in sizes),
+        widths=(1, sizes[-1]), draft_s=(draft_s, draft_s),
     )  # fmt: skip
 
 

@@ -20,7 +20,8 @@ FLOORS = {"iid": "floor for independent children (optimal transport)", "top": "f
 
 
 class Curve(NamedTuple):
-    """One rule: widths and rates above 0 (a log axis has no 0), intervals, and the law scale * k^(-exponent)."""
+    """One rule, or several with the very same rates: widths and rates above 0 (a log axis has no 0), intervals, and the law
+    scale * k^(-exponent)."""
 
     name: str
     widths: tuple[int, ...]
@@ -52,7 +53,11 @@ def info(found: RejectionRates) -> Info:
         ]
         if points:
             columns = [tuple(column) for column in zip(*points, strict=True)]
-            curves.append(Curve(rule, *columns, *fit_power_law(*columns[:2]), found.methods[rule]))
+            same = [place for place, curve in enumerate(curves) if curve[1:3] == tuple(columns[:2])]
+            if same:  # rules that come to the same share one line
+                curves[same[0]] = curves[same[0]]._replace(name=f"{curves[same[0]].name}, {rule}")
+            else:
+                curves.append(Curve(rule, *columns, *fit_power_law(*columns[:2]), found.methods[rule]))
     floors = {}
     for name, rates in found.floors.items():
         kept = [(width, rate) for width, rate in zip(found.widths, rates, strict=True) if rate > 0]
@@ -64,7 +69,7 @@ def draw(info: Info) -> go.Figure:
     if not info.curves:
         return theme.empty("Nothing was rejected or nothing measured yet: calibrate on a text first.")
     title = f"{TITLE}, temperature {info.temperature:g}, {info.positions:,} positions"
-    fig = theme.figure("k, children of a node", "share of nodes with all children refused", title)
+    fig = theme.figure("k, children of a node", "share with all k refused", title)
     for place, curve in enumerate(info.curves):
         law = "" if math.isnan(curve.exponent) else f" ~ k^-{curve.exponent:.2f}"
         look = theme.series(place)
@@ -88,4 +93,4 @@ def draw(info: Info) -> go.Figure:
             )  # fmt: skip
     theme.logarithmic("x", fig, sorted({width for curve in info.curves for width in curve.widths}))
     theme.logarithmic("y", fig, [0.001, 0.002, 0.005, 0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1])
-    return fig
+    return fig.update_layout(height=580)

@@ -32,8 +32,8 @@ def figure(x: str, y: str, title: str = "", **layout) -> go.Figure:
         plot_bgcolor="rgba(0,0,0,0)",
         font={"color": TEXT, "size": 13},
         title={"text": title, "font": {"size": 15}},
-        margin={"l": 64, "r": 24, "t": 48 if title else 24, "b": 56},
-        legend={"orientation": "h", "y": -0.2, "yanchor": "top"},
+        margin={"l": 64, "r": 24, "t": 48, "b": 112},
+        legend={"orientation": "h", "yref": "container", "y": 0.01, "yanchor": "bottom"},
         hoverlabel={"font": {"size": 13}},
         uirevision="keep",
     )
@@ -79,7 +79,7 @@ def rule_line(fig: go.Figure, y: float, text: str, colour: str = GREY) -> None:
     fig.add_hline(
         y=y, line={"color": colour, "dash": "dash", "width": 1.2},
         annotation={"text": text, "font": {"size": 11, "color": colour}},
-        annotation_position="top left",
+        annotation_position="top right",
     )  # fmt: skip
 
 
@@ -87,4 +87,4 @@ def visible(text: str, most: int = 24) -> str:
     """A token as a person can see it, harmless in a figure: white space and control characters get a sign."""
     signs = {"\n": "↵", "\t": "⇥", " ": "·", "\r": "↵"}
     shown = "".join(signs.get(c) or (c if c.isprintable() else f"\\x{ord(c):02x}") for c in text) or "∅"
-    return html.escape(shown if len(shown) <= most else shown[: most - 1] + "…")
+    return html.escape(shown if len(shown) <= most else shown[: most - 1] + "…", quote=False)

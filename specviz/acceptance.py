@@ -108,6 +108,16 @@ class RunningAcceptance:
         return RunningAcceptance(self.prior, tuple(tried), tuple(accepted), self.steps + 1, vector)
 
 
+def published() -> dict[str, dict[str, Any]]:
+    """The vectors printed in papers, by file name: each with "title", "source", "url" and "acceptance"."""
+    found = {}
+    for path in sorted((ASSETS / "acceptance").glob("*.json")):
+        if path.stem != "embedded":
+            vector = read_acceptance(path)
+            found[path.stem] = json.loads(path.read_text(encoding="utf-8")) | {"acceptance": vector}
+    return found
+
+
 @lru_cache
 def measured() -> tuple[dict[str, Any], ...]:
     """The vectors measured on the embedded pair, each with "verifier", "temperature" and "acceptance"."""

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import specviz
-from specviz.acceptance import check_acceptance, expected_tokens, find_acceptance, read_acceptance
+from specviz.acceptance import check_acceptance, expected_tokens, find_acceptance, published, read_acceptance
 from specviz.distributions import Sampling, total_variation
 from specviz.measure import acceptance_vector, own_texts, rows_on_text, wilson
 from specviz.measure_nodes import LONGEST, draft_doubt, rejection_rates
@@ -92,6 +92,16 @@ def test_stored_vectors_are_sound_and_found_by_rule_and_temperature():
         for rule in specviz.VERIFIERS:
             vector = find_acceptance(rule, temperature)
             assert check_acceptance(vector) == vector and 0 < sum(vector) <= 1 + 1e-4
+
+
+def test_published_vectors_load_and_name_their_source():
+    found = published()
+    assert "llama3-8b-70b-cnn" in found and "embedded" not in found
+    for vector in found.values():
+        assert vector["title"] and vector["source"] and vector["url"].startswith("https://")
+        assert check_acceptance(vector["acceptance"]) == vector["acceptance"]
+        assert 0 < sum(vector["acceptance"]) <= 1
+    assert len(found["llama3-8b-70b-cnn"]["acceptance"]) == 31 and found["llama3-8b-70b-cnn"]["acceptance"][0] == 0.7732
 
 
 @pytest.mark.parametrize("text", ["", "[]", '{"acceptance": []}', '{"acceptance": [2]}', '{"acceptance": "a"}', "{}"])

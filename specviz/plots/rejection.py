@@ -20,8 +20,8 @@ FLOORS = {"iid": "floor for independent children (optimal transport)", "top": "f
 
 
 class Curve(NamedTuple):
-    """One rule, or several with the very same rates: widths and rates above 0 (a log axis has no 0), intervals, and the law
-    scale * k^(-exponent)."""
+    """One rule, or several with the very same rates: widths and rates above 0 (a log axis has no 0), intervals, and the
+    law scale * k^(-exponent)."""
 
     name: str
     widths: tuple[int, ...]

@@ -17,7 +17,7 @@ LEVELS = [
     {"decode", "train"},
     {"check", "measure", "cost", "bench_rules", "payload", "same_text"},
     {"measure_nodes", "measure_traces", "machines", "forecast"},
-    {"plots"},
+    {"plots", "agreement"},
     {"bench", "offline"},
     {"commands"},
     {"cli"},

@@ -106,6 +106,28 @@ def forecast(
     return Forecast(tuple(sizes), tuple(depths), tuple(cells), cost)
 
 
+def sweep_sequences(
+    acceptance: tuple, cost: CostTable, widths: Sequence[int], lengths: Sequence[int], most: int = 1024
+) -> tuple[tuple[Cell | None, ...], ...]:
+    """Predict k sequences of every number and length (Sequoia, tables 5 and 6).
+
+    Args:
+        acceptance, cost: as in `forecast`.
+        widths, lengths: how many sequences, and of how many tokens.
+        most: nodes beyond which there is no cell.
+
+    Returns:
+        cells[i][j] for widths[i] sequences of lengths[j] tokens; None where they are too many.
+    """
+    return tuple(
+        tuple(
+            predict(grow_shape([width] + [1] * (length - 1)), acceptance, cost) if width * length < most else None
+            for length in lengths
+        )
+        for width in widths
+    )
+
+
 def shape_curves(
     acceptance: tuple, sizes: Sequence[int], width: int = 4, depth: int = 24, children: int = 32
 ) -> dict[str, list[tuple[int, float]]]:

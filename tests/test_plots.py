@@ -15,7 +15,7 @@ import specviz
 from specviz import plots
 from specviz.acceptance import expected_tokens
 from specviz.builders.sequoia import best_tree
-from specviz.forecast import forecast
+from specviz.forecast import forecast, predict
 from specviz.machines import machine
 from specviz.measure import acceptance_vector, own_texts
 from specviz.measure_nodes import draft_doubt, rejection_rates
@@ -49,6 +49,8 @@ DATA = {
     "speedup": (FORECAST,),
     "predicted": (POINTS,),
     "marginal": (VECTOR, machine("a100"), (2, 4, 8, 16)),
+    "sweep": (VECTOR, machine("a100"), (1, 2, 5), (1, 4, 8)),
+    "policies": ({("chain 4", "prose"): [TRACE], ("heuristic", "code"): [TRACE, TRACE], ("svip", "code"): [TRACE]},),
     "lengths": (TRACE,),
     "ribbon": (TRACE,),
     "tree": (max(TRACE.steps, key=lambda step: len(step.path)),),
@@ -59,6 +61,7 @@ NOTHING = {
     "rejection": (replace(RATES, rates={}, floors={}),),
     "probability": (replace(DOUBT, **{name: () for name in DOUBT.__dataclass_fields__}),),
     "predicted": ([],),
+    "policies": ({},),
     "marginal": (VECTOR, machine("a100"), (2,)),
     "lengths": (replace(TRACE, steps=()),),
     "ribbon": (replace(TRACE, steps=()),),
@@ -160,6 +163,34 @@ def test_predicted_info_orders_judges_and_measures_the_error():
     assert info.ratios == (pytest.approx(0.6), pytest.approx(0.95)) and info.loses == (True, False)
     assert info.worst == pytest.approx(0.4)
     assert {"measured", "measured, slower than plain"} <= {trace.name for trace in PLOTS["predicted"].draw(info).data}
+
+
+def test_sweep_info_is_the_prediction_of_k_sequences():
+    info = PLOTS["sweep"].info(VECTOR, machine("a100"), (1, 3), (1, 2, 5))
+    shape = specviz.BUILDERS["k-sequences"](width=3, depth=2).shape
+    cell = predict(shape, VECTOR, machine("a100"))
+    assert (info.speedup[1][1], info.tokens[1][1]) == (pytest.approx(cell.speedup), pytest.approx(cell.tokens_per_pass))
+    assert info.tokens[0][2] == pytest.approx(chain_tokens(0.6, 5))
+    assert info.best_speedup == max(v for row in info.speedup for v in row)
+    place = info.widths.index(info.best_width), info.lengths.index(info.best_length)
+    assert info.speedup[place[0]][place[1]] == info.best_speedup
+    assert PLOTS["sweep"].info(VECTOR, machine("a100"), (2, 64), (4, 64)).speedup[1][1] is None
+
+
+def test_policies_info_is_means_over_steps():
+    info = PLOTS["policies"].info({("a", "prose"): [TRACE, TRACE], ("b", "code"): [TRACE], ("c", "code"): []})
+    assert [(bar.policy, bar.kind) for bar in info.bars] == [("b", "code"), ("a", "prose")]
+    steps = [step for step in TRACE.steps if len(step.parents) > 1]
+    for bar, times in zip(info.bars, (1, 2), strict=True):
+        assert bar.steps == times * len(steps)
+        assert bar.drafted == pytest.approx(np.mean([len(step.parents) - 1 for step in steps]))
+        assert bar.accepted == pytest.approx(np.mean([len(step.path) for step in steps]))
+        assert bar.share == pytest.approx(bar.accepted / bar.drafted)
+
+
+def test_predicted_speedup_by_temperature_has_its_own_axis():
+    fig = plot("predicted", [Point("t", 0.6, 1.2, 1.1, 1.0, 1.2)], axis="temperature")
+    assert fig.layout.xaxis.title.text == "temperature" and fig.layout.xaxis.type is None
 
 
 def test_cost_info_is_in_milliseconds():

@@ -18,6 +18,7 @@ from . import (
     doubt,
     lengths,
     marginal,
+    policies,
     predicted,
     probability,
     ratio,
@@ -25,6 +26,7 @@ from . import (
     ribbon,
     shapes,
     speedup,
+    sweep,
     tree,
 )
 
@@ -40,7 +42,9 @@ PLOTS = {
     "cost": cost,  # of a CostTable
     "speedup": speedup,  # of a Forecast
     "predicted": predicted,  # of predicted.Points
+    "sweep": sweep,  # of an acceptance vector, a CostTable, widths and lengths
     "marginal": marginal,  # of an acceptance vector, a CostTable and sizes
+    "policies": policies,  # of Traces by (policy, kind of text)
     "lengths": lengths,  # of a Trace
     "ribbon": ribbon,  # of a Trace
     "tree": tree,  # of a Step

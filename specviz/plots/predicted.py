@@ -16,11 +16,15 @@ HOW_TO_READ = (
 )
 
 
+AXES = {"size": "nodes of the tree, its root included", "temperature": "temperature"}
+
+
 class Point(NamedTuple):
-    """One configuration: its name, tree size, predicted and measured speedup, and the span of the rounds."""
+    """One configuration: its name, its place on the axis (tree size or temperature), predicted and measured speedup,
+    and the span of the rounds."""
 
     name: str
-    size: int
+    size: float
     predicted: float
     measured: float
     low: float
@@ -28,27 +32,28 @@ class Point(NamedTuple):
 
 
 class Info(NamedTuple):
-    """Points by size, measured over predicted, which of them lose, and the largest error of a prediction."""
+    """Points in order of the axis, measured over predicted, which of them lose, and the largest error."""
 
     points: tuple[Point, ...]
     ratios: tuple[float, ...]
     loses: tuple[bool, ...]
     worst: float
+    axis: str
 
 
-def info(points: Sequence[Point]) -> Info:
-    """The points in order of size."""
+def info(points: Sequence[Point], axis: str = "size") -> Info:
+    """The points in order; `axis` is what their `size` means, "size" or "temperature" (Sequoia, figure 4)."""
     points = tuple(sorted(points, key=lambda point: (point.size, point.name)))
     ratios = tuple(point.measured / point.predicted for point in points)
     worst = max((abs(ratio - 1) for ratio in ratios), default=0.0)
-    return Info(points, ratios, tuple(point.measured < 1 for point in points), worst)
+    return Info(points, ratios, tuple(point.measured < 1 for point in points), worst, axis)
 
 
 def draw(info: Info) -> go.Figure:
     if not info.points:
         return theme.empty("Nothing timed yet: measure some tree sizes to lay them over the prediction.")
     title = f"{TITLE}: the prediction misses by {info.worst:.0%} at most"
-    fig = theme.figure("nodes of the tree, its root included", "speedup, times plain decoding", title)
+    fig = theme.figure(AXES[info.axis], "speedup, times plain decoding", title)
     sizes = [point.size for point in info.points]
     fig.add_scatter(
         x=sizes, y=[point.predicted for point in info.points], name="predicted", mode="lines+markers",
@@ -68,6 +73,7 @@ def draw(info: Info) -> go.Figure:
                 hovertemplate="%{text}: %{y:.2f} measured<extra></extra>",
             )  # fmt: skip
     theme.rule_line(fig, 1.0, "plain decoding")
-    theme.logarithmic("x", fig, sorted(set(sizes)))
+    if info.axis == "size":
+        theme.logarithmic("x", fig, sorted(set(sizes)))
     fig.update_yaxes(rangemode="tozero")
     return fig

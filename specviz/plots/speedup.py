@@ -48,21 +48,5 @@ def draw(info: Info) -> go.Figure:
     words = f"best {info.best_speedup:.2f} at {info.best_size} nodes, {info.best_depth} levels"
     words = words if info.pays else f"plain decoding wins, {words}"
     fig = theme.figure("levels below the root", "nodes of the tree, its root included", f"{TITLE}: {words}<br>{source}")
-    x, y = list(map(str, info.depths)), list(map(str, info.sizes))
-    values = [value for row in info.speedup for value in row if value is not None]
-    low, high = min(0.5, *values), max(1.5, *values)
-    colours = [[0, theme.VERMILLION], [(1 - low) / (high - low), "#dddddd"], [1, theme.BLUE]]
-    fig.add_heatmap(
-        x=x, y=y, z=info.speedup, customdata=info.tokens, name="speedup",
-        zmin=low, zmax=high, xgap=1, ygap=1, hoverongaps=False, colorscale=colours,
-        colorbar={"title": {"text": "times plain"}, "outlinewidth": 0},
-        hovertemplate="%{y} nodes, %{x} levels: %{z:.2f} times plain, %{customdata:.2f} tokens a pass<extra></extra>",
-    )  # fmt: skip
-    fig.add_scatter(
-        x=[str(info.best_depth)], y=[str(info.best_size)], mode="markers", name="best",
-        marker={"symbol": "star", "size": 15, "color": "#ffffff", "line": {"color": "#000000", "width": 1.5}},
-        hoverinfo="skip", showlegend=False,
-    )  # fmt: skip
-    fig.update_xaxes(type="category")
-    fig.update_yaxes(type="category")
-    return fig
+    theme.speedup_map(fig, info.depths, info.sizes, info.speedup, info.tokens, "%{y} nodes, %{x} levels")
+    return theme.star(fig, info.best_depth, info.best_size)

@@ -83,6 +83,29 @@ def rule_line(fig: go.Figure, y: float, text: str, colour: str = GREY) -> None:
     )  # fmt: skip
 
 
+def speedup_map(fig: go.Figure, x: Sequence, y: Sequence, speedup: Sequence, tokens: Sequence, words: str) -> None:
+    """A heat map of speedups [y][x] around 1; `words` say in hover what a cell is, and `tokens` are shown with it."""
+    values = [value for row in speedup for value in row if value is not None]
+    low, high = min(0.5, *values), max(1.5, *values)
+    fig.add_heatmap(
+        x=list(map(str, x)), y=list(map(str, y)), z=speedup, customdata=tokens, name="speedup",
+        zmin=low, zmax=high, xgap=1, ygap=1, hoverongaps=False,
+        colorscale=[[0, VERMILLION], [(1 - low) / (high - low), "#dddddd"], [1, BLUE]],
+        colorbar={"title": {"text": "times plain"}, "outlinewidth": 0},
+        hovertemplate=f"{words}: %{{z:.2f}} times plain, %{{customdata:.2f}} tokens a pass<extra></extra>",
+    )  # fmt: skip
+    fig.update_xaxes(type="category")
+    fig.update_yaxes(type="category")
+
+
+def star(fig: go.Figure, x: float, y: float) -> go.Figure:
+    """The mark of the best cell of a map."""
+    return fig.add_scatter(
+        x=[str(x)], y=[str(y)], mode="markers", name="best", hoverinfo="skip", showlegend=False,
+        marker={"symbol": "star", "size": 15, "color": "#ffffff", "line": {"color": "#000000", "width": 1.5}},
+    )  # fmt: skip
+
+
 def visible(text: str, most: int = 24) -> str:
     """A token as a person can see it, harmless in a figure: white space and control characters get a sign."""
     signs = {"\n": "↵", "\t": "⇥", " ": "·", "\r": "↵"}

@@ -82,13 +82,14 @@ def acceptance_vector(
         verifier: the rule.
         texts: token ids; every position of each of them but the last is measured.
         config: temperatures, top-p, top-k and seed.
-        width: how many children are tried at each position.
+        width: how many children are tried at each position; one where the rule is for chains.
         law: how they are drawn; None means as the rule asks for ("top" at temperature 0).
         progress: is told how many of how many texts are done.
 
     Raises:
         ValueError: if no text has two tokens, or the pair has no draft.
     """
+    width = 1 if verifier.chain_only else width
     law = law or ("top" if config.temperature == 0 else verifier.laws[0])
     rng, found = Seeded(config.seed), []
     for done, text in enumerate(texts, 1):

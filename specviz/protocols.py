@@ -142,8 +142,8 @@ class Verifier:
         reads_draft: whether it compares with the draft's rows; chain_only: whether a node may have one child at most;
         greedy_only: whether it works at temperature 0 only; lossless: False for rules that trade fidelity for speed;
         bias: for those, the sentence that says so; keyed: whether its output is argmin E / p, keyed by position;
-        in_support: whether it tries no more children than the draft's row has tokens; at_zero: the sentence on what it
-        does at temperature 0.
+        in_support: whether it tries no more children than the draft's row has tokens; shares: whether a child's
+        acceptance depends on how many siblings it has; at_zero: the sentence on what it does at temperature 0.
     """
 
     name: ClassVar[str]
@@ -154,6 +154,7 @@ class Verifier:
     greedy_only: ClassVar[bool] = False
     lossless: ClassVar[bool] = True
     bias: ClassVar[str] = ""
+    shares: ClassVar[bool] = False
     keyed: ClassVar[bool] = False
     in_support: ClassVar[bool] = False
     at_zero: ClassVar[str] = "At temperature 0 every token accepted is exactly the target's most probable one."

@@ -213,3 +213,11 @@ def test_compared_nodes_are_all_that_were_compared():
     assert sum(found.accepted) == 2 * outcomes.count("accepted")
     assert all(0 <= q <= 1 for q in found.draft_prob)
     assert compared_nodes([]).accepted == ()
+
+
+@pytest.mark.parametrize("rule", RULES.values(), ids=RULES.keys())
+def test_every_rule_can_be_measured(rule):
+    config = specviz.RunConfig(temperature=0.0 if rule.greedy_only else 1.0)
+    found = acceptance_vector(PAIR, rule, TEXTS, config, width=4)
+    assert len(found.acceptance) == (1 if rule.chain_only else 4)
+    assert 0 < sum(found.acceptance) <= 1 + 1e-9

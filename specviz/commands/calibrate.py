@@ -87,7 +87,7 @@ def store(pair: Any, config: RunConfig, args: argparse.Namespace) -> None:
         heated = replace(config, temperature=temperature)
         texts = texts_for(pair, heated, args)
         for name, rule in VERIFIERS.items():
-            if rule.greedy_only == (temperature == 0):
+            if rule.greedy_only == (temperature == 0) and not rule.shares:
                 found = acceptance_vector(pair, rule(), texts, heated, args.width)
                 vectors.append(_stored(asdict(found)))
                 print(f"{name:22} {temperature:3g}  {[round(p, 3) for p in found.acceptance[:6]]}", flush=True)

@@ -24,6 +24,7 @@ class SpecTr(Verifier):
     name: ClassVar[str] = "spectr"
     title: ClassVar[str] = "SpecTr"
     laws: ClassVar[tuple[str, ...]] = ("iid",)
+    shares: ClassVar[bool] = True
     at_zero: ClassVar[str] = (
         "At temperature 0 SpecTr writes exactly the target's most probable tokens, "
         "though it may refuse the right child and then draw the same token itself."

@@ -256,5 +256,5 @@ function specvizPlayer(element) {
   }
   document.addEventListener('keydown', onKey);
 
-  return { receive };
+  return { receive, show: (index, key = null) => { pause(); go(index, key); } };
 }

@@ -45,12 +45,13 @@ function specvizLessons(element, titles, fetchLesson) {
   function write() {
     $('h2').textContent = `${lesson.number}. ${lesson.title}`;
     paragraphs($('.sv-lesson-body'), lesson.text);
-    $('.sv-lesson-try span').textContent = lesson.task;
-    $('.sv-lesson-question span').textContent = lesson.question;
+    $('.sv-lesson-try p').textContent = lesson.task;
+    $('.sv-lesson-question p').textContent = lesson.question;
     paragraphs(details.querySelector('div'), lesson.answer);
     details.open = false;
     $('.sv-lesson-tasks').hidden = false;
     stage.classList.toggle('timed', lesson.timed);
+    stage.classList.toggle('flat', lesson.runs.every(run => run.message.steps.every(chained)));
     const runs = $('.sv-lesson-runs');
     runs.hidden = lesson.runs.length < 2;
     runs.replaceChildren(...lesson.runs.map((run, i) => {
@@ -61,6 +62,8 @@ function specvizLessons(element, titles, fetchLesson) {
     }));
     root.scrollTop = 0;
   }
+
+  const chained = step => step.parents.every((parent, node) => parent === node - 1);
 
   function show(look) {
     const runs = $('.sv-lesson-runs').children;
@@ -88,6 +91,7 @@ function specvizLessons(element, titles, fetchLesson) {
   titles.forEach((title, i) => {
     const button = make('button', title);
     button.type = 'button';
+    button.title = title;
     button.prepend(make('b', i + 1));
     button.addEventListener('click', () => open(i + 1));
     $('.sv-lessons-list').append(button);

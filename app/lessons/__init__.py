@@ -6,7 +6,6 @@ The page asks for one lesson at a time, so that its first paint waits for none o
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable
 from dataclasses import asdict
 from functools import cache
 from types import ModuleType
@@ -58,15 +57,14 @@ def _lesson(number: int) -> str:
     module = LESSONS[number - 1]
     traces = read(module)
     told = module.tell(*traces)
-    rates = [
-        decode_rate(trace.steps) for trace, recording in zip(traces, module.RECORDINGS, strict=True) if recording.plain
-    ]
+    pairs = list(zip(module.RECORDINGS, traces, strict=True))
+    rate = next((decode_rate(trace.steps) for recording, trace in pairs if recording.plain), None)
     runs = [
-        {"label": recording.label, "message": message(f"lesson {number}, {recording.name}", recording, trace, rates)}
-        for trace, recording in zip(traces, module.RECORDINGS, strict=True)
+        {"label": recording.label, "message": message(f"lesson {number}, {recording.name}", recording, trace, rate)}
+        for recording, trace in pairs
     ]
     looks = {"opens": place(told.opens), "shows": place(told.shows)}
-    data = asdict(told) | looks | {"number": number, "title": module.TITLE, "runs": runs, "timed": bool(rates)}
+    data = asdict(told) | looks | {"number": number, "title": module.TITLE, "runs": runs}
     return json.dumps(data, ensure_ascii=False, allow_nan=False)
 
 
@@ -75,14 +73,14 @@ def place(look: Look) -> dict[str, Any]:
     return asdict(look) | {"node": None if look.node is None else str(look.node)}
 
 
-def message(name: str, recording: Recording, trace: Trace, rates: Iterable[float]) -> dict[str, Any]:
+def message(name: str, recording: Recording, trace: Trace, rate: float | None) -> dict[str, Any]:
     """A recording as a message to the player; see `specviz.payload.message`."""
     about = head(trace.config, trace.prompt_text, trace.pair["name"]) | {"recorded": True, "show": 0}
     if recording.plain:
         about["title"] = f"Plain decoding, temperature {trace.config.temperature:g}, seed {trace.config.seed}"
     verifier = make("verifier", trace.config.verifier)
     steps = [step_payload(step, verifier) for step in trace.steps]
-    return {"run": name, "steps": steps, "head": about, "state": "done"} | {"plain_rate": rate for rate in rates}
+    return {"run": name, "steps": steps, "head": about, "state": "done", "plain_rate": rate}
 
 
 def path(module: ModuleType, recording: Recording):

@@ -37,13 +37,18 @@ def tell(trace):
         answer=(
             "It would help less and less: a guess counts only when all guesses before it were kept.",
             f"In this run guess 1 was kept in {times(kept[1], len(whole))}, guess 3 in {kept[3] or 'none'}, and "
-            f"guess {CHAIN.depth} in {kept[CHAIN.depth] or 'none'}. Yet each of them costs the draft a pass, in every step.",
+            f"guess {CHAIN.depth} in {kept[CHAIN.depth] or 'none'}. Yet in every step each of them costs the draft a "
+            "pass.",
         ),
     )
 
 
 def worth(step):
-    """How many guesses were kept before the cross, 0 where nothing is left behind it or it does not read well."""
+    """How far the rule got before the cross, 0 where nothing is left behind it or it does not read well."""
     if not step.corrected or len(unreached(step)) < 2:
         return 0
-    return len(step.path) if readable(step.texts[rejected(step)[0]], step.pieces[-1]) else 0
+    return (
+        len(step.path) - 1
+        if readable(*(step.texts[node] for node in (*step.path, *rejected(step))), step.pieces[-1])
+        else 0
+    )

@@ -61,6 +61,7 @@ class Told:
         task: one thing to try.
         shows: where the button beside the task leads.
         question, answer: the answer is shown on demand, as paragraphs.
+        timed: whether the measures of the run are shown.
     """
 
     opens: Look
@@ -69,6 +70,7 @@ class Told:
     shows: Look
     question: str
     answer: tuple[str, ...]
+    timed: bool = False
 
 
 def quote(*pieces: str) -> str:

@@ -25,7 +25,8 @@ def tell(dyspec, svip):
             "**DySpec** looks at these probabilities while the tree grows, and always grows where the draft thinks the "
             f"text is likeliest to get to. In step {deep.index + 1} it went {count(levels(deep), 'level')} deep, with "
             f"{count(len(children(deep)), 'guess')} at the root. In step {wide.index + 1} it went "
-            f"{count(levels(wide), 'level')} deep and put {len(children(wide))} at the root. The number of nodes is the same.",
+            f"{count(levels(wide), 'level')} deep and put {len(children(wide))} at the root. Both have the same "
+            "number of nodes.",
             "**SVIP** does this for a chain: the first token drawn from widely spread probabilities is the last. Its "
             f"chains here are {levels(short)} to {count(levels(long), 'token')} long.",
         ),

@@ -22,18 +22,19 @@ def tell(trace):
     return Told(
         opens=Look(step.index),
         text=(
-            "A language model writes a text one **token** at a time: a word, a piece of one, or a sign. For every token "
-            "the whole model has to be run once. That is a **pass**.",
+            "A language model writes a text one **token** at a time: a word, a piece of one, or a sign. For every "
+            "token the whole model has to be run once. That is a **pass**.",
             "But a pass tells more than what comes next. It tells what the model would write after each token it "
             "reads. So if someone guesses the next tokens, a single pass can check all the guesses: is each of them "
-            "what the model would have written there? As long as the machine has arithmetic to spare, such a pass takes "
+            "what the model would have written there? As long as the machine has arithmetic to spare, this takes "
             "little more time than a pass for one token.",
             "Here a small model, the **draft**, guesses, and a large one, the **target**, checks. In step "
             f"{step.index + 1} the draft guessed {count(guesses, 'token')}. In one pass the target kept "
             f"{kept} (■) and added one of its own (◆): {quote(*step.pieces)}, "
             f"{count(len(step.pieces), 'token')} for one pass.",
         ),
-        task="Go through the run with ← and →. Every step is one pass of the target. How many tokens does it add?",
+        task="Go through the run with the buttons ◀ and ▶ above the picture. Every step is one pass of the target. "
+        "How many tokens does it add?",
         shows=Look(poorest.index),
         question="What is a pass worth when the very first guess is wrong?",
         answer=(

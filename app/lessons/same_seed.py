@@ -7,8 +7,8 @@ from specviz import BUILDERS, VERIFIERS, RunConfig
 from .lesson import SHIP, Look, Recording, Told, count, most, quote, readable
 
 TITLE = "Same seed, same text"
-TOKENS = 24
-TREE = RunConfig(SHIP, BUILDERS["sequoia"](size=24), VERIFIERS["race"](), temperature=0.8, max_new_tokens=TOKENS)
+TOKENS = 32
+TREE = RunConfig(SHIP, BUILDERS["sequoia"](size=16), VERIFIERS["race"](), temperature=0.8, max_new_tokens=TOKENS)
 CHAIN = RunConfig(SHIP, BUILDERS["chain"](depth=3), VERIFIERS["race"](), temperature=0.8, max_new_tokens=TOKENS)
 RECORDINGS = (
     Recording("tree", "A tree", TREE, steps=TOKENS),
@@ -38,8 +38,8 @@ def tell(tree, chain, plain):
             f"and at {target['times'][0]:.2g} for the target, before {quote(target['texts'][1])} at "
             f"{target['times'][1]:.2g}.",
             "Whatever was guessed, the target’s own winner is written. So the seed alone fixes the text: "
-            f"{count(len(tree.steps), 'pass')} with a tree, {len(chain.steps)} with a chain, {len(plain.steps)} without "
-            f"any draft, and the same {count(len(plain.tokens), 'token')} each time.",
+            f"{count(len(tree.steps), 'pass')} with a tree, {len(chain.steps)} with a chain, {len(plain.steps)} "
+            f"without any draft, and the same {count(len(plain.tokens), 'token')} each time.",
         ),
         task="Switch between the three recordings above the picture. Compare the texts, and the number of steps.",
         shows=Look(0, None, 2),
@@ -47,7 +47,7 @@ def tell(tree, chain, plain):
         answer=(
             "Nothing. The draft has no say in what is written, only in how many passes it takes. A draft that never "
             "guesses right would take one pass for each token, as plain decoding does.",
-            "One thing can get in the way: computers round. Where two tokens arrive at almost the same moment, rounding "
-            "may decide between them, and a pass over many tokens may round differently from a pass over one.",
+            "One thing can get in the way: computers round. Where two tokens arrive at almost the same moment, "
+            "rounding may decide between them, and a pass over many tokens may round differently from a pass over one.",
         ),
     )

@@ -36,7 +36,7 @@ def tell(trace):
             f"{count(len(top), 'child')} at the root and {count(levels(step), 'level')}. It promises "
             f"{step.growth['expected']:.2f} tokens per pass; this short run brought {trace.tokens_per_pass:.2f}.",
         ),
-        task=f"Press E to unfold the tree, then step on with →. The words change, the tree does not: {nodes} nodes, "
+        task=f"Press E to unfold the tree, then step on with ▶. The words change, the tree does not: {nodes} nodes, "
         "joined in the same way. (The picture only moves the accepted path to the top.)",
         shows=Look(step.index, deepest),
         question="Why does every step get the same tree?",

@@ -27,14 +27,15 @@ def tell(trace):
             "After a refusal a chain is at its end. A **tree** has another guess ready.",
             f"In step {step.index + 1} the draft had {count(len(guesses), 'guess')} for the next token. The rule tried "
             f"them in the order in which they were drawn: {' and '.join(quote(step.texts[node]) for node in before)} "
-            f"{'was' if len(before) == 1 else 'were'} refused, then {quote(step.texts[step.path[0]])} was accepted, and "
-            f"the walk went on below it: {quote(*step.pieces)}.",
-            f"All {nodes} guesses were checked in one pass. For that, each token sees only the tokens on its own branch.",
+            f"{'was' if len(before) == 1 else 'were'} refused, then {quote(step.texts[step.path[0]])} was accepted, "
+            f"and the walk went on below it: {quote(*step.pieces)}.",
+            f"All {nodes} guesses were checked in one pass. For that, each token sees only the tokens on its own "
+            "branch.",
             "And the text stays exactly the target’s: after every refusal the next guess is compared with the residual "
             "that is left.",
         ),
-        task="Select the guess that was accepted after a refusal: what did its coin have to fall below? Then look for a "
-        "step in which none of the first guesses was accepted.",
+        task="Select the guess that was accepted after a refusal: what did its coin have to fall below? Then look for "
+        "a step in which none of the first guesses was accepted.",
         shows=Look(step.index, step.path[0]),
         question=f"Why not spend all {nodes} guesses on one long chain?",
         answer=(

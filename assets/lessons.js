@@ -138,6 +138,8 @@ function specvizLessons(element, titles, fetchLesson) {
   for (const [name, act] of Object.entries(acts)) $(`[data-go=${name}]`).addEventListener('click', act);
   $('.sv-lesson-try button').addEventListener('click', () => { if (lesson) show(lesson.shows); });
 
+  details.addEventListener('toggle', () => { if (details.open) details.scrollIntoView({ block: 'nearest' }); });
+
   // ---- keys: taken before the player sees them ----
 
   function turn(by) {

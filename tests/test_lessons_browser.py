@@ -6,11 +6,9 @@ import re
 import pytest
 
 pytest.importorskip("gradio")
-pytest.importorskip("playwright.sync_api")
+expect = pytest.importorskip("playwright.sync_api").expect
 
-from test_browser import chromium, expect, serve, visit  # noqa: F401
-
-from app import lessons
+from app import lessons  # noqa: E402
 
 pytestmark = pytest.mark.browser
 OVERFLOWING = """() => [...document.querySelectorAll('.sv-lessons *')]
@@ -24,7 +22,7 @@ def never():
 
 
 @pytest.fixture
-def lecture(serve, visit):  # noqa: F811
+def lecture(serve, visit):
     """A function that opens the page by a lesson's link; the page and its address without parameters."""
     url = serve(load=never)
 

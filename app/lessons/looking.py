@@ -27,7 +27,8 @@ def tell(dyspec, svip):
             f"{count(len(children(deep)), 'guess')} at the root. In step {wide.index + 1} it went "
             f"{count(levels(wide), 'level')} deep and put {len(children(wide))} at the root. Both have the same "
             "number of nodes.",
-            "**SVIP** does this for a chain: the first token drawn from widely spread probabilities is the last. Its "
+            f"**SVIP** does this for a chain of at most {SVIP.builder.depth} tokens: the first token drawn from widely spread "
+            "probabilities is the last. Its "
             f"chains here are {levels(short)} to {count(levels(long), 'token')} long.",
         ),
         task="Switch between the two recordings above the picture, and step through them. Where does the draft dare "

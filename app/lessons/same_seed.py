@@ -29,7 +29,7 @@ def tell(tree, chain, plain):
     return Told(
         opens=Look(step.index, step.path[0]),
         text=(
-            "To draw a token can be a **race**. Every token gets an arrival time: a random number divided by the "
+            "Drawing a token can be a **race**. Every token gets an arrival time: a random number divided by the "
             "token’s probability. The first to arrive is written. With the right kind of random numbers a token wins "
             "exactly as often as its probability says.",
             "The random numbers depend on the seed and on the place in the text, on nothing else. The draft runs the "

@@ -27,13 +27,13 @@ def tell(trace):
         text=(
             f"Which {nodes} nodes are worth having? Sequoia asks how often the first child of a node is accepted, how "
             "often the second, and so on. At the root of this tree it reckons with "
-            f"{', '.join(percent(worth[node]) for node in top[:4])}.",
-            "Multiply these shares along the path to a node: that is its **worth**, the chance that it is accepted. "
-            f"The root’s first child is worth {percent(worth[top[0]])}, the first child of that one "
-            f"{percent(worth[below])}.",
-            f"Of all trees with {nodes} nodes, Sequoia takes the one whose worths add up to the most. The root counts "
-            "1, for the token that the target adds in any case. This tree has "
-            f"{count(len(top), 'child')} at the root and {count(levels(step), 'level')}. It promises "
+            f"{', '.join(percent(worth[node]) for node in top[:4])}{' and so on' if len(top) > 4 else ''}.",
+            "Multiply these shares along the path to a node: that is its **worth**, the chance that it is accepted, as "
+            f"far as averages can tell. The root’s first child is worth {percent(worth[top[0]])}, the first child of "
+            f"that one {percent(worth[below])}.",
+            f"Of all trees with {nodes} nodes and at most {CONFIG.builder.depth} levels, Sequoia takes the one whose "
+            "worths add up to the most. The root counts 1, for the token that the target adds in any case. This tree "
+            f"has {count(len(top), 'child')} at the root and {count(levels(step), 'level')}. It promises "
             f"{step.growth['expected']:.2f} tokens per pass; this short run brought {trace.tokens_per_pass:.2f}.",
         ),
         task=f"Press E to unfold the tree, then step on with ▶. The words change, the tree does not: {nodes} nodes, "

@@ -29,8 +29,8 @@ def tell(trace):
             f"them in the order in which they were drawn: {' and '.join(quote(step.texts[node]) for node in before)} "
             f"{'was' if len(before) == 1 else 'were'} refused, then {quote(step.texts[step.path[0]])} was accepted, "
             f"and the walk went on below it: {quote(*step.pieces)}.",
-            f"All {nodes} guesses were checked in one pass. For that, each token sees only the tokens on its own "
-            "branch.",
+            f"All {nodes} guesses were checked in one pass. For that, each guess sees the text so far and its own "
+            "branch, nothing else.",
             "And the text stays exactly the target’s: after every refusal the next guess is compared with the residual "
             "that is left.",
         ),

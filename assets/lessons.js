@@ -70,6 +70,8 @@ function specvizLessons(element, titles, fetchLesson) {
     [...runs].forEach((button, i) => button.setAttribute('aria-pressed', i === look.recording));
     player.receive(JSON.stringify(lesson.runs[look.recording].message));
     player.show(look.step, look.node);
+    // A node that is folded away cannot be pointed at; the player draws within a frame.
+    if (look.node !== null) requestAnimationFrame(() => { if (!$('.node.selected')) $('.sv-expand').click(); });
   }
 
   function paragraphs(parent, texts) {

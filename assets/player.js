@@ -18,6 +18,7 @@ function specvizPlayer(element) {
     pinned = null;
     pause();
     tree.clear();
+    $('expand').setAttribute('aria-pressed', false);
     $('prompt').textContent = '';
     $('ribbon').replaceChildren($('prompt'));
   }

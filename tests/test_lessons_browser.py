@@ -93,6 +93,18 @@ def test_the_question_reveals_its_answer_and_show_me_leads_there(lecture):
     expect(answer).to_be_hidden()
 
 
+def test_show_me_unfolds_what_was_never_reached(lecture):
+    page, _ = lecture("?lesson=2")
+    opened(page, 2)
+    page.get_by_role("button", name="Show me").click()
+    expect(page.locator("#sv-lessons .sv-outcome")).to_have_text("never reached")
+    expect(page.locator("#sv-lessons .node.selected")).to_be_visible()
+    expect(page.locator("#sv-lessons .sv-expand")).to_have_attribute("aria-pressed", "true")
+    page.get_by_role("button", name="next lesson").click()
+    opened(page, 3)
+    expect(page.locator("#sv-lessons .sv-expand")).to_have_attribute("aria-pressed", "false")
+
+
 def test_the_recordings_of_a_lesson_can_be_switched(lecture):
     page, _ = lecture("?lesson=7")
     lesson = opened(page, 7)
@@ -123,7 +135,7 @@ def test_full_screen_by_keyboard_alone(lecture):
     page.keyboard.press("PageDown")
     lesson = opened(page, 4)
     page.keyboard.press("a")
-    expect(page.locator(".sv-lesson-question details div")).to_be_in_viewport(ratio=1)
+    expect(page.locator(".sv-lesson-question details div")).to_be_in_viewport(ratio=0.95)
     svg.focus()  # in the picture arrows change the step
     page.keyboard.press("ArrowRight")
     expect(svg).to_have_attribute("data-step", str(lesson["opens"]["step"] + 1))

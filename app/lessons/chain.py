@@ -30,8 +30,8 @@ def tell(trace):
             f"The {count(len(behind), 'guess')} after the cross were never looked at (○). They continue a text that "
             "nobody wrote.",
         ),
-        task="Select a hollow circle and read, below the tree, why it was not reached. Then step on: how far does "
-        "the draft get each time?",
+        task="Unfold the tree (E), select a hollow circle, and read below why it was not reached. Then step on with ▶: "
+        "how far does the draft get each time?",
         shows=Look(step.index, behind[0]),
         question="Would a longer chain be better?",
         answer=(

@@ -13,9 +13,10 @@ RECORDINGS = (Recording("dyspec", "DySpec’s tree", DYSPEC), Recording("svip", 
 
 
 def tell(dyspec, svip):
-    deep, wide = max(dyspec.steps, key=levels), max(dyspec.steps, key=lambda step: len(children(step)))
+    deep = max(dyspec.steps, key=lambda step: levels(step) + len(step.path))  # what is accepted is drawn unfolded
+    wide = max(dyspec.steps, key=lambda step: len(children(step)))
     short, long = (choose(svip.steps, key=levels) for choose in (min, max))
-    if deep is wide or len(deep.parents) != len(wide.parents) or levels(long) < levels(short) + 3:
+    if len(deep.parents) != len(wide.parents) or levels(deep) <= levels(wide) or levels(long) < levels(short) + 3:
         return None
     return Told(
         opens=Look(deep.index),
@@ -27,8 +28,8 @@ def tell(dyspec, svip):
             f"{count(len(children(deep)), 'guess')} at the root. In step {wide.index + 1} it went "
             f"{count(levels(wide), 'level')} deep and put {len(children(wide))} at the root. Both have the same "
             "number of nodes.",
-            f"**SVIP** does this for a chain of at most {SVIP.builder.depth} tokens: the first token drawn from widely spread "
-            "probabilities is the last. Its "
+            f"**SVIP** does this for a chain of at most {SVIP.builder.depth} tokens: the first token drawn from "
+            "widely spread probabilities is the last. Its "
             f"chains here are {levels(short)} to {count(levels(long), 'token')} long.",
         ),
         task="Switch between the two recordings above the picture, and step through them. Where does the draft dare "

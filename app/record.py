@@ -1,38 +1,69 @@
-"""Write the recorded run that the page opens with: `python -m app.record`.
+"""Write every recorded run that the page shows: `python -m app.record`.
 
-A run of the pair with its defaults, and plain decoding of the same prompt beside it for the measured speedup.
+For the first screen a run with the pair's defaults, and plain decoding of the same prompt beside it for the measured
+speedup; for each lesson the runs it asks for, with the first seed whose runs show what the lesson is about.
 """
 
 from __future__ import annotations
 
 import argparse
 from dataclasses import replace
+from itertools import islice
+from pathlib import Path
+from typing import Any
 
 import specviz
+from specviz.decode import autoregress_steps, collect
 
+from . import lessons
+from .lessons.lesson import Recording
 from .page import default_pair
 from .session import PLAIN_TOKENS
 from .stage import ASSETS
 
+SEEDS = range(1, 101)
+FEWEST = 6  # steps of a lesson's run
+
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description="Write the recorded run that the page opens with.")
-    parser.add_argument("--prompt", default="Once upon a time there was a little")
+    parser = argparse.ArgumentParser(description="Write every recorded run that the page shows.")
+    parser.add_argument("--only", choices=("story", "lessons"), help="write these alone")
+    parser.add_argument("--prompt", default="Once upon a time there was a little", help="of the first screen")
     parser.add_argument("--temperature", type=float, default=0.6)
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--max-new-tokens", type=int, default=96)
-    config = specviz.RunConfig(**vars(parser.parse_args()))
-    pair = default_pair()
+    args = vars(parser.parse_args())
+    only, config, pair = args.pop("only"), specviz.RunConfig(**args), default_pair()
     short = replace(config, max_new_tokens=PLAIN_TOKENS)
     specviz.run(pair, short), specviz.autoregress(pair, short)  # the first passes of a process are slow
-    folder = ASSETS / "traces"
-    folder.mkdir(parents=True, exist_ok=True)
-    for name, trace in (("story", specviz.run(pair, config)), ("plain", specviz.autoregress(pair, short))):
-        path = folder / f"{name}.json"
-        path.write_text(trace.to_json() + "\n", encoding="utf-8")
-        print(
-            f"{path.relative_to(ASSETS.parent)}: {len(trace.tokens)} tokens, {len(trace.steps)} steps: {trace.text!r}"
-        )
+    if only != "lessons":
+        write(ASSETS / "traces" / "story.json", specviz.run(pair, config))
+        write(ASSETS / "traces" / "plain.json", specviz.autoregress(pair, short))
+    if only != "story":
+        for lesson in lessons.LESSONS:
+            for recording, trace in zip(lesson.RECORDINGS, record(pair, lesson), strict=True):
+                write(lessons.path(lesson, recording), trace)
+
+
+def record(pair: Any, lesson: Any) -> list[specviz.Trace]:
+    """The runs of a lesson, with the first seed that suits it."""
+    for seed in SEEDS:
+        traces = [decode(pair, recording, seed) for recording in lesson.RECORDINGS]
+        if all(len(trace.steps) >= FEWEST for trace in traces) and lesson.tell(*traces) is not None:
+            return traces
+    raise SystemExit(f"No seed up to {SEEDS[-1]} shows what the lesson “{lesson.TITLE}” is about.")
+
+
+def decode(pair: Any, recording: Recording, seed: int) -> specviz.Trace:
+    config = replace(recording.config, seed=seed)
+    steps = autoregress_steps(pair, config) if recording.plain else specviz.speculate(pair, config)
+    return collect(pair, config, islice(steps, recording.steps))
+
+
+def write(path: Path, trace: specviz.Trace) -> None:
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(trace.to_json() + "\n", encoding="utf-8")
+    print(f"{path.relative_to(ASSETS.parent)}: {len(trace.tokens)} tokens, {len(trace.steps)} steps: {trace.text!r}")
 
 
 if __name__ == "__main__":

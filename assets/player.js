@@ -18,6 +18,7 @@ function specvizPlayer(element) {
     pinned = null;
     pause();
     tree.clear();
+    $('expand').setAttribute('aria-pressed', false);
     $('prompt').textContent = '';
     $('ribbon').replaceChildren($('prompt'));
   }
@@ -256,5 +257,5 @@ function specvizPlayer(element) {
   }
   document.addEventListener('keydown', onKey);
 
-  return { receive };
+  return { receive, show: (index, key = null) => { pause(); go(index, key); } };
 }

@@ -72,14 +72,15 @@ function specvizTree(svg, on) {
   };
   const canvas = make('g', {}, svg);
   let step = null, layout = null, all = false, open = new Set(), selected = null, columns = 0;
-  let view = null, dx = 150, dy = 27, em = 8.4, size = 14, rows = 0;
+  let view = null, dx = 150, dy = 27, em = 8.4, size = 14, unit = 1, rows = 0;
 
   function measure() {
     const phone = svg.clientWidth < 560;
-    size = phone ? 13 : 14.5;
+    unit = parseFloat(getComputedStyle(document.documentElement).fontSize) / 16; // large type is a large root font
+    size = (phone ? 13 : 14.5) * unit;
     em = size * 0.602;
     dy = Math.min(size * 2.5, Math.max(size * 1.8, (svg.clientHeight - 80) / Math.max(1, rows)));
-    dx = Math.min(190, Math.max(phone ? 100 : 112, (svg.clientWidth - 36) / Math.max(1, columns)));
+    dx = Math.min(190 * unit, Math.max((phone ? 100 : 112) * unit, (svg.clientWidth - 36 * unit) / Math.max(1, columns)));
   }
 
   function draw() {
@@ -89,24 +90,24 @@ function specvizTree(svg, on) {
     rows = Math.max(rows, layout.rows);
     measure();
     const edges = make('g', {}), nodes = make('g', { 'font-size': size });
-    const room = Math.floor((dx - 52) / em);
+    const room = Math.floor((dx - 52 * unit) / em);
     layout.marks.forEach((mark, at) => {
       const cx = mark.x * dx, cy = mark.y * dy;
       const full = mark.key === 'last' ? specvizVisible(step.pieces[step.pieces.length - 1])
         : mark.letter === 'more' ? '' : specvizVisible(step.texts[mark.node]);
       const wide = mark.leaf ? 24 : room, letters = [...full];
       const label = letters.length > wide ? letters.slice(0, wide - 1).join('') + '…' : full;
-      mark.end = cx + 13 + [...label].length * em + 4;
+      mark.end = cx + 13 * unit + [...label].length * em + 4;
       if (mark.from) edge(edges, mark, cx, cy);
       const kind = mark.key === 'last' ? step.last : mark.letter;
       const g = make('g', { class: `node ${kind}`, 'data-at': at, transform: `translate(${cx} ${cy})` }, nodes);
-      make('rect', { class: 'hit', x: -13, y: -dy / 2, width: mark.leaf ? mark.end - cx + (mark.hidden ? 60 : 14) : dx - 14, height: dy, rx: 5 }, g);
-      if (SHAPES[mark.letter]) make('path', { class: 'shape', d: SHAPES[mark.letter] }, g);
-      if (label) make('text', { x: 13, dy: '.34em' }, g, label);
+      make('rect', { class: 'hit', x: -13 * unit, y: -dy / 2, width: mark.leaf ? mark.end - cx + (mark.hidden ? 60 : 14) : dx - 14, height: dy, rx: 5 }, g);
+      if (SHAPES[mark.letter]) make('path', { class: 'shape', d: SHAPES[mark.letter], transform: `scale(${unit})` }, g);
+      if (label) make('text', { x: 13 * unit, dy: '.34em' }, g, label);
       if (mark.hidden) fold(g, mark, mark.letter === 'more' ? -10 : mark.end - cx);
     });
     canvas.replaceChildren(edges, nodes);
-    if (!view) view = { x: 24, y: dy + 2, k: 1 };
+    if (!view) view = { x: 24 * unit, y: dy + 2, k: 1 };
     place();
     mark();
     svg.dataset.step = step.index;
@@ -114,7 +115,7 @@ function specvizTree(svg, on) {
   }
 
   function edge(parent, mark, cx, cy) {
-    const x0 = mark.from.end, y0 = mark.from.y * dy, x1 = cx - (mark.letter === 'more' ? 14 : 10), m = (x0 + x1) / 2;
+    const x0 = mark.from.end, y0 = mark.from.y * dy, x1 = cx - (mark.letter === 'more' ? 14 : 10) * unit, m = (x0 + x1) / 2;
     const q = mark.node === undefined ? null : step.q[mark.node];
     make('path', {
       class: `edge ${mark.key === 'last' ? step.last : mark.letter}`,

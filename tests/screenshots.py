@@ -41,6 +41,13 @@ def main() -> None:
             page.wait_for_timeout(500)
             page.screenshot(path=OUT / f"live-{name}.png")
             print(OUT / f"live-{name}.png")
+        page = browser.new_page(viewport={"width": 1400, "height": 860})
+        page.goto(url + "?lesson=4&__theme=light")
+        page.wait_for_selector(".sv-lessons[aria-busy=false]")
+        page.get_by_role("button", name="Show me").click()
+        page.wait_for_timeout(500)
+        page.screenshot(path=OUT / "lessons.png")
+        print(OUT / "lessons.png")
         browser.close()
     demo.close()
 

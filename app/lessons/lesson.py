@@ -1,0 +1,128 @@
+"""What a lesson is made of, and how its numbers are read off a recorded run.
+
+A lesson is a module with a TITLE, its RECORDINGS, and `tell(*traces)`, which writes the lesson about the traces of
+those recordings. Every number in a lesson is computed here and there from the trace; none is typed.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+from specviz import RunConfig, Step, Trace
+from specviz.tree import Topology
+
+TALE = "Once upon a time there was a little"
+SHIP = "The captain looked at the sea and said"
+WOOD = "In the middle of the great dark forest"
+
+
+@dataclass(frozen=True)
+class Recording:
+    """A run that a lesson needs.
+
+    Args:
+        name: part of the name of its file.
+        label: what it is called where a lesson has several.
+        config: its configuration; the recorder chooses the seed.
+        steps: how many steps are recorded at most.
+        plain: whether it is plain decoding, with the target alone.
+    """
+
+    name: str
+    label: str
+    config: RunConfig
+    steps: int = 16
+    plain: bool = False
+
+
+@dataclass(frozen=True)
+class Look:
+    """A place in the recordings of a lesson.
+
+    Args:
+        step: index of the step.
+        node: the node to select, "last" for the token the target adds, None for none.
+        recording: which of the lesson's recordings.
+    """
+
+    step: int
+    node: int | str | None = None
+    recording: int = 0
+
+
+@dataclass(frozen=True)
+class Told:
+    """One lesson as it stands on the page; **words** between stars are terms that it defines.
+
+    Args:
+        opens: what the picture shows at first.
+        text: its paragraphs.
+        task: one thing to try.
+        shows: where the button beside the task leads.
+        question, answer: the answer is shown on demand, as paragraphs.
+        timed: whether the measures of the run are shown.
+    """
+
+    opens: Look
+    text: tuple[str, ...]
+    task: str
+    shows: Look
+    question: str
+    answer: tuple[str, ...]
+    timed: bool = False
+
+
+def quote(*pieces: str) -> str:
+    """Text of tokens as it is read, in quotation marks."""
+    return f"“{''.join(pieces).replace(chr(10), '↵').strip(' ')}”"
+
+
+PLURALS = {"child": "children", "guess": "guesses", "pass": "passes"}
+
+
+def count(number: int, noun: str) -> str:
+    """A number with its noun, such as "1 step" or "3 steps"; the verb is up to the sentence."""
+    return f"{number} {noun if number == 1 else PLURALS.get(noun, noun + 's')}"
+
+
+def readable(*texts: str) -> bool:
+    """Whether all of these tokens are words to the eye, good to speak of in front of an audience."""
+    return all(text.startswith(" ") and len(text) > 2 and text.strip().isalpha() for text in texts)
+
+
+def times(hits: int, of: int) -> str:
+    """How often something happened, such as "3 of 16 steps"."""
+    return f"{hits} of {count(of, 'step')}"
+
+
+def percent(share: float) -> str:
+    return f"{100 * share:.0f} %"
+
+
+def most(steps: Iterable[Step], worth) -> Step | None:
+    """The step that is worth most, the first of equals; None where none is worth anything."""
+    best = max(steps, key=worth, default=None)
+    return best if best is not None and worth(best) > 0 else None
+
+
+def rejected(step: Step) -> list[int]:
+    return [node for node, outcome in enumerate(step.outcome) if outcome == "rejected"]
+
+
+def unreached(step: Step) -> list[int]:
+    return [node for node, outcome in enumerate(step.outcome) if outcome == "unreached"]
+
+
+def children(step: Step, node: int = 0) -> list[int]:
+    return list(Topology(step.parents).children[node])
+
+
+def levels(step: Step) -> int:
+    """How many levels a tree has below its root."""
+    return int(max(Topology(step.parents).depth))
+
+
+def written(trace: Trace) -> str:
+    """How much a run wrote, such as "40 tokens in 16 passes"."""
+    return f"{count(len(trace.tokens), 'token')} in {count(len(trace.steps), 'pass')}"

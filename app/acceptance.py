@@ -1,4 +1,4 @@
-"""The tab "Acceptance": how often the target takes what the draft proposes, measured on a text in front of the visitor."""
+"""The tab "Acceptance": how often the target takes what the draft proposes, measured while one watches."""
 
 from __future__ import annotations
 
@@ -27,9 +27,7 @@ INTRO = (
 RULES = [name for name, rule in VERIFIERS.items() if compatible(BUILDERS["batch"](), rule(), 0.0).possible]
 MOST_POSITIONS = 4000
 PACE = 2.0  # seconds between two drawings of the figures
-CHANCES = (
-    "Exact at every position: both models' whole rows are known, so nothing here is sampled but the text itself."
-)
+CHANCES = "Exact at every position: both models' whole rows are known, so nothing here is sampled but the text itself."
 DRAWN = "One token is drawn from the draft at each position; q, p and its chance min(1, p / q) are then exact."
 
 
@@ -38,7 +36,7 @@ def build(engine: Engine) -> gr.State:
     past = recorded.read()
     first = cards_for(past.found, Source("recorded", past.label))
     with gr.Row(elem_classes="sv-page"):
-        with gr.Column(scale=0, min_width=330, elem_classes="sv-rail"):
+        with gr.Column(scale=0, min_width=330, elem_classes="sv-rail sv-sticky"):
             text = gr.Dropdown(list(SOURCES.items()), value="own-prose", label="Text", filterable=False)
             yours = gr.Textbox(label="Your text", lines=6, max_lines=12, visible=False, elem_id="sv-your-text")
             text.change(
@@ -95,7 +93,9 @@ def connect(engine: Engine, inputs: list, go, stop, load, line, cards: dict[str,
             why = str(error) if isinstance(error, ValueError) else "The reason is in the server's log."
             kept = f" The figures keep the {found.positions:,} positions measured before." if found.positions else ""
             yield {
-                line: said(f"{why}{kept}" if isinstance(error, ValueError) else f"The calibration failed. {why}{kept}", "error"),
+                line: said(
+                    f"{why}{kept}" if isinstance(error, ValueError) else f"The calibration failed. {why}{kept}", "error"
+                ),
                 **({known: found.vectors, **show(cards_for(found, where))} if found.positions else {}),
             }
         yield {stop: gr.Button(interactive=False)}
@@ -106,7 +106,9 @@ def connect(engine: Engine, inputs: list, go, stop, load, line, cards: dict[str,
         except ValueError as error:
             return {line: said(str(error), "error")}
         return {
-            line: said(f"{len(loaded)} vector{'s' if len(loaded) > 1 else ''} loaded; the other figures stay as they are."),
+            line: said(
+                f"{len(loaded)} vector{'s' if len(loaded) > 1 else ''} loaded; the other figures stay as they are."
+            ),
             known: loaded,
             **show(cards_for(Found(loaded), Source("loaded", "loaded from a file"))),
         }
@@ -137,8 +139,9 @@ def work(engine: Engine, text: Any, yours: Any, rules: Any, temperature: Any, to
         if not engine.loaded:
             yield said("Loading the models. This happens once.")
         texts: list[list[int]] = []
-        for done, of, texts in gather(engine.pair, text, yours, positions, config):
+        for done, of, gathered in gather(engine.pair, text, yours, positions, config):
             yield said(f"Texts to measure on: {done} of {of}", done=done, of=of)
+            texts = gathered
         yield from calibrate(engine.pair, texts, names, config)
 
 
@@ -182,7 +185,9 @@ def cards_for(found: Found, source: Source) -> dict[str, tuple]:
         for rule, way in found.rates.methods.items():
             ways.setdefault(way, []).append(VERIFIERS[rule].title)
         made = "; ".join(f"{way}: {', '.join(names)}" for way, names in ways.items())
-        filled["rejection"] = fill("rejection", PLOTS["rejection"].info(found.rates), source, f"{made[:1].upper()}{made[1:]}.")
+        filled["rejection"] = fill(
+            "rejection", PLOTS["rejection"].info(found.rates), source, f"{made[:1].upper()}{made[1:]}."
+        )
     if found.doubt:
         for name, made in (("probability", DRAWN), ("doubt", CHANCES), ("bounds", CHANCES), ("ratio", CHANCES)):
             filled[name] = fill(name, PLOTS[name].info(found.doubt), source, made)

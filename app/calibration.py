@@ -60,9 +60,7 @@ def limited(texts: Sequence[Sequence[int]], positions: int) -> list[list[int]]:
     return kept
 
 
-def calibrate(
-    pair: Any, texts: Sequence[Sequence[int]], rules: Sequence[str], config: RunConfig
-) -> Iterator[Progress]:
+def calibrate(pair: Any, texts: Sequence[Sequence[int]], rules: Sequence[str], config: RunConfig) -> Iterator[Progress]:
     """Measure all rules; stop by not asking for more.
 
     Args:
@@ -117,9 +115,7 @@ def joined_rates(one: RejectionRates | None, two: RejectionRates) -> RejectionRa
 
     def both(a: dict, b: dict) -> dict:
         return {
-            name: tuple(
-                None if x is None else _mean(x, n, y, m) for x, y in zip(a[name], b[name], strict=True)
-            )
+            name: tuple(None if x is None else _mean(x, n, y, m) for x, y in zip(a[name], b[name], strict=True))
             for name in a
         }
 
@@ -147,9 +143,7 @@ class ReadOnce:
 
     def open(self, tokens: Sequence[int]) -> tuple[Any, Any]:
         sessions = self._pair.open(tokens)
-        return tuple(
-            session and _ReadOnceSession(session, self._rows, place) for place, session in enumerate(sessions)
-        )
+        return tuple(session and _ReadOnceSession(session, self._rows, place) for place, session in enumerate(sessions))
 
 
 class _ReadOnceSession:

@@ -27,7 +27,7 @@ STATUS = (
     '<progress class="sv-progress" aria-label="progress" hidden></progress>'
 )
 STARTS = "watch('value', () => {name}(element, props.value)); {name}(element, props.value);"
-HEIGHT = 430
+HEIGHT = 460
 
 
 class Source(NamedTuple):
@@ -68,9 +68,7 @@ class Card:
         return dict(zip(self.outputs, value, strict=True))
 
 
-def fill(
-    name: str, info: Any, source: Source, made: str = "", files: Iterable[File] = ()
-) -> tuple[str, go.Figure]:
+def fill(name: str, info: Any, source: Source, made: str = "", files: Iterable[File] = ()) -> tuple[str, go.Figure]:
     """The words of a card as JSON, and its figure.
 
     Args:
@@ -82,7 +80,7 @@ def fill(
     """
     module = PLOTS[name]
     figure = module.draw(info)
-    title = figure.layout.title.text or module.TITLE
+    title = (figure.layout.title.text or module.TITLE).replace("<br>", ", ")
     downloads = [
         *files,
         File("JSON", f"{name}.json", json.dumps(short(json.loads(to_json(info))))),
@@ -98,8 +96,13 @@ def fill(
 def fitted(figure: go.Figure, projection: bool) -> go.Figure:
     """The figure for a page: its title stands above it, and a projection says so on the figure itself."""
     figure.update_layout(
-        title=None, height=HEIGHT, margin={"l": 56, "r": 16, "t": 24, "b": 48}, legend={"font": {"size": 12}}
+        title=None,
+        height=HEIGHT,
+        margin={"l": 56, "r": 16, "t": 24, "b": 48},
+        legend={"font": {"size": 12}, "y": -0.26},
     )
+    figure.update_xaxes(title={"standoff": 8, "font": {"size": 12}})
+    figure.update_yaxes(title={"font": {"size": 12}})
     if projection:
         figure.add_annotation(
             text="projection", xref="paper", yref="paper", x=0.5, y=0.55, showarrow=False, textangle=-18,

@@ -5,7 +5,6 @@ from __future__ import annotations
 import argparse
 import json
 import math
-import platform
 from dataclasses import asdict
 from os import cpu_count
 
@@ -42,7 +41,7 @@ def main() -> None:
         print(f"speedup: {timed.done} of {timed.of} runs", flush=True)
     data = {
         "pair": pair.info["name"],
-        "machine": f"{cpu_count()} cores, {platform.machine()}",
+        "machine": f"a machine of {cpu_count()} cores",
         "vectors": [asdict(vector) for vector in found.vectors],
         "rates": asdict(found.rates),
         "doubt": {name: [null(x) for x in column] for name, column in asdict(found.doubt).items()},

@@ -31,7 +31,12 @@ class Recorded:
 
     @property
     def label(self) -> str:
-        return f"recorded with the {self.pair}"
+        return f"recorded, {self.pair}"
+
+    @property
+    def note(self) -> str:
+        """On the costs, in place of the one that says they were measured here."""
+        return f"Recorded in the loop on {self.machine}, medians over the steps; measure this machine to replace it."
 
 
 @lru_cache

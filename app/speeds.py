@@ -68,7 +68,9 @@ def sizes_from(text: Any) -> tuple[int, ...]:
     parts = str(text or "").replace(",", " ").split()
     sizes = sorted({int(part) for part in parts if part.isascii() and part.isdecimal() and len(part) < 6})
     if not parts or len(parts) > MOST_SIZES or not all(part.isascii() and part.isdecimal() for part in parts):
-        raise ValueError(f'Sizes to time must be up to {MOST_SIZES} whole numbers such as "2, 4, 8"; got "{str(text)[:60]}".')
+        raise ValueError(
+            f'Sizes to time must be up to {MOST_SIZES} whole numbers such as "2, 4, 8"; got "{str(text)[:60]}".'
+        )
     if len(sizes) == 0 or sizes[0] < 2 or sizes[-1] > LARGEST:
         raise ValueError(f'Sizes to time must be from 2 to {LARGEST} nodes; got "{str(text)[:60]}".')
     return tuple(sizes)

@@ -29,18 +29,19 @@ INTRO = (
     "Plain decoding with the target alone is 1.0."
 )
 SECONDS = 40.0  # of a measurement of this machine
+STEP_SIZES = (2, 3, 4, 6, 8, 12, 16, 24, 32, 48, 64, 96, 128, 192, 256, 512)
 SHAPE_SIZES = tuple(size for size in SIZES if size <= 512)
 
 
 def build(engine: Engine) -> Tab:
     """Lay out the tab and connect what stays within it; returns what `connect` needs to join it to other tabs."""
     past = recorded.read()
-    here = replace(past.cost, machine=f"the machine of the recording ({past.machine})")
+    here = replace(past.cost, machine=past.machine, note=past.note)
     named = choices(past.found.vectors)
     with gr.Row(elem_classes="sv-page"):
-        with gr.Column(scale=0, min_width=330, elem_classes="sv-rail"):
+        with gr.Column(scale=0, min_width=330, elem_classes="sv-rail sv-sticky"):
             vector = gr.Dropdown(list(named), value=next(iter(named)), label="Acceptance vector", filterable=False,
-                                 info="Those of the tab Acceptance, and the stored ones.", elem_id="sv-vector")  # fmt: skip
+                                 info="From the tab Acceptance, or stored.")  # fmt: skip
             machine = gr.Radio(list(MACHINES.items()), value="here", label="Machine", elem_id="sv-machine")
             with gr.Group(visible=False) as idealised:
                 flat = gr.Slider(1, 1024, value=64, step=1, label="Flat up to",
@@ -62,7 +63,9 @@ def build(engine: Engine) -> Tab:
                 apply = gr.Button("Use it in Live", elem_id="sv-apply", scale=0, min_width=160)
             first["predicted"] = timed_card(past.points, here, Source("recorded", past.label), past.found.vectors[0])
             with gr.Row(elem_classes="sv-figures"):
-                cards = {name: Card(name, first[name]) for name in ("speedup", "predicted", "shapes", "cost", "marginal")}
+                cards = {
+                    name: Card(name, first[name]) for name in ("speedup", "predicted", "shapes", "cost", "marginal")
+                }
     tab = Tab(engine, vector, machine, [flat, draft], line, choice, apply, cards)
     tab.known, tab.here = gr.State(past.found.vectors, time_to_live=3600), gr.State(here, time_to_live=3600)
     tab.best = gr.State(best, time_to_live=3600)
@@ -75,7 +78,7 @@ def build(engine: Engine) -> Tab:
 
 
 class Tab:
-    """The parts of the tab, its session states (`known` vectors, the table measured `here`, the `best` cell), events."""
+    """The tab's parts, its events, and its session states: `known` vectors, the table measured `here`, `best` cell."""
 
     known: gr.State
     here: gr.State
@@ -110,9 +113,7 @@ class Tab:
     def events(self, measure, timing, sizes, stop) -> None:
         quiet = {"show_progress": "hidden", "api_visibility": "private"}
         for control in (self.vector, self.machine, *self.numbers):
-            control.change(
-                self.forecast, self.chosen, self.outputs, queue=False, trigger_mode="always_last", **quiet
-            )
+            control.change(self.forecast, self.chosen, self.outputs, queue=False, trigger_mode="always_last", **quiet)
 
         def measuring(*chosen: Any) -> Iterator[dict]:
             found = picked(chosen[0], chosen[4])
@@ -243,7 +244,7 @@ def forecast_cards(vector: Acceptance, cost: CostTable, source: Source) -> tuple
         "shapes": fill("shapes", PLOTS["shapes"].info(vector.acceptance, SHAPE_SIZES), theory,
                        "Closed forms and dynamic programming; no machine enters."),
         "cost": fill("cost", PLOTS["cost"].info(cost), source, cost.note),
-        "marginal": fill("marginal", PLOTS["marginal"].info(vector.acceptance, cost, SIZES), source, basis),
+        "marginal": fill("marginal", PLOTS["marginal"].info(vector.acceptance, cost, STEP_SIZES), source, basis),
     }  # fmt: skip
     best = found.best
     return cards, {
@@ -254,7 +255,7 @@ def forecast_cards(vector: Acceptance, cost: CostTable, source: Source) -> tuple
 
 def timed_card(points: tuple[Point, ...], here: CostTable, source: Source, vector: Acceptance) -> tuple:
     made = (
-        f"Predicted from the costs of {here.machine} and timed there, each round against its own run of plain decoding; "
+        f"Predicted from the costs of {here.machine} and timed there, each round against plain decoding of its own; "
         f"{VERIFIERS[vector.verifier].title}, temperature {vector.temperature:g}. Never a projection."
     )
     return fill("predicted", PLOTS["predicted"].info(points), source, made)

@@ -37,7 +37,9 @@ def from_text(text: str | bytes) -> tuple[Acceptance, ...]:
         raise ValueError(
             'The file must hold an acceptance vector as "Save vectors" or `specviz calibrate --json` writes it.'
         )
-    return tuple(_vector(row, f"vector {number}" if len(rows) > 1 else "the vector") for number, row in enumerate(rows, 1))
+    return tuple(
+        _vector(row, f"vector {number}" if len(rows) > 1 else "the vector") for number, row in enumerate(rows, 1)
+    )
 
 
 def _vector(row: Any, where: str) -> Acceptance:
@@ -47,7 +49,9 @@ def _vector(row: Any, where: str) -> Acceptance:
     columns = {name: check_acceptance(row[name], f"{name} of {where}") for name in ("acceptance", "low", "high")}
     flat = all(isinstance(share, float) for column in columns.values() for share in column)
     if not flat or len({len(column) for column in columns.values()}) != 1 or len(columns["acceptance"]) > MOST:
-        raise ValueError(f"The file is damaged: {where} must have one share, low and high for each of up to {MOST} ranks.")
+        raise ValueError(
+            f"The file is damaged: {where} must have one share, low and high for each of up to {MOST} ranks."
+        )
     if sum(columns["acceptance"]) > 1 + 1e-6:
         raise ValueError(f"The file is damaged: {where} accepts more than one child of a node; its sum is above 1.")
     if any(not low <= share <= high for share, low, high in zip(*columns.values(), strict=True)):
@@ -55,7 +59,7 @@ def _vector(row: Any, where: str) -> Acceptance:
     rules: dict[str, Any] = {
         "positions": (type(row["positions"]) is int and row["positions"] > 0, "a whole number from 1"),
         "method": (row["method"] in ("expected", "counted"), "expected or counted"),
-        "verifier": (isinstance(row["verifier"], str) and row["verifier"] in VERIFIERS, f"one of {', '.join(VERIFIERS)}"),
+        "verifier": (isinstance(row["verifier"], str) and row["verifier"] in VERIFIERS, "one of the rules here"),
         "law": (isinstance(row["law"], str) and row["law"] in LAWS, f"one of {', '.join(LAWS)}"),
         "temperature": (_temperature(row["temperature"]), "a number from 0 to 2"),
         "draft_temperature": (

@@ -31,8 +31,8 @@ CODE = {
 _names = count(1)
 
 
-def build(engine: Engine) -> None:
-    """Lay out the tab and connect it."""
+def build(engine: Engine) -> Controls:
+    """Lay out the tab and connect it; returns its controls, for other tabs to set."""
     with gr.Row(elem_classes="sv-page"):
         with gr.Column(scale=0, min_width=330, elem_classes="sv-rail"):
             prompt = gr.Textbox(next(iter(STORIES.values())), label="Prompt", lines=3, max_lines=6, elem_id="sv-prompt")
@@ -46,6 +46,7 @@ def build(engine: Engine) -> None:
         with gr.Column(scale=1, min_width=320, elem_classes="sv-main"):
             shown = stage(recorded(), elem_id="sv-stage")
     connect(engine, settings, go, stop, said, shown)
+    return settings
 
 
 def chips(prompt: gr.Textbox) -> None:

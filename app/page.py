@@ -10,11 +10,11 @@ import gradio as gr
 
 import specviz
 
-from . import lessons, live
+from . import acceptance, lessons, live, speedup
 from .session import Engine
 from .stage import ASSETS
 
-TABS = (live, lessons)  # one module per tab, each with a TITLE and a build(engine)
+TABS = (live, acceptance, speedup, lessons)  # one module per tab, each with a TITLE and a build(engine)
 SENTENCE = "A small model drafts a tree of tokens; a large one checks the whole tree in a single pass."
 FONT = ("ui-sans-serif", "system-ui", "sans-serif")
 MONO = ("ui-monospace", "SFMono-Regular", "Menlo", "Consolas", "monospace")
@@ -31,10 +31,12 @@ def build_demo(load: Callable[[], Any] | None = None) -> gr.Blocks:
     with gr.Blocks(title="specviz", fill_width=True) as demo:
         title = f'<header class="sv-title"><h1>specviz</h1><p>{SENTENCE}</p></header>'
         gr.HTML(title, apply_default_css=False, js_on_load=None)
+        opened, built = {}, {}
         with gr.Tabs() as tabs:
             for tab in TABS:
-                with gr.Tab(tab.TITLE, id=tab.TITLE):
-                    tab.build(engine)
+                with gr.Tab(tab.TITLE, id=tab.TITLE) as opened[tab]:
+                    built[tab] = tab.build(engine)
+        built[speedup].connect(opened[speedup], built[acceptance], built[live], tabs)
         demo.load(None, None, tabs, js=lessons.OPENS, api_visibility="private")
     return demo
 
@@ -59,6 +61,6 @@ def launch(demo: gr.Blocks, **more: Any) -> Any:
         "state_session_capacity": 100,
         "footer_links": ["settings"],
         "theme": gr.themes.Default(primary_hue="emerald", neutral_hue="slate", font=FONT, font_mono=MONO),
-        "css_paths": [ASSETS / "style.css", ASSETS / "lessons.css"],
+        "css_paths": [ASSETS / name for name in ("style.css", "lessons.css", "curves.css")],
     }
     return demo.launch(**(options | more))

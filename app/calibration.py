@@ -1,0 +1,157 @@
+"""Calibration piece by piece: windows of a text go through every measure, and what is known grows with each.
+
+The measures themselves are the library's. Going through the texts one by one lets the page show what is known so far,
+and lets a visitor stop at any time.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, fields, replace
+from typing import Any
+
+from specviz import VERIFIERS, RunConfig
+from specviz.measure import Acceptance, acceptance_vector, wilson
+from specviz.measure_nodes import Doubt, RejectionRates, draft_doubt, rejection_rates
+
+WINDOW = 128  # tokens that are read together
+WIDTH = 16
+
+
+@dataclass(frozen=True)
+class Found:
+    """What is known so far: a vector for each rule, the draft's doubt, and rejection rates; None before the first."""
+
+    vectors: tuple[Acceptance, ...] = ()
+    doubt: Doubt | None = None
+    rates: RejectionRates | None = None
+
+    @property
+    def positions(self) -> int:
+        return self.vectors[0].positions if self.vectors else 0
+
+
+@dataclass(frozen=True)
+class Progress:
+    """How far a calibration is: what is being measured, positions done, of how many, texts done, of how many."""
+
+    stage: str
+    done: int
+    of: int
+    texts: int
+    of_texts: int
+    found: Found
+
+
+def windows(tokens: Sequence[int], positions: int, most: int) -> list[list[int]]:
+    """A text cut so that about `positions` positions can be measured, each piece no longer than the models read."""
+    length = max(2, min(WINDOW, most))
+    pieces = [list(tokens[start : start + length]) for start in range(0, len(tokens), length)]
+    return limited([piece for piece in pieces if len(piece) > 1], positions)
+
+
+def limited(texts: Sequence[Sequence[int]], positions: int) -> list[list[int]]:
+    """The first texts, as many tokens of them as have `positions` positions; the last token of a text has none."""
+    kept, left = [], positions
+    for text in texts:
+        if left > 0:
+            kept.append(list(text[: left + 1]))
+            left -= len(kept[-1]) - 1
+    return kept
+
+
+def calibrate(pair: Any, texts: Sequence[Sequence[int]], rules: Sequence[str], config: RunConfig) -> Iterator[Progress]:
+    """Measure all rules; stop by not asking for more.
+
+    Args:
+        pair: the models.
+        texts: token ids, two and more of each.
+        rules: menu names.
+        config: temperature, top-p and seed; each text gets a seed of its own.
+
+    Raises:
+        ValueError: if there is no text to measure on.
+    """
+    if not texts:
+        raise ValueError("text to calibrate on must have at least two tokens. Give a longer one.")
+    found, of, width = Found(), sum(len(text) - 1 for text in texts), min(WIDTH, pair.vocab_size)
+    for stage in ("Acceptance", "Rejection rates"):
+        done = 0
+        for number, text in enumerate(texts, 1):
+            own, once = replace(config, seed=config.seed + number), ReadOnce(pair)
+            if stage == "Acceptance":
+                new = [acceptance_vector(once, VERIFIERS[rule](), [text], own, width) for rule in rules]
+                doubt = draft_doubt(once, [text], own)
+                vectors = tuple(map(joined_vectors, found.vectors, new)) if found.vectors else tuple(new)
+                found = replace(found, vectors=vectors, doubt=joined_doubts(found.doubt, doubt))
+            else:
+                rates = rejection_rates(pair, [text], own)
+                found = replace(found, rates=joined_rates(found.rates, rates))
+            done += len(text) - 1
+            yield Progress(stage, done, of, number, len(texts), found)
+
+
+def joined_vectors(one: Acceptance, two: Acceptance) -> Acceptance:
+    """A rule's vector over the positions of both measurements."""
+    count = one.positions + two.positions
+    mean = tuple(_mean(a, one.positions, b, two.positions) for a, b in zip(one.acceptance, two.acceptance, strict=True))
+    low, high = zip(*(wilson(share, count) for share in mean), strict=True)
+    method = "expected" if one.method == two.method == "expected" else "counted"
+    return replace(one, acceptance=mean, low=low, high=high, positions=count, method=method)
+
+
+def joined_doubts(one: Doubt | None, two: Doubt) -> Doubt:
+    """The columns of both, one after the other."""
+    if one is None:
+        return two
+    return Doubt(*((*getattr(one, f.name), *getattr(two, f.name)) for f in fields(Doubt)))
+
+
+def joined_rates(one: RejectionRates | None, two: RejectionRates) -> RejectionRates:
+    """Rejection rates over the positions of both measurements."""
+    if one is None:
+        return two
+    n, m = one.positions, two.positions
+
+    def both(a: dict, b: dict) -> dict:
+        return {
+            name: tuple(None if x is None else _mean(x, n, y, m) for x, y in zip(a[name], b[name], strict=True))
+            for name in a
+        }
+
+    rates = both(one.rates, two.rates)
+    ends = {
+        name: [(None, None) if share is None else wilson(share, n + m) for share in row] for name, row in rates.items()
+    }
+    low, high = ({name: tuple(end[side] for end in row) for name, row in ends.items()} for side in (0, 1))
+    floors = both(one.floors, two.floors)
+    return replace(one, rates=rates, low=low, high=high, floors=floors, positions=n + m)
+
+
+def _mean(a: float, n: int, b: float, m: int) -> float:
+    return (a * n + b * m) / (n + m)
+
+
+class ReadOnce:
+    """A pair that reads a text once, however many rules look at its rows."""
+
+    def __init__(self, pair: Any) -> None:
+        self._pair, self._rows = pair, {}
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._pair, name)
+
+    def open(self, tokens: Sequence[int]) -> tuple[Any, Any]:
+        sessions = self._pair.open(tokens)
+        return tuple(session and _ReadOnceSession(session, self._rows, place) for place, session in enumerate(sessions))
+
+
+class _ReadOnceSession:
+    def __init__(self, session: Any, rows: dict, place: int) -> None:
+        self._session, self._rows, self._place = session, rows, place
+
+    def forward(self, tree: Any, nodes: Sequence[int]) -> Any:
+        key = (self._place, tuple(tree.tokens), tuple(nodes))
+        if key not in self._rows:
+            self._rows[key] = self._session.forward(tree, nodes)
+        return self._rows[key]

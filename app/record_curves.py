@@ -1,0 +1,64 @@
+"""Measure what the tabs Acceptance and Speedup open with: `python -m app.record_curves`. Needs a quiet machine."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import math
+from dataclasses import asdict
+from os import cpu_count
+
+from specviz import RunConfig
+from specviz.cost import PROMPT, cost_table
+
+from .calibration import Progress, calibrate
+from .cards import short
+from .page import default_pair
+from .recorded import PATH
+from .speeds import time_sizes
+from .texts import gather
+
+RULES = ("sequoia", "specinfer", "target-match", "race")
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description="Measure what the tabs Acceptance and Speedup open with.")
+    parser.add_argument("--text", default="own-prose", help="own-prose, own-code, prose or code")
+    parser.add_argument("--positions", type=int, default=600)
+    parser.add_argument("--temperature", type=float, default=0.8)
+    parser.add_argument("--sizes", default="2,3,4,6,8,12,16,24,32,64")
+    parser.add_argument("--rounds", type=int, default=6)
+    args = parser.parse_args()
+    pair, config = default_pair(), RunConfig(PROMPT, temperature=args.temperature, seed=1)
+    *_, (_, _, texts) = gather(pair, args.text, "", args.positions, config)
+    for news in calibrate(pair, texts, RULES, config):
+        show(news)
+    found = news.found
+    print("costs", flush=True)
+    cost = cost_table(pair, config)
+    sizes = [int(size) for size in args.sizes.split(",")]
+    for timed in time_sizes(pair, found.vectors[0], cost, sizes, args.rounds):
+        print(f"speedup: {timed.done} of {timed.of} runs", flush=True)
+    data = {
+        "pair": pair.info["name"],
+        "machine": f"a machine of {cpu_count()} cores",
+        "vectors": [asdict(vector) for vector in found.vectors],
+        "rates": asdict(found.rates),
+        "doubt": {name: [null(x) for x in column] for name, column in asdict(found.doubt).items()},
+        "cost": asdict(cost),
+        "points": timed.points,
+    }
+    PATH.write_text(json.dumps(short(data), allow_nan=False) + "\n", encoding="utf-8")
+    print(f"{PATH.name}: {found.positions} positions, {len(timed.points)} sizes")
+
+
+def show(news: Progress) -> None:
+    print(f"{news.stage}: {news.done} of {news.of} positions", flush=True)
+
+
+def null(x: float) -> float | None:
+    return x if math.isfinite(x) else None
+
+
+if __name__ == "__main__":
+    main()

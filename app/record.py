@@ -10,7 +10,7 @@ from dataclasses import replace
 
 import specviz
 
-from .page import default_pair
+from .models import offered
 from .session import PLAIN_TOKENS
 from .stage import ASSETS
 
@@ -22,7 +22,7 @@ def main() -> None:
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--max-new-tokens", type=int, default=96)
     config = specviz.RunConfig(**vars(parser.parse_args()))
-    pair = default_pair()
+    pair = next(iter(offered().values()))()
     short = replace(config, max_new_tokens=PLAIN_TOKENS)
     specviz.run(pair, short), specviz.autoregress(pair, short)  # the first passes of a process are slow
     folder = ASSETS / "traces"

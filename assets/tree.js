@@ -113,7 +113,7 @@ function specvizTree(svg, on) {
       if (mark.hidden) fold(g, mark, mark.letter === 'more' ? -10 : mark.end - cx);
     });
     canvas.replaceChildren(edges, nodes);
-    if (!view) view = { x: 24, y: dy + 2, k: 1 };
+    if (!view) view = { x: 24, y: dy + 2, k: grown ? Math.min(1, Math.max(0.6, svg.clientHeight / (dy * (layout.rows + 1)))) : 1 };
     place();
     mark();
     svg.dataset.step = step.index;
@@ -211,8 +211,10 @@ function specvizTree(svg, on) {
   return {
     show(next, growing = null) { // the fold of one step says nothing about the next
       if (next !== step) open = new Set();
-      if (growing && !grown) kept = view && { ...view };
-      if (!growing && grown) view = kept;
+      if (growing && !grown) {
+        kept = view;
+        view = null; // small enough for all rows
+      } else if (!growing && grown) view = kept;
       step = next;
       grown = growing;
       draw();

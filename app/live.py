@@ -12,7 +12,10 @@ import gradio as gr
 
 from specviz import Trace, compatible, speculate
 from specviz.payload import head, message, recorded_message, step_payload
+from specviz.registry import build as made
+from specviz.same_text import comparing, promised
 
+from . import menus
 from .controls import Controls, controls
 from .session import Engine, paced
 from .stage import ASSETS, notice, sentence, stage
@@ -28,6 +31,7 @@ CODE = {
     "A function": 'def read_lines(path):\n    """Return the lines of a file."""\n',
     "A test": "class TestCase(unittest.TestCase):\n    def test_",
 }
+COMPARED_AT_ONCE = 8  # tokens between two signs of life while a run is compared with plain decoding
 _names = count(1)
 
 
@@ -41,11 +45,20 @@ def build(engine: Engine) -> Controls:
                 go = gr.Button("Run", variant="primary", elem_id="sv-run")
                 stop = gr.Button("Stop", interactive=False, elem_id="sv-stop")
             said = notice("", elem_id="sv-notice")
+            models = gr.Dropdown(
+                engine.titles,
+                value=engine.titles[0],
+                label="Models",
+                filterable=False,
+                visible=len(engine.titles) > 1,
+            )
             settings = controls(prompt)
-            said.value = sentence(*verdict(settings, tuple(control.value for control in settings.inputs)))
+            first = tuple(control.value for control in settings.inputs)
+            said.value = sentence(*verdict(settings, first))
+            settings.builder.menu.choices, settings.verifier.menu.choices = settings.menus(first)
         with gr.Column(scale=1, min_width=320, elem_classes="sv-main"):
             shown = stage(recorded(), elem_id="sv-stage")
-    connect(engine, settings, go, stop, said, shown)
+    connect(engine, settings, models, go, stop, said, shown)
     return settings
 
 
@@ -58,25 +71,30 @@ def chips(prompt: gr.Textbox) -> None:
                 chip.click(None, None, prompt, js=f"() => {json.dumps(text)}", api_visibility="private")
 
 
-def connect(engine: Engine, settings: Controls, go, stop, said, shown) -> None:
+def connect(engine: Engine, settings: Controls, models, go, stop, said, shown) -> None:
     """Every event of the tab."""
     private = {"api_visibility": "private", "preprocess": False}  # `Controls.read` says what is wrong in a sentence
     quiet = {"show_progress": "hidden", **private}
 
     def check(*values: Any):
         kind, text = verdict(settings, values)
-        return sentence(kind, text), gr.Button(interactive=kind not in ("impossible", "error"))
+        try:
+            marked = [gr.Dropdown(choices=choices) for choices in settings.menus(values)]
+        except ValueError:  # said in the notice
+            marked = [gr.skip(), gr.skip()]
+        return sentence(kind, text), gr.Button(interactive=kind not in ("impossible", "error")), *marked
 
+    told = [said, go, settings.builder.menu, settings.verifier.menu]
     for control in settings.inputs[1:]:
-        control.change(check, settings.inputs, [said, go], queue=False, trigger_mode="always_last", **quiet)
+        control.change(check, settings.inputs, told, queue=False, trigger_mode="always_last", **quiet)
 
-    def run(*values: Any) -> Iterator[dict]:
+    def run(title: Any, *values: Any) -> Iterator[dict]:
         kind, text = verdict(settings, values, whole=True)
         yield {said: sentence(kind, text)}
         try:
             if kind in ("impossible", "error"):
                 raise ValueError(text)
-            for value in play(engine, settings.read(values), lossy=text if kind == "lossy" else None):
+            for value in play(engine, settings.read(values), text if kind == "lossy" else None, title):
                 yield {shown: value}
         except ValueError as error:
             yield {said: sentence("error", settings.with_labels(str(error))), shown: message("", state="done")}
@@ -88,7 +106,7 @@ def connect(engine: Engine, settings: Controls, go, stop, said, shown) -> None:
     running = gr.on(
         asked,
         run,
-        settings.inputs,
+        [models, *settings.inputs],
         [shown, said, stop],
         concurrency_limit=1,
         concurrency_id="machine",
@@ -120,40 +138,58 @@ def verdict(settings: Controls, values: tuple[Any, ...], whole: bool = False) ->
         match = compatible(config.builder, config.verifier, config.temperature, config.draft_temperature)
     except ValueError as error:
         return "error", str(error)
-    if not match.possible:
-        return "impossible", match.reason
-    if not match.lossless:
-        return "lossy", match.reason
-    return ("lossless" if match.useful else "useless"), match.reason
+    return menus.kind(match), match.reason
 
 
-def play(engine: Engine, config: Any, lossy: str | None = None) -> Iterator[str]:
+def play(engine: Engine, config: Any, lossy: str | None = None, title: str | None = None) -> Iterator[str]:
     """A run as messages to the page, which shows what it showed before until the first step is there.
 
     A run that fails on its way ends with a sentence; what was decoded before stays.
 
+    Args:
+        engine: has the models.
+        config: what to run.
+        lossy: why the text is not the target's own, if it is not.
+        title: of the pair; the engine's first where it is None.
+
     Raises:
         ValueError: if it cannot even begin (the prompt is too long, say).
     """
-    run, begun = f"run {next(_names)}", False
+    run, begun, written = f"run {next(_names)}", False, []
     with engine.alone():
-        if not engine.loaded:
+        if not engine.loaded(title):
             yield message("", state="loading", note="Loading the models. This happens once.")
         try:
-            about = head(config, config.prompt, engine.pair.info["name"], lossy)
-            for group in paced(speculate(engine.pair, config)):
+            pair = engine.take(title)
+            about = head(config, config.prompt, pair.info["name"], lossy)
+            for group in paced(speculate(pair, config)):
+                written += [token for step in group for token in step.emitted]
                 steps = [step_payload(step, config.verifier) for step in group]
-                first = {} if begun else {"head": about, "plain_rate": engine.plain_rate(config)}
+                first = {} if begun else {"head": about, "plain_rate": engine.plain_rate(config, title=title)}
                 yield message(run, steps, state="running", **first)
                 begun = True
             yield message(run, state="running", note="Measuring plain decoding for comparison.")
-            yield message(run, state="done", plain_rate=engine.plain_rate(config, measure=True))
+            yield message(run, state="done", plain_rate=engine.plain_rate(config, True, title))
+            if promised(made("verifier", config.verifier), config.temperature):
+                yield from same(run, pair, config, written)
         except Exception as error:
             if isinstance(error, ValueError) and not begun:
                 raise
             logging.getLogger(__name__).exception("a run failed")
             told = str(error) if isinstance(error, ValueError) else "The reason is in the server's log."
             yield message(run if begun else "", state="error", note=f"The run failed. {told}")
+
+
+def same(run: str, pair: Any, config: Any, written: list[int]) -> Iterator[str]:
+    """Plain decoding beside a finished run, as messages; whoever stops listening stops it within a few passes."""
+    found = None
+    for found in comparing(pair, config, written):
+        if found.equal and found.compared % COMPARED_AT_ONCE == 1:
+            text = f"Comparing with plain decoding: {found.compared} of {len(written)} tokens."
+            yield message(run, same={"kind": "checking", "text": text})
+    if found is not None:
+        told = found.sentence(pair.info.get("dtype"))
+        yield message(run, same={"kind": "equal" if found.equal else "differs", "text": told})
 
 
 def recorded() -> str:

@@ -8,12 +8,14 @@ decision itself is counted.
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import asdict, dataclass, replace
 from math import sqrt
 
 import numpy as np
 
+from . import reading
 from .config import RunConfig
 from .decode import autoregress_steps
 from .distributions import Rows, Sampling, probabilities
@@ -46,6 +48,29 @@ class Acceptance:
     law: str
     temperature: float
     draft_temperature: float | None
+
+    def to_json(self) -> str:
+        return json.dumps(asdict(self))
+
+    @classmethod
+    def from_json(cls, text: str) -> Acceptance:
+        """Read what `to_json` or `python -m specviz calibrate --json` wrote.
+
+        Raises:
+            ValueError: if it is no such measurement; the message says what is wrong with it.
+        """
+        data = reading.parse(text)
+        try:
+            found = cls(**reading.record(data, "measurement", {
+                **dict.fromkeys(("acceptance", "low", "high"), reading.many(reading.number(0, 1))),
+                **dict.fromkeys(("method", "verifier", "law"), reading.text), "positions": reading.whole(1),
+                "temperature": reading.number(0), "draft_temperature": reading.maybe(reading.number(0)),
+            }))  # fmt: skip
+        except ValueError as error:
+            raise ValueError(str(error).replace("trace is damaged", "measurement is damaged")) from None
+        if not 0 < len(found.acceptance) == len(found.low) == len(found.high):
+            raise ValueError("measurement is damaged: acceptance, low and high must be equally long.")
+        return found
 
 
 class Refusing:

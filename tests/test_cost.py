@@ -194,6 +194,13 @@ def test_the_parts_of_planted_times_are_found_again():
     assert (table.widths, table.draft_s) == ((1, 2, 4), pytest.approx((0.5, 0.7, 1.0)))
 
 
+@pytest.mark.adapter
+def test_the_embedded_pair_can_be_measured():
+    table = cost.cost_table(specviz.load_pair(), sizes=(1, 2, 8), rounds=1, burst=2)
+    assert table.sizes == (1, 2, 8) and table.settings["pair"] == "embedded pair"
+    assert predict(grow_shape([2, 1]), VECTOR, table).speedup > 0
+
+
 def test_a_pair_without_a_draft_gets_a_sentence():
     pair = specviz.toy_pair()
     pair.draft = None

@@ -1,5 +1,6 @@
 """Measured acceptance against closed forms, on exact toy models."""
 
+import json
 from dataclasses import replace
 
 import numpy as np
@@ -8,7 +9,7 @@ import pytest
 import specviz
 from specviz.acceptance import check_acceptance, expected_tokens, find_acceptance, published, read_acceptance
 from specviz.distributions import Sampling, total_variation
-from specviz.measure import acceptance_vector, own_texts, rows_on_text, wilson
+from specviz.measure import Acceptance, acceptance_vector, own_texts, rows_on_text, wilson
 from specviz.measure_nodes import LONGEST, draft_doubt, rejection_rates
 from specviz.measure_traces import compared_nodes, depth_acceptance
 from specviz.tree import Topology
@@ -72,6 +73,22 @@ def test_intervals_hold_the_share_and_shrink():
         assert wilson(share, 5000)[1] - wilson(share, 5000)[0] < high - low
     # the textbook example: 10 of 10
     assert wilson(1.0, 10)[0] == pytest.approx(0.7225, abs=1e-4)
+
+
+def test_a_measurement_survives_json_and_a_damaged_one_gets_a_sentence():
+    found = acceptance_vector(PAIR, RULES["sequoia"], TEXTS[:1], CONFIG, width=3)
+    assert Acceptance.from_json(found.to_json()) == found
+    good = json.loads(found.to_json())
+    for change, words in (
+        ({"low": [0.1]}, "equally long"),
+        ({"acceptance": [2, 0, 0]}, "measurement is damaged: measurement.acceptance"),
+        ({"positions": 0}, "positions"),
+        ({"temperature": "warm"}, "temperature"),
+    ):
+        with pytest.raises(ValueError, match=words):
+            Acceptance.from_json(json.dumps(good | change))
+    with pytest.raises(ValueError, match="has no 'acceptance'"):
+        Acceptance.from_json("{}")
 
 
 def test_a_text_too_short_is_refused():

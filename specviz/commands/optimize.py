@@ -50,6 +50,7 @@ def run(args: argparse.Namespace) -> None:
         print(
             f"measure it: python -m specviz bench --builder sequoia --verifier {verifier} --size {cell.size} "
             f"--depth {cell.depth} --temperature {args.temperature:g}"
+            + (f" --acceptance {args.acceptance}" if args.acceptance else "")
         )
 
 

@@ -29,6 +29,8 @@ class Planned:
         return answers[choice]
 
     def flip(self, prob: float) -> tuple[bool, float]:
+        if not -1e-9 <= prob <= 1 + 1e-9:  # also refuses NaN, whose branches would weigh nothing
+            raise ValueError(f"a coin was asked to fall with probability {prob}; it must be from 0 to 1.")
         if prob >= 1:
             return True, 0.0
         if prob <= 0:
@@ -37,6 +39,8 @@ class Planned:
         return answer, prob / 2 if answer else (1 + prob) / 2
 
     def draw(self, probs: np.ndarray) -> int:
+        if not (probs.min() >= 0 and 0 < probs.sum() < np.inf):
+            raise ValueError(f"a token was asked for from the weights {probs}; they must be from 0 and not all 0.")
         possible = np.flatnonzero(probs > 0)
         return int(self._take((probs[possible] / probs.sum()).tolist(), possible.tolist()))
 

@@ -48,7 +48,13 @@ class Seeded:
     def draw(self, probs: np.ndarray) -> int:
         # Two small searches, for a block and within it, in place of the running sum of a whole vocabulary.
         blocks = np.add.reduceat(probs, _block_starts(len(probs)))
-        block, beyond = _search(blocks, self._stream.random() * blocks.sum())
+        total = blocks.sum()
+        if not 0 < total < np.inf:
+            raise ValueError(
+                f"probabilities must be finite and not all 0 to draw from them; they sum to {total}. "
+                "The models' numbers have overflowed; load them with dtype float32."
+            )
+        block, beyond = _search(blocks, self._stream.random() * total)
         token, _ = _search(probs[block * BLOCK : (block + 1) * BLOCK], beyond)
         return block * BLOCK + token
 

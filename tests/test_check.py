@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 import specviz
-from specviz.check import SMALL, error_of, table
+from specviz.check import DEEP, SMALL, error_of, table
 from specviz.distributions import residual
 from specviz.protocols import Verifier
 from specviz.verifiers.walk import Walk, ratio
@@ -122,3 +122,46 @@ class Dropping(type(small("chain"))):
 def test_a_builder_that_drops_what_it_has_seen_is_caught():
     rule = specviz.VERIFIERS["speculative-sampling"]()
     assert error_of(Dropping(depth=2), rule, PAIR, law="iid")[0] > 1e-3
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("verifier", specviz.VERIFIERS)
+@pytest.mark.parametrize("builder", ["chain", "heuristic", "svip", "prompt-lookup", "dyspec", "eagle2"])
+def test_two_steps_with_trees_of_two_levels_each(builder, verifier):
+    for row in table(seeds=(1,), builders=[builder], verifiers=[verifier], tokens=DEEP):
+        assert row.holds, row
+
+
+@pytest.mark.parametrize("name", [name for name in specviz.BUILDERS if name != "batch"])
+def test_the_trees_that_are_enumerated_have_two_levels(name):
+    rule = specviz.VERIFIERS["target-match"]()
+    config = specviz.RunConfig("abab", small(name), rule, 1.0, max_new_tokens=12)
+    first = [next(specviz.speculate(PAIR, specviz.RunConfig(**vars(config) | {"seed": seed}))) for seed in range(8)]
+    assert max(max(specviz.tree.Topology(step.parents).depth) for step in first) == 2
+
+
+@dataclass(frozen=True)
+class Undefined(specviz.VERIFIERS["target-match"]):
+    """A rule that asks for a coin of no probability and writes what it likes."""
+
+    def __call__(self, tree, p, rng):
+        rng.flip(float("nan"))
+        return super().__call__(tree, p, rng)
+
+
+def test_a_coin_of_no_probability_is_caught():
+    with pytest.raises(ValueError, match="probability nan"):
+        error_of(small("chain"), Undefined(), PAIR, law="iid")
+
+
+def test_a_keyed_rule_that_writes_another_text_is_declared_wrongly(monkeypatch):
+    race = specviz.VERIFIERS["race"]
+    honest = race.__call__
+
+    def other(self, tree, p, rng):
+        verdict = honest(self, tree, p, rng)
+        return type(verdict)(**vars(verdict) | {"bonus": (verdict.bonus + 1) % len(p[0])})
+
+    monkeypatch.setattr(race, "__call__", other)
+    (row,) = [row for row in table(builders=["chain"], verifiers=["race"]) if row.law == "race"]
+    assert not row.holds and "is not" in row.difference

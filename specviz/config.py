@@ -4,9 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass, field, fields, is_dataclass
+from operator import index
 from typing import Any
 
 from .distributions import Sampling
+
+LARGEST = 2**53  # beyond it, JSON readers of other languages lose digits
 
 
 @dataclass(frozen=True)
@@ -56,13 +59,13 @@ class RunConfig:
 
     def __post_init__(self) -> None:
         if not isinstance(self.prompt, str):
-            object.__setattr__(self, "prompt", tuple(int(token) for token in self.prompt))
+            object.__setattr__(self, "prompt", _token_ids(self.prompt))
         if not self.prompt:
             raise ValueError("prompt must not be empty. Type a few words for the models to continue.")
         for name, low in (("max_new_tokens", 1), ("seed", 0)):
             value = getattr(self, name)
-            if isinstance(value, bool) or not isinstance(value, int) or value < low:
-                raise ValueError(f"{name} must be a whole number from {low}; got {value!r}.")
+            if isinstance(value, bool) or not isinstance(value, int) or not low <= value <= LARGEST:
+                raise ValueError(f"{name} must be a whole number from {low} to {LARGEST}; got {value!r}.")
         _ = self.target_sampling, self.draft_sampling  # raises on a bad temperature, top_p or top_k
 
     @property
@@ -86,3 +89,10 @@ class RunConfig:
         if not isinstance(self.prompt, str):
             data["prompt"] = list(self.prompt)
         return data
+
+
+def _token_ids(prompt: Any) -> tuple[int, ...]:
+    try:
+        return tuple(map(index, prompt))
+    except TypeError:
+        raise ValueError(f"prompt must be text or a list of token ids; got {str(prompt)[:60]}.") from None

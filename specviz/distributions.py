@@ -12,6 +12,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
+COLDEST = 0.001  # below it, differences that rounding makes would decide
+NOTHING = 1e-290  # smaller chances count as none: noise divided by them would overflow
+
 
 @dataclass(frozen=True)
 class Sampling:
@@ -28,14 +31,15 @@ class Sampling:
     top_k: int | None = None
 
     def __post_init__(self) -> None:
-        if not (isinstance(self.temperature, int | float) and 0 <= self.temperature < math.inf):
+        number = isinstance(self.temperature, int | float)
+        if not (number and (self.temperature == 0 or COLDEST <= self.temperature < math.inf)):
             raise ValueError(
-                f"temperature must be a number from 0 upwards; got {self.temperature}. "
+                f"temperature must be 0 or a number from {COLDEST} upwards; got {self.temperature}. "
                 "Use 0 for the most probable token, 1 for the model's own distribution."
             )
-        if not 0 < self.top_p <= 1:
+        if not (isinstance(self.top_p, int | float) and 0 < self.top_p <= 1):
             raise ValueError(f"top_p must be above 0 and at most 1; got {self.top_p}. Use 1 to keep every token.")
-        if self.top_k is not None and (self.top_k != int(self.top_k) or self.top_k < 1):
+        if self.top_k is not None and not (isinstance(self.top_k, int) and self.top_k >= 1):
             raise ValueError(f"top_k must be a whole number from 1, or None; got {self.top_k}. Use None to keep all.")
 
     @property
@@ -51,6 +55,7 @@ def softmax(logits: np.ndarray, temperature: float = 1.0) -> np.ndarray:
     if temperature != 1:
         row /= temperature
     np.exp(row, out=row)
+    row[row < NOTHING] = 0.0
     row /= row.sum(axis=-1, keepdims=True)
     return row
 

@@ -53,8 +53,7 @@ def without(d: np.ndarray, drawn: list[int]) -> np.ndarray:
     """The law of the next child drawn without replacement, float64 [V].
 
     That is d without the token drawn last; where d is used up, uniform on all tokens not drawn yet (Sequoia,
-    algorithm 2). Drafting and verifying share this function, so that a token is always compared with the very law
-    it was drawn from.
+    algorithm 2). This is the law that children were drawn by, and so the one a rule must compare with.
 
     Args:
         d: the law from which the last of `drawn` was drawn.

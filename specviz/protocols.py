@@ -232,7 +232,8 @@ def compatible(
     if law == "race" and not verifier.keyed:
         return impossible(f"A race shares its noise with the target; {verifier.title} needs fresh randomness.")
     single = draft_temperature == 0 and builder.reads_draft  # the draft's row holds a single token
-    useful = not single or builder.is_chain or builder.in_support
+    beyond = law != "iid" and not verifier.in_support  # siblings are other tokens, which the rule does try
+    useful = not single or builder.is_chain or builder.in_support or beyond
     wasted = "With a draft temperature of 0 the draft has one token to offer, so every further sibling is wasted."
     if temperature == 0:
         return verdict(True, True, useful, verifier.at_zero if useful else wasted)
@@ -247,7 +248,7 @@ def compatible(
             return verdict(
                 True, False, useful,
                 f"{verifier.title} is exact for children {DRAWN[verifier.laws[0]]}; "
-                f"here they are {DRAWN[law]}, so the text drifts from the target's distribution.",
+                f"here they are {DRAWN[law]}, so the text may drift from the target's distribution.",
             )  # fmt: skip
         reason = f"One child of a node counts here, drawn from the draft's row, so {verifier.title} is exact."
         return verdict(True, True, useful, reason if useful else wasted)

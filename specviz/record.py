@@ -175,8 +175,9 @@ class Trace:
         }
 
     def to_json(self) -> str:
-        """The trace as JSON text; numbers keep six significant digits."""
-        return json.dumps(_rounded(self.to_dict()), ensure_ascii=False, separators=(",", ":"), allow_nan=False)
+        """The trace as JSON text; the numbers of steps keep six significant digits."""
+        data = self.to_dict() | {"steps": [_rounded(step.to_dict()) for step in self.steps]}
+        return json.dumps(data, ensure_ascii=False, separators=(",", ":"), allow_nan=False)
 
     @classmethod
     def from_json(cls, text: str) -> Trace:
@@ -239,6 +240,13 @@ def _read_step(value: Any, where: str) -> Step:
         raise ValueError(f"trace is damaged: {where}.outcome must have the root first and nowhere else.")
     if len(step["pieces"]) != len(step["emitted"]):
         raise ValueError(f"trace is damaged: {where}.pieces must have one text for each emitted token.")
+    path = [node for node, outcome in enumerate(step["outcome"]) if outcome == "accepted"]
+    if [parents[node] for node in path] != [0, *path][: len(path)]:
+        raise ValueError(f"trace is damaged: the accepted nodes of {where} must form one path from the root.")
+    bonus = [] if step["bonus"] is None else [step["bonus"]]
+    written = [*(step["tokens"][node] for node in path), *bonus]
+    if not step["emitted"] or list(step["emitted"]) != written[: len(step["emitted"])]:
+        raise ValueError(f"trace is damaged: {where}.emitted must be the accepted tokens and then the bonus.")
     return Step(**step)
 
 

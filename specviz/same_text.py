@@ -29,7 +29,8 @@ class Comparison:
 
     Attributes:
         compared: how many tokens were compared.
-        position: index of the first new token that differs; None where all are equal.
+        position: index of the first new token that differs, or that plain decoding does not write at all; None where
+            all are equal.
         margin: how much later the second candidate came in there, as a difference of logarithms (of probabilities at
             temperature 0, of arrival times else); near 0 means a tie that rounding decided.
     """
@@ -70,11 +71,14 @@ def compare_with_plain(pair: Pair, config: RunConfig, tokens: Sequence[int]) -> 
 def comparing(pair: Pair, config: RunConfig, tokens: Sequence[int]) -> Iterator[Comparison]:
     """`compare_with_plain` token by token, for whoever wants to stop on the way; the last one is the answer."""
     context = list(pair.encode(config.prompt) if isinstance(config.prompt, str) else config.prompt)
+    position = -1
     for position, step in enumerate(islice(autoregress_steps(pair, config), len(tokens))):
         if step.emitted[0] != tokens[position]:
             yield Comparison(position + 1, position, _margin(pair, config, context + list(tokens[:position])))
             return
         yield Comparison(position + 1)
+    if position + 1 < len(tokens):  # plain decoding has ended, and the run has not
+        yield Comparison(position + 2, position + 1)
 
 
 def _margin(pair: Pair, config: RunConfig, context: list[int]) -> float:

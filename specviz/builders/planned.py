@@ -29,7 +29,8 @@ class PlannedBuilder(StaticBuilder):
 
     @property
     def is_chain(self) -> bool:
-        return self.width == 1 or self.size <= 2
+        levels = self.vector if isinstance(self.vector[0], tuple) else (self.vector,)
+        return self.width == 1 or self.size <= 2 or all(len(level) == 1 for level in levels)
 
     @property
     def vector(self) -> tuple:

@@ -34,7 +34,8 @@ def tell(tree, chain, plain):
             account(chain, plain, f"With a chain of {GUESSES} guesses")
             + " (The first step of each run also reads the prompt; it is left out.)",
         ),
-        task="Look at the bar above the picture: what takes the time? Then switch to the short chain and compare.",
+        task="Look at the coloured bar of a step’s time: what takes longest? Then switch to the short chain and "
+        "compare.",
         shows=Look(1, None, 1),
         question="When should one do without?",
         answer=(

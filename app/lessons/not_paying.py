@@ -9,8 +9,8 @@ from .lesson import TALE, Look, Recording, Told, most
 
 TITLE = "When it does not pay"
 NODES, GUESSES = 160, 2
-TREE = RunConfig(TALE, BUILDERS["sequoia"](size=NODES, depth=10), VERIFIERS["sequoia"](), temperature=1.0)
-CHAIN = RunConfig(TALE, BUILDERS["chain"](depth=GUESSES), VERIFIERS["speculative-sampling"](), temperature=1.0)
+TREE = RunConfig(TALE, BUILDERS["sequoia"](size=NODES, depth=10), VERIFIERS["sequoia"](), temperature=1.3)
+CHAIN = RunConfig(TALE, BUILDERS["chain"](depth=GUESSES), VERIFIERS["speculative-sampling"](), temperature=1.3)
 RECORDINGS = (
     Recording("large", "A large tree", TREE, steps=10),
     Recording("small", "A short chain", CHAIN, steps=24),

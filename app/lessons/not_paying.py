@@ -9,8 +9,8 @@ from .lesson import TALE, Look, Recording, Told, most
 
 TITLE = "When it does not pay"
 NODES, GUESSES = 160, 2
-TREE = RunConfig(TALE, BUILDERS["sequoia"](size=NODES, depth=10), VERIFIERS["sequoia"](), temperature=1.0)
-CHAIN = RunConfig(TALE, BUILDERS["chain"](depth=GUESSES), VERIFIERS["speculative-sampling"](), temperature=1.0)
+TREE = RunConfig(TALE, BUILDERS["sequoia"](size=NODES, depth=10), VERIFIERS["sequoia"](), temperature=1.3)
+CHAIN = RunConfig(TALE, BUILDERS["chain"](depth=GUESSES), VERIFIERS["speculative-sampling"](), temperature=1.3)
 RECORDINGS = (
     Recording("large", "A large tree", TREE, steps=10),
     Recording("small", "A short chain", CHAIN, steps=24),
@@ -34,7 +34,8 @@ def tell(tree, chain, plain):
             account(chain, plain, f"With a chain of {GUESSES} guesses")
             + " (The first step of each run also reads the prompt; it is left out.)",
         ),
-        task="Look at the bar above the picture: what takes the time? Then switch to the short chain and compare.",
+        task="Look at the coloured bar of a step’s time: what takes longest? Then switch to the short chain and "
+        "compare.",
         shows=Look(1, None, 1),
         question="When should one do without?",
         answer=(

@@ -105,7 +105,7 @@ class Tab:
         try:
             cost = cost_of(kind, here, flat, draft)
             found = picked(name, known)
-            cards, best = forecast_cards(found, cost, source_of(cost, here))
+            cards, best = forecast_cards(found, cost, source_of(cost))
         except ValueError as error:
             return {self.line: said(str(error), "error")}
         return {self.choice: said(best_sentence(best, cost)), self.best: best, self.line: said(""), **self.show(cards)}
@@ -228,7 +228,7 @@ def picked(name: Any, known: tuple[Acceptance, ...]) -> Acceptance:
     return named[name]
 
 
-def source_of(cost: CostTable, here: CostTable) -> Source:
+def source_of(cost: CostTable) -> Source:
     if cost.projection:
         return Source("projection", f"projection: {cost.machine}")
     return Source("measured", "measured here") if cost.machine == "this machine" else Source("recorded", "recorded")

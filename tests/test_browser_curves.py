@@ -151,16 +151,18 @@ def test_another_machine_is_a_projection_and_its_best_tree_goes_to_live(serve, v
     expect(page.locator("#sv-run")).to_be_enabled()
 
 
-def test_sizes_are_timed_with_the_vector_just_measured(serve, visit):
+def test_sizes_are_timed_with_the_vector_just_measured(serve, visit, monkeypatch):
+    monkeypatch.setattr(speedup, "SECONDS", 3.0)
     page = opened(visit(serve(specviz.toy_pair(vocab=12))), "Acceptance", ACCEPTANCE)
-    page.get_by_label("number input for Temperature").first.fill("0.6")
+    page.get_by_label("number input for Temperature").locator("visible=true").fill("0.6")
     calibrated(page)
     says(page, "calibrate", "50 positions measured.", timeout=60_000)
     opened(page, "Speedup", SPEEDUP)
-    expect(page.get_by_label("Acceptance vector")).to_have_value("Sequoia, T 0.6")
+    expect(page.get_by_role("combobox", name="Acceptance vector")).to_have_value("Sequoia, T 0.6")
     page.get_by_label("Sizes to time").fill("2, 6")
     page.get_by_role("button", name="Time them").click()
-    says(page, "speedup", "Timed: ", timeout=60_000)
+    says(page, "speedup", "Timed: ", timeout=120_000)
+    expect(source(page, "cost")).to_have_text("measured here")
     expect(source(page, "predicted")).to_have_text("measured here")
     expect(page.locator("#sv-figure-predicted .sv-made")).to_contain_text("temperature 0.6")
 

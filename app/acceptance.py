@@ -44,7 +44,12 @@ def build(engine: Engine) -> gr.State:
                 api_visibility="private",
             )  # fmt: skip
             titles = [(VERIFIERS[name].title, name) for name in RULES]
-            rules = gr.CheckboxGroup(titles, value=["sequoia", "specinfer", "target-match"], label="Verification rules")
+            rules = gr.CheckboxGroup(
+                titles,
+                value=["sequoia", "specinfer", "target-match"],
+                label="Verification rules",
+                info="Of the vectors.",
+            )
             temperature = gr.Slider(0, 2, value=0.8, step=0.05, label="Temperature")
             top_p = gr.Slider(0.05, 1, value=1, step=0.05, label="Top-p", info="1 keeps every token.")
             positions = gr.Slider(50, MOST_POSITIONS, value=600, step=50, label="Positions")

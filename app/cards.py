@@ -104,8 +104,10 @@ def fitted(figure: go.Figure, projection: bool) -> go.Figure:
     figure.update_xaxes(title={"standoff": 8, "font": {"size": 12}})
     figure.update_yaxes(title={"font": {"size": 12}})
     if projection:
+        corner = figure.data[0].type == "heatmap"  # which is empty where few nodes cannot fill many levels
         figure.add_annotation(
-            text="projection", xref="paper", yref="paper", x=0.5, y=0.55, showarrow=False, textangle=-18,
+            text="projection", xref="paper", yref="paper", x=0.78 if corner else 0.5, y=0.15 if corner else 0.55,
+            showarrow=False, textangle=-18,
             font={"size": 54, "color": theme.GREY}, opacity=0.22,
         )  # fmt: skip
         figure.update_traces(line={"dash": "dash"}, selector={"type": "scatter", "mode": "lines+markers"})

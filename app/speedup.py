@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Iterator
+from collections.abc import Generator, Iterator
 from dataclasses import fields, replace
+from time import monotonic
 from typing import Any
 
 import gradio as gr
@@ -29,6 +30,7 @@ INTRO = (
     "Plain decoding with the target alone is 1.0."
 )
 SECONDS = 40.0  # of a measurement of this machine
+PACE = 2.0  # seconds between two drawings of a figure
 STEP_SIZES = (2, 3, 4, 6, 8, 12, 16, 24, 32, 48, 64, 96, 128, 192, 256, 512)
 SHAPE_SIZES = tuple(size for size in SIZES if size <= 512)
 
@@ -105,7 +107,7 @@ class Tab:
         try:
             cost = cost_of(kind, here, flat, draft)
             found = picked(name, known)
-            cards, best = forecast_cards(found, cost, source_of(cost, here))
+            cards, best = forecast_cards(found, cost, source_of(cost))
         except ValueError as error:
             return {self.line: said(str(error), "error")}
         return {self.choice: said(best_sentence(best, cost)), self.best: best, self.line: said(""), **self.show(cards)}
@@ -115,21 +117,27 @@ class Tab:
         for control in (self.vector, self.machine, *self.numbers):
             control.change(self.forecast, self.chosen, self.outputs, queue=False, trigger_mode="always_last", **quiet)
 
-        def measuring(*chosen: Any) -> Iterator[dict]:
+        def measuring(*chosen: Any) -> Generator[dict, None, CostTable]:
             found = picked(chosen[0], chosen[4])
             config = RunConfig(PROMPT, temperature=found.temperature, verifier=VERIFIERS[found.verifier]())
-            table = None
+            table, drawn, here = None, monotonic(), Source("measured", "measured here")
             for news in measure_cost(self.engine.pair, config, seconds=SECONDS):
                 text = f"Timing trees of rising size: {news.done} of {news.of} bursts, {SECONDS:.0f} s at most"
                 table = news.table or table
-                yield {self.line: said(text, done=news.done, of=news.of), **({self.here: table} if table else {})}
+                yield {self.line: said(text, done=news.done, of=news.of)}
+                if table and monotonic() - drawn > PACE:
+                    yield {self.here: table, **self.show({"cost": fill("cost", PLOTS["cost"].info(table), here)})}
+                    drawn = monotonic()
             if table is None:
                 raise ValueError("The models end every text at once, so there is no step to time.")
-            yield {self.machine: "here", **self.forecast(chosen[0], "here", *chosen[2:5], table),
+            yield {self.machine: "here", self.here: table, **self.forecast(chosen[0], "here", *chosen[2:5], table),
                    self.line: said(f"Measured: {table.settings['steps']:,} steps.")}  # fmt: skip
+            return table
 
         def timed(sizes: Any, *chosen: Any) -> Iterator[dict]:
             wanted, found, here = sizes_from(sizes), picked(chosen[0], chosen[4]), chosen[5]
+            if here.machine != "this machine":  # a prediction and what is laid over it are of one machine
+                here = yield from measuring(*chosen)
             points: tuple[Point, ...] = ()
             for news in time_sizes(self.engine.pair, found, here, wanted):
                 changed = len(news.points) > len(points) or news.done == news.of
@@ -171,7 +179,7 @@ class Tab:
                 )
             )  # fmt: skip
         stop.click(
-            lambda: (said("Stopped. The figures show what was known before."), gr.Button(interactive=False)),
+            lambda: (said("Stopped. The figures show what was measured before."), gr.Button(interactive=False)),
             None, [self.line, stop], cancels=running, queue=False, **quiet,
         )  # fmt: skip
 
@@ -228,7 +236,7 @@ def picked(name: Any, known: tuple[Acceptance, ...]) -> Acceptance:
     return named[name]
 
 
-def source_of(cost: CostTable, here: CostTable) -> Source:
+def source_of(cost: CostTable) -> Source:
     if cost.projection:
         return Source("projection", f"projection: {cost.machine}")
     return Source("measured", "measured here") if cost.machine == "this machine" else Source("recorded", "recorded")

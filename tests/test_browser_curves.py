@@ -12,6 +12,8 @@ expect = pytest.importorskip("playwright.sync_api").expect
 
 from pages import Gated  # noqa: E402
 
+from app import acceptance, speedup  # noqa: E402
+
 pytestmark = pytest.mark.browser
 ACCEPTANCE = ("acceptance", "rejection", "probability", "doubt", "bounds", "ratio")
 SPEEDUP = ("speedup", "predicted", "shapes", "cost", "marginal")
@@ -20,7 +22,7 @@ SPEEDUP = ("speedup", "predicted", "shapes", "cost", "marginal")
 def opened(page, name, cards):
     page.get_by_role("tab", name=name).click()
     for card in cards:
-        expect(page.locator(f"#sv-figure-{card} .js-plotly-plot .plot").first).to_be_attached(timeout=30_000)
+        expect(page.locator(f"#sv-figure-{card} .js-plotly-plot .main-svg").first).to_be_visible(timeout=30_000)
     return page
 
 
@@ -33,8 +35,9 @@ def says(page, which, text, **options):
 
 
 def calibrated(page, positions=50, rules=("Sequoia",)):
-    for box in page.get_by_role("checkbox").all():
-        box.set_checked(page.locator("label", has=box).inner_text().strip() in rules)
+    for name in acceptance.RULES:
+        title = specviz.VERIFIERS[name].title
+        page.get_by_role("checkbox", name=title, exact=True).set_checked(title in rules)
     page.get_by_label("number input for Positions").fill(str(positions))
     page.get_by_label("number input for Positions").press("Tab")
     page.locator("#sv-calibrate").click()
@@ -88,8 +91,6 @@ def test_a_small_calibration_fills_every_figure_and_is_saved_and_loaded(serve, v
 
 
 def test_stop_keeps_what_was_measured_and_another_calibration_can_begin(serve, visit, monkeypatch):
-    from app import acceptance
-
     monkeypatch.setattr(acceptance, "PACE", 0)
     pair = Gated(permits=7)  # one text of the target's own takes three and more passes of the toy models
     page = opened(visit(serve(pair)), "Acceptance", ACCEPTANCE)
@@ -150,23 +151,23 @@ def test_another_machine_is_a_projection_and_its_best_tree_goes_to_live(serve, v
     expect(page.locator("#sv-run")).to_be_enabled()
 
 
-def test_sizes_are_timed_with_the_vector_just_measured(serve, visit):
+def test_sizes_are_timed_with_the_vector_just_measured(serve, visit, monkeypatch):
+    monkeypatch.setattr(speedup, "SECONDS", 3.0)
     page = opened(visit(serve(specviz.toy_pair(vocab=12))), "Acceptance", ACCEPTANCE)
-    page.get_by_label("number input for Temperature").first.fill("0.6")
+    page.get_by_label("number input for Temperature").locator("visible=true").fill("0.6")
     calibrated(page)
     says(page, "calibrate", "50 positions measured.", timeout=60_000)
     opened(page, "Speedup", SPEEDUP)
-    expect(page.get_by_label("Acceptance vector")).to_have_value("Sequoia, T 0.6")
+    expect(page.get_by_role("combobox", name="Acceptance vector")).to_have_value("Sequoia, T 0.6")
     page.get_by_label("Sizes to time").fill("2, 6")
     page.get_by_role("button", name="Time them").click()
-    says(page, "speedup", "Timed: ", timeout=60_000)
+    says(page, "speedup", "Timed: ", timeout=120_000)
+    expect(source(page, "cost")).to_have_text("measured here")
     expect(source(page, "predicted")).to_have_text("measured here")
     expect(page.locator("#sv-figure-predicted .sv-made")).to_contain_text("temperature 0.6")
 
 
 def test_this_machine_is_measured_and_the_map_follows(serve, visit, monkeypatch):
-    from app import speedup
-
     monkeypatch.setattr(speedup, "SECONDS", 3.0)
     page = opened(visit(serve()), "Speedup", SPEEDUP)
     page.locator("#sv-measure").click()

@@ -15,6 +15,8 @@ import gradio as gr
 
 from specviz import BUILDERS, VERIFIERS, RunConfig
 
+from .menus import choices
+
 LONGEST_PROMPT = 20_000  # characters; the models' own limit is in tokens, and turning text into tokens takes time
 MOST_TOKENS = 512
 
@@ -98,6 +100,16 @@ class Family:
                 return cls(**{f.name: parse(f, value) for f, value in zip(fields(cls), mine, strict=True)})
         raise AssertionError("every registered name has its controls")
 
+    def candidates(self, values: list[Any]) -> dict[str, Any]:
+        """Every builder or verifier of the menu with its parameters; its defaults where those are not valid now."""
+        made = {}
+        for name, cls in self.registry.items():
+            try:
+                made[name] = self.read([name, *values[1:]])
+            except ValueError:
+                made[name] = cls()
+        return made
+
 
 def family(label: str, registry: dict[str, type], chosen: str) -> Family:
     """Lay out a menu and, below it, the parameters of what is chosen."""
@@ -152,6 +164,22 @@ class Controls:
             )
         except ValueError as error:
             raise ValueError(self.with_labels(str(error))) from None
+
+    def menus(self, values: tuple[Any, ...]) -> tuple[list[tuple[str, str]], list[tuple[str, str]]]:
+        """The choices of both menus, marked for the values of `inputs`.
+
+        Raises:
+            ValueError: as `read` does.
+        """
+        config = self.read(("any", *values[1:]))
+        at = (config.temperature, config.draft_temperature)
+        rest = list(values[1 + len(self.scalars) :])
+        split = len(self.builder.inputs)
+        builders, verifiers = self.builder.candidates(rest[:split]), self.verifier.candidates(rest[split:])
+        return (
+            choices(builders, config.builder.name, verifiers[config.verifier.name], *at),
+            choices(verifiers, config.verifier.name, builders[config.builder.name], *at),
+        )
 
     def with_labels(self, sentence: str) -> str:
         """A sentence of the library with the page's labels in place of the names of parameters."""

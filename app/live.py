@@ -13,6 +13,7 @@ import gradio as gr
 from specviz import Trace, compatible, speculate
 from specviz.payload import head, message, recorded_message, step_payload
 
+from . import menus
 from .controls import Controls, controls
 from .session import Engine, paced
 from .stage import ASSETS, notice, sentence, stage
@@ -42,7 +43,9 @@ def build(engine: Engine) -> Controls:
                 stop = gr.Button("Stop", interactive=False, elem_id="sv-stop")
             said = notice("", elem_id="sv-notice")
             settings = controls(prompt)
-            said.value = sentence(*verdict(settings, tuple(control.value for control in settings.inputs)))
+            first = tuple(control.value for control in settings.inputs)
+            said.value = sentence(*verdict(settings, first))
+            settings.builder.menu.choices, settings.verifier.menu.choices = settings.menus(first)
         with gr.Column(scale=1, min_width=320, elem_classes="sv-main"):
             shown = stage(recorded(), elem_id="sv-stage")
     connect(engine, settings, go, stop, said, shown)
@@ -65,10 +68,15 @@ def connect(engine: Engine, settings: Controls, go, stop, said, shown) -> None:
 
     def check(*values: Any):
         kind, text = verdict(settings, values)
-        return sentence(kind, text), gr.Button(interactive=kind not in ("impossible", "error"))
+        try:
+            marked = [gr.Dropdown(choices=choices) for choices in settings.menus(values)]
+        except ValueError:  # said in the notice
+            marked = [gr.skip(), gr.skip()]
+        return sentence(kind, text), gr.Button(interactive=kind not in ("impossible", "error")), *marked
 
+    told = [said, go, settings.builder.menu, settings.verifier.menu]
     for control in settings.inputs[1:]:
-        control.change(check, settings.inputs, [said, go], queue=False, trigger_mode="always_last", **quiet)
+        control.change(check, settings.inputs, told, queue=False, trigger_mode="always_last", **quiet)
 
     def run(*values: Any) -> Iterator[dict]:
         kind, text = verdict(settings, values, whole=True)
@@ -120,11 +128,7 @@ def verdict(settings: Controls, values: tuple[Any, ...], whole: bool = False) ->
         match = compatible(config.builder, config.verifier, config.temperature, config.draft_temperature)
     except ValueError as error:
         return "error", str(error)
-    if not match.possible:
-        return "impossible", match.reason
-    if not match.lossless:
-        return "lossy", match.reason
-    return ("lossless" if match.useful else "useless"), match.reason
+    return menus.kind(match), match.reason
 
 
 def play(engine: Engine, config: Any, lossy: str | None = None) -> Iterator[str]:

@@ -7,7 +7,7 @@ import pytest
 pytest.importorskip("gradio")
 expect = pytest.importorskip("playwright.sync_api").expect
 
-from pages import choose, counts_add_up, state, steps  # noqa: E402
+from pages import choose, counts_add_up, entry, state, steps  # noqa: E402
 
 from app import live  # noqa: E402
 
@@ -132,6 +132,27 @@ def test_bad_input_gets_a_sentence_and_the_page_stays_as_it_is(serve, visit):
     choose(page, "Verification rule", "Exact match")
     expect(notice).to_contain_text("set the temperature to 0")
     expect(run).to_be_disabled()
+
+
+def test_menus_mark_what_does_not_fit(serve, visit):
+    page = visit(serve())
+    page.get_by_label("Verification rule", exact=True).click()
+    match = entry(page, "Exact match")
+    expect(match).to_contain_text("✕ impossible")
+    expect(match).to_contain_text("set the temperature to 0")
+    expect(entry(page, "Typical acceptance")).to_contain_text("≠ lossy")
+    fine, grey = (
+        item.evaluate("e => getComputedStyle(e).color") for item in (entry(page, "Traversal verification"), match)
+    )
+    assert fine != grey
+    match.click()
+    expect(page.get_by_label("Verification rule", exact=True)).to_have_value("Exact match ✕ impossible")
+    expect(page.locator("#sv-run")).to_be_disabled()
+    temperature = page.get_by_label("number input for Temperature")
+    temperature.fill("0")
+    temperature.press("Tab")
+    expect(page.get_by_label("Verification rule", exact=True)).to_have_value("Exact match")
+    expect(page.locator("#sv-run")).to_be_enabled()
 
 
 def test_choosing_a_builder_shows_its_parameters(serve, visit):

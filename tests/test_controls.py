@@ -136,3 +136,33 @@ def test_what_cannot_run_is_said_before_it_runs(settings):
 def test_a_lossy_combination_is_marked(settings):
     kind, text = live.verdict(settings, values(settings, **{"Verification rule": "typical"}))
     assert (kind, text) == ("lossy", specviz.VERIFIERS["typical"].bias)
+
+
+@pytest.mark.parametrize("temperature", [0, 0.6])
+@pytest.mark.parametrize("draft_temperature", ["", "0"])
+@pytest.mark.parametrize("builder", specviz.BUILDERS)
+@pytest.mark.parametrize("rule", ["sequoia", "race", "speculative-sampling", "typical"])
+def test_the_menus_say_what_compatible_says(settings, builder, rule, temperature, draft_temperature):
+    chosen = {"Tree builder": builder, "Verification rule": rule, "Temperature": temperature}
+    menus = settings.menus(values(settings, **chosen, **{"Draft temperature": draft_temperature}))
+    taken = {"Tree builder": builder, "Verification rule": rule}
+    draft = 0 if draft_temperature else None
+    for (menu, name), listed in zip(taken.items(), menus, strict=True):
+        registry = specviz.BUILDERS if menu == "Tree builder" else specviz.VERIFIERS
+        assert [choice for _, choice in listed] == list(registry)
+        for label, choice in listed:
+            both = taken | {menu: choice}
+            made = specviz.BUILDERS[both["Tree builder"]](), specviz.VERIFIERS[both["Verification rule"]]()
+            match = specviz.compatible(*made, temperature, draft)
+            assert label.startswith(registry[choice].title)
+            assert ("impossible" in label) == (not match.possible)
+            assert ("lossy" in label) == (match.possible and not match.lossless)
+            assert ("pointless" in label) == (match.lossless and not match.useful)
+            fine = match.possible and match.lossless and match.useful
+            assert (match.reason in label) == (not fine and choice != name)
+
+
+def test_the_menus_look_at_parameters(settings):
+    marks = dict(map(reversed, settings.menus(values(settings, Nodes=2))[1]))
+    assert "✕" not in marks["speculative-sampling"], "a tree of two nodes is a chain"
+    assert "✕" in dict(map(reversed, settings.menus(values(settings))[1]))["speculative-sampling"]

@@ -12,6 +12,8 @@ import gradio as gr
 
 from specviz import Trace, compatible, speculate
 from specviz.payload import head, message, recorded_message, step_payload
+from specviz.registry import build as made
+from specviz.same_text import comparing, promised
 
 from . import menus
 from .controls import Controls, controls
@@ -29,6 +31,7 @@ CODE = {
     "A function": 'def read_lines(path):\n    """Return the lines of a file."""\n',
     "A test": "class TestCase(unittest.TestCase):\n    def test_",
 }
+COMPARED_AT_ONCE = 8  # tokens between two signs of life while a run is compared with plain decoding
 _names = count(1)
 
 
@@ -139,25 +142,40 @@ def play(engine: Engine, config: Any, lossy: str | None = None) -> Iterator[str]
     Raises:
         ValueError: if it cannot even begin (the prompt is too long, say).
     """
-    run, begun = f"run {next(_names)}", False
+    run, begun, written = f"run {next(_names)}", False, []
     with engine.alone():
         if not engine.loaded:
             yield message("", state="loading", note="Loading the models. This happens once.")
         try:
             about = head(config, config.prompt, engine.pair.info["name"], lossy)
             for group in paced(speculate(engine.pair, config)):
+                written += [token for step in group for token in step.emitted]
                 steps = [step_payload(step, config.verifier) for step in group]
                 first = {} if begun else {"head": about, "plain_rate": engine.plain_rate(config)}
                 yield message(run, steps, state="running", **first)
                 begun = True
             yield message(run, state="running", note="Measuring plain decoding for comparison.")
             yield message(run, state="done", plain_rate=engine.plain_rate(config, measure=True))
+            if promised(made("verifier", config.verifier), config.temperature):
+                yield from same(run, engine.pair, config, written)
         except Exception as error:
             if isinstance(error, ValueError) and not begun:
                 raise
             logging.getLogger(__name__).exception("a run failed")
             told = str(error) if isinstance(error, ValueError) else "The reason is in the server's log."
             yield message(run if begun else "", state="error", note=f"The run failed. {told}")
+
+
+def same(run: str, pair: Any, config: Any, written: list[int]) -> Iterator[str]:
+    """Plain decoding beside a finished run, as messages; whoever stops listening stops it within a few passes."""
+    found = None
+    for found in comparing(pair, config, written):
+        if found.equal and found.compared % COMPARED_AT_ONCE == 1:
+            text = f"Comparing with plain decoding: {found.compared} of {len(written)} tokens."
+            yield message(run, same={"kind": "checking", "text": text})
+    if found is not None:
+        told = found.sentence(pair.info.get("dtype"))
+        yield message(run, same={"kind": "equal" if found.equal else "differs", "text": told})
 
 
 def recorded() -> str:

@@ -10,8 +10,9 @@ from pathlib import Path
 
 import gradio as gr
 
+from specviz.offline import SCRIPTS
+
 ASSETS = Path(__file__).resolve().parent.parent / "assets"
-SCRIPTS = ("tree.js", "inspector.js", "player.js")
 
 STAGE_STARTS = """
 const player = specvizPlayer(element);

@@ -25,7 +25,8 @@ function specvizSentence(step) {
 
 function specvizInspector(element) {
   const $ = name => element.querySelector(`.sv-${name}`);
-  const BARS = { p: 'p', q: 'q', plain: 'plain', accept: 'accept' };
+  const BARS = ['p', 'q', 'plain', 'accept'];
+  const detail = specvizDetail($('detail'));
 
   function show(step, index, key) {
     if (!step) return;
@@ -36,8 +37,11 @@ function specvizInspector(element) {
     $('outcome').textContent = NAMES[about.kind] || '';
     $('why').textContent = about.why;
     $('facts').textContent = about.facts || '';
-    for (const name of Object.keys(BARS)) bar(name, about.node === undefined ? null : step[name][about.node]);
-    coin(about.node === undefined ? null : step.coin[about.node]);
+    for (const name of BARS) bar(name, about.node === undefined ? null : step[name][about.node]);
+    const above = about.node ? step.detail[step.parents[about.node]] : undefined;
+    mark('accept', about.node === undefined ? null : step.coin[about.node]);
+    mark('p', above && above.facts ? above.facts.threshold : null);
+    detail.show(step, key === 'last' ? 'last' : about.node);
   }
 
   function aboutStep(step, index) {
@@ -88,11 +92,12 @@ function specvizInspector(element) {
     const line = element.querySelector(`[data-bar="${name}"]`), known = value !== null && value !== undefined;
     line.classList.toggle('empty', !known);
     line.querySelector('u').style.width = known ? `${100 * Math.min(1, value)}%` : 0;
-    line.querySelector('b').textContent = !known ? '–' : value > 0 && value < 0.0005 ? value.toExponential(1) : value.toFixed(3);
+    line.querySelector('b').textContent = known ? specvizProbability(value) : '–';
   }
 
-  function coin(value) {
-    const line = element.querySelector('[data-bar="accept"]'), known = value !== null && value !== undefined;
+  // A line across a bar: the coin on the acceptance, the threshold on p; and its number.
+  function mark(name, value) {
+    const line = element.querySelector(`[data-bar="${name}"]`), known = value !== null && value !== undefined;
     line.querySelector('em').hidden = !known;
     if (!known) return;
     line.querySelector('em').style.left = `${100 * value}%`;

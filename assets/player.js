@@ -38,6 +38,8 @@ function specvizPlayer(element) {
       run.state = news.state === 'stopped' && run.state !== 'running' ? 'done' : news.state;
       run.note = news.note || '';
     }
+    if (news.same) run.same = news.same;
+    if (news.state === 'stopped' && run.same && run.same.kind === 'checking') run.same = { kind: 'stopped', text: 'Comparison with plain decoding stopped.' };
     if (news.plain_rate) run.plain = news.plain_rate;
     for (const step of news.steps) if (!run.steps[step.index]) add(step);
     if (run.head.show !== undefined && current < 0 && run.steps.length) {
@@ -50,6 +52,7 @@ function specvizPlayer(element) {
 
   function add(step) {
     run.steps[step.index] = step;
+    step.detail ??= {};
     const path = [...step.outcome].reduce((nodes, letter, i) => (letter === 'a' ? [...nodes, i] : nodes), []);
     step.path = path;
     run.tokens += step.pieces.length;
@@ -112,6 +115,9 @@ function specvizPlayer(element) {
     const state = run.note || words[run.state] || '';
     if ($('state').textContent !== state) $('state').textContent = state; // a screen reader reads every change
     $('state').dataset.state = run.state;
+    $('same').hidden = !run.same;
+    if (run.same && $('same').textContent !== run.same.text) $('same').textContent = run.same.text;
+    $('same').dataset.kind = run.same ? run.same.kind : '';
   }
 
   function ribbon() {
@@ -134,7 +140,7 @@ function specvizPlayer(element) {
       `${run.accepted} of ${run.compared} compared`);
     put('rate', rate ? number(rate) : '–', run.head.recorded ? 'when it was recorded' : 'on this machine');
     put('speedup', rate && run.plain ? `${(rate / run.plain).toFixed(2)}×` : '–',
-      run.plain ? `plain: ${number(run.plain)} tokens/s` : 'when the run ends');
+      run.plain ? `plain: ${number(run.plain)} tokens/s` : run.head.recorded ? 'not recorded' : 'when the run ends');
     const parts = ['draft', 'target', 'verify', 'other'];
     parts.forEach((part, i) => {
       element.querySelector(`.sv-time-bar .${part}`).style.flexGrow = total ? run.seconds[i] / total : 0;

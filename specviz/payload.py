@@ -7,13 +7,16 @@ puts it on the screen as text nodes only.
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable
+import math
+from collections.abc import Callable, Iterable
 from typing import Any
 
 from .record import Step, Trace
 from .registry import build
 
 LETTERS = {"root": "r", "accepted": "a", "rejected": "x", "unreached": "u", "passed": "p"}
+
+MOST_SHOWN = 16  # tokens of a row
 
 
 def step_payload(step: Step, verifier: Any) -> dict[str, Any]:
@@ -26,6 +29,7 @@ def step_payload(step: Step, verifier: Any) -> dict[str, Any]:
     return {
         "index": step.index,
         "parents": step.parents,
+        "tokens": step.tokens,
         "texts": step.texts,
         "q": rounded(step.draft_prob),
         "p": rounded(step.target_prob),
@@ -35,8 +39,10 @@ def step_payload(step: Step, verifier: Any) -> dict[str, Any]:
         "coin": rounded(step.coin),
         "sentences": list(sentences),
         "why": why,
+        "detail": detail_payload(step.detail),
         "law": step.law,
         "pieces": step.pieces,
+        "own": step.bonus,
         "last": None if step.bonus is None else ("correction" if step.corrected else "bonus"),
         "seconds": [rounded(getattr(step.seconds, part)) for part in ("draft", "target", "verify", "other")],
         "draft_passes": step.draft_passes,
@@ -49,6 +55,50 @@ def explained(step: Step, node: int, verifier: Any) -> str:
         return verifier.explain(step, node)
     except (TypeError, KeyError, IndexError, ValueError):
         return ""
+
+
+def detail_payload(detail: dict[str, Any]) -> dict[str, dict[str, Any]]:
+    """What a verifier kept about its nodes, sorted by how it is drawn.
+
+    Returns:
+        node -> any of "tried" (rows over a few tokens before the node was tried), "after" (the same for the token that
+        follows it), "race" (name -> racers and their arrival times) and "facts" (numbers). What has none of these
+        shapes is left out: a trace may come from anywhere.
+    """
+    return {node: found for node, facts in detail.items() if isinstance(facts, dict) and (found := _sorted(facts))}
+
+
+def _sorted(facts: dict[str, Any]) -> dict[str, Any]:
+    found = {"tried": _chart(facts), "facts": {name: rounded(value) for name, value in facts.items() if _number(value)}}
+    for value in facts.values():
+        if isinstance(value, dict):
+            racers = {
+                name: chart for name, racer in value.items() if isinstance(racer, dict) and (chart := _chart(racer))
+            }
+            found |= {"after": _chart(value)} if "tokens" in value else {"race": racers}
+    return {name: value for name, value in found.items() if value}
+
+
+def _chart(data: dict[str, Any]) -> dict[str, Any] | None:
+    """Tokens with their texts and, in "rows", one number each under every name; None where it is not that."""
+    tokens, texts = data.get("tokens"), data.get("texts")
+    if not (_listed(tokens, _number) and _listed(texts, lambda text: isinstance(text, str), len(tokens))):
+        return None
+    rows = {
+        name: rounded(list(row))
+        for name, row in data.items()
+        if name not in ("tokens", "texts") and _listed(row, _number, len(tokens))
+    }
+    return {"tokens": list(tokens), "texts": list(texts), "rows": rows} if rows else None
+
+
+def _listed(value: Any, check: Callable[[Any], bool], length: int | None = None) -> bool:
+    right = isinstance(value, list | tuple) and 0 < len(value) <= MOST_SHOWN and all(map(check, value))
+    return right and length in (None, len(value))
+
+
+def _number(value: Any) -> bool:
+    return isinstance(value, int | float) and not isinstance(value, bool) and math.isfinite(value)
 
 
 def message(run: str, steps: Iterable[dict[str, Any]] = (), **more: Any) -> str:

@@ -7,8 +7,9 @@ over one, so two candidates that are nearly tied can change places; then the mar
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from itertools import islice
 
 import numpy as np
 
@@ -18,6 +19,8 @@ from .distributions import Rows
 from .protocols import Pair, Verifier
 from .randomness import Seeded, first_arrivals
 from .tree import TokenTree
+
+NEARLY_TIED = 0.25  # a margin that the rounding of half precision can turn over
 
 
 @dataclass(frozen=True)
@@ -39,6 +42,14 @@ class Comparison:
     def equal(self) -> bool:
         return self.position is None
 
+    def sentence(self, dtype: str | None = None) -> str:
+        """What was found, for people; `dtype` is the models' number format."""
+        if self.equal:
+            return f"Same seed, same text: all {self.compared} tokens equal plain decoding."
+        told = f"Equal to plain decoding up to token {self.position}; there the two best candidates were"
+        rounding = f" ({dtype} rounding)" if dtype and self.margin < NEARLY_TIED else ""
+        return f"{told} {self.margin:.2g} apart{rounding}."
+
 
 def promised(verifier: Verifier, temperature: float) -> bool:
     """Whether a rule promises plain decoding's very text."""
@@ -53,15 +64,17 @@ def compare_with_plain(pair: Pair, config: RunConfig, tokens: Sequence[int]) -> 
         config: its configuration.
         tokens: the new tokens it wrote.
     """
+    return max(comparing(pair, config, tokens), key=lambda found: found.compared, default=Comparison(0))
+
+
+def comparing(pair: Pair, config: RunConfig, tokens: Sequence[int]) -> Iterator[Comparison]:
+    """`compare_with_plain` token by token, for whoever wants to stop on the way; the last one is the answer."""
     context = list(pair.encode(config.prompt) if isinstance(config.prompt, str) else config.prompt)
-    position = 0
-    for step in autoregress_steps(pair, config):
-        if position == len(tokens):
-            break
+    for position, step in enumerate(islice(autoregress_steps(pair, config), len(tokens))):
         if step.emitted[0] != tokens[position]:
-            return Comparison(position + 1, position, _margin(pair, config, context + list(tokens[:position])))
-        position += 1
-    return Comparison(position)
+            yield Comparison(position + 1, position, _margin(pair, config, context + list(tokens[:position])))
+            return
+        yield Comparison(position + 1)
 
 
 def _margin(pair: Pair, config: RunConfig, context: list[int]) -> float:

@@ -6,6 +6,7 @@ import threading
 from playwright.sync_api import expect
 
 import specviz
+from specviz.offline import offline_page
 
 
 class Gated:
@@ -69,3 +70,19 @@ def choose(page, menu, option):
 def entry(page, option):
     """A choice of an open menu by its title, whatever mark it carries."""
     return page.get_by_role("option", name=re.compile(rf"^{re.escape(option)}( [✕≠!].*)?$", re.DOTALL))
+
+
+def offline(page, folder, pair=None, **config):
+    """Open a run as a page of its own, without a server; its steps as they were decoded."""
+    config = specviz.RunConfig(**{"prompt": "abc", "max_new_tokens": 30} | config)
+    trace = specviz.run(pair or specviz.toy_pair(vocab=12), config)
+    path = folder / "run.html"
+    path.write_text(offline_page(trace), encoding="utf-8")
+    page.goto(path.as_uri())
+    page.locator(".sv-svg .node").first.wait_for()
+    return trace.steps
+
+
+def to_step(page, index):
+    page.locator(".sv-scrub").fill(str(index))
+    expect(page.locator(".sv-svg")).to_have_attribute("data-step", str(index))

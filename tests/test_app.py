@@ -65,6 +65,39 @@ def test_every_combination_can_be_shown(builder, verifier):
         json.dumps(sent, allow_nan=False)
 
 
+@pytest.mark.parametrize(
+    ("builder", "verifier", "kinds"),
+    [("sequoia", "sequoia", {"tried", "after"}), ("k-ary", "spectr", {"tried", "after", "facts"}),
+     ("sequoia", "race", {"race"}), ("sequoia", "typical", {"facts"}), ("sequoia", "traversal", {"after", "facts"}),
+     ("chain", "block", {"after", "facts"}), ("sequoia", "target-match", {"after"})],
+)  # fmt: skip
+def test_what_a_rule_kept_is_sent_by_kind(builder, verifier, kinds):
+    rule = specviz.VERIFIERS[verifier]()
+    config = replace(CONFIG, builder=specviz.BUILDERS[builder](), verifier=rule)
+    seen = set()
+    for step in specviz.speculate(specviz.toy_pair(vocab=12), config):
+        for node, facts in payload.step_payload(step, rule)["detail"].items():
+            seen |= set(facts)
+            kept = step.detail[node]
+            assert facts.get("facts", {}).keys() == {name for name, value in kept.items() if isinstance(value, float)}
+            if "tried" in facts:
+                assert facts["tried"]["texts"] == kept["texts"] and step.tokens[int(node)] in facts["tried"]["tokens"]
+            for name, racers in facts.get("race", {}).items():
+                assert racers["rows"]["times"] == payload.rounded(kept["race"][name]["times"])
+                assert racers["rows"]["times"] == sorted(racers["rows"]["times"])
+    assert seen == kinds
+
+
+@pytest.mark.parametrize(
+    "facts",
+    [1, [], {"tokens": [1]}, {"tokens": [1], "texts": ["a", "b"], "p": [0.1]}, {"tokens": ["<"], "texts": ["a"]},
+     {"tokens": [1], "texts": [2], "p": [0.1]}, {"tokens": [1] * 99, "texts": ["a"] * 99, "p": [0.1] * 99},
+     {"tokens": [1], "texts": ["a"], "p": ["0.1"]}, {"rho": True}, {"rho": "1"}, {"race": {"target": 3}}],
+)  # fmt: skip
+def test_a_detail_of_no_known_shape_is_left_out(facts):
+    assert payload.detail_payload({"0": facts}) == {}
+
+
 def test_messages_cannot_be_mistaken_for_markup(trace):
     hostile = "</script><img src=x onerror=alert(1)>${alert(1)}{{alert(1)}}`"
     text = payload.message("run", [], head=payload.head(CONFIG, hostile, "pair"))
@@ -149,6 +182,37 @@ def test_a_run_is_sent_to_its_end():
     assert "".join("".join(step["pieces"]) for step in steps) == specviz.run(engine.pair, config).text
     assert sent[0]["state"] == "loading" and sent[-1]["state"] == "done" and sent[-1]["plain_rate"] > 0
     assert sum("head" in news for news in sent) == 1
+
+
+@pytest.mark.parametrize(
+    ("verifier", "temperature", "told"), [("race", 0.8, True), ("exact-match", 0, True), ("sequoia", 0.8, False)]
+)
+def test_same_seed_same_text_is_said_where_it_is_promised(verifier, temperature, told):
+    engine = Engine(lambda: specviz.toy_pair(vocab=12))
+    config = replace(CONFIG, verifier=specviz.VERIFIERS[verifier](), temperature=temperature)
+    sent = [json.loads(text) for text in live.play(engine, config)]
+    done = next(i for i, news in enumerate(sent) if news.get("state") == "done")
+    said = [news["same"] for news in sent[done + 1 :]]
+    assert not any("same" in news for news in sent[: done + 1])
+    assert [same["kind"] for same in said] == (["checking"] * 4 + ["equal"] if told else [])
+    if told:
+        assert said[-1]["text"] == "Same seed, same text: all 30 tokens equal plain decoding."
+
+
+def test_a_comparison_can_be_left_and_frees_the_machine():
+    engine = Engine(lambda: specviz.toy_pair(vocab=12))
+    run = live.play(engine, replace(CONFIG, verifier=specviz.VERIFIERS["race"]()))
+    next(text for text in run if "same" in json.loads(text))
+    run.close()
+    assert not engine._running.locked()
+
+
+def test_a_difference_is_told_with_its_margin():
+    pair = specviz.toy_pair(vocab=12)
+    written = list(specviz.autoregress(pair, CONFIG).tokens)
+    written[7] = (written[7] + 1) % 12
+    *_, last = (json.loads(text)["same"] for text in live.same("run", pair, CONFIG, written))
+    assert last["kind"] == "differs" and "up to token 7; there the two best candidates were" in last["text"]
 
 
 class Failing:

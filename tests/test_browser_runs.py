@@ -1,6 +1,7 @@
 """Live runs in headless Chromium: streaming, stop, a closed tab, the queue, failures, hostile text."""
 
 import re
+import threading
 
 import pytest
 
@@ -142,3 +143,23 @@ def test_a_lossy_run_carries_its_mark_and_its_outcomes_add_up(serve, visit):
         page.locator(".sv-scrub").fill(str(index))
         expect(page.locator(".sv-svg")).to_have_attribute("data-step", str(index))
         counts_add_up(page)
+
+
+def test_same_seed_same_text_is_shown_and_stop_ends_the_comparison(serve, visit, step_by_step):
+    pair = Gated()
+    page = visit(serve(pair))
+    choose(page, "Verification rule", "Race")
+    page.locator("#sv-run").click()
+    state(page, "done")
+    same = page.locator(".sv-same")
+    expect(same).to_have_text("Same seed, same text: all 96 tokens equal plain decoding.")
+    passes = pair.passes  # of the run, of 24 plain tokens and of 96 compared
+    pair.gate, pair.passes = threading.Semaphore(passes - 24 - 96 + 10), 0  # the plain rate is known by now
+    page.locator("#sv-run").click()
+    expect(same).to_contain_text("Comparing with plain decoding: 9 of 96")
+    state(page, "done")
+    page.locator("#sv-stop").click()
+    expect(same).to_have_text("Comparison with plain decoding stopped.")
+    assert page.locator(".sv-ribbon").inner_text().count(" ") > 0
+    state(page, "done")
+    pair.gate.release(10**6)

@@ -3,7 +3,7 @@
 import pytest
 
 import specviz
-from specviz.same_text import compare_with_plain, promised
+from specviz.same_text import Comparison, compare_with_plain, comparing, promised
 
 PAIR = specviz.toy_pair(vocab=7, seed=2)
 RULES = {name: rule() for name, rule in specviz.VERIFIERS.items()}
@@ -32,3 +32,20 @@ def test_only_keyed_rules_and_temperature_zero_promise_the_text():
     assert promised(RULES["race"], 1.0) and promised(RULES["sequoia"], 0.0)
     assert promised(specviz.VERIFIERS["target-match"](keyed=True), 1.0)
     assert not promised(RULES["sequoia"], 1.0) and not promised(RULES["target-match"], 0.5)
+
+
+def test_the_comparison_goes_token_by_token_and_can_be_left():
+    config = specviz.RunConfig("abc", specviz.BUILDERS["chain"](), RULES["race"], 1.0, max_new_tokens=20)
+    tokens = specviz.run(PAIR, config).tokens
+    assert [found.compared for found in comparing(PAIR, config, tokens)] == list(range(1, 21))
+    assert compare_with_plain(PAIR, config, []) == Comparison(0)
+
+
+def test_the_sentence_says_how_far_and_why():
+    assert Comparison(96).sentence("float32") == "Same seed, same text: all 96 tokens equal plain decoding."
+    near = Comparison(13, 12, 0.0031).sentence("bfloat16")
+    assert near.startswith("Equal to plain decoding up to token 12;")
+    assert near.endswith("were 0.0031 apart (bfloat16 rounding).")
+    assert (
+        "rounding" not in Comparison(13, 12, 2.0).sentence("bfloat16") and "2 apart" in Comparison(3, 2, 2.0).sentence()
+    )

@@ -43,7 +43,7 @@ class SpecTr(Verifier):
                 if walk.flip(child, ratio(row[token], rho * q[token]), rng):
                     break
             else:
-                walk.show(node, bonus=bars(residual=left))
+                walk.show(node, bonus=bars(residual=left / left.sum()))
                 return walk.end(rng.draw(left))
             node = child
         return walk.end(rng.draw(p[node]))

@@ -1,0 +1,108 @@
+"""What the inspector draws of each rule, and how trees grow, in headless Chromium on pages without a server."""
+
+import re
+
+import pytest
+
+import specviz
+
+pytest.importorskip("gradio")
+expect = pytest.importorskip("playwright.sync_api").expect
+
+from pages import Gated, offline, to_step  # noqa: E402
+from test_browser_runs import HOSTILE  # noqa: E402
+
+pytestmark = pytest.mark.browser
+
+
+@pytest.fixture
+def page(chromium):
+    """A page that must not break; the last test of it is that no foreign text ever ran."""
+    context, broken = chromium.new_context(viewport={"width": 1400, "height": 1000}), []
+    page = context.new_page()
+    page.on("pageerror", lambda error: broken.append(str(error)))
+    yield page
+    assert not broken and page.evaluate("window.hacked") is None
+    context.close()
+
+
+def chosen(builder, verifier, **more):
+    return {"builder": specviz.BUILDERS[builder](), "verifier": specviz.VERIFIERS[verifier](), **more}
+
+
+def find(steps, outcome):
+    """The first step with such a node, and the node."""
+    return next((step, step.outcome.index(outcome)) for step in steps if outcome in step.outcome)
+
+
+def test_a_rejection_shows_the_rows_before_the_try(page, tmp_path):
+    steps = offline(page, tmp_path, **chosen("sequoia", "sequoia"))
+    step, _ = find(steps, "rejected")
+    to_step(page, step.index)
+    page.locator(".sv-svg .node.x").first.click()
+    node = step.outcome.index("rejected")
+    kept = step.detail[str(node)]
+    table = page.locator(".sv-detail table")
+    expect(table.locator("caption")).to_have_text("before this try")
+    expect(table.locator("thead th")).to_have_text(["", "", "target p", "draft", "residual"])
+    expect(table.locator("tbody th")).to_have_text(kept["texts"])
+    expect(table.locator(".own th")).to_have_text(step.texts[node])
+    first = table.locator("tbody tr").first.locator("td").all_inner_texts()[1:]
+    assert [float(cell) for cell in first] == pytest.approx(
+        [kept[name][0] for name in ("p", "draft", "residual")], abs=6e-4
+    )
+    to_step(page, next(step.index for step in steps if step.corrected))
+    page.locator(".sv-svg .node.correction").click()
+    expect(table.locator("caption")).to_have_text("what it was drawn from")
+
+
+def test_a_race_shows_two_columns_of_arrival_times(page, tmp_path):
+    steps = offline(page, tmp_path, **chosen("sequoia", "race"))
+    to_step(page, 0)
+    page.locator(".sv-svg .node.r").click()
+    race = steps[0].detail["0"]["race"]
+    tables = page.locator(".sv-detail table")
+    expect(tables).to_have_count(2)
+    for table, name in zip(tables.all(), ("target", "draft"), strict=True):
+        expect(table.locator("caption")).to_contain_text(name)
+        expect(table.locator("tbody th")).to_have_text(race[name]["texts"])
+        times = [float(cell) for cell in table.locator("td:last-child").all_inner_texts()]
+        assert times == pytest.approx(race[name]["times"], rel=0.01)
+    step, _ = find(steps, "rejected")
+    to_step(page, step.index)
+    page.locator(".sv-svg .node.x").first.click()
+    expect(tables.first.locator("caption")).to_contain_text("the race here, target")
+
+
+def test_numbers_of_a_rule_are_told(page, tmp_path):
+    steps = offline(page, tmp_path, **chosen("k-ary", "spectr"))
+    to_step(page, 0)
+    page.locator(".sv-svg .node.r").click()
+    facts = steps[0].detail["0"]
+    expect(page.locator(".sv-detail p")).to_have_text(f"Here: ρ {facts['rho']:.3f}β {facts['beta']:.3f}")
+    steps = offline(page, tmp_path, **chosen("sequoia", "typical"))
+    step, node = find(steps, "rejected")
+    to_step(page, step.index)
+    page.locator(".sv-svg .node.x").first.click()
+    threshold = step.detail[str(step.parents[node])]["threshold"]
+    expect(page.locator(".sv-detail p")).to_contain_text("threshold")
+    expect(page.locator("[data-bar=p] em")).to_be_visible()
+    expect(page.locator("[data-bar=p] b")).to_contain_text(re.compile(rf"/ {threshold:.3f}|/ "))
+    offline(page, tmp_path, **chosen("sequoia", "traversal"))
+    page.locator(".sv-svg .node.a").first.click()
+    expect(page.locator(".sv-detail p")).to_contain_text("running ratio")
+
+
+def test_hostile_text_in_details_is_only_ever_text(page, tmp_path):
+    for verifier in ("sequoia", "race"):
+        steps = offline(page, tmp_path, Gated(pieces=HOSTILE), **chosen("sequoia", verifier))
+        for index in range(min(4, len(steps))):
+            to_step(page, index)
+            for node in page.locator(".sv-svg .node").all():
+                node.hover(force=True)
+                assert page.locator(".sv-detail :is(img, script, a)").count() == 0
+
+
+def test_a_run_of_its_own_page_says_what_was_not_recorded(page, tmp_path):
+    offline(page, tmp_path, **chosen("sequoia", "sequoia"))
+    expect(page.locator(".sv-speedup-of")).to_have_text("not recorded")

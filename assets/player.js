@@ -5,6 +5,7 @@ function specvizPlayer(element) {
   const $ = name => element.querySelector(`.sv-${name}`);
   const inspector = specvizInspector(element);
   const tree = specvizTree($('svg'), { hover: key => inspect(key ?? pinned), pick: pin });
+  const growth = specvizGrowth(element, { draw: () => schedule(), say });
   let run, current, follow, playing, pinned, timer, frame;
   start(null);
 
@@ -91,15 +92,18 @@ function specvizPlayer(element) {
     $('scrub').value = Math.max(0, current);
     $('scrub').setAttribute('aria-valuetext', step ? `step ${current + 1} of ${run.steps.length}` : 'no step yet');
     $('where').textContent = step ? `step ${current + 1} of ${run.steps.length}` : 'no step yet';
-    $('play').textContent = playing ? '❚❚ Pause' : '▶ Play';
-    $('play').setAttribute('aria-label', playing ? 'pause' : 'play');
+    const moving = playing || growth.playing;
+    $('play').textContent = moving ? '❚❚ Pause' : '▶ Play';
+    $('play').setAttribute('aria-label', moving ? 'pause' : 'play');
     ribbon();
     if (!step) return;
-    tree.show(step);
+    if (growth.step && growth.step !== step) growth.stop();
+    $('grow').hidden = !specvizGrows(step);
+    tree.show(step, growth.frame());
     tree.select(pinned);
     legend(step);
     inspect(pinned);
-    if (run.state !== 'running' || playing || !follow) say(specvizSentence(step));
+    if (!growth.step && (run.state !== 'running' || playing || !follow)) say(specvizSentence(step));
   }
 
   function say(text) {
@@ -212,7 +216,15 @@ function specvizPlayer(element) {
     if (playing) timer = setTimeout(tick, 1000 / Number($('speed').value));
   }
 
+  function grow() {
+    if (growth.step) return growth.stop();
+    pause();
+    follow = false;
+    growth.start(run.steps[current], run.head.key);
+  }
+
   function toggle() {
+    if (growth.step) return growth.toggle();
     if (playing || (run.state === 'running' && follow)) {
       pause();
       follow = false;
@@ -220,9 +232,13 @@ function specvizPlayer(element) {
     schedule();
   }
 
-  const step = by => { pause(); go(current + by); };
+  const step = by => {
+    if (growth.step) return growth.move(by);
+    pause();
+    go(current + by);
+  };
   const expand = () => $('expand').setAttribute('aria-pressed', tree.toggle());
-  const clicks = { back: () => step(-1), forward: () => step(1), play: toggle, expand, in: () => tree.zoom(1.25),
+  const clicks = { back: () => step(-1), forward: () => step(1), play: toggle, grow, expand, in: () => tree.zoom(1.25),
     out: () => tree.zoom(0.8), reset: tree.reset };
   for (const [name, act] of Object.entries(clicks)) $(name).addEventListener('click', act);
   $('scrub').addEventListener('input', () => { pause(); go(Number($('scrub').value)); });
@@ -243,7 +259,7 @@ function specvizPlayer(element) {
     const at = event.target, typed = at.matches('input, textarea, select, [contenteditable], [role=tab], [role=option]');
     if (event.ctrlKey || event.metaKey || event.altKey || (typed && at !== $('scrub'))) return;
     if (at.matches('button, summary, a') && (event.key === ' ' || event.key === 'Enter')) return;
-    if (!element.offsetParent) return; // another tab is open
+    if (!$('canvas').offsetParent) return; // another tab is open
     const up = at === $('svg') || event.shiftKey || pinned !== null; // else up and down scroll the page
     const acts = {
       ArrowLeft: () => (event.shiftKey ? walk('parent') : step(-1)),
@@ -251,11 +267,13 @@ function specvizPlayer(element) {
       ArrowUp: up && (() => walk('up')),
       ArrowDown: up && (() => walk('down')),
       ' ': toggle,
+      g: grow,
+      G: grow,
       e: expand,
       E: expand,
       0: tree.reset,
       Enter: () => { if (pinned !== null) tree.unfold(pinned); },
-      Escape: () => pin(null),
+      Escape: () => (growth.step ? growth.stop() : pin(null)),
     };
     if (!acts[event.key]) return;
     event.preventDefault();

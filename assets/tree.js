@@ -72,6 +72,7 @@ function specvizTree(svg, on) {
   };
   const canvas = make('g', {}, svg);
   let step = null, layout = null, all = false, open = new Set(), selected = null, columns = 0;
+  let grown = null, kept = null; // while its growth plays: what is there already, and the view before
   let view = null, dx = 150, dy = 27, em = 8.4, size = 14, unit = 1, rows = 0;
 
   function measure() {
@@ -85,7 +86,9 @@ function specvizTree(svg, on) {
 
   function draw() {
     if (!step) return;
-    layout = specvizLayout(step, key => all || open.has(key));
+    const plain = grown ? { ...step, outcome: 'r'.padEnd(step.parents.length, 'u'), last: null } : step;
+    layout = specvizLayout(plain, key => grown || all || open.has(key));
+    if (grown) layout.marks = layout.marks.filter(mark => mark.node <= grown.newest);
     columns = Math.max(columns, layout.columns); // these only grow during a run, or the tree would jump
     rows = Math.max(rows, layout.rows);
     measure();
@@ -104,6 +107,10 @@ function specvizTree(svg, on) {
       make('rect', { class: 'hit', x: -13 * unit, y: -dy / 2, width: mark.leaf ? mark.end - cx + (mark.hidden ? 60 : 14) : dx - 14, height: dy, rx: 5 }, g);
       if (SHAPES[mark.letter]) make('path', { class: 'shape', d: SHAPES[mark.letter], transform: `scale(${unit})` }, g);
       if (label) make('text', { x: 13 * unit, dy: '.34em' }, g, label);
+      if (grown) {
+        g.classList.toggle('newest', mark.node === grown.newest);
+        if (grown.tags.has(mark.node)) make('text', { class: 'tag', x: 9 * unit, y: -size * 0.62, 'font-size': size * 0.8 }, g, grown.tags.get(mark.node));
+      }
       if (mark.hidden) fold(g, mark, mark.letter === 'more' ? -10 : mark.end - cx);
     });
     canvas.replaceChildren(edges, nodes);
@@ -112,6 +119,7 @@ function specvizTree(svg, on) {
     mark();
     svg.dataset.step = step.index;
     svg.dataset.nodes = step.parents.length;
+    svg.dataset.grown = grown ? Math.min(grown.newest, step.parents.length - 1) : '';
   }
 
   function edge(parent, mark, cx, cy) {
@@ -202,10 +210,15 @@ function specvizTree(svg, on) {
   }
 
   return {
-    show(next) { // the fold of one step says nothing about the next
+    show(next, growing = null) { // the fold of one step says nothing about the next
       if (next !== step) open = new Set();
+      if (growing && !grown) kept = view && { ...view };
+      if (!growing && grown) view = kept;
       step = next;
+      grown = growing;
       draw();
+      const newest = grown && layout.marks.find(item => item.node === grown.newest);
+      if (newest) reveal(newest);
     },
     clear() { step = layout = null; columns = rows = 0; view = null; all = false; canvas.replaceChildren(); },
     select(key, look = false) {

@@ -40,6 +40,7 @@ def step_payload(step: Step, verifier: Any) -> dict[str, Any]:
         "sentences": list(sentences),
         "why": why,
         "detail": detail_payload(step.detail),
+        "growth": growth_payload(step),
         "law": step.law,
         "pieces": step.pieces,
         "own": step.bonus,
@@ -68,6 +69,35 @@ def detail_payload(detail: dict[str, Any]) -> dict[str, dict[str, Any]]:
     return {node: found for node, facts in detail.items() if isinstance(facts, dict) and (found := _sorted(facts))}
 
 
+def growth_payload(step: Step) -> dict[str, Any]:
+    """What the builder recorded about the growth of a tree, as far as a page can play it; {} where that is nothing.
+
+    Returns:
+        any of "keys", [n]; "waiting", for each node after the root the best slots [parent, key] left waiting; "split",
+        the sizes of subtrees, [n]; "cut", candidates left out; "candidates", "expected" and "length", numbers.
+    """
+    n, notes = len(step.parents), step.growth
+    found = {name: rounded(notes[name]) for name in ("candidates", "expected", "length") if _number(notes.get(name))}
+    if any(key is not None for key in step.keys):
+        found["keys"] = rounded(list(step.keys))
+    if _listed(notes.get("split"), _number, n, most=n):
+        found["split"] = list(notes["split"])
+    if _listed(notes.get("waiting"), lambda slots: _slots(slots, n), n - 1, most=n):
+        found["waiting"] = rounded(list(notes["waiting"]))
+    cut = notes.get("cut")
+    chart = _chart(cut) if isinstance(cut, dict) else None
+    if chart and "keys" in chart["rows"]:
+        found["cut"] = {"texts": chart["texts"], "keys": chart["rows"]["keys"]}
+    return found
+
+
+def _slots(value: Any, n: int) -> bool:
+    """Whether these are pairs of a node and a number."""
+    return isinstance(value, list | tuple) and all(
+        _listed(slot, _number, 2) and isinstance(slot[0], int) and 0 <= slot[0] < n for slot in value
+    )
+
+
 def _sorted(facts: dict[str, Any]) -> dict[str, Any]:
     found = {"tried": _chart(facts), "facts": {name: rounded(value) for name, value in facts.items() if _number(value)}}
     for value in facts.values():
@@ -92,8 +122,8 @@ def _chart(data: dict[str, Any]) -> dict[str, Any] | None:
     return {"tokens": list(tokens), "texts": list(texts), "rows": rows} if rows else None
 
 
-def _listed(value: Any, check: Callable[[Any], bool], length: int | None = None) -> bool:
-    right = isinstance(value, list | tuple) and 0 < len(value) <= MOST_SHOWN and all(map(check, value))
+def _listed(value: Any, check: Callable[[Any], bool], length: int | None = None, most: int = MOST_SHOWN) -> bool:
+    right = isinstance(value, list | tuple) and 0 < len(value) <= most and all(map(check, value))
     return right and length in (None, len(value))
 
 
@@ -134,7 +164,7 @@ def head(config: Any, prompt: str, pair: str, lossy: str | None = None) -> dict[
     """What is run, said once at its start; `lossy` is the reason why its text is not the target's own, if it is not."""
     builder, verifier = build("builder", config.builder), build("verifier", config.verifier)
     title = f"{builder.title} × {verifier.title}, temperature {config.temperature:g}, seed {config.seed}"
-    return {"title": title, "pair": pair, "prompt": prompt, "lossy": lossy}
+    return {"title": title, "pair": pair, "prompt": prompt, "lossy": lossy, "key": builder.key_title}
 
 
 def decode_rate(steps: Iterable[Step]) -> float | None:

@@ -94,7 +94,7 @@ class TreeBuilder:
     Class attributes:
         name: the name in menus; title: the same for people; laws: the laws its trees can be filled with, the first is
         its own; reads_draft: whether it needs a draft model; in_support: whether it leaves tokens alone to which the
-        draft gives no mass at all.
+        draft gives no mass at all; key_title: what the number is that its nodes are chosen by.
     """
 
     name: ClassVar[str]
@@ -102,6 +102,7 @@ class TreeBuilder:
     laws: ClassVar[tuple[str, ...]] = LAWS
     reads_draft: ClassVar[bool] = True
     in_support: ClassVar[bool] = False
+    key_title: ClassVar[str] = "key"
 
     @property
     def is_chain(self) -> bool:

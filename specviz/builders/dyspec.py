@@ -26,6 +26,7 @@ class DySpec(TreeBuilder):
 
     name: ClassVar[str] = "dyspec"
     title: ClassVar[str] = "DySpec"
+    key_title: ClassVar[str] = "chance to be reached"
     laws: ClassVar[tuple[str, ...]] = ("distinct", "top", "race")
     in_support: ClassVar[bool] = True
     size: int = whole(16, 1, 1024, "Nodes", "How many nodes the tree has, its root included.")

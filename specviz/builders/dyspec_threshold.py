@@ -24,6 +24,7 @@ class DySpecThreshold(TreeBuilder):
 
     name: ClassVar[str] = "dyspec-threshold"
     title: ClassVar[str] = "DySpec by threshold"
+    key_title: ClassVar[str] = "chance to be reached"
     laws: ClassVar[tuple[str, ...]] = ("distinct", "top", "race")
     in_support: ClassVar[bool] = True
     threshold: float = real(0.2, 0.0001, 0.999, "Threshold", "Fill every slot that is reached with a larger chance.")

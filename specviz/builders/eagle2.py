@@ -39,6 +39,7 @@ class Eagle2(TreeBuilder):
 
     name: ClassVar[str] = "eagle2"
     title: ClassVar[str] = "EAGLE-2"
+    key_title: ClassVar[str] = "the draft's probability of its path"
     laws: ClassVar[tuple[str, ...]] = ("top",)
     in_support: ClassVar[bool] = True
     size: int = whole(16, 1, 1024, "Nodes", "How many nodes are kept, the root included.")

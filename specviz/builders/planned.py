@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from typing import ClassVar
 
 from ..acceptance import RunningAcceptance, check_acceptance, find_acceptance, reach
 from ..parameters import check
@@ -14,6 +15,8 @@ from .filling import StaticBuilder, fill
 class PlannedBuilder(StaticBuilder):
     """A static builder with an `acceptance`: "auto" (stored for rule and temperature), "measured" (auto at first, then
     following the run), or numbers."""
+
+    key_title: ClassVar[str] = "expected chance to be accepted"
 
     def __post_init__(self) -> None:
         check(self)

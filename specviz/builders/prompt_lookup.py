@@ -23,6 +23,7 @@ class PromptLookup(TreeBuilder):
 
     name: ClassVar[str] = "prompt-lookup"
     title: ClassVar[str] = "Prompt lookup"
+    key_title: ClassVar[str] = "length of the match"
     laws: ClassVar[tuple[str, ...]] = ("top",)
     reads_draft: ClassVar[bool] = False
     ngram: int = whole(3, 1, 16, "Longest match", "How many last tokens are looked for; fewer where there is no match.")

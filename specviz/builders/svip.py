@@ -23,6 +23,7 @@ class Svip(TreeBuilder):
 
     name: ClassVar[str] = "svip"
     title: ClassVar[str] = "SVIP chain"
+    key_title: ClassVar[str] = "the draft's doubt"
     h: float = real(0.5, 0.0, 3.0, "Threshold h", "Stop after a token with sqrt(c * entropy in nats) above this.")
     c: float = real(0.15, 0.01, 2.0, "Factor c", "How much of an entropy counts as doubt.")
     depth: int = whole(40, 1, 64, "Longest", "How many tokens the chain may have.")

@@ -23,6 +23,7 @@ class SvipTree(TreeBuilder):
 
     name: ClassVar[str] = "svip-tree"
     title: ClassVar[str] = "SVIP tree"
+    key_title: ClassVar[str] = "the draft's doubt before it"
     size: int = whole(32, 1, 1024, "Nodes", "How many nodes the tree may have, its root included.")
     depth: int = whole(6, 1, 64, "Levels", "How many levels the tree may have below its root.")
     width: int = whole(2, 1, 32, "Children", "How many children an expanded node has.")

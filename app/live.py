@@ -45,13 +45,20 @@ def build(engine: Engine) -> Controls:
                 go = gr.Button("Run", variant="primary", elem_id="sv-run")
                 stop = gr.Button("Stop", interactive=False, elem_id="sv-stop")
             said = notice("", elem_id="sv-notice")
+            models = gr.Dropdown(
+                engine.titles,
+                value=engine.titles[0],
+                label="Models",
+                filterable=False,
+                visible=len(engine.titles) > 1,
+            )
             settings = controls(prompt)
             first = tuple(control.value for control in settings.inputs)
             said.value = sentence(*verdict(settings, first))
             settings.builder.menu.choices, settings.verifier.menu.choices = settings.menus(first)
         with gr.Column(scale=1, min_width=320, elem_classes="sv-main"):
             shown = stage(recorded(), elem_id="sv-stage")
-    connect(engine, settings, go, stop, said, shown)
+    connect(engine, settings, models, go, stop, said, shown)
     return settings
 
 
@@ -64,7 +71,7 @@ def chips(prompt: gr.Textbox) -> None:
                 chip.click(None, None, prompt, js=f"() => {json.dumps(text)}", api_visibility="private")
 
 
-def connect(engine: Engine, settings: Controls, go, stop, said, shown) -> None:
+def connect(engine: Engine, settings: Controls, models, go, stop, said, shown) -> None:
     """Every event of the tab."""
     private = {"api_visibility": "private", "preprocess": False}  # `Controls.read` says what is wrong in a sentence
     quiet = {"show_progress": "hidden", **private}
@@ -81,13 +88,13 @@ def connect(engine: Engine, settings: Controls, go, stop, said, shown) -> None:
     for control in settings.inputs[1:]:
         control.change(check, settings.inputs, told, queue=False, trigger_mode="always_last", **quiet)
 
-    def run(*values: Any) -> Iterator[dict]:
+    def run(title: Any, *values: Any) -> Iterator[dict]:
         kind, text = verdict(settings, values, whole=True)
         yield {said: sentence(kind, text)}
         try:
             if kind in ("impossible", "error"):
                 raise ValueError(text)
-            for value in play(engine, settings.read(values), lossy=text if kind == "lossy" else None):
+            for value in play(engine, settings.read(values), text if kind == "lossy" else None, title):
                 yield {shown: value}
         except ValueError as error:
             yield {said: sentence("error", settings.with_labels(str(error))), shown: message("", state="done")}
@@ -99,7 +106,7 @@ def connect(engine: Engine, settings: Controls, go, stop, said, shown) -> None:
     running = gr.on(
         asked,
         run,
-        settings.inputs,
+        [models, *settings.inputs],
         [shown, said, stop],
         concurrency_limit=1,
         concurrency_id="machine",
@@ -134,30 +141,37 @@ def verdict(settings: Controls, values: tuple[Any, ...], whole: bool = False) ->
     return menus.kind(match), match.reason
 
 
-def play(engine: Engine, config: Any, lossy: str | None = None) -> Iterator[str]:
+def play(engine: Engine, config: Any, lossy: str | None = None, title: str | None = None) -> Iterator[str]:
     """A run as messages to the page, which shows what it showed before until the first step is there.
 
     A run that fails on its way ends with a sentence; what was decoded before stays.
+
+    Args:
+        engine: has the models.
+        config: what to run.
+        lossy: why the text is not the target's own, if it is not.
+        title: of the pair; the engine's first where it is None.
 
     Raises:
         ValueError: if it cannot even begin (the prompt is too long, say).
     """
     run, begun, written = f"run {next(_names)}", False, []
     with engine.alone():
-        if not engine.loaded:
+        if not engine.loaded(title):
             yield message("", state="loading", note="Loading the models. This happens once.")
         try:
-            about = head(config, config.prompt, engine.pair.info["name"], lossy)
-            for group in paced(speculate(engine.pair, config)):
+            pair = engine.take(title)
+            about = head(config, config.prompt, pair.info["name"], lossy)
+            for group in paced(speculate(pair, config)):
                 written += [token for step in group for token in step.emitted]
                 steps = [step_payload(step, config.verifier) for step in group]
-                first = {} if begun else {"head": about, "plain_rate": engine.plain_rate(config)}
+                first = {} if begun else {"head": about, "plain_rate": engine.plain_rate(config, title=title)}
                 yield message(run, steps, state="running", **first)
                 begun = True
             yield message(run, state="running", note="Measuring plain decoding for comparison.")
-            yield message(run, state="done", plain_rate=engine.plain_rate(config, measure=True))
+            yield message(run, state="done", plain_rate=engine.plain_rate(config, True, title))
             if promised(made("verifier", config.verifier), config.temperature):
-                yield from same(run, engine.pair, config, written)
+                yield from same(run, pair, config, written)
         except Exception as error:
             if isinstance(error, ValueError) and not begun:
                 raise

@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Callable
 from typing import Any
 
 import gradio as gr
 
-import specviz
-
 from . import acceptance, lessons, live, speedup
+from .models import offered
 from .session import Engine
 from .stage import ASSETS
 
@@ -24,10 +22,10 @@ def build_demo(load: Callable[[], Any] | None = None) -> gr.Blocks:
     """The whole page.
 
     Args:
-        load: returns the pair to decode with; by default the embedded one, or exact toy tables where the environment
-            says SPECVIZ_PAIR=toy. Called at the first run, not before.
+        load: returns the only pair to decode with; by default a visitor may choose among `models.offered`. Called at
+            the first run, not before.
     """
-    engine = Engine(load or default_pair)
+    engine = Engine({"This pair": load} if load else offered())
     with gr.Blocks(title="specviz", fill_width=True) as demo:
         title = f'<header class="sv-title"><h1>specviz</h1><p>{SENTENCE}</p></header>'
         gr.HTML(title, apply_default_css=False, js_on_load=None)
@@ -39,12 +37,6 @@ def build_demo(load: Callable[[], Any] | None = None) -> gr.Blocks:
         built[speedup].connect(opened[speedup], built[acceptance], built[live], tabs)
         demo.load(None, None, tabs, js=lessons.OPENS, api_visibility="private")
     return demo
-
-
-def default_pair() -> Any:
-    if os.environ.get("SPECVIZ_PAIR") == "toy":
-        return specviz.toy_pair(vocab=12)
-    return specviz.load_pair()
 
 
 def launch(demo: gr.Blocks, **more: Any) -> Any:

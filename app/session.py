@@ -1,4 +1,4 @@
-"""The engine behind the page: one pair, loaded when it is first needed, and one run at a time."""
+"""The engine behind the page: pairs, loaded when they are first needed, and one run at a time."""
 
 from __future__ import annotations
 
@@ -14,32 +14,53 @@ from specviz.payload import decode_rate
 
 PACE = 0.04  # seconds of decoding that travel to the page together: 20 pictures a second are plenty
 PLAIN_TOKENS = 24
+MOST_LOADED = 2  # pairs that are kept in memory
 
 
 class Engine:
-    """A pair that is loaded once, and a lock because a machine can time one run at a time.
+    """Pairs that are loaded when they are first needed, and a lock because a machine can time one run at a time.
 
     Args:
-        load: returns the pair; called once, at the first run.
+        load: title -> returns that pair; or only a function, where there is one pair. Each is called at its first run,
+            and again only where `MOST_LOADED` others were used since.
     """
 
-    def __init__(self, load: Callable[[], Any]) -> None:
-        self._load = load
-        self._pair: Any = None
+    def __init__(self, load: Callable[[], Any] | dict[str, Callable[[], Any]]) -> None:
+        self._loads = load if isinstance(load, dict) else {"This pair": load}
+        self._pairs: dict[str, Any] = {}  # the one used last comes last
         self._loading, self._running = Lock(), Lock()
         self._plain_rates: dict[tuple, float | None] = {}
 
     @property
-    def loaded(self) -> bool:
-        return self._pair is not None
+    def titles(self) -> list[str]:
+        """The pairs there are; the first is taken where none is named."""
+        return list(self._loads)
+
+    def loaded(self, title: str | None = None) -> bool:
+        return (self.titles[0] if title is None else title) in list(self._pairs)
 
     @property
     def pair(self) -> Any:
-        """The pair; the first call loads it."""
+        """The first pair; the first call loads it."""
+        return self.take()
+
+    def take(self, title: str | None = None) -> Any:
+        """A pair, loaded if need be.
+
+        Raises:
+            ValueError: if there is none of that title, or it cannot be loaded.
+        """
+        title = self.titles[0] if title is None else title
+        if title not in list(self._loads):
+            raise ValueError(f"Models must be one of {', '.join(self._loads)}; got {str(title)[:40]!r}.")
         with self._loading:
-            if self._pair is None:
-                self._pair = self._load()
-            return self._pair
+            pair = self._pairs.pop(title, None)
+            if pair is None:
+                while len(self._pairs) >= MOST_LOADED:  # before the next one comes, so that there is memory for it
+                    del self._pairs[next(iter(self._pairs))]
+                pair = self._loads[title]()
+            self._pairs[title] = pair
+            return pair
 
     @contextmanager
     def alone(self) -> Iterator[None]:
@@ -51,16 +72,17 @@ class Engine:
         finally:
             self._running.release()
 
-    def plain_rate(self, config: RunConfig, measure: bool = False) -> float | None:
+    def plain_rate(self, config: RunConfig, measure: bool = False, title: str | None = None) -> float | None:
         """Tokens per second of plain decoding with the same target, prompt and sampling on this machine.
 
         Args:
             config: the run it is compared with.
             measure: decode a few tokens to find out where it is not known yet.
+            title: of the pair.
         """
-        key = (config.prompt, config.temperature, config.top_p, config.top_k)
+        key = (title or self.titles[0], config.prompt, config.temperature, config.top_p, config.top_k)
         if measure and key not in self._plain_rates:
-            plain = specviz.autoregress(self.pair, replace(config, max_new_tokens=PLAIN_TOKENS))
+            plain = specviz.autoregress(self.take(title), replace(config, max_new_tokens=PLAIN_TOKENS))
             if len(self._plain_rates) >= 100:  # a prompt is part of the key, and visitors may write many
                 self._plain_rates.clear()
             self._plain_rates[key] = decode_rate(plain.steps)

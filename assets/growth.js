@@ -17,7 +17,7 @@ function specvizGrowthSentence(step, at, keyTitle) {
     if (keys && keys[at] !== null) told[0] += `, ${keyTitle} ${key(keys[at])}`;
     if (waiting && waiting[at - 1]) {
       const slots = waiting[at - 1].map(([parent, value]) => `after ${name(parent)} ${key(value)}`);
-      told.push(slots.length ? `The best slot there was; then come ${slots.join(', ')}` : 'The only slot there was');
+      told.push(slots.length ? `It was the best slot; still waiting: ${slots.join(', ')}` : 'It was the only slot');
     }
     if (split) told.push(`Of all ${n} nodes its subtree is given ${split[at]}`);
     if (cut) told.push(`Number ${at} among the candidates`);

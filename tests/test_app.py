@@ -1,4 +1,4 @@
-"""The demo without a browser: what is sent to the page, controls from metadata, sentences, the engine."""
+"""The demo without a browser: the engine, runs as messages, the entry."""
 
 import json
 import subprocess
@@ -9,12 +9,11 @@ from pathlib import Path
 import pytest
 
 import specviz
-from specviz import payload
 from specviz.record import Timing
 
 gr = pytest.importorskip("gradio")
 
-from app import live  # noqa: E402
+from app import live, models  # noqa: E402
 from app.session import Engine, paced  # noqa: E402
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -26,102 +25,12 @@ def trace():
     return specviz.run(specviz.toy_pair(vocab=12), CONFIG)
 
 
-# ---- what is sent ----
-
-
-def test_a_step_is_sent_whole(trace):
-    for step in trace.steps:
-        sent = payload.step_payload(step, specviz.VERIFIERS["sequoia"]())
-        n = len(step.parents)
-        assert all(
-            len(sent[name]) == n for name in ("parents", "texts", "q", "p", "plain", "outcome", "accept", "coin", "why")
-        )
-        assert sum(sent["outcome"].count(letter) for letter in "raxup") == n
-        for node in range(n):
-            assert sent["sentences"][sent["why"][node]] == specviz.VERIFIERS["sequoia"]().explain(step, node)
-        assert len(sent["sentences"]) == len(set(sent["sentences"]))
-        assert (sent["last"] is None) == (step.bonus is None)
-    assert (
-        "".join("".join(payload.step_payload(s, specviz.VERIFIERS["sequoia"]())["pieces"]) for s in trace.steps)
-        == trace.text
-    )
-
-
-PAIRS = [
-    (builder, verifier)
-    for builder in specviz.BUILDERS.values()
-    for verifier in specviz.VERIFIERS.values()
-    if specviz.compatible(builder(), verifier(), 0.8).possible
-]
-
-
-@pytest.mark.parametrize(("builder", "verifier"), PAIRS, ids=lambda kind: kind.name)
-def test_every_combination_can_be_shown(builder, verifier):
-    config = replace(CONFIG, builder=builder(), verifier=verifier(), max_new_tokens=12)
-    for step in specviz.speculate(specviz.toy_pair(vocab=12), config):
-        sent = payload.step_payload(step, verifier())
-        assert len(sent["outcome"]) == len(step.parents)
-        assert all(text.endswith((".", "?")) and "None" not in text and "nan" not in text for text in sent["sentences"])
-        json.dumps(sent, allow_nan=False)
-
-
-@pytest.mark.parametrize(
-    ("builder", "verifier", "kinds"),
-    [("sequoia", "sequoia", {"tried", "after"}), ("k-ary", "spectr", {"tried", "after", "facts"}),
-     ("sequoia", "race", {"race"}), ("sequoia", "typical", {"facts"}), ("sequoia", "traversal", {"after", "facts"}),
-     ("chain", "block", {"after", "facts"}), ("sequoia", "target-match", {"after"})],
-)  # fmt: skip
-def test_what_a_rule_kept_is_sent_by_kind(builder, verifier, kinds):
-    rule = specviz.VERIFIERS[verifier]()
-    config = replace(CONFIG, builder=specviz.BUILDERS[builder](), verifier=rule)
-    seen = set()
-    for step in specviz.speculate(specviz.toy_pair(vocab=12), config):
-        for node, facts in payload.step_payload(step, rule)["detail"].items():
-            seen |= set(facts)
-            kept = step.detail[node]
-            assert facts.get("facts", {}).keys() == {name for name, value in kept.items() if isinstance(value, float)}
-            if "tried" in facts:
-                assert facts["tried"]["texts"] == kept["texts"] and step.tokens[int(node)] in facts["tried"]["tokens"]
-            for name, racers in facts.get("race", {}).items():
-                assert racers["rows"]["times"] == payload.rounded(kept["race"][name]["times"])
-                assert racers["rows"]["times"] == sorted(racers["rows"]["times"])
-    assert seen == kinds
-
-
-@pytest.mark.parametrize(
-    "facts",
-    [1, [], {"tokens": [1]}, {"tokens": [1], "texts": ["a", "b"], "p": [0.1]}, {"tokens": ["<"], "texts": ["a"]},
-     {"tokens": [1], "texts": [2], "p": [0.1]}, {"tokens": [1] * 99, "texts": ["a"] * 99, "p": [0.1] * 99},
-     {"tokens": [1], "texts": ["a"], "p": ["0.1"]}, {"rho": True}, {"rho": "1"}, {"race": {"target": 3}}],
-)  # fmt: skip
-def test_a_detail_of_no_known_shape_is_left_out(facts):
-    assert payload.detail_payload({"0": facts}) == {}
-
-
-def test_messages_cannot_be_mistaken_for_markup(trace):
-    hostile = "</script><img src=x onerror=alert(1)>${alert(1)}{{alert(1)}}`"
-    text = payload.message("run", [], head=payload.head(CONFIG, hostile, "pair"))
-    assert "<" not in text
-    assert json.loads(text)["head"]["prompt"] == hostile
-
-
-def test_a_message_holds_no_number_that_json_lacks():
-    with pytest.raises(ValueError):
-        payload.message("run", [{"q": [float("nan")]}])
-
-
 def test_the_recorded_run_adds_up():
     data = json.loads(live.recorded())
     assert data["state"] == "done" and data["head"]["recorded"] and data["plain_rate"] > 0
     assert data["steps"][data["head"]["show"]]["outcome"].count("a") >= 2
     assert [step["index"] for step in data["steps"]] == list(range(len(data["steps"])))
     assert len(json.dumps(data)) < 300_000, "the first paint waits for this"
-
-
-def test_decode_rate_leaves_out_the_step_that_reads_the_prompt(trace):
-    slow = replace(trace.steps[0], seconds=replace(trace.steps[0].seconds, target=1000.0))
-    assert payload.decode_rate([slow, *trace.steps[1:]]) == payload.decode_rate(trace.steps)
-    assert payload.decode_rate(trace.steps[:1]) is None
 
 
 # ---- the engine ----
@@ -155,12 +64,51 @@ def test_the_pair_is_loaded_once_and_plain_decoding_measured_once():
         return specviz.toy_pair(vocab=12)
 
     engine = Engine(load)
-    assert not engine.loaded and not calls
+    assert not engine.loaded() and not calls
     assert engine.plain_rate(CONFIG) is None
     rate = engine.plain_rate(CONFIG, measure=True)
     assert rate > 0 and engine.plain_rate(CONFIG, measure=True) == rate == engine.plain_rate(CONFIG)
     assert engine.plain_rate(replace(CONFIG, temperature=0.5)) is None
     assert len(calls) == 1
+
+
+def test_each_pair_is_loaded_once_and_two_are_kept():
+    calls = []
+
+    def loader(name):
+        return lambda: calls.append(name) or specviz.toy_pair(vocab=12)
+
+    engine = Engine({name: loader(name) for name in "abc"})
+    assert engine.titles == ["a", "b", "c"]
+    engine.take("a"), engine.take("b"), engine.take("a"), engine.take("c")
+    assert calls == ["a", "b", "c"] and engine.loaded("a") and engine.loaded("c") and not engine.loaded("b")
+    engine.take("a"), engine.take("b")
+    assert calls == ["a", "b", "c", "b"] and not engine.loaded("c")
+    with pytest.raises(ValueError, match="Models must be one of a, b, c"):
+        engine.take("d")
+    with pytest.raises(ValueError, match="Models must be one of"):
+        list(live.play(engine, CONFIG, None, ["a"]))
+
+
+def test_the_models_offered(monkeypatch):
+    loaded = []
+    monkeypatch.setattr(specviz, "load_pair", lambda **names: loaded.append(names), raising=False)
+    monkeypatch.delenv("SPECVIZ_PAIR", raising=False)
+    monkeypatch.setenv("SPECVIZ_PAIRS", "some/Big|some/Small, /models/one/|early-exit:2 ,lonely")
+    pairs = models.offered()
+    assert list(pairs) == [models.EMBEDDED, models.EARLY_EXIT, "Big + Small", "one + early-exit:2", "lonely"]
+    assert not loaded, "nothing is loaded before it is asked for"
+    for load in pairs.values():
+        load()
+    assert loaded == [
+        {}, {"draft": "early-exit:3"}, {"target": "some/Big", "draft": "some/Small"},
+        {"target": "/models/one/", "draft": "early-exit:2"}, {"target": "lonely", "draft": None},
+    ]  # fmt: skip
+    monkeypatch.setenv("SPECVIZ_PAIRS", "a|b|c")
+    with pytest.raises(ValueError, match="SPECVIZ_PAIRS must be like"):
+        models.offered()
+    monkeypatch.setenv("SPECVIZ_PAIR", "toy")
+    assert len(models.offered()) == 1
 
 
 def test_a_closed_run_frees_the_machine():

@@ -106,3 +106,96 @@ def test_hostile_text_in_details_is_only_ever_text(page, tmp_path):
 def test_a_run_of_its_own_page_says_what_was_not_recorded(page, tmp_path):
     offline(page, tmp_path, **chosen("sequoia", "sequoia"))
     expect(page.locator(".sv-speedup-of")).to_have_text("not recorded")
+
+
+# ---- how a tree grew ----
+
+
+def frame(page, at):
+    expect(page.locator(".sv-svg")).to_have_attribute("data-grown", str(at))
+
+
+def test_a_tree_grows_node_by_node_with_its_keys(page, tmp_path):
+    page.emulate_media(reduced_motion="reduce")  # by hand
+    step = offline(page, tmp_path, **chosen("dyspec", "dyspec"))[2]
+    to_step(page, 2)
+    n, drawn, caption = len(step.parents), page.locator(".sv-svg .node").count(), page.locator(".sv-growing")
+    page.keyboard.press("g")
+    frame(page, 1)
+    expect(page.locator(".sv-svg .node")).to_have_count(2)
+    page.keyboard.press("ArrowRight")
+    page.keyboard.press("ArrowRight")
+    frame(page, 3)
+    expect(page.locator(".sv-svg .node")).to_have_count(4)
+    expect(page.locator(".sv-svg .newest")).to_have_count(1)
+    expect(caption).to_contain_text(f"Node 3 of {n - 1}")
+    expect(caption).to_contain_text(f"chance to be reached {step.keys[3]:.3f}")
+    for _, value in step.growth["waiting"][2]:
+        expect(caption).to_contain_text(f"{value:.3f}")
+    expect(page.locator(".sv-svg .tag")).to_have_count(len(step.growth["waiting"][2]))
+    assert page.locator(".sv-svg .node:is(.a, .x)").count() == 0, "what comes of it is not told yet"
+    page.keyboard.press("ArrowLeft")
+    frame(page, 2)
+    expect(page.locator(".sv-svg")).to_have_attribute("data-step", "2")
+    page.keyboard.press("Escape")
+    expect(caption).to_be_hidden()
+    expect(page.locator(".sv-legend")).to_be_visible()
+    expect(page.locator(".sv-svg .node")).to_have_count(drawn)
+
+
+def test_growth_ends_with_what_was_cut_and_a_new_step_ends_it(page, tmp_path):
+    step = offline(page, tmp_path, **chosen("eagle2", "target-match"))[1]
+    to_step(page, 1)
+    page.locator(".sv-speed").select_option("15")
+    page.locator(".sv-grow").click()
+    caption = page.locator(".sv-growing")
+    expect(caption).to_contain_text(f"Of {step.growth['candidates']} candidates")
+    expect(caption).to_contain_text(f"“{step.growth['cut']['texts'][0]}”")
+    expect(page.locator(".sv-svg .node")).to_have_count(len(step.parents))
+    page.locator(".sv-scrub").fill("2")
+    expect(caption).to_be_hidden()
+    expect(page.locator(".sv-grow")).to_have_attribute("aria-pressed", "false")
+
+
+def test_growth_shows_how_a_plan_was_split_and_nothing_where_nothing_was_recorded(page, tmp_path):
+    page.emulate_media(reduced_motion="reduce")
+    step = offline(page, tmp_path, **chosen("sequoia", "sequoia"))[0]
+    to_step(page, 0)
+    page.locator(".sv-grow").click()
+    page.locator(".sv-forward").click()
+    frame(page, 2)
+    page.keyboard.press("ArrowLeft")
+    frame(page, 1)
+    expect(page.locator(".sv-svg .tag")).to_have_text([str(size) for size in step.growth["split"][:2]])
+    expect(page.locator(".sv-growing")).to_contain_text(f"its subtree is given {step.growth['split'][1]}")
+    offline(page, tmp_path, **chosen("k-ary", "specinfer"))
+    expect(page.locator(".sv-grow")).to_be_hidden()
+    page.keyboard.press("g")
+    expect(page.locator(".sv-legend")).to_be_visible()
+
+
+def test_growth_waits_for_the_reader_where_motion_is_not_wanted(page, tmp_path):
+    page.emulate_media(reduced_motion="reduce")
+    offline(page, tmp_path, **chosen("dyspec", "dyspec"))
+    page.locator(".sv-speed").select_option("15")
+    page.keyboard.press("g")
+    frame(page, 1)
+    expect(page.locator(".sv-play")).to_have_attribute("aria-label", "play")
+    expect(page.locator(".sv-live")).to_contain_text("Node 1 of")
+    page.keyboard.press("ArrowRight")
+    frame(page, 2)
+
+
+@pytest.mark.parametrize("builder", specviz.BUILDERS)
+def test_every_builder_s_growth_plays_to_its_end(page, tmp_path, builder):
+    page.emulate_media(reduced_motion="reduce")
+    steps = offline(page, tmp_path, **chosen(builder, "target-match"))
+    index = max(range(len(steps)), key=lambda i: len(steps[i].parents))
+    to_step(page, index)
+    if page.locator(".sv-grow").is_visible():
+        page.keyboard.press("g")
+        for _ in range(len(steps[index].parents)):
+            page.keyboard.press("ArrowRight")
+        expect(page.locator(".sv-growing")).to_contain_text(f"All {len(steps[index].parents) - 1} nodes.")
+        text = page.locator(".sv-growing").inner_text()
+        assert not re.search("undefined|NaN|null", text)

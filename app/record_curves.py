@@ -13,7 +13,7 @@ from specviz.cost import PROMPT, cost_table
 
 from .calibration import Progress, calibrate
 from .cards import short
-from .page import default_pair
+from .models import default_pair
 from .recorded import PATH
 from .speeds import time_sizes
 from .texts import gather

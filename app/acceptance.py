@@ -141,7 +141,7 @@ def work(engine: Engine, text: Any, yours: Any, rules: Any, temperature: Any, to
     """
     names, config, positions = settings(rules, temperature, top_p, positions)
     with engine.alone():
-        if not engine.loaded():
+        if not engine.loaded:
             yield said("Loading the models. This happens once.")
         texts: list[list[int]] = []
         for done, of, gathered in gather(engine.pair, text, yours, positions, config):

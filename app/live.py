@@ -157,7 +157,7 @@ def play(engine: Engine, config: Any, lossy: str | None = None, title: str | Non
     """
     run, begun, written = f"run {next(_names)}", False, []
     with engine.alone():
-        if not engine.loaded(title):
+        if not engine.holds(title or engine.titles[0]):
             yield message("", state="loading", note="Loading the models. This happens once.")
         try:
             pair = engine.take(title)

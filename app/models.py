@@ -36,5 +36,10 @@ def offered() -> Pairs:
     return pairs
 
 
+def default_pair() -> Any:
+    """The first pair, loaded."""
+    return next(iter(offered().values()))()
+
+
 def _load(**names: str | None) -> Any:
     return specviz.load_pair(**names)  # looked up when it is called: torch comes with the first run

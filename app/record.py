@@ -17,7 +17,7 @@ from specviz.decode import autoregress_steps, collect
 
 from . import lessons
 from .lessons.lesson import Recording
-from .models import offered
+from .models import default_pair
 from .session import PLAIN_TOKENS
 from .stage import ASSETS
 
@@ -33,7 +33,7 @@ def main() -> None:
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--max-new-tokens", type=int, default=96)
     args = vars(parser.parse_args())
-    only, config, pair = args.pop("only"), specviz.RunConfig(**args), next(iter(offered().values()))()
+    only, config, pair = args.pop("only"), specviz.RunConfig(**args), default_pair()
     short = replace(config, max_new_tokens=PLAIN_TOKENS)
     specviz.run(pair, short), specviz.autoregress(pair, short)  # the first passes of a process are slow
     if only != "lessons":

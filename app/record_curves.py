@@ -13,7 +13,7 @@ from specviz.cost import PROMPT, cost_table
 
 from .calibration import Progress, calibrate
 from .cards import short
-from .models import offered
+from .models import default_pair
 from .recorded import PATH
 from .speeds import time_sizes
 from .texts import gather
@@ -29,7 +29,7 @@ def main() -> None:
     parser.add_argument("--sizes", default="2,3,4,6,8,12,16,24,32,64")
     parser.add_argument("--rounds", type=int, default=6)
     args = parser.parse_args()
-    pair, config = next(iter(offered().values()))(), RunConfig(PROMPT, temperature=args.temperature, seed=1)
+    pair, config = default_pair(), RunConfig(PROMPT, temperature=args.temperature, seed=1)
     *_, (_, _, texts) = gather(pair, args.text, "", args.positions, config)
     for news in calibrate(pair, texts, RULES, config):
         show(news)

@@ -36,8 +36,14 @@ class Engine:
         """The pairs there are; the first is taken where none is named."""
         return list(self._loads)
 
-    def loaded(self, title: str | None = None) -> bool:
-        return (self.titles[0] if title is None else title) in list(self._pairs)
+    @property
+    def loaded(self) -> bool:
+        """Whether the first pair is in memory."""
+        return self.holds(self.titles[0])
+
+    def holds(self, title: str) -> bool:
+        """Whether a pair is in memory."""
+        return title in list(self._pairs)
 
     @property
     def pair(self) -> Any:

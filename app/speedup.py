@@ -153,7 +153,7 @@ class Tab:
             def run(*values: Any) -> Iterator[dict]:
                 try:
                     with self.engine.alone():
-                        if not self.engine.loaded():
+                        if not self.engine.loaded:
                             yield {self.line: said("Loading the models. This happens once.")}
                         yield from work(*values)
                 except ValueError as error:

@@ -114,7 +114,10 @@ function specvizTree(svg, on) {
       if (mark.hidden) fold(g, mark, mark.letter === 'more' ? -10 : mark.end - cx);
     });
     canvas.replaceChildren(edges, nodes);
-    if (!view) view = { x: 24 * unit, y: dy + 2, k: grown ? Math.min(1, Math.max(0.6, svg.clientHeight / (dy * (layout.rows + 1)))) : 1 };
+    if (!view) {
+      const fits = (svg.clientHeight - 50) / (dy * (layout.rows + 0.6));
+      view = { x: 24 * unit, y: dy + 2, k: grown ? Math.min(1, Math.max(0.6, fits)) : 1 };
+    }
     place();
     mark();
     svg.dataset.step = step.index;

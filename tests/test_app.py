@@ -64,7 +64,7 @@ def test_the_pair_is_loaded_once_and_plain_decoding_measured_once():
         return specviz.toy_pair(vocab=12)
 
     engine = Engine(load)
-    assert not engine.loaded() and not calls
+    assert not engine.loaded and not calls
     assert engine.plain_rate(CONFIG) is None
     rate = engine.plain_rate(CONFIG, measure=True)
     assert rate > 0 and engine.plain_rate(CONFIG, measure=True) == rate == engine.plain_rate(CONFIG)
@@ -81,9 +81,9 @@ def test_each_pair_is_loaded_once_and_two_are_kept():
     engine = Engine({name: loader(name) for name in "abc"})
     assert engine.titles == ["a", "b", "c"]
     engine.take("a"), engine.take("b"), engine.take("a"), engine.take("c")
-    assert calls == ["a", "b", "c"] and engine.loaded("a") and engine.loaded("c") and not engine.loaded("b")
+    assert calls == ["a", "b", "c"] and engine.holds("a") and engine.holds("c") and not engine.holds("b")
     engine.take("a"), engine.take("b")
-    assert calls == ["a", "b", "c", "b"] and not engine.loaded("c")
+    assert calls == ["a", "b", "c", "b"] and not engine.holds("c")
     with pytest.raises(ValueError, match="Models must be one of a, b, c"):
         engine.take("d")
     with pytest.raises(ValueError, match="Models must be one of"):

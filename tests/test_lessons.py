@@ -220,7 +220,7 @@ def test_one_command_writes_every_recording(monkeypatch, tmp_path, capsys):
     assets = tmp_path / "assets"
     monkeypatch.setattr(record, "ASSETS", assets)
     monkeypatch.setattr(lessons, "FOLDER", assets / "traces" / "lessons")
-    monkeypatch.setattr(record, "offered", lambda: {"wordy": Wordy})
+    monkeypatch.setattr(record, "default_pair", Wordy)
     monkeypatch.setattr("sys.argv", ["app.record", "--max-new-tokens", "20"])
     record.main()
     for name in ("story", "plain"):

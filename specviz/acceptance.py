@@ -7,6 +7,7 @@ vectors are JSON files in assets/acceptance, each with its source.
 from __future__ import annotations
 
 import json
+import reprlib
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache
@@ -25,10 +26,16 @@ def check_acceptance(value: Any, where: str = "acceptance") -> tuple:
         ValueError: if it is empty or holds anything but numbers from 0 to 1.
     """
     if isinstance(value, list | tuple) and value and all(isinstance(level, list | tuple) for level in value):
-        return tuple(check_acceptance(level, f"{where}, level {i}") for i, level in enumerate(value, 1))
+        return tuple(_vector(level, f"{where}, level {i}") for i, level in enumerate(value, 1))
+    return _vector(value, where)
+
+
+def _vector(value: Any, where: str) -> tuple[float, ...]:
     good = isinstance(value, list | tuple) and len(value) > 0
     if not (good and all(isinstance(x, int | float) and not isinstance(x, bool) and 0 <= x <= 1 for x in value)):
-        raise ValueError(f"{where} must list numbers from 0 to 1, or one such list per level; got {str(value)[:80]}.")
+        raise ValueError(
+            f"{where} must list numbers from 0 to 1, or one such list per level; got {reprlib.repr(value)}."
+        )
     return tuple(map(float, value))
 
 
@@ -42,7 +49,7 @@ def read_acceptance(path: str | Path) -> tuple:
         data = json.loads(Path(path).read_text(encoding="utf-8"))
     except OSError as error:
         raise ValueError(f"acceptance file {str(path)!r} cannot be read: {error.strerror}.") from None
-    except ValueError:
+    except (ValueError, RecursionError):
         raise ValueError(f'acceptance file {str(path)!r} must hold JSON like {{"acceptance": [0.6, 0.2]}}.') from None
     if not isinstance(data, dict) or "acceptance" not in data:
         raise ValueError(f'acceptance file {str(path)!r} must hold an object with a list "acceptance".')

@@ -55,6 +55,7 @@ class Row:
         ratio: tokens per second against the first method's (transformers greedy), round by round.
         seconds: the mean step in seconds as `Timing` splits it; None for transformers.
         overhead: verify + other as a part of the step.
+        lossless: whether its text has exactly the target's distribution.
     """
 
     method: str
@@ -63,6 +64,7 @@ class Row:
     ratio: float
     seconds: dict[str, float] | None
     overhead: float | None
+    lossless: bool
 
 
 def bench(
@@ -78,15 +80,21 @@ def bench(
 
     Args:
         pair: the models.
-        builders: what to time besides plain decoding; None means each of the menu with its default parameters.
+        builders: what to time besides plain decoding; None means each of the menu with its default parameters that
+            goes with the pair and the rule.
         verifier: the rule for all of them; None means the first suited one.
         prompts: texts to continue.
         config: temperature, seed and length; its prompt, builder and verifier are not used.
         rounds: how often each method runs over all prompts.
         progress: is told how many of how many runs are done.
+
+    Raises:
+        ValueError: if a builder that was asked for, or every one of the menu, cannot go with the rule.
     """
     config = config or RunConfig(temperature=0.0)
-    methods = dict(_methods(pair, builders, verifier, config))
+    strategies = _strategies(pair, builders, verifier, config)
+    methods = dict(_methods(pair, strategies, config))
+    lossy = {name for name, _, _, lossless in strategies if not lossless}
     for method in methods.values():
         method(replace(config, prompt=prompts[0], max_new_tokens=min(16, config.max_new_tokens)))  # warm up
     samples: dict[str, list[Sample]] = {name: [] for name in methods}
@@ -99,24 +107,38 @@ def bench(
             done += 1
             progress(done, total)
     baseline = next(iter(samples.values()))
-    return [_row(name, found, baseline) for name, found in samples.items()]
+    return [_row(name, found, baseline, name not in lossy) for name, found in samples.items()]
 
 
-def _methods(pair, builders, verifier, config) -> Iterator[tuple[str, Callable[[RunConfig], Sample]]]:
+def _strategies(pair, builders, verifier, config) -> list[tuple[str, TreeBuilder, Verifier, bool]]:
+    """Name, builder, rule and whether they are lossless, for all that can be timed."""
+    found, reasons = [], []
+    for builder in builders or menu(pair):
+        rule = verifier or VERIFIERS[suited(builder, VERIFIERS, config.temperature)]()
+        match = compatible(builder, rule, config.temperature, config.draft_temperature)
+        if match.possible:
+            found.append((f"{describe(builder)} + {rule.name}", builder, rule, match.lossless))
+        else:
+            reasons.append(match.reason)
+    if reasons and (builders or not found):
+        raise ValueError(reasons[0])
+    return found
+
+
+def menu(pair: HuggingFacePair) -> list[TreeBuilder]:
+    """Every builder that can work with a pair, with its default parameters."""
+    return [cls() for cls in BUILDERS.values() if pair.draft is not None or not cls.reads_draft]
+
+
+def _methods(pair, strategies, config) -> Iterator[tuple[str, Callable[[RunConfig], Sample]]]:
     kind = "greedy" if config.temperature == 0 else "sampling"
     yield f"transformers {kind}", lambda config: _generate(pair, config, None)
     if isinstance(pair.draft, HuggingFaceModel):
         yield "transformers assisted", lambda config: _generate(pair, config, pair.draft.model)
     yield "plain", lambda config: _sample(autoregress(pair, config))
-    for builder in builders or [cls() for cls in BUILDERS.values()]:
-        rule = verifier or VERIFIERS[suited(builder, VERIFIERS, config.temperature)]()
-        if compatible(builder, rule, config.temperature, config.draft_temperature).possible:
-            yield (
-                f"{describe(builder)} + {rule.name}",
-                lambda config, builder=builder, rule=rule: _sample(
-                    run(pair, replace(config, builder=builder, verifier=rule))
-                ),
-            )
+    for name, builder, rule, _ in strategies:
+        parts = dict(builder=builder, verifier=rule)
+        yield name, lambda config, parts=parts: _sample(run(pair, replace(config, **parts)))
 
 
 def describe(builder: TreeBuilder) -> str:
@@ -133,7 +155,7 @@ def _sample(trace: Trace) -> Sample:
 def _generate(pair: HuggingFacePair, config: RunConfig, assistant: Any) -> Sample:
     """transformers' own `generate` with the same weights."""
     model = pair.target.model
-    ids = torch.tensor([pair.encode(config.prompt)], device=model.device)
+    ids, room = _prompt(pair, config)
     passes = []
     counter = model.register_forward_pre_hook(lambda *_: passes.append(1))
     sampling = {"do_sample": False}
@@ -144,7 +166,7 @@ def _generate(pair: HuggingFacePair, config: RunConfig, assistant: Any) -> Sampl
         began = perf_counter()
         with torch.inference_mode():
             out = model.generate(
-                ids, attention_mask=torch.ones_like(ids), max_new_tokens=config.max_new_tokens,
+                ids, attention_mask=torch.ones_like(ids), max_new_tokens=room,
                 assistant_model=assistant, pad_token_id=min(pair.eos_ids, default=0), **sampling,
             )  # fmt: skip
         seconds = perf_counter() - began
@@ -161,7 +183,16 @@ def _merge(samples: list[Sample]) -> Sample:
     )  # fmt: skip
 
 
-def _row(name: str, samples: list[Sample], baseline: list[Sample]) -> Row:
+def _prompt(pair: HuggingFacePair, config: RunConfig) -> tuple[torch.Tensor, int]:
+    """The prompt as transformers takes it, and how many tokens a run may write after it."""
+    ids = pair.encode(config.prompt)
+    room = min(config.max_new_tokens, pair.max_positions - len(ids))
+    if room < 1:
+        raise ValueError(f"prompts must be shorter than {pair.max_positions} tokens, the context; got {len(ids)}.")
+    return torch.tensor([ids], device=pair.target.model.device), room
+
+
+def _row(name: str, samples: list[Sample], baseline: list[Sample], lossless: bool) -> Row:
     rates = [sample.tokens / sample.seconds for sample in samples]
     ratios = [rate / (base.tokens / base.seconds) for rate, base in zip(rates, baseline, strict=True)]
     tokens, passes = sum(s.tokens for s in samples), sum(s.passes for s in samples)
@@ -171,7 +202,7 @@ def _row(name: str, samples: list[Sample], baseline: list[Sample]) -> Row:
             part: median(asdict(s.timing)[part] / s.passes for s in samples) for part in asdict(samples[0].timing)
         }
         overhead = (seconds["verify"] + seconds["other"]) / sum(seconds.values())
-    return Row(name, median(rates), tokens / max(passes, 1), median(ratios), seconds, overhead)
+    return Row(name, median(rates), tokens / max(passes, 1), median(ratios), seconds, overhead, lossless)
 
 
 @dataclass(frozen=True)
@@ -201,14 +232,14 @@ def greedy_differences(
         pair: the models, in float32 where equality is expected.
         prompts: texts to continue.
         max_new_tokens: how far.
-        builders: None means each of the menu with its default parameters.
+        builders: None means each of the menu that goes with the pair.
         progress: is told how many of how many prompts are done.
 
     Returns:
         The first difference of each text that differs; [] is what should come back.
     """
     found = []
-    builders = builders or [cls() for cls in BUILDERS.values()]
+    builders = builders or menu(pair)
     rule = VERIFIERS["exact-match"]()
     for done, prompt in enumerate(prompts, 1):
         config = RunConfig(prompt, temperature=0.0, verifier=rule, max_new_tokens=max_new_tokens)
@@ -227,10 +258,10 @@ def greedy_differences(
 
 
 def _greedy_tokens(pair: HuggingFacePair, config: RunConfig) -> list[int]:
-    ids = torch.tensor([pair.encode(config.prompt)], device=pair.target.model.device)
+    ids, room = _prompt(pair, config)
     with torch.inference_mode():
         out = pair.target.model.generate(
-            ids, attention_mask=torch.ones_like(ids), max_new_tokens=config.max_new_tokens, do_sample=False,
+            ids, attention_mask=torch.ones_like(ids), max_new_tokens=room, do_sample=False,
             pad_token_id=min(pair.eos_ids, default=0),
         )  # fmt: skip
     return out[0, ids.shape[1] :].tolist()

@@ -1,6 +1,7 @@
 """The command line: what it prints, and one sentence with exit code 2 for what it cannot do."""
 
 import json
+import sys
 
 import pytest
 
@@ -20,6 +21,11 @@ def test_tree_prints_parents_and_expected_tokens(capsys, tmp_path):
 def test_tree_of_another_static_builder(capsys):
     assert main(["tree", "--builder", "chain", "--depth", "3", "--acceptance", "0.5,0.1", "--json"]) == 0
     assert json.loads(capsys.readouterr().out) == {"parents": [-1, 0, 1, 2], "expected_tokens": 1.875}
+
+
+def test_an_acceptance_vector_may_be_written_with_exponents(capsys):
+    assert main(["tree", "--builder", "chain", "--depth", "2", "--acceptance", "5e-1,1e-1", "--json"]) == 0
+    assert json.loads(capsys.readouterr().out)["expected_tokens"] == 1.75
 
 
 def test_tree_per_depth(capsys, tmp_path):
@@ -46,6 +52,18 @@ def test_check_prints_rows(capsys):
         (["tree", "--builder", "chain", "--size", "4"], "no parameter --size"),
         (["tree", "--acceptance", "/nowhere.json"], "cannot be read"),
         (["tree", "--acceptance", "0.5,7"], "numbers from 0 to 1"),
+        (["tree", "--acceptance", "5e-1,2e0"], "numbers from 0 to 1"),
+        (["tree", "--builder", "chain", "--acceptance", "0.5,nan"], "--acceptance must list numbers from 0 to 1"),
+        (["bench", "--size", "4"], "--size needs --builder."),
+        (["bench", "--verifier", "sequoia", "--size", "4"], "--size needs --builder."),
+        (["bench", "--builder", "chain", "--epsilon", "0.3"], "--epsilon needs --verifier."),
+        (["bench", "--preset", "rules", "--builder", "chain"], "leave out --builder"),
+        (["bench", "--preset", "rules", "--verifier", "race"], "leave out --verifier"),
+        (["bench", "--preset", "rules", "--temperature", "0"], "leave out --temperature"),
+        (["calibrate", "--verifier", "exact-match", "--temperature", "1"], "set the temperature to 0"),
+        (["generate", "--prompt", "a", "--trace", "/nowhere/at/all/run.json"], "there is no folder"),
+        (["generate", "--prompt", "a", "--trace", "/"], "it is a folder"),
+        (["generate", "--prompt", "a", "--verifier", "block"], "is defined for chains"),
         (["generate", "--prompt", ""], "prompt must not be empty"),
         (["generate", "--prompt", "a", "--temperature", "-1"], "temperature must be"),
         (["generate", "--prompt", "a", "--temperature", "nan"], "temperature must be"),
@@ -53,7 +71,8 @@ def test_check_prints_rows(capsys):
         (["generate", "--prompt", "a", "--max-new-tokens", "0"], "max_new_tokens must be"),
     ],
 )  # fmt: skip
-def test_bad_values_get_one_sentence(capsys, arguments, words):
+def test_bad_values_get_one_sentence(capsys, monkeypatch, arguments, words):
+    monkeypatch.setitem(sys.modules, "specviz.models.pair", None)  # none of this may wait for models
     assert main(arguments) == 2
     error = capsys.readouterr().err
     assert words in error and error.count("\n") == 1
@@ -86,6 +105,15 @@ def test_replay_shows_the_text_and_each_step(capsys, trace_file):
     assert f"abc{trace.text}\n" in capsys.readouterr().out
     assert main(["replay", str(trace_file), "--steps"]) == 0
     assert capsys.readouterr().out.count("nodes accepted") == len(trace.steps)
+
+
+def test_a_step_that_wrote_nothing_is_shown(capsys, trace_file):
+    data = json.loads(trace_file.read_text())
+    data["steps"][-1] |= {"emitted": [], "pieces": [], "bonus": 1}
+    trace_file.write_text(json.dumps(data))
+    for options in ([], ["--steps"]):
+        assert main(["replay", str(trace_file), *options]) == 0
+    assert f"{data['steps'][-1]['index']:4}  " in capsys.readouterr().out
 
 
 def test_a_recorded_text_cannot_command_the_terminal(capsys, trace_file):

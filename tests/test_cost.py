@@ -260,9 +260,28 @@ def test_optimize_says_when_no_tree_pays_and_chooses_by_temperature(capsys):
     assert "Projection" in capsys.readouterr().out
 
 
+def test_optimize_marks_a_lossy_rule(capsys):
+    assert main(["optimize", "--machine", "a100", "--verifier", "typical"]) == 0
+    assert "typical (lossy) at temperature 0.8" in capsys.readouterr().out
+    for rule, lossless in (("typical", False), ("traversal", True)):
+        assert main(["optimize", "--machine", "a100", "--verifier", rule, "--json"]) == 0
+        assert json.loads(capsys.readouterr().out)["lossless"] is lossless
+
+
+def test_optimize_refuses_the_rule_of_a_vector_that_its_tree_cannot_use(capsys, tmp_path):
+    vector = tmp_path / "vector.json"
+    vector.write_text(json.dumps({"acceptance": list(VECTOR), "verifier": "exact-match"}))
+    assert main(["optimize", "--machine", "a100", "--acceptance", str(vector)]) == 2
+    assert "set the temperature to 0" in capsys.readouterr().err
+
+
 @pytest.mark.parametrize(
     ("arguments", "words"),
     [
+        (["optimize", "--machine", "a100", "--verifier", "block"], "is defined for chains"),
+        (["optimize", "--machine", "a100", "--verifier", "exact-match"], "set the temperature to 0"),
+        (["cost", "--machine", "a100", "--seconds", "nan"], "--seconds must be a number above 0"),
+        (["cost", "--machine", "a100", "--seconds", "-1"], "--seconds must be a number above 0"),
         (["optimize", "--machine", "oak"], "machine must be one of"),
         (["optimize", "--cost", "/nowhere"], "cannot be read"),
         (["optimize", "--machine", "a100", "--verifier", "oak"], "--verifier must be one of"),

@@ -121,12 +121,18 @@ def test_published_vectors_load_and_name_their_source():
     assert len(found["llama3-8b-70b-cnn"]["acceptance"]) == 31 and found["llama3-8b-70b-cnn"]["acceptance"][0] == 0.7732
 
 
-@pytest.mark.parametrize("text", ["", "[]", '{"acceptance": []}', '{"acceptance": [2]}', '{"acceptance": "a"}', "{}"])
+DEEP = [f'{{"acceptance": {"[" * n}0.5{"]" * n}}}' for n in (3, 900, 200_000)]
+
+
+@pytest.mark.parametrize(
+    "text", ["", "[]", '{"acceptance": []}', '{"acceptance": [2]}', '{"acceptance": "a"}', "{}", *DEEP]
+)
 def test_a_bad_acceptance_file_gets_a_sentence(tmp_path, text):
     path = tmp_path / "vector.json"
     path.write_text(text)
-    with pytest.raises(ValueError, match="acceptance"):
+    with pytest.raises(ValueError, match="acceptance") as raised:
         read_acceptance(path)
+    assert len(str(raised.value)) < 400
 
 
 # All rules on the same rows, and what recorded runs tell.

@@ -13,6 +13,7 @@ from .options import add_pair, add_sampling, add_strategy, refuse_unused, strate
 
 HELP = "Time transformers' generation, plain decoding and tree speculation side by side."
 HELD_OUT = Path(__file__).resolve().parent.parent / "training" / "prompts.json"
+FIXED = ("builder", "verifier", "temperature")  # by --preset
 EXAMPLE = "--temperature 0 --dtype auto --json"
 
 
@@ -20,7 +21,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add_strategy(parser)
     parser.set_defaults(builder=None)
     add_sampling(parser)
-    parser.set_defaults(temperature=0.0)
+    parser.set_defaults(temperature=None)  # so that the preset can tell whether it was given
     add_pair(parser)
     parser.add_argument("--prompts", metavar="FILE", help="one prompt a line, instead of the built-in ones")
     parser.add_argument("--rounds", type=int, default=3, help="how often each method runs (default 3)")
@@ -34,15 +35,17 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--json", action="store_true", help="print the rows as JSON")
 
 
-def run(args: argparse.Namespace) -> None:
+def run(args: argparse.Namespace) -> int | None:
+    if args.preset and (named := [name for name in FIXED if getattr(args, name) is not None]):
+        raise ValueError(f"--preset {args.preset} fixes builders, rules and temperatures; leave out --{named[0]}.")
     builder = strategy(args, "builder", args.builder) if args.builder else None
     verifier = strategy(args, "verifier", args.verifier) if args.verifier else None
     refuse_unused(args, *filter(None, (builder, verifier)))
     if args.rounds < 1:
         raise ValueError(f"--rounds must be at least 1; got {args.rounds}.")
     config = RunConfig(
-        temperature=args.temperature, top_p=args.top_p, top_k=args.top_k, draft_temperature=args.draft_temperature,
-        max_new_tokens=args.max_new_tokens, seed=args.seed,
+        temperature=args.temperature or 0.0, top_p=args.top_p, top_k=args.top_k, seed=args.seed,
+        draft_temperature=args.draft_temperature, max_new_tokens=args.max_new_tokens,
     )  # fmt: skip
     given = read_prompts(args.prompts) if args.prompts else None
     from ..bench import PROMPTS, bench, greedy_differences
@@ -54,25 +57,32 @@ def run(args: argparse.Namespace) -> None:
     if args.same_text:
         prompts = given or [*PROMPTS, *built_in_prompts()]
         differences = greedy_differences(pair, prompts, args.max_new_tokens, builders, _progress)
-        for row in differences:
-            print(f"{row.method}: token {row.position} differs after {row.prompt!r:.60}, margin {row.margin:.2e}")
-        print(f"{len(prompts)} prompts x {args.max_new_tokens} tokens in {args.dtype}: {len(differences)} differences")
-        return
+        print_differences(differences, f"{len(prompts)} prompts x {args.max_new_tokens} tokens in {args.dtype}", args)
+        return 1 if differences else 0
     if args.preset == "rules":
         cells = rules_table(pair, given or built_in_prompts()[:16], min(64, args.max_new_tokens), args.seed, _progress)
         print_cells(cells, args.json)
-        return
+        return None
     rows = bench(pair, builders, verifier, given or PROMPTS, config, args.rounds, _progress)
     if args.json:
         print(json.dumps([asdict(row) for row in rows], indent=1))
-        return
+        return None
     print(f"{'method':58} tokens/s  a pass  ratio   ms a step: draft  target  verify  other  overhead")
     for row in rows:
         parts = "" if row.seconds is None else "  ".join(f"{1000 * x:6.2f}" for x in row.seconds.values())
         over = "" if row.overhead is None else f"{row.overhead:9.1%}"
-        print(
-            f"{row.method:58} {row.tokens_per_s:8.1f} {row.tokens_per_pass:7.2f} {row.ratio:6.2f}  {parts:>32} {over}"
-        )
+        name = row.method if row.lossless else f"{row.method} (lossy)"
+        print(f"{name:58} {row.tokens_per_s:8.1f} {row.tokens_per_pass:7.2f} {row.ratio:6.2f}  {parts:>32} {over}")
+
+
+def print_differences(differences: list, what: str, args: argparse.Namespace) -> None:
+    """Where texts differ, a line each, and how many of `what` were compared."""
+    if args.json:
+        print(json.dumps([asdict(row) for row in differences], indent=1))
+        return
+    for row in differences:
+        print(f"{row.method}: token {row.position} differs after {row.prompt!r:.60}, margin {row.margin:.2e}")
+    print(f"{what}: {len(differences)} differences")
 
 
 def print_cells(cells: list, as_json: bool) -> None:

@@ -10,8 +10,10 @@ from pathlib import Path
 from typing import Any
 
 from ..acceptance import ASSETS, measured
+from ..builders import BUILDERS
 from ..config import RunConfig
 from ..measure import acceptance_vector, own_texts
+from ..protocols import compatible
 from ..verifiers import VERIFIERS
 from .bench import built_in_prompts
 from .options import add_pair, strategy, write_file
@@ -46,6 +48,9 @@ def run(args: argparse.Namespace) -> None:
         temperature=args.temperature, draft_temperature=args.draft_temperature, top_p=args.top_p, top_k=args.top_k,
         seed=args.seed, max_new_tokens=96,
     )  # fmt: skip
+    match = compatible(BUILDERS["chain"](), verifier, config.temperature, config.draft_temperature)
+    if not match.possible:  # not even with the one child at a time that every rule can decide
+        raise ValueError(match.reason)
     from ..models.pair import load_pair
 
     pair = load_pair(args.target, args.draft, device=args.device, dtype=args.dtype)

@@ -26,6 +26,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(args: argparse.Namespace) -> None:
+    if not 0 < args.seconds < float("inf"):
+        raise ValueError(f"--seconds must be a number above 0; got {args.seconds:g}.")
     table = table_for(args, RunConfig(PROMPT, temperature=args.temperature, verifier=_rule(args)))
     if args.json:
         print(table.to_json())

@@ -6,8 +6,9 @@ import argparse
 import os
 import sys
 
+from ..protocols import compatible
 from ..record import Step, Trace
-from .options import add_pair, add_sampling, add_strategy, config_from, write_file
+from .options import add_pair, add_sampling, add_strategy, check_folder, config_from, write_file
 
 HELP = "Write a text, coloured by where each token came from."
 EXAMPLE = '--prompt "Once upon a time" --builder sequoia --size 16 --temperature 0.8'
@@ -25,10 +26,17 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace) -> None:
     config = config_from(args)  # before the models: a typing mistake should not wait for them
+    match = compatible(config.builder, config.verifier, config.temperature, config.draft_temperature)
+    if not match.possible:
+        raise ValueError(match.reason)
+    if args.trace:
+        check_folder(args.trace)
     from ..decode import collect, speculate
     from ..models.pair import load_pair
 
     pair = load_pair(args.target, args.draft, device=args.device, dtype=args.dtype)
+    if not match.lossless:
+        print(f"lossy: {match.reason}", file=sys.stderr)
     steps, coloured = [], sys.stdout.isatty() or "FORCE_COLOR" in os.environ
     try:
         for step in speculate(pair, config):
@@ -45,7 +53,7 @@ def run(args: argparse.Namespace) -> None:
         return
     if args.trace:
         write_file(args.trace, trace.to_json())
-    print(f"\n\n{summary(trace)}")
+    print(f"\n\n{summary(trace)}{'' if match.lossless else ' (lossy)'}")
 
 
 def paint(step: Step) -> str:

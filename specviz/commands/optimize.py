@@ -31,19 +31,27 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace) -> None:
     vectors = vectors_for(args)
+    matches = {name: compatible(BUILDERS["sequoia"](), VERIFIERS[name](), args.temperature) for name in vectors}
+    for match in matches.values():
+        if not match.possible:
+            raise ValueError(match.reason)
     rule = Choice.of(VERIFIERS[next(iter(vectors))]())
     cost = table_for(args, RunConfig(PROMPT, temperature=args.temperature, verifier=rule))
     best = {name: forecast(vector, cost).best for name, vector in vectors.items()}
     verifier = max(best, key=lambda name: best[name].speedup)
-    cell = best[verifier]
+    cell, match = best[verifier], matches[verifier]
     if args.json:
-        print(json.dumps(as_dict(verifier, cell, args.temperature) | {"machine": cost.machine, "note": cost.note}))
+        rest = {"lossless": match.lossless, "machine": cost.machine, "note": cost.note}
+        print(json.dumps(as_dict(verifier, cell, args.temperature) | rest))
         return
+    mark = "" if match.lossless else " (lossy)"
     print(f"{cost.machine}: {cost.note}")
     print(
-        f"sequoia tree of {cell.size} nodes and {cell.depth} levels with {verifier} at temperature "
+        f"sequoia tree of {cell.size} nodes and {cell.depth} levels with {verifier + mark} at temperature "
         f"{args.temperature:g}: {cell.tokens_per_pass:.2f} tokens a pass, {cell.speedup:.2f} times plain decoding"
     )
+    if not match.lossless:
+        print(f"lossy: {match.reason}")
     if cell.speedup <= 1:
         print("Plain decoding is faster: no tree pays here.")
     elif not cost.projection:

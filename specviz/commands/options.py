@@ -7,12 +7,12 @@ from dataclasses import fields
 from pathlib import Path
 from typing import Any
 
-from ..acceptance import read_acceptance
+from ..acceptance import check_acceptance, read_acceptance
 from ..builders import BUILDERS
 from ..config import Choice, RunConfig
 from ..protocols import suited
 from ..record import Trace
-from ..registry import build
+from ..registry import BASES, REGISTRIES, build
 from ..verifiers import VERIFIERS
 
 
@@ -76,7 +76,8 @@ def value_of(name: str, text: str, field: Any) -> Any:
         if kind == "free":
             if text in ("auto", "measured"):
                 return text
-            return read_acceptance(text) if not _is_numbers(text) else tuple(float(part) for part in text.split(","))
+            numbers = _numbers(text)
+            return read_acceptance(text) if numbers is None else check_acceptance(numbers, option)
         return int(text) if kind == "whole" else float(text)
     except (KeyError, TypeError):
         raise ValueError(f"{option} must be true or false; got {text!r}.") from None
@@ -87,19 +88,31 @@ def value_of(name: str, text: str, field: Any) -> Any:
         raise ValueError(f"{option} must be {nouns[kind]}; got {text!r}.") from error
 
 
-def _is_numbers(text: str) -> bool:
-    return all(part.replace(".", "", 1).isdigit() for part in text.split(","))
+def _numbers(text: str) -> list[float] | None:
+    """The numbers of a list like 0.6,0.2; None where `text` is no such list."""
+    try:
+        return [float(part) for part in text.split(",")]
+    except ValueError:
+        return None
 
 
 def refuse_unused(args: argparse.Namespace, *parts: Any) -> None:
-    """Raise for a parameter that neither the builder nor the rule has."""
+    """Raise for a parameter that neither the builder nor the rule has, or whose builder or rule was not named."""
     known = {field.name for part in parts for field in fields(part)}
     for key, value in vars(args).items():
         name = key.removeprefix("parameter_")
         if key.startswith("parameter_") and value is not None and name not in known:
+            option = f"--{name.replace('_', '-')}"
+            owner = next(kind for kind, classes in REGISTRIES.items() if _has(name, *classes.values()))
+            if not any(isinstance(part, BASES[owner]) for part in parts):
+                raise ValueError(f"{option} needs --{owner}.")
             names = " and ".join(part.name for part in parts)
             has = ", ".join(f"--{n.replace('_', '-')}" for n in sorted(known)) or "no parameters"
-            raise ValueError(f"{names} has no parameter --{name.replace('_', '-')}; there is {has}.")
+            raise ValueError(f"{names} has no parameter {option}; there is {has}.")
+
+
+def _has(name: str, *classes: type) -> bool:
+    return any(field.name == name for cls in classes for field in fields(cls))
 
 
 def config_from(args: argparse.Namespace) -> RunConfig:
@@ -123,6 +136,15 @@ def read_trace(path: str) -> Trace:
     except UnicodeDecodeError:
         raise ValueError(f"{path!r} is not a trace: it is not UTF-8 text.") from None
     return Trace.from_json(text)
+
+
+def check_folder(path: str) -> None:
+    """Raise for a file that could not be written for want of its folder, before the work that is to fill it."""
+    folder = Path(path).parent
+    if not folder.is_dir():
+        raise ValueError(f"{path!r} cannot be written: there is no folder {str(folder)!r}.")
+    if Path(path).is_dir():
+        raise ValueError(f"{path!r} cannot be written: it is a folder.")
 
 
 def write_file(path: str, text: str) -> None:

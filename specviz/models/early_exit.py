@@ -59,6 +59,9 @@ def _shortened(module: Any, path: list[str], count: int) -> Any:
     if not path:
         return module[:count]
     clone = copy.copy(module)
+    for name, value in vars(module).items():
+        if "_hooks" in name:  # dictionaries: what is hooked to the target is not meant for its draft
+            setattr(clone, name, copy.copy(value))
     clone._modules = module._modules | {path[0]: _shortened(module._modules[path[0]], path[1:], count)}
     return clone
 

@@ -23,7 +23,17 @@ class TokenText:
         self.piece = lru_cache(maxsize=None)(self._piece)
 
     def encode(self, text: str) -> list[int]:
-        """Token ids of `text`, with a start token only where the tokenizer adds one by default."""
+        """Token ids of `text`, with a start token only where the tokenizer adds one by default.
+
+        Raises:
+            ValueError: if `text` holds half a character, as a command line of bytes that are no UTF-8 does.
+        """
+        try:
+            text.encode("utf-8")
+        except UnicodeEncodeError as error:
+            raise ValueError(
+                f"text must be made of whole characters; number {error.start + 1} is none. Write it in UTF-8."
+            ) from None
         return list(self.tokenizer.encode(text, verbose=False))  # a text too long is refused elsewhere
 
     def decode(self, tokens: Sequence[int]) -> str:

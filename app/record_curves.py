@@ -35,7 +35,7 @@ def main() -> None:
         show(news)
     found = news.found
     print("costs", flush=True)
-    cost = cost_table(pair, config)
+    cost = cost_table(pair, config, rounds=5, seconds=90.0)
     sizes = [int(size) for size in args.sizes.split(",")]
     for timed in time_sizes(pair, found.vectors[0], cost, sizes, args.rounds):
         print(f"speedup: {timed.done} of {timed.of} runs", flush=True)

@@ -1,9 +1,13 @@
 """Benchmarks print figures; here only what they are made of is checked, never a time."""
 
+import json
+from dataclasses import asdict
+
 import pytest
 
 import specviz
 from specviz import bench_rules
+from specviz.cli import main
 
 
 def test_tokens_per_pass_of_named_pairs(monkeypatch):
@@ -47,6 +51,7 @@ def test_bench_has_a_row_for_every_method(pair):
     assert [row.method.split(" (")[0] for row in rows] == [
         "transformers greedy", "transformers assisted", "plain", "chain", "prompt-lookup",
     ]  # fmt: skip
+    assert all(row.lossless for row in rows)
     assert rows[0].ratio == 1 and rows[0].tokens_per_pass == rows[2].tokens_per_pass == 1
     assert rows[3].tokens_per_pass > 1 and set(rows[3].seconds) == {"draft", "target", "verify", "other"}
 
@@ -65,3 +70,85 @@ def test_a_difference_is_found_and_its_margin_told(pair, monkeypatch):
     monkeypatch.setattr(module, "_greedy_tokens", lambda pair, config: [7, 7, 7])
     found = module.greedy_differences(pair, ["Once upon"], 3, [specviz.BUILDERS["chain"]()])
     assert [row.position for row in found] == [0, 0] and all(row.margin >= 0 for row in found)
+
+
+@pytest.fixture
+def loaded(monkeypatch, pair):
+    """The commands get this pair."""
+    import specviz.models.pair as module
+
+    monkeypatch.setattr(module, "load_pair", lambda *args, **kwargs: pair)
+    return pair
+
+
+def without_draft(pair):
+    from specviz.models.pair import HuggingFacePair
+
+    return HuggingFacePair(pair.target, None, pair.text, pair.max_positions, pair.eos_ids, pair.info)
+
+
+@pytest.mark.adapter
+@pytest.mark.parametrize(
+    ("options", "words"),
+    [
+        (["--builder", "eagle2", "--verifier", "block"], "is defined for chains"),
+        (["--verifier", "exact-match", "--temperature", "0.8"], "set the temperature to 0"),
+    ],
+)
+def test_a_pair_that_cannot_run_is_refused_not_dropped(loaded, capsys, options, words):
+    assert main(["bench", *options]) == 2
+    assert words in capsys.readouterr().err
+
+
+@pytest.mark.adapter
+def test_a_lossy_row_says_so(loaded, capsys, tmp_path):
+    prompts = tmp_path / "prompts.txt"
+    prompts.write_text("Once upon a time\n")
+    options = ["--builder", "chain", "--verifier", "typical", "--temperature", "0.8", "--prompts", str(prompts)]
+    command = ["bench", *options, "--rounds", "1", "--max-new-tokens", "6"]
+    assert main([*command, "--json"]) == 0
+    rows = json.loads(capsys.readouterr().out)
+    assert [row["method"] for row in rows if not row["lossless"]] == [rows[-1]["method"]]
+    assert main(command) == 0
+    assert capsys.readouterr().out.count("(lossy)") == 1
+
+
+@pytest.mark.adapter
+def test_a_pair_without_a_draft_is_timed_with_what_needs_none(pair):
+    from specviz.bench import bench, greedy_differences
+
+    config = specviz.RunConfig(temperature=0.0, max_new_tokens=4)
+    alone = without_draft(pair)
+    rows = bench(alone, prompts=["Once upon a time"], config=config, rounds=1)
+    assert [row.method.split(" (")[0] for row in rows] == ["transformers greedy", "plain", "prompt-lookup"]
+    assert greedy_differences(alone, ["Once upon a time"], 4) == []
+
+
+@pytest.mark.adapter
+def test_no_side_writes_past_the_context(pair, monkeypatch):
+    from specviz.bench import _generate, greedy_differences
+
+    prompt = "Once upon a time there was"
+    length = len(pair.encode(prompt))
+    monkeypatch.setattr(pair, "max_positions", length + 3)
+    config = specviz.RunConfig(prompt, temperature=0.0, max_new_tokens=50)
+    assert _generate(pair, config, None).tokens == len(specviz.autoregress(pair, config).tokens) == 3
+    assert greedy_differences(pair, [prompt], 50, [specviz.BUILDERS["chain"]()]) == []
+    monkeypatch.setattr(pair, "max_positions", length)
+    with pytest.raises(ValueError, match=f"shorter than {length} tokens"):
+        _generate(pair, config, None)
+
+
+@pytest.mark.adapter
+def test_differing_texts_are_an_exit_code_and_json(loaded, capsys, monkeypatch):
+    import specviz.bench as module
+
+    found = [module.Difference("chain", "abc", 4, 0.5)]
+    monkeypatch.setattr(module, "greedy_differences", lambda *args: found)
+    assert main(["bench", "--same-text", "--json"]) == 1
+    assert json.loads(capsys.readouterr().out) == [asdict(found[0])]
+    assert main(["bench", "--same-text"]) == 1
+    assert "1 differences" in capsys.readouterr().out
+    found.clear()
+    assert main(["bench", "--same-text", "--json"]) == 0
+    assert json.loads(capsys.readouterr().out) == []

@@ -44,7 +44,8 @@ def test_a_trace_file_is_written_beside_the_text(capsys, tmp_path):
     trace = specviz.Trace.from_json(path.read_text(encoding="utf-8"))
     assert f"Once upon a time{trace.text}" in capsys.readouterr().out
     assert main([*ARGUMENTS, "--trace", str(tmp_path / "no" / "run.json")]) == 2
-    assert "cannot be written" in capsys.readouterr().err
+    shown = capsys.readouterr()
+    assert "cannot be written" in shown.err and not shown.out  # told before anything is decoded
 
 
 def test_colours_say_where_each_token_came_from(capsys, monkeypatch):
@@ -64,3 +65,17 @@ def test_without_a_rule_the_suited_one_is_taken(capsys):
 def test_a_prompt_longer_than_the_context_gets_a_sentence(capsys):
     assert main(["generate", "--prompt", "word " * 700]) == 2
     assert "context of 512 tokens" in capsys.readouterr().err
+
+
+def test_a_lossy_pair_is_told_before_the_text_and_after(capsys):
+    assert main([*ARGUMENTS, "--verifier", "typical"]) == 0
+    shown = capsys.readouterr()
+    assert shown.out.endswith(" (lossy)\n") and shown.err.startswith("lossy: ") and shown.err.count("\n") == 1
+    assert main([*ARGUMENTS, "--verifier", "traversal"]) == 0
+    shown = capsys.readouterr()
+    assert "lossy" not in shown.out and not shown.err
+
+
+def test_a_prompt_of_bytes_that_are_no_text_gets_a_sentence(capsys):
+    assert main(["generate", "--prompt", "ab\udcff\udcfe"]) == 2
+    assert "number 3 is none" in capsys.readouterr().err

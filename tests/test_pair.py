@@ -64,6 +64,17 @@ def test_plain_decoding_is_that_of_transformers(pair):
         assert specviz.autoregress(pair, config(prompt)).tokens == greedy(pair, prompt, 64)
 
 
+def test_what_is_hooked_to_the_target_is_not_hooked_to_its_early_exit_draft():
+    early, passes = specviz.load_pair(draft="early-exit:2", device="cpu", dtype="float32"), []
+    early.target.model.register_forward_pre_hook(lambda *_: passes.append(1))
+    ids = torch.tensor([[1, 2, 3]])
+    with torch.inference_mode():
+        early.draft.model(ids)
+        assert not passes
+        early.target.model(ids)
+    assert len(passes) == 1
+
+
 def test_an_early_exit_draft_writes_the_same_text(pair):
     early = specviz.load_pair(draft="early-exit:4", device="cpu", dtype="float32")
     assert early.info["draft"]["layers"] == 4 and early.info["name"] == "embedded target + early-exit:4"

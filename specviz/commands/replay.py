@@ -33,8 +33,6 @@ def run(args: argparse.Namespace) -> None:
 def print_steps(trace: Trace) -> None:
     """One line a step: how much of its tree was accepted, and what it wrote."""
     for step in trace.steps:
-        end = ""
-        if step.bonus is not None and step.pieces:
-            end = f", {'corrected' if step.corrected else 'bonus'} {step.pieces[-1]!r}"
+        end = "" if step.bonus is None else f", {'corrected' if step.corrected else 'bonus'} {step.pieces[-1]!r}"
         written = " ".join(repr(piece) for piece in step.pieces[: len(step.path)])
         print(f"{step.index:4}  {len(step.path)} of {len(step.parents)} nodes accepted  {written}{end}")

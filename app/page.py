@@ -7,12 +7,13 @@ from typing import Any
 
 import gradio as gr
 
-from . import acceptance, lessons, live, speedup
+from . import acceptance, compare, labs, lessons, live, speedup
 from .models import offered
 from .session import Engine
 from .stage import ASSETS
 
-TABS = (live, acceptance, speedup, lessons)  # one module per tab, each with a TITLE and a build(engine)
+TABS = (live, compare, acceptance, speedup, labs, lessons)  # one module per tab, each with a TITLE and a build(engine)
+STYLES = ("style", "lessons", "curves", "compare", "labs")
 SENTENCE = "A small model drafts a tree of tokens; a large one checks the whole tree in a single pass."
 FONT = ("ui-sans-serif", "system-ui", "sans-serif")
 MONO = ("ui-monospace", "SFMono-Regular", "Menlo", "Consolas", "monospace")
@@ -53,6 +54,6 @@ def launch(demo: gr.Blocks, **more: Any) -> Any:
         "state_session_capacity": 100,
         "footer_links": ["settings"],
         "theme": gr.themes.Default(primary_hue="emerald", neutral_hue="slate", font=FONT, font_mono=MONO),
-        "css_paths": [ASSETS / name for name in ("style.css", "lessons.css", "curves.css")],
+        "css_paths": [ASSETS / f"{name}.css" for name in STYLES],
     }
     return demo.launch(**(options | more))

@@ -1,0 +1,11 @@
+"""The Verification lab."""
+
+from __future__ import annotations
+
+from typing import Any
+
+TITLE = "Verification lab"
+
+
+def build(engine: Any) -> None:
+    """Lay out this half of the tab."""

@@ -15,7 +15,7 @@ from specviz.payload import head, message, recorded_message, step_payload
 from specviz.registry import build as made
 from specviz.same_text import comparing, promised
 
-from . import menus
+from . import links, menus
 from .controls import Controls, controls
 from .session import Engine, paced
 from .stage import ASSETS, notice, sentence, stage
@@ -45,6 +45,7 @@ def build(engine: Engine) -> Controls:
                 go = gr.Button("Run", variant="primary", elem_id="sv-run")
                 stop = gr.Button("Stop", interactive=False, elem_id="sv-stop")
             said = notice("", elem_id="sv-notice")
+            link = links.bar(TITLE, elem_id="sv-link")
             models = gr.Dropdown(
                 engine.titles,
                 value=engine.titles[0],
@@ -59,6 +60,7 @@ def build(engine: Engine) -> Controls:
         with gr.Column(scale=1, min_width=320, elem_classes="sv-main"):
             shown = stage(recorded(), elem_id="sv-stage")
     connect(engine, settings, models, go, stop, said, shown)
+    links.connect(link, links.Together({"models": models}, {"": settings}), [go.click, prompt.submit])
     return settings
 
 

@@ -25,9 +25,6 @@ TITLE = "Lessons"
 LESSONS = (one_pass, chain, residual, trees, sequoia, looking, same_seed, not_paying)
 FOLDER = ASSETS / "traces" / "lessons"
 STARTS = "specvizLessons(element, JSON.parse(props.value), number => server.lesson(number));"
-# A link such as ?lesson=3 opens this tab; which lesson it is, is settled where the lessons are.
-OPENS = f"""() => new URLSearchParams(location.search).has('lesson')
-  ? {{ __type__: 'update', selected: {json.dumps(TITLE)} }} : {{ __type__: 'update' }}"""
 
 
 def build(engine: Any) -> None:

@@ -8,10 +8,10 @@ function specvizLessonAsked(search, most) {
   return /^-?\d+$/.test(asked.trim()) ? Math.min(most, Math.max(1, Number(asked))) : 1;
 }
 
-function specvizLessons(element, titles, fetchLesson) {
+function specvizLessons(element, titles, fetchLesson, server) {
   const root = element.querySelector('.sv-lessons'), $ = selector => root.querySelector(selector);
   const stage = $('.sv-lesson-stage'), details = $('.sv-lesson-question details');
-  const player = specvizPlayer(stage), known = new Map();
+  const player = specvizPlayer(stage, server), known = new Map();
   let number = specvizLessonAsked(location.search, titles.length) ?? 1, lesson = null;
 
   // ---- one lesson ----

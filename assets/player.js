@@ -1,13 +1,15 @@
 // Plays a run: keeps its steps, moves through them, and writes text, measures, legend and inspector around the tree.
 // Messages are what specviz/payload.py writes. Token text only ever becomes text nodes.
 
-function specvizPlayer(element) {
+function specvizPlayer(element, server = {}) {
   const $ = name => element.querySelector(`.sv-${name}`);
   const inspector = specvizInspector(element);
   const tree = specvizTree($('svg'), { hover: key => inspect(key ?? pinned), pick: pin });
   const growth = specvizGrowth(element, { draw: () => schedule(), say });
+  const left = new Set(); // runs that made room for one from a file
   let run, current, follow, playing, pinned, timer, frame;
   start(null);
+  specvizKeep(element, server, { shown: () => ({ run, step: run.steps[current] }), say, replace });
 
   // ---- what arrives ----
 
@@ -27,6 +29,7 @@ function specvizPlayer(element) {
   function receive(text) {
     if (!text) return;
     const news = JSON.parse(text);
+    if (left.has(news.run)) return;
     if (news.run && news.run !== run.name) {
       if (run.name && innerWidth < 760) element.scrollIntoView({ block: 'start' }); // on a phone Run is far below
       start(news.run);
@@ -49,6 +52,11 @@ function specvizPlayer(element) {
     }
     if (follow) current = run.steps.length - 1;
     schedule();
+  }
+
+  function replace(text) {
+    left.add(run.name);
+    receive(text);
   }
 
   function add(step) {
@@ -112,6 +120,7 @@ function specvizPlayer(element) {
 
   function header() {
     $('recorded').hidden = !run.head.recorded;
+    $('recorded').textContent = run.head.badge || 'recorded run';
     $('lossy').hidden = !run.head.lossy;
     $('lossy').title = run.head.lossy || '';
     $('title-line').textContent = [run.head.title, run.head.pair].filter(Boolean).join(' · ');

@@ -24,6 +24,14 @@ MOST_FIELDS = 200
 MOST_TOLD = 4  # changes that are named one by one
 NUMBER = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?", re.ASCII)
 FLAGS = {"true": True, "1": True, "false": False, "0": False}
+OTHERS = (
+    "tab",
+    "lesson",
+    "recording",
+    "picture",
+    "step",
+    "node",
+)  # read in the browser: where to look, not what to run
 _copies = count(1)
 
 
@@ -147,7 +155,7 @@ def _fields(search: Any) -> tuple[dict[str, str], list[str]]:
         raise ValueError(f"The link was not opened: it has more than {MOST_FIELDS} parameters.") from None
     found, twice = {}, {}
     for name, text in pairs:
-        if name.startswith("__") or name in ("tab", "lesson"):
+        if name.startswith("__") or name in OTHERS:
             continue
         (twice if name in found else found).setdefault(name, text)
     return found, [f"{_shown(name)} is there more than once; the first counts." for name in twice]
@@ -225,13 +233,15 @@ def opens(titles: Sequence[str]) -> str:
     }}"""
 
 
-def bar(tab: str, elem_id: str) -> gr.HTML:
+def bar(tab: str, elem_id: str, stage: str | None = None) -> gr.HTML:
     """A button "Copy link" with room for a sentence; `connect` brings it to life.
 
     Args:
         tab: the title of the tab that it is for; an address for another tab is none of its business.
+        elem_id: its own.
+        stage: elem_id of the stage whose step a link leads to, where there is one.
     """
-    start = f"specvizLink(element, {json.dumps(tab.lower())}, props, trigger, watch);"
+    start = f"specvizLink(element, {json.dumps([tab.lower(), stage, OTHERS])}, props, trigger, watch);"
     return gr.HTML(
         "",
         html_template=asset("links.html"),

@@ -46,7 +46,7 @@ def build(engine: Engine) -> Controls:
                 go = gr.Button("Run", variant="primary", elem_id="sv-run")
                 stop = gr.Button("Stop", interactive=False, elem_id="sv-stop")
             said = notice("", elem_id="sv-notice")
-            link = links.bar(TITLE, elem_id="sv-link")
+            link = links.bar(TITLE, elem_id="sv-link", stage="sv-stage")
             models = gr.Dropdown(
                 engine.titles,
                 value=engine.titles[0],

@@ -18,6 +18,7 @@ ASSETS = Path(__file__).resolve().parent.parent / "assets"
 
 STAGE_STARTS = """
 const player = specvizPlayer(element, { save: server.save, open: server.open_trace, most: MOST });
+player.expect(specvizPlaceAsked(location.search));
 watch('value', () => player.receive(props.value));
 player.receive(props.value);
 """

@@ -1,8 +1,11 @@
 // The tree of a step as a picture of its own: an SVG with everything it needs inside and no script, or a PNG of it.
 // It is built from an allow-list of elements and attributes; text only ever becomes text nodes.
 
-const DRAWN = ['fill', 'stroke', 'stroke-width', 'stroke-opacity', 'stroke-dasharray', 'stroke-linecap', 'stroke-linejoin',
-  'paint-order', 'font-size', 'font-weight', 'text-anchor'];
+const DRAWN = { // with the values that need not be written
+  fill: '', stroke: 'none', 'stroke-width': '', 'stroke-opacity': '1', 'stroke-dasharray': 'none', 'stroke-linecap': 'butt',
+  'stroke-linejoin': 'miter', 'paint-order': 'normal',
+};
+const WRITTEN = { 'font-size': '', 'font-weight': '400', 'text-anchor': 'start' };
 const PLACED = ['d', 'x', 'y', 'dx', 'dy', 'width', 'height', 'rx', 'transform'];
 const LARGEST_SIDE = 8192; // pixels a canvas can surely have
 
@@ -16,7 +19,7 @@ function specvizPicture(element, caption) {
   const seen = getComputedStyle($('svg')), canvas = $('svg').firstElementChild, box = canvas.getBBox();
   const ink = specvizColour(getComputedStyle($('canvas')).color), paper = specvizColour(getComputedStyle($('canvas')).backgroundColor);
   const size = parseFloat(getComputedStyle(document.documentElement).fontSize), margin = 1.2 * size, line = 1.7 * size;
-  const top = margin + 1.4 * line, width = sizes => Math.ceil(Math.max(...sizes)) + 2 * margin;
+  const top = margin + 1.4 * line, width = sizes => Math.ceil(Math.max(...sizes) + 2 * margin);
 
   const tree = specvizPlainCopy(canvas);
   tree.setAttribute('transform', `translate(${margin - box.x} ${top - box.y})`);
@@ -45,9 +48,9 @@ function specvizPlainCopy(node) {
   const copy = document.createElementNS(SVG, node.localName), style = getComputedStyle(node);
   for (const name of PLACED) if (node.hasAttribute(name)) copy.setAttribute(name, node.getAttribute(name));
   if (node.localName !== 'g') {
-    for (const name of DRAWN) {
+    for (const [name, usual] of Object.entries(node.localName === 'text' ? { ...DRAWN, ...WRITTEN } : DRAWN)) {
       const value = style.getPropertyValue(name);
-      if (value) copy.setAttribute(name, name === 'fill' || name === 'stroke' ? specvizColour(value) : value);
+      if (value && value !== usual) copy.setAttribute(name, name === 'fill' || name === 'stroke' ? specvizColour(value) : value);
     }
   }
   for (const child of node.childNodes) {

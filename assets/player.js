@@ -7,7 +7,7 @@ function specvizPlayer(element, server = {}) {
   const tree = specvizTree($('svg'), { hover: key => inspect(key ?? pinned), pick: pin });
   const growth = specvizGrowth(element, { draw: () => schedule(), say });
   const left = new Set(); // runs that made room for one from a file
-  let run, current, follow, playing, pinned, timer, frame;
+  let run, current, follow, playing, pinned, timer, frame, wanted = null;
   start(null);
   specvizKeep(element, server, { shown: () => ({ run, step: run.steps[current] }), say, replace });
 
@@ -51,8 +51,21 @@ function specvizPlayer(element, server = {}) {
       current = run.head.show;
     }
     if (follow) current = run.steps.length - 1;
+    arrive();
     schedule();
   }
+
+  function arrive() { // where the link of the page leads, as soon as the run it means is that far
+    if (!wanted || wanted.of !== kind() || !run.steps.length) return;
+    if (wanted.index >= run.steps.length && !['done', 'stopped', 'error'].includes(run.state)) return;
+    const place = specvizPlaceIn(run.steps, wanted);
+    wanted = null;
+    go(place.index, place.key);
+    follow = false;
+    if (place.key !== null) requestAnimationFrame(() => { if (!element.querySelector('.node.selected')) expand(); }); // it is folded away
+  }
+
+  const kind = () => (run.name || '').split(' ')[0]; // "recorded", "run", "file" or "lesson"
 
   function replace(text) {
     left.add(run.name);
@@ -109,6 +122,8 @@ function specvizPlayer(element, server = {}) {
     $('grow').hidden = !specvizGrows(step);
     tree.show(step, growth.frame());
     tree.select(pinned);
+    $('svg').dataset.place = specvizPlaceText(current, pinned);
+    $('svg').dataset.of = kind();
     legend(step);
     inspect(pinned);
     if (!growth.step && (run.state !== 'running' || playing || !follow)) say(specvizSentence(step));
@@ -191,6 +206,7 @@ function specvizPlayer(element, server = {}) {
   function pin(key, look = false) {
     pinned = key;
     tree.select(key, look);
+    if (run.steps.length) $('svg').dataset.place = specvizPlaceText(current, key);
     inspect(key);
     if (key !== null) say(inspector.spoken());
   }
@@ -290,5 +306,5 @@ function specvizPlayer(element, server = {}) {
   }
   document.addEventListener('keydown', onKey);
 
-  return { receive, show: (index, key = null) => { pause(); go(index, key); } };
+  return { receive, show: (index, key = null) => { pause(); go(index, key); }, expect: place => { wanted = place; } };
 }

@@ -20,7 +20,7 @@ from specviz.offline import offline_page
 from specviz.payload import recorded_message
 
 KEPT_SECONDS = 1800
-KEPT_BYTES = 32_000_000  # compressed; a run of 64 steps with trees of 33 nodes takes about 80 kB
+KEPT_BYTES = 32_000_000  # compressed; a run of 64 steps with trees of 33 nodes takes about 70 kB
 OPENED_BYTES = 4_000_000  # of a file; such a run takes about 300 kB
 GONE = "This run is not kept any more. Press Run to decode it again; the same seed gives the same text."
 
@@ -30,12 +30,12 @@ class Kept:
     """A run on the shelf: its steps while it may still grow, compressed JSON from then on.
 
     Args:
-        blank: the trace as it was before its first step.
+        blank: the trace as it was before its first step; None where it came whole.
         steps: to be added to while it runs.
         ended: whether it came to its own end.
     """
 
-    blank: Trace
+    blank: Trace | None
     steps: list[Step] = field(default_factory=list)
     ended: bool = False
     packed: bytes = b""

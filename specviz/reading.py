@@ -6,7 +6,6 @@ A failure is one sentence that says where in the file the trouble is.
 from __future__ import annotations
 
 import json
-import math
 import sys
 from collections.abc import Callable, Sequence
 from typing import Any
@@ -57,11 +56,11 @@ def whole(low: int, high: int = 2**53) -> Check:
     return check
 
 
-def number(low: float = -math.inf, high: float = math.inf) -> Check:
+def number(low: float = -LARGEST, high: float = LARGEST) -> Check:
     def check(value: Any, where: str) -> float:
         right = isinstance(value, int | float) and not isinstance(value, bool)
-        if not (right and abs(value) <= LARGEST and low <= value <= high):
-            raise fail(where, f"a number from {low} to {high}", value)
+        if not (right and low <= value <= high):
+            raise fail(where, f"a number from {low:g} to {high:g}", value)
         return float(value)
 
     return check

@@ -23,6 +23,7 @@ LONGEST = 8_000  # characters of a link's parameters; servers and proxies on the
 MOST_FIELDS = 200
 MOST_TOLD = 4  # changes that are named one by one
 NUMBER = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?", re.ASCII)
+MENUS = (gr.Dropdown, gr.Radio)
 FLAGS = {"true": True, "1": True, "false": False, "0": False}
 OTHERS = (
     "tab",
@@ -120,10 +121,14 @@ def read(linked: Linked, search: Any) -> Opened:
     asked, changes = _fields(search)
     values, given = [control.value for control in linked.inputs], []
     refused = set()
-    for menus in (True, False):  # what is chosen in the menus decides which parameters there are
+    for menus in (
+        True,
+        True,
+        False,
+    ):  # what is chosen in the menus decides which parameters, and which menus, there are
         for i, name in enumerate(linked.names(values)):
             control = linked.inputs[i]
-            if name not in asked or isinstance(control, gr.Dropdown) != menus:
+            if name not in asked or name in refused or i in given or isinstance(control, MENUS) != menus:
                 continue
             try:
                 values[i] = _value(control, name, asked[name], changes)
@@ -164,7 +169,7 @@ def _fields(search: Any) -> tuple[dict[str, str], list[str]]:
 def _value(control: gr.components.Component, name: str, text: str, changes: list[str]) -> Any:
     """A text as the value of a control; raises a `ValueError` where it cannot be one."""
     match control:
-        case gr.Dropdown():
+        case gr.Dropdown() | gr.Radio():
             options = [value for _, value in control.choices]
             if text not in options:
                 raise ValueError(f"{control.label} {_shown(text)} is not among the choices and was left out.")

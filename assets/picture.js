@@ -7,6 +7,7 @@ const DRAWN = { // with the values that need not be written
 };
 const WRITTEN = { 'font-size': '', 'font-weight': '400', 'text-anchor': 'start' };
 const PLACED = ['d', 'x', 'y', 'dx', 'dy', 'width', 'height', 'rx', 'transform'];
+const SANS = 'ui-sans-serif, system-ui, sans-serif';
 const LARGEST_SIDE = 8192; // pixels a canvas can surely have
 
 function specvizPicture(element, caption) {
@@ -16,19 +17,19 @@ function specvizPicture(element, caption) {
     if (text !== undefined) node.textContent = specvizXmlText(text);
     return node;
   };
-  const seen = getComputedStyle($('svg')), canvas = $('svg').firstElementChild, box = canvas.getBBox();
+  const canvas = $('svg').firstElementChild, box = canvas.getBBox();
   const ink = specvizColour(getComputedStyle($('canvas')).color), paper = specvizColour(getComputedStyle($('canvas')).backgroundColor);
   const size = parseFloat(getComputedStyle(document.documentElement).fontSize), margin = 1.2 * size, line = 1.7 * size;
   const top = margin + 1.4 * line, width = sizes => Math.ceil(Math.max(...sizes) + 2 * margin);
 
   const tree = specvizPlainCopy(canvas);
   tree.setAttribute('transform', `translate(${margin - box.x} ${top - box.y})`);
-  tree.setAttribute('font-family', seen.fontFamily);
-  const words = make('g', { fill: ink, 'font-family': 'ui-sans-serif, system-ui, sans-serif', 'font-size': 0.9 * size });
+  tree.setAttribute('font-family', getComputedStyle($('svg')).fontFamily);
+  const words = make('g', { fill: ink, 'font-family': SANS, 'font-size': 0.9 * size });
   words.append(make('text', { x: margin, y: margin + 0.8 * size }, caption));
 
   const row = top + box.height + line, ruler = document.createElement('canvas').getContext('2d');
-  ruler.font = `${0.9 * size}px sans-serif`;
+  ruler.font = `${0.9 * size}px ${SANS}`;
   let x = margin;
   for (const item of element.querySelectorAll('.sv-legend > :is([data-letter], .sv-last):not([hidden])')) {
     const shape = specvizPlainCopy(item.querySelector('.shape')), mark = make('g', { transform: `translate(${x + 7} ${row})` });
@@ -38,7 +39,7 @@ function specvizPicture(element, caption) {
     x += ruler.measureText(text).width + 3 * size;
   }
 
-  const wide = width([box.width, x - 2 * margin, ruler.measureText(caption).width + size]), high = Math.ceil(row + line);
+  const wide = width([box.width, x - 2 * margin, 1.1 * ruler.measureText(caption).width]), high = Math.ceil(row + line);
   const root = make('svg', { viewBox: `0 0 ${wide} ${high}`, width: wide, height: high });
   root.append(make('title', {}, caption), make('rect', { width: wide, height: high, fill: paper }), tree, words);
   return { text: new XMLSerializer().serializeToString(root), wide, high };

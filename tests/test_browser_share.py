@@ -226,7 +226,11 @@ def test_what_a_stopped_run_had_decoded_can_be_saved(serve, visit, step_by_step,
     state(page, "stopped")
     pair.gate.release(10**6)
     trace = specviz.Trace.from_json(save(page, "json", tmp_path).read_text("utf-8"))
-    assert trace.stop == "stopped" and len(trace.steps) == 3
+    shown = page.locator(f"{STAGE} .sv-ribbon").evaluate("box => box.textContent")
+    assert trace.stop == "stopped" and (trace.prompt_text + trace.text).startswith(
+        shown
+    )  # a pass may have been under way
+    assert 3 <= len(trace.steps) <= 4
 
 
 def test_what_a_failed_run_had_decoded_can_be_saved(serve, visit, tmp_path, caplog):

@@ -87,3 +87,41 @@ def test_every_parameter_may_stand_alone(page, kind, cls):
 def test_what_the_page_opens_with_makes_a_link_too(page):
     opened = links.read(page, links.write(page, start(page)))
     assert opened.values == start(page) and opened.changes == []
+
+
+def test_controls_may_stand_in_several_columns():
+    with gr.Blocks():
+        prompt = gr.Textbox("a b c", label="Prompt")
+        columns = links.Together({}, {"a.": controls(prompt), "b.": controls(prompt)})
+    query = "a.builder=k-ary&a.builder.width=3&b.builder=dyspec&b.builder.size=40&b.seed=4&builder=chain"
+    opened = links.read(columns, query)
+    a, b = columns.read(opened.values)
+    assert (a.builder, a.seed) == (specviz.BUILDERS["k-ary"](width=3), 0)
+    assert (b.builder, b.seed) == (specviz.BUILDERS["dyspec"](size=40), 4)
+    assert opened.changes == ["“builder” is unknown here and was left out."]
+    again = links.read(columns, links.write(columns, opened.values))
+    assert again.values == opened.values and again.changes == []
+
+
+def test_a_choice_of_buttons_decides_which_parameters_there_are():
+    class Switch:
+        """A choice between a number and nothing."""
+
+        def __init__(self):
+            with gr.Blocks():
+                kind = gr.Radio(["speculation", "off"], value="off", label="Kind")
+                menu = gr.Dropdown(["one", "two"], value="one", label="Menu")
+                self.inputs = [kind, menu, gr.Slider(1, 9, value=3, label="Number")]
+
+        def names(self, values):
+            on = values[0] == "speculation"
+            return ["kind", "menu" if on else None, "number" if on and values[1] == "two" else None]
+
+        def read(self, values):
+            return values
+
+    assert links.read(Switch(), "kind=speculation&menu=two&number=7").values == ["speculation", "two", 7]
+    assert links.read(Switch(), "kind=off&menu=two&number=7").values == ["off", "one", 3]
+    assert links.write(Switch(), ["speculation", "one", 4]) == "kind=speculation&menu=one"
+    told = links.told(links.read(Switch(), "kind=maybe&number=70"))
+    assert "Kind “maybe” is not among the choices" in told

@@ -7,7 +7,7 @@ from typing import Any
 
 import gradio as gr
 
-from . import acceptance, compare, labs, lessons, live, speedup
+from . import acceptance, compare, labs, lessons, links, live, speedup
 from .models import offered
 from .session import Engine
 from .stage import ASSETS
@@ -51,7 +51,7 @@ def build_demo(load: Callable[[], Any] | None = None) -> gr.Blocks:
                 with gr.Tab(tab.TITLE, id=tab.TITLE) as opened[tab]:
                     built[tab] = tab.build(engine)
         built[speedup].connect(opened[speedup], built[acceptance], built[live], tabs)
-        demo.load(None, None, tabs, js=lessons.OPENS, api_visibility="private")
+        demo.load(None, None, tabs, js=links.opens([tab.TITLE for tab in TABS]), api_visibility="private")
     return demo
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+import re
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import replace
@@ -134,7 +135,7 @@ class Engine:
             title: of the pair; the first where it is None.
 
         Raises:
-            ValueError: a sentence for the visitor, from the work or because no GPU can be had.
+            ValueError: a sentence for the visitor, from the work or from whoever lends the GPU.
         """
         items = _computed(self._number, self.titles[0] if title is None else title, work, args)
         try:
@@ -143,7 +144,7 @@ class Engine:
                     raise ValueError(item.sentence)
                 yield item
         except gr.Error as error:
-            raise ValueError(f"The GPU could not be borrowed. {error.message}") from error
+            raise ValueError(re.sub(r"<[^>]*>", "", f"{error.title}: {error.message}")) from error
         finally:
             items.close()
 

@@ -13,10 +13,6 @@ import gradio as gr
 from . import limits
 
 MACHINE = {"concurrency_limit": 1, "concurrency_id": "machine"}  # of every event that decodes
-FULL = (
-    f"This could not be started: {limits.QUEUE} visitors are waiting already, the most that are let in here, or the "
-    "connection was lost. Try again in a minute; nothing on this page is gone."
-)
 
 
 def refused(running: Any, line: gr.HTML, stop: gr.Button) -> None:
@@ -27,7 +23,11 @@ def refused(running: Any, line: gr.HTML, stop: gr.Button) -> None:
         line: where the sentence goes, a notice or a status.
         stop: its button, which has nothing to stop then.
     """
-    told = json.dumps(json.dumps({"kind": "error", "text": FULL}))
+    text = (
+        f"This was not started: {limits.QUEUE} visitors are waiting already, the most that are let in here, or the "
+        "connection was lost. Try again in a minute; nothing on this page is gone."
+    )
+    told = json.dumps(json.dumps({"kind": "error", "text": text}))
     running.failure(
         None, None, [line, stop], js=f"() => [{told}, {{__type__: 'update', interactive: false}}]",
         show_progress="hidden", api_visibility="private",

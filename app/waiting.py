@@ -24,8 +24,8 @@ def refused(running: Any, line: gr.HTML, stop: gr.Button) -> None:
         stop: its button, which has nothing to stop then.
     """
     text = (
-        f"This was not started: {limits.QUEUE} visitors are waiting already, the most that are let in here, or the "
-        "connection was lost. Try again in a minute; nothing on this page is gone."
+        f"This was not started: the queue is full (at most {limits.QUEUE} wait here), or the connection was lost. "
+        "Try again in a minute; nothing on this page is gone."
     )
     told = json.dumps(json.dumps({"kind": "error", "text": text}))
     running.failure(

@@ -160,9 +160,9 @@ def play(engine: Engine, config: Any, lossy: str | None = None, title: str | Non
     """
     run, begun, written = f"run {next(_names)}", False, []
     with engine.alone():
-        for _ in engine.loading(title):
-            yield message("", state="loading", note="Loading the models. This happens once.")
         try:
+            for _ in engine.loading(title):
+                yield message("", state="loading", note="Loading the models. This happens once.")
             decoded = engine.compute(introduced, config, title=title)
             info = next(decoded)
             about = head(config, config.prompt, info["name"], lossy)

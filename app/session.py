@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import logging
 import re
 from collections.abc import Callable, Iterator
+from concurrent.futures import Future, wait
 from contextlib import contextmanager
 from dataclasses import replace
 from itertools import count
-from threading import Event, Lock, Thread
+from threading import Lock, Thread
 from typing import Any, NamedTuple
 from weakref import WeakValueDictionary
 
@@ -46,7 +46,7 @@ class Engine:
         self._other = other
         self._pairs: dict[str, Any] = {}  # the one used last comes last
         self._loading, self._running = Lock(), Lock()
-        self._under_way: dict[str, Event] = {}  # titles that are being loaded, until when
+        self._under_way: dict[str, Future] = {}  # pairs that are being loaded
         self._plain_rates: dict[tuple, float | None] = {}
         self._number = next(_numbers)
         _engines[self._number] = self
@@ -103,28 +103,31 @@ class Engine:
         """Load a pair if need be; an item comes whenever it is still not there.
 
         It is loaded in a thread of its own, so that a visitor who leaves meanwhile frees the machine at once. The next
-        who asks for the same pair waits for the same thread. What goes wrong is told by `take`.
+        who asks for the same pair waits for the same thread.
+
+        Raises:
+            ValueError: as `take` does.
         """
         title = self.titles[0] if title is None else title
         self._loader(title)
         if zero.ON or self.holds(title):  # a borrowed GPU loads its own
             return
-        done = self._under_way.get(title)
-        if done is None:
-            done = self._under_way[title] = Event()
-            Thread(target=self._load, args=(title, done), daemon=True).start()
+        under_way = self._under_way.get(title)
+        if under_way is None:
+            under_way = self._under_way[title] = Future()
+            Thread(target=self._load, args=(title, under_way), daemon=True).start()
         yield
-        while not done.wait(LOOK):
+        while not wait([under_way], LOOK).done:
             yield
+        under_way.result()
 
-    def _load(self, title: str, done: Event) -> None:
+    def _load(self, title: str, under_way: Future) -> None:
         try:
-            self.take(title)
-        except Exception:  # `take` says it to whoever asked
-            logging.getLogger(__name__).warning("a pair could not be loaded", exc_info=True)
+            under_way.set_result(self.take(title))
+        except Exception as error:
+            under_way.set_exception(error)
         finally:
             self._under_way.pop(title, None)
-            done.set()
 
     def compute(self, work: Callable[..., Iterator[Any]], *args: Any, title: str | None = None) -> Iterator[Any]:
         """The items of work(pair, *args), computed where the models are: here, or on a borrowed GPU.

@@ -37,6 +37,15 @@ def client(serve):
         one.close()
 
 
+@pytest.fixture(scope="module")
+def generate():
+    """The endpoint as a function."""
+    demo = build_demo(lambda: specviz.toy_pair(vocab=12))
+    (fn,) = [fn for fn in demo.fns.values() if fn.api_name == "generate"]
+    assert fn.concurrency_id == "machine" and fn.concurrency_limit == 1
+    return fn.fn
+
+
 def test_it_streams_the_text_every_step_and_then_the_trace(client):
     builder, verifier = specviz.BUILDERS["k-ary"](width=3, depth=2), specviz.VERIFIERS["specinfer"]()
     job = client().submit(
@@ -130,18 +139,11 @@ REFUSED = [
 
 
 @pytest.mark.parametrize(("wrong", "told"), REFUSED, ids=lambda value: str(value)[:40])
-def test_what_is_wrong_gets_a_sentence(wrong, told):
-    generate = endpoint(lambda: specviz.toy_pair(vocab=12))
+def test_what_is_wrong_gets_a_sentence(generate, wrong, told):
     with pytest.raises(Exception) as error:
         list(generate(**({"prompt": "abc"} | wrong)))
     assert type(error.value).__name__ == "Error", error.value
     assert told in error.value.message and "Traceback" not in error.value.message and not error.value.print_exception
-
-
-def endpoint(load):
-    (fn,) = [fn for fn in build_demo(load).fns.values() if fn.api_name == "generate"]
-    assert fn.concurrency_id == "machine" and fn.concurrency_limit == 1
-    return fn.fn
 
 
 def test_an_error_reaches_the_program_as_its_sentence(client):
@@ -216,12 +218,16 @@ def test_loading_can_be_left_at_once_and_the_next_run_takes_what_it_loaded():
     assert list(after)[-1][2] and calls == [1]
 
 
-def test_a_pair_that_cannot_be_loaded_is_said_to_everyone_who_asks(caplog):
+def test_a_pair_that_cannot_be_loaded_is_said_to_everyone_who_asks():
+    tries = []
+
     def load():
+        tries.append(1)
         raise ValueError("target 'x' is not there.")
 
     engine = Engine(load)
-    for _ in range(2):
+    for number in (1, 2):
         with pytest.raises(ValueError, match="target 'x' is not there"):
             list(api.answers(engine, CONFIG))
+        assert len(tries) == number
     assert not engine._running.locked()

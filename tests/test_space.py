@@ -24,7 +24,7 @@ from app import limits, live, models, zero
 from app.session import Engine
 
 ROOT = Path(__file__).resolve().parent.parent
-CONFIG = specviz.RunConfig(prompt="abc", max_new_tokens=12)
+CONFIG = specviz.RunConfig("abc", specviz.BUILDERS["sequoia"](), specviz.VERIFIERS["sequoia"](), max_new_tokens=12)
 
 # ---- ZeroGPU ----
 
@@ -164,6 +164,15 @@ def test_the_settings_of_the_readme_are_those_that_are_read():
     written = set(re.findall(r"\| `(SPECVIZ_\w+)`", (ROOT / "README.md").read_text("utf-8")))
     code = "".join(path.read_text("utf-8") for path in (ROOT / "app").glob("*.py"))
     assert written == set(re.findall(r"SPECVIZ_[A-Z_]+", code)) - {"SPECVIZ_PAIR"}
+
+
+@pytest.mark.slow
+def test_the_load_script_prints_its_figures():
+    script = [sys.executable, str(ROOT / "tests" / "load.py"), "--visitors", "3", "--runs", "2", "--tokens", "6"]
+    done = subprocess.run(script, capture_output=True, text=True)
+    assert "3 at once: 3 served, 0 refused, 0 errors" in done.stdout, done.stderr[-2000:]
+    assert "The run failed. The reason is in the server's log." in done.stdout
+    assert re.search(r"2 in turn: 2 served, 0 errors; \d+ MB before, \d+ MB after", done.stdout)
 
 
 # ---- pairs that a visitor types ----

@@ -6,3 +6,6 @@ os.environ.setdefault("GRADIO_ANALYTICS_ENABLED", "False")  # read when gradio i
 # Read when torch is. Threads that spin while they wait fight with the browser for the same cores: on two busy cores
 # decoding is five times faster when they sleep.
 os.environ.setdefault("OMP_WAIT_POLICY", "PASSIVE")
+# Gradio keeps a table of events for a page of statistics that is never shown, and sums it up after every run.
+os.environ.setdefault("GRADIO_ANALYTICS_MAX_EVENTS", "100")
+os.environ.setdefault("GRADIO_ANALYTICS_CACHE_FREQUENCY", str(10**9))

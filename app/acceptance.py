@@ -18,6 +18,7 @@ from .calibration import Found, Progress, calibrate
 from .cards import Card, File, Source, fill, said, status
 from .session import Engine
 from .texts import SOURCES, gather
+from .waiting import MACHINE, refused
 
 TITLE = "Acceptance"
 INTRO = (
@@ -123,9 +124,10 @@ def connect(engine: Engine, inputs: list, go, stop, load, line, cards: dict[str,
         go.click, None, None, stop, js="() => ({__type__: 'update', interactive: true})", **quiet
     )  # at once: waiting in the queue can be stopped as well
     running = go.click(
-        run, inputs, outputs, concurrency_limit=1, concurrency_id="machine", show_progress="minimal",
-        show_progress_on=line, api_visibility="private", preprocess=False,
+        run, inputs, outputs, show_progress="minimal", show_progress_on=line, api_visibility="private",
+        preprocess=False, **MACHINE,
     )  # fmt: skip
+    refused(running, line, stop)
     stop.click(
         lambda: (said("Stopped. The figures show what was measured before."), gr.Button(interactive=False)),
         None, [line, stop], cancels=[running], queue=False, **quiet,
@@ -141,13 +143,13 @@ def work(engine: Engine, text: Any, yours: Any, rules: Any, temperature: Any, to
     """
     names, config, positions = settings(rules, temperature, top_p, positions)
     with engine.alone():
-        if not engine.loaded:
+        for _ in engine.loading():
             yield said("Loading the models. This happens once.")
         texts: list[list[int]] = []
-        for done, of, gathered in gather(engine.pair, text, yours, positions, config):
+        for done, of, gathered in engine.compute(gather, text, yours, positions, config):
             yield said(f"Texts to measure on: {done} of {of}", done=done, of=of)
             texts = gathered
-        yield from calibrate(engine.pair, texts, names, config)
+        yield from engine.compute(calibrate, texts, names, config)
 
 
 def settings(rules: Any, temperature: Any, top_p: Any, positions: Any) -> tuple[list[str], RunConfig, int]:

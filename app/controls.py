@@ -16,10 +16,8 @@ import gradio as gr
 
 from specviz import BUILDERS, VERIFIERS, RunConfig
 
+from . import limits
 from .menus import choices
-
-LONGEST_PROMPT = 20_000  # characters; the models' own limit is in tokens, and turning text into tokens takes time
-MOST_TOKENS = 512
 
 
 def parameter(f: Field) -> gr.components.Component:
@@ -170,12 +168,14 @@ class Controls:
         rest = rest[len(self.scalars) :]
         split = len(self.builder.inputs)
         try:
-            return RunConfig(
-                prompt=_prompt(prompt),
+            config = RunConfig(
+                prompt=prompt if isinstance(prompt, str) and prompt.strip() else "",  # which is refused with a sentence
                 builder=self.builder.read(rest[:split]),
                 verifier=self.verifier.read(rest[split:]),
-                **{name: _number(name, value) for name, value in scalars.items()},
+                **{name: number(name, value) for name, value in scalars.items()},
             )
+            limits.check(config)
+            return config
         except ValueError as error:
             raise ValueError(self.with_labels(str(error))) from None
 
@@ -207,15 +207,7 @@ class Controls:
         return sentence[:1].upper() + sentence[1:]
 
 
-def _prompt(value: Any) -> str:
-    if not isinstance(value, str) or not value.strip():
-        return ""  # which RunConfig refuses with a sentence
-    if len(value) > LONGEST_PROMPT:
-        raise ValueError(f"prompt must have at most {LONGEST_PROMPT} characters here; got {len(value)}. Shorten it.")
-    return value
-
-
-def _number(name: str, value: Any) -> int | float | None:
+def number(name: str, value: Any) -> int | float | None:
     """A number as it came from the browser: whole where it can be, None where a box was left empty."""
     given = value
     if isinstance(value, str):
@@ -227,8 +219,6 @@ def _number(name: str, value: Any) -> int | float | None:
         return None
     if isinstance(value, bool) or not isinstance(value, int | float) or not math.isfinite(value):
         raise ValueError(f"{name} must be a number; got {str(given)[:40]!r}.")
-    if name == "max_new_tokens" and value > MOST_TOKENS:
-        raise ValueError(f"{name} must be at most {MOST_TOKENS} here; got {value}.")
     return int(value) if float(value).is_integer() else value
 
 

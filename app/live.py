@@ -10,17 +10,17 @@ from typing import Any
 
 import gradio as gr
 
-from specviz import Trace, compatible, speculate
-from specviz.decode import collect
+from specviz import Trace, compatible
 from specviz.payload import head, message, recorded_message, step_payload
 from specviz.registry import build as made
-from specviz.same_text import comparing, promised
+from specviz.same_text import Comparison, comparing, promised
 
 from . import links, menus
 from .controls import Controls, controls
 from .keeping import SHELF, new_name
-from .session import Engine, paced
+from .session import Engine, introduced, paced
 from .stage import ASSETS, notice, sentence, stage
+from .waiting import MACHINE, refused
 
 TITLE = "Live"
 STORIES = {
@@ -51,8 +51,10 @@ def build(engine: Engine) -> Controls:
                 engine.titles,
                 value=engine.titles[0],
                 label="Models",
-                filterable=False,
-                visible=len(engine.titles) > 1,
+                filterable=engine.takes_any,
+                allow_custom_value=engine.takes_any,
+                info="Or type target|draft: folders, or names on the hub." if engine.takes_any else None,
+                visible=len(engine.titles) > 1 or engine.takes_any,
             )
             settings = controls(prompt)
             first = tuple(control.value for control in settings.inputs)
@@ -112,12 +114,12 @@ def connect(engine: Engine, settings: Controls, models, go, stop, said, shown) -
         run,
         [models, *settings.inputs],
         [shown, said, stop],
-        concurrency_limit=1,
-        concurrency_id="machine",
         show_progress="minimal",
         show_progress_on=said,
+        **MACHINE,
         **private,
     )
+    refused(running, said, stop)
     stop.click(
         lambda: (message("", state="stopped"), gr.Button(interactive=False)),
         None,
@@ -161,13 +163,14 @@ def play(engine: Engine, config: Any, lossy: str | None = None, title: str | Non
     """
     run, begun, written = new_name("run"), False, []
     with engine.alone():
-        if not engine.holds(title or engine.titles[0]):
-            yield message("", state="loading", note="Loading the models. This happens once.")
         try:
-            pair = engine.take(title)
-            about = head(config, config.prompt, pair.info["name"], lossy)
-            kept = SHELF.begin(run, collect(pair, config, iter(())))
-            for group in paced(speculate(pair, config)):
+            for _ in engine.loading(title):
+                yield message("", state="loading", note="Loading the models. This happens once.")
+            decoded = engine.compute(introduced, config, title=title)
+            blank = next(decoded)
+            about = head(config, config.prompt, blank.pair["name"], lossy)
+            kept = SHELF.begin(run, blank)
+            for group in paced(decoded):
                 kept.steps += group
                 written += [token for step in group for token in step.emitted]
                 steps = [step_payload(step, config.verifier) for step in group]
@@ -178,7 +181,8 @@ def play(engine: Engine, config: Any, lossy: str | None = None, title: str | Non
             yield message(run, state="running", note="Measuring plain decoding for comparison.")
             yield message(run, state="done", plain_rate=engine.plain_rate(config, True, title))
             if promised(made("verifier", config.verifier), config.temperature):
-                yield from same(run, pair, config, written)
+                compared = engine.compute(comparing, config, written, title=title)
+                yield from same(run, compared, len(written), blank.pair.get("dtype"))
         except Exception as error:
             if isinstance(error, ValueError) and not begun:
                 raise
@@ -187,15 +191,22 @@ def play(engine: Engine, config: Any, lossy: str | None = None, title: str | Non
             yield message(run if begun else "", state="error", note=f"The run failed. {told}")
 
 
-def same(run: str, pair: Any, config: Any, written: list[int]) -> Iterator[str]:
-    """Plain decoding beside a finished run, as messages; whoever stops listening stops it within a few passes."""
+def same(run: str, compared: Iterator[Comparison], written: int, dtype: str | None = None) -> Iterator[str]:
+    """Plain decoding beside a finished run, as messages; whoever stops listening stops it within a few passes.
+
+    Args:
+        run: its name on the page.
+        compared: from `comparing`.
+        written: how many tokens there are to compare.
+        dtype: the models' number format.
+    """
     found = None
-    for found in comparing(pair, config, written):
+    for found in compared:
         if found.equal and found.compared % COMPARED_AT_ONCE == 1:
-            text = f"Comparing with plain decoding: {found.compared} of {len(written)} tokens."
+            text = f"Comparing with plain decoding: {found.compared} of {written} tokens."
             yield message(run, same={"kind": "checking", "text": text})
     if found is not None:
-        told = found.sentence(pair.info.get("dtype"))
+        told = found.sentence(dtype)
         yield message(run, same={"kind": "equal" if found.equal else "differs", "text": told})
 
 

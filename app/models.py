@@ -12,6 +12,8 @@ import specviz
 EMBEDDED = "Embedded pair"
 EARLY_EXIT = "Embedded target, its first 3 layers as draft"
 
+LONGEST_NAME = 400  # characters of what a visitor types
+
 Pairs = dict[str, Callable[[], Any]]  # title -> loads it
 
 
@@ -28,12 +30,32 @@ def offered() -> Pairs:
         return {"Exact toy tables": partial(specviz.toy_pair, vocab=12)}
     pairs: Pairs = {EMBEDDED: _load, EARLY_EXIT: partial(_load, draft="early-exit:3")}
     for written in filter(None, map(str.strip, os.environ.get("SPECVIZ_PAIRS", "").split(","))):
-        target, _, draft = (part.strip() for part in written.partition("|"))
-        if not target or "|" in draft:
-            raise ValueError(f'SPECVIZ_PAIRS must be like "target|draft, target|draft"; got {written!r}.')
+        target, draft = _named(written, 'SPECVIZ_PAIRS must be like "target|draft, target|draft"')
         names = [name.rstrip("/").rsplit("/", 1)[-1] for name in (target, draft) if name]
-        pairs[" + ".join(names)] = partial(_load, target=target, draft=draft or None)
+        pairs[" + ".join(names)] = partial(_load, target=target, draft=draft)
     return pairs
+
+
+def others() -> Callable[[str], Callable[[], Any]] | None:
+    """How a pair that a visitor typed is loaded: "target|draft", as in SPECVIZ_PAIRS; None unless SPECVIZ_CUSTOM=1.
+
+    Whoever opens the page can then make this machine fetch models and look for folders, so it is off by default.
+    """
+    return _typed if os.environ.get("SPECVIZ_CUSTOM") == "1" else None
+
+
+def _typed(written: str) -> Callable[[], Any]:
+    if len(written) > LONGEST_NAME:
+        raise ValueError(f"Models must have at most {LONGEST_NAME} characters; got {len(written)}.")
+    target, draft = _named(written, 'Models must be chosen from the menu or typed like "target|draft"')
+    return partial(_load, target=target, draft=draft)
+
+
+def _named(written: str, must: str) -> tuple[str, str | None]:
+    target, _, draft = (part.strip() for part in written.partition("|"))
+    if not target or "|" in draft:
+        raise ValueError(f"{must}; got {written!r}.")
+    return target, draft or None
 
 
 def default_pair() -> Any:

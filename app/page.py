@@ -6,9 +6,11 @@ from collections.abc import Callable
 from typing import Any
 
 import gradio as gr
+from starlette.middleware import Middleware
+from starlette.middleware.gzip import GZipMiddleware
 
-from . import acceptance, compare, labs, lessons, links, live, speedup
-from .models import offered
+from . import acceptance, api, compare, labs, lessons, limits, links, live, speedup
+from .models import offered, others
 from .session import Engine
 from .stage import ASSETS
 
@@ -17,7 +19,8 @@ STYLES = ("style", "lessons", "curves", "compare", "labs")
 SENTENCE = "A small model drafts a tree of tokens; a large one checks the whole tree in a single pass."
 HEADER = (
     f'<header class="sv-title"><h1>specviz</h1><p>{SENTENCE}</p>'
-    '<button type="button" class="sv-large-type" aria-pressed="false" title="for a projector">Large type</button></header>'
+    '<button type="button" class="sv-large-type" aria-pressed="false" title="for a projector">Large type</button>'
+    "</header>"
 )
 # The browser remembers it; a page without storage (a private window, say) only forgets.
 LARGE_TYPE = """
@@ -42,7 +45,7 @@ def build_demo(load: Callable[[], Any] | None = None) -> gr.Blocks:
         load: returns the only pair to decode with; by default a visitor may choose among `models.offered`. Called at
             the first run, not before.
     """
-    engine = Engine({"This pair": load} if load else offered())
+    engine = Engine({"This pair": load}) if load else Engine(offered(), others())
     with gr.Blocks(title="specviz", fill_width=True) as demo:
         gr.HTML(HEADER, apply_default_css=False, js_on_load=LARGE_TYPE)
         opened, built = {}, {}
@@ -52,12 +55,13 @@ def build_demo(load: Callable[[], Any] | None = None) -> gr.Blocks:
                     built[tab] = tab.build(engine)
         built[speedup].connect(opened[speedup], built[acceptance], built[live], tabs)
         demo.load(None, None, tabs, js=links.opens([tab.TITLE for tab in TABS]), api_visibility="private")
+        api.build(engine)
     return demo
 
 
 def launch(demo: gr.Blocks, **more: Any) -> Any:
     """Serve the page to this machine only, unless GRADIO_SERVER_NAME says otherwise."""
-    demo.queue(max_size=20, default_concurrency_limit=4)
+    demo.queue(max_size=limits.QUEUE, default_concurrency_limit=4)
     options = {
         "share": False,
         "show_error": False,  # it would show visitors the text of any exception
@@ -67,8 +71,10 @@ def launch(demo: gr.Blocks, **more: Any) -> Any:
         "run_history": False,
         "enable_monitoring": False,
         "state_session_capacity": 100,
-        "footer_links": ["settings"],
+        "footer_links": ["api", "settings"],
         "theme": theme(),
+        # The page itself is the largest thing that travels, and the only one that gradio would send as it is.
+        "app_kwargs": {"middleware": [Middleware(GZipMiddleware, minimum_size=10_000, compresslevel=6)]},
         "css_paths": [ASSETS / f"{name}.css" for name in STYLES],
     }
     return demo.launch(**(options | more))

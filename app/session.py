@@ -2,19 +2,29 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterator
+from concurrent.futures import Future, wait
 from contextlib import contextmanager
 from dataclasses import replace
-from threading import Lock
-from typing import Any
+from itertools import count
+from threading import Lock, Thread
+from typing import Any, NamedTuple
+from weakref import WeakValueDictionary
 
-import specviz
-from specviz import RunConfig, Step
+import gradio as gr
+
+from specviz import RunConfig, Step, speculate
+from specviz.decode import autoregress_steps, collect
 from specviz.payload import decode_rate
+
+from . import limits, zero
 
 PACE = 0.04  # seconds of decoding that travel to the page together: 20 pictures a second are plenty
 PLAIN_TOKENS = 24
 MOST_LOADED = 2  # pairs that are kept in memory
+LOOK = 0.2  # seconds between two looks at a pair that is being loaded
+_numbers = count()
 
 
 class Engine:
@@ -23,18 +33,33 @@ class Engine:
     Args:
         load: title -> returns that pair; or only a function, where there is one pair. Each is called at its first run,
             and again only where `MOST_LOADED` others were used since.
+        other: what a visitor typed in place of a title -> returns a function that loads it; None where only the titles
+            may be chosen.
     """
 
-    def __init__(self, load: Callable[[], Any] | dict[str, Callable[[], Any]]) -> None:
+    def __init__(
+        self,
+        load: Callable[[], Any] | dict[str, Callable[[], Any]],
+        other: Callable[[str], Callable[[], Any]] | None = None,
+    ) -> None:
         self._loads = load if isinstance(load, dict) else {"This pair": load}
+        self._other = other
         self._pairs: dict[str, Any] = {}  # the one used last comes last
         self._loading, self._running = Lock(), Lock()
+        self._under_way: dict[str, Future] = {}  # pairs that are being loaded
         self._plain_rates: dict[tuple, float | None] = {}
+        self._number = next(_numbers)
+        _engines[self._number] = self
 
     @property
     def titles(self) -> list[str]:
         """The pairs there are; the first is taken where none is named."""
         return list(self._loads)
+
+    @property
+    def takes_any(self) -> bool:
+        """Whether a visitor may name other pairs than those of the titles."""
+        return self._other is not None
 
     @property
     def loaded(self) -> bool:
@@ -57,16 +82,74 @@ class Engine:
             ValueError: if there is none of that title, or it cannot be loaded.
         """
         title = self.titles[0] if title is None else title
-        if title not in list(self._loads):
-            raise ValueError(f"Models must be one of {', '.join(self._loads)}; got {str(title)[:40]!r}.")
+        load = self._loader(title)
         with self._loading:
             pair = self._pairs.pop(title, None)
             if pair is None:
                 while len(self._pairs) >= MOST_LOADED:  # before the next one comes, so that there is memory for it
                     del self._pairs[next(iter(self._pairs))]
-                pair = self._loads[title]()
+                pair = load()
             self._pairs[title] = pair
             return pair
+
+    def _loader(self, title: Any) -> Callable[[], Any]:
+        if title in list(self._loads):
+            return self._loads[title]
+        if self._other is None or not isinstance(title, str):
+            raise ValueError(f"Models must be one of {', '.join(self._loads)}; got {str(title)[:40]!r}.")
+        return self._other(title)
+
+    def loading(self, title: str | None = None) -> Iterator[None]:
+        """Load a pair if need be; an item comes whenever it is still not there.
+
+        It is loaded in a thread of its own, so that a visitor who leaves meanwhile frees the machine at once. The next
+        who asks for the same pair waits for the same thread.
+
+        Raises:
+            ValueError: as `take` does.
+        """
+        title = self.titles[0] if title is None else title
+        self._loader(title)
+        if zero.ON or self.holds(title):  # a borrowed GPU loads its own
+            return
+        under_way = self._under_way.get(title)
+        if under_way is None:
+            under_way = self._under_way[title] = Future()
+            Thread(target=self._load, args=(title, under_way), daemon=True).start()
+        yield
+        while not wait([under_way], LOOK).done:
+            yield
+        under_way.result()
+
+    def _load(self, title: str, under_way: Future) -> None:
+        try:
+            under_way.set_result(self.take(title))
+        except Exception as error:
+            under_way.set_exception(error)
+        finally:
+            self._under_way.pop(title, None)
+
+    def compute(self, work: Callable[..., Iterator[Any]], *args: Any, title: str | None = None) -> Iterator[Any]:
+        """The items of work(pair, *args), computed where the models are: here, or on a borrowed GPU.
+
+        Args:
+            work: a generator function of a module.
+            args: plain data that can travel to another process.
+            title: of the pair; the first where it is None.
+
+        Raises:
+            ValueError: a sentence for the visitor, from the work or from whoever lends the GPU.
+        """
+        items = _computed(self._number, self.titles[0] if title is None else title, work, args)
+        try:
+            for item in items:
+                if isinstance(item, _Refused):
+                    raise ValueError(item.sentence)
+                yield item
+        except gr.Error as error:
+            raise ValueError(re.sub(r"<[^>]*>", "", f"{error.title}: {error.message}")) from error
+        finally:
+            items.close()
 
     @contextmanager
     def alone(self) -> Iterator[None]:
@@ -88,11 +171,39 @@ class Engine:
         """
         key = (title or self.titles[0], config.prompt, config.temperature, config.top_p, config.top_k)
         if measure and key not in self._plain_rates:
-            plain = specviz.autoregress(self.take(title), replace(config, max_new_tokens=PLAIN_TOKENS))
+            short = replace(config, max_new_tokens=PLAIN_TOKENS)
+            steps = list(self.compute(autoregress_steps, short, title=title))
             if len(self._plain_rates) >= 100:  # a prompt is part of the key, and visitors may write many
                 self._plain_rates.clear()
-            self._plain_rates[key] = decode_rate(plain.steps)
+            self._plain_rates[key] = decode_rate(steps)
         return self._plain_rates.get(key)
+
+
+_engines: WeakValueDictionary[int, Engine] = WeakValueDictionary()  # another process knows them by number
+
+
+class _Refused(NamedTuple):
+    sentence: str
+
+
+def introduced(pair: Any, config: RunConfig) -> Iterator[Any]:
+    """The trace of a run before its first step, and then its steps; work for `Engine.compute`."""
+    yield collect(pair, config, iter(()))
+    yield from speculate(pair, config)
+
+
+def _gpu_seconds(engine: int, title: str, work: Callable, args: tuple) -> int:
+    return limits.gpu_seconds(next((arg for arg in args if isinstance(arg, RunConfig)), None))
+
+
+@zero.gpu(_gpu_seconds)
+def _computed(engine: int, title: str, work: Callable[..., Iterator[Any]], args: tuple) -> Iterator[Any]:
+    try:
+        yield from work(_engines[engine].take(title), *args)
+    except ValueError as error:
+        if not zero.ON:
+            raise
+        yield _Refused(str(error))  # only the name of an exception would travel back
 
 
 def paced(steps: Iterator[Step], pace: float = PACE) -> Iterator[list[Step]]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import logging
 from collections.abc import Generator, Iterator
 from dataclasses import fields, replace
+from functools import partial
 from time import monotonic
 from typing import Any
 
@@ -23,6 +24,7 @@ from .cards import Card, Source, fill, said, status
 from .controls import Controls
 from .session import Engine
 from .speeds import LARGEST, MACHINES, SIZES, cost_of, predicted, sizes_from, time_sizes
+from .waiting import MACHINE, refused
 
 TITLE = "Speedup"
 INTRO = (
@@ -121,7 +123,7 @@ class Tab:
             found = picked(chosen[0], chosen[4])
             config = RunConfig(PROMPT, temperature=found.temperature, verifier=VERIFIERS[found.verifier]())
             table, drawn, here = None, monotonic(), Source("measured", "measured here")
-            for news in measure_cost(self.engine.pair, config, seconds=SECONDS):
+            for news in self.engine.compute(partial(measure_cost, seconds=SECONDS), config):
                 text = f"Timing trees of rising size: {news.done} of {news.of} bursts, {SECONDS:.0f} s at most"
                 table = news.table or table
                 yield {self.line: said(text, done=news.done, of=news.of)}
@@ -139,7 +141,7 @@ class Tab:
             if here.machine != "this machine":  # a prediction and what is laid over it are of one machine
                 here = yield from measuring(*chosen)
             points: tuple[Point, ...] = ()
-            for news in time_sizes(self.engine.pair, found, here, wanted):
+            for news in self.engine.compute(time_sizes, found, here, wanted):
                 changed = len(news.points) > len(points) or news.done == news.of
                 points = news.points
                 text = f"Timing trees and plain decoding in turn: {news.done} of {news.of} runs"
@@ -153,7 +155,7 @@ class Tab:
             def run(*values: Any) -> Iterator[dict]:
                 try:
                     with self.engine.alone():
-                        if not self.engine.loaded:
+                        for _ in self.engine.loading():
                             yield {self.line: said("Loading the models. This happens once.")}
                         yield from work(*values)
                 except ValueError as error:
@@ -173,11 +175,12 @@ class Tab:
             button.click(None, None, stop, js="() => ({__type__: 'update', interactive: true})", **quiet)
             running.append(
                 button.click(
-                    guarded(work), inputs, [*self.outputs, self.machine, self.here, stop], concurrency_limit=1,
-                    concurrency_id="machine", show_progress="minimal", show_progress_on=self.line,
-                    api_visibility="private", preprocess=False,
+                    guarded(work), inputs, [*self.outputs, self.machine, self.here, stop],
+                    show_progress="minimal", show_progress_on=self.line, api_visibility="private", preprocess=False,
+                    **MACHINE,
                 )
             )  # fmt: skip
+            refused(running[-1], self.line, stop)
         stop.click(
             lambda: (said("Stopped. The figures show what was measured before."), gr.Button(interactive=False)),
             None, [self.line, stop], cancels=running, queue=False, **quiet,

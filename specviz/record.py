@@ -112,6 +112,10 @@ class Step:
         data = {f.name: getattr(self, f.name) for f in fields(self)}
         return data | {"seconds": asdict(self.seconds)}
 
+    def to_json(self) -> str:
+        """The step as JSON text, as it stands in a trace."""
+        return _json(_rounded(self.to_dict()))
+
 
 @dataclass(frozen=True)
 class Trace:
@@ -177,7 +181,7 @@ class Trace:
     def to_json(self) -> str:
         """The trace as JSON text; the numbers of steps keep six significant digits."""
         data = self.to_dict() | {"steps": [_rounded(step.to_dict()) for step in self.steps]}
-        return json.dumps(data, ensure_ascii=False, separators=(",", ":"), allow_nan=False)
+        return _json(data)
 
     @classmethod
     def from_json(cls, text: str) -> Trace:
@@ -258,6 +262,10 @@ def _read_step(value: Any, where: str) -> Step:
 def _read_timing(value: Any, where: str) -> Timing:
     seconds = reading.number(0)
     return Timing(**reading.record(value, where, {f.name: seconds for f in fields(Timing)}))
+
+
+def _json(data: Any) -> str:
+    return json.dumps(data, ensure_ascii=False, separators=(",", ":"), allow_nan=False)
 
 
 def _rounded(value: Any) -> Any:

@@ -10,6 +10,7 @@ import pytest
 
 import specviz
 from specviz.record import Timing
+from specviz.same_text import comparing
 
 gr = pytest.importorskip("gradio")
 
@@ -159,7 +160,7 @@ def test_a_difference_is_told_with_its_margin():
     pair = specviz.toy_pair(vocab=12)
     written = list(specviz.autoregress(pair, CONFIG).tokens)
     written[7] = (written[7] + 1) % 12
-    *_, last = (json.loads(text)["same"] for text in live.same("run", pair, CONFIG, written))
+    *_, last = (json.loads(text)["same"] for text in live.same("run", comparing(pair, CONFIG, written), len(written)))
     assert last["kind"] == "differs" and "up to token 7; there the two best candidates were" in last["text"]
 
 

@@ -1,0 +1,27 @@
+"""ZeroGPU of Hugging Face Spaces: a GPU that is borrowed for one call, in a process of its own.
+
+The package `spaces` is there only on a Space. It must be imported before torch, and what it wraps must be a generator
+function of a module whose arguments and items can travel between processes. Nothing is compiled or captured there.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable
+from typing import Any
+
+try:
+    import spaces
+except ImportError:
+    spaces = None
+
+ON = spaces is not None and os.environ.get("SPACES_ZERO_GPU", "").lower() in ("1", "t", "true")
+
+
+def gpu(duration: Callable[..., int]) -> Callable[[Any], Any]:
+    """A decorator for the generator that decodes; anywhere but on a Space it changes nothing.
+
+    Args:
+        duration: seconds to borrow the GPU for, from the arguments of the generator.
+    """
+    return (lambda work: work) if spaces is None else spaces.GPU(duration=duration)

@@ -26,8 +26,8 @@ class Sizes(NamedTuple):
     """What a visitor chose: most nodes with the root, levels below it, width, children of a planned node, children of
     "branching" per level, and how far the synthetic rows differ and which of them are drawn."""
 
-    nodes: int = 32
-    levels: int = 8
+    nodes: int = 64
+    levels: int = 12
     width: int = 3
     children: int = 32
     branching: tuple[int, ...] = (3, 2, 1, 1)
@@ -82,7 +82,9 @@ def static(name: str, title: str, builder: StaticBuilder, vector: tuple[float, .
     return shaped(name, title, builder.shape, vector, in_words(builder), note)
 
 
-def shaped(name: str, title: str, shape: Topology, vector: tuple[float, ...], settings: str = "", note: str = "") -> Tree:
+def shaped(
+    name: str, title: str, shape: Topology, vector: tuple[float, ...], settings: str = "", note: str = ""
+) -> Tree:
     """A shape as a tree to look at; it is drafted level by level."""
     chance = tuple(reach(shape, vector))
     return Tree(name, title, "static", settings, shape, chance, sum(chance), 0.0, float(shape.depth.max()), note)

@@ -53,8 +53,7 @@ function specvizLab(element, ask) {
     const button = html('button', 'sv-lab-card');
     button.type = 'button';
     button.dataset.name = tree.name;
-    const head = html('span', 'sv-lab-title', button, tree.title);
-    if (tree.kind === 'synthetic') html('span', 'sv-lab-badge', head, 'synthetic rows');
+    html('span', 'sv-lab-title', button, tree.title);
     if (tree.kind === 'none') {
       button.disabled = true;
       html('span', 'sv-lab-none', button, tree.note);
@@ -68,6 +67,7 @@ function specvizLab(element, ask) {
     html('i', '', bar).style.width = `${(100 * tree.tokens) / most}%`;
     html('span', 'sv-lab-stats', button, tree.stats);
     html('span', 'sv-lab-settings', button, tree.settings);
+    if (tree.kind === 'synthetic') html('span', 'sv-lab-badge', button, 'synthetic rows');
     button.setAttribute('aria-label', `${tree.title}: ${tree.tokens.toFixed(2)} tokens a pass, ${tree.stats}. Show it large.`);
     button.addEventListener('click', () => ask({ tree: tree.name, block: data.one.block }));
     return button;
@@ -94,47 +94,58 @@ function specvizLab(element, ask) {
   // ---- one tree, large ----
 
   const svg = find('.sv-lab-tree'), canvas = make('g', {}, svg);
-  let view = null, spots = [], box = { width: 1, height: 1 };
+  const MARGIN = { left: 26, right: 64, top: 26, bottom: 40 };
+  let view = null, spots = [];
 
+  // Zooming spreads the nodes but never swells them, so a crowded tree opens up; `view` is the spread and the shift.
   function one(tree) {
     const depth = depths(tree), levels = Math.max(1, ...depth), rows = Math.max(0, ...tree.rows), inner = new Set(tree.parents);
-    const dx = Math.min(120, Math.max(44, (svg.clientWidth - 110) / levels)), dy = 24, few = tree.parents.length <= 128;
+    const across = svg.clientWidth - MARGIN.left - MARGIN.right, down = svg.clientHeight - MARGIN.top - MARGIN.bottom;
+    const wide = Math.min(120, across / levels), high = rows ? Math.min(26, down / rows) : 26;
+    if (!view) view = { k: 1, x: MARGIN.left, y: MARGIN.top + Math.max(0, (down - rows * high) / 2) };
+    const dx = wide * view.k, dy = high * view.k, labels = dy >= 15 && dx >= 44, most = Math.max(1.3, Math.min(dx, dy) * 0.32);
     spots = tree.parents.map((_, i) => ({ x: depth[i] * dx, y: tree.rows[i] * dy }));
-    box = { width: levels * dx + 60, height: rows * dy };
     const edges = make('g', {}), nodes = make('g', {});
     tree.parents.forEach((parent, i) => {
       const { x, y } = spots[i], chance = tree.chance[i];
       if (parent >= 0) {
-        make('path', { class: 'edge', d: curve(spots[parent].x, spots[parent].y, x, y), 'stroke-width': (0.8 + 5 * chance).toFixed(2) }, edges);
+        make('path', { class: 'edge', 'data-node': i, d: curve(spots[parent].x, spots[parent].y, x, y), 'stroke-width': (0.6 + Math.min(5, most) * chance).toFixed(2) }, edges);
       }
-      const r = 3 + 4.5 * Math.sqrt(chance);
-      const g = make('g', { class: `spot ${parent < 0 ? 'root' : inner.has(i) ? 'filled' : 'ring'}`, 'data-node': i, transform: `translate(${x} ${y})` }, nodes);
-      make('rect', { class: 'hit', x: -dx / 3, y: -dy / 2, width: dx * 0.9, height: dy }, g);
-      if (parent < 0) make('rect', { class: 'mark', x: -7, y: -7, width: 14, height: 14 }, g);
-      else make('circle', { class: 'mark', r: r.toFixed(2) }, g);
-      if (few && parent >= 0) make('text', { x: 10, y: -5 }, g, share(chance));
+      const kind = parent < 0 ? 'root' : inner.has(i) ? 'filled' : 'ring';
+      const g = make('g', { class: `spot ${kind}`, 'data-node': i, transform: `translate(${x} ${y})` }, nodes);
+      make('rect', { class: 'hit', x: -Math.max(4, dx / 3), y: -dy / 2, width: Math.max(8, dx * 0.9), height: Math.max(3, dy) }, g);
+      if (parent < 0) make('rect', { class: 'mark', x: -6, y: -6, width: 12, height: 12 }, g);
+      else make('circle', { class: 'mark', r: Math.min(most, 3 + 4.5 * Math.sqrt(chance)).toFixed(2) }, g);
+      if (labels && parent >= 0) make('text', { x: 10, y: -5 }, g, share(chance));
     });
     canvas.replaceChildren(edges, nodes);
-    if (!view) fit();
+    paint();
     place();
     svg.dataset.nodes = tree.parents.length;
   }
 
-  function fit() {
-    const k = Math.min(1, (svg.clientWidth - 50) / box.width, (svg.clientHeight - 40) / Math.max(1, box.height));
-    view = { k: Math.max(0.05, k), x: 24, y: 0 };
-    view.y = Math.max(22, (svg.clientHeight - box.height * view.k) / 2);
+  function paint() { // the selected node, and all that it attends to
+    const above = new Set();
+    if (selected !== null) for (let node = selected; node >= 0; node = large.parents[node]) above.add(node);
+    for (const part of canvas.querySelectorAll('[data-node]')) {
+      part.classList.toggle('above', above.has(+part.dataset.node));
+      part.classList.toggle('selected', +part.dataset.node === selected);
+    }
   }
 
   function place() {
-    canvas.setAttribute('transform', `translate(${view.x} ${view.y}) scale(${view.k})`);
-    svg.classList.toggle('far', view.k < 0.55);
+    canvas.setAttribute('transform', `translate(${view.x} ${view.y})`);
+  }
+
+  function fit() {
+    view = null;
+    one(large);
   }
 
   function zoom(factor, x = svg.clientWidth / 2, y = svg.clientHeight / 2) {
-    const k = Math.min(4, Math.max(0.05, view.k * factor)), f = k / view.k;
+    const k = Math.min(30, Math.max(0.5, view.k * factor)), f = k / view.k;
     view = { k, x: x - (x - view.x) * f, y: y - (y - view.y) * f };
-    place();
+    one(large);
   }
 
   function told(node) {
@@ -149,7 +160,7 @@ function specvizLab(element, ask) {
 
   function select(node, look) {
     selected = node;
-    for (const g of canvas.querySelectorAll('.spot')) g.classList.toggle('selected', +g.dataset.node === node);
+    paint();
     find('.sv-lab-node').textContent = node === null ? data.forest.hint : told(node);
     for (const figure of element.querySelectorAll('.sv-lab-masks svg')) {
       const at = node === null ? -1 : figure.order.indexOf(node), row = figure.querySelector('.row');
@@ -157,7 +168,7 @@ function specvizLab(element, ask) {
       row.setAttribute('visibility', node === null ? 'hidden' : 'visible');
     }
     if (look && node !== null) {
-      const x = view.x + spots[node].x * view.k, y = view.y + spots[node].y * view.k, edge = 40;
+      const x = view.x + spots[node].x, y = view.y + spots[node].y, edge = 40;
       view.x += Math.max(0, edge - x) - Math.max(0, x + edge - svg.clientWidth);
       view.y += Math.max(0, edge - y) - Math.max(0, y + edge - svg.clientHeight);
       place();
@@ -178,7 +189,7 @@ function specvizLab(element, ask) {
     if (!large || event.ctrlKey || event.metaKey || event.altKey) return;
     if (event.key.startsWith('Arrow')) select(walk(event.key), true);
     else if (event.key === '+' || event.key === '-') zoom(event.key === '+' ? 1.3 : 1 / 1.3);
-    else if (event.key === '0') { fit(); place(); } else if (event.key === 'Escape') select(null); else return;
+    else if (event.key === '0') fit(); else if (event.key === 'Escape') select(null); else return;
     event.preventDefault();
   });
   svg.addEventListener('wheel', event => {
@@ -208,7 +219,7 @@ function specvizLab(element, ask) {
   });
   for (const button of element.querySelectorAll('.sv-lab-tools button')) {
     button.addEventListener('click', () => {
-      if (button.dataset.do === 'fit') { fit(); place(); } else zoom(button.dataset.do === 'in' ? 1.3 : 1 / 1.3);
+      if (button.dataset.do === 'fit') fit(); else zoom(button.dataset.do === 'in' ? 1.3 : 1 / 1.3);
     });
   }
 
@@ -256,8 +267,7 @@ function specvizLab(element, ask) {
   });
   new ResizeObserver(() => {
     if (!svg.clientWidth || !large) return;
-    view = null;
-    one(large);
+    fit();
     select(selected, true);
   }).observe(svg);
 

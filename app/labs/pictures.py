@@ -47,9 +47,9 @@ class Look(NamedTuple):
 
 
 def look_at(preset: str, vector: tuple[float, ...], sizes: Sizes, look: Look) -> Look:
-    """The look that is possible: the tree asked for, or else Sequoia's, or else the first."""
+    """The look that is possible: the tree asked for, or else Sequoia's, or else one from the middle."""
     names = [tree.name for tree in PRESETS[preset].trees(vector, sizes) if tree.shape]
-    name = next((name for name in (look.tree, "sequoia") if name in names), names[0])
+    name = next((name for name in (look.tree, "sequoia") if name in names), names[(len(names) - 1) // 2])
     return Look(name, look.block if type(look.block) is int and look.block in BLOCKS else None)
 
 

@@ -42,9 +42,11 @@ def build(engine: Any) -> None:
     """Lay out this half of the tab."""
     name, first = next(iter(choices().items()))
     sizes, look = Sizes(), Look()
-    with gr.Row(elem_classes="sv-page"):
-        with gr.Column(scale=0, min_width=330, elem_classes="sv-rail sv-sticky"):
-            stored = gr.Dropdown([*choices(), OWN], value=name, label="Acceptance vector", elem_id="sv-lab-stored")
+    with gr.Row(elem_classes="sv-page sv-lab-page"):
+        with gr.Column(scale=0, min_width=330, elem_classes="sv-rail sv-sticky sv-lab-rail"):
+            stored = gr.Dropdown(
+                [*choices(), OWN], value=name, label="Acceptance vector", filterable=False, elem_id="sv-lab-stored"
+            )
             box = gr.Textbox(
                 in_text(first.vector), label="Chance of child 1, 2, 3, ...", lines=3, max_lines=6, elem_id="sv-lab-box",
                 info="From 0 to 1, with a sum of at most 1. Edit them as you like.",

@@ -22,7 +22,11 @@ function specvizLab(element, ask) {
   const share = x => (x === 0 ? '0' : x >= 0.995 ? x.toFixed(3) : x >= 0.0995 ? x.toFixed(2) : x >= 0.001 ? x.toFixed(3) : x.toExponential(0));
   let drawn = '', data = null, large = null, selected = null;
 
-  const depths = tree => tree.parents.reduce((all, parent) => [...all, parent < 0 ? 0 : all[parent] + 1], []);
+  const depths = tree => {
+    const depth = [0];
+    for (let i = 1; i < tree.parents.length; i++) depth.push(depth[tree.parents[i]] + 1);
+    return depth;
+  };
   const curve = (x0, y0, x1, y1) => (y0 === y1 ? `M${x0} ${y0}H${x1}` : `M${x0} ${y0}C${(x0 + x1) / 2} ${y0} ${(x0 + x1) / 2} ${y1} ${x1} ${y1}`);
   const dot = (x, y, r) => `M${x - r} ${y}a${r} ${r} 0 1 0 ${2 * r} 0a${r} ${r} 0 1 0 ${-2 * r} 0z`;
 
@@ -69,7 +73,7 @@ function specvizLab(element, ask) {
     html('span', 'sv-lab-settings', button, tree.settings);
     if (tree.kind === 'synthetic') html('span', 'sv-lab-badge', button, 'synthetic rows');
     button.setAttribute('aria-label', `${tree.title}: ${tree.tokens.toFixed(2)} tokens a pass, ${tree.stats}. Show it large.`);
-    button.addEventListener('click', () => ask({ tree: tree.name, block: data.one.block }));
+    button.addEventListener('click', () => ask({ tree: tree.name }));
     return button;
   }
 
@@ -259,7 +263,7 @@ function specvizLab(element, ask) {
     return figure;
   }
 
-  find('.sv-lab-block').addEventListener('change', event => ask({ tree: data.one.name, block: +event.target.value }));
+  find('.sv-lab-block').addEventListener('change', event => ask({ block: +event.target.value }));
   find('.sv-lab-larger').addEventListener('click', event => {
     const on = find('.sv-lab-masks').classList.toggle('large');
     event.target.setAttribute('aria-pressed', on);

@@ -83,11 +83,15 @@ def test_typed_numbers_change_the_trees_and_what_is_wrong_gets_a_sentence(serve,
     says(page, "2 ranks")
     page.locator("#sv-lab-branching textarea, #sv-lab-branching input").fill("3, many")
     says(page, "Children per level must be whole numbers")
-    choose(page, "#sv-lab-stored", "Sequoia, T 0.8, embedded pair")
-    says(page, "Children per level must be whole numbers")
+    choose(page, "#sv-lab-stored", "Your own numbers")
+    expect(box).to_have_value("0.5 0.25")
     page.locator("#sv-lab-branching textarea, #sv-lab-branching input").fill("3, 1")
     expect(card(page, "branching")).to_contain_text("7 nodes")
-    says(page, "embedded pair")
+    choose(page, "#sv-lab-stored", "Sequoia, T 0.8, embedded pair")
+    says(page, "measured on the embedded pair")
+    choose(page, "#sv-lab-stored", "Your own numbers")
+    expect(box).to_have_value("0.5 0.25")
+    says(page, "2 ranks")
 
 
 def test_a_click_shows_a_tree_large_and_its_blocks_are_the_library_s(serve, visit):

@@ -95,6 +95,8 @@ def test_heavy_path_order_is_near_optimal_but_not_always_the_best():
     assert (hits["heavy-path"], hits["depth-first"], hits["breadth-first"]) == (105, 84, 54)
     loses = sum(heavy > plain for heavy, plain in zip(counts["heavy-path"], counts["depth-first"], strict=True))
     assert loses == 7
+    behind = [count_blocks(t, heavy_path(t), 2) - count_blocks(t, t.breadth_first, 2) for t in every_tree(5)]
+    assert (max(behind), behind.count(1)) == (1, 1)
 
 
 @given(shapes(), st.integers(1, 12))

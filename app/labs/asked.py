@@ -104,11 +104,11 @@ def sizes_from(branching: Any, **numbers: Any) -> Sizes:
     try:
         widths = tuple(int(part) for part in str(branching).replace(",", " ").split())
         BUILDERS["branching"](widths=widths)
-    except ValueError as error:
-        reason = str(error) if str(error).startswith("branching.widths") else ""
-        wanted = 'must be whole numbers from 1 to 64 such as "3, 2, 1" that make at most 1024 nodes'
-        typed = str(branching)[:40]
-        raise ValueError(f'Children per level {wanted}; got "{typed}".') from (None if not reason else error)
+    except ValueError:
+        raise ValueError(
+            'Children per level must be whole numbers from 1 to 64 such as "3, 2, 1" that make at most 1024 nodes; '
+            f'got "{str(branching)[:40]}".'
+        ) from None
     return Sizes(branching=widths, **read)
 
 

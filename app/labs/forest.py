@@ -20,6 +20,7 @@ POSITIONS = 64  # positions that a dynamic builder is tried on, fewer where its 
 NODES = 2048  # nodes that it may draft in all, and at least LEAST positions
 LEAST = 4
 NO_SHAPE = "No shape before it sees a text: it copies what followed the same tokens earlier, and no vector tells that."
+OVER = "It has more nodes than you allowed: its children per level are set on their own."
 
 
 class Sizes(NamedTuple):
@@ -72,9 +73,11 @@ def tree_of(name: str, vector: tuple[float, ...], sizes: Sizes) -> Tree:
     cls = BUILDERS[name]
     if not cls.reads_draft:
         return Tree(name, cls.title, "none", "", note=NO_SHAPE)
-    if issubclass(cls, StaticBuilder):
-        return static(name, cls.title, fitted(cls, vector, sizes), vector)
-    return dynamic(name, fitted(cls, vector, sizes), vector, sizes)
+    builder = fitted(cls, vector, sizes)
+    if not isinstance(builder, StaticBuilder):
+        return dynamic(name, builder, vector, sizes)
+    over = len(builder.shape) > sizes.nodes
+    return static(name, cls.title, builder, vector, OVER if over else "")
 
 
 def static(name: str, title: str, builder: StaticBuilder, vector: tuple[float, ...], note: str = "") -> Tree:

@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 import plotly.graph_objects as go
 
 from specviz.builders.sequoia import best_trees
-from specviz.orders import ORDERS, block_pairs, count_blocks, fewest_blocks
+from specviz.orders import ORDERS, block_pairs, fewest_blocks
 from specviz.plots import PLOTS
 from specviz.plots.layout import place
 from specviz.tree import Topology
@@ -137,7 +137,7 @@ def _mask(name: str, shape: Topology, order: tuple[int, ...], block: int, triang
     pairs = block_pairs(shape, order, block)
     rows, columns = pairs.nonzero()
     blocks = [[int(r), int(c), int(pairs[r, c])] for r, c in zip(rows, columns, strict=True)]
-    words = f"{count_blocks(shape, order, block):,} of {triangle:,} blocks"
+    words = f"{len(blocks):,} of {triangle:,} blocks"
     return {"name": name, "order": list(order), "blocks": blocks, "said": words}
 
 

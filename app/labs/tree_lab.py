@@ -70,8 +70,8 @@ def build(engine: Any) -> None:
                 elem_id="sv-lab",
             )  # fmt: skip
             card = Card("blocks", blocks_card("builders", first.vector, sizes, look))
-    looked, loaded = gr.State(look), gr.State((), time_to_live=3600)
-    connect(stored, box, load, preset, branching, sliders, line, lab, card, looked, loaded)
+    states = gr.State(look), gr.State((), time_to_live=3600), gr.State(None, time_to_live=3600)
+    connect(stored, box, load, preset, branching, sliders, line, lab, card, *states)
 
 
 def slider(name: str, value: float) -> gr.Slider:
@@ -85,9 +85,10 @@ def about(name: str, vector: tuple[float, ...], source: str) -> str:
     return f"{name}: {source}; {ranks}, sum {sum(vector):.4g}."
 
 
-def connect(stored, box, load, preset, branching, sliders, line, lab, card, looked, loaded) -> None:
-    """Every event of this half."""
+def connect(stored, box, load, preset, branching, sliders, line, lab, card, looked, loaded, own) -> None:
+    """Every event of this half; the states are the look, the vectors of a file, and what was typed last."""
     quiet = {"queue": False, "show_progress": "hidden", "api_visibility": "private"}
+    raw = {"preprocess": False, **quiet}  # what a control refuses becomes a sentence here, not a toast
     names = list(sliders)
     inputs = [box, preset, looked, branching, *sliders.values()]
     outputs = [line, lab, looked, *card.outputs]
@@ -116,15 +117,18 @@ def connect(stored, box, load, preset, branching, sliders, line, lab, card, look
         return run
 
     @safely
+    def owned(*values: Any) -> dict:
+        return {line: said(about(OWN, vector_from(values[0]), "typed here")), **show(*values)}
+
     def typed(*values: Any) -> dict:
-        vector = vector_from(values[0])
-        return {stored: OWN, line: said(about(OWN, vector, "typed here")), **show(*values)}
+        return {stored: OWN, own: values[0], **owned(*values)}  # kept, right or wrong
 
     @safely
-    def picked(name: Any, known: tuple[Acceptance, ...], *values: Any) -> dict:
+    def picked(name: Any, known: tuple[Acceptance, ...], mine: str | None, *values: Any) -> dict:
         named = choices(known)
         if name not in named:
-            return typed(*values)
+            text = values[0] if mine is None else mine
+            return {box: text, **owned(text, *values[1:])}
         found = named[name]
         text = in_text(found.vector)
         return {box: text, line: said(about(name, found.vector, found.source)), **show(text, *values[1:])}
@@ -147,14 +151,17 @@ def connect(stored, box, load, preset, branching, sliders, line, lab, card, look
 
     def looking(event: gr.EventData, *values: Any) -> dict:
         asked = event._data if isinstance(event._data, dict) else {}
-        look = Look(asked.get("tree"), asked.get("block"))
-        return safely(show)(*values[:2], look, *values[3:])
+        before = values[2]
+        look = Look(asked.get("tree", before.tree), asked.get("block", before.block))
+        news = safely(show)(*values[:2], look, *values[3:])
+        same = look.block == before.block  # then so is the curve, and a plot that is sent again loses its zoom
+        return {part: new for part, new in news.items() if not (same and part in card.outputs)}
 
-    box.input(typed, inputs, [*outputs, stored], trigger_mode="always_last", **quiet)
-    stored.input(picked, [stored, loaded, *inputs], [*outputs, box, stored], trigger_mode="always_last", **quiet)
+    box.input(typed, inputs, [*outputs, stored, own], trigger_mode="always_last", **raw)
+    stored.input(picked, [stored, loaded, own, *inputs], [*outputs, box], trigger_mode="always_last", **raw)
     load.upload(brought, [load, *inputs], [*outputs, loaded, stored, box], **quiet)
-    lab.select(looking, inputs, outputs, **quiet)
+    lab.select(looking, inputs, outputs, **raw)
     gr.on(
         [preset.input, branching.input, *(control.change for control in sliders.values())],
-        moved, [stored, loaded, *inputs], outputs, trigger_mode="always_last", **quiet,
+        moved, [stored, loaded, *inputs], outputs, trigger_mode="always_last", **raw,
     )  # fmt: skip

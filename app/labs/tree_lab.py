@@ -120,7 +120,10 @@ def connect(stored, box, load, preset, branching, sliders, line, lab, card, look
     def owned(*values: Any) -> dict:
         return {line: said(about(OWN, vector_from(values[0]), "typed here")), **show(*values)}
 
-    def typed(*values: Any) -> dict:
+    def typed(name: Any, known: tuple[Acceptance, ...], *values: Any) -> dict:
+        found = choices(known).get(name)
+        if found and values[0] == in_text(found.vector):  # the menu wrote it, not the visitor
+            return {line: gr.skip()}
         return {stored: OWN, own: values[0], **owned(*values)}  # kept, right or wrong
 
     @safely
@@ -157,11 +160,12 @@ def connect(stored, box, load, preset, branching, sliders, line, lab, card, look
         same = look.block == before.block  # then so is the curve, and a plot that is sent again loses its zoom
         return {part: new for part, new in news.items() if not (same and part in card.outputs)}
 
-    box.input(typed, inputs, [*outputs, stored, own], trigger_mode="always_last", **raw)
+    # A text box tells of an input only when a key is pressed, not when something is pasted: so its changes count.
+    box.change(typed, [stored, loaded, *inputs], [*outputs, stored, own], trigger_mode="always_last", **raw)
     stored.input(picked, [stored, loaded, own, *inputs], [*outputs, box], trigger_mode="always_last", **raw)
     load.upload(brought, [load, *inputs], [*outputs, loaded, stored, box], **quiet)
     lab.select(looking, inputs, outputs, **raw)
     gr.on(
-        [preset.input, branching.input, *(control.change for control in sliders.values())],
+        [preset.input, branching.change, *(control.change for control in sliders.values())],
         moved, [stored, loaded, *inputs], outputs, trigger_mode="always_last", **raw,
     )  # fmt: skip

@@ -94,14 +94,15 @@ def shaped(
 
 
 def dynamic(name: str, builder: TreeBuilder, vector: tuple[float, ...], sizes: Sizes) -> Tree:
-    """The tree at the last of some synthetic positions; the numbers are means over all of them."""
+    """The tree at some synthetic positions: the one of middling expected tokens, and the means over all of them."""
     grown = list(_enough(grow(builder, vector, sizes.spread, POSITIONS, Seeded(sizes.seed))))
     tokens = [tree.tokens for tree in grown]
+    shown = sorted(grown, key=lambda tree: tree.tokens)[len(grown) // 2]
     nodes = fmean(len(tree.shape) for tree in grown)
     return Tree(
-        name, builder.title, "synthetic", in_words(builder), grown[-1].shape, grown[-1].chance, fmean(tokens),
+        name, builder.title, "synthetic", in_words(builder), shown.shape, shown.chance, fmean(tokens),
         stdev(tokens) / len(tokens) ** 0.5, fmean(tree.passes for tree in grown),
-        f"One of {len(grown)} synthetic positions; {nodes:.1f} nodes on average, and its tokens and passes are means.",
+        f"The middle one of {len(grown)} synthetic positions, {nodes:.1f} nodes on average; tokens and passes are means.",
     )  # fmt: skip
 
 

@@ -102,7 +102,8 @@ def dynamic(name: str, builder: TreeBuilder, vector: tuple[float, ...], sizes: S
     return Tree(
         name, builder.title, "synthetic", in_words(builder), shown.shape, shown.chance, fmean(tokens),
         stdev(tokens) / len(tokens) ** 0.5, fmean(tree.passes for tree in grown),
-        f"The middle one of {len(grown)} synthetic positions, {nodes:.1f} nodes on average; tokens and passes are means.",
+        f"The middle one of {len(grown)} synthetic positions, {nodes:.1f} nodes on average; its tokens and passes are "
+        "means.",
     )  # fmt: skip
 
 

@@ -15,7 +15,7 @@ from .session import Engine
 from .stage import ASSETS
 
 TABS = (live, compare, acceptance, speedup, labs, lessons)  # one module per tab, each with a TITLE and a build(engine)
-STYLES = ("style", "lessons", "curves", "compare", "labs")
+STYLES = ("style", "lessons", "curves", "compare", "labs", "labs-trees")
 SENTENCE = "A small model drafts a tree of tokens; a large one checks the whole tree in a single pass."
 HEADER = (
     f'<header class="sv-title"><h1>specviz</h1><p>{SENTENCE}</p>'

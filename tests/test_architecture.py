@@ -9,13 +9,13 @@ ROOT = Path(__file__).resolve().parent.parent
 FILES = sorted([*ROOT.glob("specviz/**/*.py"), *ROOT.glob("app/**/*.py")])
 LEVELS = [
     {"tree", "distributions", "randomness", "reading", "_version"},
-    {"config", "acceptance", "parameters", "laws", "cost_table"},
+    {"config", "acceptance", "parameters", "laws", "cost_table", "orders"},
     {"record"},
     {"protocols"},
     {"builders", "verifiers", "models", "theory", "node_theory", "exact"},
     {"registry", "training"},
     {"decode", "train"},
-    {"check", "measure", "cost", "bench_rules", "payload", "same_text"},
+    {"check", "measure", "cost", "bench_rules", "payload", "same_text", "synthetic"},
     {"measure_nodes", "measure_traces", "machines", "forecast"},
     {"plots", "agreement"},
     {"bench", "offline"},

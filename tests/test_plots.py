@@ -54,6 +54,7 @@ DATA = {
     "lengths": (TRACE,),
     "ribbon": (TRACE,),
     "tree": (max(TRACE.steps, key=lambda step: len(step.path)),),
+    "blocks": ([best_tree(VECTOR, size, 6, 4)[0] for size in (4, 16, 64)], 8),
 }
 NOTHING = {
     "acceptance": ([],),
@@ -63,6 +64,7 @@ NOTHING = {
     "predicted": ([],),
     "policies": ({},),
     "marginal": (VECTOR, machine("a100"), (2,)),
+    "blocks": ([],),
     "lengths": (replace(TRACE, steps=()),),
     "ribbon": (replace(TRACE, steps=()),),
 }

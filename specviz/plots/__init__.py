@@ -12,6 +12,7 @@ import plotly.graph_objects as go
 
 from . import (
     acceptance,
+    blocks,
     bounds,
     cost,
     depth,
@@ -48,6 +49,7 @@ PLOTS = {
     "lengths": lengths,  # of a Trace
     "ribbon": ribbon,  # of a Trace
     "tree": tree,  # of a Step
+    "blocks": blocks,  # of trees' shapes
 }
 
 

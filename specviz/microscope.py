@@ -137,7 +137,7 @@ class Told:
     corrected: bool
     last: list[float] | None
     facts: dict[str, float]
-    races: dict[str, list[float]]
+    races: dict[str, list[float | None]]
     step: Step
 
 
@@ -209,15 +209,15 @@ class _Shown:
     rows: dict[str, list[float]]
     last: dict[str, list[float]]
     facts: dict[str, float]
-    races: dict[str, list[float]]
+    races: dict[str, list[float | None]]
 
 
 def _shown(detail: dict[str, Any], size: int) -> _Shown:
-    def ordered(data: dict[str, Any]) -> dict[str, list[float]]:
+    def ordered(data: dict[str, Any]) -> dict[str, list[float | None]]:
         tokens = data.get("tokens", ())
         listed = {name: row for name, row in data.items() if isinstance(row, list) and name not in ("tokens", "texts")}
         return {
-            name: [dict(zip(tokens, row, strict=True)).get(token, math.nan) for token in range(size)]
+            name: [dict(zip(tokens, row, strict=True)).get(token) for token in range(size)]
             for name, row in listed.items()
         }
 

@@ -8,11 +8,11 @@ import pytest
 pytest.importorskip("gradio")
 expect = pytest.importorskip("playwright.sync_api").expect
 
-from pages import Gated, state, to_step
-from test_browser_runs import HOSTILE
+from pages import Gated, state, to_step  # noqa: E402
+from test_browser_runs import HOSTILE  # noqa: E402
 
-from app.labs.presets import PRESETS
-from app.labs.verification_lab import look, table
+from app.labs.presets import PRESETS  # noqa: E402
+from app.labs.verification_lab import look, table  # noqa: E402
 
 pytestmark = pytest.mark.browser
 

@@ -127,8 +127,8 @@ HOSTILE = [
     asked(p={"a": 1}), asked(p=[[1], [2], [3]]), asked(children=0), asked(children=7), asked(children=1.5),
     asked(children="2"), asked(children=True), asked(children=None), asked(levels=9), asked(levels=2),
     asked(levels="x"), asked(rule="nobody"), asked(rule=None), asked(rule=["sequoia"]), asked(rule="<script>"),
-    asked(law="none"), asked(law=3), asked(law=["iid"]), asked(seed=-1), asked(seed=0.5), asked(seed="1"), asked(seed=None),
-    asked(seed=True), asked(seed=float("inf")), asked(seed=10**30), asked(p="${1}" * 10**4),
+    asked(law="none"), asked(law=3), asked(law=["iid"]), asked(seed=-1), asked(seed=0.5), asked(seed="1"),
+    asked(seed=None), asked(seed=True), asked(seed=float("inf")), asked(seed=10**30), asked(p="${1}" * 10**4),
 ]  # fmt: skip
 
 

@@ -284,14 +284,13 @@ function specvizVerification(element, start, server) {
       ? 'Expected number of accepted tokens. The line is the ceiling, the sum of 1 − TV of the first tokens’ laws; it need not be reached.'
       : 'The chance that a child is accepted. The line is the optimal-transport ceiling of lossless rules for children drawn this way.';
     const head = specvizMake('tr');
-    head.append(...['rule', what, '', 'ceiling', 'children', 'law'].map(text => specvizMake('th', text)));
+    head.append(...['rule', '', what, 'ceiling', 'children', 'law'].map(text => specvizMake('th', text)));
     $('rules').querySelector('thead').replaceChildren(head);
     $('rules').querySelector('tbody').replaceChildren(...data.rows.map(row => {
       const made = specvizMake('tr', '', row.rule === about.rule ? 'own' : ''), name = specvizMake('th');
-      const pick = specvizMake('button', row.title), listed = start.rules.some(rule => rule.name === row.rule);
+      const pick = specvizMake('button', row.title);
       pick.type = 'button';
       pick.title = row.reason;
-      pick.disabled = !listed;
       pick.setAttribute('aria-pressed', row.rule === about.rule);
       pick.addEventListener('click', () => change({ rule: row.rule }));
       name.append(pick);
@@ -313,7 +312,7 @@ function specvizVerification(element, start, server) {
         specvizMake('td', SV_LAWS[row.law] || row.law));
       const law = specvizMake('td', '', `sv-v-kind ${row.kind}`);
       const off = row.deviation !== null && row.deviation > 1e-12;
-      law.textContent = row.kind === 'lossy' ? `≠ ${off ? row.deviation.toFixed(3) : 'lossy'}` : `= ${row.deviation === null ? 'p' : 'p'}`;
+      law.textContent = row.kind === 'lossy' ? `≠ ${off ? row.deviation.toFixed(3) : 'lossy'}` : '= p';
       law.title = `${row.reason} ${row.proof === 'enumeration' ? `${row.runs} outcomes enumerated.` : row.proof === 'closed form' ? 'By a closed form.' : 'Too many outcomes to enumerate.'}`;
       made.append(name, ...cells, law);
       return made;

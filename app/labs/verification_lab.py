@@ -17,7 +17,6 @@ import gradio as gr
 from specviz import VERIFIERS
 from specviz.microscope import MOST_CHILDREN, MOST_LEVELS, MOST_TOKENS, NAMES, Node, normalised, tell
 from specviz.microscope_rules import Row, examine, own_law
-from specviz.payload import rounded
 from specviz.protocols import DRAWN, LAWS
 
 from ..menus import kind
@@ -27,6 +26,7 @@ from .presets import PRESETS
 TITLE = "Verification lab"
 MOST_TEXTS = 16  # bars of a law
 MOST_SEED = 2**31
+RULES = [name for name, rule in VERIFIERS.items() if not rule.greedy_only]  # rows are typed, so nothing is greedy
 SCRIPTS = ("tree.js", "detail.js", "microscope.js", "verification.js")
 STARTS = "specvizVerification(element, JSON.parse(props.value), server);"
 
@@ -35,7 +35,7 @@ def build(engine: Any) -> None:
     """Lay out this half of the tab."""
     start = {
         "presets": [asdict(preset) for preset in PRESETS],
-        "rules": [{"name": name, "title": rule.title} for name, rule in VERIFIERS.items() if not rule.greedy_only],
+        "rules": [{"name": name, "title": VERIFIERS[name].title} for name in RULES],
         "laws": {law: DRAWN[law] for law in LAWS},
         "names": NAMES,
         "most": {"tokens": MOST_TOKENS, "children": MOST_CHILDREN, "levels": MOST_LEVELS, "seed": MOST_SEED},
@@ -72,7 +72,7 @@ def _answered(asked: Any, answer: Any) -> str:
     except Exception:
         logging.getLogger(__name__).exception("the verification lab failed")
         data = {"error": "This could not be worked out. The reason is in the server's log."}
-    return json.dumps(rounded_all(data), allow_nan=False)
+    return json.dumps(rounded(data), allow_nan=False)
 
 
 def _read(asked: Any) -> tuple[dict[str, Any], Node, list[str]]:
@@ -83,8 +83,8 @@ def _read(asked: Any) -> tuple[dict[str, Any], Node, list[str]]:
     for name, title in (("p", "the target p"), ("q", "the draft q")):
         rows[name], done = normalised(title, asked.get(name))
         said += [done[:1].upper() + done[1:]] * bool(done)
-    if not isinstance(asked.get("rule"), str) or asked["rule"] not in VERIFIERS:
-        raise ValueError(f"rule must be one of {', '.join(VERIFIERS)}; got {asked.get('rule')!r:.40}.")
+    if asked.get("rule") not in RULES:
+        raise ValueError(f"rule must be one of {', '.join(RULES)}; got {asked.get('rule')!r:.40}.")
     if asked.get("law") not in (None, *LAWS):
         raise ValueError(f"children must be drawn by one of {', '.join(LAWS)}; got {asked['law']!r:.40}.")
     return asked, Node(rows["p"], rows["q"], asked.get("children", 2), asked.get("levels", 1)), said
@@ -103,7 +103,7 @@ def _look(asked: dict[str, Any], node: Node, said: list[str]) -> dict[str, Any]:
 
 
 def _table(asked: dict[str, Any], node: Node, said: list[str]) -> dict[str, Any]:
-    rows = [examined(node, name, asked.get("law")) for name in VERIFIERS]
+    rows = [examined(node, name, asked.get("law")) for name in RULES]
     shown = ("rule", "title", "accepted", "ceiling", "deviation", "proof", "runs")
     return {
         "levels": node.levels,
@@ -139,8 +139,10 @@ def _seed(value: Any) -> int:
     return int(value)
 
 
-def rounded_all(value: Any) -> Any:
-    """The same data with its numbers as a page shows them."""
+def rounded(value: Any) -> Any:
+    """The same data with numbers of six significant digits."""
     if isinstance(value, dict):
-        return {name: rounded_all(item) for name, item in value.items()}
-    return [rounded_all(item) for item in value] if isinstance(value, list | tuple) else rounded(value)
+        return {name: rounded(item) for name, item in value.items()}
+    if isinstance(value, list | tuple):
+        return [rounded(item) for item in value]
+    return float(f"{value:.6g}") if isinstance(value, float) else value

@@ -16,7 +16,7 @@ function specvizBars(title, names, rows, own = null, line = null) {
   const box = specvizMake('table', '', 'sv-v-bars'), head = specvizMake('tr'), body = specvizMake('tbody'), top = specvizMake('thead');
   const shown = Object.keys(rows);
   box.append(specvizMake('caption', title));
-  head.append(specvizMake('th'), specvizMake('td'), ...shown.map(name => specvizMake('th', SV_ROWS[name] || name, name)));
+  head.append(specvizMake('td'), specvizMake('td'), ...shown.map(name => specvizMake('th', SV_ROWS[name] || name, name)));
   top.append(head);
   names.forEach((text, token) => {
     const row = specvizMake('tr', '', token === own ? 'own' : ''), drawn = specvizMake('td');

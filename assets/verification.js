@@ -10,7 +10,6 @@ function specvizVerification(element, start, server) {
   // ---- the menus ----
 
   const option = (value, text) => { const made = specvizMake('option', text); made.value = value; return made; };
-  const plain = text => (/^\s|\s$|[\n\t]/.test(text) ? specvizVisible(text) : text);
   $('rule').append(...start.rules.map(rule => option(rule.name, rule.title)));
   $('law').append(option('', 'drawn as the rule asks'), ...Object.entries(start.laws).map(([law, text]) => option(law, text)));
   for (let k = 1; k <= start.most.children; k++) $('shape').append(option(`${k} 1`, k === 1 ? '1 child' : `${k} children`));
@@ -53,11 +52,12 @@ function specvizVerification(element, start, server) {
     window.specvizNode = null;
     mark(null);
     const { names, p, q, children, law, rule } = node;
-    const known = start.rules.some(other => other.name === rule);
+    const known = start.rules.find(other => other.name === rule) || start.rules[0];
     $('why').textContent = [`Taken from ${node.from} of the run: its p and q at this node; what is drawn here is new.`,
       node.rest && 'All tokens that the run did not keep are one token here, “(rest)”, so acceptance comes out a little higher than with the whole vocabulary.',
       node.drafted > children && `The node had ${node.drafted} children; here are ${children}.`].filter(Boolean).join(' ');
-    put({ names: names.map(plain), p, q, children, rule: known ? rule : start.rules[0].name, law: law in start.laws ? law : null });
+    const shown = names.map(text => (text === '(rest)' ? text : specvizVisible(text)));
+    put({ names: shown, p, q, children, rule: known.name, law: law === known.law || !(law in start.laws) ? null : law });
     root.scrollIntoView({ block: 'start' });
     return true;
   }
@@ -187,8 +187,13 @@ function specvizVerification(element, start, server) {
     refresh();
   }
 
+  function step(by) {
+    tries.move(by);
+    $('live').textContent = `${$('where').textContent}. ${[...$('try').querySelectorAll('h3, p')].map(line => line.textContent).join('. ')}`;
+  }
+
   const acts = {
-    more, less, swap, back: () => tries.move(-1), next: () => tries.move(1),
+    more, less, swap, back: () => step(-1), next: () => step(1),
     draw: () => { place = 0; change({ seed: (Number.isSafeInteger(state.seed) ? state.seed + 1 : 0) % start.most.seed }); $('seed').value = state.seed; },
   };
   for (const [name, act] of Object.entries(acts)) root.querySelector(`[data-do=${name}]`).addEventListener('click', act);
@@ -284,7 +289,7 @@ function specvizVerification(element, start, server) {
       ? 'Expected number of accepted tokens. The line is the ceiling, the sum of 1 − TV of the first tokens’ laws; it need not be reached.'
       : 'The chance that a child is accepted. The line is the optimal-transport ceiling of lossless rules for children drawn this way.';
     const head = specvizMake('tr');
-    head.append(...['rule', '', what, 'ceiling', 'children', 'law'].map(text => specvizMake('th', text)));
+    head.append(...['rule', '', what, 'ceiling', 'children', 'law'].map(text => specvizMake(text ? 'th' : 'td', text)));
     $('rules').querySelector('thead').replaceChildren(head);
     $('rules').querySelector('tbody').replaceChildren(...data.rows.map(row => {
       const made = specvizMake('tr', '', row.rule === about.rule ? 'own' : ''), name = specvizMake('th');
@@ -326,7 +331,7 @@ function specvizVerification(element, start, server) {
     const target = event.target;
     if (!element.offsetParent || event.ctrlKey || event.metaKey || event.altKey || event.shiftKey) return;
     if (!root.contains(target) && target !== document.body) return;
-    if (target.matches('input, select, [role=slider]')) return;
+    if (target.matches('input, select, [role=slider], .sv-v-scroll')) return;
     const act = { ArrowLeft: acts.back, ArrowRight: acts.next, d: acts.draw, D: acts.draw }[event.key];
     if (!act) return;
     event.preventDefault();

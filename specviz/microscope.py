@@ -41,7 +41,9 @@ def normalised(name: str, weights: Sequence[float]) -> tuple[tuple[float, ...], 
     for token, weight in enumerate(weights):
         number = isinstance(weight, int | float) and not isinstance(weight, bool)
         if not (number and 0 <= weight <= LARGEST):
-            raise ValueError(f"{name} of token {token + 1} must be a number from 0 to {LARGEST:g}; got {weight!r:.20}.")
+            raise ValueError(
+                f"{name} of token {token + 1} must be a number from 0 to {LARGEST:.0f}; got {weight!r:.20}."
+            )
     total = math.fsum(weights)
     if total == 0:
         raise ValueError(f"{name} must give at least one token more than 0; every number is 0.")

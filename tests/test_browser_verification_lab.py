@@ -26,7 +26,9 @@ def lab(serve, visit):
     """A function that opens the lab by its link."""
 
     def start(**more):
-        page = visit(serve(load=never) + "?lab=verification", **more)
+        url = serve(load=never)
+        page = visit(url, **more)
+        page.goto(f"{url}?lab=verification")
         settled(page)
         return page
 

@@ -10,6 +10,7 @@ import json
 import logging
 from dataclasses import asdict
 from functools import lru_cache
+from threading import Lock
 from typing import Any
 
 import gradio as gr
@@ -28,6 +29,7 @@ MOST_TEXTS = 16  # bars of a law
 MOST_SEED = 2**31
 RULES = [name for name, rule in VERIFIERS.items() if not rule.greedy_only]  # rows are typed, so nothing is greedy
 SCRIPTS = ("tree.js", "detail.js", "microscope.js", "verification.js")
+_one_table = Lock()  # it may take a second, and visitors who drag a bar ask again and again
 STARTS = "specvizVerification(element, JSON.parse(props.value), server);"
 
 
@@ -35,7 +37,7 @@ def build(engine: Any) -> None:
     """Lay out this half of the tab."""
     start = {
         "presets": [asdict(preset) for preset in PRESETS],
-        "rules": [{"name": name, "title": VERIFIERS[name].title} for name in RULES],
+        "rules": [{"name": name, "title": VERIFIERS[name].title, "law": VERIFIERS[name].laws[0]} for name in RULES],
         "laws": {law: DRAWN[law] for law in LAWS},
         "names": NAMES,
         "most": {"tokens": MOST_TOKENS, "children": MOST_CHILDREN, "levels": MOST_LEVELS, "seed": MOST_SEED},
@@ -103,7 +105,8 @@ def _look(asked: dict[str, Any], node: Node, said: list[str]) -> dict[str, Any]:
 
 
 def _table(asked: dict[str, Any], node: Node, said: list[str]) -> dict[str, Any]:
-    rows = [examined(node, name, asked.get("law")) for name in RULES]
+    with _one_table:
+        rows = [examined(node, name, asked.get("law")) for name in RULES]
     shown = ("rule", "title", "accepted", "ceiling", "deviation", "proof", "runs")
     return {
         "levels": node.levels,

@@ -54,7 +54,7 @@ function specvizVerification(element, start, server) {
     const { names, p, q, children, law, rule } = node;
     const known = start.rules.find(other => other.name === rule) || start.rules[0];
     $('why').textContent = [`Taken from ${node.from} of the run: its p and q at this node; what is drawn here is new.`,
-      node.rest && 'All tokens that the run did not keep are one token here, “(rest)”, so acceptance comes out a little higher than with the whole vocabulary.',
+      node.rest && 'All tokens that the run did not keep are one token here, “(rest)”, so what is accepted here usually comes out higher than with the whole vocabulary.',
       node.drafted > children && `The node had ${node.drafted} children; here are ${children}.`].filter(Boolean).join(' ');
     const shown = names.map(text => (text === '(rest)' ? text : specvizVisible(text)));
     put({ names: shown, p, q, children, rule: known.name, law: law === known.law || !(law in start.laws) ? null : law });

@@ -311,6 +311,14 @@ def test_every_rule_tells_its_run_as_plain_data(rule, children, levels):
     assert (rule == "race") == bool(told.races)
 
 
+def test_the_rows_of_the_largest_node_are_told_whole():
+    p, q = ([1 + i % 5 for i in range(12)], [1 + i % 7 for i in range(12)])
+    for rule in ("sequoia", "traversal", "specinfer", "spectr"):
+        for one in tell(Node(normalised("p", p)[0], normalised("q", q)[0], 6), RULES[rule](), seed=4).tries:
+            rows = [*one.before.values(), *one.after.values()]
+            assert rows and all(share is not None for row in rows for share in row)
+
+
 def test_the_same_seed_tells_the_same_run_and_seeds_differ():
     node = Node(P, Q, 3)
     runs = [tell(node, RULES["sequoia"](), seed=seed) for seed in range(8)]

@@ -263,7 +263,7 @@ function specvizVerification(element, start, server) {
       return;
     }
     const equal = exact.deviation <= 1e-12, lossless = answer.kind === 'lossless' || answer.kind === 'useless';
-    const how = exact.proof === 'enumeration' ? `all ${exact.runs} outcomes of ${rule} enumerated` : 'the winner of the target’s own race has the law p';
+    const how = exact.proof === 'enumeration' ? `${exact.runs === 1 ? 'the only outcome' : `all ${exact.runs} outcomes`} of ${rule} enumerated` : 'the winner of the target’s own race has the law p';
     const found = equal ? `Exactly the target’s own law (largest deviation ${small(exact.deviation)}; ${how}).`
       : `Not the target’s law: the largest deviation is ${exact.deviation.toFixed(4)} (${how}).`;
     notice($('exact'), equal ? 'lossless' : 'lossy', found + (equal && !lossless ? ' On these rows only: the rule does not promise it.' : ''));
@@ -318,7 +318,7 @@ function specvizVerification(element, start, server) {
       const law = specvizMake('td', '', `sv-v-kind ${row.kind}`);
       const off = row.deviation !== null && row.deviation > 1e-12;
       law.textContent = row.kind === 'lossy' ? `≠ ${off ? row.deviation.toFixed(3) : 'lossy'}` : '= p';
-      law.title = `${row.reason} ${row.proof === 'enumeration' ? `${row.runs} outcomes enumerated.` : row.proof === 'closed form' ? 'By a closed form.' : 'Too many outcomes to enumerate.'}`;
+      law.title = `${row.reason} ${row.proof === 'enumeration' ? `${row.runs} ${row.runs === 1 ? 'outcome' : 'outcomes'} enumerated.` : row.proof === 'closed form' ? 'By a closed form.' : 'Too many outcomes to enumerate.'}`;
       made.append(name, ...cells, law);
       return made;
     }));

@@ -70,10 +70,16 @@ function specvizVerification(element, start, server) {
     [...$('presets').children].forEach((button, i) => button.setAttribute('aria-pressed', i === number));
   }
 
+  // What was said about an example, or where a node was taken, holds for its rows and its tree under any rule and seed.
+  function own() {
+    mark(null);
+    $('why').textContent = 'A node of your own. The examples above bring theirs back.';
+  }
+
   function change(news) {
     Object.assign(state, news);
+    if (Object.keys(news).some(name => name !== 'rule' && name !== 'seed')) own();
     if ('rule' in news || 'law' in news || 'children' in news) place = 0;
-    mark(null);
     controls();
     ask();
   }
@@ -128,7 +134,7 @@ function specvizVerification(element, start, server) {
     });
     box.addEventListener('change', () => {
       state[name][token] = box.value === '' ? NaN : Number(box.value);
-      mark(null);
+      own();
       refresh(box);
       ask();
     });
@@ -141,7 +147,7 @@ function specvizVerification(element, start, server) {
     const value = Math.round(1000 * Math.min(1, Math.max(0, wanted))) / 1000, row = shares(name);
     const others = row.reduce((sum, share, i) => sum + (i === token ? 0 : share), 0);
     state[name] = row.map((share, i) => (i === token ? value : others > 0 ? (share / others) * (1 - value) : (1 - value) / (row.length - 1)));
-    mark(null);
+    own();
     refresh();
     ask(40);
   }
@@ -167,7 +173,7 @@ function specvizVerification(element, start, server) {
       const row = shares(name), share = 1 / (row.length + 1);
       state[name] = [...row.map(value => value * (1 - share)), share];
     }
-    change({});
+    change({ p: state.p });
     rows();
   }
 
@@ -177,13 +183,12 @@ function specvizVerification(element, start, server) {
       const row = shares(name).slice(0, -1), total = row.reduce((sum, value) => sum + value, 0);
       state[name] = row.map(value => (total > 0 ? value / total : 1 / row.length));
     }
-    change({});
+    change({ p: state.p });
     rows();
   }
 
   function swap() {
-    [state.p, state.q] = [state.q, state.p];
-    change({});
+    change({ p: state.q, q: state.p });
     refresh();
   }
 

@@ -13,6 +13,7 @@ from test_browser_runs import HOSTILE  # noqa: E402
 
 from app.labs.presets import PRESETS  # noqa: E402
 from app.labs.verification_lab import look, table  # noqa: E402
+from app.stage import ASSETS  # noqa: E402
 
 pytestmark = pytest.mark.browser
 
@@ -213,6 +214,36 @@ def test_a_node_of_the_recorded_run_is_taken_into_a_lab_that_was_never_opened(se
     page.get_by_role("button", name="Open in the lab").click()
     expect(page.locator(".sv-v-rows")).to_be_visible()
     settled(page)
+
+
+STEP = {
+    "parents": [-1, 0, 0, 1], "tokens": [9, 4, 4, 5], "texts": ["r", " x", " x", "y"], "path": [1], "law": "iid",
+    "p": [None, 0.5, 0.5, 0.2], "q": [None, 0.25, 0.25, 0.1], "detail": {},
+}  # fmt: skip
+
+
+def test_what_is_taken_of_a_node(chromium):
+    page = chromium.new_page()
+    page.add_script_tag(path=ASSETS / "take.js")
+
+    def taken(key, **news):
+        return page.evaluate("([step, key]) => specvizNodeOf(step, key)", [STEP | news, key])
+
+    root = taken("2")
+    assert (root["names"], root["p"], root["q"]) == ([" x", "(rest)"], [0.5, 0.5], [0.25, 0.75])
+    assert (root["children"], root["law"], root["rest"]) == (2, "iid", True)  # a token drawn twice is one token
+    assert taken("0") == taken("1") == root
+    assert taken("last")["names"] == ["y", "(rest)"]  # the children that the correction replaced
+    assert taken("last", path=[1, 3]) is None and taken("1+") is None  # a bonus has no children, a fold is no node
+    assert taken("1", q=[None] * 4) is None  # no draft was asked
+    rows = {"p": [0.5, *[0.03] * 15], "draft": [0.25, *[0.05] * 15]}
+    chart = {"tokens": [4, *range(20, 35)], "texts": [str(i) for i in range(16)], "rows": rows}
+    full = taken("1", detail={"1": {"tried": chart}})
+    assert len(full["names"]) == 12 and full["names"][-1] == "(rest)"
+    assert sum(full["p"]) == pytest.approx(1) and full["p"][-1] == pytest.approx(1 - 0.5 - 10 * 0.03)
+    many = taken("1", parents=[-1] + [0] * 9, tokens=list(range(10)), texts=["t"] * 10, p=[0.1] * 10, q=[0.1] * 10)
+    assert (many["children"], many["drafted"]) == (6, 9)
+    page.close()
 
 
 def test_hostile_names_of_a_live_run_are_only_ever_text(serve, visit):

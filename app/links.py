@@ -28,6 +28,7 @@ FLAGS = {"true": True, "1": True, "false": False, "0": False}
 OTHERS = (
     "tab",
     "lesson",
+    "lab",
     "recording",
     "picture",
     "step",

@@ -15,7 +15,9 @@ from .session import Engine
 from .stage import ASSETS
 
 TABS = (live, compare, acceptance, speedup, labs, lessons)  # one module per tab, each with a TITLE and a build(engine)
-STYLES = ("style", "lessons", "curves", "compare", "labs", "labs-trees")
+STYLES = ("style", "lessons", "curves", "compare", "labs", "labs-trees", "verification")
+# The header is always there, so it hears what one tab wants of another that was never opened.
+LISTENS = "document.addEventListener('specviz-node', () => trigger('select'));"
 SENTENCE = "A small model drafts a tree of tokens; a large one checks the whole tree in a single pass."
 HEADER = (
     f'<header class="sv-title"><h1>specviz</h1><p>{SENTENCE}</p>'
@@ -47,14 +49,16 @@ def build_demo(load: Callable[[], Any] | None = None) -> gr.Blocks:
     """
     engine = Engine({"This pair": load}) if load else Engine(offered(), others())
     with gr.Blocks(title="specviz", fill_width=True) as demo:
-        gr.HTML(HEADER, apply_default_css=False, js_on_load=LARGE_TYPE)
+        header = gr.HTML(HEADER, apply_default_css=False, js_on_load=LARGE_TYPE + LISTENS)
         opened, built = {}, {}
         with gr.Tabs() as tabs:
             for tab in TABS:
                 with gr.Tab(tab.TITLE, id=tab.TITLE) as opened[tab]:
                     built[tab] = tab.build(engine)
         built[speedup].connect(opened[speedup], built[acceptance], built[live], tabs)
+        labs.connect(header, tabs, built[labs])
         demo.load(None, None, tabs, js=links.opens([tab.TITLE for tab in TABS]), api_visibility="private")
+        demo.load(None, None, [tabs, built[labs]], js=labs.OPENS, api_visibility="private")
         api.build(engine)
     return demo
 

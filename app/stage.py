@@ -17,7 +17,7 @@ from .keeping import OPENED_BYTES, open_trace, save
 ASSETS = Path(__file__).resolve().parent.parent / "assets"
 
 STAGE_STARTS = """
-const player = specvizPlayer(element, { save: server.save, open: server.open_trace, most: MOST });
+const player = specvizPlayer(element, { save: server.save, open: server.open_trace, most: MOST, take: specvizTake });
 player.expect(specvizPlaceAsked(location.search));
 watch('value', () => player.receive(props.value));
 player.receive(props.value);
@@ -41,11 +41,11 @@ def asset(name: str) -> str:
 
 def stage(value: str, elem_id: str) -> gr.HTML:
     """A run, step by step. Its value is one message as `payload.message` writes it; the page keeps the history."""
-    starts = STAGE_STARTS.replace("MOST", str(OPENED_BYTES))
+    starts = STAGE_STARTS.replace("MOST,", f"{OPENED_BYTES},")
     return gr.HTML(
         value,
         html_template=asset("stage.html"),
-        js_on_load="".join(map(asset, SCRIPTS)) + starts,
+        js_on_load="".join(map(asset, (*SCRIPTS, "take.js"))) + starts,
         server_functions=[save, open_trace],
         elem_id=elem_id,
         apply_default_css=False,

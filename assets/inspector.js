@@ -23,8 +23,15 @@ function specvizSentence(step) {
   return step.path.length ? `${head}: “${said}”${tail}` : `${head}${tail}`;
 }
 
-function specvizInspector(element) {
+function specvizInspector(element, take) {
   const $ = name => element.querySelector(`.sv-${name}`);
+  const lab = document.createElement('button');
+  lab.type = 'button';
+  lab.className = 'sv-take';
+  lab.textContent = 'Open in the lab';
+  lab.title = 'look at this node’s p and q in the Verification lab';
+  lab.hidden = true;
+  if (take) $('what').append(lab);
   const BARS = ['p', 'q', 'plain', 'accept'];
   const detail = specvizDetail($('detail'));
 
@@ -42,6 +49,9 @@ function specvizInspector(element) {
     mark('accept', about.node === undefined ? null : step.coin[about.node]);
     mark('p', above && above.facts ? above.facts.threshold : null);
     detail.show(step, key === 'last' ? 'last' : about.node);
+    const open = take && key !== null && take(step, key, index);
+    lab.hidden = !open;
+    lab.onclick = open || null;
   }
 
   function aboutStep(step, index) {

@@ -1,9 +1,10 @@
 // Plays a run: keeps its steps, moves through them, and writes text, measures, legend and inspector around the tree.
 // Messages are what specviz/payload.py writes. Token text only ever becomes text nodes.
 
+// `server.take(step, node, head, index)`, where there is a lab on the page, returns what opens a node there, or null.
 function specvizPlayer(element, server = {}) {
   const $ = name => element.querySelector(`.sv-${name}`);
-  const inspector = specvizInspector(element);
+  const inspector = specvizInspector(element, server.take && ((step, key, index) => server.take(step, key, run.head, index)));
   const tree = specvizTree($('svg'), { hover: key => inspect(key ?? pinned), pick: pin });
   const growth = specvizGrowth(element, { draw: () => schedule(), say });
   const left = new Set(); // runs that made room for one from a file

@@ -6,6 +6,7 @@ is written here a second time, apart from the rules themselves, so that each can
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 from itertools import combinations
 
@@ -110,26 +111,29 @@ def transport_acceptance_of(p: np.ndarray, law: Mapping[frozenset[int], float]) 
     Args:
         law: set of child tokens -> its probability.
     """
-    tokens = range(len(p))
-    sets = (frozenset(chosen) for size in range(len(p) + 1) for chosen in combinations(tokens, size))
-    return 1 + min(
-        sum(p[token] for token in h) - sum(share for children, share in law.items() if children <= h) for h in sets
-    )
+    wanted, inside = np.zeros(2 ** len(p)), np.zeros(2 ** len(p))  # of the set whose bits are the index
+    for children, share in law.items():
+        inside[sum(1 << token for token in children)] += share
+    for token, prob in enumerate(p):
+        halves = (-1, 2, 2**token)  # sets without the token and with it
+        wanted.reshape(halves)[:, 1] += prob
+        inside.reshape(halves)[:, 1] += inside.reshape(halves)[:, 0]
+    return 1 + float((wanted - inside).min())
 
 
 def distinct_sets(q: np.ndarray, k: int) -> dict[frozenset[int], float]:
-    """The law of the set of k children drawn without replacement, over every order of tokens: small V only."""
-    laws = {(): 1.0}
+    """The law of the set of k children drawn without replacement: small V only.
+
+    What is left of q depends on the tokens drawn, not on their order, so orders are never told apart.
+    """
+    sets: dict[frozenset[int], float] = {frozenset(): 1.0}
     for _ in range(k):
-        laws = {
-            (*drawn, token): share * d[token]
-            for drawn, share in laws.items()
-            for d in [q if not drawn else _rest(q, drawn)]
-            for token in np.flatnonzero(d).tolist()
-        }
-    sets: dict[frozenset[int], float] = {}
-    for drawn, share in laws.items():
-        sets[frozenset(drawn)] = sets.get(frozenset(drawn), 0.0) + float(share)
+        grown: dict[frozenset[int], float] = {}
+        for drawn, share in sets.items():
+            d = _rest(q, sorted(drawn))
+            for token in np.flatnonzero(d).tolist():
+                grown[drawn | {token}] = grown.get(drawn | {token}, 0.0) + share * float(d[token])
+        sets = grown
     return sets
 
 
@@ -138,3 +142,25 @@ def _rest(q: np.ndarray, drawn: Sequence[int]) -> np.ndarray:
     for last in range(1, len(drawn) + 1):
         d = without(d, list(drawn[:last]))
     return d
+
+
+def race_acceptance(p: np.ndarray, q: np.ndarray, k: int) -> float:
+    """The chance that the target's winner is among the first k arrivals of a race shared with the draft: small V only.
+
+    Given that z wins under p with noise t p_z, another token has arrived later under p with probability
+    exp(-t p_y), and later under p and q alike with exp(-t max(p_y, q_y p_z / q_z)). Summed over the fewer than k tokens
+    that arrive before z under q, by inclusion and exclusion, every term is an exponential in t. One child gives
+    `theory.race_acceptance`.
+    """
+    total = 0.0
+    for z in np.flatnonzero((p > 0) & (q > 0)):
+        others = [y for y in range(len(p)) if y != z]
+        free, tied = p[others], np.maximum(p[others], q[others] * (p[z] / q[z]))
+        for size in range(min(k, len(others) + 1)):
+            sign = (-1) ** (k - 1 - size) * (
+                math.comb(len(others) - size - 1, k - 1 - size) if size < len(others) else 1
+            )
+            for ahead in combinations(range(len(others)), size):
+                chosen = list(ahead)
+                total += sign * p[z] / (p[z] + tied.sum() - tied[chosen].sum() + free[chosen].sum())
+    return float(total)

@@ -180,7 +180,8 @@ def head(config: Any, prompt: str, pair: str, lossy: str | None = None) -> dict[
     """What is run, said once at its start; `lossy` is the reason why its text is not the target's own, if it is not."""
     builder, verifier = build("builder", config.builder), build("verifier", config.verifier)
     title = f"{builder.title} × {verifier.title}, temperature {config.temperature:g}, seed {config.seed}"
-    return {"title": title, "pair": pair, "prompt": prompt, "lossy": lossy, "key": builder.key_title}
+    names = {"key": builder.key_title, "rule": verifier.name}
+    return {"title": title, "pair": pair, "prompt": prompt, "lossy": lossy, **names}
 
 
 def decode_rate(steps: Iterable[Step]) -> float | None:

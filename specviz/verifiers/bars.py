@@ -9,6 +9,7 @@ import numpy as np
 from ..laws import most_probable
 
 LIKELIEST = 4  # with the token in question, five bars
+WHOLE = 12  # a row of so few tokens is kept whole
 
 
 class Bars:
@@ -20,7 +21,7 @@ class Bars:
 
     def __init__(self, p: np.ndarray) -> None:
         self.p = p
-        self._likeliest = most_probable(p, LIKELIEST)
+        self._likeliest = most_probable(p, len(p) if len(p) <= WHOLE else LIKELIEST)
 
     def __call__(self, token: int | None = None, **rows: np.ndarray) -> dict[str, Any]:
         """Plain lists over those tokens and `token`: "tokens", "p", and each row under its keyword."""

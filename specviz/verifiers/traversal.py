@@ -51,13 +51,13 @@ class Traversal(Verifier):
 
 def _visit(tree: TokenTree, p: Rows, rng: Randomness, walk: Walk, node: int, share: float) -> int | None:
     """Try the subtree of `node`, itself last; the bonus token where a path was accepted, None where all was refused."""
-    r, d, gone = p[node], None, []
+    r, gone = p[node], []
+    if tree.children[node]:
+        d, bars = tree.draft_rows[node], Bars(r)
     for child in tree.children[node]:
         token = tree.tokens[child]
-        if d is None:
-            d = tree.draft_rows[node]
         child_share = ratio(share * r[token], d[token])
-        walk.show(child, ratio=child_share)
+        walk.show(child, ratio=child_share, **bars(token, residual=r, draft=d))
         bonus = _visit(tree, p, rng, walk, child, child_share)
         if bonus is not None:
             return bonus
@@ -70,5 +70,5 @@ def _visit(tree: TokenTree, p: Rows, rng: Randomness, walk: Walk, node: int, sha
     for above in tree.topology.path(node):
         walk.mark(above, True)
     if gone:
-        walk.show(node, bonus=Bars(p[node])(residual=r))
+        walk.show(node, bonus=bars(residual=r))
     return rng.draw(r)

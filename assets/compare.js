@@ -217,14 +217,12 @@ function specvizCompare(element, fetchRecorded) {
   }
 
   function clock(column, current) {
-    const states = { waiting: 'waits for its turn', never: 'not run', error: column.note && `This run failed. ${column.note}` };
-    if (!column.steps.length) return states[column.state] || 'begins';
-    const end = column.ends.at(-1), all = current === column.steps.length - 1;
-    const tokens = current < 0 ? 0 : column.totals[current];
+    const failed = column.state === 'error' ? `This run failed. ${column.note}` : '';
+    if (!column.steps.length) return failed || { waiting: 'waits for its turn', never: 'not run' }[column.state] || 'begins';
+    const all = current === column.steps.length - 1, tokens = current < 0 ? 0 : column.totals[current];
+    if (all && column.state === 'done') return `${tokens} tokens in ${column.steps.length} steps, ${column.ends.at(-1).toFixed(3)} s`;
     const told = `${tokens} of ${column.totals.at(-1)} tokens, step ${current + 1}`;
-    const after = { running: '; decoding', stopped: '; stopped here', error: `. ${states.error}` }[column.state];
-    if (!all) return told;
-    return after ? told + after : `${tokens} tokens in ${column.steps.length} steps, ${end.toFixed(3)} s`;
+    return failed ? `${told}. ${failed}` : told + ((all && { running: '; decoding', stopped: '; stopped here' }[column.state]) || '');
   }
 
   function scroll(box, span) {
@@ -380,9 +378,8 @@ function specvizCompare(element, fetchRecorded) {
 
   function onKey(event) {
     if (!element.isConnected) return document.removeEventListener('keydown', onKey);
-    const at = event.target;
-    if (!root.offsetParent || !(root.contains(at) || at === document.body)) return; // the rest of the page keeps its keys
-    if (event.ctrlKey || event.metaKey || event.altKey || (at.matches('select') && event.key !== 'Escape')) return;
+    const at = event.target, typed = at.matches('input, textarea, select, [contenteditable], [role=tab], [role=option]');
+    if (!root.offsetParent || event.ctrlKey || event.metaKey || event.altKey || (typed && at !== $('scrub'))) return;
     if (at.matches('button, summary, a') && (event.key === ' ' || event.key === 'Enter')) return;
     const column = run.columns.find(item => item.svg === at), mine = column ? [column] : run.columns;
     const walk = way => {

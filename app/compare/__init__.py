@@ -15,7 +15,7 @@ from ..live import STORIES, chips
 from ..session import Engine
 from ..stage import asset
 from .runs import play, recorded
-from .settings import Settings, settings
+from .settings import Settings, lay_out
 
 TITLE = "Compare"
 SCRIPTS = ("tree.js", "inspector.js", "race.js", "compare.js")
@@ -40,7 +40,7 @@ def build(engine: Engine) -> Settings:
             line = status("sv-compare-status")
             models = gr.Dropdown(engine.titles, value=engine.titles[0], label="Models", filterable=False,
                                  visible=len(engine.titles) > 1)  # fmt: skip
-            chosen = settings(prompt)
+            chosen = lay_out(prompt)
         with gr.Column(scale=1, min_width=320, elem_classes="sv-main"):
             board = gr.HTML(
                 "", html_template=asset("compare.html"), js_on_load="".join(map(asset, SCRIPTS)) + STARTS,

@@ -55,7 +55,7 @@ class Column:
             values: of the inputs of `controls`.
             whole: also look at the prompt.
         """
-        if kind not in self.kinds:
+        if not isinstance(kind, str) or kind not in self.kinds:
             return "error", f"{self.letter} must be one of {', '.join(self.kinds.values())}; got {str(kind)[:40]!r}."
         return verdict(self.controls, values, whole) if kind == "speculation" else ("", "")
 
@@ -169,7 +169,7 @@ def column(letter: str, prompt: gr.Textbox, scalars: dict[str, Any]) -> Column:
     return Column(letter, kind, body, Controls(prompt, builders, verifiers, scalars), said)
 
 
-def settings(prompt: gr.Textbox) -> Settings:
+def lay_out(prompt: gr.Textbox) -> Settings:
     """Lay out everything below the prompt, marked for what is chosen at first."""
     scalars = scalar_controls()
     made = Settings(prompt, scalars, tuple(column(letter, prompt, scalars) for letter in FIRST))

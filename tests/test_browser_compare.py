@@ -77,6 +77,17 @@ def told(messages):
     return steps, figures, pairs
 
 
+def at(page, seconds):
+    """Wait until the page is drawn for a time of its clock."""
+    near = "time => Math.abs(document.querySelector('#sv-compare .sv-compare').dataset.time - time) < 1e-9"
+    page.wait_for_function(near, arg=seconds)
+
+
+def to_time(page, seconds):
+    page.locator(BOARD + ".sv-scrub").fill(repr(seconds) if seconds else "0")
+    at(page, seconds)
+
+
 def ends(steps):
     found, end = [], 0.0
     for step in steps:
@@ -146,7 +157,7 @@ def test_the_shared_clock_moves_every_run_by_its_own_times(serve, visit):
             assert later == sum(len(step["pieces"]) for step in steps["ABC".index(letter)][done:])
 
     for share in (0.0, 0.03, 0.4, 0.77, 1.0):
-        page.locator(BOARD + ".sv-scrub").fill(repr(share * longest))
+        to_time(page, share * longest)
         stands(share * longest)
     expect(page.locator(BOARD + ".sv-where")).to_have_text(f"{longest:.3f} of {longest:.3f} s")
     box = page.locator(BOARD + ".sv-race-svg").bounding_box()
@@ -165,30 +176,24 @@ def test_the_keyboard_alone_is_enough(serve, visit):
     clocks = [ends(column) for column in steps]
     moments = sorted({end for clock in clocks for end in clock})
     board = page.locator(BOARD + ".sv-compare")
-
-    def at(time):
-        page.wait_for_function(
-            "([time]) => Math.abs(document.querySelector('#sv-compare .sv-compare').dataset.time - time) < 1e-9",
-            arg=[time],
-        )
-
+    page.locator(BOARD + ".sv-fair").click()  # away from the tab, which has arrow keys of its own
     page.keyboard.press("Home")
-    at(0)
+    at(page, 0)
     page.keyboard.press("ArrowRight")
-    at(moments[0])
+    at(page, moments[0])
     page.keyboard.press("ArrowRight")
-    at(moments[1])
+    at(page, moments[1])
     page.keyboard.press("ArrowLeft")
-    at(moments[0])
+    at(page, moments[0])
     expect(page.locator(BOARD + ".sv-live")).to_contain_text("A ")
     page.keyboard.press("End")
-    at(moments[-1])
+    at(page, moments[-1])
     svg = column(page, "A").locator(".sv-svg")
     svg.focus()  # in a tree the arrows are that run's own steps
     page.keyboard.press("ArrowLeft")
-    at(clocks[0][-1])
+    at(page, clocks[0][-1])
     page.keyboard.press("ArrowLeft")
-    at(clocks[0][-2])
+    at(page, clocks[0][-2])
     page.keyboard.press("ArrowDown")
     expect(column(page, "A").locator(".node.selected")).to_have_count(1)
     expect(column(page, "A").locator(".sv-node")).to_contain_text("last token")
@@ -379,8 +384,7 @@ def test_hostile_text_is_only_ever_text(serve, visit):
         assert text.startswith(prompt)
     assert page.locator(f"{BOARD}img, {BOARD}script, {BOARD}a").count() == 0
     for share in (0.2, 0.6, 1):
-        scrub = page.locator(BOARD + ".sv-scrub")
-        scrub.fill(repr(share * float(scrub.get_attribute("max"))))
+        to_time(page, share * float(page.locator(BOARD + ".sv-scrub").get_attribute("max")))
         for node in column(page, "A").locator(".sv-svg .node").all():
             node.hover(force=True)
     for button in page.locator(BOARD + ".sv-texts button").all():

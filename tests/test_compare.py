@@ -262,7 +262,7 @@ def values(chosen, **changes):
 
 
 def test_the_tab_opens_with_two_configurations_and_plain_decoding(chosen):
-    entries = chosen.entries(values(chosen))
+    entries = chosen.read(values(chosen))
     assert [entry.title for entry in entries] == ["Sequoia × Sequoia", "Chain × Speculative sampling", "Plain decoding"]
     assert all((entry.config.prompt, entry.config.max_new_tokens) == ("a b c", 96) for entry in entries)
     assert chosen.possible(values(chosen))
@@ -276,7 +276,7 @@ def test_columns_have_parameters_of_their_own_and_share_the_rest(chosen):
         given[chosen.inputs.index(column.controls.builder.menu)] = "sequoia"
         given[chosen.inputs.index(column.controls.verifier.menu)] = "traversal"
         given[chosen.inputs.index(field)] = size
-    entries = chosen.entries(given)
+    entries = chosen.read(given)
     assert [entry.config.builder.size for entry in entries] == [8, 4, 12]
     assert {(entry.config.seed, entry.config.temperature, entry.config.verifier) for entry in entries} == {
         (7, 0.5, V["traversal"]())
@@ -284,12 +284,12 @@ def test_columns_have_parameters_of_their_own_and_share_the_rest(chosen):
 
 
 def test_a_third_column_may_be_off_and_two_are_always_there(chosen):
-    assert [entry.letter for entry in chosen.entries(values(chosen, C="off"))] == ["A", "B"]
+    assert [entry.letter for entry in chosen.read(values(chosen, C="off"))] == ["A", "B"]
     for letter, kind in (("A", "off"), ("B", "nonsense"), ("C", None), ("A", ["plain"])):
         given = values(chosen, **{letter: kind})
         assert not chosen.possible(given)
         with pytest.raises(ValueError, match=f"^{letter}: {letter} must be one of Speculation, Plain decoding"):
-            chosen.entries(given)
+            chosen.read(given)
 
 
 def test_impossible_and_lossy_pairs_are_told_by_column(chosen):
@@ -297,22 +297,22 @@ def test_impossible_and_lossy_pairs_are_told_by_column(chosen):
     kind, text = chosen.columns[1].verdict(*chosen.split(given)[1])
     assert kind == "impossible" and "chains" in text and not chosen.possible(given)
     with pytest.raises(ValueError, match=r"^B: Speculative sampling is defined for chains"):
-        chosen.entries(given)
+        chosen.read(given)
     told = dict(zip(map(id, chosen.outputs), chosen.told(given), strict=True))
     notices = [json.loads(told[id(column.said)])["kind"] for column in chosen.columns]
     assert notices == ["", "impossible", ""]
     lossy = values(chosen, **{"Verification rule of A": "typical"})
     assert chosen.possible(lossy) and chosen.columns[0].verdict(*chosen.split(lossy)[0])[0] == "lossy"
-    assert chosen.entries(lossy)[0].lossy == V["typical"].bias
+    assert chosen.read(lossy)[0].lossy == V["typical"].bias
 
 
 def test_what_all_share_is_refused_without_a_letter_and_what_is_hidden_is_not_read(chosen):
     with pytest.raises(ValueError, match=r"^Prompt must not be empty"):
-        chosen.entries(values(chosen, Prompt="  "))
+        chosen.read(values(chosen, Prompt="  "))
     with pytest.raises(ValueError, match=r"^Seed must be"):
-        chosen.entries(values(chosen, Seed=-1))
+        chosen.read(values(chosen, Seed=-1))
     given = values(chosen, **{"Tree builder of B": "nonsense", "B": "plain"})
-    assert chosen.entries(given)[1].plain and chosen.possible(given)
+    assert chosen.read(given)[1].plain and chosen.possible(given)
     assert not chosen.possible(values(chosen, **{"Tree builder of B": "nonsense"}))
 
 

@@ -63,7 +63,7 @@ def connect(engine: Engine, chosen: Settings, models, go, stop, line, board) -> 
     def run(title: Any, *values: Any) -> Iterator[dict]:
         yield {line: said("")}
         try:
-            for value in play(engine, chosen.entries(values), title):
+            for value in play(engine, chosen.read(values), title):
                 yield {board: value}
         except ValueError as error:
             yield {line: said(chosen.with_labels(str(error)), "error"), board: message("", state="done")}

@@ -42,9 +42,9 @@ def play(engine: Engine, entries: Sequence[Entry], title: str | None = None) -> 
     with engine.alone():
         if not engine.holds(title or engine.titles[0]):
             yield message("", state="loading", note="Loading the models. This happens once.")
-        pair = engine.take(title)
-        opening = head(entries, entries[0].config.prompt, pair.info["name"])
-        for news in decoded(pair, entries):
+        news_of = decoded(engine.take(title), entries)
+        opening = next(news_of)
+        for news in news_of:
             held.append(news)
             if "steps" in news or opened:
                 yield message(name, news=held, state="running", **opening)
@@ -55,7 +55,11 @@ def play(engine: Engine, entries: Sequence[Entry], title: str | None = None) -> 
 
 
 def decoded(pair: Any, entries: Sequence[Entry]) -> Iterator[dict[str, Any]]:
-    """The runs one after the other, as news; one that fails keeps what it wrote, and the others are decoded still."""
+    """What is compared, then the runs one after the other as news.
+
+    A run that fails keeps what it wrote, and the others are decoded still.
+    """
+    yield head(entries, entries[0].config.prompt, pair.info["name"])
     written: list[list[int]] = [[] for _ in entries]
     for at, entry in enumerate(entries):
         tally = Tally()
@@ -67,7 +71,8 @@ def decoded(pair: Any, entries: Sequence[Entry]) -> Iterator[dict[str, Any]]:
                 yield steps_news(at, entry, group, tally) | {"pairs": pairs(entries, written, at)}
             yield {"at": at, "state": "done", "pairs": pairs(entries, written, at, pair)}
         except Exception as error:
-            logging.getLogger(__name__).exception("a run of a comparison failed")
+            if tally.passes or not isinstance(error, ValueError):
+                logging.getLogger(__name__).exception("a run of a comparison failed")
             why = str(error) if isinstance(error, ValueError) else "The reason is in the server's log."
             yield {"at": at, "state": "error", "note": why}
 

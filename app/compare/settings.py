@@ -129,7 +129,7 @@ class Settings:
         found = [column.verdict(*mine)[0] for column, mine in zip(self.columns, self.split(values), strict=True)]
         return not {"impossible", "error"} & set(found)
 
-    def entries(self, values: Sequence[Any]) -> list[Entry]:
+    def read(self, values: Sequence[Any]) -> list[Entry]:
         """What the values of `inputs` ask to run.
 
         Raises:

@@ -97,7 +97,7 @@ function specvizCompare(element, fetchRecorded) {
   // ---- one column ----
 
   function build(about) {
-    const box = make('section', `sv-run sv-run-${about.letter}`);
+    const box = make('section', `sv-run sv-run-${about.letter}${about.plain ? ' plain' : ''}`);
     box.setAttribute('aria-label', `${about.letter}: ${about.title}`);
     const heading = make('h3', '', '');
     heading.append(specvizRaceKey(about.letter), make('b', '', about.letter), make('span', 'sv-run-title', about.title));

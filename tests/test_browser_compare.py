@@ -404,3 +404,20 @@ def test_every_width_and_scheme_fits(serve, visit, width, scheme):
     else:
         assert boxes[0]["y"] == boxes[1]["y"] == boxes[2]["y"], "side by side"
     assert all(box["x"] >= 0 and box["x"] + box["width"] <= width for box in boxes)
+
+
+def test_a_link_fills_in_both_columns_and_waits_for_run(serve, visit):
+    url = serve()
+    query = "tab=compare&seed=5&a.builder=k-ary&a.builder.width=3&b.decodes=plain&c.decodes=off"
+    page = visit(url)
+    page.goto(f"{url}?{query}")
+    expect(page.locator("#sv-compare-link")).to_contain_text("Opened from a link. Press Run to start.")
+    expect(page.get_by_label("Tree builder of A")).to_have_value("k-ary")
+    expect(page.get_by_label("Tree builder of B")).to_be_hidden()
+    expect(page.locator(BOARD + ".sv-recorded")).to_be_visible()
+    page.locator("#sv-compare-run").click()
+    finished(page)
+    expect(column(page, "A").locator(".sv-run-details")).to_contain_text("children 3")
+    expect(page.locator(BOARD + "section.sv-run")).to_have_count(2)
+    page.locator("#sv-compare-link .sv-link-copy").click()
+    page.wait_for_url(re.compile(r"tab=compare&.*seed=5.*a\.builder=k-ary.*b\.decodes=plain.*c\.decodes=off"))

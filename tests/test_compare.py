@@ -10,6 +10,7 @@ from specviz.payload import decode_rate
 
 gr = pytest.importorskip("gradio")
 
+from app import links  # noqa: E402
 from app.compare import runs, settings, texts  # noqa: E402
 from app.compare.entry import Entry  # noqa: E402
 from app.compare.figures import Tally  # noqa: E402
@@ -321,3 +322,23 @@ def test_menus_of_each_column_are_marked_for_its_own_choice(chosen):
     tree, chain = (dict(map(reversed, told[id(column.controls.verifier.menu)].choices))
                    for column in chosen.columns[:2])  # fmt: skip
     assert "✕ impossible" in tree["block"] and "✕" not in chain["block"]
+
+
+# ---- links ----
+
+
+def test_a_link_brings_back_every_column(chosen):
+    given = list(values(chosen, Seed=9, A="plain", C="speculation", Prompt="x & y"))
+    third = chosen.columns[2].controls
+    for control, value in ((third.builder.menu, "k-ary"), (third.builder.parameters["k-ary"][0], 3)):
+        given[chosen.inputs.index(control)] = value
+    query = links.write(chosen, given)
+    assert "a.decodes=plain" in query and "a.builder" not in query and "c.builder.width=3" in query
+    opened = links.read(chosen, f"?tab=compare&{query}")
+    assert not opened.changes and chosen.read(opened.values) == chosen.read(given)
+
+
+def test_a_stranger_s_link_is_checked(chosen):
+    hostile = "?tab=compare&a.decodes=off&b.builder=<b>&c.decodes=nothing&seed=-1&a.builder.size=9999"
+    opened = links.read(chosen, hostile)
+    assert len(chosen.read(opened.values)) == 3 and len(opened.changes) == 5

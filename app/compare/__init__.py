@@ -10,6 +10,7 @@ import gradio as gr
 
 from specviz.payload import message
 
+from .. import links
 from ..cards import said, status
 from ..live import STORIES, chips
 from ..session import Engine
@@ -38,6 +39,7 @@ def build(engine: Engine) -> Settings:
                 go = gr.Button("Run all", variant="primary", elem_id="sv-compare-run")
                 stop = gr.Button("Stop", interactive=False, elem_id="sv-compare-stop")
             line = status("sv-compare-status")
+            link = links.bar(TITLE, elem_id="sv-compare-link")
             models = gr.Dropdown(engine.titles, value=engine.titles[0], label="Models", filterable=False,
                                  visible=len(engine.titles) > 1)  # fmt: skip
             chosen = lay_out(prompt)
@@ -47,6 +49,7 @@ def build(engine: Engine) -> Settings:
                 server_functions=[recorded], elem_id="sv-compare", apply_default_css=False,
             )  # fmt: skip
     connect(engine, chosen, models, go, stop, line, board)
+    links.connect(link, links.Together({"models": models}, {"": chosen}), [go.click, prompt.submit])
     return chosen
 
 

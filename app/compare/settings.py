@@ -108,6 +108,15 @@ class Settings:
         """What `told` updates."""
         return [part for column in self.columns for part in column.outputs]
 
+    def names(self, values: Sequence[Any]) -> list[str | None]:
+        """What a link calls each of `inputs`, such as "seed" or "a.builder"; None for what does not matter."""
+        found = ["prompt", *self.scalars]
+        for column, (kind, mine) in zip(self.columns, self.split(values), strict=True):
+            own = column.controls.names(mine)[len(self.shared) :]
+            names = ["decodes", *(own if kind == "speculation" else [None] * len(own))]
+            found += [name and f"{column.letter.lower()}.{name}" for name in names]
+        return found
+
     def split(self, values: Sequence[Any]) -> list[tuple[Any, tuple[Any, ...]]]:
         """Of the values of `inputs`, what decodes each column and the values of its `controls.inputs`."""
         shared, rest = values[: len(self.shared)], values[len(self.shared) :]

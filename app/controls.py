@@ -9,6 +9,7 @@ from __future__ import annotations
 import json
 import math
 from collections.abc import Sequence
+from contextlib import nullcontext
 from dataclasses import Field, dataclass, fields
 from typing import Any
 
@@ -116,15 +117,16 @@ class Family:
         return made
 
 
-def family(label: str, registry: dict[str, type], chosen: str) -> Family:
-    """Lay out a menu and, below it, the parameters of what is chosen."""
+def family(label: str, registry: dict[str, type], chosen: str, fold: gr.Accordion | None = None) -> Family:
+    """Lay out a menu and, below it or in `fold`, the parameters of what is chosen."""
     menu = gr.Dropdown(
         [(cls.title, name) for name, cls in registry.items()], value=chosen, label=label, filterable=False
     )
     groups, parameters = {}, {}
-    for name, cls in registry.items():
-        with gr.Group(visible=name == chosen and bool(fields(cls))) as groups[name]:
-            parameters[name] = [parameter(f) for f in fields(cls)]
+    with fold or nullcontext():
+        for name, cls in registry.items():
+            with gr.Group(visible=name == chosen and bool(fields(cls))) as groups[name]:
+                parameters[name] = [parameter(f) for f in fields(cls)]
     shown = [name for name in registry if parameters[name]]
     menu.change(
         lambda name: [gr.Group(visible=name == other) for other in shown],

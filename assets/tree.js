@@ -61,7 +61,8 @@ function specvizLayout(step, isOpen) {
   return { marks, rows, columns: marks.reduce((most, mark) => Math.max(most, mark.x), 0) + 1 };
 }
 
-// A view of trees inside an <svg>. `on` has hover(key or null) and pick(key); zoom and pan last until reset().
+// A view of trees inside an <svg>. `on` has hover(key or null) and pick(key); zoom and pan last until reset(). Where it
+// has `smallest`, a tree that is too wide is drawn smaller down to that scale, as long as nobody zooms or pans.
 function specvizTree(svg, on) {
   const make = (name, attributes, parent, text) => {
     const node = document.createElementNS(SVG, name);
@@ -73,7 +74,7 @@ function specvizTree(svg, on) {
   const canvas = make('g', {}, svg);
   let step = null, layout = null, all = false, open = new Set(), selected = null, columns = 0;
   let grown = null, kept = null; // while its growth plays: what is there already, and the view before
-  let view = null, dx = 150, dy = 27, em = 8.4, size = 14, unit = 1, rows = 0;
+  let view = null, moved = false, dx = 150, dy = 27, em = 8.4, size = 14, unit = 1, rows = 0;
 
   function measure() {
     const phone = svg.clientWidth < 560;
@@ -114,9 +115,10 @@ function specvizTree(svg, on) {
       if (mark.hidden) fold(g, mark, mark.letter === 'more' ? -10 : mark.end - cx);
     });
     canvas.replaceChildren(edges, nodes);
-    if (!view) {
+    if (!view || (on.smallest && !moved && !grown)) {
+      const wide = on.smallest ? Math.max(on.smallest, svg.clientWidth / (columns * dx + 24 * unit)) : 1;
       const fits = (svg.clientHeight - 50) / (dy * (layout.rows + 0.6));
-      view = { x: 24 * unit, y: dy + 2, k: grown ? Math.min(1, Math.max(0.6, fits)) : 1 };
+      view = { x: 24 * unit, y: dy + 2, k: Math.min(1, grown ? Math.max(0.6, fits) : wide) };
     }
     place();
     mark();
@@ -155,6 +157,7 @@ function specvizTree(svg, on) {
   function zoom(factor, x = svg.clientWidth / 2, y = svg.clientHeight / 2) {
     const k = Math.min(4, Math.max(0.15, view.k * factor)), f = k / view.k;
     view = { k, x: x - (x - view.x) * f, y: y - (y - view.y) * f };
+    moved = true;
     place();
   }
 
@@ -162,6 +165,7 @@ function specvizTree(svg, on) {
     const x = view.x + target.x * dx * view.k, y = view.y + target.y * dy * view.k, edge = 30;
     view.x += Math.max(0, edge - x) - Math.max(0, x + dx * view.k * 0.8 - svg.clientWidth);
     view.y += Math.max(0, edge - y) - Math.max(0, y + edge - svg.clientHeight);
+    moved = true;
     place();
   }
 
@@ -187,7 +191,7 @@ function specvizTree(svg, on) {
       const x = event.clientX - grip.x, y = event.clientY - grip.y;
       if (!grip.moved && Math.hypot(x, y) < 5) return;
       if (!grip.moved) svg.setPointerCapture(event.pointerId);
-      grip.moved = true;
+      grip.moved = moved = true;
       view = { ...grip.view, x: grip.view.x + x, y: grip.view.y + y };
       place();
     } else if (step) {
@@ -226,7 +230,7 @@ function specvizTree(svg, on) {
       const newest = grown && layout.marks.find(item => item.node === grown.newest);
       if (newest) reveal(newest);
     },
-    clear() { step = layout = null; columns = rows = 0; view = null; all = false; canvas.replaceChildren(); },
+    clear() { step = layout = null; columns = rows = 0; view = null; moved = all = false; canvas.replaceChildren(); },
     select(key, look = false) {
       selected = key;
       if (!layout) return;
@@ -235,7 +239,7 @@ function specvizTree(svg, on) {
       if (look && target) reveal(target);
     },
     toggle() { all = !all; open = new Set(); draw(); return all; },
-    reset() { view = null; draw(); },
+    reset() { view = null; moved = false; draw(); },
     zoom,
     // The key of the mark next to the selected one: "up", "down", "parent" or "child".
     walk(way) {

@@ -47,9 +47,20 @@ class Comparison:
         """What was found, for people; `dtype` is the models' number format."""
         if self.equal:
             return f"Same seed, same text: all {self.compared} tokens equal plain decoding."
-        told = f"Equal to plain decoding up to token {self.position}; there the two best candidates were"
-        rounding = f" ({dtype} rounding)" if dtype and self.margin < NEARLY_TIED else ""
-        return f"{told} {self.margin:.2g} apart{rounding}."
+        return f"Equal to plain decoding up to token {self.position}{parted(self.margin, dtype)}."
+
+
+def parted(margin: float | None, dtype: str | None) -> str:
+    """The end of a sentence on two texts that part although they should not, after what they have in common.
+
+    Args:
+        margin: as in `Comparison`.
+        dtype: the models' number format.
+    """
+    if margin is None:
+        return ""
+    rounding = f" ({dtype} rounding)" if dtype and margin < NEARLY_TIED else ""
+    return f"; there the two best candidates were {margin:.2g} apart{rounding}"
 
 
 def promised(verifier: Verifier, temperature: float) -> bool:
@@ -74,15 +85,15 @@ def comparing(pair: Pair, config: RunConfig, tokens: Sequence[int]) -> Iterator[
     position = -1
     for position, step in enumerate(islice(autoregress_steps(pair, config), len(tokens))):
         if step.emitted[0] != tokens[position]:
-            yield Comparison(position + 1, position, _margin(pair, config, context + list(tokens[:position])))
+            yield Comparison(position + 1, position, margin_at(pair, config, context + list(tokens[:position])))
             return
         yield Comparison(position + 1)
     if position + 1 < len(tokens):  # plain decoding has ended, and the run has not
         yield Comparison(position + 2, position + 1)
 
 
-def _margin(pair: Pair, config: RunConfig, context: list[int]) -> float:
-    """The distance between the two best candidates after `context`."""
+def margin_at(pair: Pair, config: RunConfig, context: list[int]) -> float:
+    """The distance between the two best candidates after `context`, token ids; see `Comparison`."""
     tree = TokenTree(context[-1], start=len(context) - 1)
     p = Rows(pair.open(context)[0].forward(tree, [0]), config.target_sampling)
     if config.temperature == 0:

@@ -1,0 +1,106 @@
+// The race: tokens against seconds, one stepped line a run, each with a dash and a mark of its own, and a cursor.
+
+const RACE_MARKS = { A: 'M0 -5.5A5.5 5.5 0 1 1 0 5.5A5.5 5.5 0 1 1 0 -5.5Z', B: 'M-5 -5H5V5H-5Z', C: 'M0 -6.5L6.2 5H-6.2Z' };
+
+// About `many` round numbers from 0 to `most`.
+function specvizTicks(most, many) {
+  if (!(most > 0)) return [0];
+  const rough = most / many, power = 10 ** Math.floor(Math.log10(rough));
+  const step = [1, 2, 5, 10].map(factor => factor * power).find(size => size >= rough * 0.999);
+  return Array.from({ length: Math.floor(most / step + 1e-9) + 1 }, (_, i) => Number((i * step).toPrecision(6)));
+}
+
+// A run is { letter, ends: seconds at which its steps ended, totals: tokens written by then }.
+function specvizRace(svg, seek) {
+  const make = (name, attributes, parent, text) => {
+    const node = document.createElementNS(SVG, name);
+    for (const [key, value] of Object.entries(attributes)) node.setAttribute(key, value);
+    if (text !== undefined) node.textContent = text;
+    parent.append(node);
+    return node;
+  };
+  const lines = make('g', {}, svg), cursor = make('g', { class: 'cursor' }, svg);
+  let runs = [], now = 0, most = { x: 0, y: 0 }, box = { left: 0, right: 1, top: 0, bottom: 1 };
+  const x = seconds => box.left + (box.right - box.left) * (most.x ? seconds / most.x : 0);
+  const y = tokens => box.bottom - (box.bottom - box.top) * (most.y ? tokens / most.y : 0);
+
+  function draw() {
+    const unit = parseFloat(getComputedStyle(document.documentElement).fontSize) / 16;
+    const width = svg.clientWidth, height = svg.clientHeight, size = 12.5 * unit;
+    box = { left: 44 * unit, right: width - 34 * unit, top: 20 * unit, bottom: height - 38 * unit };
+    most = { x: Math.max(0, ...runs.map(run => run.ends.at(-1) || 0)), y: Math.max(0, ...runs.map(run => run.totals.at(-1) || 0)) };
+    lines.replaceChildren();
+    svg.style.fontSize = `${size}px`;
+    for (const tick of specvizTicks(most.y, 5)) {
+      make('line', { class: 'grid', x1: box.left, x2: box.right, y1: y(tick), y2: y(tick) }, lines);
+      make('text', { x: box.left - 7 * unit, y: y(tick), dy: '.34em', 'text-anchor': 'end' }, lines, tick);
+    }
+    for (const tick of specvizTicks(most.x, Math.max(2, width / 130))) {
+      make('line', { class: 'grid', x1: x(tick), x2: x(tick), y1: box.bottom, y2: box.bottom + 5 }, lines);
+      make('text', { x: x(tick), y: box.bottom + 17 * unit, 'text-anchor': 'middle' }, lines, tick);
+    }
+    make('text', { x: box.right, y: height - 5 * unit, 'text-anchor': 'end' }, lines, 'seconds of decoding');
+    make('text', { x: box.left, y: 11 * unit, 'text-anchor': 'start' }, lines, 'tokens');
+    const ends = [];
+    for (const run of runs) {
+      if (!run.ends.length) continue;
+      const path = run.ends.map((end, i) => `H${x(end).toFixed(1)}V${y(run.totals[i]).toFixed(1)}`).join('');
+      make('path', { class: `line sv-run-${run.letter}`, 'data-letter': run.letter, d: `M${box.left} ${box.bottom}${path}` }, lines);
+      ends.push({ letter: run.letter, x: x(run.ends.at(-1)), y: y(run.totals.at(-1)) });
+    }
+    let taken = -Infinity; // letters that would stand on one another move aside
+    for (const end of ends.sort((a, b) => a.x - b.x)) {
+      const at = Math.max(end.x + 6 * unit, taken + 15 * unit);
+      make('text', { class: `name sv-run-${end.letter}`, x: at, y: end.y - 6 * unit }, lines, end.letter);
+      taken = at;
+    }
+    place();
+  }
+
+  function place() {
+    cursor.replaceChildren();
+    if (!most.x) return;
+    make('line', { x1: x(now), x2: x(now), y1: box.top, y2: box.bottom }, cursor);
+    for (const run of runs) {
+      const done = run.ends.filter(end => end <= now).length;
+      const at = Math.min(now, run.ends.at(-1) ?? 0);
+      make('path', { class: `mark sv-run-${run.letter}`, d: RACE_MARKS[run.letter], transform: `translate(${x(at)} ${y(done ? run.totals[done - 1] : 0)})` }, cursor);
+    }
+  }
+
+  let held = false;
+  const point = event => {
+    const at = (event.clientX - svg.getBoundingClientRect().left - box.left) / (box.right - box.left);
+    seek(Math.min(1, Math.max(0, at)) * most.x);
+  };
+  svg.addEventListener('pointerdown', event => {
+    if (event.button || !most.x) return;
+    held = true;
+    svg.setPointerCapture(event.pointerId);
+    point(event);
+  });
+  svg.addEventListener('pointermove', event => { if (held) point(event); });
+  for (const name of ['pointerup', 'pointercancel']) svg.addEventListener(name, () => { held = false; });
+  new ResizeObserver(() => { if (svg.clientWidth) draw(); }).observe(svg);
+
+  return {
+    show(all) { runs = all; draw(); },
+    at(seconds) { now = seconds; place(); },
+  };
+}
+
+// A run's line and mark, for a key beside its name.
+function specvizRaceKey(letter) {
+  const svg = document.createElementNS(SVG, 'svg');
+  svg.setAttribute('viewBox', '0 -8 40 16');
+  svg.setAttribute('aria-hidden', 'true');
+  svg.classList.add('key');
+  for (const [name, d] of [['line', 'M0 0H40'], ['mark', RACE_MARKS[letter]]]) {
+    const path = document.createElementNS(SVG, 'path');
+    path.setAttribute('class', `${name} sv-run-${letter}`);
+    path.setAttribute('d', d);
+    if (name === 'mark') path.setAttribute('transform', 'translate(20 0)');
+    svg.append(path);
+  }
+  return svg;
+}

@@ -13,7 +13,7 @@ import numpy as np
 
 from ._version import __version__
 from .config import RunConfig
-from .distributions import Rows, Sampling, probabilities
+from .distributions import Rows, Sampling, probability_rows
 from .protocols import Pair, Session, compatible
 from .randomness import Randomness, Seeded, first_arrivals
 from .record import Step, Timing, Trace, Verdict
@@ -37,7 +37,7 @@ class DraftSession:
         logits = self.session.forward(self.tree, nodes)
         self.seconds += perf_counter() - began
         self.passes += 1
-        rows = [probabilities(row, self.sampling) for row in logits]
+        rows = probability_rows(logits, self.sampling)
         self.tree.draft_rows.update(zip(nodes, rows, strict=True))
         return rows
 

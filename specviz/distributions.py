@@ -12,8 +12,12 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from .randomness import smallest
+
 COLDEST = 0.001  # below it, differences that rounding makes would decide
 NOTHING = 1e-290  # smaller chances count as none: noise divided by them would overflow
+FIRST_LOOK = 256  # tokens that are sorted first in search of top-p's mass
+TOGETHER = 1 << 16  # numbers that are worked on at once: as many as a core's own cache holds
 
 
 @dataclass(frozen=True)
@@ -50,13 +54,13 @@ class Sampling:
 
 def softmax(logits: np.ndarray, temperature: float = 1.0) -> np.ndarray:
     """Probabilities of logits [..., V] at a temperature above 0, in float64."""
-    row = np.array(logits, dtype=np.float64)
-    row -= row.max(axis=-1, keepdims=True)
+    row = np.subtract(logits, logits.max(axis=-1, keepdims=True), dtype=np.float64)
     if temperature != 1:
-        row /= temperature
+        row *= 1 / temperature
     np.exp(row, out=row)
-    row[row < NOTHING] = 0.0
-    row /= row.sum(axis=-1, keepdims=True)
+    if row.min() < NOTHING:
+        row[row < NOTHING] = 0.0
+    row *= 1 / row.sum(axis=-1, keepdims=True)
     return row
 
 
@@ -72,15 +76,34 @@ def probabilities(logits: np.ndarray, sampling: Sampling) -> np.ndarray:
     row = softmax(logits, sampling.temperature)
     if sampling.plain:
         return row
-    order = np.argsort(-row, kind="stable")
-    keep = len(row) if sampling.top_k is None else min(int(sampling.top_k), len(row))
-    if sampling.top_p < 1:
-        mass = np.cumsum(row[order[:keep]])
-        # The token that crosses the threshold is kept; top-p acts on what top-k left, renormalised.
-        keep = min(keep, int(np.searchsorted(mass, sampling.top_p * mass[-1])) + 1)
+    kept = _kept(row, sampling)
     cut = np.zeros_like(row)
-    cut[order[:keep]] = row[order[:keep]]
+    cut[kept] = row[kept]
     return normalise(cut)
+
+
+def _kept(row: np.ndarray, sampling: Sampling) -> np.ndarray:
+    """The tokens that top-k and then top-p leave, most probable first; no more of the vocabulary is sorted than it takes."""
+    most = len(row) if sampling.top_k is None else min(int(sampling.top_k), len(row))
+    if sampling.top_p >= 1:
+        return smallest(-row, most)
+    count = most if sampling.top_k is not None else min(most, FIRST_LOOK)
+    while True:
+        order = smallest(-row, count)
+        mass = np.cumsum(row[order])
+        # The token that crosses the threshold is kept; top-p acts on what top-k left, renormalised.
+        threshold = sampling.top_p * (mass[-1] if count == most else row.sum())
+        if mass[-1] >= threshold:
+            return order[: int(np.searchsorted(mass, threshold)) + 1]
+        count = min(most, 16 * count)
+
+
+def probability_rows(logits: np.ndarray, sampling: Sampling) -> list[np.ndarray]:
+    """`probabilities` of every row of logits [n, V]: several rows at once where they are short."""
+    if sampling.temperature == 0 or not sampling.plain:
+        return [probabilities(row, sampling) for row in logits]
+    many = max(1, TOGETHER // logits.shape[1])
+    return [row for i in range(0, len(logits), many) for row in softmax(logits[i : i + many], sampling.temperature)]
 
 
 class Rows:
@@ -124,12 +147,16 @@ class Rows:
         inner = sorted(set(nodes))
         place = {node: i for i, node in enumerate(inner)}
         above = [place[node] for node in nodes]
-        logits = self.logits[inner]
-        logits = logits - logits.max(axis=1, keepdims=True)
-        if temperature != 1:
-            logits /= temperature
-        wanted = logits[above, tokens].astype(np.float64)
-        total = np.exp(logits, out=logits).sum(axis=1)
+        top, total = np.empty(len(inner)), np.empty(len(inner))
+        many = max(1, TOGETHER // self.logits.shape[1])
+        for i in range(0, len(inner), many):
+            part = self.logits[inner[i : i + many]]
+            highest = part.max(axis=1)
+            part -= highest[:, None]
+            if temperature != 1:
+                part *= 1 / temperature
+            top[i : i + many], total[i : i + many] = highest, np.exp(part, out=part).sum(axis=1)
+        wanted = (self.logits[nodes, tokens] - top[above]) * (1 / temperature)
         return (np.exp(wanted) / total[above]).tolist()
 
 
@@ -159,5 +186,6 @@ def total_variation(p: np.ndarray, q: np.ndarray) -> float:
 
 def entropy(row: np.ndarray) -> float:
     """Shannon entropy of a row in nats."""
-    positive = row[row > 0]
-    return float(-(positive * np.log(positive)).sum())
+    doubt = np.log(np.maximum(row, NOTHING))
+    doubt *= row
+    return float(-doubt.sum())

@@ -61,10 +61,11 @@ def without(d: np.ndarray, drawn: list[int]) -> np.ndarray:
     """
     rest = d.copy()
     rest[drawn[-1]] = 0.0
-    if not rest.any():
+    total = rest.sum()
+    if total == 0:
         rest[:] = 1.0
         rest[drawn] = 0.0
-    total = rest.sum()
+        total = len(rest) - len(set(drawn))
     if total > 0:
         rest /= total
     return rest  # all zeros once the whole vocabulary was drawn

@@ -8,7 +8,8 @@ import pytest
 ROOT = Path(__file__).resolve().parent.parent
 FILES = sorted([*ROOT.glob("specviz/**/*.py"), *ROOT.glob("app/**/*.py")])
 LEVELS = [
-    {"tree", "distributions", "randomness", "reading", "_version"},
+    {"tree", "randomness", "reading", "_version"},
+    {"distributions"},
     {"config", "acceptance", "parameters", "laws", "cost_table"},
     {"record"},
     {"protocols"},

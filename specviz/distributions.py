@@ -83,7 +83,7 @@ def probabilities(logits: np.ndarray, sampling: Sampling) -> np.ndarray:
 
 
 def _kept(row: np.ndarray, sampling: Sampling) -> np.ndarray:
-    """The tokens that top-k and then top-p leave, most probable first; no more of the vocabulary is sorted than it takes."""
+    """The tokens that top-k and then top-p leave, most probable first, without sorting more of them than it takes."""
     most = len(row) if sampling.top_k is None else min(int(sampling.top_k), len(row))
     if sampling.top_p >= 1:
         return smallest(-row, most)

@@ -17,7 +17,7 @@ from specviz.same_text import comparing, promised
 
 from . import menus
 from .controls import Controls, controls
-from .session import Engine, paced
+from .session import Engine, ahead, paced
 from .stage import ASSETS, notice, sentence, stage
 
 TITLE = "Live"
@@ -162,7 +162,7 @@ def play(engine: Engine, config: Any, lossy: str | None = None, title: str | Non
         try:
             pair = engine.take(title)
             about = head(config, config.prompt, pair.info["name"], lossy)
-            for group in paced(speculate(pair, config)):
+            for group in ahead(speculate(pair, config), paced):
                 written += [token for step in group for token in step.emitted]
                 steps = [step_payload(step, config.verifier) for step in group]
                 first = {} if begun else {"head": about, "plain_rate": engine.plain_rate(config, title=title)}

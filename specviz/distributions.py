@@ -9,6 +9,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
@@ -131,6 +132,17 @@ class Rows:
         wanted = logits[above, tokens].astype(np.float64)
         total = np.exp(logits, out=logits).sum(axis=1)
         return (np.exp(wanted) / total[above]).tolist()
+
+
+def rows_of(logits: Any, sampling: Sampling, ahead: int = 1) -> Rows:
+    """The probability rows of a pass, wherever its logits are.
+
+    Args:
+        logits: of the pass, [n, V]; those on a device have a method `rows` that makes their own kind of rows.
+        sampling: how a row is post-processed.
+        ahead: how many rows are wanted in any case, so that a device sends them as soon as the pass is over.
+    """
+    return Rows(logits, sampling) if isinstance(logits, np.ndarray) else logits.rows(sampling, ahead)
 
 
 def normalise(weights: np.ndarray) -> np.ndarray:

@@ -95,6 +95,8 @@ def load_pair(
     check_tree_reading("target", model)
     if drafter is not None:
         check_tree_reading("draft", drafter, model)
+    for side in filter(None, (model, drafter)):
+        side.capture_graphs()
     text = TokenText(tokenizer)
     names = [_short(name) for name in (target, draft) if name is not None]
     info = {

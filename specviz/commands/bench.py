@@ -9,7 +9,7 @@ from dataclasses import asdict
 from pathlib import Path
 
 from ..config import RunConfig
-from .options import add_pair, add_sampling, add_strategy, refuse_unused, strategy
+from .options import add_pair, add_sampling, add_strategy, loading, refuse_unused, strategy
 
 HELP = "Time transformers' generation, plain decoding and tree speculation side by side."
 HELD_OUT = Path(__file__).resolve().parent.parent / "training" / "prompts.json"
@@ -52,7 +52,7 @@ def run(args: argparse.Namespace) -> int | None:
     from ..bench_rules import rules_table
     from ..models.pair import load_pair
 
-    pair = load_pair(args.target, args.draft, device=args.device, dtype=args.dtype)
+    pair = load_pair(args.target, args.draft, **loading(args))
     builders = [builder] if builder else None
     if args.same_text:
         prompts = given or [*PROMPTS, *built_in_prompts()]

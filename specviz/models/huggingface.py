@@ -18,6 +18,7 @@ from ..tree import TokenTree
 from .cache import TreeCache
 from .direct import DirectForward, direct_forward
 from .graphs import cuda_graphs, static_passes
+from .offload import SpreadCache, computing_device, layer_devices
 from .rows import DeviceLogits, push
 
 RUN = 512  # committed tokens read in one pass before the tree joins in: bounds the size of the mask
@@ -50,10 +51,11 @@ class HuggingFaceModel:
                 'Load the model with attn_implementation="sdpa".'
             )
         self.model = model.eval()
-        self.device, self.dtype = model.device, model.dtype
+        self.device, self.dtype = computing_device(model), model.dtype
         self.embeddings = model.get_input_embeddings().weight.shape[0]
         self.vocab_size = vocab_size or model.get_output_embeddings().weight.shape[0]
         self.layers = layers or config.num_hidden_layers
+        self.spread = len(layer_devices(model)) > 1
         self.direct = direct or direct_forward(model)
         self.static = static_passes(self.direct)  # on a GPU: passes of fixed shape, which can be captured
         self.lazy = self.device.type == "cuda"  # whether logits stay where they are until they are read
@@ -62,6 +64,10 @@ class HuggingFaceModel:
     def open(self, tokens: Sequence[int], target: HuggingFaceSession | None = None) -> HuggingFaceSession:
         """A session that starts with `tokens`; `target` is the target's where this model drafts for it."""
         return HuggingFaceSession(self, tokens)
+
+    def new_cache(self) -> TreeCache:
+        """An empty cache for one text."""
+        return SpreadCache(self.layers) if self.spread else TreeCache(self.layers)
 
     def capture_graphs(self) -> None:
         """From now on replay passes of fixed shape as CUDA graphs, where the model has such passes."""
@@ -140,7 +146,7 @@ class HuggingFaceSession:
     def __init__(self, model: HuggingFaceModel, tokens: Sequence[int], cache: TreeCache | None = None) -> None:
         self.model = model
         self.context = list(tokens)
-        self.cache = TreeCache(model.layers) if cache is None else cache
+        self.cache = model.new_cache() if cache is None else cache
         self._read = 0  # tokens of the context that the cache holds; never the last, which is the root of the tree
         self._sees = np.zeros((64, 64), dtype=bool)  # [slot, slot] of the tree: its row may attend to its column
         self._forget()

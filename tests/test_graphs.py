@@ -10,11 +10,13 @@ torch = pytest.importorskip("torch")
 transformers = pytest.importorskip("transformers")
 
 import specviz  # noqa: E402
-from specviz.models import graphs  # noqa: E402
+from specviz.distributions import Sampling  # noqa: E402
+from specviz.models import direct, graphs, rows  # noqa: E402
 from specviz.models.early_exit import first_layers  # noqa: E402
 from specviz.models.graphs import BUCKETS, StaticPasses, slots_bucket  # noqa: E402
+from specviz.models.huggingface import HuggingFaceModel  # noqa: E402
 from specviz.models.selftest import check_tree_reading  # noqa: E402
-from tests.test_huggingface import alone, along, make, random_run, random_tree  # noqa: E402
+from tests.test_huggingface import FAMILIES, V, alone, along, make, random_run, random_tree  # noqa: E402
 
 pytestmark = pytest.mark.adapter
 DIRECT = ("llama", "qwen2")
@@ -214,3 +216,35 @@ def test_slots_are_rounded_up_by_a_quarter_at_most(monkeypatch):
     for slots in range(1, 9000, 7):
         assert slots <= slots_bucket(slots) <= max(256, 1.25 * slots + 256)
     assert len({slots_bucket(n) for n in range(1, 4097)}) <= 14
+
+
+@pytest.mark.parametrize("padded", [True, False])
+def test_a_pass_and_its_rows_mix_no_devices(padded, monkeypatch):
+    """On the device that only knows shapes, where anything left on the CPU would be refused."""
+    pulled = []
+
+    def fuse(linears):  # weights without numbers cannot be views of others
+        return torch.cat([linear.weight for linear in linears]), None
+
+    def pull(tensor):
+        pulled.append(tensor.device.type)
+        return np.zeros(tensor.shape, dtype=np.float64 if tensor.is_floating_point() else np.int64)
+
+    monkeypatch.setattr(direct, "_fuse", fuse)
+    monkeypatch.setattr(rows, "pull", pull)
+    with torch.device("meta"):
+        model = HuggingFaceModel(transformers.AutoModelForCausalLM.from_config(FAMILIES["llama"]))
+    model.lazy = True
+    if padded:
+        static(model)
+    session = model.open([3, 1, 4, 1, 5])
+    for _ in range(3):
+        tree = random_tree(np.random.default_rng(0), session.context, 7)
+        logits = session.forward(tree, range(7))
+        for sampling in (Sampling(0.0), Sampling(0.7), Sampling(0.7, top_p=0.9, top_k=20)):
+            found = logits.rows(sampling, ahead=2)
+            assert found[0].shape == found[5].shape == (V,)
+            assert len(found.of([0, 1, 0], [3, 4, 5])) == len(found.of([0, 2, 1], [3, 4, 5], plain=True)) == 3
+        session.commit(tree, tree.topology.path(6), [*along(tree, 6), 7])
+    assert set(pulled) == {"meta"} and session.cache._block.device.type == "meta"
+    assert bool(model.static and model.static.passes) is padded

@@ -13,6 +13,7 @@ from typing import Any
 import torch
 import torch.nn.functional as F
 
+from .attention import attend
 from .cache import TreeCache
 
 FAMILIES = ("llama", "qwen2", "mistral")
@@ -106,9 +107,7 @@ class DirectForward:
             turned = turned * cos + turned.roll(width // 2, -1) * sin
             q, k = turned[:, :heads].transpose(0, 1)[None], turned[:, heads:].transpose(0, 1)[None]
             k, v = cache.update(k, qkv[:, heads + kv_heads :].transpose(0, 1)[None], index)
-            mixed = F.scaled_dot_product_attention(
-                q, k, v, attn_mask=mask, is_causal=causal, scale=layer.scale, enable_gqa=heads != kv_heads
-            )  # fmt: skip
+            mixed = attend(q, k, v, mask, causal, layer.scale)
             mixed = mixed[0].transpose(0, 1).reshape(m, heads * width)
             x = x + F.linear(mixed, layer.out, layer.out_bias)
             gate, up = F.linear(layer.after(x), layer.gate_up, layer.gate_up_bias).chunk(2, dim=-1)

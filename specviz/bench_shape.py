@@ -147,7 +147,7 @@ def time_passes(
         context: the text.
         sizes: nodes of the trees.
         rounds: how often each size is timed; medians are reported.
-        burst: passes of one kind in a row, of which the fastest counts less than their median.
+        burst: passes of one kind in a row; their median counts, and one before them does not.
     """
     session = model.open(context)
     session.forward(TokenTree(context[-1], start=len(context) - 1), [0])[0]  # the text is read

@@ -63,6 +63,15 @@ def test_an_offloaded_pair_writes_the_text_of_the_whole_one(tmp_path):
     assert specviz.run(pair, config).tokens == specviz.run(whole, config).tokens
 
 
+def test_a_model_that_fits_is_read_directly(tmp_path):
+    pytest.importorskip("accelerate")
+    if torch.cuda.is_available():
+        pytest.skip("this is about a machine where everything goes to the CPU")
+    model = HuggingFaceModel(load_model("target", saved("llama", tmp_path), CPU, torch.float32, "auto"))
+    assert model.direct is not None and not model.spread
+    random_run(model, np.random.default_rng(3))
+
+
 def test_early_exit_shares_the_hooks_of_its_target(tmp_path):
     pytest.importorskip("accelerate")
     config = specviz.RunConfig(

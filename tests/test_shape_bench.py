@@ -45,6 +45,8 @@ def test_every_shape_can_be_read_directly():
     for name in SHAPES:
         config = shape_config(name, "target")
         assert config.model_type in FAMILIES and config.rope_parameters.get("rope_type", "default") in ROTARIES
+        assert config.eos_token_id is None
+    assert shape_config("embedded", "target").eos_token_id is None
     assert shape_config("embedded", "target").num_hidden_layers == 8
     assert shape_config("embedded", "draft").num_hidden_layers == 1
 

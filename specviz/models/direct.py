@@ -127,7 +127,7 @@ def direct_forward(model: Any) -> DirectForward | None:
         and not any(kind != "full_attention" for kind in getattr(config, "layer_types", None) or ())
         and not getattr(config, "sliding_window", None)
         and config.max_position_embeddings <= 1 << 18
-        and getattr(model, "hf_device_map", None) is None
+        and not any(hasattr(module, "_hf_hook") for module in model.modules())  # weights that come and go
     )
     if not known:
         return None

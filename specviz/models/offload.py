@@ -11,9 +11,11 @@ from collections.abc import Sequence
 from importlib.util import find_spec
 from typing import Any
 
+import numpy as np
 import torch
 
 from .cache import CHUNK, TreeCache
+from .rows import push
 
 OFFLOADS = ("auto", "balanced", "cpu", "disk")
 
@@ -112,5 +114,5 @@ class SpreadCache(TreeCache):
         self.used = start + len(slots)
         for block in self._blocks:
             if block is not None and list(slots) != list(range(start, self.used)):
-                index = torch.tensor(slots, device=block.device)
+                index = push(np.array(slots), block.device)
                 block[:, :, :, start : self.used] = block.index_select(3, index)

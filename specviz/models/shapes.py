@@ -60,11 +60,12 @@ def shape_config(name: str, role: str) -> Any:
     """
     from transformers import AutoConfig, LlamaConfig
 
+    nowhere = dict(bos_token_id=None, eos_token_id=None)  # no text ends before its length
     if name == "embedded":
-        return AutoConfig.from_pretrained(EMBEDDED / role, local_files_only=True, trust_remote_code=False)
+        return AutoConfig.from_pretrained(EMBEDDED / role, local_files_only=True, trust_remote_code=False, **nowhere)
     if name not in SHAPES:
         raise ValueError(f"{role} shape must be one of {', '.join([*SHAPES, 'embedded'])}; got {name!r}.")
-    return LlamaConfig(**SHAPES[name])
+    return LlamaConfig(**SHAPES[name], **nowhere)
 
 
 def random_pair(

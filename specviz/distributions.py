@@ -9,6 +9,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
@@ -98,14 +99,6 @@ def _kept(row: np.ndarray, sampling: Sampling) -> np.ndarray:
         count = min(most, 16 * count)
 
 
-def probability_rows(logits: np.ndarray, sampling: Sampling) -> list[np.ndarray]:
-    """`probabilities` of every row of logits [n, V]: several rows at once where they are short."""
-    if sampling.temperature == 0 or not sampling.plain:
-        return [probabilities(row, sampling) for row in logits]
-    many = max(1, TOGETHER // logits.shape[1])
-    return [row for i in range(0, len(logits), many) for row in softmax(logits[i : i + many], sampling.temperature)]
-
-
 class Rows:
     """The probability rows of a tree, computed from logits when they are asked for.
 
@@ -128,6 +121,14 @@ class Rows:
         if node not in self._rows:
             self._rows[node] = probabilities(self.logits[node], self.sampling)
         return self._rows[node]
+
+    def every(self) -> list[np.ndarray]:
+        """All rows: several at once where they are short."""
+        if self.sampling.temperature == 0 or not self.sampling.plain:
+            return [self[node] for node in range(len(self))]
+        logits, many = self.logits, max(1, TOGETHER // self.logits.shape[1])
+        parts = (logits[i : i + many] for i in range(0, len(logits), many))
+        return [row for part in parts for row in softmax(part, self.sampling.temperature)]
 
     def of(self, nodes: Sequence[int], tokens: Sequence[int], plain: bool = False) -> list[float]:
         """Probabilities of `tokens[i]` after `nodes[i]`; with `plain` those of the model itself, at temperature 1.
@@ -158,6 +159,17 @@ class Rows:
             top[i : i + many], total[i : i + many] = highest, np.exp(part, out=part).sum(axis=1)
         wanted = (self.logits[nodes, tokens] - top[above]) * (1 / temperature)
         return (np.exp(wanted) / total[above]).tolist()
+
+
+def rows_of(logits: Any, sampling: Sampling, ahead: int = 1) -> Rows:
+    """The probability rows of a pass, wherever its logits are.
+
+    Args:
+        logits: of the pass, [n, V]; those on a device have a method `rows` that makes their own kind of rows.
+        sampling: how a row is post-processed.
+        ahead: how many rows are wanted in any case, so that a device sends them as soon as the pass is over.
+    """
+    return Rows(logits, sampling) if isinstance(logits, np.ndarray) else logits.rows(sampling, ahead)
 
 
 def normalise(weights: np.ndarray) -> np.ndarray:

@@ -20,6 +20,7 @@ LEVELS = [
     {"measure_nodes", "measure_traces", "machines", "forecast"},
     {"plots", "agreement", "sweep"},
     {"bench", "offline"},
+    {"bench_shape"},
     {"commands"},
     {"cli"},
     {"__main__", "app"},
@@ -30,7 +31,14 @@ ONLY = {
     "transformers": ("specviz/models/", "specviz/training/", "specviz/bench.py"),
     "gradio": ("app/",),
     "plotly": ("specviz/plots/", "app/"),
-    "time": ("specviz/decode.py", "specviz/cost.py", "specviz/bench.py", "specviz/train.py", "app/"),
+    "time": (
+        "specviz/decode.py",
+        "specviz/cost.py",
+        "specviz/bench.py",
+        "specviz/bench_shape.py",
+        "specviz/train.py",
+        "app/",
+    ),
     "random": ("specviz/randomness.py", "specviz/training/"),
 }
 

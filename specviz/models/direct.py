@@ -13,6 +13,7 @@ from typing import Any
 import torch
 import torch.nn.functional as F
 
+from .attention import attend
 from .cache import TreeCache
 from .packed import Product, worth_packing
 
@@ -107,9 +108,7 @@ class DirectForward:
             turned = turned * cos + turned.roll(width // 2, -1) * sin
             q, k = turned[:, :heads].transpose(0, 1)[None], turned[:, heads:].transpose(0, 1)[None]
             k, v = cache.update(k, qkv[:, heads + kv_heads :].transpose(0, 1)[None], index)
-            mixed = F.scaled_dot_product_attention(
-                q, k, v, attn_mask=mask, is_causal=causal, scale=layer.scale, enable_gqa=heads != kv_heads
-            )  # fmt: skip
+            mixed = attend(q, k, v, mask, causal, layer.scale)
             mixed = mixed[0].transpose(0, 1).reshape(m, heads * width)
             x = x + layer.out(mixed)
             gate, up = layer.gate_up(layer.after(x)).chunk(2, dim=-1)
@@ -129,7 +128,7 @@ def direct_forward(model: Any) -> DirectForward | None:
         and not any(kind != "full_attention" for kind in getattr(config, "layer_types", None) or ())
         and not getattr(config, "sliding_window", None)
         and config.max_position_embeddings <= 1 << 18
-        and getattr(model, "hf_device_map", None) is None
+        and not any(hasattr(module, "_hf_hook") for module in model.modules())  # weights that come and go
     )
     if not known:
         return None

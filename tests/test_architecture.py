@@ -18,7 +18,7 @@ LEVELS = [
     {"decode", "train"},
     {"check", "measure", "cost", "bench_rules", "payload", "same_text", "sweep_grid"},
     {"measure_nodes", "measure_traces", "machines", "forecast"},
-    {"plots", "agreement", "sweep"},
+    {"plots", "agreement", "sweep", "scale"},
     {"bench", "offline"},
     {"bench_shape"},
     {"commands"},

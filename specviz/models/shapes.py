@@ -48,12 +48,13 @@ SHAPES: dict[str, dict[str, Any]] = {
 }
 
 
-def shape_config(name: str, role: str) -> Any:
+def shape_config(name: str, role: str, vocab: int | None = None) -> Any:
     """The configuration of a named shape.
 
     Args:
         name: one of `SHAPES`, or "embedded" for the shape of the embedded target or draft.
         role: "target" or "draft".
+        vocab: size of the vocabulary, where it is not the shape's own.
 
     Raises:
         ValueError: if there is no such shape.
@@ -61,15 +62,22 @@ def shape_config(name: str, role: str) -> Any:
     from transformers import AutoConfig, LlamaConfig
 
     nowhere = dict(bos_token_id=None, eos_token_id=None)  # no text ends before its length
+    given = nowhere if vocab is None else nowhere | {"vocab_size": vocab}
     if name == "embedded":
-        return AutoConfig.from_pretrained(EMBEDDED / role, local_files_only=True, trust_remote_code=False, **nowhere)
+        return AutoConfig.from_pretrained(EMBEDDED / role, local_files_only=True, trust_remote_code=False, **given)
     if name not in SHAPES:
         raise ValueError(f"{role} shape must be one of {', '.join([*SHAPES, 'embedded'])}; got {name!r}.")
-    return LlamaConfig(**SHAPES[name], **nowhere)
+    return LlamaConfig(**(SHAPES[name] | given))
 
 
 def random_pair(
-    target: str, draft: str, device: str = "auto", dtype: str = "auto", room: int = 1024, seed: int = 0
+    target: str,
+    draft: str,
+    device: str = "auto",
+    dtype: str = "auto",
+    room: int = 1024,
+    seed: int = 0,
+    vocab: int | None = None,
 ) -> HuggingFacePair:
     """A target and a draft with random weights, made on the device in the number format they compute in.
 
@@ -78,13 +86,14 @@ def random_pair(
         device, dtype: as for `load_pair`.
         room: tokens of text and tree for which there must be memory.
         seed: the same seed gives the same weights.
+        vocab: size of the vocabulary, where it is not that of the shapes.
 
     Raises:
         ValueError: if a shape is unknown, the vocabularies differ, or they need more memory than is free.
     """
     place = choose_device(device)
     number = choose_dtype(dtype, place)
-    configs = [shape_config(name, role) for name, role in ((target, "target"), (draft, "draft"))]
+    configs = [shape_config(name, role, vocab) for name, role in ((target, "target"), (draft, "draft"))]
     widths = [config.vocab_size for config in configs]
     if widths[0] != widths[1]:
         raise ValueError(

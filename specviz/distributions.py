@@ -177,17 +177,22 @@ def normalise(weights: np.ndarray) -> np.ndarray:
     return weights / weights.sum()
 
 
+def excess(p: np.ndarray, q: np.ndarray) -> tuple[np.ndarray, float]:
+    """[p - q]+, float64 [V], and its sum."""
+    left = p - q
+    np.maximum(left, 0.0, out=left)
+    return left, float(left.sum())
+
+
 def residual(p: np.ndarray, q: np.ndarray) -> np.ndarray:
     """What the target still wants after the draft was refused, norm([p - q]+) (Leviathan et al. 2023, section 2.3).
 
     Where nothing is left (p = q up to rounding, so a refusal has probability zero) p itself is returned.
     """
-    left = p - q
-    np.maximum(left, 0.0, out=left)
-    total = left.sum()
+    left, total = excess(p, q)
     if total == 0:
         return p
-    left /= total
+    left *= 1 / total
     return left
 
 

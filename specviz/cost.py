@@ -107,7 +107,6 @@ class _Run:
         self.pair, self.config, self.plain = pair, config, plain
         self.steps: list[Step] = []
         self.passes: list[tuple[int, float]] = []
-        self.rest: list[float] = []  # seconds of each step beyond its passes
         self._loop: Iterator[Step] = iter(())
 
     def burst(self, count: int) -> None:
@@ -118,10 +117,11 @@ class _Run:
                 self._loop = (autoregress_steps if self.plain else speculate)(self.pair, self.config)
                 step = next(self._loop)
             elif turn > 0:
-                self.steps.append(step)
+                took, drafted = step.seconds, sum(seconds for _, seconds in self.pair.passes)
+                # The way of a level's rows from a device is no part of the pass.
+                took = replace(took, draft=drafted, other=took.other + took.draft - drafted)
+                self.steps.append(replace(step, seconds=took))
                 self.passes += self.pair.passes
-                drafted = sum(seconds for _, seconds in self.pair.passes)
-                self.rest.append(step.seconds.total - step.seconds.target - drafted)
 
     @property
     def nodes(self) -> int:
@@ -133,7 +133,7 @@ class _Run:
 
     @property
     def overhead(self) -> float:
-        return median(self.rest)
+        return median(step.seconds.verify + step.seconds.other for step in self.steps)
 
 
 def _table(pair: Pair, config: RunConfig, runs: list[_Run]) -> CostTable:

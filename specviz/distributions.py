@@ -161,6 +161,12 @@ class Rows:
         return (np.exp(wanted) / total[above]).tolist()
 
 
+class Ranked(np.ndarray):
+    """A row [V] that came with its first tokens, `ranked`: most probable first, ties by the lower id."""
+
+    ranked: list[int] = []  # noqa: RUF012  never written to; what is computed from a row has none
+
+
 def rows_of(logits: Any, sampling: Sampling, ahead: int = 1) -> Rows:
     """The probability rows of a pass, wherever its logits are.
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from .distributions import Ranked
 from .randomness import Randomness, first_arrivals, smallest
 
 
@@ -107,4 +108,6 @@ class Siblings:
 
 def most_probable(q: np.ndarray, count: int) -> list[int]:
     """The `count` most probable tokens, most probable first; ties go to the lower id."""
+    if isinstance(q, Ranked) and count <= len(q.ranked):
+        return q.ranked[:count]
     return smallest(-q, count).tolist()

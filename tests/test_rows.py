@@ -6,7 +6,8 @@ import pytest
 torch = pytest.importorskip("torch")
 
 import specviz  # noqa: E402
-from specviz.distributions import Rows, Sampling, probabilities, rows_of  # noqa: E402
+from specviz.distributions import Ranked, Rows, Sampling, probabilities, rows_of  # noqa: E402
+from specviz.laws import most_probable  # noqa: E402
 from specviz.models import rows  # noqa: E402
 
 SAMPLINGS = [
@@ -65,6 +66,21 @@ def test_long_lists_are_sorted_a_few_rows_at_a_time(monkeypatch):
     np.testing.assert_allclose(found, Rows(logits_of(), sampling).of(nodes, nodes), rtol=1e-9)
 
 
+@pytest.mark.parametrize("known", [1, 4, 49, 50, 80])
+@pytest.mark.parametrize("ties", [False, True])
+def test_ranks_from_the_device_are_those_of_numpy(ties, known, monkeypatch):
+    monkeypatch.setattr(rows, "RANKED", known)
+    sampling = Sampling(0.9, top_k=30)
+    found = rows.DeviceLogits(torch.from_numpy(logits_of(ties=ties)), 50).rows(sampling, ahead=7)
+    for node in range(7):
+        row, plain = found[node], np.array(found[node])
+        assert isinstance(row, Ranked) and len(row.ranked) <= 50
+        for count in (1, 3, 17, 50, 60):
+            assert most_probable(row, count) == most_probable(plain, count)
+        assert ties or len(row.ranked) == (50 if known >= 49 else min(known, 30))  # beyond top-k all are alike
+        assert (row * 2).ranked == row[1:].ranked == row.copy().ranked == []
+
+
 @pytest.mark.parametrize("dtype", [torch.float32, torch.bfloat16])
 @pytest.mark.parametrize("width", [40, 50, 60])
 def test_logits_can_be_taken_for_an_array(width, dtype):
@@ -81,12 +97,6 @@ def test_logits_can_be_taken_for_an_array(width, dtype):
         assert value.dtype == np.float32
         np.testing.assert_array_equal(value, expected)
     assert [len(row) for row in found] == [width] * 7
-
-
-def lazy(pair):
-    for model in (pair.target, pair.draft):
-        model.lazy = True
-    return pair
 
 
 @pytest.fixture(scope="module")
@@ -134,7 +144,7 @@ def test_a_step_waits_once_a_level(pair, monkeypatch, pulls):
         # The target: the root with the end of the pass, a row for each further node of the walk, and two gathers.
         records = rest[-2:]
         assert records == [(len(step.parents) - 1,)] * 2
-        assert rest[:-2] == [(1, pair.vocab_size)] * (len(step.path) + 1)
+        assert rest[:-2] == [(1, pair.vocab_size + rows.RANKED + 1)] * (len(step.path) + 1)
 
 
 @pytest.mark.adapter

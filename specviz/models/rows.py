@@ -12,8 +12,9 @@ from collections.abc import Sequence
 import numpy as np
 import torch
 
-from ..distributions import NOTHING, Rows, Sampling
+from ..distributions import NOTHING, Ranked, Rows, Sampling
 
+RANKED = 32  # first tokens that come with a row
 AT_ONCE = 64  # rows that are sorted at a time: bounds the memory that top-p takes
 
 
@@ -100,7 +101,7 @@ class DeviceRows(Rows):
         if sampling.temperature == 0:
             self._best = pull(logits.tensor.argmax(dim=1))
         else:
-            self._rows.update(enumerate(pull(probabilities(logits.at(range(ahead)), sampling))))
+            self._rows.update(enumerate(pull_ranked(probabilities(logits.at(range(ahead)), sampling))))
 
     def __getitem__(self, node: int) -> np.ndarray:
         if node not in self._rows:
@@ -108,7 +109,7 @@ class DeviceRows(Rows):
                 self._rows[node] = np.zeros(self.logits.shape[1])
                 self._rows[node][self._best[node]] = 1.0
             else:
-                self._rows[node] = pull(probabilities(self.logits.tensor[node : node + 1], self.sampling))[0]
+                (self._rows[node],) = pull_ranked(probabilities(self.logits.tensor[node : node + 1], self.sampling))
         return self._rows[node]
 
     def every(self) -> list[np.ndarray]:
@@ -133,6 +134,26 @@ class DeviceRows(Rows):
             return pull((logits[above, tokens] - torch.logsumexp(logits, dim=1)[above]).exp()).tolist()
         rows = torch.cat([probabilities(part, sampling) for part in logits.split(AT_ONCE)])
         return pull(rows[above, tokens]).tolist()
+
+
+def pull_ranked(rows: torch.Tensor) -> list[Ranked]:
+    """Rows [n, V] on the host in one transfer, with the tokens that come first in each.
+
+    So the children of a whole level that are drawn by rank cost one call on the device.
+    """
+    width = rows.shape[1]
+    first = rows.topk(min(RANKED + 1, width), dim=1).indices
+    both = pull(torch.cat([rows, first.to(rows.dtype)], dim=1))  # whole numbers, exact in float64
+    first = both[:, width:].astype(np.int64)
+    values = np.take_along_axis(both, first, axis=1)
+    order = np.lexsort((first, -values), axis=1)
+    first, values = np.take_along_axis(first, order, axis=1), np.take_along_axis(values, order, axis=1)
+    # Of tokens as probable as the last one there may be more, with lower ids.
+    sure = (values > values[:, -1:]).sum(axis=1) if first.shape[1] < width else [width] * len(both)
+    found = list(both[:, :width].view(Ranked))
+    for row, tokens, count in zip(found, first.tolist(), sure, strict=True):
+        row.ranked = tokens[:count]
+    return found
 
 
 def probabilities(logits: torch.Tensor, sampling: Sampling) -> torch.Tensor:

@@ -15,6 +15,7 @@ from specviz.models import direct, graphs, rows  # noqa: E402
 from specviz.models.early_exit import first_layers  # noqa: E402
 from specviz.models.graphs import BUCKETS, StaticPasses, slots_bucket  # noqa: E402
 from specviz.models.huggingface import HuggingFaceModel  # noqa: E402
+from specviz.models.packed import Product  # noqa: E402
 from specviz.models.selftest import check_tree_reading  # noqa: E402
 from tests.test_huggingface import FAMILIES, V, alone, along, make, random_run, random_tree  # noqa: E402
 
@@ -223,8 +224,8 @@ def test_a_pass_and_its_rows_mix_no_devices(padded, monkeypatch):
     """On the device that only knows shapes, where anything left on the CPU would be refused."""
     pulled = []
 
-    def fuse(linears):  # weights without numbers cannot be views of others
-        return torch.cat([linear.weight for linear in linears]), None
+    def fuse(linears, pack):  # weights without numbers cannot be views of others
+        return Product(torch.cat([linear.weight for linear in linears]), None, pack)
 
     def pull(tensor):
         pulled.append(tensor.device.type)

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import json
 import math
+from collections.abc import Sequence
 from dataclasses import Field, dataclass, fields
 from typing import Any
 
@@ -63,10 +64,9 @@ def parse(f: Field, value: Any) -> Any:
         text = value.strip()
         for attempt in (text, f"[{text}]"):
             try:
-                data = json.loads(attempt)
-            except ValueError:
+                return _tuples(json.loads(attempt))
+            except (ValueError, RecursionError):
                 continue
-            return _tuples(data)
         return text
     return value
 
@@ -87,6 +87,13 @@ class Family:
     @property
     def inputs(self) -> list[gr.components.Component]:
         return [self.menu, *(control for controls in self.parameters.values() for control in controls)]
+
+    def names(self, kind: str, chosen: Any) -> list[str | None]:
+        """What a link calls each of `inputs`; None for the parameters of what is not chosen."""
+        named = [kind]
+        for name, cls in self.registry.items():
+            named += [f"{kind}.{f.name}" if name == chosen else None for f in fields(cls)]
+        return named
 
     def read(self, values: list[Any]) -> Any:
         """The builder or verifier that the values of `inputs` stand for; a `ValueError` says what is wrong."""
@@ -144,6 +151,13 @@ class Controls:
     @property
     def inputs(self) -> list[gr.components.Component]:
         return [self.prompt, *self.scalars.values(), *self.builder.inputs, *self.verifier.inputs]
+
+    def names(self, values: Sequence[Any]) -> list[str | None]:
+        """What a link calls each of `inputs`; None for what does not matter with what the menus hold in `values`."""
+        at = 1 + len(self.scalars)
+        builder, verifier = values[at], values[at + len(self.builder.inputs)]
+        families = [*self.builder.names("builder", builder), *self.verifier.names("verifier", verifier)]
+        return ["prompt", *self.scalars, *families]
 
     def read(self, values: tuple[Any, ...]) -> RunConfig:
         """The configuration that the values of `inputs`, as they come from the browser, stand for.

@@ -5,18 +5,21 @@ from __future__ import annotations
 import json
 import logging
 from collections.abc import Iterator
-from itertools import count
+from contextlib import closing
+from functools import partial
 from typing import Any
 
 import gradio as gr
 
 from specviz import Trace, compatible, speculate
+from specviz.decode import collect
 from specviz.payload import head, message, recorded_message, step_payload
 from specviz.registry import build as made
 from specviz.same_text import comparing, promised
 
-from . import menus
+from . import links, menus
 from .controls import Controls, controls
+from .keeping import SHELF, new_name
 from .session import Engine, ahead, paced
 from .stage import ASSETS, notice, sentence, stage
 
@@ -32,7 +35,6 @@ CODE = {
     "A test": "class TestCase(unittest.TestCase):\n    def test_",
 }
 COMPARED_AT_ONCE = 8  # tokens between two signs of life while a run is compared with plain decoding
-_names = count(1)
 
 
 def build(engine: Engine) -> Controls:
@@ -45,6 +47,7 @@ def build(engine: Engine) -> Controls:
                 go = gr.Button("Run", variant="primary", elem_id="sv-run")
                 stop = gr.Button("Stop", interactive=False, elem_id="sv-stop")
             said = notice("", elem_id="sv-notice")
+            link = links.bar(TITLE, elem_id="sv-link", stage="sv-stage")
             models = gr.Dropdown(
                 engine.titles,
                 value=engine.titles[0],
@@ -58,7 +61,9 @@ def build(engine: Engine) -> Controls:
             settings.builder.menu.choices, settings.verifier.menu.choices = settings.menus(first)
         with gr.Column(scale=1, min_width=320, elem_classes="sv-main"):
             shown = stage(recorded(), elem_id="sv-stage")
+            SHELF.always("recorded", partial((ASSETS / "traces" / "story.json").read_text, "utf-8"))
     connect(engine, settings, models, go, stop, said, shown)
+    links.connect(link, links.Together({"models": models}, {"": settings}), [go.click, prompt.submit])
     return settings
 
 
@@ -155,19 +160,23 @@ def play(engine: Engine, config: Any, lossy: str | None = None, title: str | Non
     Raises:
         ValueError: if it cannot even begin (the prompt is too long, say).
     """
-    run, begun, written = f"run {next(_names)}", False, []
+    run, begun, written = new_name("run"), False, []
     with engine.alone():
         if not engine.holds(title or engine.titles[0]):
             yield message("", state="loading", note="Loading the models. This happens once.")
         try:
             pair = engine.take(title)
             about = head(config, config.prompt, pair.info["name"], lossy)
-            for group in ahead(speculate(pair, config), paced):
-                written += [token for step in group for token in step.emitted]
-                steps = [step_payload(step, config.verifier) for step in group]
-                first = {} if begun else {"head": about, "plain_rate": engine.plain_rate(config, title=title)}
-                yield message(run, steps, state="running", **first)
-                begun = True
+            kept = SHELF.begin(run, collect(pair, config, iter(())))
+            with closing(ahead(speculate(pair, config), paced)) as groups:
+                for group in groups:
+                    kept.steps += group
+                    written += [token for step in group for token in step.emitted]
+                    steps = [step_payload(step, config.verifier) for step in group]
+                    first = {} if begun else {"head": about, "plain_rate": engine.plain_rate(config, title=title)}
+                    yield message(run, steps, state="running", **first)
+                    begun = True
+            kept.ended = True
             yield message(run, state="running", note="Measuring plain decoding for comparison.")
             yield message(run, state="done", plain_rate=engine.plain_rate(config, True, title))
             if promised(made("verifier", config.verifier), config.temperature):

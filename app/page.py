@@ -7,7 +7,7 @@ from typing import Any
 
 import gradio as gr
 
-from . import acceptance, compare, labs, lessons, live, speedup
+from . import acceptance, compare, labs, lessons, links, live, speedup
 from .models import offered
 from .session import Engine
 from .stage import ASSETS
@@ -15,6 +15,22 @@ from .stage import ASSETS
 TABS = (live, compare, acceptance, speedup, labs, lessons)  # one module per tab, each with a TITLE and a build(engine)
 STYLES = ("style", "lessons", "curves", "compare", "labs")
 SENTENCE = "A small model drafts a tree of tokens; a large one checks the whole tree in a single pass."
+HEADER = (
+    f'<header class="sv-title"><h1>specviz</h1><p>{SENTENCE}</p>'
+    '<button type="button" class="sv-large-type" aria-pressed="false" title="for a projector">Large type</button></header>'
+)
+# The browser remembers it; a page without storage (a private window, say) only forgets.
+LARGE_TYPE = """
+const button = element.querySelector('.sv-large-type'), name = 'specviz-large-type';
+const set = on => {
+  document.documentElement.classList.toggle('sv-large', on);
+  button.setAttribute('aria-pressed', on);
+  dispatchEvent(new Event('resize')); // pictures measure type when they are drawn
+  try { localStorage.setItem(name, on ? '1' : ''); } catch (error) { /* no storage */ }
+};
+button.addEventListener('click', () => set(button.getAttribute('aria-pressed') !== 'true'));
+try { if (localStorage.getItem(name)) set(true); } catch (error) { /* no storage */ }
+"""
 FONT = ("ui-sans-serif", "system-ui", "sans-serif")
 MONO = ("ui-monospace", "SFMono-Regular", "Menlo", "Consolas", "monospace")
 
@@ -28,15 +44,14 @@ def build_demo(load: Callable[[], Any] | None = None) -> gr.Blocks:
     """
     engine = Engine({"This pair": load} if load else offered())
     with gr.Blocks(title="specviz", fill_width=True) as demo:
-        title = f'<header class="sv-title"><h1>specviz</h1><p>{SENTENCE}</p></header>'
-        gr.HTML(title, apply_default_css=False, js_on_load=None)
+        gr.HTML(HEADER, apply_default_css=False, js_on_load=LARGE_TYPE)
         opened, built = {}, {}
         with gr.Tabs() as tabs:
             for tab in TABS:
                 with gr.Tab(tab.TITLE, id=tab.TITLE) as opened[tab]:
                     built[tab] = tab.build(engine)
         built[speedup].connect(opened[speedup], built[acceptance], built[live], tabs)
-        demo.load(None, None, tabs, js=lessons.OPENS, api_visibility="private")
+        demo.load(None, None, tabs, js=links.opens([tab.TITLE for tab in TABS]), api_visibility="private")
     return demo
 
 
@@ -53,7 +68,19 @@ def launch(demo: gr.Blocks, **more: Any) -> Any:
         "enable_monitoring": False,
         "state_session_capacity": 100,
         "footer_links": ["settings"],
-        "theme": gr.themes.Default(primary_hue="emerald", neutral_hue="slate", font=FONT, font_mono=MONO),
+        "theme": theme(),
         "css_paths": [ASSETS / f"{name}.css" for name in STYLES],
     }
     return demo.launch(**(options | more))
+
+
+def theme() -> gr.themes.Base:
+    """Gradio's own, with the contrast that WCAG AA asks for: it writes white on light green, and grey on white."""
+    base = gr.themes.Default(primary_hue="emerald", neutral_hue="slate", font=FONT, font_mono=MONO)
+    green = {
+        f"button_primary_{part}{state}{dark}": "*primary_800" if state else "*primary_700"
+        for part in ("background_fill", "border_color")
+        for state in ("", "_hover")
+        for dark in ("", "_dark")
+    }
+    return base.set(body_text_color_subdued="*neutral_500", **green)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from contextvars import copy_context
 from dataclasses import replace
 from itertools import takewhile
 from queue import SimpleQueue
@@ -146,7 +147,7 @@ def ahead(
         except Exception as error:
             done.put(error)
 
-    thread = Thread(target=decode, name="decoding", daemon=True)
+    thread = Thread(target=copy_context().run, args=(decode,), name="decoding", daemon=True)
     thread.start()
     try:
         news: list[Step] | Exception | None = []

@@ -12,10 +12,13 @@ import gradio as gr
 
 from specviz.offline import SCRIPTS
 
+from .keeping import OPENED_BYTES, open_trace, save
+
 ASSETS = Path(__file__).resolve().parent.parent / "assets"
 
 STAGE_STARTS = """
-const player = specvizPlayer(element);
+const player = specvizPlayer(element, { save: server.save, open: server.open_trace, most: MOST });
+player.expect(specvizPlaceAsked(location.search));
 watch('value', () => player.receive(props.value));
 player.receive(props.value);
 """
@@ -38,9 +41,14 @@ def asset(name: str) -> str:
 
 def stage(value: str, elem_id: str) -> gr.HTML:
     """A run, step by step. Its value is one message as `payload.message` writes it; the page keeps the history."""
-    script = "".join(map(asset, SCRIPTS)) + STAGE_STARTS
+    starts = STAGE_STARTS.replace("MOST", str(OPENED_BYTES))
     return gr.HTML(
-        value, html_template=asset("stage.html"), js_on_load=script, elem_id=elem_id, apply_default_css=False
+        value,
+        html_template=asset("stage.html"),
+        js_on_load="".join(map(asset, SCRIPTS)) + starts,
+        server_functions=[save, open_trace],
+        elem_id=elem_id,
+        apply_default_css=False,
     )
 
 

@@ -8,11 +8,12 @@ function specvizLessonAsked(search, most) {
   return /^-?\d+$/.test(asked.trim()) ? Math.min(most, Math.max(1, Number(asked))) : 1;
 }
 
-function specvizLessons(element, titles, fetchLesson) {
+function specvizLessons(element, titles, fetchLesson, server) {
   const root = element.querySelector('.sv-lessons'), $ = selector => root.querySelector(selector);
   const stage = $('.sv-lesson-stage'), details = $('.sv-lesson-question details');
-  const player = specvizPlayer(stage), known = new Map();
+  const player = specvizPlayer(stage, server), known = new Map();
   let number = specvizLessonAsked(location.search, titles.length) ?? 1, lesson = null;
+  let asked = new URLSearchParams(location.search).has('lesson') ? specvizPlaceAsked(location.search) : null;
 
   // ---- one lesson ----
 
@@ -30,8 +31,16 @@ function specvizLessons(element, titles, fetchLesson) {
     if (mine !== number) return; // another one was asked for meanwhile
     lesson = known.get(mine);
     write();
-    show(lesson.opens);
+    show(wanted() || lesson.opens);
     root.setAttribute('aria-busy', 'false');
+  }
+
+  function wanted() { // the step that the link of the page leads to, once
+    if (!asked) return null;
+    const recording = Math.min(lesson.runs.length - 1, Number(/^\d{1,3}$/.exec(new URLSearchParams(location.search).get('recording'))) || 0);
+    const place = specvizPlaceIn(lesson.runs[recording].message.steps, asked);
+    asked = null;
+    return { recording, step: place.index, node: place.key };
   }
 
   function failed() {
@@ -114,10 +123,19 @@ function specvizLessons(element, titles, fetchLesson) {
     const here = new URL(location.href), link = new URL(location.href);
     link.search = `?lesson=${number}`;
     $('.sv-lessons-link').href = link;
+    for (const name of ['recording', 'step', 'node']) here.searchParams.delete(name);
     if (element.offsetParent) here.searchParams.set('lesson', number); else here.searchParams.delete('lesson');
     if (here.href !== location.href) history.replaceState(history.state, '', here);
   }
   new ResizeObserver(address).observe(element);
+
+  function exact() { // the link as it is handed on leads to the step that is on the screen
+    const link = new URL(location.href), at = $('.sv-svg').dataset.place;
+    const recording = [...$('.sv-lesson-runs').children].findIndex(button => button.getAttribute('aria-pressed') === 'true');
+    link.search = `?lesson=${number}${recording > 0 ? `&recording=${recording}` : ''}${lesson && at ? `&${at}` : ''}`;
+    $('.sv-lessons-link').href = link;
+  }
+  for (const kind of ['pointerenter', 'focus']) $('.sv-lessons-link').addEventListener(kind, exact);
 
   // ---- full screen ----
 

@@ -1,13 +1,15 @@
 // Plays a run: keeps its steps, moves through them, and writes text, measures, legend and inspector around the tree.
 // Messages are what specviz/payload.py writes. Token text only ever becomes text nodes.
 
-function specvizPlayer(element) {
+function specvizPlayer(element, server = {}) {
   const $ = name => element.querySelector(`.sv-${name}`);
   const inspector = specvizInspector(element);
   const tree = specvizTree($('svg'), { hover: key => inspect(key ?? pinned), pick: pin });
   const growth = specvizGrowth(element, { draw: () => schedule(), say });
-  let run, current, follow, playing, pinned, timer, frame;
+  const left = new Set(); // runs that made room for one from a file
+  let run, current, follow, playing, pinned, timer, frame, wanted = null;
   start(null);
+  specvizKeep(element, server, { shown: () => ({ run, step: run.steps[current] }), say, replace });
 
   // ---- what arrives ----
 
@@ -27,6 +29,7 @@ function specvizPlayer(element) {
   function receive(text) {
     if (!text) return;
     const news = JSON.parse(text);
+    if (left.has(news.run)) return;
     if (news.run && news.run !== run.name) {
       if (run.name && innerWidth < 760) element.scrollIntoView({ block: 'start' }); // on a phone Run is far below
       start(news.run);
@@ -48,7 +51,25 @@ function specvizPlayer(element) {
       current = run.head.show;
     }
     if (follow) current = run.steps.length - 1;
+    arrive();
     schedule();
+  }
+
+  function arrive() { // where the link of the page leads, as soon as the run it means is that far
+    if (!wanted || wanted.of !== kind() || !run.steps.length) return;
+    if (wanted.index >= run.steps.length && !['done', 'stopped', 'error'].includes(run.state)) return;
+    const place = specvizPlaceIn(run.steps, wanted);
+    wanted = null;
+    go(place.index, place.key);
+    follow = false;
+    if (place.key !== null) requestAnimationFrame(() => { if (!element.querySelector('.node.selected')) expand(); }); // it is folded away
+  }
+
+  const kind = () => (run.name || '').split(' ')[0]; // "recorded", "run", "file" or "lesson"
+
+  function replace(text) {
+    left.add(run.name);
+    receive(text);
   }
 
   function add(step) {
@@ -101,6 +122,8 @@ function specvizPlayer(element) {
     $('grow').hidden = !specvizGrows(step);
     tree.show(step, growth.frame());
     tree.select(pinned);
+    $('svg').dataset.place = specvizPlaceText(current, pinned);
+    $('svg').dataset.of = kind();
     legend(step);
     inspect(pinned);
     if (!growth.step && (run.state !== 'running' || playing || !follow)) say(specvizSentence(step));
@@ -112,6 +135,7 @@ function specvizPlayer(element) {
 
   function header() {
     $('recorded').hidden = !run.head.recorded;
+    $('recorded').textContent = run.head.badge || 'recorded run';
     $('lossy').hidden = !run.head.lossy;
     $('lossy').title = run.head.lossy || '';
     $('title-line').textContent = [run.head.title, run.head.pair].filter(Boolean).join(' · ');
@@ -182,6 +206,7 @@ function specvizPlayer(element) {
   function pin(key, look = false) {
     pinned = key;
     tree.select(key, look);
+    if (run.steps.length) $('svg').dataset.place = specvizPlaceText(current, key);
     inspect(key);
     if (key !== null) say(inspector.spoken());
   }
@@ -281,5 +306,5 @@ function specvizPlayer(element) {
   }
   document.addEventListener('keydown', onKey);
 
-  return { receive, show: (index, key = null) => { pause(); go(index, key); } };
+  return { receive, show: (index, key = null) => { pause(); go(index, key); }, expect: place => { wanted = place; } };
 }

@@ -81,7 +81,7 @@ function specvizTree(svg, on) {
     size = (phone ? 13 : 14.5) * unit;
     em = size * 0.602;
     dy = Math.min(size * 2.5, Math.max(size * 1.8, (svg.clientHeight - 80) / Math.max(1, rows)));
-    dx = Math.min(190 * unit, Math.max((phone ? 100 : 112) * unit, (svg.clientWidth - 36 * unit) / Math.max(1, columns)));
+    dx = Math.min(190 * unit, Math.max((phone ? 100 : unit > 1 ? 92 : 112) * unit, (svg.clientWidth - 36 * unit) / Math.max(1, columns)));
   }
 
   function draw() {
@@ -206,6 +206,7 @@ function specvizTree(svg, on) {
     else if (key !== null) on.pick(key);
   });
   new ResizeObserver(() => { if (svg.clientWidth) draw(); }).observe(svg);
+  addEventListener('resize', () => { if (svg.clientWidth) draw(); }); // large type changes no box of its own accord
 
   function unfold(key) {
     open.add(key);

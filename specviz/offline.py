@@ -8,7 +8,7 @@ from .acceptance import ASSETS
 from .payload import recorded_message
 from .record import Trace
 
-SCRIPTS = ("tree.js", "detail.js", "inspector.js", "growth.js", "player.js")
+SCRIPTS = ("tree.js", "detail.js", "inspector.js", "growth.js", "picture.js", "keep.js", "place.js", "player.js")
 # Nothing may be fetched, not even by a hostile text that found a way in; pictures may be saved from the page.
 POLICY = "default-src 'none'; style-src 'unsafe-inline'; script-src 'unsafe-inline'; img-src data: blob:"
 STARTS = """

@@ -11,6 +11,7 @@ import math
 from collections.abc import Callable, Iterable
 from typing import Any
 
+from .protocols import compatible
 from .record import Step, Trace
 from .registry import build
 
@@ -145,16 +146,31 @@ def message(run: str, steps: Iterable[dict[str, Any]] = (), **more: Any) -> str:
     return json.dumps(data, ensure_ascii=False, separators=(",", ":"), allow_nan=False).replace("<", "\\u003c")
 
 
-def recorded_message(trace: Trace, plain: Trace | None = None) -> str:
-    """A recorded run as one message, opened at a step worth seeing: many tokens accepted, and a token rejected."""
-    verifier = build("verifier", trace.config.verifier)
+def recorded_message(
+    trace: Trace, plain: Trace | None = None, name: str = "recorded", badge: str = "recorded run"
+) -> str:
+    """A recorded run as one message, opened at a step worth seeing: many tokens accepted, and a token rejected.
+
+    Args:
+        trace: the run.
+        plain: plain decoding of the same prompt on the same machine, to compare speeds with.
+        name: of the run on the page.
+        badge: what the page calls it.
+
+    Raises:
+        ValueError: if there is nothing to show, or its builder or rule is unknown here.
+    """
+    if not trace.steps:
+        raise ValueError("trace has no steps, so there is nothing to show.")
+    config, verifier = trace.config, build("verifier", trace.config.verifier)
+    match = compatible(build("builder", config.builder), verifier, config.temperature, config.draft_temperature)
     steps = [step_payload(step, verifier) for step in trace.steps]
     worth = [len(step.emitted) + 2 * ("rejected" in step.outcome) for step in trace.steps]
-    about = head(trace.config, trace.prompt_text, trace.pair["name"])
+    about = head(config, trace.prompt_text, trace.pair["name"], match.reason if not match.lossless else None)
     return message(
-        "recorded",
+        name,
         steps,
-        head=about | {"recorded": True, "show": worth.index(max(worth))},
+        head=about | {"recorded": True, "badge": badge, "show": worth.index(max(worth))},
         state="done",
         plain_rate=plain and decode_rate(plain.steps),
     )

@@ -6,7 +6,7 @@ A failure is one sentence that says where in the file the trouble is.
 from __future__ import annotations
 
 import json
-import math
+import sys
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -14,6 +14,7 @@ MAX_CHARACTERS = 64_000_000
 MAX_STEPS = 20_000
 MAX_NODES = 4096
 MAX_TEXT = 200_000
+LARGEST = sys.float_info.max  # JSON has no infinity, but 1e999 reads as one; and a whole number may be larger still
 
 Check = Callable[[Any, str], Any]
 
@@ -41,7 +42,7 @@ def _no_constant(name: str) -> None:
 
 
 def fail(where: str, wanted: str, value: Any) -> ValueError:
-    shown = repr(value)
+    shown = ascii(value)  # on one line, whatever it holds
     shown = shown if len(shown) <= 60 else shown[:60] + "..."
     return ValueError(f"trace is damaged: {where} must be {wanted}; got {shown}.")
 
@@ -55,11 +56,11 @@ def whole(low: int, high: int = 2**53) -> Check:
     return check
 
 
-def number(low: float = -math.inf, high: float = math.inf) -> Check:
+def number(low: float = -LARGEST, high: float = LARGEST) -> Check:
     def check(value: Any, where: str) -> float:
         right = isinstance(value, int | float) and not isinstance(value, bool)
-        if not (right and math.isfinite(value) and low <= value <= high):
-            raise fail(where, f"a number from {low} to {high}", value)
+        if not (right and low <= value <= high):
+            raise fail(where, f"a number from {low:g} to {high:g}", value)
         return float(value)
 
     return check
@@ -68,6 +69,10 @@ def number(low: float = -math.inf, high: float = math.inf) -> Check:
 def text(value: Any, where: str) -> str:
     if not isinstance(value, str) or len(value) > MAX_TEXT:
         raise fail(where, f"text of at most {MAX_TEXT:,} characters", value)
+    try:
+        value.encode()
+    except UnicodeEncodeError:
+        raise fail(where, "text without halves of characters", value) from None
     return value
 
 
@@ -102,13 +107,17 @@ def many(check: Check, most: int = MAX_NODES, length: int | None = None) -> Chec
 
 
 def plain(value: Any, where: str, depth: int = 8) -> Any:
-    """Plain JSON data of bounded depth, taken as it is."""
+    """Plain JSON data of bounded depth, with numbers that are finite and text that can be written."""
     if depth == 0:
         raise ValueError(f"trace is damaged: {where} is nested too deeply.")
     if isinstance(value, dict):
-        return {key: plain(item, f"{where}.{key:.40}", depth - 1) for key, item in value.items()}
+        return {text(key, where): plain(item, f"{where}.{key:.40}", depth - 1) for key, item in value.items()}
     if isinstance(value, list):
         return [plain(item, f"{where}[{i}]", depth - 1) for i, item in enumerate(value)]
+    if isinstance(value, str):
+        return text(value, where)
+    if isinstance(value, int | float) and not abs(value) <= LARGEST:
+        raise fail(where, "a finite number", value)
     return value
 
 

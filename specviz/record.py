@@ -194,11 +194,16 @@ class Trace:
                 f"trace has schema {data['schema']!r:.20}; this version reads schema {SCHEMA}. Update specviz."
             )
         top = reading.record(data, "trace", {
-            "version": reading.text, "pair": reading.mapping, "prompt_text": reading.text, "stop": reading.text,
+            "version": reading.text, "pair": _read_pair, "prompt_text": reading.text, "stop": reading.text,
             "prompt_tokens": reading.many(reading.whole(0), most=reading.MAX_TEXT),
             "config": _read_config, "steps": reading.many(_read_step, most=reading.MAX_STEPS),
         })  # fmt: skip
         return cls(**top)
+
+
+def _read_pair(value: Any, where: str) -> dict[str, Any]:
+    info = reading.mapping(value, where)
+    return info | reading.record(info, where, {"name": reading.text})
 
 
 def _read_choice(value: Any, where: str) -> Choice:

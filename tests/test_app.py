@@ -159,10 +159,11 @@ def test_the_models_offered(monkeypatch):
 def test_a_closed_run_frees_the_machine():
     engine = Engine(lambda: specviz.toy_pair(vocab=12))
     run = live.play(engine, CONFIG)
-    next(run)
+    next(run), next(run)
     assert engine._running.locked()
     run.close()
     assert not engine._running.locked()
+    assert not any(thread.name == "decoding" for thread in threads())
 
 
 def test_a_run_is_sent_to_its_end():

@@ -40,3 +40,18 @@ def test_the_python_of_the_readme_runs_on_toy_models(monkeypatch, tmp_path, caps
     exec(code, {})
     assert "nodes," in capsys.readouterr().out
     specviz.Trace.from_json((tmp_path / "run.json").read_text())
+
+
+def test_the_notebook_example_of_the_readme_draws_a_saved_run(monkeypatch, tmp_path):
+    text = (ROOT / "README.md").read_text(encoding="utf-8")
+    code = re.search(r"## In a notebook.*?```python\n(.*?)```", text, re.DOTALL).group(1)
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "run.json").write_bytes((ROOT / "assets" / "traces" / "story.json").read_bytes())
+    names = {}
+    exec(code, names)
+    trace = names["trace"]
+    marks = [x for mark in names["tree"].data if mark.mode and "markers" in mark.mode for x in mark.x]
+    assert len(marks) == len(trace.steps[0].parents) + (trace.steps[0].bonus is not None)
+    assert sum(len(kind.x) for kind in names["ribbon"].data) == len(trace.tokens)
+    assert len(names["lengths"].data[0].y) == len(trace.steps)
+    assert (tmp_path / "tree.html").stat().st_size > 1000

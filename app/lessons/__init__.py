@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import json
 from dataclasses import asdict
-from functools import cache
+from functools import cache, partial
 from types import ModuleType
 from typing import Any
 
@@ -17,6 +17,7 @@ from specviz import Trace
 from specviz.payload import decode_rate, head, step_payload
 from specviz.registry import build as make
 
+from ..keeping import SHELF, save
 from ..stage import ASSETS, SCRIPTS, asset
 from . import chain, looking, not_paying, one_pass, residual, same_seed, sequoia, trees
 from .lesson import Look, Recording
@@ -24,19 +25,19 @@ from .lesson import Look, Recording
 TITLE = "Lessons"
 LESSONS = (one_pass, chain, residual, trees, sequoia, looking, same_seed, not_paying)
 FOLDER = ASSETS / "traces" / "lessons"
-STARTS = "specvizLessons(element, JSON.parse(props.value), number => server.lesson(number));"
-# A link such as ?lesson=3 opens this tab; which lesson it is, is settled where the lessons are.
-OPENS = f"""() => new URLSearchParams(location.search).has('lesson')
-  ? {{ __type__: 'update', selected: {json.dumps(TITLE)} }} : {{ __type__: 'update' }}"""
+STARTS = "specvizLessons(element, JSON.parse(props.value), number => server.lesson(number), { save: server.save });"
 
 
 def build(engine: Any) -> None:
     """Lay out the tab."""
+    for number, module in enumerate(LESSONS, 1):
+        for recording in module.RECORDINGS:
+            SHELF.always(run_name(number, recording), partial(path(module, recording).read_text, "utf-8"))
     gr.HTML(
         json.dumps([lesson.TITLE for lesson in LESSONS]),
         html_template=asset("lessons.html").replace("<!-- stage -->", asset("stage.html")),
         js_on_load="".join(map(asset, (*SCRIPTS, "lessons.js"))) + STARTS,
-        server_functions=[lesson],
+        server_functions=[lesson, save],
         elem_id="sv-lessons",
         apply_default_css=False,
     )
@@ -60,12 +61,16 @@ def _lesson(number: int) -> str:
     pairs = list(zip(module.RECORDINGS, traces, strict=True))
     rate = next((decode_rate(trace.steps) for recording, trace in pairs if recording.plain), None)
     runs = [
-        {"label": recording.label, "message": message(f"lesson {number}, {recording.name}", recording, trace, rate)}
+        {"label": recording.label, "message": message(run_name(number, recording), recording, trace, rate)}
         for recording, trace in pairs
     ]
     looks = {"opens": place(told.opens), "shows": place(told.shows)}
     data = asdict(told) | looks | {"number": number, "title": module.TITLE, "runs": runs}
     return json.dumps(data, ensure_ascii=False, allow_nan=False)
+
+
+def run_name(number: int, recording: Recording) -> str:
+    return f"lesson {number}, {recording.name}"
 
 
 def place(look: Look) -> dict[str, Any]:

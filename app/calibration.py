@@ -10,6 +10,8 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, fields, replace
 from typing import Any
 
+import numpy as np
+
 from specviz import VERIFIERS, RunConfig
 from specviz.measure import Acceptance, acceptance_vector, wilson
 from specviz.measure_nodes import Doubt, RejectionRates, draft_doubt, rejection_rates
@@ -153,5 +155,5 @@ class _ReadOnceSession:
     def forward(self, tree: Any, nodes: Sequence[int]) -> Any:
         key = (self._place, tuple(tree.tokens), tuple(nodes))
         if key not in self._rows:
-            self._rows[key] = self._session.forward(tree, nodes)
+            self._rows[key] = np.asarray(self._session.forward(tree, nodes))
         return self._rows[key]

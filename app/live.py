@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import logging
 from collections.abc import Iterator
+from contextlib import closing
 from functools import partial
 from typing import Any
 
@@ -18,7 +19,7 @@ from specviz.same_text import Comparison, comparing, promised
 from . import links, menus
 from .controls import Controls, controls
 from .keeping import SHELF, new_name
-from .session import Engine, introduced, paced
+from .session import Engine, ahead, introduced, paced
 from .stage import ASSETS, notice, sentence, stage
 from .waiting import MACHINE, refused
 
@@ -170,13 +171,14 @@ def play(engine: Engine, config: Any, lossy: str | None = None, title: str | Non
             blank = next(decoded)
             about = head(config, config.prompt, blank.pair["name"], lossy)
             kept = SHELF.begin(run, blank)
-            for group in paced(decoded):
-                kept.steps += group
-                written += [token for step in group for token in step.emitted]
-                steps = [step_payload(step, config.verifier) for step in group]
-                first = {} if begun else {"head": about, "plain_rate": engine.plain_rate(config, title=title)}
-                yield message(run, steps, state="running", **first)
-                begun = True
+            with closing(ahead(decoded, paced)) as groups:
+                for group in groups:
+                    kept.steps += group
+                    written += [token for step in group for token in step.emitted]
+                    steps = [step_payload(step, config.verifier) for step in group]
+                    first = {} if begun else {"head": about, "plain_rate": engine.plain_rate(config, title=title)}
+                    yield message(run, steps, state="running", **first)
+                    begun = True
             kept.ended = True
             yield message(run, state="running", note="Measuring plain decoding for comparison.")
             yield message(run, state="done", plain_rate=engine.plain_rate(config, True, title))

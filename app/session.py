@@ -6,9 +6,11 @@ import re
 from collections.abc import Callable, Iterator
 from concurrent.futures import Future, wait
 from contextlib import contextmanager
+from contextvars import copy_context
 from dataclasses import replace
-from itertools import count
-from threading import Lock, Thread
+from itertools import count, takewhile
+from queue import SimpleQueue
+from threading import Event, Lock, Thread
 from typing import Any, NamedTuple
 from weakref import WeakValueDictionary
 
@@ -230,3 +232,47 @@ def paced(steps: Iterator[Step], pace: float = PACE) -> Iterator[list[Step]]:
         raise
     if group:
         yield group
+
+
+def ahead(
+    steps: Iterator[Step], grouped: Callable[[Iterator[Step]], Iterator[list[Step]]] = paced
+) -> Iterator[list[Step]]:
+    """Decode in a thread of its own, which never waits for the page: what piled up meanwhile comes as one group.
+
+    A failure comes after all that was decoded before it. Whoever stops reading stops the thread, which is gone within
+    one step; the length of the run bounds the pile.
+
+    Args:
+        steps: from `speculate`.
+        grouped: makes groups of them.
+    """
+    done: SimpleQueue[list[Step] | Exception | None] = SimpleQueue()
+    left = Event()
+
+    def decode() -> None:
+        try:
+            for group in grouped(takewhile(lambda _: not left.is_set(), steps)):
+                done.put(group)
+            done.put(None)
+        except Exception as error:
+            done.put(error)
+
+    thread = Thread(target=copy_context().run, args=(decode,), name="decoding", daemon=True)
+    thread.start()
+    try:
+        news: list[Step] | Exception | None = []
+        while isinstance(news, list):
+            pile: list[Step] = []
+            news = done.get()
+            while isinstance(news, list):
+                pile += news
+                if done.empty():
+                    break
+                news = done.get()
+            if pile:
+                yield pile
+        if news is not None:
+            raise news
+    finally:
+        left.set()
+        thread.join()

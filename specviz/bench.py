@@ -189,7 +189,7 @@ def _prompt(pair: HuggingFacePair, config: RunConfig) -> tuple[torch.Tensor, int
     room = min(config.max_new_tokens, pair.max_positions - len(ids))
     if room < 1:
         raise ValueError(f"prompts must be shorter than {pair.max_positions} tokens, the context; got {len(ids)}.")
-    return torch.tensor([ids], device=pair.target.model.device), room
+    return torch.tensor([ids], device=pair.target.device), room
 
 
 def _row(name: str, samples: list[Sample], baseline: list[Sample], lossless: bool) -> Row:
@@ -269,6 +269,6 @@ def _greedy_tokens(pair: HuggingFacePair, config: RunConfig) -> list[int]:
 
 def _margin(pair: HuggingFacePair, tokens: list[int]) -> float:
     with torch.inference_mode():
-        logits = pair.target.model(torch.tensor([tokens], device=pair.target.model.device)).logits[0, -1]
+        logits = pair.target.model(torch.tensor([tokens], device=pair.target.device)).logits[0, -1]
     best = torch.topk(logits.float(), 2).values
     return float(best[0] - best[1])

@@ -6,16 +6,18 @@ No clock is read, so the figures do not depend on the machine; the standard erro
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from itertools import product
 from math import sqrt
+from typing import Any
 
 import numpy as np
 
 from .builders import BUILDERS
-from .config import RunConfig
+from .config import Choice, RunConfig
 from .decode import run
 from .protocols import Pair, TreeBuilder, compatible
+from .registry import build
 from .verifiers import VERIFIERS
 
 PAIRS = (
@@ -87,14 +89,28 @@ def rules_table(
     return cells
 
 
-def sized(name: str, size: int) -> TreeBuilder:
-    """A builder of the menu with trees of about `size` nodes, its root included."""
-    cls = BUILDERS[name]
-    if name == "chain":
-        return cls(depth=size - 1)
-    if name == "k-sequences":
+def sized(name: str, size: int | None, parameters: dict[str, Any] | None = None) -> TreeBuilder:
+    """A builder with trees of about `size` nodes, its root included.
+
+    Args:
+        name: menu name.
+        size: None leaves the builder its own.
+        parameters: those that are given go before what follows from the size.
+
+    Raises:
+        ValueError: if nothing of the builder says how large its trees are.
+    """
+    known = {field.name for field in fields(BUILDERS[name])}
+    found: dict[str, Any] = {}
+    if size is not None and name in ("chain", "heuristic", "svip"):
+        found = {"depth": size - 1}
+    elif size is not None and name == "k-sequences":
         depth = round(sqrt(size - 1)) + 1
-        return cls(width=max(1, (size - 1) // depth), depth=depth)
-    if name in ("sequoia", "optimal"):
-        return cls(size=size, depth=16)
-    return cls(size=size)
+        found = {"width": max(1, (size - 1) // depth), "depth": depth}
+    elif size is not None and name == "batch":
+        found = {"width": size - 1}
+    elif size is not None and "size" in known:
+        found = {"size": size} | ({"depth": 16} if name in ("sequoia", "optimal") else {})
+    elif size is not None:
+        raise ValueError(f"{BUILDERS[name].title} has no number of nodes; leave sizes out and give it parameters.")
+    return build("builder", Choice(name, found | (parameters or {})))

@@ -117,7 +117,10 @@ class _Run:
                 self._loop = (autoregress_steps if self.plain else speculate)(self.pair, self.config)
                 step = next(self._loop)
             elif turn > 0:
-                self.steps.append(step)
+                took, drafted = step.seconds, sum(seconds for _, seconds in self.pair.passes)
+                # The way of a level's rows from a device is no part of the pass.
+                took = replace(took, draft=drafted, other=took.other + took.draft - drafted)
+                self.steps.append(replace(step, seconds=took))
                 self.passes += self.pair.passes
 
     @property
@@ -200,5 +203,7 @@ class _ClockedSession:
     def forward(self, tree, nodes):
         began = perf_counter()
         logits = self.session.forward(tree, nodes)
+        if not isinstance(logits, np.ndarray):
+            logits.wait()  # for the device that computes them
         self.passes.append((len(nodes), perf_counter() - began))
         return logits

@@ -13,7 +13,7 @@ import numpy as np
 
 from ._version import __version__
 from .config import RunConfig
-from .distributions import Rows, Sampling, probabilities
+from .distributions import Sampling, rows_of
 from .protocols import Pair, Session, compatible
 from .randomness import Randomness, Seeded, first_arrivals
 from .record import Step, Timing, Trace, Verdict
@@ -34,10 +34,10 @@ class DraftSession:
 
     def expand(self, nodes: list[int]) -> list[np.ndarray]:
         began = perf_counter()
-        logits = self.session.forward(self.tree, nodes)
+        level = rows_of(self.session.forward(self.tree, nodes), self.sampling, ahead=len(nodes))
         self.seconds += perf_counter() - began
         self.passes += 1
-        rows = [probabilities(row, self.sampling) for row in logits]
+        rows = level.every()
         self.tree.draft_rows.update(zip(nodes, rows, strict=True))
         return rows
 
@@ -75,8 +75,8 @@ def speculate(pair: Pair, config: RunConfig, rng: Randomness | None = None, law:
 
         asked = perf_counter()
         logits = target.forward(tree, range(len(tree)))  # ONE pass over the whole tree under its attention mask
+        rows = rows_of(logits, config.target_sampling)
         scored = perf_counter()
-        rows = Rows(logits, config.target_sampling)
         verdict = verifier(tree, rows, rng)
         decided = perf_counter()
 
@@ -105,8 +105,8 @@ def autoregress_steps(pair: Pair, config: RunConfig) -> Iterator[Step]:
         tree = TokenTree(context[-1], start=len(context) - 1)
         asked = perf_counter()
         logits = target.forward(tree, [0])
+        rows = rows_of(logits, config.target_sampling)
         scored = perf_counter()
-        rows = Rows(logits, config.target_sampling)
         token = next_token(rows[0], config.temperature, rng, tree.position(0))
         verdict = Verdict((), token, ("root",), (None,), (None,))
         decided = perf_counter()

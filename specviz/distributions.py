@@ -9,11 +9,16 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
+from .randomness import smallest
+
 COLDEST = 0.001  # below it, differences that rounding makes would decide
 NOTHING = 1e-290  # smaller chances count as none: noise divided by them would overflow
+FIRST_LOOK = 256  # tokens that are sorted first in search of top-p's mass
+TOGETHER = 1 << 16  # numbers that are worked on at once: as many as a core's own cache holds
 
 
 @dataclass(frozen=True)
@@ -50,13 +55,13 @@ class Sampling:
 
 def softmax(logits: np.ndarray, temperature: float = 1.0) -> np.ndarray:
     """Probabilities of logits [..., V] at a temperature above 0, in float64."""
-    row = np.array(logits, dtype=np.float64)
-    row -= row.max(axis=-1, keepdims=True)
+    row = np.subtract(logits, logits.max(axis=-1, keepdims=True), dtype=np.float64)
     if temperature != 1:
-        row /= temperature
+        row *= 1 / temperature
     np.exp(row, out=row)
-    row[row < NOTHING] = 0.0
-    row /= row.sum(axis=-1, keepdims=True)
+    if row.min() < NOTHING:
+        row[row < NOTHING] = 0.0
+    row *= 1 / row.sum(axis=-1, keepdims=True)
     return row
 
 
@@ -72,15 +77,26 @@ def probabilities(logits: np.ndarray, sampling: Sampling) -> np.ndarray:
     row = softmax(logits, sampling.temperature)
     if sampling.plain:
         return row
-    order = np.argsort(-row, kind="stable")
-    keep = len(row) if sampling.top_k is None else min(int(sampling.top_k), len(row))
-    if sampling.top_p < 1:
-        mass = np.cumsum(row[order[:keep]])
-        # The token that crosses the threshold is kept; top-p acts on what top-k left, renormalised.
-        keep = min(keep, int(np.searchsorted(mass, sampling.top_p * mass[-1])) + 1)
+    kept = _kept(row, sampling)
     cut = np.zeros_like(row)
-    cut[order[:keep]] = row[order[:keep]]
+    cut[kept] = row[kept]
     return normalise(cut)
+
+
+def _kept(row: np.ndarray, sampling: Sampling) -> np.ndarray:
+    """The tokens that top-k and then top-p leave, most probable first, without sorting more of them than it takes."""
+    most = len(row) if sampling.top_k is None else min(int(sampling.top_k), len(row))
+    if sampling.top_p >= 1:
+        return smallest(-row, most)
+    count = most if sampling.top_k is not None else min(most, FIRST_LOOK)
+    while True:
+        order = smallest(-row, count)
+        mass = np.cumsum(row[order])
+        # The token that crosses the threshold is kept; top-p acts on what top-k left, renormalised.
+        threshold = sampling.top_p * (mass[-1] if count == most else row.sum())
+        if mass[-1] >= threshold:
+            return order[: int(np.searchsorted(mass, threshold)) + 1]
+        count = min(most, 16 * count)
 
 
 class Rows:
@@ -106,6 +122,14 @@ class Rows:
             self._rows[node] = probabilities(self.logits[node], self.sampling)
         return self._rows[node]
 
+    def every(self) -> list[np.ndarray]:
+        """All rows: several at once where they are short."""
+        if self.sampling.temperature == 0 or not self.sampling.plain:
+            return [self[node] for node in range(len(self))]
+        logits, many = self.logits, max(1, TOGETHER // self.logits.shape[1])
+        parts = (logits[i : i + many] for i in range(0, len(logits), many))
+        return [row for part in parts for row in softmax(part, self.sampling.temperature)]
+
     def of(self, nodes: Sequence[int], tokens: Sequence[int], plain: bool = False) -> list[float]:
         """Probabilities of `tokens[i]` after `nodes[i]`; with `plain` those of the model itself, at temperature 1.
 
@@ -124,13 +148,34 @@ class Rows:
         inner = sorted(set(nodes))
         place = {node: i for i, node in enumerate(inner)}
         above = [place[node] for node in nodes]
-        logits = self.logits[inner]
-        logits = logits - logits.max(axis=1, keepdims=True)
-        if temperature != 1:
-            logits /= temperature
-        wanted = logits[above, tokens].astype(np.float64)
-        total = np.exp(logits, out=logits).sum(axis=1)
+        top, total = np.empty(len(inner)), np.empty(len(inner))
+        many = max(1, TOGETHER // self.logits.shape[1])
+        for i in range(0, len(inner), many):
+            part = self.logits[inner[i : i + many]]
+            highest = part.max(axis=1)
+            part -= highest[:, None]
+            if temperature != 1:
+                part *= 1 / temperature
+            top[i : i + many], total[i : i + many] = highest, np.exp(part, out=part).sum(axis=1)
+        wanted = (self.logits[nodes, tokens] - top[above]) * (1 / temperature)
         return (np.exp(wanted) / total[above]).tolist()
+
+
+class Ranked(np.ndarray):
+    """A row [V] that came with its first tokens, `ranked`: most probable first, ties by the lower id."""
+
+    ranked: list[int] = []  # noqa: RUF012  never written to; what is computed from a row has none
+
+
+def rows_of(logits: Any, sampling: Sampling, ahead: int = 1) -> Rows:
+    """The probability rows of a pass, wherever its logits are.
+
+    Args:
+        logits: of the pass, [n, V]; those on a device have a method `rows` that makes their own kind of rows.
+        sampling: how a row is post-processed.
+        ahead: how many rows are wanted in any case, so that a device sends them as soon as the pass is over.
+    """
+    return Rows(logits, sampling) if isinstance(logits, np.ndarray) else logits.rows(sampling, ahead)
 
 
 def normalise(weights: np.ndarray) -> np.ndarray:
@@ -138,17 +183,22 @@ def normalise(weights: np.ndarray) -> np.ndarray:
     return weights / weights.sum()
 
 
+def excess(p: np.ndarray, q: np.ndarray) -> tuple[np.ndarray, float]:
+    """[p - q]+, float64 [V], and its sum."""
+    left = p - q
+    np.maximum(left, 0.0, out=left)
+    return left, float(left.sum())
+
+
 def residual(p: np.ndarray, q: np.ndarray) -> np.ndarray:
     """What the target still wants after the draft was refused, norm([p - q]+) (Leviathan et al. 2023, section 2.3).
 
     Where nothing is left (p = q up to rounding, so a refusal has probability zero) p itself is returned.
     """
-    left = p - q
-    np.maximum(left, 0.0, out=left)
-    total = left.sum()
+    left, total = excess(p, q)
     if total == 0:
         return p
-    left /= total
+    left *= 1 / total
     return left
 
 
@@ -159,5 +209,6 @@ def total_variation(p: np.ndarray, q: np.ndarray) -> float:
 
 def entropy(row: np.ndarray) -> float:
     """Shannon entropy of a row in nats."""
-    positive = row[row > 0]
-    return float(-(positive * np.log(positive)).sum())
+    doubt = np.log(np.maximum(row, NOTHING))
+    doubt *= row
+    return float(-doubt.sum())

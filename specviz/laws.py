@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from .distributions import Ranked
 from .randomness import Randomness, first_arrivals, smallest
 
 
@@ -61,10 +62,11 @@ def without(d: np.ndarray, drawn: list[int]) -> np.ndarray:
     """
     rest = d.copy()
     rest[drawn[-1]] = 0.0
-    if not rest.any():
+    total = rest.sum()
+    if total == 0:
         rest[:] = 1.0
         rest[drawn] = 0.0
-    total = rest.sum()
+        total = len(rest) - len(set(drawn))
     if total > 0:
         rest /= total
     return rest  # all zeros once the whole vocabulary was drawn
@@ -106,4 +108,6 @@ class Siblings:
 
 def most_probable(q: np.ndarray, count: int) -> list[int]:
     """The `count` most probable tokens, most probable first; ties go to the lower id."""
+    if isinstance(q, Ranked) and count <= len(q.ranked):
+        return q.ranked[:count]
     return smallest(-q, count).tolist()

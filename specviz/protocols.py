@@ -1,7 +1,7 @@
 """Every contract of the library on one page: models, builders, verifiers, and which of them go together.
 
     tree    = builder(draft, rng, law, room, notes)      draft: a `Draft`; grows and returns draft.tree
-    rows    = Rows(session.forward(tree, all nodes))     session: the target's `Session`
+    rows    = rows_of(session.forward(tree, all nodes))  session: the target's `Session`
     verdict = verifier(tree, rows, rng)
     notes   = builder.learn(notes, tree, verdict)
     session.commit(tree, verdict.path, emitted)
@@ -34,7 +34,7 @@ class Session(Protocol):
     context: Sequence[int]
 
     def forward(self, tree: TokenTree, nodes: Sequence[int]) -> np.ndarray:
-        """Logits after each of `nodes`, [len(nodes), V], in one pass.
+        """Logits after each of `nodes`, [len(nodes), V], in one pass: an array, or what `rows_of` makes rows of.
 
         Committed tokens and ancestors that the model has not read yet are read in the same pass.
         """

@@ -7,12 +7,14 @@ for the same position gives the same numbers, which is what makes a seeded text 
 
 from __future__ import annotations
 
+import math
 from functools import lru_cache
 from typing import Protocol
 
 import numpy as np
 
 BLOCK = 64
+FEW = 4  # values that are found one by one sooner than together
 KEPT = 64  # positions whose noise is kept
 
 
@@ -47,16 +49,17 @@ class Seeded:
 
     def draw(self, probs: np.ndarray) -> int:
         # Two small searches, for a block and within it, in place of the running sum of a whole vocabulary.
-        blocks = np.add.reduceat(probs, _block_starts(len(probs)))
-        total = blocks.sum()
-        if not 0 < total < np.inf:
+        ends = np.add.reduceat(probs, _block_starts(len(probs))).cumsum()
+        total = float(ends[-1])
+        if not 0 < total < math.inf:
             raise ValueError(
                 f"probabilities must be finite and not all 0 to draw from them; they sum to {total}. "
                 "The models' numbers have overflowed; load them with dtype float32."
             )
-        block, beyond = _search(blocks, self._stream.random() * total)
-        token, _ = _search(probs[block * BLOCK : (block + 1) * BLOCK], beyond)
-        return block * BLOCK + token
+        mark = self._stream.random() * total
+        block = _search(ends, mark)
+        first = block * BLOCK
+        return first + _search(probs[first : first + BLOCK].cumsum(), mark - float(ends[block - 1]) if block else mark)
 
     def noise(self, position: int, size: int) -> np.ndarray:
         if (position, size) not in self._noise:
@@ -72,14 +75,11 @@ def _block_starts(size: int) -> np.ndarray:
     return np.arange(0, size, BLOCK)
 
 
-def _search(weights: np.ndarray, mark: float) -> tuple[int, float]:
-    """Where `mark` falls on the weights laid end to end, never on a weight of zero, and how far into it."""
-    ends = weights.cumsum()
+def _search(ends: np.ndarray, mark: float) -> int:
+    """Where `mark` falls on weights laid end to end, given where each of them ends; never on a weight of zero."""
     # side="right" never lands on a weight of zero, not even when the mark is 0; rounding may carry it past the end.
     place = int(ends.searchsorted(mark, side="right"))
-    if place == len(ends):
-        place = int(ends.searchsorted(ends[-1]))
-    return place, mark - (float(ends[place - 1]) if place else 0.0)
+    return place if place < len(ends) else int(ends.searchsorted(ends[-1]))
 
 
 def first_arrivals(probs: np.ndarray, noise: np.ndarray, count: int = 1) -> np.ndarray:
@@ -95,10 +95,23 @@ def first_arrivals(probs: np.ndarray, noise: np.ndarray, count: int = 1) -> np.n
 def smallest(values: np.ndarray, count: int) -> np.ndarray:
     """The indices of the `count` smallest values, smallest first, ties by the lower index, int [<= count]."""
     if count == 1:
-        return np.array([np.argmin(values)])
+        return np.array([values.argmin()])
+    if 0 < count <= FEW <= len(values):
+        found = _one_by_one(values, count)
+        if values[found[-1]] < math.inf:  # infinite ones would be found again
+            return np.array(found, dtype=int)
     near = np.arange(len(values))
-    if 2 * count * BLOCK < len(values):
+    if 0 < 2 * count < len(values):
         # At least `count` values are as small as the count-th smallest block minimum: no other can be among them.
-        lowest = np.minimum.reduceat(values, near[::BLOCK])
+        far = 2 * count * BLOCK >= len(values)
+        lowest = values if far else np.minimum.reduceat(values, _block_starts(len(values)))
         near = np.flatnonzero(values <= np.partition(lowest, count - 1)[count - 1])
     return near[np.argsort(values[near], kind="stable")[:count]]
+
+
+def _one_by_one(values: np.ndarray, count: int) -> list[int]:
+    rest, found = values.copy(), []
+    for _ in range(count):
+        found.append(int(rest.argmin()))
+        rest[found[-1]] = math.inf
+    return found

@@ -164,6 +164,10 @@ class TokenTree:
             self._topology = Topology(tuple(self.parents))
         return self._topology
 
+    @topology.setter
+    def topology(self, shape: Topology) -> None:
+        self._topology = shape
+
     @property
     def children(self) -> tuple[tuple[int, ...], ...]:
         """The children of each node in drawing order."""

@@ -4,7 +4,10 @@ import json
 import subprocess
 import sys
 from dataclasses import replace
+from itertools import repeat
 from pathlib import Path
+from threading import Event
+from threading import enumerate as threads
 
 import pytest
 
@@ -15,7 +18,7 @@ from specviz.same_text import comparing
 gr = pytest.importorskip("gradio")
 
 from app import live, models  # noqa: E402
-from app.session import Engine, paced  # noqa: E402
+from app.session import Engine, ahead, paced  # noqa: E402
 
 ROOT = Path(__file__).resolve().parent.parent
 CONFIG = specviz.RunConfig(prompt="abc", max_new_tokens=30)
@@ -55,6 +58,48 @@ def test_what_was_decoded_before_a_failure_is_handed_on(trace):
         for group in paced(failing(), pace=1000):
             seen += group
     assert seen == list(trace.steps[:3])
+
+
+def one_by_one(steps):
+    return ([step] for step in steps)
+
+
+def test_decoding_goes_on_while_the_page_is_busy(trace):
+    """The reader holds the first group and asks for nothing until the last step is decoded."""
+    busy, last = Event(), Event()
+
+    def steps():
+        yield trace.steps[0]
+        busy.wait(timeout=30)
+        yield from trace.steps[1:]
+        last.set()
+
+    groups = ahead(steps(), one_by_one)
+    assert next(groups) == [trace.steps[0]]
+    busy.set()
+    assert last.wait(timeout=30), "the engine waited for the reader"
+    assert list(groups) == [list(trace.steps[1:])], "what piled up comes as one group"
+
+
+def test_a_page_that_left_stops_the_decoding(trace):
+    groups = ahead(repeat(trace.steps[0]), one_by_one)
+    next(groups)
+    groups.close()
+    assert not any(thread.name == "decoding" for thread in threads())
+
+
+def test_a_failure_comes_after_all_that_was_decoded(trace):
+    def failing():
+        yield from trace.steps[:3]
+        raise RuntimeError("out of memory")
+
+    for grouped in (one_by_one, paced):
+        seen = []
+        with pytest.raises(RuntimeError, match="out of memory"):
+            for group in ahead(failing(), grouped):
+                seen += group
+        assert seen == list(trace.steps[:3])
+    assert not any(thread.name == "decoding" for thread in threads())
 
 
 def test_the_pair_is_loaded_once_and_plain_decoding_measured_once():
@@ -115,10 +160,11 @@ def test_the_models_offered(monkeypatch):
 def test_a_closed_run_frees_the_machine():
     engine = Engine(lambda: specviz.toy_pair(vocab=12))
     run = live.play(engine, CONFIG)
-    next(run)
+    next(run), next(run)
     assert engine._running.locked()
     run.close()
     assert not engine._running.locked()
+    assert not any(thread.name == "decoding" for thread in threads())
 
 
 def test_a_run_is_sent_to_its_end():

@@ -8,17 +8,19 @@ import pytest
 ROOT = Path(__file__).resolve().parent.parent
 FILES = sorted([*ROOT.glob("specviz/**/*.py"), *ROOT.glob("app/**/*.py")])
 LEVELS = [
-    {"tree", "distributions", "randomness", "reading", "_version"},
+    {"tree", "randomness", "reading", "_version"},
+    {"distributions"},
     {"config", "acceptance", "parameters", "laws", "cost_table", "orders"},
     {"record"},
     {"protocols"},
     {"builders", "verifiers", "models", "theory", "node_theory", "exact"},
     {"registry", "training"},
     {"decode", "train"},
-    {"check", "measure", "cost", "bench_rules", "payload", "same_text", "synthetic", "microscope"},
+    {"check", "measure", "cost", "bench_rules", "payload", "same_text", "sweep_grid", "synthetic", "microscope"},
     {"measure_nodes", "measure_traces", "machines", "forecast", "microscope_rules"},
-    {"plots", "agreement"},
+    {"plots", "agreement", "sweep", "scale"},
     {"bench", "offline"},
+    {"bench_shape"},
     {"commands"},
     {"cli"},
     {"__main__", "app"},
@@ -29,7 +31,14 @@ ONLY = {
     "transformers": ("specviz/models/", "specviz/training/", "specviz/bench.py"),
     "gradio": ("app/",),
     "plotly": ("specviz/plots/", "app/"),
-    "time": ("specviz/decode.py", "specviz/cost.py", "specviz/bench.py", "specviz/train.py", "app/"),
+    "time": (
+        "specviz/decode.py",
+        "specviz/cost.py",
+        "specviz/bench.py",
+        "specviz/bench_shape.py",
+        "specviz/train.py",
+        "app/",
+    ),
     "random": ("specviz/randomness.py", "specviz/training/"),
 }
 

@@ -16,6 +16,7 @@ from transformers import (  # noqa: E402  # noqa: E402
     Qwen2ForCausalLM,
 )
 
+from specviz.models.attention import attend, in_line  # noqa: E402
 from specviz.models.cache import TreeCache  # noqa: E402
 from specviz.models.direct import direct_forward  # noqa: E402
 
@@ -83,8 +84,8 @@ def test_only_the_rows_asked_for_are_computed():
 def test_the_weights_are_not_stored_twice():
     model = made("qwen2", torch.float32)
     direct = direct_forward(model)
-    attention = model.model.layers[0].self_attn
-    assert attention.k_proj.weight.untyped_storage().data_ptr() == direct.layers[0].qkv.untyped_storage().data_ptr()
+    attention, fused = model.model.layers[0].self_attn, direct.layers[0].qkv.weight
+    assert attention.k_proj.weight.untyped_storage().data_ptr() == fused.untyped_storage().data_ptr()
 
 
 @pytest.mark.parametrize(
@@ -100,3 +101,12 @@ def test_the_weights_are_not_stored_twice():
 )  # fmt: skip
 def test_models_of_another_kind_are_left_to_transformers(model):
     assert direct_forward(model()) is None
+
+
+@pytest.mark.parametrize("key_heads", [1, 2, 6])
+def test_query_heads_in_line_attend_as_those_side_by_side(key_heads):
+    torch.manual_seed(0)
+    q, k, v = (torch.randn(1, heads, m, 8) for heads, m in ((6, 5), (key_heads, 11), (key_heads, 11)))
+    mask = torch.where(torch.rand(1, 1, 5, 11) < 0.4, torch.finfo(torch.float32).min, 0.0)
+    wanted = attend(q, k, v, mask, False, 0.3)
+    torch.testing.assert_close(in_line(q, k, v, mask, 0.3), wanted, rtol=1e-5, atol=1e-6)

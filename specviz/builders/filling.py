@@ -46,6 +46,8 @@ def fill(
             for child, token in zip(spots, tokens, strict=False):
                 grown.append((child, tree.add(node, token, None if keys is None else keys[child])))
         level = grown
+    if tree.parents == list(shape.parents):
+        tree.topology = shape  # with all that was found out about it at earlier steps
     return tree
 
 

@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from functools import lru_cache
 from typing import ClassVar
 
 from ..acceptance import RunningAcceptance, check_acceptance, find_acceptance, reach
 from ..parameters import check
 from ..tree import Topology
 from .filling import StaticBuilder, fill
+
+_reach = lru_cache(maxsize=64)(reach)  # a shape is planned once for many steps
 
 
 @dataclass(frozen=True)
@@ -55,7 +58,7 @@ class PlannedBuilder(StaticBuilder):
     def __call__(self, draft, rng, law, room, notes):
         vector = self.vector if notes is None else notes.vector
         shape = self.plan(vector)
-        chance = reach(shape, vector)
+        chance = _reach(shape, vector)
         tree = fill(draft, shape, law, rng, room, keys=chance)
         tree.notes |= {"acceptance": vector, "expected": sum(chance), "split": tree.topology.weight.tolist()}
         return tree

@@ -44,8 +44,10 @@ class SvipTree(TreeBuilder):
                 break
             grown = []
             for node, q in zip(level, draft.expand(level), strict=True):
-                doubt = math.sqrt(self.c * entropy(q))
                 count = min(self.width, self.size - len(tree))
+                if count == 0:
+                    break
+                doubt = math.sqrt(self.c * entropy(q))
                 if doubt <= self.h or node == 0:
                     tokens = draw_children(q, count, law, rng, tree.position(node))
                     grown += [tree.add(node, token, doubt) for token in tokens]

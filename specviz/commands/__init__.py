@@ -1,7 +1,7 @@
 """The commands, by name: one module each, with HELP, EXAMPLE, add_arguments(parser) and run(args)."""
 
 from .. import train
-from . import bench, calibrate, check, cost, export, generate, optimize, replay, tree
+from . import bench, calibrate, check, cost, export, generate, optimize, replay, scale, sweep, tree
 
 COMMANDS = {
     "generate": generate,
@@ -13,5 +13,7 @@ COMMANDS = {
     "calibrate": calibrate,
     "cost": cost,
     "optimize": optimize,
+    "scale": scale,
+    "sweep": sweep,
     "train": train,
 }

@@ -9,7 +9,8 @@ from dataclasses import asdict
 from pathlib import Path
 
 from ..config import RunConfig
-from .options import add_pair, add_sampling, add_strategy, refuse_unused, strategy
+from .options import add_pair, add_sampling, add_strategy, loading, refuse_unused, strategy
+from .shape_table import add_shape, print_rows, run_shape
 
 HELP = "Time transformers' generation, plain decoding and tree speculation side by side."
 HELD_OUT = Path(__file__).resolve().parent.parent / "training" / "prompts.json"
@@ -32,17 +33,23 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         action="store_true",
         help="compare every builder's greedy text with transformers (use --dtype float32)",
     )
+    add_shape(parser)
     parser.add_argument("--json", action="store_true", help="print the rows as JSON")
 
 
 def run(args: argparse.Namespace) -> int | None:
+    if args.rounds < 1:
+        raise ValueError(f"--rounds must be at least 1; got {args.rounds}.")
+    if args.shape:
+        return run_shape(args)
+    for name in ("draft_shape", "context"):
+        if getattr(args, name) is not None:
+            raise ValueError(f"--{name.replace('_', '-')} needs --shape.")
     if args.preset and (named := [name for name in FIXED if getattr(args, name) is not None]):
         raise ValueError(f"--preset {args.preset} fixes builders, rules and temperatures; leave out --{named[0]}.")
     builder = strategy(args, "builder", args.builder) if args.builder else None
     verifier = strategy(args, "verifier", args.verifier) if args.verifier else None
     refuse_unused(args, *filter(None, (builder, verifier)))
-    if args.rounds < 1:
-        raise ValueError(f"--rounds must be at least 1; got {args.rounds}.")
     config = RunConfig(
         temperature=args.temperature or 0.0, top_p=args.top_p, top_k=args.top_k, seed=args.seed,
         draft_temperature=args.draft_temperature, max_new_tokens=args.max_new_tokens,
@@ -52,7 +59,7 @@ def run(args: argparse.Namespace) -> int | None:
     from ..bench_rules import rules_table
     from ..models.pair import load_pair
 
-    pair = load_pair(args.target, args.draft, device=args.device, dtype=args.dtype)
+    pair = load_pair(args.target, args.draft, **loading(args))
     builders = [builder] if builder else None
     if args.same_text:
         prompts = given or [*PROMPTS, *built_in_prompts()]
@@ -67,12 +74,8 @@ def run(args: argparse.Namespace) -> int | None:
     if args.json:
         print(json.dumps([asdict(row) for row in rows], indent=1))
         return None
-    print(f"{'method':58} tokens/s  a pass  ratio   ms a step: draft  target  verify  other  overhead")
-    for row in rows:
-        parts = "" if row.seconds is None else "  ".join(f"{1000 * x:6.2f}" for x in row.seconds.values())
-        over = "" if row.overhead is None else f"{row.overhead:9.1%}"
-        name = row.method if row.lossless else f"{row.method} (lossy)"
-        print(f"{name:58} {row.tokens_per_s:8.1f} {row.tokens_per_pass:7.2f} {row.ratio:6.2f}  {parts:>32} {over}")
+    print_rows(rows)
+    return None
 
 
 def print_differences(differences: list, what: str, args: argparse.Namespace) -> None:

@@ -16,7 +16,7 @@ from ..measure import acceptance_vector, own_texts
 from ..protocols import compatible
 from ..verifiers import VERIFIERS
 from .bench import built_in_prompts
-from .options import add_pair, strategy, write_file
+from .options import add_pair, loading, strategy, write_file
 
 HELP = "Measure how often the k-th child is accepted, on a text or on the target's own continuations."
 EXAMPLE = "--verifier sequoia --temperature 1 --json"
@@ -53,7 +53,7 @@ def run(args: argparse.Namespace) -> None:
         raise ValueError(match.reason)
     from ..models.pair import load_pair
 
-    pair = load_pair(args.target, args.draft, device=args.device, dtype=args.dtype)
+    pair = load_pair(args.target, args.draft, **loading(args))
     if args.store:
         store(pair, config, args)
         return

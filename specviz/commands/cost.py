@@ -10,7 +10,7 @@ from ..config import Choice, RunConfig
 from ..cost import PROMPT, measure_cost
 from ..cost_table import CostTable
 from ..machines import MACHINES, machine
-from .options import add_pair, strategy
+from .options import add_pair, loading, strategy
 
 HELP = "Time the target's pass over n nodes, the draft's passes and the overhead on this machine."
 EXAMPLE = "--temperature 0.8 --json > cost.json"
@@ -57,7 +57,7 @@ def table_for(args: argparse.Namespace, config: RunConfig) -> CostTable:
             raise ValueError(f"--cost: {args.cost!r} cannot be read: {error.strerror}.") from None
     from ..models.pair import load_pair
 
-    pair = load_pair(args.target, args.draft, device=args.device, dtype=args.dtype)
+    pair = load_pair(args.target, args.draft, **loading(args))
     table = None
     for progress in measure_cost(pair, config, seconds=getattr(args, "seconds", 45.0)):
         table = progress.table

@@ -8,7 +8,7 @@ import sys
 
 from ..protocols import compatible
 from ..record import Step, Trace
-from .options import add_pair, add_sampling, add_strategy, check_folder, config_from, write_file
+from .options import add_pair, add_sampling, add_strategy, check_folder, config_from, loading, write_file
 
 HELP = "Write a text, coloured by where each token came from."
 EXAMPLE = '--prompt "Once upon a time" --builder sequoia --size 16 --temperature 0.8'
@@ -34,7 +34,7 @@ def run(args: argparse.Namespace) -> None:
     from ..decode import collect, speculate
     from ..models.pair import load_pair
 
-    pair = load_pair(args.target, args.draft, device=args.device, dtype=args.dtype)
+    pair = load_pair(args.target, args.draft, **loading(args))
     if not match.lossless:
         print(f"lossy: {match.reason}", file=sys.stderr)
     steps, coloured = [], sys.stdout.isatty() or "FORCE_COLOR" in os.environ

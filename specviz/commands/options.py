@@ -46,6 +46,13 @@ def add_pair(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--draft", metavar="ID", help="folder or hub name of the draft, or early-exit:N")
     parser.add_argument("--device", default="auto", help="auto, cpu, cuda or mps")
     parser.add_argument("--dtype", default="auto", help="auto, float32, bfloat16 or float16")
+    parser.add_argument("--offload", metavar="WHERE", help="a target larger than the device: auto, balanced, cpu, disk")
+    parser.add_argument("--offload-folder", metavar="DIR", help="for weights that cannot be read from where they lie")
+
+
+def loading(args: argparse.Namespace) -> dict[str, Any]:
+    """What `add_pair` says on how the pair is to be loaded."""
+    return {name: getattr(args, name) for name in ("device", "dtype", "offload", "offload_folder")}
 
 
 def strategy(args: argparse.Namespace, kind: str, name: str) -> Any:

@@ -9,8 +9,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+import numpy as np
 import torch
 from transformers.cache_utils import Cache
+
+from .rows import push
 
 CHUNK = 256  # slots by which the block grows
 
@@ -64,7 +67,7 @@ class TreeCache(Cache):
         moved = next((i for i, slot in enumerate(slots) if slot != start + i), len(slots))
         if moved == len(slots):
             return
-        index = torch.tensor(slots[moved:], device=self._block.device)
+        index = push(np.array(slots[moved:]), self._block.device)
         self._block[:, :, :, start + moved : self.used] = self._block.index_select(3, index)
 
     # What transformers asks of a cache when it makes a causal mask itself.

@@ -1,9 +1,9 @@
 """The forward pass of Llama-like models, called directly: the same arithmetic as transformers', without its overhead.
 
 At the sizes of the embedded pair a transformers forward takes about twice as long as its arithmetic. Here query, key
-and value are one product, gate and up another, rotary embeddings one table for queries and keys together, and the
-cache is written in place. Any model that is not plainly of this kind, or whose logits differ, keeps the transformers
-forward (`direct_forward` returns None).
+and value are one product, gate and up another, rotary embeddings one table for queries and keys together, the cache is
+written in place, and on a CPU the weights lie as its products want them (`packed.py`). Any model that is not plainly of
+this kind, or whose logits differ, keeps the transformers forward (`direct_forward` returns None).
 """
 
 from __future__ import annotations
@@ -13,36 +13,37 @@ from typing import Any
 import torch
 import torch.nn.functional as F
 
+from .attention import attend
 from .cache import TreeCache
+from .packed import Product, worth_packing
 
 FAMILIES = ("llama", "qwen2", "mistral")
 ROTARIES = ("default", "linear", "llama3")  # tables that do not change with the length of the text
 
 
 class Layer:
-    """One decoder layer with fused weights, of which the module's own become views: nothing is stored twice."""
+    """One decoder layer with fused weights, of which the module's own become views."""
 
-    def __init__(self, module: Any) -> None:
+    def __init__(self, module: Any, pack: bool) -> None:
         attention, mlp = module.self_attn, module.mlp
-        self.qkv, self.qkv_bias = _fuse([attention.q_proj, attention.k_proj, attention.v_proj])
-        self.out, self.out_bias = attention.o_proj.weight, attention.o_proj.bias
-        self.gate_up, self.gate_up_bias = _fuse([mlp.gate_proj, mlp.up_proj])
-        self.down, self.down_bias = mlp.down_proj.weight, mlp.down_proj.bias
+        self.qkv = _fuse([attention.q_proj, attention.k_proj, attention.v_proj], pack)
+        self.out = Product(attention.o_proj.weight, attention.o_proj.bias, pack)
+        self.gate_up = _fuse([mlp.gate_proj, mlp.up_proj], pack)
+        self.down = Product(mlp.down_proj.weight, mlp.down_proj.bias, pack)
         self.before, self.after = module.input_layernorm, module.post_attention_layernorm
         self.scale = attention.scaling
 
 
-def _fuse(linears: list[torch.nn.Linear]) -> tuple[torch.Tensor, torch.Tensor | None]:
-    """One weight and bias for several products of the same input."""
+def _fuse(linears: list[torch.nn.Linear], pack: bool) -> Product:
+    """One product in place of several of the same input."""
     weight = torch.cat([linear.weight.data for linear in linears])
     first = 0
     for linear in linears:
         last = first + linear.weight.shape[0]
         linear.weight.data = weight[first:last]
         first = last
-    if linears[0].bias is None:
-        return weight, None
-    return weight, torch.cat([linear.bias.data for linear in linears])
+    bias = None if linears[0].bias is None else torch.cat([linear.bias.data for linear in linears])
+    return Product(weight, bias, pack)
 
 
 class DirectForward:
@@ -51,19 +52,20 @@ class DirectForward:
     Args:
         model: the transformers model.
         layers: its fused layers.
+        head: its output head.
     """
 
-    def __init__(self, model: Any, layers: list[Layer]) -> None:
+    def __init__(self, model: Any, layers: list[Layer], head: Product) -> None:
         config = model.config
         self.model, self.layers = model, layers
         self.heads, self.kv_heads = config.num_attention_heads, config.num_key_value_heads
         self.width = getattr(config, "head_dim", None) or config.hidden_size // self.heads
-        self.embed, self.norm, self.head = model.get_input_embeddings().weight, model.model.norm, model.lm_head
+        self.embed, self.norm, self.head = model.get_input_embeddings().weight, model.model.norm, head
         self.cos, self.sin = self._rotary(config.max_position_embeddings)
 
     def first(self, count: int, model: Any) -> DirectForward:
         """The same with the first `count` layers of `model`, a shortened copy of this one's."""
-        return DirectForward(model, self.layers[:count])
+        return DirectForward(model, self.layers[:count], self.head)
 
     def _rotary(self, length: int) -> tuple[torch.Tensor, torch.Tensor]:
         """cos and sin for every position, [length, 1, width]; the first half of sin is negative.
@@ -101,18 +103,16 @@ class DirectForward:
             mask, causal = mask.triu_(cache.used + 1)[None, None], False
         x = self.embed[ids]
         for index, layer in enumerate(self.layers):
-            qkv = F.linear(layer.before(x), layer.qkv, layer.qkv_bias).view(m, heads + 2 * kv_heads, width)
+            qkv = layer.qkv(layer.before(x)).view(m, heads + 2 * kv_heads, width)
             turned = qkv[:, : heads + kv_heads]
             turned = turned * cos + turned.roll(width // 2, -1) * sin
             q, k = turned[:, :heads].transpose(0, 1)[None], turned[:, heads:].transpose(0, 1)[None]
             k, v = cache.update(k, qkv[:, heads + kv_heads :].transpose(0, 1)[None], index)
-            mixed = F.scaled_dot_product_attention(
-                q, k, v, attn_mask=mask, is_causal=causal, scale=layer.scale, enable_gqa=heads != kv_heads
-            )  # fmt: skip
+            mixed = attend(q, k, v, mask, causal, layer.scale)
             mixed = mixed[0].transpose(0, 1).reshape(m, heads * width)
-            x = x + F.linear(mixed, layer.out, layer.out_bias)
-            gate, up = F.linear(layer.after(x), layer.gate_up, layer.gate_up_bias).chunk(2, dim=-1)
-            x = x + F.linear(F.silu(gate) * up, layer.down, layer.down_bias)
+            x = x + layer.out(mixed)
+            gate, up = layer.gate_up(layer.after(x)).chunk(2, dim=-1)
+            x = x + layer.down(F.silu(gate) * up)
         return self.head(self.norm(x if rows is None else x[rows]))
 
 
@@ -128,9 +128,11 @@ def direct_forward(model: Any) -> DirectForward | None:
         and not any(kind != "full_attention" for kind in getattr(config, "layer_types", None) or ())
         and not getattr(config, "sliding_window", None)
         and config.max_position_embeddings <= 1 << 18
-        and getattr(model, "hf_device_map", None) is None
+        and not any(hasattr(module, "_hf_hook") for module in model.modules())  # weights that come and go
     )
     if not known:
         return None
+    pack = worth_packing(model)
     with torch.inference_mode():
-        return DirectForward(model, [Layer(module) for module in model.model.layers])
+        layers = [Layer(module, pack) for module in model.model.layers]
+        return DirectForward(model, layers, Product(model.lm_head.weight, model.lm_head.bias, pack))

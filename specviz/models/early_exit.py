@@ -62,6 +62,9 @@ def _shortened(module: Any, path: list[str], count: int) -> Any:
     for name, value in vars(module).items():
         if "_hooks" in name:  # dictionaries: what is hooked to the target is not meant for its draft
             setattr(clone, name, copy.copy(value))
+    if "_hf_hook" in vars(clone):  # accelerate's wrapped forward is bound to the whole module
+        for name in ("forward", "_old_forward", "_hf_hook"):
+            vars(clone).pop(name, None)
     clone._modules = module._modules | {path[0]: _shortened(module._modules[path[0]], path[1:], count)}
     return clone
 

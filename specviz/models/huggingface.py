@@ -17,6 +17,9 @@ import torch
 from ..tree import TokenTree
 from .cache import TreeCache
 from .direct import DirectForward, direct_forward
+from .graphs import cuda_graphs, static_passes
+from .offload import SpreadCache, computing_device, layer_devices
+from .rows import DeviceLogits, push
 
 RUN = 512  # committed tokens read in one pass before the tree joins in: bounds the size of the mask
 
@@ -48,16 +51,28 @@ class HuggingFaceModel:
                 'Load the model with attn_implementation="sdpa".'
             )
         self.model = model.eval()
-        self.device, self.dtype = model.device, model.dtype
+        self.device, self.dtype = computing_device(model), model.dtype
         self.embeddings = model.get_input_embeddings().weight.shape[0]
         self.vocab_size = vocab_size or model.get_output_embeddings().weight.shape[0]
         self.layers = layers or config.num_hidden_layers
+        self.spread = len(layer_devices(model)) > 1
         self.direct = direct or direct_forward(model)
+        self.static = static_passes(self.direct)  # on a GPU: passes of fixed shape, which can be captured
+        self.lazy = self.device.type == "cuda"  # whether logits stay where they are until they are read
         self._selects = "logits_to_keep" in inspect.signature(model.forward).parameters
 
     def open(self, tokens: Sequence[int], target: HuggingFaceSession | None = None) -> HuggingFaceSession:
         """A session that starts with `tokens`; `target` is the target's where this model drafts for it."""
         return HuggingFaceSession(self, tokens)
+
+    def new_cache(self) -> TreeCache:
+        """An empty cache for one text."""
+        return SpreadCache(self.layers) if self.spread else TreeCache(self.layers)
+
+    def capture_graphs(self) -> None:
+        """From now on replay passes of fixed shape as CUDA graphs, where the model has such passes."""
+        if self.static is not None:
+            self.static.capture = cuda_graphs(self.device)
 
     def read(
         self,
@@ -66,7 +81,7 @@ class HuggingFaceModel:
         hidden: np.ndarray | None,
         cache: TreeCache | None,
         rows: Sequence[int],
-    ) -> np.ndarray:
+    ) -> np.ndarray | DeviceLogits:
         """One forward pass.
 
         Args:
@@ -76,11 +91,29 @@ class HuggingFaceModel:
             rows: which of the m tokens need logits.
 
         Returns:
-            Logits after those tokens, float32 [len(rows), V].
+            Logits after those tokens, float32 [len(rows), V], on a GPU pulled when they are read.
         """
         # A vocabulary larger than this model's: a token it cannot know is read as the last one it knows.
         ids = np.minimum(np.asarray(ids, dtype=np.int64), self.embeddings - 1)
-        keep = None if list(rows) == list(range(len(ids))) else torch.tensor(rows, device=self.device)
+        with torch.inference_mode():
+            logits = None
+            if self.static is not None and cache is not None:
+                logits = self.static(ids, positions, hidden, cache, rows)
+            if logits is None:
+                logits = self._pass(ids, positions, hidden, cache, rows)
+            if cache is not None:
+                cache.used += len(ids)
+            if self.lazy:
+                return DeviceLogits(logits, self.vocab_size)
+            logits = logits.float().cpu().numpy()
+        missing = self.vocab_size - logits.shape[1]
+        if missing > 0:
+            return np.pad(logits, ((0, 0), (0, missing)), constant_values=-np.inf)
+        return logits[:, : self.vocab_size]
+
+    def _pass(self, ids, positions, hidden, cache, rows) -> torch.Tensor:
+        """The pass itself, logits [len(rows), V']; arguments as for `read`."""
+        keep = None if list(rows) == list(range(len(ids))) else self._tensor(np.asarray(rows, dtype=np.int64))
         arguments = {}
         if hidden is not None:
             mask = torch.zeros((1, 1, *hidden.shape), dtype=self.dtype, device=self.device)
@@ -89,26 +122,16 @@ class HuggingFaceModel:
         if self._selects and keep is not None:
             arguments["logits_to_keep"] = keep
         ids, positions = self._tensor(ids), self._tensor(np.asarray(positions, dtype=np.int64))
-        with torch.inference_mode():
-            if self.direct is not None and cache is not None:
-                logits = self.direct(ids, positions, arguments.get("attention_mask"), cache, keep)
-            else:
-                logits = self.model(
-                    input_ids=ids[None], position_ids=positions[None], past_key_values=cache,
-                    use_cache=cache is not None, **arguments,
-                ).logits[0]  # fmt: skip
-                if keep is not None and not self._selects:
-                    logits = logits[keep]
-            logits = logits.float().cpu().numpy()
-        if cache is not None:
-            cache.used += len(ids)
-        missing = self.vocab_size - logits.shape[1]
-        if missing > 0:
-            return np.pad(logits, ((0, 0), (0, missing)), constant_values=-np.inf)
-        return logits[:, : self.vocab_size]
+        if self.direct is not None and cache is not None:
+            return self.direct(ids, positions, arguments.get("attention_mask"), cache, keep)
+        logits = self.model(
+            input_ids=ids[None], position_ids=positions[None], past_key_values=cache,
+            use_cache=cache is not None, **arguments,
+        ).logits[0]  # fmt: skip
+        return logits if keep is None or self._selects else logits[keep]
 
     def _tensor(self, array: np.ndarray) -> torch.Tensor:
-        return torch.from_numpy(array).to(self.device)
+        return push(array, self.device)
 
 
 class HuggingFaceSession:
@@ -123,7 +146,7 @@ class HuggingFaceSession:
     def __init__(self, model: HuggingFaceModel, tokens: Sequence[int], cache: TreeCache | None = None) -> None:
         self.model = model
         self.context = list(tokens)
-        self.cache = TreeCache(model.layers) if cache is None else cache
+        self.cache = model.new_cache() if cache is None else cache
         self._read = 0  # tokens of the context that the cache holds; never the last, which is the root of the tree
         self._sees = np.zeros((64, 64), dtype=bool)  # [slot, slot] of the tree: its row may attend to its column
         self._forget()
@@ -138,7 +161,7 @@ class HuggingFaceSession:
         self._tree = None
         self._slots: dict[int, int] = {}  # node -> its slot, counted from the root's
 
-    def forward(self, tree: TokenTree, nodes: Sequence[int]) -> np.ndarray:
+    def forward(self, tree: TokenTree, nodes: Sequence[int]) -> np.ndarray | DeviceLogits:
         """Logits after each of `nodes`, float32 [len(nodes), V], in one pass."""
         nodes = [int(node) for node in nodes]
         if tree is not self._tree or not self._slots.keys().isdisjoint(nodes):

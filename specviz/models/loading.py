@@ -12,6 +12,8 @@ from typing import Any
 
 import torch
 
+from .offload import check_offload, device_map
+
 DTYPES = {"float32": torch.float32, "bfloat16": torch.bfloat16, "float16": torch.float16}
 
 
@@ -54,24 +56,38 @@ def choose_dtype(dtype: str, device: torch.device) -> torch.dtype:
     return DTYPES[dtype]
 
 
-def load_model(role: str, name: str, device: torch.device, dtype: torch.dtype) -> Any:
+def load_model(
+    role: str,
+    name: str,
+    device: torch.device,
+    dtype: torch.dtype,
+    offload: str | None = None,
+    folder: str | None = None,
+) -> Any:
     """A causal language model with attention that takes a tree mask.
 
     Args:
         role: "target" or "draft", for messages.
         name: a local folder or "organisation/model" on the hub.
         device, dtype: where and how it computes.
+        offload: how a model larger than the device is placed, see `offload.device_map`; None for all on the device.
+        folder: where weights go that are offloaded to disk and cannot be read from where they are.
 
     Raises:
         ValueError: if it cannot be loaded; the message says why and what to do.
     """
-    from transformers import AutoModelForCausalLM
+    from transformers import AutoConfig, AutoModelForCausalLM
     from transformers.utils import logging
 
     logging.disable_progress_bar()  # progress is told to the caller
+    if offload is not None:
+        check_offload(offload, device)
 
     def load(place: str, **where: Any) -> tuple[Any, dict]:
         options = dict(dtype=dtype, use_safetensors=True, trust_remote_code=False, output_loading_info=True, **where)
+        if offload is not None:
+            config = AutoConfig.from_pretrained(place, trust_remote_code=False, **where)
+            options |= dict(device_map=device_map(config, offload, device), offload_folder=folder)
         try:
             return AutoModelForCausalLM.from_pretrained(place, attn_implementation="sdpa", **options)
         except ValueError as error:
@@ -85,7 +101,7 @@ def load_model(role: str, name: str, device: torch.device, dtype: torch.dtype) -
             f"{role} {name!r} lacks weights that its configuration asks for, {missing[0]} among them; "
             "config.json and *.safetensors must belong to the same model."
         )
-    return model.to(device)
+    return model.to(device) if offload is None else model
 
 
 def load_tokenizer(role: str, name: str) -> Any:

@@ -54,6 +54,8 @@ def load_pair(
     device: str = "auto",
     dtype: str = "auto",
     progress: Progress | None = None,
+    offload: str | None = None,
+    offload_folder: str | Path | None = None,
 ) -> HuggingFacePair:
     """Load a target and a draft.
 
@@ -64,6 +66,9 @@ def load_pair(
         device: "auto", "cpu", "cuda" or "mps".
         dtype: "auto", "float32", "bfloat16" or "float16".
         progress: is told the fraction done and what is being done.
+        offload: how to place a target larger than the device (needs accelerate): "auto" fills GPUs, then main memory,
+            then the disk; "balanced" fills all GPUs alike; "cpu" and "disk" keep every layer there. The draft is whole.
+        offload_folder: where weights go that are offloaded to disk and do not lie there as safetensors already.
 
     Raises:
         ValueError: if a model is unknown, damaged, cannot read trees, or the two do not share a vocabulary.
@@ -76,13 +81,14 @@ def load_pair(
     target = str(EMBEDDED / "target" if target is None else target)
     draft = None if draft is None else str(draft)
     early = None if draft is None else layers_asked(draft)
+    folder = None if offload_folder is None else str(offload_folder)
 
     tell(0.0, "Reading the tokenizer")
     tokenizer = load_tokenizer("target", target)
     if draft is not None and not early:
         check_vocabularies(tokenizer, load_tokenizer("draft", draft))
     tell(0.1, "Loading the target")
-    model = HuggingFaceModel(load_model("target", target, chosen_device, chosen_dtype))
+    model = HuggingFaceModel(load_model("target", target, chosen_device, chosen_dtype, offload, folder))
     limit = longest_text("target", model.model.config)
     tell(0.6, "Loading the draft" if draft is not None else "No draft to load")
     drafter = None
@@ -95,6 +101,8 @@ def load_pair(
     check_tree_reading("target", model)
     if drafter is not None:
         check_tree_reading("draft", drafter, model)
+    for side in filter(None, (model, drafter)):
+        side.capture_graphs()
     text = TokenText(tokenizer)
     names = [_short(name) for name in (target, draft) if name is not None]
     info = {
@@ -102,7 +110,7 @@ def load_pair(
         "target": _describe(model, target),
         "draft": drafter and _describe(drafter, draft),
         "dtype": str(chosen_dtype).removeprefix("torch."),
-        "device": str(chosen_device),
+        "device": str(chosen_device) + (f", offload {offload}" if offload else ""),
         "vocab_size": model.vocab_size,
         "max_positions": limit,
     }

@@ -6,7 +6,6 @@ import numpy as np
 import torch
 
 from ..tree import TokenTree
-from .cache import TreeCache
 from .huggingface import HuggingFaceModel
 
 # Root-mean-square differences of logits, in units of their own spread, that are always forgiven; beyond them a tree may
@@ -67,7 +66,7 @@ def tree_error(model: HuggingFaceModel, target: HuggingFaceModel | None = None) 
 
 def rounding_error(model: HuggingFaceModel) -> float:
     """The same difference between reading a text token by token and in one pass, where no tree is involved."""
-    ids, cache = _tokens_of(model), TreeCache(model.layers)
+    ids, cache = _tokens_of(model), model.new_cache()
     single = np.concatenate([model.read([token], [i], None, cache, [0]) for i, token in enumerate(ids)])
     return _difference(model, single, model.read(ids, range(len(ids)), None, None, range(len(ids))))
 

@@ -10,9 +10,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import ClassVar
 
-import numpy as np
-
-from ..distributions import residual
+from ..distributions import excess, residual
 from ..protocols import Verifier
 from .bars import Bars
 from .walk import ROOT, Walk, carry, ratio
@@ -34,7 +32,7 @@ class Block(Verifier):
             share.append(ratio(share[-1] * p[node - 1][token], tree.draft_rows[node - 1][token]))
             prob = share[node]
             if node < last:
-                prob = carry(np.maximum(prob * p[node] - tree.draft_rows[node], 0.0).sum(), prob)
+                prob = carry(excess(prob * p[node], tree.draft_rows[node])[1], prob)
             walk.show(node, ratio=share[node])
             if walk.toss(node, prob, rng):
                 accepted = node

@@ -16,6 +16,9 @@ from ..protocols import Verifier
 from .bars import Bars
 from .walk import Walk, explain_coin, ratio
 
+SHARES = 64  # into which a bracket of rho is divided while many tokens are left in it
+FEW = 8
+
 
 @dataclass(frozen=True)
 class SpecTr(Verifier):
@@ -55,33 +58,50 @@ class SpecTr(Verifier):
 
 
 def division_factor(p: np.ndarray, q: np.ndarray, k: int) -> float:
-    """rho* by bisection: the smallest rho in [1, k] with 1 - (1 - beta)^k <= rho beta, beta = sum min(q, p / rho).
+    """rho*: the smallest rho in [1, k] with 1 - (1 - beta)^k <= rho beta, where beta = sum min(q, p / rho).
 
-    A token counts q up to rho = p / q and p / rho beyond, so with every halving fewer tokens are left to look at: beta
-    is full + part / rho, and what p and q still hold. Of the last bracket it is the upper end, because every rho from
-    rho* upwards is lossless.
+    A token counts q up to rho = p / q and p / rho beyond, so as the bracket of rho narrows fewer tokens are left to
+    look at: beta is full + part / rho, and what p and q still hold. Of the last bracket it is the upper end, because
+    every rho from rho* upwards is lossless.
     """
     low, high = 1.0, float(k)
     always, never = p >= high * q, p <= low * q
-    full, part = float(q[always].sum()), float(p[never & ~always].sum())
-    open_ = ~(always | never)
-    p, q = p[open_], q[open_]
+    full, part = float((q * always).sum()), float((p * (never & ~always)).sum())
+    left = np.flatnonzero(~(always | never))
+    p, q = p[left], q[left]
+    while len(p) > FEW and high - low > 1e-9 * high:  # a bracket of SHARES at a time
+        share = ((p / q - low) * (SHARES / (high - low))).astype(int).clip(0, SHARES - 1)
+        edges = np.linspace(low, high, SHARES + 1)
+        below, above = _sums(share, p), _sums(share, q)
+        fulls, parts = full + above[-1] - above, part + below
+        first = int((~_wants_more(np.minimum(1.0, fulls + parts / edges), edges, k)).argmax())
+        first = min(max(first, 1), SHARES)
+        low, high = float(edges[first - 1]), float(edges[first])
+        full, part = float(fulls[first]), float(parts[first - 1])
+        p, q = p[share == first - 1], q[share == first - 1]
     while low < (rho := (low + high) / 2) < high:
-        counts_q = p >= rho * q
-        more_full, more_part = (float(q @ counts_q), float(p @ ~counts_q)) if len(p) else (0.0, 0.0)
-        beta = min(1.0, full + more_full + (part + more_part) / rho)
-        if 1 - (1 - beta) ** k > rho * beta:
-            low, part, p, q = rho, part + more_part, p[counts_q], q[counts_q]
-        else:
-            high, full, p, q = rho, full + more_full, p[~counts_q], q[~counts_q]
+        beta = min(1.0, full + part / rho + (float(np.minimum(q, p / rho).sum()) if len(p) else 0.0))
+        low, high = (rho, high) if _wants_more(beta, rho, k) else (low, rho)
     return high
+
+
+def _wants_more(beta, rho, k: int):
+    return 1 - (1 - beta) ** k > rho * beta
+
+
+def _sums(share: np.ndarray, weights: np.ndarray) -> np.ndarray:
+    """How much weight lies in the shares before each edge, [SHARES + 1]."""
+    return np.concatenate([[0.0], np.bincount(share, weights, SHARES).cumsum()])
 
 
 def leftover(p: np.ndarray, q: np.ndarray, k: int, rho: float) -> tuple[np.ndarray, float]:
     """What is drawn from once all k children were refused, up to a factor, float64 [V]; and beta."""
-    taken = np.minimum(q, p / rho)
-    beta = min(1.0, float(taken.sum()))
+    left = p / rho
+    np.minimum(left, q, out=left)
+    beta = min(1.0, float(left.sum()))
     if beta == 0:
         return p, beta
-    left = np.maximum(p - taken * ((1 - (1 - beta) ** k) / beta), 0.0)
+    left *= -((1 - (1 - beta) ** k) / beta)
+    left += p
+    np.maximum(left, 0.0, out=left)
     return (left if left.any() else p), beta

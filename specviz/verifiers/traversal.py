@@ -12,9 +12,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import ClassVar
 
-import numpy as np
-
-from ..distributions import Rows, residual
+from ..distributions import Rows, excess
 from ..laws import without
 from ..protocols import Verifier
 from ..randomness import Randomness
@@ -51,19 +49,23 @@ class Traversal(Verifier):
 
 def _visit(tree: TokenTree, p: Rows, rng: Randomness, walk: Walk, node: int, share: float) -> int | None:
     """Try the subtree of `node`, itself last; the bonus token where a path was accepted, None where all was refused."""
-    r, gone = p[node], []
-    if tree.children[node]:
-        d, bars = tree.draft_rows[node], Bars(r)
+    r = d = bars = None  # rows that nobody reads are never made, a leaf's that is refused for one
+    gone: list[int] = []
     for child in tree.children[node]:
         token = tree.tokens[child]
+        if r is None:
+            r, d = p[node], tree.draft_rows[node]
+            bars = Bars(r)
+        else:
+            d = without(d, gone)
         child_share = ratio(share * r[token], d[token])
         walk.show(child, ratio=child_share, **bars(token, residual=r, draft=d))
         bonus = _visit(tree, p, rng, walk, child, child_share)
         if bonus is not None:
             return bonus
         gone.append(token)
-        share, r = carry(np.maximum(share * r - d, 0.0).sum(), share), residual(share * r, d)
-        d = without(d, gone)
+        left, wanted = excess(share * r, d)
+        share, r = carry(wanted, share), left / wanted if wanted > 0 else r
     if node > 0 and not walk.toss(node, share, rng):
         walk.outcome[node] = "rejected"
         return None
@@ -71,4 +73,4 @@ def _visit(tree: TokenTree, p: Rows, rng: Randomness, walk: Walk, node: int, sha
         walk.mark(above, True)
     if gone:
         walk.show(node, bonus=bars(residual=r))
-    return rng.draw(r)
+    return rng.draw(p[node] if r is None else r)

@@ -1,0 +1,93 @@
+"""`scale`: what a step costs as trees, texts and vocabularies grow, in one table."""
+
+from __future__ import annotations
+
+import argparse
+import json
+from dataclasses import asdict
+from typing import Any
+
+from ..builders import BUILDERS
+from ..protocols import suited
+from ..scale import NODES, VOCABULARIES, Cost, scale
+from ..verifiers import VERIFIERS
+from .options import add_pair, loading, strategy
+
+HELP = "Time a step and weigh its memory as the tree, the text and the vocabulary grow."
+EXAMPLE = "--temperature 0.8 --json"
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("--temperature", type=float, default=0.8, metavar="T", help="of both models (default 0.8)")
+    parser.add_argument("--verifier", help=f"the rule: {', '.join(VERIFIERS)} (default: the first suited one)")
+    lists = {"--sizes": ("N", NODES), "--contexts": ("TOKENS", None), "--vocabularies": ("V", VOCABULARIES)}
+    for name, (what, default) in lists.items():
+        shown = "doubled up to the pair's limit" if default is None else ",".join(map(str, default))
+        parser.add_argument(name, metavar=f"{what},...", help=f"default {shown}")
+    parser.add_argument("--steps", type=int, default=6, metavar="N", help="how many steps a row counts (default 6)")
+    add_pair(parser)
+    parser.add_argument("--json", action="store_true", help="print the rows as JSON")
+
+
+def run(args: argparse.Namespace) -> None:
+    tree = BUILDERS["sequoia"]()
+    verifier = strategy(args, "verifier", args.verifier or suited(tree, VERIFIERS, args.temperature))
+    if args.steps < 1:
+        raise ValueError(f"--steps must be at least 1; got {args.steps}.")
+    lists = dict(
+        nodes=numbers("--sizes", args.sizes, 2, 1024) or NODES, contexts=numbers("--contexts", args.contexts, 1, 10**7),
+        vocabularies=numbers("--vocabularies", args.vocabularies, 256, 10**6) or VOCABULARIES,
+    )  # fmt: skip
+    from ..models.pair import load_pair
+    from ..models.shapes import random_pair
+
+    pair = load_pair(args.target, args.draft, **loading(args))
+    if pair.draft is None:
+        raise ValueError("the pair must have a draft to be measured; this one has none. Name one with --draft.")
+
+    def of_vocabulary(size: int) -> Any:
+        return random_pair("embedded", "embedded", args.device, args.dtype, vocab=size)
+
+    rows = []
+    for row in scale(pair, of_vocabulary, verifier, args.temperature, steps=args.steps, **lists):
+        rows.append(row)
+        if not args.json:
+            print(told(row, rows[-2] if len(rows) > 1 else None), flush=True)
+    if args.json:
+        print(json.dumps([asdict(row) | {"overhead": row.overhead} for row in rows], indent=1))
+    else:
+        print(f"{pair.info['name']}, {verifier.title}, temperature {args.temperature:g}; medians of {args.steps} steps")
+        print("random: models of the embedded pair's shape with random weights; what they accept means nothing")
+
+
+HEADING = "grows        nodes   text  vocabulary   ms a step: draft   target   verify    other  overhead   memory MB"
+
+
+def told(row: Cost, before: Cost | None = None) -> str:
+    """A row as a line, under a heading where another thing begins to grow."""
+    parts = "".join(f"{1000 * seconds:9.2f}" for seconds in (row.target_s, row.verify_s, row.other_s))
+    memory = "–" if row.memory is None else f"{row.memory / 2**20:.1f}"
+    line = (
+        f"{row.grows:11}{row.nodes:7}{row.context:7}{row.vocabulary:12}{1000 * row.draft_s:19.2f}{parts}"
+        f"{row.overhead:10.1%}{memory:>12}{'  random' if row.random else ''}"
+    )
+    if before is None:
+        return f"{HEADING}\n{line}"
+    return line if row.grows == before.grows else f"\n{line}"
+
+
+def numbers(option: str, text: str | None, low: int, high: int) -> list[int] | None:
+    """The whole numbers of a list like 16,32; None where there is none.
+
+    Raises:
+        ValueError: if one is out of range or no number.
+    """
+    if text is None:
+        return None
+    try:
+        found = [int(part) for part in text.split(",")]
+    except ValueError:
+        found = [low - 1]
+    if not all(low <= number <= high for number in found):
+        raise ValueError(f"{option} must be whole numbers from {low} to {high} like 16,32; got {text!r:.60}.")
+    return found

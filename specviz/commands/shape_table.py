@@ -1,0 +1,100 @@
+"""`bench --shape`: the options, and the report as text. Measured first, then, if asked for, the projection."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import sys
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+from ..acceptance import read_acceptance
+from ..builders import BUILDERS
+from ..config import RunConfig
+from ..protocols import suited
+from ..verifiers import VERIFIERS
+from .options import refuse_unused, strategy
+
+if TYPE_CHECKING:
+    from ..bench_shape import ShapeReport
+
+# Options that choose trained models, their texts, or another kind of benchmark.
+OTHERS = ("target", "draft", "offload", "offload_folder", "prompts", "preset", "same_text")
+
+
+def add_shape(parser: argparse.ArgumentParser) -> None:
+    group = parser.add_argument_group("random weights in real shapes, to time the engine alone")
+    group.add_argument("--shape", metavar="NAME", help="shape of the target, llama-2-7b for one; or embedded")
+    group.add_argument("--draft-shape", metavar="NAME", help="shape of the draft, llama-68m for one")
+    group.add_argument("--context", type=int, metavar="N", help="tokens of text before the trees (default 128)")
+
+
+def run_shape(args: argparse.Namespace) -> None:
+    """Measure, and print the report."""
+    if named := [name for name in OTHERS if getattr(args, name)]:
+        raise ValueError(f"--shape makes models with random weights; leave out --{named[0].replace('_', '-')}.")
+    if not args.draft_shape:
+        raise ValueError("--shape needs --draft-shape, llama-68m for one.")
+    recorded = read_acceptance(args.parameter_acceptance) if args.parameter_acceptance else None
+    args.parameter_acceptance = None  # not the builder's: its trees have a shape in any case
+    temperature = args.temperature or 0.0
+    builder = strategy(args, "builder", args.builder) if args.builder else BUILDERS["sequoia"](size=64, depth=10)
+    verifier = strategy(args, "verifier", args.verifier or suited(builder, VERIFIERS, temperature))
+    refuse_unused(args, *([builder] if args.builder else []), *([verifier] if args.verifier else []))
+    config = RunConfig(
+        temperature=temperature, verifier=verifier, top_p=args.top_p, top_k=args.top_k, seed=args.seed,
+        draft_temperature=args.draft_temperature, max_new_tokens=args.max_new_tokens,
+    )  # fmt: skip
+    from ..bench_shape import SIZES, as_dict, bench_shape, project
+    from ..models.shapes import random_pair
+
+    context = 128 if args.context is None else args.context
+    room = context + args.max_new_tokens + SIZES[-1]
+    pair = random_pair(args.shape, args.draft_shape, args.device, args.dtype, room)
+    report = bench_shape(pair, config, [builder], context, SIZES, args.rounds, progress=_progress)
+    projection = None if recorded is None else project(report, recorded)
+    if args.json:
+        print(json.dumps(as_dict(report, projection), indent=1))
+    else:
+        print_report(report, projection)
+
+
+def print_report(report: ShapeReport, projection: dict[str, Any] | None) -> None:
+    from ..bench_shape import RANDOM
+
+    where = f"{report.pair['dtype']} on {report.pair['device']}"
+    print(f"{report.pair['name']}, {where}, {report.context} tokens of context\n{RANDOM}\n")
+    print("target pass:  nodes  engine ms  bare ms  engine / bare")
+    for one in report.passes:
+        bare = "" if one.bare_s is None else f"{1000 * one.bare_s:9.2f}{one.ratio:15.2f}"
+        print(f"{one.nodes:19}{1000 * one.engine_s:11.2f}{bare}")
+    print("\ndraft pass:   nodes of the level  ms")
+    for one in report.levels:
+        print(f"{one.nodes:32}{1000 * one.seconds:8.2f}")
+    print("\nstep, ms:     nodes     draft    target  verify + other   share of the step")
+    for one in report.steps:
+        draft, target, rest = (1000 * one.parts[part] for part in ("draft", "target", "overhead"))
+        print(f"{one.nodes:19}{draft:10.2f}{target:10.2f}{rest:16.2f}{one.share:20.1%}")
+    print()
+    print_rows(report.methods)
+    if projection:
+        print(
+            f"\n{projection['note']}\nsequoia tree of {projection['size']} nodes and {projection['depth']} levels: "
+            f"{projection['tokens_per_pass']:.2f} tokens a pass x {1000 * projection['step_s']:.2f} ms a step, "
+            f"{projection['tokens_per_s']:.1f} tokens/s; plain decoding {projection['plain_tokens_per_s']:.1f}"
+        )
+
+
+def print_rows(rows: Sequence) -> None:
+    """What `bench` measured of transformers, plain decoding and builders, a line each."""
+    print(f"{'method':58} tokens/s  a pass  ratio   ms a step: draft  target  verify  other  overhead")
+    for row in rows:
+        parts = "" if row.seconds is None else "  ".join(f"{1000 * x:6.2f}" for x in row.seconds.values())
+        over = "" if row.overhead is None else f"{row.overhead:9.1%}"
+        name = row.method if row.lossless else f"{row.method} (lossy)"
+        print(f"{name:58} {row.tokens_per_s:8.1f} {row.tokens_per_pass:7.2f} {row.ratio:6.2f}  {parts:>32} {over}")
+
+
+def _progress(message: str) -> None:
+    if sys.stderr.isatty():
+        print(f"measuring {message}", file=sys.stderr, flush=True)

@@ -1,0 +1,82 @@
+"""`sweep`: measure a grid of cells; what is in the results file already is not measured again."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import sys
+from pathlib import Path
+from typing import Any
+
+from ..sweep import Results, here, on_ray
+from ..sweep_grid import cells_of, key_of, read_grid
+from .bench import built_in_prompts
+from .options import check_folder
+
+HELP = "Measure a grid of pairs, builders, rules, temperatures and sizes, and go on where it was interrupted."
+EXAMPLE = "grid.toml --out results.jsonl"
+PROMPTS = 8  # of the built-in ones, where the grid has none of its own
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument(
+        "config", metavar="CONFIG",
+        help="JSON or TOML with lists under pairs (embedded, toy, or target, draft, device and dtype), builders, "
+        "verifiers, temperatures, sizes, kinds (bench, calibrate) and prompts, and with max_new_tokens, seed and width",
+    )  # fmt: skip
+    parser.add_argument("--out", metavar="FILE", help="results, a JSON object a line (default: CONFIG.results.jsonl)")
+    parser.add_argument("--ray", metavar="ADDRESS", help="measure on this Ray cluster (needs ray) instead of here")
+    parser.add_argument("--cpus", type=float, default=1, metavar="N", help="CPUs that a cell takes of the cluster")
+    parser.add_argument("--gpus", type=float, default=0, metavar="N", help="GPUs that a cell takes of the cluster")
+    parser.add_argument("--json", action="store_true", help="print the outcomes as JSON")
+
+
+def run(args: argparse.Namespace) -> int:
+    cells, prompts = cells_of(read_grid(args.config), built_in_prompts()[:PROMPTS])
+    if not (args.cpus >= 0 and args.gpus >= 0):
+        raise ValueError("--cpus and --gpus must be numbers from 0.")
+    path = args.out or str(Path(args.config).with_suffix(".results.jsonl"))
+    check_folder(path)
+    try:
+        results = Results(path)
+        todo = [cell for cell in cells if results.lacks(cell)]
+        print(f"{len(cells)} cells, {len(cells) - len(todo)} of them in {path} already", file=sys.stderr, flush=True)
+        outcomes = on_ray(todo, prompts, args.ray, args.cpus, args.gpus) if args.ray else here(todo, prompts)
+        for done, outcome in enumerate(outcomes, 1):
+            results.add(outcome)
+            progress(done, len(todo))
+    except OSError as error:
+        raise ValueError(f"{path!r} cannot be written: {error.strerror}.") from None
+    found = [results.outcomes[key_of(cell)] for cell in cells]
+    print(json.dumps(found, indent=1) if args.json else "\n".join(map(told, found)))
+    return 1 if any("failed" in outcome for outcome in found) else 0
+
+
+def told(outcome: dict[str, Any]) -> str:
+    """An outcome as one line."""
+    cell = outcome["cell"]
+    names = [_named(cell[part]) for part in ("builder", "verifier") if part in cell]
+    size = f", {cell['size']} nodes" if cell.get("size") else ""
+    pair = cell["pair"].get("target") or ("toy" if "toy" in cell["pair"] else "embedded")
+    what = f"{pair}: {' + '.join(names)}{size}, T {cell['temperature']:g}"
+    if "result" not in outcome:
+        kind = "impossible" if "impossible" in outcome else "failed"
+        return f"{what}: {kind}: {outcome[kind]}"
+    found = outcome["result"]
+    if cell["kind"] == "calibrate":
+        return f"{what}: acceptance {' '.join(f'{p:.3f}' for p in found['acceptance'][:6])}"
+    mark = "" if found["lossless"] else " (lossy)"
+    return (
+        f"{what}{mark}: {found['tokens_per_pass']:.2f} ± {found['standard_error']:.2f} tokens a pass, "
+        f"{found['tokens_per_s']:.1f} tokens/s"
+    )
+
+
+def _named(choice: dict[str, Any]) -> str:
+    parameters = ", ".join(f"{name} {value}" for name, value in choice["parameters"].items())
+    return f"{choice['name']} ({parameters})" if parameters else choice["name"]
+
+
+def progress(done: int, of: int) -> None:
+    if sys.stderr.isatty():
+        print(f"\r{done} of {of} cells", end="" if done < of else "\n", file=sys.stderr, flush=True)

@@ -1,0 +1,36 @@
+"""Attention under a tree mask where several query heads share one key head."""
+
+from __future__ import annotations
+
+import torch
+import torch.nn.functional as F
+
+
+def attend(
+    q: torch.Tensor, k: torch.Tensor, v: torch.Tensor, mask: torch.Tensor | None, causal: bool, scale: float
+) -> torch.Tensor:
+    """Scaled dot-product attention, [1, heads, m, width].
+
+    Args:
+        q: queries, [1, heads, m, width].
+        k, v: keys and values, [1, key heads, slots, width]; the number of key heads divides that of heads.
+        mask: additive, [1, 1, m, slots]; None for none.
+        causal: whether each query sees only the slots up to its own; without a mask.
+        scale: factor of the products.
+    """
+    if q.is_cuda and mask is not None and q.shape[1] != k.shape[1]:
+        return in_line(q, k, v, mask, scale)
+    shared = q.shape[1] != k.shape[1]
+    return F.scaled_dot_product_attention(q, k, v, attn_mask=mask, is_causal=causal, scale=scale, enable_gqa=shared)
+
+
+def in_line(q: torch.Tensor, k: torch.Tensor, v: torch.Tensor, mask: torch.Tensor, scale: float) -> torch.Tensor:
+    """The same with as many heads on both sides, as a GPU's fused kernels under a mask want them.
+
+    The query heads that share a key head stand in line at it, as further queries of one head; keys and values
+    are not copied.
+    """
+    group = q.shape[1] // k.shape[1]
+    lined = q.reshape(1, k.shape[1], group * q.shape[2], q.shape[3])
+    mixed = F.scaled_dot_product_attention(lined, k, v, attn_mask=mask.repeat(1, 1, group, 1), scale=scale)
+    return mixed.reshape(q.shape)

@@ -196,8 +196,8 @@ def test_predicted_speedup_by_temperature_has_its_own_axis():
 def test_cost_info_is_in_milliseconds():
     table = replace(machine("a100"), projection=False, spread={"target": [[0.02, 0.03]] * len(machine("a100").sizes)})
     info = PLOTS["cost"].info(table)
-    assert info.lines[0].ms == tuple(1000 * t for t in table.target_s) and info.plain_ms == pytest.approx(24.2)
-    assert set(info.lines[0].low) == {20.0} and info.lines[1].low == info.lines[1].ms
+    assert info.lines[0].time == tuple(1000 * t for t in table.target_s) and info.plain == pytest.approx(24.2)
+    assert set(info.lines[0].low) == {20.0} and info.lines[1].low == info.lines[1].time
     assert "measured" in PLOTS["cost"].draw(info).layout.title.text
 
 

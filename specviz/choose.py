@@ -127,7 +127,7 @@ def contest(
     verifier: Verifier,
     config: RunConfig,
     prompts: Sequence[str],
-    few: int = 10,
+    few: int = 6,
 ) -> Iterator[Contest]:
     """Time a grid beside the choice on a few prompts, then its leaders and the choice on all of them.
 

@@ -213,10 +213,13 @@ class _Star(Rows):
 
 
 def own_texts(pair: Pair, prompts: Sequence[str], config: RunConfig, progress: Progress = lambda done, of: None):
-    """The target's own continuations of prompts, as token ids: what it is verified on when it is decoding."""
+    """The target's own continuations of prompts, as token ids: what it is verified on when it is decoding.
+
+    Prompt `i` is continued with seed + i: with one seed for all, noise keyed by position would be the same in each.
+    """
     texts = []
     for done, prompt in enumerate(prompts, 1):
-        steps = autoregress_steps(pair, replace(config, prompt=prompt))
+        steps = autoregress_steps(pair, replace(config, prompt=prompt, seed=config.seed + done - 1))
         texts.append([*pair.encode(prompt), *(token for step in steps for token in step.emitted)])
         progress(done, len(prompts))
     return texts

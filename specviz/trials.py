@@ -46,7 +46,7 @@ class Trial:
 
 @dataclass(frozen=True)
 class Progress:
-    """Runs done, of how many, and a trial for each tree that was timed on every prompt so far."""
+    """Runs done, of how many, and after the last run on a prompt a trial for each tree, over all prompts so far."""
 
     done: int
     of: int
@@ -78,8 +78,7 @@ def trials(
             trace = autoregress(pair, once) if builder is None else run(pair, replace(once, builder=builder))
             counted[name].append(whole_steps(trace))
             done += 1
-            yield Progress(done, of, ())
-        yield Progress(done, of, results(counted))
+            yield Progress(done, of, results(counted) if done % len(ways) == 0 else ())
 
 
 def whole_steps(trace: Trace) -> list[Step]:

@@ -66,7 +66,7 @@ def table_for(args: argparse.Namespace, config: RunConfig, pair: Any = None) -> 
             raise ValueError(f"--cost: {args.cost!r} cannot be read: {error.strerror}.") from None
     pair = pair or load(args)
     table = None
-    for progress in measure_cost(pair, config, seconds=getattr(args, "seconds", 45.0)):
+    for progress in measure_cost(pair, config, seconds=getattr(args, "seconds", 30.0)):
         table = progress.table
         if sys.stderr.isatty():
             print(f"\r{progress.done} of {progress.of} bursts ", end="", file=sys.stderr, flush=True)

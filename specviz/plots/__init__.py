@@ -16,6 +16,7 @@ from . import (
     cost,
     depth,
     doubt,
+    length,
     lengths,
     marginal,
     policies,
@@ -27,6 +28,9 @@ from . import (
     shapes,
     speedup,
     sweep,
+    temperature,
+    top_p,
+    transfer,
     tree,
 )
 
@@ -36,6 +40,7 @@ PLOTS = {
     "rejection": rejection,  # of RejectionRates
     "probability": probability,  # of a Doubt
     "doubt": doubt,  # of a Doubt
+    "length": length,  # of a Doubt
     "bounds": bounds,  # of a Doubt
     "ratio": ratio,  # of a Doubt
     "shapes": shapes,  # of an acceptance vector and sizes
@@ -45,6 +50,9 @@ PLOTS = {
     "sweep": sweep,  # of an acceptance vector, a CostTable, widths and lengths
     "marginal": marginal,  # of an acceptance vector, a CostTable and sizes
     "policies": policies,  # of Traces by (policy, kind of text)
+    "top_p": top_p,  # of a TopP
+    "transfer": transfer,  # of Transfers
+    "temperature": temperature,  # of Promises by temperature
     "lengths": lengths,  # of a Trace
     "ribbon": ribbon,  # of a Trace
     "tree": tree,  # of a Step

@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 import json
 import math
+from collections.abc import Sequence
 from dataclasses import asdict
 from os import cpu_count
 from typing import Any
@@ -31,13 +32,16 @@ def main() -> None:
     parser.add_argument("--temperature", type=float, default=0.8)
     parser.add_argument("--sizes", default="2,3,4,6,8,12,16,24,32,64")
     parser.add_argument("--rounds", type=int, default=6)
-    parser.add_argument("--only", choices=["studies", "counted"], help="studies: leave the rest as it is recorded; "
-                        "counted: of these only what reads no clock, which needs no quiet machine")  # fmt: skip
+    untimed = [name for name, study in STUDIES.items() if not study.timed]
+    groups = {"studies": [*STUDIES], "counted": untimed} | {name: [name] for name in STUDIES}
+    parser.add_argument(
+        "--only", choices=groups, help="these studies, the rest as it is; those counted need no quiet machine"
+    )
     args = parser.parse_args()
     pair, config = default_pair(), RunConfig(PROMPT, temperature=args.temperature, seed=1)
     if args.only:
         data = json.loads(PATH.read_text(encoding="utf-8"))
-        write(data | {"studies": data.get("studies", {}) | studied(pair, config, args.only == "studies")})
+        write(data | {"studies": data.get("studies", {}) | studied(pair, config, groups[args.only])})
         return
     *_, (_, _, texts) = gather(pair, args.text, "", args.positions, config)
     for news in calibrate(pair, texts, RULES, config):
@@ -57,18 +61,17 @@ def main() -> None:
         "cost": asdict(cost),
         "points": timed.points,
     }
-    write(data | {"studies": studied(pair, config)})
+    write(data | {"studies": studied(pair, config, [*STUDIES])})
     print(f"{PATH.name}: {found.positions} positions, {len(timed.points)} sizes")
 
 
-def studied(pair: Any, config: RunConfig, timed: bool = True) -> dict[str, Any]:
-    """The infos of all studies, or of those that read no clock."""
+def studied(pair: Any, config: RunConfig, names: Sequence[str]) -> dict[str, Any]:
+    """The infos of studies by name."""
     infos = {}
-    for name, study in STUDIES.items():
-        if timed or not study.timed:
-            *_, (_, _, info) = study.run(pair, config)
-            infos[name] = json.loads(to_json(info))
-            print(f"study: {name}", flush=True)
+    for name in names:
+        *_, (_, _, info) = STUDIES[name].run(pair, config)
+        infos[name] = json.loads(to_json(info))
+        print(f"study: {name}", flush=True)
     return infos
 
 

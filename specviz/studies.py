@@ -143,7 +143,7 @@ def transfer(
 
 def strip(pair: Pair, config: RunConfig, prompt: str) -> Iterator[tuple[int, int, Trace]]:
     """One run with DySpec's tree, which grows until its next node is not worth it (DySpec, figure 5)."""
-    yield 1, 1, run(pair, prepared(config, BUILDERS["dyspec-threshold"](), prompt, 0))
+    yield 1, 1, run(pair, prepared(config, BUILDERS["dyspec-threshold"](size=128), prompt, 0))
 
 
 def temperatures(

@@ -34,7 +34,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--measure",
         action="store_true",
-        help="time a grid of trees, then its three leaders and the choice once more; exit code 1 where that is more than "
+        help="time a grid of trees, then its three leaders and the choice again; exit code 1 where that is more than "
         "5 %% slower than the fastest",
     )
     parser.add_argument(

@@ -8,7 +8,7 @@ from .doubt import Info, draw
 
 __all__ = ["HOW_TO_READ", "TITLE", "draw", "info"]
 
-TITLE = "Draft entropy and accepted length"
+TITLE = doubt.TITLES["accepted_length"]
 HOW_TO_READ = (
     f"Each dot is a position of the text: how many tokens of a chain of at most {LONGEST}, drafted there, are expected "
     "to be accepted. The line joins the means of equally full bins. Where the draft doubts, a long chain is wasted."

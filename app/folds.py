@@ -10,6 +10,7 @@ from typing import Any
 import gradio as gr
 
 from specviz import RunConfig
+from specviz.plots import PLOTS
 
 from . import recorded
 from .cards import Card, Source, fill, said, status
@@ -38,7 +39,11 @@ class StudyCard:
         self.engine, self.study, self.settings = engine, STUDIES[name], settings
         past = recorded.read()
         with gr.Column(elem_classes="sv-study"):
-            self.card = Card(name, self.filled(past.studies[name], Source("recorded", past.label)))
+            if name in past.studies:
+                first = self.filled(past.studies[name], Source("recorded", past.label))
+            else:  # a study that reads clocks waits for a quiet machine
+                first = self.filled(PLOTS[name].info({}), Source("recorded", "not recorded yet"))
+            self.card = Card(name, first)
             with gr.Row(elem_classes="sv-go"):
                 go = gr.Button(self.study.label, size="sm", elem_id=f"sv-study-{name}")
                 stop = gr.Button("Stop", size="sm", interactive=False, elem_id=f"sv-study-{name}-stop")

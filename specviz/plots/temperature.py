@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
+import plotly.graph_objects as go
+
 from ..promises import Promise
-from . import predicted
-from .predicted import Info, Point, draw
+from . import predicted, theme
+from .predicted import Info, Point
 
-__all__ = ["HOW_TO_READ", "TITLE", "draw", "info"]
-
-TITLE = predicted.TITLE
+TITLE = "Speedup by temperature"
 HOW_TO_READ = (
     "At each temperature the best tree of one size, predicted (line) and timed (marks; bars span the prompts). The "
     "warmer, the less the draft can know; above the dashed line speculation is faster than plain decoding."
@@ -24,3 +24,9 @@ def info(found: Mapping[float, Promise]) -> Info:
               one.measured.high)
         for value, one in found.items()
     ], "temperature")  # fmt: skip
+
+
+def draw(info: Info) -> go.Figure:
+    if not info.points:
+        return theme.empty("Nothing timed yet: start it below; it takes about a minute.")
+    return predicted.draw(info)

@@ -16,7 +16,9 @@ from specviz.plots import PLOTS
 from . import recorded, vectors
 from .calibration import Found, Progress, calibrate
 from .cards import Card, File, Source, fill, said, status
+from .folds import StudyCard, fold, sampling
 from .session import Engine
+from .studies import STUDIES
 from .texts import SOURCES, gather
 from .waiting import MACHINE, refused
 
@@ -27,8 +29,20 @@ INTRO = (
 )
 RULES = [name for name, rule in VERIFIERS.items() if compatible(BUILDERS["batch"](), rule(), 0.0).possible]
 MOST_POSITIONS = 4000
+OPEN = ("acceptance", "rejection")
+FOLDS = (
+    (
+        "where",
+        "Where is a token accepted, and does the draft know?",
+        ("probability", "doubt", "length", "bounds", "ratio"),
+    ),
+    ("memory", "Does it depend on what came before?", ("depth",)),
+    ("policies", "How long should a draft be?", ("policies",)),
+    ("elsewhere", "What changes with top-p, and from prose to code?", ("top_p", "transfer")),
+)
 PACE = 2.0  # seconds between two drawings of the figures
 CHANCES = "Exact at every position: both models' whole rows are known, so nothing here is sampled but the text itself."
+LENGTHS = "The mean over texts of products of min(1, q / p): exact on the target's own text, an idea of it on others."
 DRAWN = "One token is drawn from the draft at each position; q, p and its chance min(1, p / q) are then exact."
 
 
@@ -62,7 +76,13 @@ def build(engine: Engine) -> gr.State:
         with gr.Column(scale=1, min_width=320, elem_classes="sv-main"):
             gr.HTML(f'<p class="sv-intro">{INTRO}</p>', apply_default_css=False, js_on_load=None)
             with gr.Row(elem_classes="sv-figures"):
-                cards = {name: Card(name, value) for name, value in first.items()}
+                cards = {name: Card(name, first[name]) for name in OPEN}
+            for name, question, inside in FOLDS:
+                with fold(name, question), gr.Row(elem_classes="sv-figures"):
+                    cards |= {one: Card(one, first[one]) for one in inside if one in first}
+                    for one in inside:
+                        if one in STUDIES:
+                            StudyCard(engine, one, [temperature, top_p], sampling)
     known = gr.State(past.found.vectors, time_to_live=3600)
     inputs = [text, yours, rules, temperature, top_p, positions]
     connect(engine, inputs, go, stop, load, line, cards, known)
@@ -196,7 +216,13 @@ def cards_for(found: Found, source: Source) -> dict[str, tuple]:
             "rejection", PLOTS["rejection"].info(found.rates), source, f"{made[:1].upper()}{made[1:]}."
         )
     if found.doubt:
-        for name, made in (("probability", DRAWN), ("doubt", CHANCES), ("bounds", CHANCES), ("ratio", CHANCES)):
+        for name, made in (
+            ("probability", DRAWN),
+            ("doubt", CHANCES),
+            ("length", LENGTHS),
+            ("bounds", CHANCES),
+            ("ratio", CHANCES),
+        ):
             filled[name] = fill(name, PLOTS[name].info(found.doubt), source, made)
     return filled
 

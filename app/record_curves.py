@@ -5,17 +5,21 @@ from __future__ import annotations
 import argparse
 import json
 import math
+from collections.abc import Sequence
 from dataclasses import asdict
 from os import cpu_count
+from typing import Any
 
 from specviz import RunConfig
 from specviz.cost import PROMPT, cost_table
+from specviz.plots.export import to_json
 
 from .calibration import Progress, calibrate
 from .cards import short
 from .models import default_pair
 from .recorded import PATH
 from .speeds import time_sizes
+from .studies import STUDIES
 from .texts import gather
 
 RULES = ("sequoia", "specinfer", "target-match", "race")
@@ -28,8 +32,17 @@ def main() -> None:
     parser.add_argument("--temperature", type=float, default=0.8)
     parser.add_argument("--sizes", default="2,3,4,6,8,12,16,24,32,64")
     parser.add_argument("--rounds", type=int, default=6)
+    untimed = [name for name, study in STUDIES.items() if not study.timed]
+    groups = {"studies": [*STUDIES], "counted": untimed} | {name: [name] for name in STUDIES}
+    parser.add_argument(
+        "--only", choices=groups, help="these studies, the rest as it is; those counted need no quiet machine"
+    )
     args = parser.parse_args()
     pair, config = default_pair(), RunConfig(PROMPT, temperature=args.temperature, seed=1)
+    if args.only:
+        data = json.loads(PATH.read_text(encoding="utf-8"))
+        write(data | {"studies": data.get("studies", {}) | studied(pair, config, groups[args.only])})
+        return
     *_, (_, _, texts) = gather(pair, args.text, "", args.positions, config)
     for news in calibrate(pair, texts, RULES, config):
         show(news)
@@ -48,8 +61,22 @@ def main() -> None:
         "cost": asdict(cost),
         "points": timed.points,
     }
-    PATH.write_text(json.dumps(short(data), allow_nan=False) + "\n", encoding="utf-8")
+    write(data | {"studies": studied(pair, config, [*STUDIES])})
     print(f"{PATH.name}: {found.positions} positions, {len(timed.points)} sizes")
+
+
+def studied(pair: Any, config: RunConfig, names: Sequence[str]) -> dict[str, Any]:
+    """The infos of studies by name."""
+    infos = {}
+    for name in names:
+        *_, (_, _, info) = STUDIES[name].run(pair, config)
+        infos[name] = json.loads(to_json(info))
+        print(f"study: {name}", flush=True)
+    return infos
+
+
+def write(data: dict[str, Any]) -> None:
+    PATH.write_text(json.dumps(short(data), allow_nan=False) + "\n", encoding="utf-8")
 
 
 def show(news: Progress) -> None:

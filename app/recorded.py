@@ -6,11 +6,13 @@ import json
 import math
 from dataclasses import dataclass, fields
 from functools import lru_cache
-from typing import Any
+from types import NoneType
+from typing import Any, get_args, get_origin, get_type_hints
 
 from specviz.cost_table import CostTable
 from specviz.measure import Acceptance
 from specviz.measure_nodes import Doubt, RejectionRates
+from specviz.plots import PLOTS
 from specviz.plots.predicted import Point
 
 from .calibration import Found
@@ -21,11 +23,12 @@ PATH = ASSETS / "curves.json"
 
 @dataclass(frozen=True)
 class Recorded:
-    """What was measured, with which pair, and on which machine in words."""
+    """What was measured, with which pair, and on which machine in words; `studies` are infos of figures by name."""
 
     found: Found
     cost: CostTable
     points: tuple[Point, ...]
+    studies: dict[str, Any]
     pair: str
     machine: str
 
@@ -48,7 +51,28 @@ def read() -> Recorded:
         _made(RejectionRates, data["rates"]),
     )
     cost = CostTable.from_json(json.dumps(data["cost"]))
-    return Recorded(found, cost, tuple(Point(*row) for row in data["points"]), data["pair"], data["machine"])
+    studies = {
+        name: rebuilt(get_type_hints(PLOTS[name].info)["return"], info) for name, info in data["studies"].items()
+    }
+    points = tuple(Point(*row) for row in data["points"])
+    return Recorded(found, cost, points, studies, data["pair"], data["machine"])
+
+
+def rebuilt(kind: Any, value: Any) -> Any:
+    """What JSON made of a NamedTuple or a dataclass of plain data, turned back by its annotations."""
+    inner = get_args(kind)
+    if value is None or type(value) in (str, bool, int):
+        return value
+    if isinstance(kind, type) and hasattr(kind, "__annotations__"):
+        return kind(**{name: rebuilt(of, value[name]) for name, of in get_type_hints(kind).items()})
+    if get_origin(kind) is dict:
+        return {name: rebuilt(inner[1], item) for name, item in value.items()}
+    if get_origin(kind) is tuple:
+        each = inner[:1] * len(value) if inner[-1] is ... else inner
+        return tuple(rebuilt(of, item) for of, item in zip(each, value, strict=True))
+    return (
+        value if not isinstance(value, list | dict) else rebuilt(next(of for of in inner if of is not NoneType), value)
+    )
 
 
 def _made(cls: type, data: dict[str, Any]) -> Any:

@@ -4,27 +4,24 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from statistics import median
 from typing import Any
 
-from specviz import BUILDERS, VERIFIERS, RunConfig, autoregress, run
+from specviz import BUILDERS, VERIFIERS, RunConfig
 from specviz.cost_table import CostTable
 from specviz.forecast import Cell, Forecast, forecast
 from specviz.machines import flat_up_to, machine
 from specviz.measure import Acceptance
-from specviz.payload import decode_rate
 from specviz.plots.predicted import Point
+from specviz.trials import Trial, trials
 
-PROMPTS = (
-    "Once upon a time there was an old man who lived with his three sons at the edge of a great forest. One winter",
-    "class Queue:\n    def __init__(self, maxsize=0):\n        self.maxsize = maxsize\n",
-    "The captain looked at the sea and said that he had never in his life seen such a calm before a storm, and",
-)
+from .studies import both
+
+PROMPTS = both(4)
 MACHINES = {"This machine": "here", "A100": "a100", "L40 with offload": "l40-offload", "Flat up to n nodes": "flat"}
 SIZES = (2, 3, 4, 5, 6, 7, 8, 10, 12, 14, 16, 20, 24, 32, 48, 64, 96, 128, 192, 256, 384, 512, 768)
 DEPTHS = (*range(1, 11), 12, 14, 16, 20)
 MOST_SIZES, LARGEST = 12, 256  # of a timing
-TOKENS, ROUNDS = 64, 3
+TOKENS, ROUNDS = 64, 6
 
 
 @dataclass(frozen=True)
@@ -79,7 +76,7 @@ def sizes_from(text: Any) -> tuple[int, ...]:
 def time_sizes(
     pair: Any, vector: Acceptance, cost: CostTable, sizes: Sequence[int], rounds: int = ROUNDS, tokens: int = TOKENS
 ) -> Iterator[Timed]:
-    """Time the best tree of each size against plain decoding, round by round in turn; stop by not asking for more.
+    """Time the best tree of each size against plain decoding, prompt by prompt in turn; stop by not asking for more.
 
     Args:
         pair: the models.
@@ -90,40 +87,28 @@ def time_sizes(
         tokens: written by each run.
     """
     cells = best_of_each(forecast(vector.acceptance, cost, sizes, DEPTHS))
-    rule = VERIFIERS[vector.verifier]()
-    ratios: dict[int, list[float]] = {size: [] for size in cells}
-    done, of = 0, rounds * (len(cells) + 1)
+    named = {f"{size} nodes, {cell.depth} levels": cell for size, cell in cells.items()}
+    trees = {
+        name: BUILDERS["sequoia"](size=cell.size, depth=cell.depth, acceptance=vector.acceptance)
+        for name, cell in named.items()
+    }
+    config = RunConfig(
+        temperature=vector.temperature, draft_temperature=vector.draft_temperature, max_new_tokens=tokens
+    )  # fmt: skip
+    prompts = [PROMPTS[turn % len(PROMPTS)] for turn in range(rounds)]
+    points: tuple[Point, ...] = ()
+    for news in trials(pair, trees, VERIFIERS[vector.verifier](), config, prompts):
+        if news.trials:
+            points = tuple(point(named[trial.name], trial) for trial in news.trials)
+        yield Timed(news.done, news.of, points)
 
-    def rate(decode: Any, turn: int, **builder: Any) -> float | None:
-        config = RunConfig(
-            PROMPTS[turn % len(PROMPTS)], verifier=rule, temperature=vector.temperature,
-            draft_temperature=vector.draft_temperature, max_new_tokens=tokens, seed=turn, **builder,
-        )  # fmt: skip
-        return decode_rate(decode(pair, config).steps)
 
-    for turn in range(rounds):
-        plain = rate(autoregress, turn)
-        done += 1
-        yield Timed(done, of, points(cells, ratios))
-        for size, cell in cells.items():
-            tree = BUILDERS["sequoia"](size=size, depth=cell.depth, acceptance=vector.acceptance)
-            speed = rate(run, turn, builder=tree)
-            if plain and speed:  # a text that ends at once has no rate
-                ratios[size].append(speed / plain)
-            done += 1
-            yield Timed(done, of, points(cells, ratios))
+def point(cell: Cell, trial: Trial) -> Point:
+    """A trial beside its prediction; the span is that of the prompts."""
+    return Point(trial.name, cell.size, cell.speedup, trial.speedup, trial.low, trial.high)
 
 
 def best_of_each(found: Forecast) -> dict[int, Cell]:
     """The fastest predicted tree of each size."""
     best = (max((cell for cell in row if cell), key=lambda cell: cell.speedup, default=None) for row in found.cells)
     return {cell.size: cell for cell in best if cell}
-
-
-def points(cells: dict[int, Cell], ratios: dict[int, list[float]]) -> tuple[Point, ...]:
-    """What is known of each size: the median over the rounds, and their span."""
-    return tuple(
-        Point(f"{size} nodes, {cell.depth} levels", size, cell.speedup, median(found), min(found), max(found))
-        for size, cell in cells.items()
-        if (found := ratios[size])
-    )

@@ -19,11 +19,14 @@ from specviz.measure import Acceptance
 from specviz.plots import PLOTS
 from specviz.plots.predicted import Point
 
-from . import recorded
+from . import published, recorded
 from .cards import Card, Source, fill, said, status
 from .controls import Controls
+from .folds import StudyCard, fold, sampling
 from .session import Engine
-from .speeds import LARGEST, MACHINES, SIZES, cost_of, predicted, sizes_from, time_sizes
+from .speed_cards import best_sentence, forecast_cards, source_of, timed_card, timed_sentence, timed_setting
+from .speeds import LARGEST, MACHINES, cost_of, sizes_from, time_sizes
+from .studies import STUDIES
 from .waiting import MACHINE, refused
 
 TITLE = "Speedup"
@@ -33,8 +36,13 @@ INTRO = (
 )
 SECONDS = 40.0  # of a measurement of this machine
 PACE = 2.0  # seconds between two drawings of a figure
-STEP_SIZES = (2, 3, 4, 6, 8, 12, 16, 24, 32, 48, 64, 96, 128, 192, 256, 512)
-SHAPE_SIZES = tuple(size for size in SIZES if size <= 512)
+OPEN = ("speedup", "predicted")
+FOLDS = (
+    ("limits", "What limits it?", ("shapes", "marginal", "cost")),
+    ("sequences", "Would chains side by side do as well?", ("sweep",)),
+    ("temperature", "Does it hold at other temperatures?", ("temperature",)),
+    ("steps", "What does a dynamic tree do, step by step?", ("lengths",)),
+)
 
 
 def build(engine: Engine) -> Tab:
@@ -67,10 +75,18 @@ def build(engine: Engine) -> Tab:
                 apply = gr.Button("Use it in Live", elem_id="sv-apply", scale=0, min_width=160)
             first["predicted"] = timed_card(past.points, here, Source("recorded", past.label), past.found.vectors[0])
             with gr.Row(elem_classes="sv-figures"):
-                cards = {
-                    name: Card(name, first[name]) for name in ("speedup", "predicted", "shapes", "cost", "marginal")
-                }
-    tab = Tab(engine, vector, machine, [flat, draft], line, choice, apply, cards)
+                cards = {name: Card(name, first[name]) for name in OPEN}
+            for name, question, inside in FOLDS:
+                with fold(name, question), gr.Row(elem_classes="sv-figures"):
+                    cards |= {one: Card(one, first[one]) for one in inside if one in first}
+                    for one in inside:
+                        if one in STUDIES:
+                            StudyCard(engine, one, [], lambda: sampling(0.8))
+            with fold("published", "What do the papers report?"):
+                reported = published.table(
+                    past.points, Source("recorded", past.label), timed_setting(past.found.vectors[0])
+                )
+    tab = Tab(engine, vector, machine, [flat, draft], line, choice, apply, cards, reported)
     tab.known, tab.here = gr.State(past.found.vectors, time_to_live=3600), gr.State(here, time_to_live=3600)
     tab.best = gr.State(best, time_to_live=3600)
     machine.change(
@@ -88,9 +104,11 @@ class Tab:
     here: gr.State
     best: gr.State
 
-    def __init__(self, engine: Engine, vector, machine, numbers, line, choice, apply, cards: dict[str, Card]) -> None:
+    def __init__(
+        self, engine: Engine, vector, machine, numbers, line, choice, apply, cards: dict[str, Card], reported: gr.HTML
+    ) -> None:
         self.engine, self.vector, self.machine, self.numbers = engine, vector, machine, numbers
-        self.line, self.choice, self.apply, self.cards = line, choice, apply, cards
+        self.line, self.choice, self.apply, self.cards, self.reported = line, choice, apply, cards, reported
 
     @property
     def chosen(self) -> list:
@@ -99,7 +117,7 @@ class Tab:
     @property
     def outputs(self) -> list:
         figures = [part for card in self.cards.values() for part in card.outputs]
-        return [self.line, self.choice, self.best, *figures]
+        return [self.line, self.choice, self.best, self.reported, *figures]
 
     def show(self, values: dict) -> dict:
         return {part: new for name, value in values.items() for part, new in self.cards[name].update(value).items()}
@@ -147,7 +165,8 @@ class Tab:
                 text = f"Timing trees and plain decoding in turn: {news.done} of {news.of} runs"
                 card = {"predicted": timed_card(points, here, Source("measured", "measured here"), found)}
                 yield {self.line: said(text, done=news.done, of=news.of), **(self.show(card) if changed else {})}
-            yield {self.line: said(timed_sentence(points))}
+            table = published.value(points, Source("measured", "measured here"), timed_setting(found))
+            yield {self.line: said(timed_sentence(points)), **({self.reported: table} if points else {})}
 
         def guarded(work: Any) -> Any:
             """The same events, alone on the machine, ending in a sentence whatever happens."""
@@ -237,57 +256,3 @@ def picked(name: Any, known: tuple[Acceptance, ...]) -> Acceptance:
     if name not in named:
         raise ValueError("Choose an acceptance vector.")
     return named[name]
-
-
-def source_of(cost: CostTable) -> Source:
-    if cost.projection:
-        return Source("projection", f"projection: {cost.machine}")
-    return Source("measured", "measured here") if cost.machine == "this machine" else Source("recorded", "recorded")
-
-
-def forecast_cards(vector: Acceptance, cost: CostTable, source: Source) -> tuple[dict[str, tuple], dict]:
-    """The cards that follow from a vector and a machine, and the best cell as plain data."""
-    found = predicted(vector, cost)
-    basis = f"{VERIFIERS[vector.verifier].title}'s acceptance at temperature {vector.temperature:g}; {cost.note}"
-    theory = Source("theory", "computed from the vector")
-    cards = {
-        "speedup": fill("speedup", PLOTS["speedup"].info(found), source, basis),
-        "shapes": fill("shapes", PLOTS["shapes"].info(vector.acceptance, SHAPE_SIZES), theory,
-                       "Closed forms and dynamic programming; no machine enters."),
-        "cost": fill("cost", PLOTS["cost"].info(cost), source, cost.note),
-        "marginal": fill("marginal", PLOTS["marginal"].info(vector.acceptance, cost, STEP_SIZES), source, basis),
-    }  # fmt: skip
-    best = found.best
-    return cards, {
-        "size": best.size, "depth": best.depth, "verifier": vector.verifier, "temperature": vector.temperature,
-        "tokens": best.tokens_per_pass, "speedup": best.speedup,
-    }  # fmt: skip
-
-
-def timed_card(points: tuple[Point, ...], here: CostTable, source: Source, vector: Acceptance) -> tuple:
-    made = (
-        f"Predicted from the costs of {here.machine} and timed there, each round against plain decoding of its own; "
-        f"{VERIFIERS[vector.verifier].title}, temperature {vector.temperature:g}. Never a projection."
-    )
-    return fill("predicted", PLOTS["predicted"].info(points), source, made)
-
-
-def best_sentence(best: dict, cost: CostTable) -> str:
-    """The hardware-aware choice in words."""
-    where = f"Projection for {cost.machine}" if cost.projection else f"On {cost.machine}"
-    if best["speedup"] <= 1:
-        return f"{where}: plain decoding wins; the best tree reaches {best['speedup']:.2f} times its speed."
-    return (
-        f"{where}: best is a Sequoia tree of {best['size']} nodes and {best['depth']} levels, "
-        f"{best['tokens']:.2f} tokens a pass, {best['speedup']:.2f} times plain decoding."
-    )
-
-
-def timed_sentence(points: tuple[Point, ...]) -> str:
-    """What was timed, in words."""
-    if not points:
-        return "The models ended every text at once, so nothing could be timed."
-    best = max(points, key=lambda point: point.measured)
-    if best.measured <= 1:
-        return f"Timed: every size loses to plain decoding here; the best is {best.name} with {best.measured:.2f}."
-    return f"Timed: {best.name} is the fastest of these, {best.measured:.2f} times plain decoding."

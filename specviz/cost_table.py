@@ -35,6 +35,7 @@ class CostTable:
         row_s: overhead for each inner node, whose rows become probabilities.
         spread: for "plain", "target" and "draft" the quartiles of each entry, [low, high].
         settings: pair, rule and temperature, samples; plain JSON data.
+        unit: what a 1 in the columns is: "s", seconds, or "pass", one pass of the target where a machine has no clock.
     """
 
     machine: str
@@ -49,6 +50,7 @@ class CostTable:
     row_s: float = 0.0
     spread: dict[str, list] = field(default_factory=dict)
     settings: dict[str, Any] = field(default_factory=dict)
+    unit: str = "s"
 
     def target(self, nodes: float) -> float:
         """Seconds of one target pass over a tree."""
@@ -72,6 +74,11 @@ class CostTable:
         """Seconds of a step with a tree of this shape."""
         return sum(self.parts(shape).values())
 
+    @property
+    def shown_in(self) -> tuple[str, float]:
+        """The unit to show times in, and how many of it make one of the columns'."""
+        return ("ms", 1000.0) if self.unit == "s" else ("target passes", 1.0)
+
     def to_json(self) -> str:
         return json.dumps(asdict(self), allow_nan=False)
 
@@ -86,10 +93,13 @@ class CostTable:
             data = json.loads(text)
         except (ValueError, RecursionError):
             raise ValueError("cost table is not valid JSON. The file may be cut off or damaged.") from None
+        data = {"unit": "s"} | data if isinstance(data, dict) else data
         if not isinstance(data, dict) or (lost := [f.name for f in fields(cls) if f.name not in data]):
             what = lost[0] if isinstance(data, dict) else "machine"
             raise ValueError(f"cost table must be what `python -m specviz cost --json` prints; it has no {what!r}.")
         data = {f.name: data[f.name] for f in fields(cls)}
+        if data["unit"] not in ("s", "pass"):
+            raise ValueError("cost table is damaged: unit must be s or pass.")
         for steps, columns in (("sizes", ("target_s", "overhead_s")), ("widths", ("draft_s",))):
             for name in (steps, *columns):
                 data[name] = _column(name, data[name], len(data[steps]) if isinstance(data[steps], list | tuple) else 0)

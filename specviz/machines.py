@@ -14,7 +14,9 @@ from .cost_table import CostTable
 SIZES = (1, 2, 4, 8, 16, 32, 64, 128, 256, 512, 768, 1024)
 
 
-def roofline(machine: str, note: str, pass_s: float, draft_s: float, overhead_s: float, flat: float) -> CostTable:
+def roofline(
+    machine: str, note: str, pass_s: float, draft_s: float, overhead_s: float, flat: float, unit: str = "s"
+) -> CostTable:
     """A projected table: a target pass costs `pass_s` up to `flat` nodes and grows in proportion beyond.
 
     Args:
@@ -23,6 +25,7 @@ def roofline(machine: str, note: str, pass_s: float, draft_s: float, overhead_s:
         draft_s: a draft pass of any width, in seconds.
         overhead_s: the rest of a speculative step, in seconds.
         flat: nodes up to which the pass costs the same, at least 1.
+        unit: of the three times, as in `CostTable`.
     """
     if flat < 1:
         raise ValueError(f"flat must be at least 1 node; got {flat}.")
@@ -31,7 +34,7 @@ def roofline(machine: str, note: str, pass_s: float, draft_s: float, overhead_s:
         machine=machine, projection=True, note=note, plain_s=pass_s, sizes=sizes,
         target_s=tuple(pass_s * max(1.0, size / flat) for size in sizes),
         overhead_s=tuple(overhead_s if size > 1 else 0.0 for size in sizes),
-        widths=(1, sizes[-1]), draft_s=(draft_s, draft_s),
+        widths=(1, sizes[-1]), draft_s=(draft_s, draft_s), unit=unit,
     )  # fmt: skip
 
 
@@ -62,7 +65,7 @@ def flat_up_to(nodes: float, draft_cost: float = 0.05) -> CostTable:
     return roofline(
         f"flat up to {nodes:g} nodes",
         f"Projection: a target pass costs 1 up to {nodes:g} nodes, a draft pass {draft_cost:g}, all else nothing.",
-        pass_s=1.0, draft_s=draft_cost, overhead_s=0.0, flat=nodes,
+        pass_s=1.0, draft_s=draft_cost, overhead_s=0.0, flat=nodes, unit="pass",
     )  # fmt: skip
 
 

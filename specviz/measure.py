@@ -9,7 +9,7 @@ decision itself is counted.
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import asdict, dataclass, replace
 from math import sqrt
 
@@ -100,34 +100,59 @@ def acceptance_vector(
     law: str | None = None,
     progress: Progress = lambda done, of: None,
 ) -> Acceptance:
-    """Measure one rule at one temperature.
-
-    Args:
-        pair: the models.
-        verifier: the rule.
-        texts: token ids; every position of each of them but the last is measured.
-        config: temperatures, top-p, top-k and seed.
-        width: how many children are tried at each position; one where the rule is for chains.
-        law: how they are drawn; None means as the rule asks for ("top" at temperature 0).
-        progress: is told how many of how many texts are done.
+    """`acceptance_so_far` to its end; `progress` is told how many of how many texts are done.
 
     Raises:
         ValueError: if no text has two tokens, or the pair has no draft.
     """
+    found = None
+    for done, so_far in enumerate(acceptance_so_far(pair, verifier, texts, config, width, law), 1):
+        found = so_far
+        progress(done, len(texts))
+    if found is None:
+        raise ValueError("text to calibrate on must have at least two tokens. Give a longer one.")
+    return found
+
+
+def acceptance_so_far(
+    pair: Pair,
+    verifier: Verifier,
+    texts: Iterable[Sequence[int]],
+    config: RunConfig,
+    width: int = 16,
+    law: str | None = None,
+) -> Iterator[Acceptance | None]:
+    """Measure one rule at one temperature, text by text; stop by not asking for more.
+
+    Args:
+        pair: the models.
+        verifier: the rule.
+        texts: token ids; every position of each of them but the last is measured. The seed of the children is
+            config.seed for the first text and one more for each that follows.
+        config: temperatures, top-p, top-k and seed.
+        width: how many children are tried at each position; one where the rule is for chains.
+        law: how they are drawn; None means as the rule asks for ("top" at temperature 0).
+
+    Returns:
+        After each text what all of them together say; None before there was a position.
+    """
     width = 1 if verifier.chain_only else width
     law = law or ("top" if config.temperature == 0 else verifier.laws[0])
-    rng, found = Seeded(config.seed), []
-    for done, text in enumerate(texts, 1):
+    total, count, expected = np.zeros(width), 0, True
+    for number, text in enumerate(texts):
+        rng = Seeded(config.seed + number)  # noise is keyed by position, so texts with one seed would share it
         for start, p, q in rows_on_text(pair, text, config.target_sampling, config.draft_sampling):
-            found.append(_tries(verifier, p, q, width, law, rng, start))
-        progress(done, len(texts))
-    if not found:
-        raise ValueError("text to calibrate on must have at least two tokens. Give a longer one.")
-    mean = np.mean([chances for chances, _ in found], axis=0)
-    low, high = zip(*(wilson(share, len(found)) for share in mean), strict=True)
-    method = "expected" if all(flipped for _, flipped in found) else "counted"
+            chances, flipped = _tries(verifier, p, q, width, law, rng, start)
+            total, count, expected = total + chances, count + 1, expected and flipped
+        yield _acceptance(total / count, count, expected, verifier, law, config) if count else None
+
+
+def _acceptance(
+    mean: np.ndarray, count: int, expected: bool, verifier: Verifier, law: str, config: RunConfig
+) -> Acceptance:
+    low, high = zip(*(wilson(share, count) for share in mean), strict=True)
     return Acceptance(
-        tuple(mean.tolist()), low, high, len(found), method,
+        tuple(mean.tolist()), low, high, count, "expected" if expected else "counted",
         verifier.name, law, config.temperature, config.draft_temperature,
     )  # fmt: skip
 
@@ -188,10 +213,13 @@ class _Star(Rows):
 
 
 def own_texts(pair: Pair, prompts: Sequence[str], config: RunConfig, progress: Progress = lambda done, of: None):
-    """The target's own continuations of prompts, as token ids: what it is verified on when it is decoding."""
+    """The target's own continuations of prompts, as token ids: what it is verified on when it is decoding.
+
+    Prompt `i` is continued with seed + i: with one seed for all, noise keyed by position would be the same in each.
+    """
     texts = []
     for done, prompt in enumerate(prompts, 1):
-        steps = autoregress_steps(pair, replace(config, prompt=prompt))
+        steps = autoregress_steps(pair, replace(config, prompt=prompt, seed=config.seed + done - 1))
         texts.append([*pair.encode(prompt), *(token for step in steps for token in step.emitted)])
         progress(done, len(prompts))
     return texts

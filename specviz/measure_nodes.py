@@ -78,9 +78,10 @@ def rejection_rates(
         ValueError: if no text has two tokens, or the pair has no draft.
     """
     widths = tuple(width for width in widths if width <= pair.vocab_size)
-    rng, found = Seeded(config.seed), []
+    found = []
     node = _greedy_node if config.temperature == 0 else _node
     for done, text in enumerate(texts, 1):
+        rng = Seeded(config.seed + done - 1)  # noise is keyed by position, so texts with one seed would share it
         for start, p, q in rows_on_text(pair, text, config.target_sampling, config.draft_sampling):
             found.append(node(p, q, widths, rng, start + 1))
         progress(done, len(texts))

@@ -32,9 +32,9 @@ def test_predictions_come_true(builder, verifier, temperature):
 
 
 def test_a_wrong_prediction_is_called_one():
-    row = Agreement("chain", "block", 1.0, 5, 2.0, 2.0, 2.05, 0.01, 100)
-    assert row.holds
-    assert not replace(row, by_level=2.3).holds
+    row = Agreement("chain", "block", 1.0, 5, 2.4, 2.0, None, 2.05, 0.01, (9, 9), 100)
+    assert row.holds and not row.close(row.by_vector)
+    assert not replace(row, by_level=2.3).holds and not replace(row, by_text=2.3).holds
     assert replace(row, by_level=2.3, standard_error=0.2).holds
 
 

@@ -57,6 +57,23 @@ def test_bench_has_a_row_for_every_method(pair):
 
 
 @pytest.mark.adapter
+def test_rules_are_not_compared_without_a_draft(monkeypatch, capsys):
+    import specviz.models.pair
+
+    alone = specviz.toy_pair(vocab=6)
+    alone.draft = None
+    monkeypatch.setattr(specviz.models.pair, "load_pair", lambda *args, **options: alone)
+    assert main(["bench", "--preset", "rules"]) == 2
+    assert "give --draft as well" in capsys.readouterr().err
+
+
+def test_help_tells_the_default_that_holds(capsys):
+    with pytest.raises(SystemExit):
+        main(["bench", "--help"])
+    assert "the target's (default 0)" in capsys.readouterr().out
+
+
+@pytest.mark.adapter
 def test_greedy_texts_are_those_of_transformers(pair):
     from specviz.bench import PROMPTS, greedy_differences
 

@@ -15,15 +15,30 @@ from pages import Gated  # noqa: E402
 from app import acceptance, speedup  # noqa: E402
 
 pytestmark = pytest.mark.browser
-ACCEPTANCE = ("acceptance", "rejection", "probability", "doubt", "bounds", "ratio")
-SPEEDUP = ("speedup", "predicted", "shapes", "cost", "marginal")
+ACCEPTANCE = acceptance.OPEN
+SPEEDUP = speedup.OPEN
+FOLDS = {"Acceptance": acceptance.FOLDS, "Speedup": speedup.FOLDS}
 
 
 def opened(page, name, cards):
-    page.get_by_role("tab", name=name).click()
+    tab = page.get_by_role("tab", name=name)
+    if not tab.is_visible():  # on a phone the last tabs are behind a button
+        page.locator(".overflow-menu > button").first.click()
+        tab = page.locator(".overflow-dropdown button").filter(has_text=name)
+    tab.click()
     for card in cards:
         expect(page.locator(f"#sv-figure-{card} .js-plotly-plot .main-svg").first).to_be_visible(timeout=30_000)
     return page
+
+
+def unfolded(page, name):
+    """Open every fold of a tab; the figures in them."""
+    for _, question, cards in FOLDS[name]:
+        page.get_by_role("button", name=question).click()
+        for card in cards:
+            figure = page.locator(f"#sv-figure-{card} .js-plotly-plot .main-svg").first
+            expect(figure).to_be_visible(timeout=30_000)
+    return [card for _, _, cards in FOLDS[name] for card in cards]
 
 
 def source(page, name):
@@ -52,7 +67,8 @@ def test_both_tabs_open_with_recorded_figures_and_no_model(serve, visit, width, 
     page = visit(f"{serve(load=never)}?__theme={scheme}", width=width, height=900, color_scheme=scheme)
     for name, cards in (("Acceptance", ACCEPTANCE), ("Speedup", SPEEDUP)):
         opened(page, name, cards)
-        for card in cards:
+        assert page.locator(".js-plotly-plot:visible").count() == len(cards)  # the folds are not drawn yet
+        for card in [*cards, *unfolded(page, name)]:
             expect(source(page, card)).to_contain_text("computed" if card == "shapes" else "recorded")
             assert len(page.locator(f"#sv-figure-{card} .sv-read").inner_text()) > 60
             box = page.locator(f"#sv-figure-{card} .js-plotly-plot .main-svg").first.bounding_box()
@@ -62,9 +78,10 @@ def test_both_tabs_open_with_recorded_figures_and_no_model(serve, visit, width, 
 
 def test_a_small_calibration_fills_every_figure_and_is_saved_and_loaded(serve, visit, tmp_path):
     page = opened(visit(serve()), "Acceptance", ACCEPTANCE)
+    page.get_by_role("button", name=acceptance.FOLDS[0][1]).click()
     calibrated(page, rules=("Sequoia", "Race"))
     says(page, "calibrate", "50 positions measured.", timeout=60_000)
-    for card in ACCEPTANCE:
+    for card in ACCEPTANCE + acceptance.FOLDS[0][2]:
         expect(source(page, card)).to_have_text("measured here")
     expect(page.locator("#sv-figure-acceptance .sv-made")).to_contain_text("counted: ")
     expect(page.locator("#sv-calibrate-stop")).to_be_disabled()
@@ -136,6 +153,7 @@ def test_bad_choices_get_a_sentence(serve, visit):
 
 def test_another_machine_is_a_projection_and_its_best_tree_goes_to_live(serve, visit):
     page = opened(visit(serve()), "Speedup", SPEEDUP)
+    page.get_by_role("button", name=speedup.FOLDS[0][1]).click()
     page.get_by_label("A100").check()
     for card in ("speedup", "cost", "marginal"):
         expect(source(page, card)).to_have_text("projection: A100")
@@ -158,6 +176,7 @@ def test_sizes_are_timed_with_the_vector_just_measured(serve, visit, monkeypatch
     calibrated(page)
     says(page, "calibrate", "50 positions measured.", timeout=60_000)
     opened(page, "Speedup", SPEEDUP)
+    page.get_by_role("button", name=speedup.FOLDS[0][1]).click()
     expect(page.get_by_role("combobox", name="Acceptance vector")).to_have_value("Sequoia, T 0.6")
     page.get_by_label("Sizes to time").fill("2, 6")
     page.get_by_role("button", name="Time them").click()
@@ -170,8 +189,42 @@ def test_sizes_are_timed_with_the_vector_just_measured(serve, visit, monkeypatch
 def test_this_machine_is_measured_and_the_map_follows(serve, visit, monkeypatch):
     monkeypatch.setattr(speedup, "SECONDS", 3.0)
     page = opened(visit(serve()), "Speedup", SPEEDUP)
+    page.get_by_role("button", name=speedup.FOLDS[0][1]).click()
     page.locator("#sv-measure").click()
     says(page, "speedup", "Measured: ", timeout=90_000)
     for card in ("speedup", "cost", "marginal"):
         expect(source(page, card)).to_have_text("measured here")
     expect(page.locator("#sv-best .text")).to_contain_text("On this machine")
+
+
+def test_a_study_is_run_here_and_its_figure_follows(serve, visit):
+    page = opened(visit(serve()), "Acceptance", ACCEPTANCE)
+    page.get_by_role("button", name=acceptance.FOLDS[1][1]).click()
+    expect(source(page, "depth")).to_contain_text("recorded")
+    page.locator("#sv-study-depth").click()
+    says(page, "study-depth", "Measured at temperature 0.8.", timeout=60_000)
+    expect(source(page, "depth")).to_have_text("measured here")
+    expect(page.locator("#sv-study-depth-stop")).to_be_disabled()
+
+
+def test_a_study_that_breaks_keeps_its_figure_and_says_so(serve, visit, caplog):
+    page = opened(visit(serve(Gated(fail_at=30))), "Acceptance", ACCEPTANCE)
+    page.get_by_role("button", name=acceptance.FOLDS[1][1]).click()
+    page.locator("#sv-study-depth").click()
+    says(page, "study-depth", "keeps what was measured before", timeout=60_000)
+    assert "the target broke" not in page.locator("body").inner_text()
+    expect(page.locator("#sv-figure-depth .js-plotly-plot .main-svg").first).to_be_visible()
+
+
+@pytest.mark.parametrize("width", [1400, 390])
+def test_published_numbers_stand_apart_from_what_was_measured_here(serve, visit, width):
+    page = opened(visit(serve(), width=width, height=900), "Speedup", SPEEDUP)
+    page.get_by_role("button", name="What do the papers report?").click()
+    blocks = page.locator("#sv-published .sv-block")
+    expect(blocks.first).to_have_attribute("data-kind", "here")
+    assert {block.get_attribute("data-kind") for block in blocks.all()[1:]} == {"published"}
+    links = page.locator("#sv-published td a")
+    assert links.count() > 40 and all(
+        link.get_attribute("href").startswith("https://arxiv.org/") for link in links.all()[:5]
+    )
+    assert page.evaluate("document.documentElement.scrollWidth") <= width

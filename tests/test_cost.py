@@ -10,7 +10,7 @@ import pytest
 
 import specviz
 from specviz import cost, theory
-from specviz.acceptance import expected_tokens
+from specviz.acceptance import expected_tokens, find_acceptance
 from specviz.builders.filling import grow_shape
 from specviz.builders.sequoia import best_tree, best_trees
 from specviz.cli import main
@@ -260,6 +260,15 @@ def test_optimize_says_when_no_tree_pays_and_chooses_by_temperature(capsys):
     assert "Projection" in capsys.readouterr().out
 
 
+def test_optimize_has_a_chain_for_a_rule_of_chains_and_calls_it_one(capsys):
+    assert main(["optimize", "--machine", "flat:4", "--verifier", "block", "--json"]) == 0
+    found = json.loads(capsys.readouterr().out)
+    assert (found["builder"], found["verifier"], found["size"]) == ("chain", "block", found["depth"] + 1)
+    alpha = find_acceptance("block", 0.8)[0]
+    best = max(range(1, 25), key=lambda n: theory.chain_tokens(alpha, n) / (max(1, (n + 1) / 4) + 0.05 * n))
+    assert found["depth"] == best and found["tokens_per_pass"] == pytest.approx(theory.chain_tokens(alpha, best))
+
+
 def test_optimize_marks_a_lossy_rule(capsys):
     assert main(["optimize", "--machine", "a100", "--verifier", "typical"]) == 0
     assert "typical (lossy) at temperature 0.8" in capsys.readouterr().out
@@ -278,7 +287,7 @@ def test_optimize_refuses_the_rule_of_a_vector_that_its_tree_cannot_use(capsys, 
 @pytest.mark.parametrize(
     ("arguments", "words"),
     [
-        (["optimize", "--machine", "a100", "--verifier", "block"], "is defined for chains"),
+        (["optimize", "--machine", "a100", "--measure"], "leave out --machine"),
         (["optimize", "--machine", "a100", "--verifier", "exact-match"], "set the temperature to 0"),
         (["cost", "--machine", "a100", "--seconds", "nan"], "--seconds must be a number above 0"),
         (["cost", "--machine", "a100", "--seconds", "-1"], "--seconds must be a number above 0"),

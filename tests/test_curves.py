@@ -10,13 +10,14 @@ import specviz
 from specviz.machines import machine
 from specviz.measure import Acceptance, acceptance_vector, wilson
 from specviz.measure_nodes import draft_doubt, rejection_rates
+from specviz.trials import Trial
 
 pytest.importorskip("gradio")
 
 from app import acceptance, recorded, speedup, vectors
 from app.calibration import ReadOnce, calibrate, limited, windows
 from app.cards import Source, fill, harmless
-from app.speeds import cost_of, points, predicted, sizes_from, time_sizes
+from app.speeds import cost_of, point, predicted, sizes_from, time_sizes
 from app.texts import SOURCES, gather, preset
 
 PAIR = specviz.toy_pair(vocab=12)
@@ -182,18 +183,17 @@ def test_timed_sizes_are_those_asked_for_and_their_predictions_the_forecasts():
     news = list(time_sizes(PAIR, vector(), cost, (2, 4, 8), rounds=2, tokens=12))
     assert [n.done for n in news] == list(range(1, 9)) and {n.of for n in news} == {8}
     assert [point.size for point in news[-1].points] == [2, 4, 8]
-    for point, cells in zip(news[-1].points, speedup.predicted(vector(), cost).cells, strict=False):
-        if point.size == 2:
-            assert point.predicted == pytest.approx(max(cell.speedup for cell in cells if cell))
-        assert 0 < point.low <= point.measured <= point.high
+    for found, cells in zip(news[-1].points, predicted(vector(), cost).cells, strict=False):
+        if found.size == 2:
+            assert found.predicted == pytest.approx(max(cell.speedup for cell in cells if cell))
+        assert 0 < found.low <= found.measured <= found.high
     assert news[0].points == ()
 
 
-def test_a_point_is_the_median_of_its_rounds():
+def test_a_point_is_a_trial_beside_its_prediction():
     cell = predicted(vector(), machine("a100")).best
-    assert points({4: cell, 8: cell}, {4: [3.0, 1.0, 2.0], 8: []}) == (
-        (f"4 nodes, {cell.depth} levels", 4, cell.speedup, 2.0, 1.0, 3.0),
-    )
+    trial = Trial("a tree", 2.0, 1.0, 3.0, 0.1, 2.5, 0.01, {}, 40)
+    assert point(cell, trial) == ("a tree", cell.size, cell.speedup, 2.0, 1.0, 3.0)
 
 
 @pytest.mark.parametrize("text", ["", None, "two", "1, 2", "2 9999", "-4", "4.5", "²", "2," * 40, "9" * 5000])
@@ -238,7 +238,7 @@ def test_vectors_that_cannot_decide_about_a_tree_are_not_offered():
 def test_the_recorded_results_fill_every_card():
     past = recorded.read()
     cards = acceptance.cards_for(past.found, Source("recorded", past.label))
-    assert set(cards) == {"acceptance", "rejection", "probability", "doubt", "bounds", "ratio"}
+    assert set(cards) == {"acceptance", "rejection", "probability", "doubt", "length", "bounds", "ratio"}
     for name, (words, figure) in cards.items():
         said = json.loads(words)
         assert said["title"] and said["read"] and said["made"] and "<" not in words

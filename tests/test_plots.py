@@ -23,8 +23,11 @@ from specviz.measure_traces import DepthAcceptance, depth_acceptance
 from specviz.plots import PLOTS, export, plot, theme
 from specviz.plots.layout import place
 from specviz.plots.predicted import Point
+from specviz.promises import Promise
+from specviz.studies import TopP, Transfer
 from specviz.theory import chain_tokens, entropy_estimate, fit_power_law
 from specviz.tree import Topology
+from specviz.trials import Trial
 
 PAIR = specviz.toy_pair(vocab=6, seed=3)
 CONFIG = specviz.RunConfig("ab", temperature=1.0, max_new_tokens=40)
@@ -36,6 +39,17 @@ DOUBT = draft_doubt(PAIR, TEXTS, CONFIG)
 TRACE = specviz.run(PAIR, CONFIG)
 FORECAST = forecast(VECTOR, machine("a100"), sizes=[2, 4, 8, 16], depths=[1, 2, 4, 8])
 POINTS = [Point("a", 16, 2.0, 1.9, 1.8, 2.0), Point("b", 4, 1.5, 0.9, 0.8, 1.0)]
+TOP_P = TopP((0.5, 1.0), {"sequoia": (2.0, 2.5), "specinfer": (2.0, 2.0)}, 16, 40, 0.8)
+TRANSFERS = (
+    Transfer("prose", "prose", 2.5, 2.4, 0.1), Transfer("code", "prose", 2.9, 2.0, 0.1),
+    Transfer("prose", "code", 2.5, 3.0, 0.1), Transfer("code", "code", 2.9, 3.0, 0.1),
+)  # fmt: skip
+PROMISES = {
+    value: Promise(
+        "tree", predict(Topology((-1, 0)), VECTOR, machine("a100")), Trial("tree", 1.2, 1.0, 1.5, *[0.1] * 3, {}, 9)
+    )
+    for value in (0.6, 0.0)
+}
 DATA = {
     "acceptance": ([ACCEPTANCE],),
     "depth": (depth_acceptance([TRACE]),),
@@ -51,6 +65,10 @@ DATA = {
     "marginal": (VECTOR, machine("a100"), (2, 4, 8, 16)),
     "sweep": (VECTOR, machine("a100"), (1, 2, 5), (1, 4, 8)),
     "policies": ({("chain 4", "prose"): [TRACE], ("heuristic", "code"): [TRACE, TRACE], ("svip", "code"): [TRACE]},),
+    "length": (DOUBT,),
+    "top_p": (TOP_P,),
+    "transfer": (TRANSFERS,),
+    "temperature": (PROMISES,),
     "lengths": (TRACE,),
     "ribbon": (TRACE,),
     "tree": (max(TRACE.steps, key=lambda step: len(step.path)),),
@@ -62,13 +80,16 @@ NOTHING = {
     "rejection": (replace(RATES, rates={}, floors={}),),
     "probability": (replace(DOUBT, **{name: () for name in DOUBT.__dataclass_fields__}),),
     "predicted": ([],),
+    "temperature": ({},),
+    "transfer": ((),),
+    "top_p": (replace(TOP_P, values=(), tokens={}),),
     "policies": ({},),
     "marginal": (VECTOR, machine("a100"), (2,)),
     "blocks": ([],),
     "lengths": (replace(TRACE, steps=()),),
     "ribbon": (replace(TRACE, steps=()),),
 }
-NOTHING |= dict.fromkeys(("doubt", "bounds", "ratio"), NOTHING["probability"])
+NOTHING |= dict.fromkeys(("doubt", "length", "bounds", "ratio"), NOTHING["probability"])
 
 
 def test_every_figure_is_tried_here():
@@ -198,8 +219,8 @@ def test_predicted_speedup_by_temperature_has_its_own_axis():
 def test_cost_info_is_in_milliseconds():
     table = replace(machine("a100"), projection=False, spread={"target": [[0.02, 0.03]] * len(machine("a100").sizes)})
     info = PLOTS["cost"].info(table)
-    assert info.lines[0].ms == tuple(1000 * t for t in table.target_s) and info.plain_ms == pytest.approx(24.2)
-    assert set(info.lines[0].low) == {20.0} and info.lines[1].low == info.lines[1].ms
+    assert info.lines[0].time == tuple(1000 * t for t in table.target_s) and info.plain == pytest.approx(24.2)
+    assert set(info.lines[0].low) == {20.0} and info.lines[1].low == info.lines[1].time
     assert "measured" in PLOTS["cost"].draw(info).layout.title.text
 
 
@@ -248,6 +269,34 @@ def test_lengths_and_ribbon_infos_add_up_to_the_run():
     assert len(ribbon.tokens) == len(TRACE.tokens) == sum(ribbon.counts.values())
     assert ribbon.counts["accepted"] == sum(len(step.emitted) - (step.bonus is not None) for step in TRACE.steps)
     assert sum(ribbon.seconds.values()) == pytest.approx(TRACE.seconds)
+
+
+def test_top_p_info_says_how_far_a_rule_moves():
+    info = PLOTS["top_p"].info(TOP_P)
+    assert info.span == {"sequoia": pytest.approx(0.2), "specinfer": 0} and info.tokens == TOP_P.tokens
+
+
+def test_transfer_info_is_what_the_own_tree_gains():
+    assert PLOTS["transfer"].info(TRANSFERS).gain == {"prose": pytest.approx(0.2), "code": 0}
+    assert PLOTS["transfer"].info(TRANSFERS[:1]).gain == {}
+
+
+def test_temperature_info_is_in_order_and_on_its_own_axis():
+    info = PLOTS["temperature"].info(PROMISES)
+    assert [point.size for point in info.points] == [0.0, 0.6] and info.axis == "temperature"
+    assert info.points[0].predicted == PROMISES[0.0].predicted.speedup == pytest.approx(1.6 * 24.2 / (24.2 + 0.5 + 1.7))
+    assert (info.points[0].measured, info.points[0].low, info.points[0].high) == (1.2, 1.0, 1.5)
+
+
+def test_length_info_is_the_other_axis_of_the_doubt():
+    info = PLOTS["length"].info(DOUBT)
+    assert info.value == DOUBT.accepted_length and not info.estimates
+
+
+def test_a_machine_without_a_clock_is_told_in_passes():
+    info = PLOTS["cost"].info(machine("flat:8"))
+    assert (info.unit, info.plain) == ("target passes", 1.0) and info.lines[0].time[0] == 1.0
+    assert "target passes" in PLOTS["cost"].draw(info).layout.yaxis.title.text
 
 
 def test_depth_info_keeps_untried_cells_empty():

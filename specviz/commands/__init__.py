@@ -1,7 +1,7 @@
 """The commands, by name: one module each, with HELP, EXAMPLE, add_arguments(parser) and run(args)."""
 
 from .. import train
-from . import bench, calibrate, check, cost, export, generate, optimize, replay, scale, sweep, tree
+from . import agree, bench, calibrate, check, cost, export, generate, optimize, replay, scale, sweep, tree
 
 COMMANDS = {
     "generate": generate,
@@ -13,6 +13,7 @@ COMMANDS = {
     "calibrate": calibrate,
     "cost": cost,
     "optimize": optimize,
+    "agree": agree,
     "scale": scale,
     "sweep": sweep,
     "train": train,

@@ -14,15 +14,15 @@ from .shape_table import add_shape, print_rows, run_shape
 
 HELP = "Time transformers' generation, plain decoding and tree speculation side by side."
 HELD_OUT = Path(__file__).resolve().parent.parent / "training" / "prompts.json"
-FIXED = ("builder", "verifier", "temperature")  # by --preset
+FIXED = {"preset rules": ("builder", "verifier", "temperature"), "same-text": ("verifier", "temperature")}
 EXAMPLE = "--temperature 0 --dtype auto --json"
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     add_strategy(parser)
     parser.set_defaults(builder=None)
-    add_sampling(parser)
-    parser.set_defaults(temperature=None)  # so that the preset can tell whether it was given
+    add_sampling(parser, temperature=0)
+    parser.set_defaults(temperature=None)  # so that what fixes it can tell whether it was given
     add_pair(parser)
     parser.add_argument("--prompts", metavar="FILE", help="one prompt a line, instead of the built-in ones")
     parser.add_argument("--rounds", type=int, default=3, help="how often each method runs (default 3)")
@@ -45,8 +45,9 @@ def run(args: argparse.Namespace) -> int | None:
     for name in ("draft_shape", "context"):
         if getattr(args, name) is not None:
             raise ValueError(f"--{name.replace('_', '-')} needs --shape.")
-    if args.preset and (named := [name for name in FIXED if getattr(args, name) is not None]):
-        raise ValueError(f"--preset {args.preset} fixes builders, rules and temperatures; leave out --{named[0]}.")
+    kind = "preset rules" if args.preset else "same-text" if args.same_text else None
+    if kind and (named := [name for name in FIXED[kind] if getattr(args, name) is not None]):
+        raise ValueError(f"--{kind} fixes {', '.join(f'{name}s' for name in FIXED[kind])}; leave out --{named[0]}.")
     builder = strategy(args, "builder", args.builder) if args.builder else None
     verifier = strategy(args, "verifier", args.verifier) if args.verifier else None
     refuse_unused(args, *filter(None, (builder, verifier)))
@@ -67,6 +68,8 @@ def run(args: argparse.Namespace) -> int | None:
         print_differences(differences, f"{len(prompts)} prompts x {args.max_new_tokens} tokens in {args.dtype}", args)
         return 1 if differences else 0
     if args.preset == "rules":
+        if pair.draft is None:
+            raise ValueError("--preset rules compares rules on what a draft proposes; give --draft as well.")
         cells = rules_table(pair, given or built_in_prompts()[:16], min(64, args.max_new_tokens), args.seed, _progress)
         print_cells(cells, args.json)
         return None

@@ -5,14 +5,15 @@ from __future__ import annotations
 import argparse
 import json
 import sys
-from dataclasses import asdict
+from collections.abc import Iterator
+from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Any
 
 from ..acceptance import ASSETS, measured
 from ..builders import BUILDERS
 from ..config import RunConfig
-from ..measure import acceptance_vector, own_texts
+from ..measure import acceptance_so_far, acceptance_vector, own_texts
 from ..protocols import compatible
 from ..verifiers import VERIFIERS
 from .bench import built_in_prompts
@@ -20,6 +21,7 @@ from .options import add_pair, loading, strategy, write_file
 
 HELP = "Measure how often the k-th child is accepted, on a text or on the target's own continuations."
 EXAMPLE = "--verifier sequoia --temperature 1 --json"
+ROUNDS = 50  # of the built-in prompts, each with seeds of its own
 STORED_TEMPERATURES = (0.3, 0.6, 0.8, 1.0)
 
 
@@ -40,7 +42,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     )
 
 
-def run(args: argparse.Namespace) -> None:
+def run(args: argparse.Namespace) -> int:
     verifier = strategy(args, "verifier", args.verifier)
     if args.positions < 1 or not 1 <= args.width <= 256:
         raise ValueError("--positions must be at least 1 and --width from 1 to 256.")
@@ -56,41 +58,65 @@ def run(args: argparse.Namespace) -> None:
     pair = load_pair(args.target, args.draft, **loading(args))
     if args.store:
         store(pair, config, args)
-        return
-    texts = texts_for(pair, config, args)
-    result = asdict(acceptance_vector(pair, verifier, texts, config, args.width, progress=_progress))
+        return 0
+    found, stopped = measured_until_stopped(pair, verifier, config, args)
     if args.json:
-        print(json.dumps(result))
-        return
-    print(f"{verifier.title} at temperature {args.temperature:g}: {result['positions']} positions, {result['method']}")
-    for k, (p, low, high) in enumerate(zip(result["acceptance"], result["low"], result["high"], strict=True), 1):
-        print(f"{k:4}  {p:.4f}  [{low:.4f}, {high:.4f}]")
+        print(json.dumps(asdict(found)))
+    else:
+        print(f"{verifier.title} at temperature {args.temperature:g}: {found.positions} positions, {found.method}")
+        for k, (p, low, high) in enumerate(zip(found.acceptance, found.low, found.high, strict=True), 1):
+            print(f"{k:4}  {p:.4f}  [{low:.4f}, {high:.4f}]")
+    return 130 if stopped else 0
 
 
-def texts_for(pair: Any, config: RunConfig, args: argparse.Namespace) -> list[list[int]]:
-    """Token ids to measure on: windows of a file, or the target's continuations of the built-in prompts."""
-    if args.text:
-        try:
-            tokens = pair.encode(Path(args.text).read_text(encoding="utf-8"))
-        except (OSError, UnicodeDecodeError) as error:
-            raise ValueError(
-                f"--text: {args.text!r} cannot be read: {getattr(error, 'strerror', 'not UTF-8')}."
-            ) from None
-        window = min(256, pair.max_positions)
-        tokens = tokens[: args.positions + args.positions // window + 2]
-        return [tokens[i : i + window] for i in range(0, len(tokens), window)]
-    prompts = built_in_prompts()[: max(1, args.positions // config.max_new_tokens)]
-    return own_texts(pair, prompts, config, _progress)
+def measured_until_stopped(pair: Any, verifier: Any, config: RunConfig, args: argparse.Namespace) -> tuple:
+    """What was measured, and whether Ctrl-C ended it early; texts are written and measured in turn."""
+    found = None
+    try:
+        for found in acceptance_so_far(pair, verifier, texts_for(pair, config, args), config, args.width):
+            _progress(found.positions if found else 0, args.positions)
+    except KeyboardInterrupt:
+        if found is None:
+            raise
+        print(f"\nstopped: what follows is from the {found.positions} positions measured so far", file=sys.stderr)
+        return found, True
+    if found is None:
+        raise ValueError("text to calibrate on must have at least two tokens. Give a longer one.")
+    return found, False
+
+
+def texts_for(pair: Any, config: RunConfig, args: argparse.Namespace) -> Iterator[list[int]]:
+    """Token ids with --positions positions: windows of a file, or what the target writes after the built-in prompts."""
+    left = args.positions
+    for text in _windows(pair, args) if args.text else _continuations(pair, config):
+        if left <= 0:
+            return
+        yield text[: left + 1]
+        left -= max(0, len(text[: left + 1]) - 1)
+
+
+def _windows(pair: Any, args: argparse.Namespace) -> Iterator[list[int]]:
+    try:
+        text = Path(args.text).read_text(encoding="utf-8")
+    except (OSError, UnicodeDecodeError) as error:
+        raise ValueError(f"--text: {args.text!r} cannot be read: {getattr(error, 'strerror', 'not UTF-8')}.") from None
+    window = min(256, pair.max_positions)
+    tokens = pair.encode(text)
+    yield from (tokens[i : i + window] for i in range(0, len(tokens), window))
+
+
+def _continuations(pair: Any, config: RunConfig) -> Iterator[list[int]]:
+    rounds = 1 if config.temperature == 0 else ROUNDS  # there a seed changes nothing
+    for turn, prompt in enumerate(rounds * built_in_prompts()):
+        yield from own_texts(pair, [prompt], replace(config, seed=config.seed + turn))
 
 
 def store(pair: Any, config: RunConfig, args: argparse.Namespace) -> None:
     """Measure all rules that use a draft's rows or its order at several temperatures; write assets/acceptance."""
-    from dataclasses import replace
-
     vectors = []
     for temperature in (0.0, *STORED_TEMPERATURES):
         heated = replace(config, temperature=temperature)
-        texts = texts_for(pair, heated, args)
+        texts = list(texts_for(pair, heated, args))
         for name, rule in VERIFIERS.items():
             if rule.greedy_only == (temperature == 0) and not rule.shares:
                 found = acceptance_vector(pair, rule(), texts, heated, args.width)
@@ -111,4 +137,4 @@ def _stored(found: dict[str, Any]) -> dict[str, Any]:
 
 def _progress(done: int, of: int) -> None:
     if sys.stderr.isatty():
-        print(f"\r{done} of {of} texts", end="" if done < of else "\n", file=sys.stderr, flush=True)
+        print(f"\r{done} of {of} positions", end="" if done < of else "\n", file=sys.stderr, flush=True)

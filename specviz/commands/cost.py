@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 import sys
 from pathlib import Path
+from typing import Any
 
 from ..config import Choice, RunConfig
 from ..cost import PROMPT, measure_cost
@@ -32,13 +33,14 @@ def run(args: argparse.Namespace) -> None:
     if args.json:
         print(table.to_json())
         return
-    print(f"{table.machine}: {table.note}\nplain decoding: {1000 * table.plain_s:.2f} ms a token\n")
-    print("  nodes  target ms  overhead ms   of a plain step")
+    unit, scale = table.shown_in
+    print(f"{table.machine}: {table.note}\nplain decoding: {scale * table.plain_s:.2f} {unit} a token; all in {unit}\n")
+    print("  nodes     target     overhead   of a plain step")
     for size, target, rest in zip(table.sizes, table.target_s, table.overhead_s, strict=True):
-        print(f"{size:7}{1000 * target:11.2f}{1000 * rest:13.2f}{target / table.plain_s:18.2f}")
-    print("\n  nodes  draft ms a pass")
+        print(f"{size:7}{scale * target:11.2f}{scale * rest:13.2f}{target / table.plain_s:18.2f}")
+    print("\n  nodes     a draft pass")
     for width, draft in zip(table.widths, table.draft_s, strict=True):
-        print(f"{width:7}{1000 * draft:17.2f}")
+        print(f"{width:7}{scale * draft:17.2f}")
 
 
 def add_machine(parser: argparse.ArgumentParser) -> None:
@@ -46,8 +48,15 @@ def add_machine(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--machine", metavar="NAME", help=f"a projection instead of this machine: {names} or flat:N")
 
 
-def table_for(args: argparse.Namespace, config: RunConfig) -> CostTable:
-    """The table of --machine, that of --cost, or a fresh measurement of this machine with the pair asked for."""
+def load(args: argparse.Namespace) -> Any:
+    """The pair asked for."""
+    from ..models.pair import load_pair
+
+    return load_pair(args.target, args.draft, **loading(args))
+
+
+def table_for(args: argparse.Namespace, config: RunConfig, pair: Any = None) -> CostTable:
+    """The table of --machine, that of --cost, or this machine measured now, with `pair` or the one asked for."""
     if args.machine:
         return machine(args.machine)
     if getattr(args, "cost", None):
@@ -55,11 +64,9 @@ def table_for(args: argparse.Namespace, config: RunConfig) -> CostTable:
             return CostTable.from_json(Path(args.cost).read_text(encoding="utf-8"))
         except OSError as error:
             raise ValueError(f"--cost: {args.cost!r} cannot be read: {error.strerror}.") from None
-    from ..models.pair import load_pair
-
-    pair = load_pair(args.target, args.draft, **loading(args))
+    pair = pair or load(args)
     table = None
-    for progress in measure_cost(pair, config, seconds=getattr(args, "seconds", 45.0)):
+    for progress in measure_cost(pair, config, seconds=getattr(args, "seconds", 30.0)):
         table = progress.table
         if sys.stderr.isatty():
             print(f"\r{progress.done} of {progress.of} bursts ", end="", file=sys.stderr, flush=True)

@@ -4,19 +4,25 @@ from __future__ import annotations
 
 import argparse
 import json
+import sys
+from dataclasses import asdict
 
 from ..acceptance import find_acceptance, measured, read_acceptance
+from ..agreement import prompts_like
 from ..builders import BUILDERS
+from ..choose import Candidate, Contest, best_candidate, contest, grid
 from ..config import Choice, RunConfig
 from ..cost import PROMPT
-from ..forecast import Cell, forecast
-from ..protocols import compatible
+from ..cost_table import CostTable
+from ..protocols import Compatibility, compatible
 from ..verifiers import VERIFIERS
-from .cost import add_machine, table_for
+from .bench import built_in_prompts
+from .cost import add_machine, load, table_for
 from .options import add_pair, strategy
 
-HELP = "Choose the tree size, depth and rule of largest predicted speedup on this machine."
+HELP = "Choose the tree and the rule of largest predicted speedup on this machine."
 EXAMPLE = "--temperature 0.8 --machine a100 --json"
+ALLOWED = 0.05  # how much slower than the fastest the choice may be
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -25,50 +31,106 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--verifier", help="only this rule (default: the best of those with a known vector)")
     parser.add_argument("--cost", metavar="FILE", help="table as `cost --json` prints it (default: measured now)")
     add_machine(parser)
+    parser.add_argument(
+        "--measure",
+        action="store_true",
+        help="time a grid of trees, then its three leaders and the choice again; exit code 1 where that is more than "
+        "5 %% slower than the fastest",
+    )
+    parser.add_argument(
+        "--prompts", type=int, default=40, metavar="N", help="with --measure: for the second round (default 40)"
+    )
     add_pair(parser)
     parser.add_argument("--json", action="store_true", help="print the choice as JSON")
 
 
-def run(args: argparse.Namespace) -> None:
+def run(args: argparse.Namespace) -> int:
+    if args.measure and args.machine:
+        raise ValueError("--measure times this machine; leave out --machine.")
     vectors = vectors_for(args)
-    matches = {name: compatible(BUILDERS["sequoia"](), VERIFIERS[name](), args.temperature) for name in vectors}
-    for match in matches.values():
+    for name in vectors:
+        match = compatible(BUILDERS["chain"](), VERIFIERS[name](), args.temperature)
         if not match.possible:
             raise ValueError(match.reason)
     rule = Choice.of(VERIFIERS[next(iter(vectors))]())
-    cost = table_for(args, RunConfig(PROMPT, temperature=args.temperature, verifier=rule))
-    best = {name: forecast(vector, cost).best for name, vector in vectors.items()}
-    verifier = max(best, key=lambda name: best[name].speedup)
-    cell, match = best[verifier], matches[verifier]
+    pair = None if args.machine or (args.cost and not args.measure) else load(args)
+    cost = table_for(args, RunConfig(PROMPT, temperature=args.temperature, verifier=rule), pair)
+    found = {
+        name: best_candidate(vector, cost, VERIFIERS[name](), args.temperature) for name, vector in vectors.items()
+    }
+    verifier = max(found, key=lambda name: found[name].predicted.speedup)
+    best = found[verifier]
+    match = compatible(best.builder, VERIFIERS[verifier](), args.temperature)
+    rest = {"lossless": match.lossless, "machine": cost.machine, "unit": cost.unit, "note": cost.note}
+    timed = measured_contest(pair, best, vectors[verifier], verifier, args) if args.measure else None
     if args.json:
-        rest = {"lossless": match.lossless, "machine": cost.machine, "note": cost.note}
-        print(json.dumps(as_dict(verifier, cell, args.temperature) | rest))
-        return
+        told = {} if timed is None else {"behind": timed.behind, **{
+            part: [asdict(trial) for trial in getattr(timed, part)] for part in ("first", "final")
+        }}  # fmt: skip
+        print(json.dumps(as_dict(verifier, best, args.temperature) | rest | told))
+    else:
+        print_choice(best, verifier, match, cost, args)
+        if timed is not None:
+            print_contest(timed)
+    return 1 if timed is not None and timed.behind > ALLOWED else 0
+
+
+def print_choice(best: Candidate, verifier: str, match: Compatibility, cost: CostTable, args: argparse.Namespace):
+    """The choice in words, and how to measure it."""
     mark = "" if match.lossless else " (lossy)"
     print(f"{cost.machine}: {cost.note}")
     print(
-        f"sequoia tree of {cell.size} nodes and {cell.depth} levels with {verifier + mark} at temperature "
-        f"{args.temperature:g}: {cell.tokens_per_pass:.2f} tokens a pass, {cell.speedup:.2f} times plain decoding"
+        f"{best.name} with {verifier + mark} at temperature {args.temperature:g}: "
+        f"{best.predicted.tokens_per_pass:.2f} tokens a pass, {best.predicted.speedup:.2f} times plain decoding"
     )
     if not match.lossless:
         print(f"lossy: {match.reason}")
-    if cell.speedup <= 1:
+    if best.predicted.speedup <= 1:
         print("Plain decoding is faster: no tree pays here.")
     elif not cost.projection:
+        numbers = {name: value for name, value in asdict(best.builder).items() if name in ("size", "depth", "width")}
+        options = " ".join(f"--{name} {value}" for name, value in numbers.items())
+        vector = f" --acceptance {args.acceptance}" if args.acceptance and best.builder.name == "sequoia" else ""
         print(
-            f"measure it: python -m specviz bench --builder sequoia --verifier {verifier} --size {cell.size} "
-            f"--depth {cell.depth} --temperature {args.temperature:g}"
-            + (f" --acceptance {args.acceptance}" if args.acceptance else "")
+            f"measure it: python -m specviz bench --builder {best.builder.name} --verifier {verifier} {options} "
+            f"--temperature {args.temperature:g}{vector}"
         )
 
 
-def as_dict(verifier: str, cell: Cell, temperature: float) -> dict:
-    """The choice as plain data."""
+def measured_contest(pair, best: Candidate, vector: tuple, verifier: str, args: argparse.Namespace) -> Contest:
+    """The grid, and the leaders with the choice once more; Ctrl-C ends it without a result."""
+    rule = VERIFIERS[verifier]()
+    prompts = prompts_like(pair, built_in_prompts(), args.prompts, seed=1)
+    config = RunConfig(temperature=args.temperature, max_new_tokens=64)
+    others = grid(vector, rule, args.temperature)
+    for news in contest(pair, best.builder, others, rule, config, prompts):
+        if sys.stderr.isatty():
+            print(f"\r{news.done} of {news.of} runs ", end="", file=sys.stderr, flush=True)
+    if news.behind is None:
+        raise ValueError("the models end every text at once, so nothing could be timed.")
+    return news
+
+
+def print_contest(found: Contest) -> None:
+    """Every tree of the grid with its speedup, fastest first, and how far the choice is from the best."""
+    for title, timed in (("grid, timed once over", found.first), ("leaders and choice, timed again", found.final)):
+        print(f"\n{title}: times plain decoding")
+        for trial in sorted(timed, key=lambda trial: -trial.speedup):
+            mark = "  <- chosen" if trial.name == found.chosen else ""
+            told = f"{trial.tokens_per_pass:.2f} tokens a pass, {1000 * trial.step_s:.2f} ms a step"
+            print(f"  {trial.speedup:5.2f} ± {trial.error:.2f}  {trial.name:34} {told}{mark}")
+    print(f"\nthe choice is {found.behind:.1%} slower than the fastest")
+
+
+def as_dict(verifier: str, best: Candidate, temperature: float) -> dict:
+    """The choice as plain data; `width` where the builder has one that decides its shape."""
+    cell = best.predicted
+    wide = {"width": best.builder.width} if best.builder.name == "k-sequences" else {}
     return {
-        "builder": "sequoia", "verifier": verifier, "size": cell.size, "depth": cell.depth, "temperature": temperature,
-        "tokens_per_pass": cell.tokens_per_pass, "speedup": cell.speedup, "step_s": cell.step_s, "parts": cell.parts,
-        "pays": cell.speedup > 1,
-    }  # fmt: skip
+        "builder": best.builder.name, "verifier": verifier, "size": cell.size, "depth": cell.depth,
+        "temperature": temperature, "tokens_per_pass": cell.tokens_per_pass, "speedup": cell.speedup,
+        "step_s": cell.step_s, "parts": cell.parts, "pays": cell.speedup > 1,
+    } | wide  # fmt: skip
 
 
 def vectors_for(args: argparse.Namespace) -> dict[str, tuple]:

@@ -32,8 +32,9 @@ def add_strategy(parser: argparse.ArgumentParser, verifier: bool = True) -> None
         )
 
 
-def add_sampling(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("--temperature", type=float, default=0.8, metavar="T", help="the target's (default 0.8)")
+def add_sampling(parser: argparse.ArgumentParser, temperature: float = 0.8) -> None:
+    help = f"the target's (default {temperature:g})"
+    parser.add_argument("--temperature", type=float, default=temperature, metavar="T", help=help)
     parser.add_argument("--draft-temperature", type=float, metavar="T", help="the draft's (default: the target's)")
     parser.add_argument("--top-p", type=float, default=1.0, metavar="P", help="keep the most probable mass P")
     parser.add_argument("--top-k", type=int, metavar="K", help="keep the K most probable tokens")

@@ -17,6 +17,7 @@ from . import (
     cost,
     depth,
     doubt,
+    length,
     lengths,
     marginal,
     policies,
@@ -28,6 +29,9 @@ from . import (
     shapes,
     speedup,
     sweep,
+    temperature,
+    top_p,
+    transfer,
     tree,
 )
 
@@ -37,6 +41,7 @@ PLOTS = {
     "rejection": rejection,  # of RejectionRates
     "probability": probability,  # of a Doubt
     "doubt": doubt,  # of a Doubt
+    "length": length,  # of a Doubt
     "bounds": bounds,  # of a Doubt
     "ratio": ratio,  # of a Doubt
     "shapes": shapes,  # of an acceptance vector and sizes
@@ -46,6 +51,9 @@ PLOTS = {
     "sweep": sweep,  # of an acceptance vector, a CostTable, widths and lengths
     "marginal": marginal,  # of an acceptance vector, a CostTable and sizes
     "policies": policies,  # of Traces by (policy, kind of text)
+    "top_p": top_p,  # of a TopP
+    "transfer": transfer,  # of Transfers
+    "temperature": temperature,  # of Promises by temperature
     "lengths": lengths,  # of a Trace
     "ribbon": ribbon,  # of a Trace
     "tree": tree,  # of a Step

@@ -11,38 +11,41 @@ from . import theme
 
 TITLE = "What a pass costs"
 HOW_TO_READ = (
-    "Milliseconds of one target pass over n nodes, of one draft pass that reads n nodes, and of the rest of a step "
+    "The time of one target pass over n nodes, of one draft pass that reads n nodes, and of the rest of a step "
     "with n nodes; bars are quartiles. As long as the target's line is flat, more nodes cost nothing."
 )
 
 
 class Line(NamedTuple):
-    """One cost: nodes, milliseconds, and quartiles where they are known."""
+    """One cost: nodes, times, and quartiles where they are known."""
 
     name: str
     nodes: tuple[int, ...]
-    ms: tuple[float, ...]
+    time: tuple[float, ...]
     low: tuple[float, ...]
     high: tuple[float, ...]
 
 
 class Info(NamedTuple):
-    """Target, draft and overhead lines, a step of plain decoding in milliseconds, and where the numbers come from."""
+    """Target, draft and overhead lines, the time of a step of plain decoding, where the numbers come from, and the
+    unit of all of them: "ms", or "target passes" for a machine that has no clock."""
 
     lines: tuple[Line, ...]
-    plain_ms: float
+    plain: float
     machine: str
     projection: bool
+    unit: str
 
 
 def info(table: CostTable) -> Info:
     """The lines of a cost table."""
+    unit, scale = table.shown_in
 
     def line(name: str, nodes: tuple, seconds: tuple, spread: str | None) -> Line:
-        ms = tuple(1000 * value for value in seconds)
+        time = tuple(scale * value for value in seconds)
         found = table.spread.get(spread) if spread else None
         low, high = zip(*found, strict=True) if found else (seconds, seconds)
-        return Line(name, nodes, ms, *(tuple(1000 * value for value in side) for side in (low, high)))
+        return Line(name, nodes, time, *(tuple(scale * value for value in side) for side in (low, high)))
 
     return Info(
         (
@@ -50,24 +53,24 @@ def info(table: CostTable) -> Info:
             line("draft pass over n nodes", table.widths, table.draft_s, "draft"),
             line("rest of a step with n nodes", table.sizes, table.overhead_s, None),
         ),
-        1000 * table.plain_s, table.machine, table.projection,
+        scale * table.plain_s, table.machine, table.projection, unit,
     )  # fmt: skip
 
 
 def draw(info: Info) -> go.Figure:
     source = f"projection for {info.machine}" if info.projection else f"measured on {info.machine}"
-    fig = theme.figure("n, nodes", "milliseconds", f"{TITLE}, {source}")
+    fig = theme.figure("n, nodes", "milliseconds" if info.unit == "ms" else info.unit, f"{TITLE}, {source}")
     for place, line in enumerate(info.lines):
-        kept = [point for point in zip(line.nodes, line.ms, line.low, line.high, strict=True) if point[1] > 0]
+        kept = [point for point in zip(line.nodes, line.time, line.low, line.high, strict=True) if point[1] > 0]
         if kept:
             x, y, low, high = zip(*kept, strict=True)
             fig.add_scatter(
                 x=x, y=y, name=line.name, mode="lines+markers", error_y=theme.error_bars(y, low, high),
-                **theme.series(place), hovertemplate="%{x} nodes: %{y:.3g} ms",
+                **theme.series(place), hovertemplate="%{x} nodes: %{y:.3g} " + info.unit,
             )  # fmt: skip
     ends = [info.lines[0].nodes[0], info.lines[0].nodes[-1]]
     fig.add_scatter(
-        x=ends, y=[info.plain_ms] * 2, name=f"a step of plain decoding, {info.plain_ms:.3g} ms", mode="lines",
+        x=ends, y=[info.plain] * 2, name=f"a step of plain decoding, {info.plain:.3g} {info.unit}", mode="lines",
         line={"color": theme.GREY, "dash": "dash", "width": 1.2}, hoverinfo="skip",
     )  # fmt: skip
     theme.logarithmic("x", fig, sorted({n for line in info.lines for n in line.nodes if n & (n - 1) == 0}))

@@ -46,6 +46,7 @@ def draw(info: Info) -> go.Figure:
         x=info.ranks, y=info.levels, z=info.rates, text=info.labels, name="acceptance", zmin=0, xgap=1, ygap=1,
         colorscale=[[0, "rgba(0,158,115,0.05)"], [1, theme.GREEN]], hoverongaps=False,
         colorbar={"title": {"text": "accepted"}, "outlinewidth": 0},
+        texttemplate="%{z:.2f}" if len(info.ranks) <= 12 else None,
         hovertemplate="level %{y}, child %{x}: %{z:.3f} (%{text})<extra></extra>",
     )  # fmt: skip
     fig.update_yaxes(autorange="reversed", dtick=1)

@@ -23,6 +23,7 @@ AXES = {
     "acceptance": "1 - TV, chance that a drafted token is accepted",
     "accepted_length": "expected tokens accepted of a chain drafted here",
 }
+TITLES = {"acceptance": TITLE, "accepted_length": "Draft entropy and accepted length"}
 MOST = 2000  # dots drawn
 
 
@@ -65,7 +66,7 @@ def binned(x: Sequence[float], y: Sequence[float], bins: int) -> tuple[tuple[flo
 def draw(info: Info) -> go.Figure:
     if not info.entropy:
         return theme.empty("Nothing measured yet: calibrate on a text to see how doubt and acceptance go together.")
-    fig = theme.figure("H(q), entropy of the draft's row, nats", AXES[info.against], TITLE)
+    fig = theme.figure("H(q), entropy of the draft's row, nats", AXES[info.against], TITLES[info.against])
     every = max(1, len(info.entropy) // MOST)
     fig.add_scatter(
         x=info.entropy[::every], y=info.value[::every], name="positions", mode="markers",

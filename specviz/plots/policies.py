@@ -57,8 +57,9 @@ def draw(info: Info) -> go.Figure:
     fig = theme.figure("kind of text and policy", "tokens a step", TITLE, barmode="overlay")
     places = [f"{bar.kind}: {bar.policy}" for bar in info.bars]
     fig.add_bar(
-        x=places, y=[bar.drafted for bar in info.bars], name="drafted", marker={"color": theme.GREY}, opacity=0.4,
+        x=places, y=[bar.drafted for bar in info.bars], name="drafted", marker={"color": "rgba(138,143,152,0.4)"},
         text=[f"{bar.share:.0%} accepted" for bar in info.bars], textposition="outside",
+        textfont={"color": theme.TEXT}, cliponaxis=False,
         hovertemplate="%{y:.2f} drafted",
     )  # fmt: skip
     fig.add_bar(

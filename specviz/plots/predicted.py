@@ -11,7 +11,7 @@ from . import theme
 
 TITLE = "Speedup, predicted and measured"
 HOW_TO_READ = (
-    "The line is what acceptance and costs predict, the marks are what was timed; bars span the rounds. Above the "
+    "The line is what acceptance and costs predict, the marks are what was timed; bars span the prompts. Above the "
     "dashed line speculation is faster than plain decoding on the same machine, and orange crosses below it lose."
 )
 
@@ -21,7 +21,7 @@ AXES = {"size": "nodes of the tree, its root included", "temperature": "temperat
 
 class Point(NamedTuple):
     """One configuration: its name, its place on the axis (tree size or temperature), predicted and measured speedup,
-    and the span of the rounds."""
+    and the span of the rounds or prompts."""
 
     name: str
     size: float

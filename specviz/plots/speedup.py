@@ -11,8 +11,9 @@ from . import theme
 
 TITLE = "Predicted speedup by tree size and depth"
 HOW_TO_READ = (
-    "Each cell is the best tree of that many nodes and levels on this machine: expected tokens over the predicted time "
-    "of a step, with plain decoding as 1. Blue wins, orange loses, the star is the best; empty cells cannot be built."
+    "Each cell is the best tree of that many nodes and levels on the machine named above: expected tokens over the "
+    "predicted time of a step, with plain decoding as 1. Blue wins, orange loses, the star is the best; empty cells "
+    "cannot be built."
 )
 
 

@@ -1,0 +1,177 @@
+"""`agree`: predictions against measurement, tokens per pass or speedup."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import sys
+from dataclasses import asdict, replace
+
+from ..agreement import Agreement, agreement, prompts_like
+from ..builders import BUILDERS
+from ..builders.filling import StaticBuilder
+from ..config import RunConfig
+from ..cost import PROMPT, measure_cost
+from ..promises import Promise, foreknow, promises, trees_of
+from ..protocols import compatible, suited
+from ..verifiers import VERIFIERS
+from .bench import built_in_prompts, read_prompts
+from .options import add_pair, add_strategy, refuse_unused, strategy
+
+HELP = "Hold predicted tokens per pass or speedup against measurement on other prompts; exit code 1 where they differ."
+EXAMPLE = "--builder sequoia --size 16 --depth 6 --temperature 0 0.6 1 --each 100"
+SIZES = (2, 4, 8, 16, 32)
+COSTED = (1, 2, 4, 8, 16, 32, 64)
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    add_strategy(parser)
+    parser.add_argument(
+        "--temperature", type=float, nargs="+", default=[0.0, 0.6, 1.0], metavar="T",
+        help="the target's, one or several (default 0 0.6 1)",
+    )  # fmt: skip
+    parser.add_argument("--draft-temperature", type=float, metavar="T", help="the draft's (default: the target's)")
+    parser.add_argument("--top-p", type=float, default=1.0, metavar="P", help="keep the most probable mass P")
+    parser.add_argument("--top-k", type=int, metavar="K", help="keep the K most probable tokens")
+    parser.add_argument("--seed", type=int, default=0, metavar="S", help="of the texts (default 0)")
+    parser.add_argument("--max-new-tokens", type=int, default=64, metavar="M", help="of each run (default 64)")
+    parser.add_argument("--prompts", metavar="FILE", help="one prompt a line, instead of the built-in ones")
+    parser.add_argument(
+        "--each", type=int, metavar="N",
+        help="prompts on each side (default 100, with --speedup 40); where there are fewer, windows of what the target "
+        "writes after them are added, each side from its own",
+    )  # fmt: skip
+    parser.add_argument("--speedup", action="store_true", help="measure costs, predict speedup, and time it")
+    parser.add_argument(
+        "--sizes", default=",".join(map(str, SIZES)), metavar="N,N",
+        help="with --speedup: trees to time, the best predicted one of each size "
+        f"(default {','.join(map(str, SIZES))}); a --builder that is named is timed instead",
+    )  # fmt: skip
+    add_pair(parser)
+    parser.add_argument("--json", action="store_true", help="print the rows as JSON")
+    parser.set_defaults(builder=None)
+
+
+def run(args: argparse.Namespace) -> int:
+    builder = strategy(args, "builder", args.builder or "sequoia")
+    if not isinstance(builder, StaticBuilder) or getattr(builder, "acceptance", None) == "measured":
+        static = ", ".join(name for name, cls in BUILDERS.items() if issubclass(cls, StaticBuilder))
+        raise ValueError(f"--builder must grow trees of one fixed shape ({static}); {builder.name} does not.")
+    rules = {}
+    for temperature in args.temperature:
+        RunConfig(temperature=temperature)  # raises on a bad one
+        name = args.verifier or suited(builder, VERIFIERS, temperature)
+        rules[temperature] = strategy(args, "verifier", name)
+        match = compatible(builder, rules[temperature], temperature, args.draft_temperature)
+        if not match.possible:
+            raise ValueError(match.reason)
+    refuse_unused(args, builder, *rules.values())
+    args.each = args.each if args.each is not None else 40 if args.speedup else 100
+    if args.each < 2:
+        raise ValueError(f"--each must be at least 2; got {args.each}.")
+    sizes = _sizes(args.sizes)
+    config = RunConfig(
+        temperature=args.temperature[0], draft_temperature=args.draft_temperature, top_p=args.top_p, top_k=args.top_k,
+        seed=args.seed, max_new_tokens=args.max_new_tokens,
+    )  # fmt: skip
+    written = read_prompts(args.prompts) if args.prompts else built_in_prompts()
+    if len(written) < 2:
+        raise ValueError("--prompts must name a file of at least two lines, one for each side.")
+    from ..models.pair import load_pair
+
+    pair = load_pair(args.target, args.draft, device=args.device, dtype=args.dtype)
+    if pair.draft is None:
+        raise ValueError("the pair must have a draft for a prediction; give --draft as well.")
+    sides = _sides(pair, written, args)
+    good = True
+    for temperature, verifier in rules.items():
+        heated = replace(config, temperature=temperature)
+        if args.speedup:
+            found = _speedup(pair, args.builder and builder, verifier, heated, sides, sizes)
+            good &= all(row.holds for row in found)
+            _print_promises(found, verifier.name, temperature, args.json)
+        else:
+            row = agreement(pair, builder, verifier, heated, *sides, _progress)
+            good &= row.holds
+            _print_agreement(row, temperature == args.temperature[0], args.json)
+    return 0 if good else 1
+
+
+def _sides(pair, written: list[str], args: argparse.Namespace) -> tuple[list[str], list[str]]:
+    """Prompts to calibrate on and others to measure on; both have the same share of prose and code."""
+    kinds = [(prompt, place // 2) for place, prompt in enumerate(written)]  # the built-in ones take turns
+    sides = [[prompt for prompt, couple in kinds if couple % 2 == side] for side in (0, 1)]
+    sides = sides if all(sides) else [written[::2], written[1::2]]
+    return tuple(
+        prompts_like(pair, side, args.each, args.seed + 1000 * number, _progress)
+        for number, side in enumerate(sides, 1)
+    )
+
+
+def _sizes(text: str) -> list[int]:
+    parts = text.split(",")
+    if not all(part.strip().isdecimal() and 2 <= int(part) <= 768 for part in parts):
+        raise ValueError(f'--sizes must list tree sizes from 2 to 768, like "2,4,8"; got {text!r}.')
+    return sorted({int(part) for part in parts})
+
+
+def _speedup(pair, builder, verifier, config, sides, sizes) -> tuple[Promise, ...]:
+    calibration, prompts = sides
+    known = foreknow(pair, verifier, config, calibration, progress=_progress)
+    costing = replace(config, prompt=PROMPT, verifier=verifier)
+    largest = 2 * max(sizes)
+    cost = None
+    for news in measure_cost(pair, costing, [n for n in COSTED if n <= largest] + [largest], rounds=12, seconds=60.0):
+        cost = news.table
+        _progress(news.done, news.of)
+    if cost is None:
+        raise ValueError("the models end every text at once, so there is no step to time.")
+    builders = {builder.name: builder} if builder else trees_of(sizes, known, cost)
+    found: tuple[Promise, ...] = ()
+    for done, of, rows in promises(pair, builders, verifier, config, known, cost, prompts):
+        found = rows or found
+        _progress(done, of)
+    return found
+
+
+def _print_agreement(row: Agreement, first: bool, as_json: bool) -> None:
+    if as_json:
+        print(json.dumps(asdict(row) | {"holds": row.holds}), flush=True)
+        return
+    if first:
+        print(f"{row.builder}, {row.nodes} nodes; {row.prompts[0]} prompts to calibrate on, {row.prompts[1]} others")
+        print("tokens per pass of the target; a deviation in brackets is beyond 5 % and two standard errors")
+        print(f"{'T':>5}  {'rule':14}{'one vector':>18}{'by level':>18}{'along texts':>18}{'measured':>16}  steps")
+    cells = "".join(f"{_deviation(row, value):>18}" for value in (row.by_vector, row.by_level, row.by_text))
+    measured = f"{row.measured:.3f} ± {row.standard_error:.3f}"
+    print(f"{row.temperature:5g}  {row.verifier:14}{cells}{measured:>16}{row.steps:7}", flush=True)
+
+
+def _deviation(row: Agreement, value: float | None) -> str:
+    if value is None:
+        return "–"
+    told = f"{value / row.measured - 1:+.1%}"
+    return f"{value:.3f} {told if row.close(value) else f'({told})'}"
+
+
+def _print_promises(found: tuple[Promise, ...], verifier: str, temperature: float, as_json: bool) -> None:
+    if as_json:
+        rows = [asdict(row) | {"ratio": row.ratio, "holds": row.holds} for row in found]
+        print(json.dumps({"verifier": verifier, "temperature": temperature, "rows": rows}), flush=True)
+        return
+    print(f"{verifier} at temperature {temperature:g}; plain decoding is 1")
+    print(f"{'':18}{'tokens a pass':>18}{'ms a step':>18}{'speedup':>26}   measured")
+    print(f"{'tree':18}{'told':>9}{'found':>9}{'told':>9}{'found':>9}{'told':>9}{'found':>17}   / told")
+    for row in found:
+        told, timed = row.predicted, row.measured
+        print(
+            f"{row.name:18}{told.tokens_per_pass:9.2f}{timed.tokens_per_pass:9.2f}"
+            f"{1000 * told.step_s:9.2f}{1000 * timed.step_s:9.2f}{told.speedup:9.2f}"
+            f"{f'{timed.speedup:.2f} ± {timed.error:.2f}':>17}{row.ratio:9.2f}{'' if row.holds else '  beyond 15 %'}",
+            flush=True,
+        )
+
+
+def _progress(done: int, of: int) -> None:
+    if sys.stderr.isatty():
+        print(f"\r{done} of {of} ", end="" if done < of else "\r", file=sys.stderr, flush=True)

@@ -1,0 +1,20 @@
+"""The draft's entropy against how many drafted tokens are accepted in a row (SVIP, figure 2, below)."""
+
+from __future__ import annotations
+
+from ..measure_nodes import LONGEST, Doubt
+from . import doubt
+from .doubt import Info, draw
+
+__all__ = ["HOW_TO_READ", "TITLE", "draw", "info"]
+
+TITLE = doubt.TITLES["accepted_length"]
+HOW_TO_READ = (
+    f"Each dot is a position of the text: how many tokens of a chain of at most {LONGEST}, drafted there, are expected "
+    "to be accepted. The line joins the means of equally full bins. Where the draft doubts, a long chain is wasted."
+)
+
+
+def info(found: Doubt) -> Info:
+    """The dots and bins of a measurement."""
+    return doubt.info(found, "accepted_length")

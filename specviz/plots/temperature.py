@@ -1,0 +1,32 @@
+"""Predicted and measured speedup by temperature (Sequoia, figure 4)."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+import plotly.graph_objects as go
+
+from ..promises import Promise
+from . import predicted, theme
+from .predicted import Info, Point
+
+TITLE = "Speedup by temperature"
+HOW_TO_READ = (
+    "At each temperature the best tree of one size, predicted (line) and timed (marks; bars span the prompts). The "
+    "warmer, the less the draft can know; above the dashed line speculation is faster than plain decoding."
+)
+
+
+def info(found: Mapping[float, Promise]) -> Info:
+    """The points of timed trees by temperature."""
+    return predicted.info([
+        Point(f"T {value:g}, {one.name}", value, one.predicted.speedup, one.measured.speedup, one.measured.low,
+              one.measured.high)
+        for value, one in found.items()
+    ], "temperature")  # fmt: skip
+
+
+def draw(info: Info) -> go.Figure:
+    if not info.points:
+        return theme.empty("Nothing timed yet: start it below; it takes about a minute.")
+    return predicted.draw(info)

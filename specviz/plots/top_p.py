@@ -1,0 +1,44 @@
+"""Tokens per pass against top-p, rule by rule, with one tree for all (Sequoia, table 8)."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import plotly.graph_objects as go
+
+from ..studies import TopP
+from . import theme
+
+TITLE = "Top-p and what is still accepted"
+HOW_TO_READ = (
+    "Top-p cuts unlikely tokens from both models' rows before anything is drawn. Each mark is what one and the same "
+    "tree is expected to bring under a rule; a rule that is robust draws a level line."
+)
+
+
+class Info(NamedTuple):
+    """Top-p values, and for each rule its tokens per pass and how far they are apart from largest to smallest."""
+
+    values: tuple[float, ...]
+    tokens: dict[str, tuple[float, ...]]
+    span: dict[str, float]
+    nodes: int
+    temperature: float
+
+
+def info(found: TopP) -> Info:
+    """The lines of a study, with (largest - smallest) / largest of each."""
+    span = {rule: (max(line) - min(line)) / max(line) for rule, line in found.tokens.items() if line}
+    return Info(found.values, found.tokens, span, found.nodes, found.temperature)
+
+
+def draw(info: Info) -> go.Figure:
+    if not info.values:
+        return theme.empty("Nothing measured yet.")
+    fig = theme.figure("top-p", f"expected tokens per pass of a tree of {info.nodes} nodes", TITLE)
+    for place, (rule, line) in enumerate(info.tokens.items()):
+        fig.add_scatter(
+            x=info.values, y=line, name=f"{rule}, moves {info.span[rule]:.0%}", mode="lines+markers",
+            **theme.series(place), hovertemplate="top-p %{x}: %{y:.3f} tokens",
+        )  # fmt: skip
+    return fig.update_yaxes(rangemode="tozero")

@@ -1,0 +1,58 @@
+"""A tree planned for one kind of text and run on another: what a vector from elsewhere costs."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+import plotly.graph_objects as go
+
+from ..studies import Transfer
+from . import theme
+
+TITLE = "A vector from one kind of text, run on another"
+HOW_TO_READ = (
+    "For each kind of text the bars are trees planned for it and for the other kind, with two standard errors; the "
+    "outlines are what their vectors promised. Bars alike mean that the tree's shape hardly matters, outlines off "
+    "their bars that the vector was wrong about this text."
+)
+
+
+class Info(NamedTuple):
+    """The rows, and for each kind of text what the tree planned for it brings over the best of the others, less 1."""
+
+    rows: tuple[Transfer, ...]
+    gain: dict[str, float]
+
+
+def info(rows: Sequence[Transfer]) -> Info:
+    """The rows of a study."""
+    gain = {}
+    for kind in dict.fromkeys(row.run_on for row in rows):
+        own = [row.measured for row in rows if row.run_on == kind and row.planned_for == kind]
+        others = [row.measured for row in rows if row.run_on == kind and row.planned_for != kind]
+        if own and others:
+            gain[kind] = own[0] / max(others) - 1
+    return Info(tuple(rows), gain)
+
+
+def draw(info: Info) -> go.Figure:
+    if not info.rows:
+        return theme.empty("Nothing measured yet.")
+    fig = theme.figure("kind of text that was written", "tokens per pass", TITLE, barmode="group")
+    for place, planned in enumerate(dict.fromkeys(row.planned_for for row in info.rows)):
+        rows = [row for row in info.rows if row.planned_for == planned]
+        where, colour = [row.run_on for row in rows], theme.series(place)["marker"]["color"]
+        fig.add_bar(
+            x=where, y=[row.measured for row in rows], name=f"tree planned for {planned}", offsetgroup=planned,
+            marker={"color": colour, "pattern": {"shape": ("", "/", "x")[place % 3]}}, opacity=0.75,
+            error_y={"type": "data", "array": [2 * row.standard_error for row in rows], "thickness": 1.5, "width": 4,
+                     "color": theme.TEXT},
+            hovertemplate="%{y:.2f} tokens measured",
+        )  # fmt: skip
+        fig.add_bar(
+            x=where, y=[row.predicted for row in rows], name=f"promised by the vector of {planned}",
+            offsetgroup=planned, marker={"color": "rgba(0,0,0,0)", "line": {"color": colour, "width": 2}},
+            hovertemplate="%{y:.2f} tokens promised",
+        )  # fmt: skip
+    return fig.update_yaxes(rangemode="tozero")

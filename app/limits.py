@@ -25,7 +25,7 @@ def limit(name: str, default: int) -> int:
 
 PROMPT = limit("SPECVIZ_MAX_PROMPT", 20_000)  # characters; turning text into tokens takes time
 TOKENS = limit("SPECVIZ_MAX_TOKENS", 512)  # new ones, of one run
-NODES = limit("SPECVIZ_MAX_NODES", 512)  # of a tree, its root included
+NODES = limit("SPECVIZ_MAX_NODES", 1024)  # of a tree, its root included; sliders go as far
 QUEUE = limit("SPECVIZ_MAX_QUEUE", 40)  # visitors who wait
 GPU_SECONDS = limit("SPECVIZ_GPU_SECONDS", 90)  # of a borrowed GPU, for one run
 

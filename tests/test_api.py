@@ -113,7 +113,7 @@ REFUSED = [
     ({"builder": ["chain"]}, "builder must be a name"),
     ({"verifier": None}, "verifier must be a name"),
     ({"builder_parameters": [1]}, "builder_parameters must be an object"),
-    ({"builder_parameters": {"size": 600}}, "tree must have at most 512 nodes here; got 600"),
+    ({"builder_parameters": {"size": 1025}}, "sequoia.size must be a whole number from 1 to 1024"),
     ({"builder_parameters": {"size": "8"}}, "sequoia.size must be a whole number"),
     ({"builder_parameters": {"roots": 8}}, "sequoia has no parameter 'roots'"),
     ({"builder": "branching", "builder_parameters": {"widths": "many"}}, "branching.widths must"),

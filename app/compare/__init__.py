@@ -15,6 +15,7 @@ from ..cards import said, status
 from ..live import STORIES, chips
 from ..session import Engine
 from ..stage import asset
+from ..waiting import MACHINE, refused
 from .runs import play, recorded
 from .settings import Settings, lay_out
 
@@ -80,9 +81,10 @@ def connect(engine: Engine, chosen: Settings, models, go, stop, line, board) -> 
     # In the browser, at once: waiting in the queue can be stopped as well.
     gr.on(asked, None, None, stop, js="() => ({__type__: 'update', interactive: true})", **quiet)
     running = gr.on(
-        asked, run, [models, *chosen.inputs], [board, line, stop], concurrency_limit=1, concurrency_id="machine",
-        show_progress="minimal", show_progress_on=line, **private,
+        asked, run, [models, *chosen.inputs], [board, line, stop], show_progress="minimal",
+        show_progress_on=line, **MACHINE, **private,
     )  # fmt: skip
+    refused(running, line, stop)
     stop.click(
         lambda: (message("", state="stopped"), gr.Button(interactive=False)),
         None, [board, stop], cancels=[running], queue=False, **quiet,

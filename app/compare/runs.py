@@ -40,9 +40,9 @@ def play(engine: Engine, entries: Sequence[Entry], title: str | None = None) -> 
     """
     name, held, opened = f"comparison {next(_names)}", [], False
     with engine.alone():
-        if not engine.holds(title or engine.titles[0]):
+        for _ in engine.loading(title):
             yield message("", state="loading", note="Loading the models. This happens once.")
-        news_of = decoded(engine.take(title), entries)
+        news_of = engine.compute(decoded, entries, title=title)
         opening = next(news_of)
         for news in news_of:
             held.append(news)

@@ -288,10 +288,10 @@ def test_a_run_that_fails_harms_no_other(serve, visit, caplog):
     class Breaking(Gated):
         def open(self, tokens):
             target, draft = super().open(tokens)
-            forward = target.forward
+            forward, late = target.forward, len(tokens) + 10
 
             def breaks(tree, nodes):
-                if len(tree) == 5 and len(target.context) > len(tokens) + 10:  # the chain, once warm
+                if len(tree) == 5 and len(target.context) > late:  # the chain, once warm
                     raise RuntimeError("the target broke")
                 return forward(tree, nodes)
 

@@ -39,7 +39,7 @@ def number(page, label, value):
 
 
 def choose(page, menu, option):
-    page.locator(menu).get_by_role("listbox").click()
+    page.locator(menu).locator("input").click()
     page.get_by_role("option", name=option).click()
 
 

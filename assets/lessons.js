@@ -31,11 +31,11 @@ function specvizLessons(element, titles, fetchLesson, server) {
     if (mine !== number) return; // another one was asked for meanwhile
     lesson = known.get(mine);
     write();
-    show(wanted() || lesson.opens);
+    show(linked() || lesson.opens);
     root.setAttribute('aria-busy', 'false');
   }
 
-  function wanted() { // the step that the link of the page leads to, once
+  function linked() { // the step that the link of the page leads to, once
     if (!asked) return null;
     const recording = Math.min(lesson.runs.length - 1, asked.recording);
     const place = specvizPlaceIn(lesson.runs[recording].message.steps, asked);

@@ -162,7 +162,8 @@ def test_a_link_opens_a_tab(serve, visit, query, tab):
 
 
 def test_a_lesson_s_link_leads_to_the_step_on_the_screen(serve, visit):
-    page = visit(f"{serve(load=never)}?lesson=6&recording=1&step=3&node=1")
+    page = visit(serve(load=never))
+    page.goto(f"{page.url}?lesson=6&recording=1&step=3&node=1")
     lesson = page.locator("#sv-lessons")
     expect(lesson.locator(".sv-where")).to_contain_text("step 3 of")
     expect(lesson.locator(".sv-lesson-runs button").nth(1)).to_have_attribute("aria-pressed", "true")

@@ -18,7 +18,7 @@ ASSETS = Path(__file__).resolve().parent.parent / "assets"
 
 STAGE_STARTS = """
 const player = specvizPlayer(element, { save: server.save, open: server.open_trace, most: MOST, take: specvizTake });
-player.expect(specvizPlaceAsked(location.search));
+player.expect(specvizPlaceAsked(location.search, false));
 watch('value', () => player.receive(props.value));
 player.receive(props.value);
 """

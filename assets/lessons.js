@@ -13,7 +13,7 @@ function specvizLessons(element, titles, fetchLesson, server) {
   const stage = $('.sv-lesson-stage'), details = $('.sv-lesson-question details');
   const player = specvizPlayer(stage, server), known = new Map();
   let number = specvizLessonAsked(location.search, titles.length) ?? 1, lesson = null;
-  let asked = new URLSearchParams(location.search).has('lesson') ? specvizPlaceAsked(location.search) : null;
+  let asked = specvizPlaceAsked(location.search, true);
 
   // ---- one lesson ----
 
@@ -31,13 +31,13 @@ function specvizLessons(element, titles, fetchLesson, server) {
     if (mine !== number) return; // another one was asked for meanwhile
     lesson = known.get(mine);
     write();
-    show(wanted() || lesson.opens);
+    show(linked() || lesson.opens);
     root.setAttribute('aria-busy', 'false');
   }
 
-  function wanted() { // the step that the link of the page leads to, once
+  function linked() { // the step that the link of the page leads to, once
     if (!asked) return null;
-    const recording = Math.min(lesson.runs.length - 1, Number(/^\d{1,3}$/.exec(new URLSearchParams(location.search).get('recording'))) || 0);
+    const recording = Math.min(lesson.runs.length - 1, asked.recording);
     const place = specvizPlaceIn(lesson.runs[recording].message.steps, asked);
     asked = null;
     return { recording, step: place.index, node: place.key };

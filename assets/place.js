@@ -7,12 +7,16 @@ function specvizPlaceText(index, key) {
   return place.toString();
 }
 
-// What an address asks for, null where it asks for no step.
-function specvizPlaceAsked(search) {
+// What an address asks for, of a lesson or of a run; null where it asks for no step there.
+function specvizPlaceAsked(search, lesson) {
   const asked = new URLSearchParams(search), step = (asked.get('step') || '').trim(), node = asked.get('node') || '';
-  if (!/^-?\d{1,9}$/.test(step)) return null;
-  return { of: asked.get('picture') === 'recorded' ? 'recorded' : 'run', index: Math.max(0, Number(step) - 1),
-    key: /^(\d{1,6}|last)$/.test(node) ? node : null };
+  if (asked.has('lesson') !== lesson || !/^-?\d{1,9}$/.test(step)) return null;
+  return {
+    of: asked.get('picture') === 'recorded' ? 'recorded' : 'run',
+    recording: /^\d{1,3}$/.test(asked.get('recording')) ? Number(asked.get('recording')) : 0,
+    index: Math.max(0, Number(step) - 1),
+    key: /^(\d{1,6}|last)$/.test(node) ? node : null,
+  };
 }
 
 // The place as it exists in a run that has these steps: the last step instead of a later one, no node that is not there.

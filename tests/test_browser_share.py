@@ -76,9 +76,9 @@ def test_a_page_without_a_link_asks_the_server_for_nothing(serve, visit):
     page.on("request", lambda request: asked.append(request.url) if request.method == "POST" else None)
     page.reload()
     page.locator(f"{STAGE} .sv-svg .node").first.wait_for()
-    expect(page.locator("#sv-link .sv-link-copy")).to_be_visible()
-    page.wait_for_load_state("networkidle")
-    assert asked == []
+    page.get_by_role("button", name="Copy link").click()
+    expect(page.locator("#sv-link")).to_contain_text("The link is")
+    assert len(asked) == 1, "this one"
 
 
 def test_a_copied_link_brings_everything_back(serve, visit):
@@ -112,7 +112,12 @@ def test_a_hostile_link_is_text_and_one_sentence(serve, visit):
     page = visit(f"{serve(load=never)}?{urlencode(query)}&{'a=1&' * 50}")
     expect(page.get_by_role("textbox", name="Prompt")).to_have_value(script)
     told = page.locator("#sv-link .text")
-    for part in ("from 0 to 2; “1e99” became 2", "Seed must be a number", "Tree builder “<img src=x", "And 1 more"):
+    for part in (
+        "from 0 to 2; “1e99” became 2",
+        "Seed must be a number",
+        "Tree builder “<img src=x",
+        "And 2 more changes.",
+    ):
         expect(told).to_contain_text(part)
     assert page.locator("#sv-link img").count() == 0
 
@@ -157,7 +162,8 @@ def test_a_link_opens_a_tab(serve, visit, query, tab):
 
 
 def test_a_lesson_s_link_leads_to_the_step_on_the_screen(serve, visit):
-    page = visit(f"{serve(load=never)}?lesson=6&recording=1&step=3&node=1")
+    page = visit(serve(load=never))
+    page.goto(f"{page.url}?lesson=6&recording=1&step=3&node=1")
     lesson = page.locator("#sv-lessons")
     expect(lesson.locator(".sv-where")).to_contain_text("step 3 of")
     expect(lesson.locator(".sv-lesson-runs button").nth(1)).to_have_attribute("aria-pressed", "true")
@@ -297,10 +303,10 @@ def test_a_file_can_be_dragged_in(serve, visit, hostile_trace):
         json.dumps(hostile_trace),
     )
     page.dispatch_event("body", "dragover", {"dataTransfer": held})
-    assert "dropping" in page.locator(f"{STAGE} .sv").get_attribute("class")
+    expect(page.locator(".dropping .sv-canvas")).to_be_visible()
     page.dispatch_event("body", "drop", {"dataTransfer": held})
     expect(page.locator(f"{STAGE} .sv-recorded")).to_have_text("opened from a file")
-    assert "dropping" not in page.locator(f"{STAGE} .sv").get_attribute("class")
+    expect(page.locator(".dropping")).to_have_count(0)
 
 
 def test_a_bad_file_gets_a_sentence_and_the_picture_stays(serve, visit, tmp_path):

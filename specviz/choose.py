@@ -46,7 +46,7 @@ def name_of(builder: StaticBuilder) -> str:
 
 
 def candidates(vector: tuple, cost: CostTable, verifier: Verifier, temperature: float) -> list[Candidate]:
-    """Every tree that comes into question, the one of largest predicted speedup first; no shape stands there twice.
+    """Every tree that comes into question, the one of largest predicted speedup first, the smaller among equals.
 
     Args:
         vector: P[k], or one vector per level.
@@ -64,10 +64,7 @@ def candidates(vector: tuple, cost: CostTable, verifier: Verifier, temperature: 
     ways = [(one, compatible(one.builder, verifier, temperature)) for one in found]
     some = any(way.lossless for _, way in ways)
     found = [one for one, way in ways if way.possible and (way.lossless or not some)]
-    shapes = {}
-    for one in sorted(found, key=lambda one: (-one.predicted.speedup, len(one.builder.shape))):
-        shapes.setdefault(one.builder.shape.parents, one)
-    return list(shapes.values())
+    return sorted(found, key=lambda one: (-one.predicted.speedup, one.predicted.size))
 
 
 def best_candidate(vector: tuple, cost: CostTable, verifier: Verifier, temperature: float) -> Candidate:

@@ -97,7 +97,8 @@ def test_a_small_calibration_fills_every_figure_and_is_saved_and_loaded(serve, v
         page.locator("#sv-figure-ratio").get_by_role("button", name="CSV").click()
     assert download.value.path().read_text().startswith("series,x,y,z\n")
 
-    chooser = page.locator("#sv-load + input, input[type=file]").first
+    panel = page.get_by_role("tabpanel").filter(has=page.locator("#sv-load"))
+    chooser = panel.locator("input[type=file]").first
     damaged = tmp_path / "damaged.json"
     damaged.write_text(saved.read_text()[:-40])
     chooser.set_input_files(damaged)
@@ -156,7 +157,7 @@ def test_another_machine_is_a_projection_and_its_best_tree_goes_to_live(serve, v
     page.get_by_role("button", name=speedup.FOLDS[0][1]).click()
     page.get_by_label("A100").check()
     for card in ("speedup", "cost", "marginal"):
-        expect(source(page, card)).to_have_text("projection: A100")
+        expect(source(page, card)).to_have_text("projection: A100", timeout=30_000)
     expect(source(page, "predicted")).to_contain_text("recorded")
     best = page.locator("#sv-best .text")
     expect(best).to_contain_text("Projection for A100")

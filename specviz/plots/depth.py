@@ -44,7 +44,7 @@ def draw(info: Info) -> go.Figure:
     fig = theme.figure("k, rank of the child", "level of the child below the root", TITLE)
     fig.add_heatmap(
         x=info.ranks, y=info.levels, z=info.rates, text=info.labels, name="acceptance", zmin=0, xgap=1, ygap=1,
-        colorscale=[[0, "rgba(0,158,115,0.05)"], [1, theme.GREEN]], hoverongaps=False,
+        colorscale=[[0, "#e6ebe9"], [1, theme.GREEN]], hoverongaps=False,
         colorbar={"title": {"text": "accepted"}, "outlinewidth": 0},
         texttemplate="%{z:.2f}" if len(info.ranks) <= 12 else None,
         hovertemplate="level %{y}, child %{x}: %{z:.3f} (%{text})<extra></extra>",

@@ -28,5 +28,5 @@ def info(found: Mapping[float, Promise]) -> Info:
 
 def draw(info: Info) -> go.Figure:
     if not info.points:
-        return theme.empty("Nothing timed yet: start it below; it takes about a minute.")
+        return theme.empty("Nothing timed yet. Start it below.")
     return predicted.draw(info)

@@ -101,6 +101,9 @@ def test_a_copied_link_brings_everything_back(serve, visit):
     page = visit(link)
     expect(page.locator("#sv-link")).to_contain_text("Opened from a link.")
     expect(page.get_by_label("Seed")).to_have_value("12")
+    expect(
+        page.get_by_label("number input for Nodes per draft pass")
+    ).to_be_visible()  # the builder's own controls follow
     assert controls(page) == before
     expect(page.locator(f"{STAGE} .sv-svg")).to_have_attribute("data-step", "4")
     expect(page.locator(f"{STAGE} .sv-token")).to_have_text(token)

@@ -13,6 +13,7 @@ from . import acceptance, api, compare, labs, lessons, limits, links, live, spee
 from .models import offered, others
 from .session import Engine
 from .stage import ASSETS
+from .waiting import NOTES_STOPS
 
 TABS = (live, compare, acceptance, speedup, labs, lessons)  # one module per tab, each with a TITLE and a build(engine)
 STYLES = ("style", "lessons", "curves", "compare", "labs", "labs-trees", "verification")
@@ -28,7 +29,7 @@ HEADER = (
 LARGE_TYPE = """
 const button = element.querySelector('.sv-large-type'), name = 'specviz-large-type';
 const set = on => {
-  document.documentElement.classList.toggle('sv-large', on);
+  document.documentElement.classList.toggle('sv-big', on);
   button.setAttribute('aria-pressed', on);
   dispatchEvent(new Event('resize')); // pictures measure type when they are drawn
   try { localStorage.setItem(name, on ? '1' : ''); } catch (error) { /* no storage */ }
@@ -49,7 +50,7 @@ def build_demo(load: Callable[[], Any] | None = None) -> gr.Blocks:
     """
     engine = Engine({"This pair": load}) if load else Engine(offered(), others())
     with gr.Blocks(title="specviz", fill_width=True) as demo:
-        header = gr.HTML(HEADER, apply_default_css=False, js_on_load=LARGE_TYPE + LISTENS)
+        header = gr.HTML(HEADER, apply_default_css=False, js_on_load=LARGE_TYPE + LISTENS + NOTES_STOPS)
         opened, built = {}, {}
         with gr.Tabs() as tabs:
             for tab in TABS:

@@ -25,6 +25,7 @@ from . import limits, zero
 PACE = 0.04  # seconds of decoding that travel to the page together: 20 pictures a second are plenty
 PLAIN_TOKENS = 24
 MOST_LOADED = 2  # pairs that are kept in memory
+LEAVE = 0.2  # seconds to wait for the last step of a run that nobody reads any more
 LOOK = 0.2  # seconds between two looks at a pair that is being loaded
 _numbers = count()
 
@@ -240,7 +241,8 @@ def ahead(
     """Decode in a thread of its own, which never waits for the page: what piled up meanwhile comes as one group.
 
     A failure comes after all that was decoded before it. Whoever stops reading stops the thread, which is gone within
-    one step; the length of the run bounds the pile.
+    one step; the length of the run bounds the pile. Nobody waits long for a step that takes long, since whoever stops
+    reading may be the server itself.
 
     Args:
         steps: from `speculate`.
@@ -275,4 +277,4 @@ def ahead(
             raise news
     finally:
         left.set()
-        thread.join()
+        thread.join(LEAVE)

@@ -99,7 +99,7 @@ def test_large_type_grows_the_type_and_nothing_else_breaks(serve, visit):
         assert page.evaluate("document.documentElement.scrollWidth <= innerWidth"), tab.TITLE
     page.reload()
     expect(button).to_have_attribute("aria-pressed", "true")  # the browser remembers
-    page.locator("#sv-stage .sv-svg .node").first.wait_for()
+    open_tab(page, "Live")  # the address led back to the lessons
     button.click()
     expect(button).to_have_attribute("aria-pressed", "false")
     expect(page.locator("#sv-stage .sv-ribbon")).to_have_css("font-size", f"{small[0]}px")

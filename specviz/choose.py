@@ -6,7 +6,7 @@ table. `contest` times a fixed grid of them beside the choice, then the leaders 
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 
 from .builders import BUILDERS
@@ -16,6 +16,7 @@ from .cost_table import CostTable
 from .forecast import Cell, forecast, predict
 from .protocols import Pair, Verifier, compatible
 from .trials import Trial, trials
+from .verifiers import VERIFIERS
 
 CHAINS = (*range(1, 13), 14, 16, 20, 24)
 SEQUENCES = tuple((width, length) for width in (2, 3, 4, 6, 8, 16) for length in (1, 2, 3, 4, 6, 8, 12))
@@ -74,6 +75,33 @@ def best_candidate(vector: tuple, cost: CostTable, verifier: Verifier, temperatu
     if best.builder.name != "chain" and not shape.rank.any() and shape.depth.max() <= 64:
         return Candidate(BUILDERS["chain"](depth=int(shape.depth.max())), best.predicted)
     return best
+
+
+def best_rule(
+    vectors: dict[str, tuple], temperature: float, cost_of: Callable[[str], CostTable]
+) -> tuple[str, Candidate, CostTable]:
+    """The rule and tree of largest predicted speedup, with the cost table that says so.
+
+    A rule's own arithmetic and draws are part of a step. Every rule is first judged by the table of the first one;
+    whichever leads is then costed with itself, until the leader is one that was.
+
+    Args:
+        vectors: rule -> acceptance vector.
+        temperature: the target's.
+        cost_of: measures a rule's table, or returns the same one for all.
+    """
+    rules = {name: VERIFIERS[name]() for name in vectors}
+    first = next(iter(vectors))
+    costs = {first: cost_of(first)}
+    while True:
+        found = {
+            name: best_candidate(vector, costs.get(name, costs[first]), rules[name], temperature)
+            for name, vector in vectors.items()
+        }
+        leader = max(found, key=lambda name: found[name].predicted.speedup)
+        if leader in costs:
+            return leader, found[leader], costs[leader]
+        costs[leader] = cost_of(leader)
 
 
 def grid(vector: tuple, verifier: Verifier, temperature: float) -> list[StaticBuilder]:

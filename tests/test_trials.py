@@ -103,6 +103,21 @@ def test_a_choice_that_is_a_chain_is_called_one():
     assert tree.builder.name == "sequoia" and len(tree.builder.shape) == tree.predicted.size
 
 
+def test_a_rule_that_leads_is_costed_with_itself():
+    vectors = {"sequoia": (0.6, 0.1), "race": (0.62, 0.1), "dyspec": (0.3,)}
+    dear, cheap, asked = flat_up_to(1, 0.5), flat_up_to(64, 0.05), []
+
+    def cost_of(name, race):
+        asked.append(name)
+        return race if name == "race" else cheap
+
+    rule, best, cost = choose.best_rule(vectors, 1.0, lambda name: cost_of(name, dear))
+    assert rule == "sequoia" and cost == cheap and asked == ["sequoia", "race"]
+    assert best == choose.best_candidate(vectors["sequoia"], cheap, specviz.VERIFIERS["sequoia"](), 1.0)
+    rule, best, cost = choose.best_rule(vectors, 1.0, lambda name: cost_of(name, cheap))
+    assert rule == "race" and cost == cheap
+
+
 def test_the_grid_has_many_shapes_and_no_two_alike():
     for rule in ("sequoia", "specinfer", "block"):
         shapes = [one.shape.parents for one in choose.grid(VECTOR, specviz.VERIFIERS[rule](), 1.0)]

@@ -6,11 +6,12 @@ import argparse
 import json
 import sys
 from dataclasses import asdict
+from functools import cache
 
 from ..acceptance import find_acceptance, measured, read_acceptance
 from ..agreement import prompts_like
 from ..builders import BUILDERS
-from ..choose import Candidate, Contest, best_candidate, contest, grid
+from ..choose import Candidate, Contest, best_rule, contest, grid
 from ..config import Choice, RunConfig
 from ..cost import PROMPT
 from ..cost_table import CostTable
@@ -52,14 +53,16 @@ def run(args: argparse.Namespace) -> int:
         match = compatible(BUILDERS["chain"](), VERIFIERS[name](), args.temperature)
         if not match.possible:
             raise ValueError(match.reason)
-    rule = Choice.of(VERIFIERS[next(iter(vectors))]())
+    fixed = args.machine or args.cost
     pair = None if args.machine or (args.cost and not args.measure) else load(args)
-    cost = table_for(args, RunConfig(PROMPT, temperature=args.temperature, verifier=rule), pair)
-    found = {
-        name: best_candidate(vector, cost, VERIFIERS[name](), args.temperature) for name, vector in vectors.items()
-    }
-    verifier = max(found, key=lambda name: found[name].predicted.speedup)
-    best = found[verifier]
+
+    @cache
+    def cost_of(name: str) -> CostTable:
+        rule = Choice.of(VERIFIERS[name]())
+        return table_for(args, RunConfig(PROMPT, temperature=args.temperature, verifier=rule), pair)
+
+    any_rule = next(iter(vectors))
+    verifier, best, cost = best_rule(vectors, args.temperature, lambda name: cost_of(any_rule if fixed else name))
     match = compatible(best.builder, VERIFIERS[verifier](), args.temperature)
     rest = {"lossless": match.lossless, "machine": cost.machine, "unit": cost.unit, "note": cost.note}
     timed = measured_contest(pair, best, vectors[verifier], verifier, args) if args.measure else None

@@ -15,7 +15,7 @@ from specviz.plots import PLOTS
 from . import recorded
 from .cards import Card, Source, fill, said, status
 from .session import Engine
-from .studies import STUDIES
+from .studies import STUDIES, studied
 from .waiting import MACHINE, refused
 
 PACE = 1.5  # seconds between two drawings of a figure
@@ -75,7 +75,7 @@ class StudyCard:
             with self.engine.alone():
                 for _ in self.engine.loading():
                     yield {self.line: said("Loading the models. This happens once.")}
-                for done, of, latest in self.study.run(self.engine.pair, config):
+                for done, of, latest in self.engine.compute(studied, self.study.name, config):
                     told = {self.line: said(f"{done} of {of} steps", done=done, of=of)}
                     if latest is not None and monotonic() - drawn > PACE:
                         told |= self.card.update(self.filled(latest, here))

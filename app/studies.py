@@ -109,3 +109,8 @@ STUDIES = {
         ),
     )
 }  # fmt: skip
+
+
+def studied(pair: Any, name: str, config: RunConfig) -> Steps:
+    """A study by name, since a study itself cannot travel to another process; work for `Engine.compute`."""
+    yield from STUDIES[name].run(pair, config)

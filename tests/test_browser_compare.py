@@ -42,7 +42,8 @@ def finished(page):
     expect(page.locator(BOARD + ".sv-recorded")).to_be_hidden(timeout=30_000)
     expect(state).to_have_attribute("data-state", "done", timeout=60_000)
     page.keyboard.press("End")
-    expect(page.locator(BOARD + ".sv-play")).to_have_attribute("aria-label", "play")
+    # A replay that began after the key ends by itself; on a busy machine the runs it replays were slow.
+    expect(page.locator(BOARD + ".sv-play")).to_have_attribute("aria-label", "play", timeout=60_000)
 
 
 def asked(page, tokens=20, off=True):

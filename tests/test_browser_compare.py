@@ -366,8 +366,10 @@ def test_parameters_are_behind_a_fold_and_reachable(serve, visit, sent):
     side = page.locator("#sv-side-A")
     expect(side.get_by_label("number input for Nodes")).to_be_hidden()
     side.get_by_role("button", name="Parameters").click()
+    expect(side.get_by_label("range slider for Nodes")).to_have_value("16")  # it is there, and has its value
     side.get_by_label("number input for Nodes").fill("4")
     side.get_by_label("number input for Nodes").press("Tab")
+    expect(side.get_by_label("range slider for Nodes")).to_have_value("4")
     asked(page)
     finished(page)
     expect(column(page, "A").locator(".sv-run-details")).to_contain_text("nodes 4,")

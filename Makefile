@@ -2,22 +2,33 @@
 PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
+# Tests run side by side; each worker serves one page and loads a pair once for each file that needs it.
+WORKERS ?= 2
 PIP := $(BIN)/pip install -q --disable-pip-version-check -c constraints.txt
 
-.PHONY: demo test fast lint screenshots browser clean
+.PHONY: demo test fast lint web screenshots browser clean
 
 demo: $(VENV)/.installed
 	$(BIN)/python app/app.py
 
 test: $(VENV)/.installed-dev browser lint
-	$(BIN)/python -m pytest
+	$(BIN)/python -m pytest -n $(WORKERS) --dist loadfile
 
 fast: $(VENV)/.installed-dev  ## without the browser, the adapters and what is slow
-	$(BIN)/python -m pytest -m "not browser and not adapter and not slow"
+	$(BIN)/python -m pytest -n $(WORKERS) --dist loadfile -m "not browser and not adapter and not slow"
 
-lint: $(VENV)/.installed-dev
+lint: $(VENV)/.installed-dev web
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
+
+# The browser's code is checked and tested with node where there is one; nothing is built, so the demo needs none.
+web:
+	@if command -v npm >/dev/null; then $(MAKE) --no-print-directory node_modules/.installed && npm run --silent lint && npm run --silent test; \
+		else echo "There is no node here, so the browser's code was not checked; that needs node 20 or newer. All other tests run."; fi
+
+node_modules/.installed: package.json package-lock.json
+	npm ci --no-audit --no-fund --silent
+	touch $@
 
 $(VENV)/.created:
 	$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || { echo "specviz needs Python 3.11 or newer: make PYTHON=python3.12 demo"; exit 1; }
@@ -41,4 +52,4 @@ screenshots: $(VENV)/.installed-dev browser  ## the pictures of the README, from
 	$(BIN)/python tests/screenshots.py
 
 clean:
-	rm -rf $(VENV) .pytest_cache .ruff_cache .hypothesis
+	rm -rf $(VENV) node_modules .pytest_cache .ruff_cache .hypothesis

@@ -1,8 +1,10 @@
 """The endpoint `/generate`: a run as plain data, for programs; it waits in the same line as the page."""
 
 # Annotations are not postponed here: gradio reads them to document the endpoint.
+import json
 import logging
 from collections.abc import Iterator
+from dataclasses import asdict, replace
 from typing import Any
 
 import gradio as gr
@@ -10,12 +12,14 @@ import gradio as gr
 from specviz import RunConfig, Step, Trace, compatible, speculate
 from specviz.config import Choice
 from specviz.decode import collect
+from specviz.player.payload import rounded
 from specviz.registry import build as made
+from specviz.speed.in_turns import ROUNDS, counted, in_turns
 
-from . import limits
-from .controls import number
-from .session import Engine
-from .waiting import MACHINE
+from .machine import limits
+from .machine.engine import Engine
+from .machine.job import MACHINE
+from .parts.controls import number
 
 DESCRIPTION = """Decode a text with tree speculative decoding and watch it step by step.
 
@@ -23,10 +27,16 @@ It streams (text, step, trace), all empty while the models are loaded. While it 
 the drafted tree as columns over its nodes, what the target said of each, and what became of it. At the end step is
 empty and trace is the whole run as JSON text, which specviz.Trace.from_json reads and `specviz replay` plays.
 
-models is one of the pairs on the page; empty takes the first. builder_parameters and verifier_parameters are objects
-with the parameters of the tree builder and of the verification rule, {"size": 24, "depth": 6} for example. What is out
-of range, or cannot go together, ends in an error with a sentence that says what to do. One run has its turn at a time.
+models is one of the pairs on the page; empty takes the first. builder_parameters, verifier_parameters and
+drafter_parameters are objects with the parameters of builder, rule and drafter, {"size": 24} say; Sequoia's tree
+without size and depth is the fastest on this machine, once that has been measured. What is out of range, or cannot go
+together, ends in an error with a sentence that says what to do. One run has its turn at a time.
+
+After the run, plain decoding is timed in turns with it for plain_rounds rounds (0 for none): the trace then has
+"speedup": {"speedup", "low", "high" (of a round), "rounds", "tokens_per_s", "plain_tokens_per_s"}, or null where the
+run was too short to be timed.
 """
+MOST_ROUNDS = 10
 
 
 def build(engine: Engine) -> None:
@@ -45,14 +55,19 @@ def build(engine: Engine) -> None:
         builder_parameters: dict[str, Any] | None = None,
         verifier_parameters: dict[str, Any] | None = None,
         models: str = "",
+        plain_rounds: int = ROUNDS,
+        drafter: str = "model",
+        drafter_parameters: dict[str, Any] | None = None,
     ) -> tuple[str, str, str]:  # of each item
         try:
             config = asked(
-                prompt, builder_parameters, verifier_parameters, builder=builder, verifier=verifier,
+                prompt, builder_parameters, verifier_parameters, drafter_parameters,
+                builder=builder, verifier=verifier, drafter=drafter,
                 temperature=temperature, top_p=top_p, top_k=top_k, draft_temperature=draft_temperature,
                 max_new_tokens=max_new_tokens, seed=seed,
             )  # fmt: skip
-            yield from answers(engine, config, models or None)
+            config = fastest(engine, config, builder_parameters, models or None)
+            yield from answers(engine, config, models or None, rounds_from(plain_rounds))
         except ValueError as error:
             raise gr.Error(str(error), print_exception=False) from None
         except Exception:
@@ -63,7 +78,15 @@ def build(engine: Engine) -> None:
 
 
 def asked(
-    prompt: Any, builder_parameters: Any, verifier_parameters: Any, *, builder: Any, verifier: Any, **scalars: Any
+    prompt: Any,
+    builder_parameters: Any,
+    verifier_parameters: Any,
+    drafter_parameters: Any = None,
+    *,
+    builder: Any,
+    verifier: Any,
+    drafter: Any = "model",
+    **scalars: Any,
 ) -> RunConfig:
     """The configuration that a request stands for, as the page would check it.
 
@@ -75,17 +98,20 @@ def asked(
     strategies = {
         "builder": strategy("builder", builder, builder_parameters),
         "verifier": strategy("verifier", verifier, verifier_parameters),
+        "drafter": strategy("drafter", drafter, drafter_parameters),
     }
     config = RunConfig(prompt, **strategies, **{name: number(name, value) for name, value in scalars.items()})
     limits.check(config)
-    match = compatible(config.builder, config.verifier, config.temperature, config.draft_temperature)
+    match = compatible(
+        config.builder, config.verifier, config.temperature, config.draft_temperature, drafter=config.drafter
+    )
     if not match.possible:
         raise ValueError(match.reason)
     return config
 
 
 def strategy(kind: str, name: Any, parameters: Any) -> Any:
-    """The builder or verifier of that name.
+    """The builder, rule or drafter of that name.
 
     Raises:
         ValueError: if there is none, or a parameter is not right.
@@ -97,18 +123,48 @@ def strategy(kind: str, name: Any, parameters: Any) -> Any:
     return made(kind, Choice(name, parameters or {}))
 
 
-def answers(engine: Engine, config: RunConfig, title: str | None = None) -> Iterator[tuple[str, str, str]]:
-    """What is streamed: the text so far, a step, and at the end the trace."""
-    text = ""
+def rounds_from(value: Any) -> int:
+    """How many rounds of plain decoding are timed; raises a `ValueError` where that is no such number."""
+    if type(value) is not int or not 0 <= value <= MOST_ROUNDS:
+        raise ValueError(f"plain_rounds must be a whole number from 0 to {MOST_ROUNDS}; got {str(value)[:40]!r}.")
+    return value
+
+
+def fastest(engine: Engine, config: RunConfig, given: dict[str, Any] | None, title: str | None = None) -> RunConfig:
+    """The configuration with the best tree on this machine, where Sequoia's was asked for without size and depth."""
+    if config.builder.name != "sequoia" or not {"size", "depth"}.isdisjoint(given or {}):
+        return config
+    if title is not None and title not in engine.titles:
+        return config  # decoding says which models there are
+    cell = engine.best.tree(title or engine.titles[0], config.verifier.name, config.temperature)
+    return (
+        config if cell is None else replace(config, builder=replace(config.builder, size=cell.size, depth=cell.depth))
+    )
+
+
+def answers(
+    engine: Engine, config: RunConfig, title: str | None = None, rounds: int = 0
+) -> Iterator[tuple[str, str, str]]:
+    """What is streamed: the text so far, a step, and at the end the trace, with how it did against plain decoding."""
+    text, steps = "", []
     with engine.alone():
         for _ in engine.loading(title):
             yield text, "", ""
+        engine.best.start(title or engine.titles[0])
         for item in engine.compute(recorded, config, title=title):
             if isinstance(item, Step):
                 text += "".join(item.pieces)
+                steps.append(item)
                 yield text, item.to_json(), ""
             else:
-                yield text, "", item.to_json()
+                whole = item.to_json()
+        if rounds:
+            against = None
+            for news in engine.compute(in_turns, config, counted(steps), rounds, title=title):
+                against = news or against
+            told = json.dumps(against and {name: rounded(value) for name, value in asdict(against).items()})
+            whole = f'{whole[:-1]},"speedup":{told}}}'
+        yield text, "", whole
 
 
 def recorded(pair: Any, config: RunConfig) -> Iterator[Step | Trace]:

@@ -12,11 +12,17 @@ ROOT = Path(__file__).resolve().parent.parent
 # Python puts this script's own folder first, where `import app` would find this file instead of the package.
 sys.path[:] = [str(ROOT), *(entry for entry in sys.path if Path(entry or ".").resolve() not in (ROOT, ROOT / "app"))]
 
-from app.page import build_demo, launch  # noqa: E402
-
 
 def main() -> None:
-    launch(build_demo())
+    try:
+        from app.machine.limits import flag
+        from app.page import build_demo, launch  # which reads the settings
+
+        flag("SPECVIZ_CUSTOM")  # raises on what is neither 0 nor 1
+        demo = build_demo()
+    except ValueError as error:
+        sys.exit(f"specviz: {error}")
+    launch(demo)
 
 
 if __name__ == "__main__":

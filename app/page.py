@@ -9,34 +9,29 @@ import gradio as gr
 from starlette.middleware import Middleware
 from starlette.middleware.gzip import GZipMiddleware
 
-from . import acceptance, api, compare, labs, lessons, limits, links, live, speedup
-from .models import offered, others
-from .session import Engine
-from .stage import ASSETS
-from .waiting import NOTES_STOPS
+from specviz.paths import WEB
 
-TABS = (live, compare, acceptance, speedup, labs, lessons)  # one module per tab, each with a TITLE and a build(engine)
-STYLES = ("style", "lessons", "curves", "compare", "labs", "labs-trees", "verification")
-# The header is always there, so it hears what one tab wants of another that was never opened.
-LISTENS = "document.addEventListener('specviz-node', () => trigger('select'));"
+from . import api
+from .machine import limits
+from .machine.engine import Engine
+from .machine.fetching import Hub, may_fetch
+from .machine.guard import Bounded
+from .machine.job import TELLS_JOBS
+from .machine.models import measures, offered, others
+from .parts import links, web
+from .tabs import acceptance, compare, labs, lessons, live, papers, speedup
+
+TABS = (live, compare, acceptance, speedup, labs, lessons, papers)  # each a module with a TITLE and a build(engine)
+STYLES = (
+    "page/style", "lessons/lessons", "figures/figures", "compare/compare", "labs/trees", "labs/verification",
+    "papers/papers",
+)  # fmt: skip
 SENTENCE = "A small model drafts a tree of tokens; a large one checks the whole tree in a single pass."
 HEADER = (
     f'<header class="sv-title"><h1>specviz</h1><p>{SENTENCE}</p>'
     '<button type="button" class="sv-large-type" aria-pressed="false" title="for a projector">Large type</button>'
     "</header>"
 )
-# The browser remembers it; a page without storage (a private window, say) only forgets.
-LARGE_TYPE = """
-const button = element.querySelector('.sv-large-type'), name = 'specviz-large-type';
-const set = on => {
-  document.documentElement.classList.toggle('sv-big', on);
-  button.setAttribute('aria-pressed', on);
-  dispatchEvent(new Event('resize')); // pictures measure type when they are drawn
-  try { localStorage.setItem(name, on ? '1' : ''); } catch (error) { /* no storage */ }
-};
-button.addEventListener('click', () => set(button.getAttribute('aria-pressed') !== 'true'));
-try { if (localStorage.getItem(name)) set(true); } catch (error) { /* no storage */ }
-"""
 FONT = ("ui-sans-serif", "system-ui", "sans-serif")
 MONO = ("ui-monospace", "SFMono-Regular", "Menlo", "Consolas", "monospace")
 
@@ -48,9 +43,10 @@ def build_demo(load: Callable[[], Any] | None = None) -> gr.Blocks:
         load: returns the only pair to decode with; by default a visitor may choose among `models.offered`. Called at
             the first run, not before.
     """
-    engine = Engine({"This pair": load}) if load else Engine(offered(), others())
-    with gr.Blocks(title="specviz", fill_width=True) as demo:
-        header = gr.HTML(HEADER, apply_default_css=False, js_on_load=LARGE_TYPE + LISTENS + NOTES_STOPS)
+    hub = Hub() if may_fetch() else None
+    engine = Engine({"This pair": load}) if load else Engine(offered(), others(), hub, measures())
+    with gr.Blocks(title="specviz", fill_width=True, delete_cache=(3600, 3600)) as demo:
+        header = gr.HTML(HEADER, apply_default_css=False, js_on_load=web.starts("header") + TELLS_JOBS)
         opened, built = {}, {}
         with gr.Tabs() as tabs:
             for tab in TABS:
@@ -66,7 +62,7 @@ def build_demo(load: Callable[[], Any] | None = None) -> gr.Blocks:
 
 def launch(demo: gr.Blocks, **more: Any) -> Any:
     """Serve the page to this machine only, unless GRADIO_SERVER_NAME says otherwise."""
-    demo.queue(max_size=limits.QUEUE, default_concurrency_limit=4)
+    demo.queue(max_size=limits.QUEUE, default_concurrency_limit=4, api_open=False)  # no way around the line
     options = {
         "share": False,
         "show_error": False,  # it would show visitors the text of any exception
@@ -79,8 +75,11 @@ def launch(demo: gr.Blocks, **more: Any) -> Any:
         "footer_links": ["api", "settings"],
         "theme": theme(),
         # The page itself is the largest thing that travels, and the only one that gradio would send as it is.
-        "app_kwargs": {"middleware": [Middleware(GZipMiddleware, minimum_size=10_000, compresslevel=6)]},
-        "css_paths": [ASSETS / f"{name}.css" for name in STYLES],
+        "app_kwargs": {
+            "middleware": [Middleware(Bounded), Middleware(GZipMiddleware, minimum_size=10_000, compresslevel=6)],
+            "routes": [web.route()],
+        },
+        "css_paths": [WEB / f"{name}.css" for name in STYLES],
     }
     return demo.launch(**(options | more))
 

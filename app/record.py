@@ -13,15 +13,15 @@ from pathlib import Path
 from typing import Any
 
 import specviz
-from specviz.decode import autoregress_steps, collect
+from specviz.decode import collect
+from specviz.paths import TRACES
 
-from . import lessons
-from .lessons.lesson import Recording
-from .models import default_pair
-from .session import PLAIN_TOKENS
-from .stage import ASSETS
+from .machine.models import default_pair
+from .tabs import lessons
+from .tabs.lessons.lesson import Recording
 
 SEEDS = range(1, 101)
+PLAIN_TOKENS = 24  # of plain decoding beside the first screen
 FEWEST = 6  # steps of a lesson's run
 
 
@@ -37,8 +37,8 @@ def main() -> None:
     short = replace(config, max_new_tokens=PLAIN_TOKENS)
     specviz.run(pair, short), specviz.autoregress(pair, short)  # the first passes of a process are slow
     if only != "lessons":
-        write(ASSETS / "traces" / "story.json", specviz.run(pair, config))
-        write(ASSETS / "traces" / "plain.json", specviz.autoregress(pair, short))
+        write(TRACES / "story.json", specviz.run(pair, config))
+        write(TRACES / "plain.json", specviz.autoregress(pair, short))
     if only != "story":
         for lesson in lessons.LESSONS:
             for recording, trace in zip(lesson.RECORDINGS, record(pair, lesson), strict=True):
@@ -56,14 +56,14 @@ def record(pair: Any, lesson: Any) -> list[specviz.Trace]:
 
 def decode(pair: Any, recording: Recording, seed: int) -> specviz.Trace:
     config = replace(recording.config, seed=seed)
-    steps = autoregress_steps(pair, config) if recording.plain else specviz.speculate(pair, config)
-    return collect(pair, config, islice(steps, recording.steps))
+    config = config.plainly() if recording.plain else config
+    return collect(pair, config, islice(specviz.speculate(pair, config), recording.steps))
 
 
 def write(path: Path, trace: specviz.Trace) -> None:
     path.parent.mkdir(parents=True, exist_ok=True)
     path.write_text(trace.to_json() + "\n", encoding="utf-8")
-    print(f"{path.relative_to(ASSETS.parent)}: {len(trace.tokens)} tokens, {len(trace.steps)} steps: {trace.text!r}")
+    print(f"{path.relative_to(TRACES.parent)}: {len(trace.tokens)} tokens, {len(trace.steps)} steps: {trace.text!r}")
 
 
 if __name__ == "__main__":

@@ -11,16 +11,16 @@ from os import cpu_count
 from typing import Any
 
 from specviz import RunConfig
-from specviz.cost import PROMPT, cost_table
+from specviz.paths import CURVES
 from specviz.plots.export import to_json
+from specviz.speed.clock import PROMPT, cost_table
 
-from .calibration import Progress, calibrate
-from .cards import short
-from .models import default_pair
-from .recorded import PATH
-from .speeds import time_sizes
-from .studies import STUDIES
-from .texts import gather
+from .machine.models import default_pair
+from .measuring.calibration import Progress, calibrate
+from .measuring.speeds import time_sizes
+from .measuring.studies import STUDIES
+from .measuring.texts import gather
+from .parts.card import short
 
 RULES = ("sequoia", "specinfer", "target-match", "race")
 
@@ -40,7 +40,7 @@ def main() -> None:
     args = parser.parse_args()
     pair, config = default_pair(), RunConfig(PROMPT, temperature=args.temperature, seed=1)
     if args.only:
-        data = json.loads(PATH.read_text(encoding="utf-8"))
+        data = json.loads(CURVES.read_text(encoding="utf-8"))
         write(data | {"studies": data.get("studies", {}) | studied(pair, config, groups[args.only])})
         return
     *_, (_, _, texts) = gather(pair, args.text, "", args.positions, config)
@@ -62,7 +62,7 @@ def main() -> None:
         "points": timed.points,
     }
     write(data | {"studies": studied(pair, config, [*STUDIES])})
-    print(f"{PATH.name}: {found.positions} positions, {len(timed.points)} sizes")
+    print(f"{CURVES.name}: {found.positions} positions, {len(timed.points)} sizes")
 
 
 def studied(pair: Any, config: RunConfig, names: Sequence[str]) -> dict[str, Any]:
@@ -76,7 +76,7 @@ def studied(pair: Any, config: RunConfig, names: Sequence[str]) -> dict[str, Any
 
 
 def write(data: dict[str, Any]) -> None:
-    PATH.write_text(json.dumps(short(data), allow_nan=False) + "\n", encoding="utf-8")
+    CURVES.write_text(json.dumps(short(data), allow_nan=False) + "\n", encoding="utf-8")
 
 
 def show(news: Progress) -> None:

@@ -14,24 +14,47 @@ from functools import lru_cache
 from pathlib import Path
 from typing import Any, ClassVar
 
+from .files import read_text
+from .paths import ACCEPTANCE, PAPERS
 from .tree import Topology
 
-ASSETS = Path(__file__).resolve().parent.parent / "assets"
+LARGEST_FILE = 4_000_000  # bytes
+MOST = 64  # ranks of a vector, and levels
+ROUNDED = 5e-4  # what five digits of each of 64 numbers can add to a sum
 
 
 def check_acceptance(value: Any, where: str = "acceptance") -> tuple:
     """An acceptance vector, or one per level, as nested tuples of floats.
 
     Raises:
-        ValueError: if it is empty or holds anything but numbers from 0 to 1.
+        ValueError: if it is empty or too long, holds anything but numbers from 0 to 1, or a level sums to more than 1.
     """
     if isinstance(value, list | tuple) and value and all(isinstance(level, list | tuple) for level in value):
+        if len(value) > MOST:
+            raise ValueError(f"{where} may have up to {MOST} levels; it has {len(value):,}.")
         return tuple(_vector(level, f"{where}, level {i}") for i, level in enumerate(value, 1))
     return _vector(value, where)
 
 
 def _vector(value: Any, where: str) -> tuple[float, ...]:
+    vector = shares(value, where)
+    if sum(vector) > 1 + ROUNDED:
+        raise ValueError(
+            f"{where} must sum to at most 1, since one child of a node is accepted at most; it sums to "
+            f"{sum(vector):.4g}. Write of each child the chance that it is the accepted one."
+        )
+    return vector
+
+
+def shares(value: Any, where: str) -> tuple[float, ...]:
+    """Up to `MOST` numbers from 0 to 1.
+
+    Raises:
+        ValueError: if it is anything else.
+    """
     good = isinstance(value, list | tuple) and len(value) > 0
+    if good and len(value) > MOST:
+        raise ValueError(f"{where} may have up to {MOST} numbers; it has {len(value):,}.")
     if not (good and all(isinstance(x, int | float) and not isinstance(x, bool) and 0 <= x <= 1 for x in value)):
         raise ValueError(
             f"{where} must list numbers from 0 to 1, or one such list per level; got {reprlib.repr(value)}."
@@ -45,10 +68,9 @@ def read_acceptance(path: str | Path) -> tuple:
     Raises:
         ValueError: if the file is missing or does not hold such a vector.
     """
+    text = read_text(path, "acceptance file", LARGEST_FILE)
     try:
-        data = json.loads(Path(path).read_text(encoding="utf-8"))
-    except OSError as error:
-        raise ValueError(f"acceptance file {str(path)!r} cannot be read: {error.strerror}.") from None
+        data = json.loads(text)
     except (ValueError, RecursionError):
         raise ValueError(f'acceptance file {str(path)!r} must hold JSON like {{"acceptance": [0.6, 0.2]}}.') from None
     if not isinstance(data, dict) or "acceptance" not in data:
@@ -118,7 +140,7 @@ class RunningAcceptance:
 def published() -> dict[str, dict[str, Any]]:
     """The vectors printed in papers, by file name: each with "title", "source", "url" and "acceptance"."""
     found = {}
-    for path in sorted((ASSETS / "acceptance").glob("*.json")):
+    for path in sorted(ACCEPTANCE.glob("*.json")):
         if path.stem != "embedded":
             vector = read_acceptance(path)
             found[path.stem] = json.loads(path.read_text(encoding="utf-8")) | {"acceptance": vector}
@@ -128,7 +150,18 @@ def published() -> dict[str, dict[str, Any]]:
 @lru_cache
 def measured() -> tuple[dict[str, Any], ...]:
     """The vectors measured on the embedded pair, each with "verifier", "temperature" and "acceptance"."""
-    return tuple(json.loads((ASSETS / "acceptance" / "embedded.json").read_text(encoding="utf-8"))["vectors"])
+    return tuple(json.loads((ACCEPTANCE / "embedded.json").read_text(encoding="utf-8"))["vectors"])
+
+
+@lru_cache
+def tuned_h() -> float:
+    """SVIP's threshold for the embedded pair, the fastest on held-out prompts; 0.5, the paper's largest, before that
+    was measured."""
+    path = PAPERS / "svip-threshold.json"
+    try:
+        return float(json.loads(path.read_text(encoding="utf-8"))["data"]["best"])
+    except (OSError, ValueError, KeyError, TypeError):
+        return 0.5
 
 
 def find_acceptance(verifier: str, temperature: float) -> tuple[float, ...]:
@@ -145,3 +178,20 @@ def find_acceptance(verifier: str, temperature: float) -> tuple[float, ...]:
             nearest = min(rows, key=lambda row: abs(row["temperature"] - temperature))
             return tuple(nearest["acceptance"])
     raise ValueError(f"no acceptance vector is stored for {verifier}; give the builder one in numbers.")
+
+
+def planned_with(builder: Any, drafter: str, pair: str | None = None) -> str:
+    """A sentence where a tree is planned with a vector that was measured on another pair or drafter; else "".
+
+    Args:
+        builder: the builder as it was asked for; with acceptance "auto" or "measured" it takes a stored vector.
+        drafter: menu name of who fills the tree.
+        pair: name of the pair that decodes; None where that is not known yet.
+    """
+    if getattr(builder, "acceptance", None) not in ("auto", "measured"):
+        return ""
+    if pair is not None and pair != "embedded pair":
+        return "The tree is planned with the embedded pair's acceptance vector; calibrate measures this pair's own."
+    return (
+        "" if drafter == "model" else "The tree is planned with the draft model's acceptance, not this drafter's own."
+    )

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass, field, fields, is_dataclass
+from dataclasses import asdict, dataclass, field, fields, is_dataclass, replace
 from operator import index
 from typing import Any
 
@@ -14,7 +14,7 @@ LARGEST = 2**53  # beyond it, JSON readers of other languages lose digits
 
 @dataclass(frozen=True)
 class Choice:
-    """A builder or a verifier by menu name and parameters, as it stands in JSON; `registry.build` makes the object."""
+    """A builder, rule or drafter by menu name and parameters, as it stands in JSON; `registry.build` makes it."""
 
     name: str
     parameters: dict[str, Any] = field(default_factory=dict)
@@ -26,7 +26,8 @@ class Choice:
             return value
         if not (is_dataclass(value) and isinstance(getattr(value, "name", None), str)):
             raise ValueError(
-                f"builder and verifier must be made from specviz.BUILDERS and specviz.VERIFIERS; got {value!r}."
+                "builder, verifier and drafter must be made from specviz.BUILDERS, specviz.VERIFIERS and "
+                f"specviz.DRAFTERS; got {value!r}."
             )
         return cls(value.name, asdict(value))
 
@@ -38,6 +39,7 @@ class RunConfig:
     Args:
         prompt: text, or a list of token ids.
         builder, verifier: from `specviz.BUILDERS` and `specviz.VERIFIERS`, or a `Choice` that names them.
+        drafter: from `specviz.DRAFTERS`, or a `Choice`; None is the pair's own draft model.
         temperature, top_p, top_k: how the target's rows are processed; top_p and top_k apply to the draft as well.
         draft_temperature: None means the target's temperature, and 0.6 where that is 0.
         max_new_tokens: how many tokens to write at most.
@@ -56,10 +58,13 @@ class RunConfig:
     draft_temperature: float | None = None
     max_new_tokens: int = 128
     seed: int = 0
+    drafter: Any = None
 
     def __post_init__(self) -> None:
         if not isinstance(self.prompt, str):
             object.__setattr__(self, "prompt", _token_ids(self.prompt))
+        if self.drafter is None:
+            object.__setattr__(self, "drafter", Choice("model"))
         if not self.prompt:
             raise ValueError("prompt must not be empty. Type a few words for the models to continue.")
         for name, low in (("max_new_tokens", 1), ("seed", 0)):
@@ -82,9 +87,13 @@ class RunConfig:
         except ValueError as error:
             raise ValueError(f"draft_{error}" if str(error).startswith("temperature") else str(error)) from None
 
+    def plainly(self) -> RunConfig:
+        """The same run with the target alone: plain decoding."""
+        return replace(self, builder=Choice("plain"), verifier=Choice("plain"))
+
     def to_dict(self) -> dict[str, Any]:
         data = {f.name: getattr(self, f.name) for f in fields(self)}
-        for kind in ("builder", "verifier"):
+        for kind in ("builder", "verifier", "drafter"):
             data[kind] = asdict(Choice.of(data[kind]))
         if not isinstance(self.prompt, str):
             data["prompt"] = list(self.prompt)

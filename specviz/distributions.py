@@ -55,7 +55,10 @@ class Sampling:
 
 def softmax(logits: np.ndarray, temperature: float = 1.0) -> np.ndarray:
     """Probabilities of logits [..., V] at a temperature above 0, in float64."""
-    row = np.subtract(logits, logits.max(axis=-1, keepdims=True), dtype=np.float64)
+    highest = logits.max(axis=-1, keepdims=True)
+    check_finite(highest)
+    row = logits.astype(np.float64)  # at once: a subtraction that widens takes twice as long
+    row -= highest
     if temperature != 1:
         row *= 1 / temperature
     np.exp(row, out=row)
@@ -65,6 +68,26 @@ def softmax(logits: np.ndarray, temperature: float = 1.0) -> np.ndarray:
     return row
 
 
+def check_finite(highest: np.ndarray | float) -> None:
+    """See that rows of logits are numbers, given the highest of each; -inf stands for a token that cannot come.
+
+    Raises:
+        ValueError: if a row holds NaN or infinity, or nothing but -inf.
+    """
+    if not math.isfinite(np.add.reduce(highest, axis=None)):
+        raise ValueError(
+            "logits must be finite numbers; the model's are NaN or infinite here. Its numbers have overflowed, or its "
+            "weights are damaged: load it with dtype float32, or choose another model."
+        )
+
+
+def most_likely(logits: np.ndarray) -> int:
+    """The token of the highest of logits [V], the lower id where several are."""
+    best = int(np.argmax(logits))
+    check_finite(logits[best])
+    return best
+
+
 def probabilities(logits: np.ndarray, sampling: Sampling) -> np.ndarray:
     """Post-processed probability row of one row of logits [V]: temperature, then top-k, then top-p.
 
@@ -72,7 +95,7 @@ def probabilities(logits: np.ndarray, sampling: Sampling) -> np.ndarray:
     """
     if sampling.temperature == 0:
         row = np.zeros(len(logits))
-        row[int(np.argmax(logits))] = 1.0
+        row[most_likely(logits)] = 1.0
         return row
     row = softmax(logits, sampling.temperature)
     if sampling.plain:
@@ -138,33 +161,72 @@ class Rows:
         if not nodes:
             return []
         if plain or (self.sampling.plain and self.sampling.temperature > 0):
-            return self._gather(nodes, tokens, 1.0 if plain else self.sampling.temperature)
+            return self._gather(nodes, tokens, 1.0 if plain else self.sampling.temperature)[0]
         if self.sampling.temperature == 0:
-            best = {node: int(np.argmax(self.logits[node])) for node in set(nodes)}
+            best = {node: most_likely(self.logits[node]) for node in set(nodes)}
             return [float(best[node] == token) for node, token in zip(nodes, tokens, strict=True)]
         return [float(self[node][token]) for node, token in zip(nodes, tokens, strict=True)]
 
-    def _gather(self, nodes: Sequence[int], tokens: Sequence[int], temperature: float) -> list[float]:
+    def of_both(self, nodes: Sequence[int], tokens: Sequence[int]) -> tuple[list[float], list[float]]:
+        """What `of` gives without and with `plain`."""
+        if self.sampling == Sampling():
+            plain = self.of(nodes, tokens, plain=True)
+            return plain, plain
+        if not nodes or not self.sampling.plain or self.sampling.temperature == 0:
+            return self.of(nodes, tokens), self.of(nodes, tokens, plain=True)
+        return self._gather(nodes, tokens, self.sampling.temperature, 1.0)
+
+    def _gather(self, nodes: Sequence[int], tokens: Sequence[int], *temperatures: float) -> tuple[list[float], ...]:
+        """The probabilities at each of the temperatures, in the precision of the logits."""
         inner = sorted(set(nodes))
         place = {node: i for i, node in enumerate(inner)}
-        above = [place[node] for node in nodes]
-        top, total = np.empty(len(inner)), np.empty(len(inner))
+        above = np.array([place[node] for node in nodes])
+        tokens = np.asarray(tokens)
+        found = [np.empty(len(nodes)) for _ in temperatures]
         many = max(1, TOGETHER // self.logits.shape[1])
         for i in range(0, len(inner), many):
             part = self.logits[inner[i : i + many]]
-            highest = part.max(axis=1)
-            part -= highest[:, None]
-            if temperature != 1:
-                part *= 1 / temperature
-            top[i : i + many], total[i : i + many] = highest, np.exp(part, out=part).sum(axis=1)
-        wanted = (self.logits[nodes, tokens] - top[above]) * (1 / temperature)
-        return (np.exp(wanted) / total[above]).tolist()
+            here = slice(None) if len(inner) <= many else np.flatnonzero((above >= i) & (above < i + many))
+            row = above[here] - i
+            highest = part.max(axis=1, keepdims=True)
+            check_finite(highest)
+            part -= highest
+            wanted = part[row, tokens[here]]
+            for out, temperature in zip(found, temperatures, strict=True):
+                scale = np.float32(1 / temperature)
+                total = np.exp(part if temperature == 1 else part * scale).sum(axis=1)
+                out[here] = np.exp(wanted * scale) / total[row]
+        return tuple(out.tolist() for out in found)
 
 
 class Ranked(np.ndarray):
     """A row [V] that came with its first tokens, `ranked`: most probable first, ties by the lower id."""
 
     ranked: list[int] = []  # noqa: RUF012  never written to; what is computed from a row has none
+
+
+class Blend(np.ndarray):
+    """Rows of several drafters at one node: as an array their mean, [V]; each child is drawn from one of `parts`.
+
+    Attributes:
+        parts: the rows, float64 [V] each; whose: the name of the drafter that each of them came from.
+        merge: whether equal tokens that were drawn independently become one child.
+        turns: the part that each child came from, where some were merged away.
+    """
+
+    parts: tuple[np.ndarray, ...] = ()
+    whose: tuple[str, ...] = ()
+    merge: bool = False
+    turns: tuple[int, ...] | None = None
+
+    @classmethod
+    def of(cls, parts: Sequence[np.ndarray], whose: Sequence[str], merge: bool = False) -> Blend:
+        """The blend of rows of which each sums to 1, or to 0 where its drafter had nothing to say."""
+        speaking = [part for part in parts if part.any()]
+        mean = np.mean(speaking, axis=0) if speaking else np.zeros_like(parts[0])
+        blend = mean.view(cls)
+        blend.parts, blend.whose, blend.merge = tuple(parts), tuple(whose), merge
+        return blend
 
 
 def rows_of(logits: Any, sampling: Sampling, ahead: int = 1) -> Rows:

@@ -6,9 +6,11 @@ re-sorting, nothing dropped once it is drawn.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import numpy as np
 
-from .distributions import Ranked
+from .distributions import Blend, Ranked
 from .randomness import Randomness, first_arrivals, smallest
 
 
@@ -23,8 +25,12 @@ def draw_children(q: np.ndarray, count: int, law: str, rng: Randomness, position
         position: absolute position of the children in the text, the key of a race's noise.
 
     Returns:
-        Token ids in the order in which a verifier must try them.
+        Token ids in the order in which a verifier must try them; none from a row without mass.
     """
+    if q[q.argmax()] <= 0:
+        return []
+    if isinstance(q, Blend) and law in ("iid", "distinct"):
+        return _from_several(q, count, law, rng)
     if law == "iid":
         return [rng.draw(q) for _ in range(count)]
     if law == "distinct":
@@ -36,7 +42,14 @@ def draw_children(q: np.ndarray, count: int, law: str, rng: Randomness, position
     raise ValueError(f"law must be one of iid, distinct, top, race; got {law!r}.")
 
 
+def children_of(q: np.ndarray, wanted: int, sparse: bool) -> int:
+    """How many children to draw from a row: where it is `sparse`, no more than it has tokens."""
+    return min(wanted, int(np.count_nonzero(q))) if sparse else wanted
+
+
 def _without_replacement(q: np.ndarray, count: int, rng: Randomness) -> list[int]:
+    if count == 1:
+        return [rng.draw(q)]
     # The laws of `without`, not renormalised: a draw needs no more.
     rest, drawn, left = q.copy(), [], 1.0
     for _ in range(min(count, len(q))):
@@ -72,6 +85,92 @@ def without(d: np.ndarray, drawn: list[int]) -> np.ndarray:
     return rest  # all zeros once the whole vocabulary was drawn
 
 
+class Offers:
+    """The law by which each child of a node was drawn, one after the other: what a rule must compare it with.
+
+    Where several drafters fill a tree their rows take turns, those that have nothing left to offer passed over. With
+    the law "iid" each keeps its whole row; otherwise they draw from one pool, and every row loses what was drawn.
+
+    Args:
+        q: the draft's row after the node, float64 [V], perhaps a `Blend`.
+        law: how the children were drawn.
+
+    Attributes:
+        row: the law of the next child, float64 [V]; made when it is asked for.
+    """
+
+    def __init__(self, q: np.ndarray, law: str) -> None:
+        self.q, self.iid = q, law == "iid"
+        self._parts = q.parts if isinstance(q, Blend) else (q,)
+        self._turns = q.turns if isinstance(q, Blend) and self.iid else None
+        self._drawn: list[int] = []
+        self._last: np.ndarray | None = None  # the law of the child before, where there was one
+        self._row: np.ndarray | None = None
+        self._part = -1
+
+    @property
+    def row(self) -> np.ndarray:
+        if self._row is None:
+            self._row = self._next()
+        return self._row
+
+    @property
+    def part(self) -> int:
+        """The number of the drafter whose turn it is."""
+        _ = self.row
+        return self._part
+
+    def took(self, token: int) -> None:
+        """Go on to the next child; `token` is the one that was drawn from `row`."""
+        self._last, self._row = self.row, None
+        self._drawn.append(token)
+
+    def _next(self) -> np.ndarray:
+        if len(self._parts) == 1:
+            self._part = 0
+            return self._parts[0] if self.iid or self._last is None else without(self._last, self._drawn)
+        for _ in self._parts:
+            self._part = (self._part + 1) % len(self._parts)
+            if self._turns is not None and len(self._drawn) < len(self._turns):
+                self._part = self._turns[len(self._drawn)]
+            row = self._parts[self._part].copy()
+            if not self.iid:
+                row[self._drawn] = 0.0
+            if (total := row.sum()) > 0:
+                return row / total
+        rest = np.ones(len(self.q))
+        rest[self._drawn] = 0.0
+        return rest / max(rest.sum(), 1.0)
+
+
+def whose(q: np.ndarray, law: str, tokens: Sequence[int]) -> list[int | None]:
+    """The number of the drafter that each child of a node came from; None where one alone fills the tree.
+
+    Among most probable ones and arrivals of a race there are no turns: they count for whoever thought most of them.
+    """
+    if not isinstance(q, Blend):
+        return [None] * len(tokens)
+    if law in ("top", "race"):
+        return [int(np.argmax([part[token] for part in q.parts])) for token in tokens]
+    offers, found = Offers(q, law), []
+    for token in tokens:
+        found.append(offers.part)
+        offers.took(token)
+    return found
+
+
+def _from_several(q: Blend, count: int, law: str, rng: Randomness) -> list[int]:
+    offers, drawn = Offers(q, law), []
+    for _ in range(count if law == "iid" else min(count, len(q))):
+        drawn.append((rng.draw(offers.row), offers.part))
+        offers.took(drawn[-1][0])
+    if q.merge and law == "iid":  # who drew a token first has it
+        kept = dict(reversed(drawn))
+        drawn = [(token, kept[token]) for token in dict.fromkeys(token for token, _ in drawn)]
+        q.turns = tuple(part for _, part in drawn)
+    return [token for token, _ in drawn]
+
+
 class Siblings:
     """The children of one node drawn one by one, for builders that decide between two of them.
 
@@ -87,14 +186,18 @@ class Siblings:
 
     def __init__(self, q: np.ndarray, law: str, rng: Randomness, position: int) -> None:
         self.q, self.law, self.rng, self.position = q, law, rng, position
-        self.left = 1.0
+        self.left = 1.0 if q.any() else 0.0
         self._rest = q.copy()
+        self._offers = Offers(q, law) if isinstance(q, Blend) and law == "distinct" else None
         self._order: list[int] = []
         self._drawn = 0
 
     def draw(self) -> int:
         """The next child's token."""
-        if self.law == "distinct":
+        if self._offers is not None:
+            token = self.rng.draw(self._offers.row)
+            self._offers.took(token)
+        elif self.law == "distinct":
             token = self.rng.draw(self._rest)
         else:
             if self._drawn == len(self._order):

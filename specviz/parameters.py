@@ -30,6 +30,16 @@ def widths(default: tuple[int, ...], low: int, high: int, label: str, help: str)
     return field(default=default, metadata={"kind": "widths", "low": low, "high": high, "label": label, "help": help})
 
 
+def choice(default: str, options: tuple[str, ...], label: str, help: str) -> Any:
+    """A field that holds one of `options`."""
+    return field(default=default, metadata={"kind": "choice", "options": options, "label": label, "help": help})
+
+
+def names(default: tuple[str, ...], options: tuple[str, ...], label: str, help: str) -> Any:
+    """A field that holds some of `options`, at least one, in an order that matters."""
+    return field(default=default, metadata={"kind": "names", "options": options, "label": label, "help": help})
+
+
 def free(default: Any, label: str, help: str) -> Any:
     """A field that its own class checks (an acceptance vector, say)."""
     return field(default=default, metadata={"kind": "free", "label": label, "help": help})
@@ -46,6 +56,10 @@ def check(instance: Any) -> None:
         where = f"{instance.name}.{f.name}"
         if kind == "flag" and not isinstance(value, bool):
             raise ValueError(f"{where} must be true or false; got {value!r}.")
+        if kind == "choice" and value not in f.metadata["options"]:
+            raise ValueError(f"{where} must be one of {', '.join(f.metadata['options'])}; got {value!r}.")
+        if kind == "names":
+            _check_names(where, value, f.metadata["options"])
         if kind == "widths":
             _check_widths(where, value, f.metadata)
         if kind in ("whole", "real"):
@@ -58,6 +72,12 @@ def _check_number(where: str, value: Any, meta: Any) -> None:
     right = isinstance(value, int if meta["kind"] == "whole" else Real) and not isinstance(value, bool)
     if not (right and low <= value <= high):
         raise ValueError(f"{where} must be {noun} from {low} to {high}; got {value!r}.")
+
+
+def _check_names(where: str, value: Any, options: tuple[str, ...]) -> None:
+    right = isinstance(value, tuple) and value and all(name in options for name in value)
+    if not right or len(set(value)) < len(value):
+        raise ValueError(f"{where} must list some of {', '.join(options)}, each once; got {value!r}.")
 
 
 def _check_widths(where: str, value: Any, meta: Any) -> None:

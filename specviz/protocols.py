@@ -1,4 +1,4 @@
-"""Every contract of the library on one page: models, builders, verifiers, and which of them go together.
+"""Every contract of the library on one page: models, builders, verifiers and drafters.
 
     tree    = builder(draft, rng, law, room, notes)      draft: a `Draft`; grows and returns draft.tree
     rows    = rows_of(session.forward(tree, all nodes))  session: the target's `Session`
@@ -20,7 +20,7 @@ from typing import Any, ClassVar, Protocol
 
 import numpy as np
 
-from .distributions import Rows
+from .distributions import Rows, Sampling
 from .randomness import Randomness
 from .record import Step, Verdict
 from .tree import TokenTree
@@ -41,6 +41,14 @@ class Session(Protocol):
 
     def commit(self, tree: TokenTree, path: Sequence[int], emitted: Sequence[int]) -> None:
         """Append `emitted` to the context; its first tokens are those of `path`, the rest the model has not read."""
+
+    # A target also gives its features, the last hidden states after its final norm, to drafters that read them.
+
+    def watch(self) -> Any:
+        """Read the context but its last token, return the features there, [n - 1, width], and keep them from now on."""
+
+    def features(self, nodes: Sequence[int]) -> Any:
+        """The features at `nodes` of the tree that was read last, [len(nodes), width]."""
 
 
 class Pair(Protocol):
@@ -68,6 +76,13 @@ class Pair(Protocol):
     def stream(self, context: Sequence[int]) -> Callable[[int], str]:
         """A function that is given the tokens after `context` one by one and returns the text each of them adds."""
 
+    def drafter(self, kind: str, **parameters: Any) -> Any:
+        """What the pair can draft with besides its draft: an object whose `open(tokens, target)` makes a session.
+
+        Raises:
+            ValueError: if it has no such thing; the message says what to do.
+        """
+
     def open(self, tokens: Sequence[int]) -> tuple[Session, Session | None]:
         """Fresh sessions of target and draft that start with `tokens`; no draft session where the pair has no draft."""
 
@@ -78,13 +93,123 @@ class Draft(Protocol):
     Attributes:
         context: the committed token ids.
         tree: a fresh tree with only its root, for the builder to grow.
+        sparse: whether its rows hold a few tokens and nothing else, so that no child should be drawn beyond them.
     """
 
     context: Sequence[int]
     tree: TokenTree
+    sparse: bool
 
     def expand(self, nodes: Sequence[int]) -> list[np.ndarray]:
-        """The draft's probability rows after `nodes`, float64 [V] each, in one pass; also kept in `tree.draft_rows`."""
+        """The draft's probability rows after `nodes`, float64 [V] each, in one pass; also kept in `tree.draft_rows`.
+
+        A row of zeros means that the drafter has nothing to say after that node: it stays a leaf.
+        """
+
+    def plain(self, node: int, q: np.ndarray) -> np.ndarray:
+        """The row q after an expanded node as one can read doubt from it: at temperature 1 where the draft's is 0."""
+
+
+@dataclass(frozen=True)
+class Seen:
+    """What the target saw of the tokens that a step commits, for drafters that want it.
+
+    Args:
+        nodes: the root and the accepted path, in the tree that was verified.
+        rows: the target's rows for that tree.
+        features: the target's last hidden states after its final norm at `nodes`, [len(nodes), width], where they are;
+            None where the drafter reads none.
+    """
+
+    nodes: tuple[int, ...]
+    rows: Rows
+    features: Any = None
+
+
+class Drafting:
+    """A drafter at work on one text.
+
+    Args:
+        name: whose rows these are, in the record.
+
+    Attributes:
+        passes: passes of a model it has made so far.
+    """
+
+    def __init__(self, name: str) -> None:
+        self.name = name
+        self.passes = 0
+
+    def expand(self, tree: TokenTree, nodes: Sequence[int], sampling: Sampling) -> list[np.ndarray]:
+        """Rows after `nodes`, float64 [V], each with sum 1, or all zeros where the drafter has nothing to say."""
+        raise NotImplementedError
+
+    def commit(self, tree: TokenTree, path: Sequence[int], emitted: Sequence[int], seen: Seen) -> None:
+        """Append `emitted` to the text; its first tokens are those of `path`, in the tree that was expanded."""
+
+    def plain(self, node: int, q: np.ndarray) -> np.ndarray:
+        """The row at `node`, which was expanded to `q` at temperature 0, at temperature 1 where it is known."""
+        return q
+
+    def tell(self, tokens: Sequence[int], whose: str) -> dict[str, Any]:
+        """How the guess of the last of `tokens`, a path below the root, was made; plain JSON data, {} for nothing.
+
+        Args:
+            tokens: the path down to the guess.
+            whose: the name of the drafter whose guess it is.
+        """
+        return {}
+
+
+@dataclass(frozen=True)
+class Desk:
+    """What a drafter may work with on one text.
+
+    Args:
+        pair: the models; `pair.drafter(kind, **parameters)` makes what they can draft with besides the draft.
+        target, draft: their sessions; no draft where the pair has none.
+        context: the token ids so far.
+        prompt_features: the target's features of `context` without its last token, for a drafter that reads them.
+        find: a drafter by its menu name, for drafters that are made of others.
+    """
+
+    pair: Pair
+    target: Session
+    draft: Session | None
+    context: Sequence[int]
+    prompt_features: Any = None
+    find: Callable[[str], Drafter] | None = None
+
+    def model(self, kind: str, **parameters: Any) -> Any:
+        """A session of what the pair drafts with under that name."""
+        return self.pair.drafter(kind, **parameters).open(self.context, self.target)
+
+
+@dataclass(frozen=True)
+class Drafter:
+    """Who fills a tree. Subclasses are frozen dataclasses whose fields are their parameters.
+
+    Class attributes:
+        name: the name in menus; title: the same for people; reads_features: whether it must be handed the target's
+        hidden states; sparse: whether its rows hold a few tokens that it has seen and no mass anywhere else, so that
+        no child is drawn beyond them; blends: whether children of one node come from different rows; merges: whether
+        equal tokens of one node are merged after they were drawn.
+    """
+
+    name: ClassVar[str]
+    title: ClassVar[str]
+    reads_features: ClassVar[bool] = False
+    sparse: ClassVar[bool] = False
+    blends: ClassVar[bool] = False
+    merges: ClassVar[bool] = False
+
+    def open(self, desk: Desk) -> Drafting:
+        """Begin to draft for one text.
+
+        Raises:
+            ValueError: if the pair has not what it takes; the message says what to do.
+        """
+        raise NotImplementedError
 
 
 @dataclass(frozen=True)
@@ -94,7 +219,8 @@ class TreeBuilder:
     Class attributes:
         name: the name in menus; title: the same for people; laws: the laws its trees can be filled with, the first is
         its own; reads_draft: whether it needs a draft model; in_support: whether it leaves tokens alone to which the
-        draft gives no mass at all; key_title: what the number is that its nodes are chosen by.
+        draft gives no mass at all; alone: whether it drafts nothing, for plain decoding; key_title: what the number is
+        that its nodes are chosen by.
     """
 
     name: ClassVar[str]
@@ -102,6 +228,7 @@ class TreeBuilder:
     laws: ClassVar[tuple[str, ...]] = LAWS
     reads_draft: ClassVar[bool] = True
     in_support: ClassVar[bool] = False
+    alone: ClassVar[bool] = False
     key_title: ClassVar[str] = "key"
 
     @property
@@ -144,7 +271,8 @@ class Verifier:
         greedy_only: whether it works at temperature 0 only; lossless: False for rules that trade fidelity for speed;
         bias: for those, the sentence that says so; keyed: whether its output is argmin E / p, keyed by position;
         in_support: whether it tries no more children than the draft's row has tokens; shares: whether a child's
-        acceptance depends on how many siblings it has; at_zero: the sentence on what it does at temperature 0.
+        acceptance depends on how many siblings it has; one_row: whether it solves for a single row of the draft; alone:
+        whether it checks nothing, for plain decoding; at_zero: the sentence on what it does at temperature 0.
     """
 
     name: ClassVar[str]
@@ -157,6 +285,8 @@ class Verifier:
     bias: ClassVar[str] = ""
     shares: ClassVar[bool] = False
     keyed: ClassVar[bool] = False
+    one_row: ClassVar[bool] = False
+    alone: ClassVar[bool] = False
     in_support: ClassVar[bool] = False
     at_zero: ClassVar[str] = "At temperature 0 every token accepted is exactly the target's most probable one."
 
@@ -167,103 +297,3 @@ class Verifier:
     def explain(self, step: Step, node: int) -> str:
         """One sentence on why `node` has its outcome, from the record alone."""
         raise NotImplementedError
-
-
-@dataclass(frozen=True)
-class Compatibility:
-    """Whether a builder and a verifier go together, and one true sentence on why.
-
-    Attributes:
-        possible: whether the run can be made at all.
-        lossless: whether its text has exactly the target's distribution.
-        useful: whether it is not plainly pointless.
-        law: how children will be drawn.
-        reason: the sentence.
-    """
-
-    possible: bool
-    lossless: bool
-    useful: bool
-    law: str
-    reason: str
-
-
-DRAWN = {
-    "iid": "drawn independently from the draft, duplicates kept",
-    "distinct": "drawn from the draft without replacement",
-    "top": "the draft's most probable tokens, not draws",
-    "race": "the first arrivals of a race shared with the target",
-}
-
-
-def compatible(
-    builder: TreeBuilder,
-    verifier: Verifier,
-    temperature: float,
-    draft_temperature: float | None = None,
-    law: str | None = None,
-) -> Compatibility:
-    """Whether a builder and a verifier go together in this configuration, whatever top_p and top_k are.
-
-    Args:
-        builder, verifier: the objects, with their parameters.
-        temperature: the target's.
-        draft_temperature: the draft's; None as in `RunConfig`.
-        law: how children are to be drawn; None lets the verifier choose among what the builder can do.
-    """
-    if law is None:
-        wanted = ("top",) if temperature == 0 else verifier.laws
-        law = next((law for law in wanted if law in builder.laws), builder.laws[0])
-
-    def verdict(possible: bool, lossless: bool, useful: bool, reason: str) -> Compatibility:
-        return Compatibility(possible, lossless, useful, law, reason)
-
-    def impossible(reason: str) -> Compatibility:
-        return verdict(False, False, False, reason)
-
-    if law not in builder.laws:
-        return impossible(f"{builder.title} cannot make trees whose children are {DRAWN.get(law, law)}.")
-    if verifier.greedy_only and temperature > 0:
-        return impossible(f"{verifier.title} compares with the single most probable token; set the temperature to 0.")
-    if verifier.chain_only and not builder.is_chain:
-        return impossible(f"{verifier.title} is defined for chains; {builder.title} makes trees with branches.")
-    if verifier.reads_draft and not builder.reads_draft:
-        return impossible(f"{verifier.title} compares with draft probabilities; {builder.title} asks no draft model.")
-    if law == "race" and not verifier.keyed:
-        return impossible(f"A race shares its noise with the target; {verifier.title} needs fresh randomness.")
-    single = draft_temperature == 0 and builder.reads_draft  # the draft's row holds a single token
-    beyond = law != "iid" and not verifier.in_support  # siblings are other tokens, which the rule does try
-    useful = not single or builder.is_chain or builder.in_support or beyond
-    wasted = "With a draft temperature of 0 the draft has one token to offer, so every further sibling is wasted."
-    if temperature == 0:
-        return verdict(True, True, useful, verifier.at_zero if useful else wasted)
-    if not verifier.lossless:
-        return verdict(True, False, useful, verifier.bias)
-    if law not in verifier.laws:
-        # Where only one child of a node counts there is nothing to replace: drawn is drawn.
-        alone = builder.is_chain or (single and (builder.in_support or verifier.in_support))
-        drawn = {"iid", "distinct", "top"} if single else {"iid", "distinct"}
-        exact = alone and law in drawn and not {"iid", "distinct"}.isdisjoint(verifier.laws)
-        if not exact:
-            return verdict(
-                True, False, useful,
-                f"{verifier.title} is exact for children {DRAWN[verifier.laws[0]]}; "
-                f"here they are {DRAWN[law]}, so the text may drift from the target's distribution.",
-            )  # fmt: skip
-        reason = f"One child of a node counts here, drawn from the draft's row, so {verifier.title} is exact."
-        return verdict(True, True, useful, reason if useful else wasted)
-    if not useful:
-        return verdict(True, True, False, wasted)
-    if verifier.keyed:
-        return verdict(True, True, True, "The target's own race decides every token, so the seed alone fixes the text.")
-    if len(verifier.laws) == len(LAWS) or not verifier.reads_draft:
-        return verdict(True, True, True, f"{verifier.title} keeps the target's own draw, so any tree is lossless.")
-    return verdict(True, True, True, f"{verifier.title} is exact for children {DRAWN[law]}.")
-
-
-def suited(builder: TreeBuilder, verifiers: dict[str, type[Verifier]], temperature: float) -> str:
-    """The name of the first rule of the menu that is lossless with a builder: exact match at temperature 0."""
-    greedy = [name for name, rule in verifiers.items() if rule.greedy_only and temperature == 0]
-    return next(
-        name for name in [*greedy, *verifiers] if compatible(builder, verifiers[name](), temperature).lossless
-    )  # fmt: skip

@@ -98,7 +98,7 @@ def smallest(values: np.ndarray, count: int) -> np.ndarray:
         return np.array([values.argmin()])
     if 0 < count <= FEW <= len(values):
         found = _one_by_one(values, count)
-        if values[found[-1]] < math.inf:  # infinite ones would be found again
+        if len(found) == count:
             return np.array(found, dtype=int)
     near = np.arange(len(values))
     if 0 < 2 * count < len(values):
@@ -110,8 +110,12 @@ def smallest(values: np.ndarray, count: int) -> np.ndarray:
 
 
 def _one_by_one(values: np.ndarray, count: int) -> list[int]:
+    """As many of the `count` smallest as are finite: the infinite ones look like those found already."""
     rest, found = values.copy(), []
     for _ in range(count):
-        found.append(int(rest.argmin()))
-        rest[found[-1]] = math.inf
+        place = int(rest.argmin())
+        if rest[place] == math.inf:
+            break
+        found.append(place)
+        rest[place] = math.inf
     return found

@@ -7,14 +7,16 @@ A `Step` holds columns over the nodes of its tree; p = target, q = draft.
 from __future__ import annotations
 
 import json
-from dataclasses import asdict, dataclass, field, fields
+from dataclasses import dataclass, field, fields
+from importlib import import_module
 from typing import Any, ClassVar
 
-from . import reading
+from . import validation as reading
 from .config import Choice, RunConfig
+from .shown import Detail, Growth, as_plain, from_schema_1, read_detail, read_growth
 from .tree import Topology
 
-SCHEMA = 1
+SCHEMA = 2
 OUTCOMES = ("root", "accepted", "rejected", "unreached", "passed")
 
 
@@ -28,7 +30,7 @@ class Verdict:
         outcome: one of `OUTCOMES` for each node, [n].
         accept_prob: the probability with which each compared node would be accepted, [n]; None where a rule has none.
         coin: the uniform number that was compared with it, [n]; None where there was none.
-        detail: what a teacher needs beyond that, node (as a string) -> plain JSON data.
+        detail: what a teacher needs beyond that, node -> `Detail`.
     """
 
     path: tuple[int, ...]
@@ -36,7 +38,7 @@ class Verdict:
     outcome: tuple[str, ...]
     accept_prob: tuple[float | None, ...]
     coin: tuple[float | None, ...]
-    detail: dict[str, Any] = field(default_factory=dict)
+    detail: dict[int, Detail] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
@@ -71,9 +73,10 @@ class Step:
         corrected: whether the bonus replaced refused children.
         law: how children were drawn.
         keys: what each node was chosen by when the tree grew, or None.
-        growth: what the builder recorded about its growth, plain JSON data.
+        growth: what the builder recorded about how its tree grew.
         draft_passes: how many passes of the draft the tree took.
         seconds: where the time went.
+        drafter: whose guess each node was, by menu name, [n]; () in records that do not say.
     """
 
     index: int
@@ -93,10 +96,11 @@ class Step:
     corrected: bool
     law: str
     keys: tuple[float | None, ...]
-    growth: dict[str, Any]
-    detail: dict[str, Any]
+    growth: Growth
+    detail: dict[int, Detail]
     draft_passes: int
     seconds: Timing
+    drafter: tuple[str | None, ...] = ()
 
     COLUMNS: ClassVar[tuple[str, ...]] = (
         "parents", "tokens", "texts", "draft_prob", "target_prob", "target_prob_plain",
@@ -109,12 +113,12 @@ class Step:
         return tuple(node for node, outcome in enumerate(self.outcome) if outcome == "accepted")
 
     def to_dict(self) -> dict[str, Any]:
-        data = {f.name: getattr(self, f.name) for f in fields(self)}
-        return data | {"seconds": asdict(self.seconds)}
+        """The step as plain data, its numbers with six significant digits."""
+        return as_plain(self)
 
     def to_json(self) -> str:
         """The step as JSON text, as it stands in a trace."""
-        return _json(_rounded(self.to_dict()))
+        return _json(self.to_dict())
 
 
 @dataclass(frozen=True)
@@ -180,8 +184,12 @@ class Trace:
 
     def to_json(self) -> str:
         """The trace as JSON text; the numbers of steps keep six significant digits."""
-        data = self.to_dict() | {"steps": [_rounded(step.to_dict()) for step in self.steps]}
-        return _json(data)
+        return _json(self.to_dict())
+
+    def _repr_html_(self) -> str:
+        """The run as a notebook shows it: the player, in a frame that needs no network."""
+        # The player stands above the records, so it is looked up when a notebook asks.
+        return import_module("specviz.player.notebook").in_notebook(self)
 
     @classmethod
     def from_json(cls, text: str) -> Trace:
@@ -193,14 +201,15 @@ class Trace:
         data = reading.parse(text)
         if not isinstance(data, dict) or "schema" not in data:
             raise ValueError("trace is not a specviz trace: it has no schema number.")
-        if data["schema"] != SCHEMA:
+        if data["schema"] not in (1, SCHEMA) or isinstance(data["schema"], bool):
             raise ValueError(
-                f"trace has schema {data['schema']!r:.20}; this version reads schema {SCHEMA}. Update specviz."
+                f"trace has schema {data['schema']!r:.20}; this version reads schemas 1 and {SCHEMA}. Update specviz."
             )
+        read_step = _read_step if data["schema"] == SCHEMA else _read_old_step
         top = reading.record(data, "trace", {
             "version": reading.text, "pair": _read_pair, "prompt_text": reading.text, "stop": reading.text,
             "prompt_tokens": reading.many(reading.whole(0), most=reading.MAX_TEXT),
-            "config": _read_config, "steps": reading.many(_read_step, most=reading.MAX_STEPS),
+            "config": _read_config, "steps": reading.many(read_step, most=reading.MAX_STEPS),
         })  # fmt: skip
         return cls(**top)
 
@@ -219,7 +228,9 @@ def _read_prompt(value: Any, where: str) -> Any:
 
 
 def _read_config(value: Any, where: str) -> RunConfig:
-    return RunConfig(**reading.record(value, where, {
+    given = value if isinstance(value, dict) else {}
+    drafter = _read_choice(given["drafter"], f"{where}.drafter") if "drafter" in given else None
+    return RunConfig(drafter=drafter, **reading.record(value, where, {
         "prompt": _read_prompt, "builder": _read_choice, "verifier": _read_choice,
         "temperature": reading.number(0), "top_p": reading.number(0, 1), "top_k": reading.maybe(reading.whole(1)),
         "draft_temperature": reading.maybe(reading.number(0)),
@@ -238,9 +249,12 @@ def _read_step(value: Any, where: str) -> Step:
     step = reading.record(value, where, {name: reading.many(check, length=n) for name, check in columns.items()} | {
         "index": reading.whole(0), "start": reading.whole(0), "emitted": reading.many(reading.whole(0)),
         "pieces": reading.many(reading.text), "bonus": reading.maybe(reading.whole(0)), "corrected": reading.flag,
-        "law": reading.text, "growth": reading.mapping, "detail": reading.mapping,
+        "law": reading.text, "growth": lambda value, at: read_growth(value, at, n),
+        "detail": lambda value, at: read_detail(value, at, n),
         "draft_passes": reading.whole(0), "seconds": _read_timing,
     })  # fmt: skip
+    if "drafter" in value:  # older records do not say
+        step["drafter"] = reading.many(reading.maybe(reading.text), length=n)(value["drafter"], f"{where}.drafter")
     try:
         Topology(parents)
     except ValueError as error:
@@ -259,6 +273,10 @@ def _read_step(value: Any, where: str) -> Step:
     return Step(**step)
 
 
+def _read_old_step(value: Any, where: str) -> Step:
+    return _read_step(from_schema_1(value, where), where)
+
+
 def _read_timing(value: Any, where: str) -> Timing:
     seconds = reading.number(0)
     return Timing(**reading.record(value, where, {f.name: seconds for f in fields(Timing)}))
@@ -266,13 +284,3 @@ def _read_timing(value: Any, where: str) -> Timing:
 
 def _json(data: Any) -> str:
     return json.dumps(data, ensure_ascii=False, separators=(",", ":"), allow_nan=False)
-
-
-def _rounded(value: Any) -> Any:
-    if isinstance(value, float):
-        return float(f"{value:.6g}")
-    if isinstance(value, dict):
-        return {key: _rounded(item) for key, item in value.items()}
-    if isinstance(value, list | tuple):
-        return [_rounded(item) for item in value]
-    return value

@@ -1,4 +1,4 @@
-"""From names to objects: the registries of builders and verifiers, and `build`, which checks what it is given."""
+"""From names to objects: the registries of builders, rules and drafters, and `build`, which checks what it is given."""
 
 from __future__ import annotations
 
@@ -7,18 +7,19 @@ from typing import Any
 
 from .builders import BUILDERS
 from .config import Choice
-from .protocols import TreeBuilder, Verifier
+from .drafters import DRAFTERS
+from .protocols import Drafter, TreeBuilder, Verifier
 from .verifiers import VERIFIERS
 
-REGISTRIES = {"builder": BUILDERS, "verifier": VERIFIERS}
-BASES = {"builder": TreeBuilder, "verifier": Verifier}
+REGISTRIES = {"builder": BUILDERS, "verifier": VERIFIERS, "drafter": DRAFTERS}
+BASES = {"builder": TreeBuilder, "verifier": Verifier, "drafter": Drafter}
 
 
 def build(kind: str, choice: Any) -> Any:
-    """The builder or verifier that `choice` stands for.
+    """The builder, rule or drafter that `choice` stands for.
 
     Args:
-        kind: "builder" or "verifier".
+        kind: "builder", "verifier" or "drafter".
         choice: the object itself, or a `Choice` with its menu name and parameters.
 
     Raises:

@@ -7,11 +7,13 @@ parent comes before it (`parents[i] < i`), so one forward pass over the arrays v
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
+
+from .shown import Growth
 
 if TYPE_CHECKING:
     import networkx
@@ -130,7 +132,7 @@ class TokenTree:
         parents, tokens: one entry a node, [n].
         draft_rows: the draft's probabilities after a node, node -> float64 [V], for every node that was asked for.
         keys: the number each node was chosen by when the tree grew (None where a builder has none), [n].
-        notes: what the builder wants shown about its growth, plain JSON data.
+        growth: what the builder wants shown about it.
         origin: node -> the same node in the tree that the draft read, where a builder re-ranked; None elsewhere.
     """
 
@@ -142,7 +144,7 @@ class TokenTree:
         self.draft_rows: dict[int, np.ndarray] = {}
         self.start = start
         self.law = law
-        self.notes: dict = {}
+        self.growth = Growth()
         self.origin: dict[int, int] | None = None
         self._topology: Topology | None = None
 
@@ -156,6 +158,10 @@ class TokenTree:
         self.depths.append(self.depths[parent] + 1)
         self.keys.append(key)
         return len(self.parents) - 1
+
+    def grew(self, **facts: Any) -> None:
+        """Keep facts about the growth, fields of `Growth`."""
+        self.growth = replace(self.growth, **facts)
 
     @property
     def topology(self) -> Topology:

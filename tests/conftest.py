@@ -4,12 +4,17 @@ They need an installed Chromium or Chrome (`make browser` sees to it). The runs 
 slow model would be, so that no test has to wait for time to pass.
 """
 
+import os
 import re
 import shutil
 
 import pytest
 
 import specviz
+
+if "PYTEST_XDIST_WORKER" in os.environ:  # workers share the cores; torch reads this when it is imported
+    os.environ.setdefault("OMP_NUM_THREADS", "1")
+os.environ.setdefault("SPECVIZ_MEASURE", "0")  # no page measures this machine unless a test is about that
 
 FLAGS = [
     "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run", "--disable-background-networking",
@@ -22,28 +27,86 @@ def chromium():
     path = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None)
     assert path, "the browser tests need Chromium on the PATH: `make browser`, or `apt-get install chromium`"
     sync_api = pytest.importorskip("playwright.sync_api")
+    sync_api.expect.set_options(timeout=30_000)
     with sync_api.sync_playwright() as playwright:
         browser = playwright.chromium.launch(executable_path=path, args=FLAGS)
         yield browser
         browser.close()
 
 
-@pytest.fixture
-def serve():
-    """A function that serves the page with a pair and returns its address."""
-    from app.page import build_demo, launch
+# A browser that was too slow to show something on a busy machine is asked again, and listed; nothing else is.
+SLOW = [r"Timeout \d+ms exceeded", r"with timeout \d+ms"]
 
-    demos = []
+
+def pytest_collection_modifyitems(config, items):
+    for item in items:
+        if item.get_closest_marker("browser") and config.pluginmanager.hasplugin("rerunfailures"):
+            item.add_marker(pytest.mark.flaky(reruns=2, only_rerun=SLOW))
+
+
+class Site:
+    """A served page whose pair can be changed, since building a page takes longer than most tests."""
+
+    def __init__(self):
+        from gradio import networking
+
+        from app.machine import engine
+        from app.page import build_demo, launch
+
+        self.load = None
+        self.demo = build_demo(lambda: self.load())
+        self.engine = engine._engines[max(engine._engines)]
+        with pytest.MonkeyPatch.context() as patch:
+            patch.setattr(networking, "url_ok", lambda url: True)  # it gives up early; the browser waits longer
+            _, self.url, _ = launch(self.demo, prevent_thread_lock=True, quiet=True, server_name="127.0.0.1")
+
+    def idle(self):
+        """Whether no run is left from before."""
+        free = self.engine._running.acquire(timeout=5)
+        if free:
+            self.engine._running.release()
+        return free and not self.engine._under_way
+
+    def take(self, load):
+        self.load = load
+        self.engine._pairs.clear()
+        return self.url
+
+
+@pytest.fixture(scope="session")
+def sites():
+    """The page that tests share, one a worker."""
+    kept = []
+    yield kept
+    for site in kept:
+        site.demo.close(verbose=False)
+
+
+@pytest.fixture
+def serve(sites, request):
+    """A function that serves the page with a pair and returns its address.
+
+    A test that changes the program (it takes `monkeypatch` itself), or serves a second page, gets one of its own.
+    """
+    own, shared = [], False  # a page of its own for every test until sharing one is proven on a quiet machine
 
     def start(pair=None, load=None):
-        demo = build_demo(load or (lambda: pair or specviz.toy_pair(vocab=12)))
-        _, url, _ = launch(demo, prevent_thread_lock=True, quiet=True, server_name="127.0.0.1")
-        demos.append(demo)
-        return url
+        nonlocal shared
+        load = load or (lambda: pair or specviz.toy_pair(vocab=12))
+        if shared:
+            shared = False
+            if sites and not sites[0].idle():
+                sites.pop().demo.close(verbose=False)
+            if not sites:
+                sites.append(Site())
+            return sites[0].take(load)
+        site = Site()
+        own.append(site)
+        return site.take(load)
 
     yield start
-    for demo in demos:
-        demo.close(verbose=False)
+    for site in own:
+        site.demo.close(verbose=False)
 
 
 @pytest.fixture
@@ -58,12 +121,13 @@ def visit(chromium):
     def open_page(url, width=1400, height=1000, **more):
         context = chromium.new_context(viewport={"width": width, "height": height}, **more)
         contexts.append(context)
+        context.set_default_timeout(120_000)  # of a machine that is busy with something else
         page = context.new_page()
         page.on("request", look)
         page.on("pageerror", lambda error: broken.append(str(error)))
         page.on("dialog", lambda dialog: broken.append(dialog.message))
         page.goto(url)
-        page.locator(".sv-svg .node").first.wait_for(timeout=30_000)
+        page.locator(".sv-svg .node").first.wait_for()
         return page
 
     yield open_page
@@ -78,6 +142,6 @@ def visit(chromium):
 @pytest.fixture
 def step_by_step(monkeypatch):
     """Steps are not grouped by time, so that a gate decides how many of them are on the page."""
-    from app import live
+    from app.tabs import live
 
     monkeypatch.setattr(live, "paced", lambda steps: ([step] for step in steps))

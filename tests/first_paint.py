@@ -1,7 +1,7 @@
 """How much the page transfers, and how long it takes, until the recorded tree is drawn: `python tests/first_paint.py`.
 
-Not a test, because it measures time; tests/test_browser_first_paint.py checks the bytes. Bytes are those on the wire,
-headers and compression included; the browser starts with an empty cache each time.
+Not a test, because it measures time; tests/browser/test_browser_first_paint.py checks the bytes. Bytes are those on the
+wire, headers and compression included; the browser starts with an empty cache each time.
 """
 
 from __future__ import annotations

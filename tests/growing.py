@@ -3,13 +3,16 @@
 import math
 
 import specviz
-from specviz.check import SMALL
-from specviz.decode import DraftSession
 from specviz.distributions import Sampling
+from specviz.drafters.reading import Reading
+from specviz.drafting import DraftSession
+from specviz.proof.lossless import SMALL
 from specviz.randomness import Seeded
 from specviz.tree import TokenTree
 
-BUILDERS = specviz.BUILDERS
+# All but plain decoding, of which there is nothing to see.
+BUILDERS = {name: cls for name, cls in specviz.BUILDERS.items() if not cls.alone}
+VERIFIERS = {name: cls for name, cls in specviz.VERIFIERS.items() if not cls.alone}
 
 
 def small(name):
@@ -21,7 +24,7 @@ def grow(builder, law=None, seed=0, vocab=6, room=50, notes=None, temperature=1.
     """One tree, and the draft session it was grown with."""
     _, session = specviz.toy_pair(vocab=vocab, seed=seed).open(list(context))
     tree = TokenTree(context[-1], start=len(context) - 1, law=law or builder.laws[0])
-    draft = DraftSession(session, tree, list(context), Sampling(temperature))
+    draft = DraftSession(Reading("model", session), tree, list(context), Sampling(temperature))
     notes = builder.start() if notes is None else notes
     return builder(draft, Seeded(seed), tree.law, room, notes), draft
 

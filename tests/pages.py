@@ -6,7 +6,7 @@ import threading
 from playwright.sync_api import expect
 
 import specviz
-from specviz.offline import offline_page
+from specviz.player.offline import offline_page
 
 
 class Gated:
@@ -36,7 +36,7 @@ class Gated:
         forward = target.forward
 
         def gated(tree, nodes):
-            assert self.gate.acquire(timeout=60)
+            assert self.gate.acquire(timeout=300)
             self.passes += 1
             if self.passes == self.fail_at:
                 raise RuntimeError("the target broke")

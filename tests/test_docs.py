@@ -38,7 +38,7 @@ def test_the_python_of_the_readme_runs_on_toy_models(monkeypatch, tmp_path, caps
     monkeypatch.chdir(tmp_path)
     monkeypatch.setattr(specviz, "load_pair", lambda *args, **kwargs: specviz.toy_pair(vocab=9), raising=False)
     exec(code, {})
-    assert "nodes," in capsys.readouterr().out
+    assert "drafted," in capsys.readouterr().out
     specviz.Trace.from_json((tmp_path / "run.json").read_text())
 
 

@@ -10,6 +10,7 @@ from .heuristic import Heuristic
 from .k_ary import KAry
 from .k_sequences import KSequences
 from .optimal import Optimal
+from .plain import Plain
 from .prompt_lookup import PromptLookup
 from .sequoia import Sequoia
 from .svip import Svip
@@ -19,6 +20,6 @@ BUILDERS = {
     builder.name: builder
     for builder in (
         Chain, Heuristic, Svip, KSequences, KAry, Branching, Batch, Sequoia, Optimal,
-        DySpec, DySpecThreshold, SvipTree, Eagle2, PromptLookup,
+        DySpec, DySpecThreshold, SvipTree, Eagle2, PromptLookup, Plain,
     )
 }  # fmt: skip

@@ -46,7 +46,7 @@ class DySpec(TreeBuilder):
         tree, families, reach = draft.tree, {}, [1.0]  # reach: the product of q along the path of each node
         deepest = min(self.depth, room - 1)
         slots = [(-1.0, 0)] if deepest else []  # (minus key, parent): at most one slot a parent at any time
-        tree.notes["waiting"] = []
+        waiting = []
         while slots and len(tree) < self.size:
             minus_key, parent = heappop(slots)
             if parent not in families:
@@ -54,14 +54,17 @@ class DySpec(TreeBuilder):
                 nodes = [parent, *unread[: self.batch - 1]]
                 for node, q in zip(nodes, draft.expand(nodes), strict=True):
                     families[node] = Siblings(q, law, rng, tree.position(node))
-            tree.notes["waiting"].append([[other, -key] for key, other in nsmallest(WAITING, slots)])
             family = families[parent]
+            if family.left == 0:  # the drafter has nothing to say
+                continue
+            waiting.append(tuple((other, -key) for key, other in nsmallest(WAITING, slots)))
             node = tree.add(parent, family.draw(), -minus_key)
             reach.append(reach[parent] * float(family.q[tree.tokens[node]]))
             if family.left > 0:
                 heappush(slots, (-reach[parent] * family.left, parent))
             if tree.depths[node] < deepest:
                 heappush(slots, (-reach[node], node))
+        tree.grew(waiting=tuple(waiting))
         return tree
 
     def _spare(self, tree) -> int:

@@ -1,8 +1,10 @@
 """DySpec's tree level by level: every slot whose key is above a threshold is filled (Xiong et al. 2024, algorithm 2).
 
-Unlike the greedy heap it needs one batched draft pass per level, and the threshold, about one over the number of nodes
-wanted, takes the place of the budget. Where a level would overflow the budget, slots are cut by their keys before their
-tokens are drawn: dropping drawn tokens that turned out unlikely would bend the law.
+Unlike the greedy heap it needs one batched draft pass per level, and a threshold takes the place of the budget. The
+source takes about one over the number of nodes wanted, finds that the right one varies over time, and leaves a way to
+adjust it open (section 4.4, appendix B.1). Here "auto" begins at 1 / size, and a controller moves its logarithm by the
+sizes of past trees: it is fixed before the step draws anything. Where a level would overflow the budget, slots are cut
+by their keys before their tokens are drawn: dropping drawn tokens that turned out unlikely would bend the law.
 """
 
 from __future__ import annotations
@@ -12,10 +14,13 @@ from heapq import heapify, heappop, heappush, nsmallest
 from typing import ClassVar
 
 from ..laws import Siblings
-from ..parameters import check, real, whole
+from ..parameters import check, free, whole
 from ..protocols import TreeBuilder
 
 WAITING = 3  # how many of the waiting slots are recorded at each choice
+LOW, HIGH = 1e-5, 0.999  # of a threshold
+GAIN = 0.5  # how much of a tree's lack of nodes, as a ratio, the next threshold makes up for
+RISE = 1.25  # by how much the threshold rises after a tree that was cut
 
 
 @dataclass(frozen=True)
@@ -27,20 +32,32 @@ class DySpecThreshold(TreeBuilder):
     key_title: ClassVar[str] = "chance to be reached"
     laws: ClassVar[tuple[str, ...]] = ("distinct", "top", "race")
     in_support: ClassVar[bool] = True
-    threshold: float = real(0.2, 0.0001, 0.999, "Threshold", "Fill every slot that is reached with a larger chance.")
+    threshold: str | float = free(
+        "auto",
+        "Threshold",
+        "Fill every slot that is reached with a larger chance: auto (about 1 / most nodes, following the sizes of past "
+        "trees), or a number.",
+    )
     size: int = whole(32, 1, 1024, "Most nodes", "How many nodes the tree may have, its root included.")
     depth: int = whole(8, 1, 64, "Levels", "How many levels the tree may have below its root.")
 
     def __post_init__(self) -> None:
         check(self)
+        given, number = self.threshold, isinstance(self.threshold, int | float) and not isinstance(self.threshold, bool)
+        if given != "auto" and not (number and LOW <= given <= HIGH):
+            raise ValueError(f'{self.name}.threshold must be "auto" or a number from {LOW:g} to {HIGH}; got {given!r}.')
 
     @property
     def is_chain(self) -> bool:
         return self.size <= 2
 
+    def start(self):
+        return max(LOW, min(0.5, 1 / self.size)) if self.threshold == "auto" else None
+
     def __call__(self, draft, rng, law, room, notes):
         tree, reach, level = draft.tree, [1.0], [0]  # reach: the product of q along the path of each node
-        tree.notes["waiting"] = []
+        threshold = self.threshold if notes is None else notes
+        waiting = []
         for _ in range(min(self.depth, room - 1)):
             if not level or len(tree) >= self.size:
                 break
@@ -51,12 +68,21 @@ class DySpecThreshold(TreeBuilder):
             level = []
             while slots and len(tree) < self.size:
                 minus_key, parent = heappop(slots)
-                tree.notes["waiting"].append([[other, -key] for key, other in nsmallest(WAITING, slots)])
                 family = families[parent]
+                if family.left == 0:  # the drafter has nothing to say
+                    continue
+                waiting.append(tuple((other, -key) for key, other in nsmallest(WAITING, slots)))
                 node = tree.add(parent, family.draw(), -minus_key)
                 reach.append(reach[parent] * float(family.q[tree.tokens[node]]))
-                if reach[parent] * family.left > self.threshold:
+                if reach[parent] * family.left > threshold:
                     heappush(slots, (-reach[parent] * family.left, parent))
-                if reach[node] > self.threshold:
+                if reach[node] > threshold:
                     level.append(node)
+        tree.grew(waiting=tuple(waiting), threshold=threshold)
         return tree
+
+    def learn(self, notes, tree, verdict):
+        if notes is None or len(tree) == 1:  # a number was given, or the text had no room for a tree
+            return notes
+        change = RISE if len(tree) >= self.size else ((len(tree) - 1) / max(1, self.size - 1)) ** GAIN
+        return max(LOW, min(0.5, notes * change))

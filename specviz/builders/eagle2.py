@@ -3,16 +3,21 @@
 Unlike DySpec it re-ranks tokens after they are known, and a drawn token may not be dropped for what it is. So its
 children are the draft's most probable tokens instead of draws, and only rules that never compare with q keep it
 lossless. A node counts the product of q along its path, which falls from parent to child: what is kept is a tree.
+With `h` the draft stops at a doubt, as SVIP's authors tried it on EAGLE-2 (Zhang et al. 2024): after every second level
+the entropy H of the best node's row is looked at, and nothing is drafted below where sqrt(H) > h.
 """
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from typing import ClassVar
 
+from ..distributions import entropy
 from ..laws import most_probable
-from ..parameters import check, whole
+from ..parameters import check, real, whole
 from ..protocols import TreeBuilder
+from ..shown import Chart
 from ..tree import TokenTree
 
 CUT = 8  # how many of the candidates that were cut are recorded
@@ -45,6 +50,9 @@ class Eagle2(TreeBuilder):
     size: int = whole(16, 1, 1024, "Nodes", "How many nodes are kept, the root included.")
     depth: int = whole(5, 1, 64, "Levels", "How many levels the tree may have below its root.")
     width: int = whole(4, 1, 64, "Expanded per level", "How many nodes are expanded per level, and children of each.")
+    h: float = real(
+        0.0, 0.0, 3.0, "Stop at doubt h", "Every two levels, stop where sqrt(entropy) is above it; 0 never."
+    )
 
     def __post_init__(self) -> None:
         check(self)
@@ -57,9 +65,15 @@ class Eagle2(TreeBuilder):
         read: dict[Candidate | None, int] = {None: 0}  # what the draft reads -> its node in the draft's own tree
         level: list[Candidate | None] = [None]
         found: list[Candidate] = []
-        for _ in range(min(self.depth, room - 1)):
-            children = []
-            for above, q in zip(level, draft.expand([read[above] for above in level]), strict=True):
+        for depth in range(min(self.depth, room - 1)):
+            if not level:  # the drafter has nothing more to say
+                break
+            children, rows = [], draft.expand([read[above] for above in level])
+            if self.h and depth and depth % 2 == 0:
+                doubt = math.sqrt(entropy(draft.plain(read[level[0]], rows[0])))
+                if doubt > self.h:
+                    break
+            for above, q in zip(level, rows, strict=True):
                 value = 1.0 if above is None else above.value
                 tokens = [token for token in most_probable(q, self.width) if q[token] > 0]
                 children += [Candidate(value * float(q[token]), above, token) for token in tokens]
@@ -80,10 +94,6 @@ class Eagle2(TreeBuilder):
         rows = drafted.draft_rows
         tree.draft_rows = {node: rows[old] for node, old in tree.origin.items() if old in rows}
         cut = ranked[self.size - 1 :]
-        tree.notes["candidates"] = len(ranked)
-        tree.notes["cut"] = {
-            "parents": [place.get(lost.parent) for lost in cut[:CUT]],
-            "tokens": [lost.token for lost in cut[:CUT]],
-            "keys": [lost.value for lost in cut[:CUT]],
-        }
+        lost = Chart(tuple(lost.token for lost in cut[:CUT]), {"keys": tuple(lost.value for lost in cut[:CUT])})
+        tree.grew(candidates=len(ranked), cut=lost)
         return tree

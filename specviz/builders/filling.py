@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
-from ..laws import draw_children
+from ..laws import children_of, draw_children
 from ..protocols import Draft, TreeBuilder
 from ..randomness import Randomness
 from ..tree import TokenTree, Topology
@@ -29,8 +29,9 @@ def fill(
 ) -> TokenTree:
     """Fill a shape with drawn tokens, breadth first; `keys` are what the nodes of the shape were chosen by.
 
-    Levels deeper than `room` - 1 are left out, and so is what the vocabulary is too small for (the children after
-    the last drawn one, with everything below them): both are decided before the tokens concerned are drawn.
+    Levels deeper than `room` - 1 are left out, and so is what the vocabulary, or a drafter that has seen few tokens, is
+    too small for (the children after the last drawn one, with everything below them): all of this is decided before the
+    tokens concerned are drawn.
     """
     tree = draft.tree
     level = [(0, 0)]  # (node of the shape, node of the tree)
@@ -42,7 +43,8 @@ def fill(
         grown = []
         for (spot, node), q in zip(level, rows, strict=True):
             spots = shape.children[spot]
-            tokens = draw_children(q, len(spots), law, rng, tree.position(node))
+            count = children_of(q, len(spots), draft.sparse)
+            tokens = draw_children(q, count, law, rng, tree.position(node))
             for child, token in zip(spots, tokens, strict=False):
                 grown.append((child, tree.add(node, token, None if keys is None else keys[child])))
         level = grown

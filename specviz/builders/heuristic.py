@@ -1,7 +1,8 @@
 """A chain whose length follows the run: two tokens more after a fully accepted draft, one fewer otherwise.
 
 Unlike `chain` it needs no good guess of the length. This is the "heuristic" schedule of assisted generation in
-Hugging Face transformers, SVIP's baseline. The length is decided before anything is drawn, so it changes no law.
+Hugging Face transformers, SVIP's baseline, with its limit of 40 tokens. The length is decided before
+anything is drawn, so it changes no law.
 """
 
 from __future__ import annotations
@@ -21,7 +22,7 @@ class Heuristic(TreeBuilder):
     name: ClassVar[str] = "heuristic"
     title: ClassVar[str] = "Heuristic chain"
     depth: int = whole(5, 1, 64, "First length", "How many tokens the first draft has.")
-    longest: int = whole(20, 1, 64, "Longest", "How many tokens a draft may have at most.")
+    longest: int = whole(40, 1, 64, "Longest", "How many tokens a draft may have at most.")
 
     def __post_init__(self) -> None:
         check(self)
@@ -35,7 +36,7 @@ class Heuristic(TreeBuilder):
 
     def __call__(self, draft, rng, law, room, notes):
         tree = fill(draft, grow_shape([1] * notes), law, rng, room)
-        tree.notes["length"] = notes
+        tree.grew(length=notes)
         return tree
 
     def learn(self, notes, tree, verdict):

@@ -46,7 +46,7 @@ class Optimal(PlannedBuilder):
 
     def __call__(self, draft, rng, law, room, notes):
         tree = super().__call__(draft, rng, law, room, notes)
-        tree.notes["smoothed"] = falling(tree.notes["acceptance"]) != tree.notes["acceptance"]
+        tree.grew(smoothed=falling(tree.growth.acceptance) != tree.growth.acceptance)
         return tree
 
 

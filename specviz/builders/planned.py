@@ -60,7 +60,7 @@ class PlannedBuilder(StaticBuilder):
         shape = self.plan(vector)
         chance = _reach(shape, vector)
         tree = fill(draft, shape, law, rng, room, keys=chance)
-        tree.notes |= {"acceptance": vector, "expected": sum(chance), "split": tree.topology.weight.tolist()}
+        tree.grew(acceptance=vector, expected=sum(chance), split=tuple(tree.topology.weight.tolist()))
         return tree
 
     def learn(self, notes, tree, verdict):

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from ..distributions import entropy
-from ..laws import draw_children
+from ..laws import children_of, draw_children
 from ..parameters import check, real, whole
 from ..protocols import TreeBuilder
 
@@ -27,8 +27,8 @@ class SvipTree(TreeBuilder):
     size: int = whole(32, 1, 1024, "Nodes", "How many nodes the tree may have, its root included.")
     depth: int = whole(6, 1, 64, "Levels", "How many levels the tree may have below its root.")
     width: int = whole(2, 1, 32, "Children", "How many children an expanded node has.")
-    h: float = real(0.7, 0.0, 3.0, "Threshold h", "Expand a node while sqrt(c * entropy in nats) is at most this.")
-    c: float = real(0.15, 0.01, 2.0, "Factor c", "How much of an entropy counts as doubt.")
+    h: float = real(1.8, 0.0, 3.0, "Threshold h", "Expand a node while sqrt(c * entropy in nats) is at most this.")
+    c: float = real(1.0, 0.01, 2.0, "Factor c", "How much of an entropy counts as doubt; 1 is the paper's scale.")
 
     def __post_init__(self) -> None:
         check(self)
@@ -47,9 +47,9 @@ class SvipTree(TreeBuilder):
                 count = min(self.width, self.size - len(tree))
                 if count == 0:
                     break
-                doubt = math.sqrt(self.c * entropy(q))
+                doubt = math.sqrt(self.c * entropy(draft.plain(node, q)))
                 if doubt <= self.h or node == 0:
-                    tokens = draw_children(q, count, law, rng, tree.position(node))
+                    tokens = draw_children(q, children_of(q, count, draft.sparse), law, rng, tree.position(node))
                     grown += [tree.add(node, token, doubt) for token in tokens]
             level = grown
         return tree

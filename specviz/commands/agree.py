@@ -7,18 +7,18 @@ import json
 import sys
 from dataclasses import asdict, replace
 
-from ..agreement import Agreement, agreement, prompts_like
 from ..builders import BUILDERS
 from ..builders.filling import StaticBuilder
+from ..compatibility import compatible, suited
 from ..config import RunConfig
-from ..cost import PROMPT, measure_cost
-from ..promises import Promise, foreknow, promises, trees_of
-from ..protocols import compatible, suited
+from ..experiments.agreement import Agreement, agreement, prompts_like
+from ..measure.by_text import plus_minus
+from ..speed.clock import PROMPT, measure_cost
+from ..speed.promises import Promise, foreknow, promises, trees_of
 from ..verifiers import VERIFIERS
-from .bench import built_in_prompts, read_prompts
-from .options import add_pair, add_strategy, refuse_unused, strategy
+from .bench import PROMPTS_HELP, built_in_prompts, read_prompts
+from .options import add_pair, add_rows, add_strategy, refuse_unused, strategy
 
-HELP = "Hold predicted tokens per pass or speedup against measurement on other prompts; exit code 1 where they differ."
 EXAMPLE = "--builder sequoia --size 16 --depth 6 --temperature 0 0.6 1 --each 100"
 SIZES = (2, 4, 8, 16, 32)
 COSTED = (1, 2, 4, 8, 16, 32, 64)
@@ -27,24 +27,23 @@ COSTED = (1, 2, 4, 8, 16, 32, 64)
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     add_strategy(parser)
     parser.add_argument(
-        "--temperature", type=float, nargs="+", default=[0.0, 0.6, 1.0], metavar="T",
-        help="the target's, one or several (default 0 0.6 1)",
+        "--temperature", type=float, nargs="+", action="extend", metavar="T",
+        help="the target's, one or several: 0, or from 0.001 upwards (default 0 0.6 1)",
     )  # fmt: skip
-    parser.add_argument("--draft-temperature", type=float, metavar="T", help="the draft's (default: the target's)")
-    parser.add_argument("--top-p", type=float, default=1.0, metavar="P", help="keep the most probable mass P")
-    parser.add_argument("--top-k", type=int, metavar="K", help="keep the K most probable tokens")
-    parser.add_argument("--seed", type=int, default=0, metavar="S", help="of the texts (default 0)")
-    parser.add_argument("--max-new-tokens", type=int, default=64, metavar="M", help="of each run (default 64)")
-    parser.add_argument("--prompts", metavar="FILE", help="one prompt a line, instead of the built-in ones")
+    add_rows(parser)
+    parser.add_argument(
+        "--max-new-tokens", type=int, default=64, metavar="M", help="tokens of each run, from 1 (default 64)"
+    )
+    parser.add_argument("--prompts", metavar="FILE", help=PROMPTS_HELP)
     parser.add_argument(
         "--each", type=int, metavar="N",
-        help="prompts on each side (default 100, with --speedup 40); where there are fewer, windows of what the target "
-        "writes after them are added, each side from its own",
+        help="prompts on each side, from 2 (default 100, with --speedup 40); where there are fewer, windows of what "
+        "the target writes after them are added, each side from its own",
     )  # fmt: skip
     parser.add_argument("--speedup", action="store_true", help="measure costs, predict speedup, and time it")
     parser.add_argument(
         "--sizes", default=",".join(map(str, SIZES)), metavar="N,N",
-        help="with --speedup: trees to time, the best predicted one of each size "
+        help="with --speedup: trees to time, 2 to 768 nodes, the best predicted one of each size "
         f"(default {','.join(map(str, SIZES))}); a --builder that is named is timed instead",
     )  # fmt: skip
     add_pair(parser)
@@ -57,6 +56,7 @@ def run(args: argparse.Namespace) -> int:
     if not isinstance(builder, StaticBuilder) or getattr(builder, "acceptance", None) == "measured":
         static = ", ".join(name for name, cls in BUILDERS.items() if issubclass(cls, StaticBuilder))
         raise ValueError(f"--builder must grow trees of one fixed shape ({static}); {builder.name} does not.")
+    args.temperature = args.temperature or [0.0, 0.6, 1.0]
     rules = {}
     for temperature in args.temperature:
         RunConfig(temperature=temperature)  # raises on a bad one
@@ -143,7 +143,7 @@ def _print_agreement(row: Agreement, first: bool, as_json: bool) -> None:
         print("tokens per pass of the target; a deviation in brackets is beyond 5 % and two standard errors")
         print(f"{'T':>5}  {'rule':14}{'one vector':>18}{'by level':>18}{'along texts':>18}{'measured':>16}  steps")
     cells = "".join(f"{_deviation(row, value):>18}" for value in (row.by_vector, row.by_level, row.by_text))
-    measured = f"{row.measured:.3f} ± {row.standard_error:.3f}"
+    measured = f"{row.measured:.3f}{plus_minus(row.standard_error, 3)}"
     print(f"{row.temperature:5g}  {row.verifier:14}{cells}{measured:>16}{row.steps:7}", flush=True)
 
 
@@ -167,7 +167,8 @@ def _print_promises(found: tuple[Promise, ...], verifier: str, temperature: floa
         print(
             f"{row.name:18}{told.tokens_per_pass:9.2f}{timed.tokens_per_pass:9.2f}"
             f"{1000 * told.step_s:9.2f}{1000 * timed.step_s:9.2f}{told.speedup:9.2f}"
-            f"{f'{timed.speedup:.2f} ± {timed.error:.2f}':>17}{row.ratio:9.2f}{'' if row.holds else '  beyond 15 %'}",
+            f"{f'{timed.speedup:.2f}{plus_minus(timed.error)}':>17}{row.ratio:9.2f}"
+            f"{'' if row.holds else '  beyond 15 %'}",
             flush=True,
         )
 

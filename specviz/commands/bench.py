@@ -6,28 +6,45 @@ import argparse
 import json
 import sys
 from dataclasses import asdict
-from pathlib import Path
+from typing import Any
 
-from ..config import RunConfig
+from ..builders import BUILDERS
+from ..config import Choice, RunConfig
+from ..drafters import DRAFTERS
+from ..files import read_text
+from ..measure.by_text import plus_minus
+from ..paths import HELD_OUT
+from ..registry import build
 from .options import add_pair, add_sampling, add_strategy, loading, refuse_unused, strategy
 from .shape_table import add_shape, print_rows, run_shape
 
-HELP = "Time transformers' generation, plain decoding and tree speculation side by side."
-HELD_OUT = Path(__file__).resolve().parent.parent / "training" / "prompts.json"
+PROMPTS_HELP = "one prompt a line, or a JSON list of texts in a .json file (default: openings of tales and code)"
 FIXED = {"preset rules": ("builder", "verifier", "temperature"), "same-text": ("verifier", "temperature")}
-EXAMPLE = "--temperature 0 --dtype auto --json"
+EXAMPLE = "--temperature 0.8 --rounds 5"
+FEW = 10  # of the built-in prompts are timed, tales and code in turn
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    add_strategy(parser)
-    parser.set_defaults(builder=None)
+    add_strategy(parser, builder=None)
     add_sampling(parser, temperature=0)
     parser.set_defaults(temperature=None)  # so that what fixes it can tell whether it was given
     add_pair(parser)
-    parser.add_argument("--prompts", metavar="FILE", help="one prompt a line, instead of the built-in ones")
-    parser.add_argument("--rounds", type=int, default=3, help="how often each method runs (default 3)")
+    parser.add_argument("--prompts", metavar="FILE", help=PROMPTS_HELP)
+    parser.add_argument(
+        "--rounds", type=int, default=3, metavar="N", help="how often each decodes every prompt, from 1 (default 3)"
+    )
+    parser.add_argument(
+        "--drafter", action="append", metavar="NAME",
+        help=f"compare drafters on tales and code at temperature 0 and 0.8, once for each "
+        f"(default: none): {', '.join(DRAFTERS)}",
+    )  # fmt: skip
     kind = parser.add_mutually_exclusive_group()
-    kind.add_argument("--preset", choices=["rules"], help="rules: tokens per target pass of named pairs, no timing")
+    kind.add_argument(
+        "--preset",
+        choices=["rules"],
+        metavar="NAME",
+        help="rules: tokens per target pass of named pairs, no timing (default: none)",
+    )
     kind.add_argument(
         "--same-text",
         action="store_true",
@@ -48,23 +65,28 @@ def run(args: argparse.Namespace) -> int | None:
     kind = "preset rules" if args.preset else "same-text" if args.same_text else None
     if kind and (named := [name for name in FIXED[kind] if getattr(args, name) is not None]):
         raise ValueError(f"--{kind} fixes {', '.join(f'{name}s' for name in FIXED[kind])}; leave out --{named[0]}.")
-    builder = strategy(args, "builder", args.builder) if args.builder else None
-    verifier = strategy(args, "verifier", args.verifier) if args.verifier else None
-    refuse_unused(args, *filter(None, (builder, verifier)))
+    builders = [strategy(args, "builder", name) for name in dict.fromkeys(args.builder or ())]
+    rules = [strategy(args, "verifier", name) for name in dict.fromkeys(args.verifier or ())]
+    refuse_unused(args, *builders, *rules)
+    drafters = [build("drafter", Choice(name)) for name in dict.fromkeys(args.drafter or ())]
+    if drafters and (rules or kind or args.prompts or len(builders) > 1):
+        raise ValueError("--drafter goes with one --builder at most, --temperature, --rounds and --max-new-tokens.")
     config = RunConfig(
         temperature=args.temperature or 0.0, top_p=args.top_p, top_k=args.top_k, seed=args.seed,
         draft_temperature=args.draft_temperature, max_new_tokens=args.max_new_tokens,
     )  # fmt: skip
     given = read_prompts(args.prompts) if args.prompts else None
-    from ..bench import PROMPTS, bench, greedy_differences
-    from ..bench_rules import rules_table
+    from ..experiments.against_transformers import bench, greedy_differences
+    from ..experiments.rules import rules_table
     from ..models.pair import load_pair
 
     pair = load_pair(args.target, args.draft, **loading(args))
-    builders = [builder] if builder else None
+    if drafters:
+        compare_drafters(pair, drafters, builders, config, args)
+        return None
     if args.same_text:
-        prompts = given or [*PROMPTS, *built_in_prompts()]
-        differences = greedy_differences(pair, prompts, args.max_new_tokens, builders, _progress)
+        prompts = given or built_in_prompts()
+        differences = greedy_differences(pair, prompts, args.max_new_tokens, builders or None, _progress)
         print_differences(differences, f"{len(prompts)} prompts x {args.max_new_tokens} tokens in {args.dtype}", args)
         return 1 if differences else 0
     if args.preset == "rules":
@@ -73,12 +95,38 @@ def run(args: argparse.Namespace) -> int | None:
         cells = rules_table(pair, given or built_in_prompts()[:16], min(64, args.max_new_tokens), args.seed, _progress)
         print_cells(cells, args.json)
         return None
-    rows = bench(pair, builders, verifier, given or PROMPTS, config, args.rounds, _progress)
+    rows = bench(
+        pair, builders or None, rules or None, given or built_in_prompts()[:FEW], config, args.rounds, _progress
+    )
     if args.json:
         print(json.dumps([asdict(row) for row in rows], indent=1))
         return None
     print_rows(rows)
     return None
+
+
+def compare_drafters(pair: Any, drafters: list, builders: list, config: RunConfig, args: argparse.Namespace) -> None:
+    """A line for each temperature, kind of text and drafter, as soon as it is known."""
+    from ..experiments.drafters import compare
+
+    kinds = json.loads(HELD_OUT.read_text(encoding="utf-8"))
+    prompts = {"tales": kinds["prose"][: FEW // 2], "code": kinds["code"][: FEW // 2]}
+    heats = (0.0, 0.8) if args.temperature is None else (args.temperature,)
+    builder = builders[0] if builders else BUILDERS["k-ary"]()
+    rows = []
+    if not args.json:
+        print(f"tree: {builder.name}; speedup over own plain decoding, median of {args.rounds} rounds, least to most")
+        print(f"{'drafter':12} {'text':6} {'T':>4} {'tokens/pass':>12} {'draft ms/step':>14} {'passes':>7} speedup")
+    for row in compare(pair, drafters, builder, prompts, heats, config, args.rounds, _progress):
+        rows.append(asdict(row))
+        if not args.json:
+            print(
+                f"{row.drafter:12} {row.kind:6} {row.temperature:4g} {row.tokens_per_pass:12.2f} {row.draft_ms:14.2f} "
+                f"{row.draft_passes:7.2f} {row.speedup:.2f} ({row.low:.2f} to {row.high:.2f})",
+                flush=True,
+            )
+    if args.json:
+        print(json.dumps(rows, indent=1))
 
 
 def print_differences(differences: list, what: str, args: argparse.Namespace) -> None:
@@ -100,7 +148,9 @@ def print_cells(cells: list, as_json: bool) -> None:
     print(f"{'tokens per target pass':40}" + "".join(f"   T {t:g}, {n:3} nodes" for t, n in columns))
     for pair in dict.fromkeys((cell.builder, cell.verifier) for cell in cells):
         found = {(c.temperature, c.size): c for c in cells if (c.builder, c.verifier) == pair}
-        shown = (f"{found[column].tokens_per_pass:10.2f} ± {found[column].standard_error:4.2f}" for column in columns)
+        shown = (
+            f"{found[column].tokens_per_pass:10.2f}{plus_minus(found[column].standard_error):7}" for column in columns
+        )
         print(f"{' + '.join(pair):40}" + "".join(shown))
 
 
@@ -111,13 +161,19 @@ def built_in_prompts() -> list[str]:
 
 
 def read_prompts(path: str) -> list[str]:
-    """The prompts of a file, one a line."""
+    """The prompts of a file: one a line, or a JSON list of texts where its name ends in .json."""
+    text = read_text(path, "--prompts")
+    if not path.lower().endswith(".json"):
+        prompts = [line for line in text.splitlines() if line.strip()]
+        if not prompts:
+            raise ValueError(f"--prompts {path!r} must hold at least one line of text.")
+        return prompts
     try:
-        prompts = [line for line in Path(path).read_text(encoding="utf-8").splitlines() if line.strip()]
-    except (OSError, UnicodeDecodeError) as error:
-        raise ValueError(f"--prompts: {path!r} cannot be read: {getattr(error, 'strerror', 'not UTF-8')}.") from None
-    if not prompts:
-        raise ValueError(f"--prompts: {path!r} must hold at least one line of text.")
+        prompts = json.loads(text)
+    except (ValueError, RecursionError):
+        raise ValueError(f"--prompts {path!r} is not valid JSON. Write a list of texts, or name it .txt.") from None
+    if not (isinstance(prompts, list) and prompts and all(isinstance(one, str) and one.strip() for one in prompts)):
+        raise ValueError(f"--prompts {path!r} must hold a JSON list of texts, at least one of them and none empty.")
     return prompts
 
 

@@ -7,45 +7,52 @@ import json
 import sys
 from collections.abc import Iterator
 from dataclasses import asdict, replace
-from pathlib import Path
 from typing import Any
 
-from ..acceptance import ASSETS, measured
+from ..acceptance import MOST, measured
 from ..builders import BUILDERS
+from ..compatibility import compatible
 from ..config import RunConfig
-from ..measure import acceptance_so_far, acceptance_vector, own_texts
-from ..protocols import compatible
+from ..files import read_text, write_text
+from ..measure.by_text import cut, positions_of
+from ..measure.on_text import acceptance_so_far, acceptance_vector, own_texts
+from ..paths import ACCEPTANCE
 from ..verifiers import VERIFIERS
 from .bench import built_in_prompts
-from .options import add_pair, loading, strategy, write_file
+from .options import add_pair, add_rows, add_rule, add_temperature, loading, strategy
 
-HELP = "Measure how often the k-th child is accepted, on a text or on the target's own continuations."
 EXAMPLE = "--verifier sequoia --temperature 1 --json"
 ROUNDS = 50  # of the built-in prompts, each with seeds of its own
 STORED_TEMPERATURES = (0.3, 0.6, 0.8, 1.0)
+STORED_POSITIONS, STORED_WIDTH = 1000, 16  # at least
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--text", metavar="FILE", help="measure on this text (default: the target's own continuations)")
-    parser.add_argument("--verifier", default="sequoia", help=f"verification rule: {', '.join(VERIFIERS)}")
-    parser.add_argument("--temperature", type=float, default=1.0, metavar="T", help="the target's (default 1)")
-    parser.add_argument("--draft-temperature", type=float, metavar="T", help="the draft's (default: the target's)")
-    parser.add_argument("--top-p", type=float, default=1.0, metavar="P", help="keep the most probable mass P")
-    parser.add_argument("--top-k", type=int, metavar="K", help="keep the K most probable tokens")
-    parser.add_argument("--seed", type=int, default=0, metavar="S", help="of the texts and of the children")
-    parser.add_argument("--positions", type=int, default=2000, metavar="N", help="how many to measure (default 2000)")
-    parser.add_argument("--width", type=int, default=32, metavar="K", help="children at each position (default 32)")
+    add_rule(parser, "sequoia")
+    add_temperature(parser, 1.0)
+    add_rows(parser)
+    parser.add_argument(
+        "--positions", type=int, default=2000, metavar="N", help="how many to measure, from 1 (default 2000)"
+    )
+    parser.add_argument(
+        "--width", type=int, default=32, metavar="K", help=f"children at each position, 1 to {MOST} (default 32)"
+    )
     add_pair(parser)
     parser.add_argument("--json", action="store_true", help="print the vector with its intervals and settings")
     parser.add_argument(
-        "--store", action="store_true", help="measure every rule and temperature and store them for Sequoia's trees"
+        "--store",
+        action="store_true",
+        help="measure every rule and temperature on the embedded pair and store them for Sequoia's trees",
     )
 
 
 def run(args: argparse.Namespace) -> int:
-    verifier = strategy(args, "verifier", args.verifier)
-    if args.positions < 1 or not 1 <= args.width <= 256:
-        raise ValueError("--positions must be at least 1 and --width from 1 to 256.")
+    verifier = strategy(args, "verifier", args.verifier or "sequoia")
+    if args.positions < 1 or not 1 <= args.width <= MOST:
+        raise ValueError(f"--positions must be at least 1 and --width from 1 to {MOST}.")
+    if args.store:
+        check_store(args)
     config = RunConfig(
         temperature=args.temperature, draft_temperature=args.draft_temperature, top_p=args.top_p, top_k=args.top_k,
         seed=args.seed, max_new_tokens=96,
@@ -64,8 +71,9 @@ def run(args: argparse.Namespace) -> int:
         print(json.dumps(asdict(found)))
     else:
         print(f"{verifier.title} at temperature {args.temperature:g}: {found.positions} positions, {found.method}")
+        print("child  accepted with this chance, given that its parent is  [95 % interval over texts]")
         for k, (p, low, high) in enumerate(zip(found.acceptance, found.low, found.high, strict=True), 1):
-            print(f"{k:4}  {p:.4f}  [{low:.4f}, {high:.4f}]")
+            print(f"{k:5}  {p:.4f}" + ("" if low is None else f"  [{low:.4f}, {high:.4f}]"))
     return 130 if stopped else 0
 
 
@@ -91,15 +99,13 @@ def texts_for(pair: Any, config: RunConfig, args: argparse.Namespace) -> Iterato
     for text in _windows(pair, args) if args.text else _continuations(pair, config):
         if left <= 0:
             return
-        yield text[: left + 1]
-        left -= max(0, len(text[: left + 1]) - 1)
+        piece = cut(text, left)
+        yield piece
+        left -= positions_of(piece)
 
 
 def _windows(pair: Any, args: argparse.Namespace) -> Iterator[list[int]]:
-    try:
-        text = Path(args.text).read_text(encoding="utf-8")
-    except (OSError, UnicodeDecodeError) as error:
-        raise ValueError(f"--text: {args.text!r} cannot be read: {getattr(error, 'strerror', 'not UTF-8')}.") from None
+    text = read_text(args.text, "--text")
     window = min(256, pair.max_positions)
     tokens = pair.encode(text)
     yield from (tokens[i : i + window] for i in range(0, len(tokens), window))
@@ -111,6 +117,21 @@ def _continuations(pair: Any, config: RunConfig) -> Iterator[list[int]]:
         yield from own_texts(pair, [prompt], replace(config, seed=config.seed + turn))
 
 
+def check_store(args: argparse.Namespace) -> None:
+    """Raise for what must not become the vectors that every tree of the embedded pair is planned with."""
+    fixed = {"text": None, "target": None, "draft": None, "draft_temperature": None, "top_p": 1.0, "top_k": None}
+    if other := [name for name, usual in fixed.items() if getattr(args, name) != usual]:
+        raise ValueError(
+            f"--store keeps vectors of the embedded pair, on its own texts; leave out --{other[0].replace('_', '-')}. "
+            "Vectors of another pair go to a file of yours: --json > vector.json."
+        )
+    if args.positions < STORED_POSITIONS or args.width < STORED_WIDTH:
+        raise ValueError(
+            f"--store needs --positions of at least {STORED_POSITIONS:,} and --width of at least {STORED_WIDTH}, so "
+            f"that trees can be planned with it; got {args.positions:,} and {args.width}."
+        )
+
+
 def store(pair: Any, config: RunConfig, args: argparse.Namespace) -> None:
     """Measure all rules that use a draft's rows or its order at several temperatures; write assets/acceptance."""
     vectors = []
@@ -118,7 +139,7 @@ def store(pair: Any, config: RunConfig, args: argparse.Namespace) -> None:
         heated = replace(config, temperature=temperature)
         texts = list(texts_for(pair, heated, args))
         for name, rule in VERIFIERS.items():
-            if rule.greedy_only == (temperature == 0) and not rule.shares:
+            if rule.greedy_only == (temperature == 0) and not (rule.shares or rule.alone):
                 found = acceptance_vector(pair, rule(), texts, heated, args.width)
                 vectors.append(_stored(asdict(found)))
                 print(f"{name:22} {temperature:3g}  {[round(p, 3) for p in found.acceptance[:6]]}", flush=True)
@@ -127,7 +148,7 @@ def store(pair: Any, config: RunConfig, args: argparse.Namespace) -> None:
         "pair": pair.info,
         "vectors": vectors,
     }
-    write_file(str(ASSETS / "acceptance" / "embedded.json"), json.dumps(data, indent=1) + "\n")
+    write_text(ACCEPTANCE / "embedded.json", json.dumps(data, indent=1) + "\n")
     measured.cache_clear()
 
 

@@ -4,23 +4,24 @@ from __future__ import annotations
 
 import argparse
 import sys
-from pathlib import Path
 from typing import Any
 
 from ..config import Choice, RunConfig
-from ..cost import PROMPT, measure_cost
-from ..cost_table import CostTable
-from ..machines import MACHINES, machine
-from .options import add_pair, loading, strategy
+from ..files import printable, read_text
+from ..speed.clock import PROMPT, measure_cost
+from ..speed.machines import MACHINES, machine
+from ..speed.table import CostTable
+from .options import add_pair, add_rule, add_temperature, loading, strategy
 
-HELP = "Time the target's pass over n nodes, the draft's passes and the overhead on this machine."
 EXAMPLE = "--temperature 0.8 --json > cost.json"
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("--temperature", type=float, default=0.8, metavar="T", help="the target's (default 0.8)")
-    parser.add_argument("--verifier", default="sequoia", help="the rule whose arithmetic is timed (default sequoia)")
-    parser.add_argument("--seconds", type=float, default=45.0, metavar="S", help="stop after so long (default 45)")
+    add_temperature(parser, 0.8)
+    add_rule(parser, "sequoia, and exact-match at temperature 0; its arithmetic is timed")
+    parser.add_argument(
+        "--seconds", type=float, default=45.0, metavar="S", help="stop after so many, above 0 (default 45)"
+    )
     add_machine(parser)
     add_pair(parser)
     parser.add_argument("--json", action="store_true", help="print the table as JSON, to be read by `optimize --cost`")
@@ -34,7 +35,8 @@ def run(args: argparse.Namespace) -> None:
         print(table.to_json())
         return
     unit, scale = table.shown_in
-    print(f"{table.machine}: {table.note}\nplain decoding: {scale * table.plain_s:.2f} {unit} a token; all in {unit}\n")
+    print(printable(f"{table.machine}: {table.note}"))
+    print(f"plain decoding: {scale * table.plain_s:.2f} {unit} a token; all in {unit}\n")
     print("  nodes     target     overhead   of a plain step")
     for size, target, rest in zip(table.sizes, table.target_s, table.overhead_s, strict=True):
         print(f"{size:7}{scale * target:11.2f}{scale * rest:13.2f}{target / table.plain_s:18.2f}")
@@ -45,7 +47,10 @@ def run(args: argparse.Namespace) -> None:
 
 def add_machine(parser: argparse.ArgumentParser) -> None:
     names = ", ".join(MACHINES)
-    parser.add_argument("--machine", metavar="NAME", help=f"a projection instead of this machine: {names} or flat:N")
+    parser.add_argument(
+        "--machine", metavar="NAME",
+        help=f"a projection: {names}, or flat:N where N nodes cost what one costs (default: this machine)",
+    )  # fmt: skip
 
 
 def load(args: argparse.Namespace) -> Any:
@@ -60,10 +65,7 @@ def table_for(args: argparse.Namespace, config: RunConfig, pair: Any = None) -> 
     if args.machine:
         return machine(args.machine)
     if getattr(args, "cost", None):
-        try:
-            return CostTable.from_json(Path(args.cost).read_text(encoding="utf-8"))
-        except OSError as error:
-            raise ValueError(f"--cost: {args.cost!r} cannot be read: {error.strerror}.") from None
+        return CostTable.from_json(read_text(args.cost, "--cost"))
     pair = pair or load(args)
     table = None
     for progress in measure_cost(pair, config, seconds=getattr(args, "seconds", 30.0)):
@@ -76,5 +78,5 @@ def table_for(args: argparse.Namespace, config: RunConfig, pair: Any = None) -> 
 
 
 def _rule(args: argparse.Namespace) -> Choice:
-    args.verifier = "exact-match" if args.temperature == 0 and args.verifier == "sequoia" else args.verifier
+    args.verifier = args.verifier or ("exact-match" if args.temperature == 0 else "sequoia")
     return Choice.of(strategy(args, "verifier", args.verifier))

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import argparse
 
-from ..offline import offline_page
-from .options import read_trace, write_file
+from ..files import check_output, printable, write_text
+from ..player.offline import offline_page
+from .options import read_trace
 
-HELP = "Write a recorded run as one HTML file that plays with no server and no network."
 EXAMPLE = "run.json --html run.html"
 
 
@@ -17,6 +17,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(args: argparse.Namespace) -> None:
+    check_output(args.html, args.file)
     page = offline_page(read_trace(args.file))
-    write_file(args.html, page)
-    print(f"{args.html}: {len(page.encode()) / 1000:.0f} kB")
+    write_text(args.html, page)
+    print(f"{printable(args.html)}: {len(page.encode()) / 1000:.0f} kB")

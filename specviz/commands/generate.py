@@ -6,42 +6,48 @@ import argparse
 import os
 import sys
 
-from ..protocols import compatible
+from ..acceptance import planned_with
+from ..compatibility import compatible
+from ..files import MOST_TRACE, check_output, printable, write_text
 from ..record import Step, Trace
-from .options import add_pair, add_sampling, add_strategy, check_folder, config_from, loading, write_file
+from .options import add_pair, add_sampling, add_strategy, config_from, loading
 
-HELP = "Write a text, coloured by where each token came from."
 EXAMPLE = '--prompt "Once upon a time" --builder sequoia --size 16 --temperature 0.8'
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--prompt", required=True, metavar="TEXT", help="the text to continue")
-    add_strategy(parser)
+    add_strategy(parser, drafter=True)
     add_sampling(parser)
     add_pair(parser)
     output = parser.add_mutually_exclusive_group()
     output.add_argument("--json", action="store_true", help="print the trace instead of the text")
-    output.add_argument("--trace", metavar="FILE", help="write the trace to a file as well")
+    output.add_argument("--trace", metavar="FILE", help="write the trace to a file as well (default: none)")
 
 
 def run(args: argparse.Namespace) -> None:
     config = config_from(args)  # before the models: a typing mistake should not wait for them
-    match = compatible(config.builder, config.verifier, config.temperature, config.draft_temperature)
+    match = compatible(
+        config.builder, config.verifier, config.temperature, config.draft_temperature, drafter=config.drafter
+    )
     if not match.possible:
         raise ValueError(match.reason)
     if args.trace:
-        check_folder(args.trace)
+        vector = args.parameter_acceptance
+        check_output(args.trace, vector if vector not in ("auto", "measured") else None)
     from ..decode import collect, speculate
     from ..models.pair import load_pair
 
     pair = load_pair(args.target, args.draft, **loading(args))
+    if told := planned_with(config.builder, config.drafter.name, pair.info["name"]):
+        print(told, file=sys.stderr)
     if not match.lossless:
         print(f"lossy: {match.reason}", file=sys.stderr)
     steps, coloured = [], sys.stdout.isatty() or "FORCE_COLOR" in os.environ
     try:
         for step in speculate(pair, config):
             if not args.json and not steps:
-                print(args.prompt, end="")
+                print(printable(args.prompt), end="")
             steps.append(step)
             if not args.json:
                 print(paint(step) if coloured else printable("".join(step.pieces)), end="", flush=True)
@@ -52,7 +58,10 @@ def run(args: argparse.Namespace) -> None:
         print(trace.to_json())
         return
     if args.trace:
-        write_file(args.trace, trace.to_json())
+        text = trace.to_json()
+        write_text(args.trace, text)
+        if len(text.encode()) > MOST_TRACE:
+            print(f"this trace has more than {MOST_TRACE:,} bytes, which replay and the page refuse", file=sys.stderr)
     print(f"\n\n{summary(trace)}{'' if match.lossless else ' (lossy)'}")
 
 
@@ -65,16 +74,11 @@ def paint(step: Step) -> str:
     return "".join(f"\x1b[{colour}m{piece}\x1b[0m" for colour, piece in zip(colours, safe, strict=True))
 
 
-def printable(text: str) -> str:
-    """`text` without the control characters by which it could command a terminal."""
-    return "".join(c if c.isprintable() or c in "\n\t" else "\ufffd" for c in text)
-
-
 def summary(trace: Trace) -> str:
     """Tokens per target pass, acceptance and tokens per second in one line."""
     acceptance = "no node was compared" if trace.acceptance is None else f"{trace.acceptance:.0%} of compared accepted"
     rate = len(trace.tokens) / trace.seconds if trace.seconds else 0.0
     return (
         f"{len(trace.tokens)} tokens in {len(trace.steps)} target passes: {trace.tokens_per_pass:.2f} per pass, "
-        f"{acceptance}, {rate:.0f} tokens/s; ended by {trace.stop}"
+        f"{acceptance}, {rate:.0f} tokens/s; ended by {printable(trace.stop)}"
     )

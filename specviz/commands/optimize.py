@@ -9,27 +9,28 @@ from dataclasses import asdict
 from functools import cache
 
 from ..acceptance import find_acceptance, measured, read_acceptance
-from ..agreement import prompts_like
 from ..builders import BUILDERS
-from ..choose import Candidate, Contest, best_rule, contest, grid
+from ..compatibility import Compatibility, compatible
 from ..config import Choice, RunConfig
-from ..cost import PROMPT
-from ..cost_table import CostTable
-from ..protocols import Compatibility, compatible
+from ..experiments.agreement import prompts_like
+from ..files import printable, read_text
+from ..measure.by_text import plus_minus
+from ..speed.choose import Candidate, Contest, best_rule, contest, grid
+from ..speed.clock import PROMPT
+from ..speed.table import CostTable
 from ..verifiers import VERIFIERS
 from .bench import built_in_prompts
 from .cost import add_machine, load, table_for
-from .options import add_pair, strategy
+from .options import add_pair, add_rule, add_temperature, strategy
 
-HELP = "Choose the tree and the rule of largest predicted speedup on this machine."
 EXAMPLE = "--temperature 0.8 --machine a100 --json"
 ALLOWED = 0.05  # how much slower than the fastest the choice may be
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("--temperature", type=float, default=0.8, metavar="T", help="the target's (default 0.8)")
+    add_temperature(parser, 0.8)
     parser.add_argument("--acceptance", metavar="FILE", help="vector as `calibrate --json` prints it (default: stored)")
-    parser.add_argument("--verifier", help="only this rule (default: the best of those with a known vector)")
+    add_rule(parser, "the best of those with a known vector")
     parser.add_argument("--cost", metavar="FILE", help="table as `cost --json` prints it (default: measured now)")
     add_machine(parser)
     parser.add_argument(
@@ -39,7 +40,11 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "5 %% slower than the fastest",
     )
     parser.add_argument(
-        "--prompts", type=int, default=40, metavar="N", help="with --measure: for the second round (default 40)"
+        "--prompts",
+        type=int,
+        default=40,
+        metavar="N",
+        help="with --measure: how many, for the second round, from 1 (default 40)",
     )
     add_pair(parser)
     parser.add_argument("--json", action="store_true", help="print the choice as JSON")
@@ -81,7 +86,7 @@ def run(args: argparse.Namespace) -> int:
 def print_choice(best: Candidate, verifier: str, match: Compatibility, cost: CostTable, args: argparse.Namespace):
     """The choice in words, and how to measure it."""
     mark = "" if match.lossless else " (lossy)"
-    print(f"{cost.machine}: {cost.note}")
+    print(printable(f"{cost.machine}: {cost.note}"))
     print(
         f"{best.name} with {verifier + mark} at temperature {args.temperature:g}: "
         f"{best.predicted.tokens_per_pass:.2f} tokens a pass, {best.predicted.speedup:.2f} times plain decoding"
@@ -121,7 +126,7 @@ def print_contest(found: Contest) -> None:
         for trial in sorted(timed, key=lambda trial: -trial.speedup):
             mark = "  <- chosen" if trial.name == found.chosen else ""
             told = f"{trial.tokens_per_pass:.2f} tokens a pass, {1000 * trial.step_s:.2f} ms a step"
-            print(f"  {trial.speedup:5.2f} ± {trial.error:.2f}  {trial.name:34} {told}{mark}")
+            print(f"  {trial.speedup:5.2f}{plus_minus(trial.error)}  {trial.name:34} {told}{mark}")
     print(f"\nthe choice is {found.behind:.1%} slower than the fastest")
 
 
@@ -156,6 +161,5 @@ def vectors_for(args: argparse.Namespace) -> dict[str, tuple]:
 
 def _named(path: str) -> str | None:
     """The rule that an acceptance file was measured with, where it says so."""
-    with open(path, encoding="utf-8") as file:
-        name = json.load(file).get("verifier")
+    name = json.loads(read_text(path, "acceptance file")).get("verifier")
     return name if name in VERIFIERS else None

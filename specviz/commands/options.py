@@ -4,51 +4,136 @@ from __future__ import annotations
 
 import argparse
 from dataclasses import fields
-from pathlib import Path
 from typing import Any
 
 from ..acceptance import check_acceptance, read_acceptance
 from ..builders import BUILDERS
+from ..compatibility import suited
 from ..config import Choice, RunConfig
-from ..protocols import suited
+from ..drafters import DRAFTERS
+from ..files import MOST_TRACE, read_text
 from ..record import Trace
 from ..registry import BASES, REGISTRIES, build
 from ..verifiers import VERIFIERS
 
 
-def add_strategy(parser: argparse.ArgumentParser, verifier: bool = True) -> None:
-    """--builder and --verifier, and an option for each of their parameters."""
-    parser.add_argument("--builder", default="sequoia", help=f"tree builder: {', '.join(BUILDERS)}")
+def add_strategy(
+    parser: argparse.ArgumentParser, verifier: bool = True, drafter: bool = False, builder: str | None = "sequoia"
+) -> None:
+    """--builder, perhaps --verifier and --drafter, and an option for each of their parameters.
+
+    Args:
+        verifier, drafter: whether there is a rule, and who fills the tree, to choose as well.
+        builder: the one taken where none is named; None for all of them, where several can be named too.
+    """
+    action = "store" if builder else "append"
+    told = f"default {builder}" if builder else "give it several times for several; default all that go with the pair"
+    parser.add_argument(
+        "--builder",
+        default=builder,
+        metavar="NAME",
+        action=action,
+        help=f"tree builder: {', '.join(BUILDERS)} ({told})",
+    )
     if verifier:
-        parser.add_argument("--verifier", help=f"verification rule: {', '.join(VERIFIERS)}")
-    owners: dict[str, list[str]] = {}
-    for cls in [*BUILDERS.values(), *(VERIFIERS.values() if verifier else ())]:
-        for field in fields(cls):
-            owners.setdefault(field.name, []).append(cls.name)
-    group = parser.add_argument_group("parameters of builders and rules")
-    for name, classes in owners.items():
-        group.add_argument(
-            f"--{name.replace('_', '-')}", dest=f"parameter_{name}", metavar="X", help=f"of {', '.join(classes)}"
+        add_rule(parser, "the first one that suits builder and temperature", action)
+    if drafter:
+        parser.add_argument(
+            "--drafter",
+            default="model",
+            metavar="NAME",
+            help=f"who fills the tree: {', '.join(DRAFTERS)} (default model)",
         )
+    owners: dict[str, dict[str, tuple[list[str], Any]]] = {}
+    for cls in [*BUILDERS.values(), *(VERIFIERS.values() if verifier else ()), *(DRAFTERS.values() if drafter else ())]:
+        for field in fields(cls):
+            means = field.metadata["help"].rstrip(".")
+            owners.setdefault(field.name, {}).setdefault(means, ([], field))[0].append(f"{cls.name} {_default(field)}")
+    group = parser.add_argument_group("parameters of builders, rules and drafters, with the default of each")
+    for name, meanings in owners.items():
+        help = "; ".join(
+            f"{means[:1].lower()}{means[1:]}{_range(field)} (default: {', '.join(classes)})"
+            for means, (classes, field) in meanings.items()
+        )
+        group.add_argument(f"--{name.replace('_', '-')}", dest=f"parameter_{name}", metavar="X", help=help)
+
+
+def _default(field: Any) -> str:
+    value = field.default
+    return ",".join(map(str, value)) if isinstance(value, tuple) else str(value).lower()
+
+
+def _range(field: Any) -> str:
+    meta = field.metadata
+    each = ", one number per level" if meta["kind"] == "widths" else ""
+    return f"{each}, {meta['low']:g} to {meta['high']:g}" if "low" in meta else ""
+
+
+def add_rule(parser: argparse.ArgumentParser, default: str, action: str = "store") -> None:
+    """--verifier; `default` says which rule is taken where none is named."""
+    several = "give it several times for several; " if action == "append" else ""
+    parser.add_argument(
+        "--verifier", metavar="NAME", action=action,
+        help=f"verification rule: {', '.join(VERIFIERS)} ({several}default: {default})",
+    )  # fmt: skip
+
+
+def add_temperature(parser: argparse.ArgumentParser, default: float) -> None:
+    parser.add_argument(
+        "--temperature", type=float, default=default, metavar="T",
+        help=f"the target's (default {default:g}): 0 for the most probable token, or from 0.001 upwards; 1 is the "
+        "model's own distribution",
+    )  # fmt: skip
+
+
+def add_rows(parser: argparse.ArgumentParser) -> None:
+    """How rows are processed besides the target's temperature, and the seed."""
+    parser.add_argument(
+        "--draft-temperature", type=float, metavar="T",
+        help="of the draft, 0 or from 0.001 upwards (default: the target's, and 0.6 where that is 0)",
+    )  # fmt: skip
+    parser.add_argument(
+        "--top-p", type=float, default=1.0, metavar="P",
+        help="keep the fewest most probable tokens that have the mass P, above 0 to 1 (default 1: keep all)",
+    )  # fmt: skip
+    parser.add_argument(
+        "--top-k", type=int, metavar="K", help="keep the K most probable tokens, from 1 (default: keep all)"
+    )
+    parser.add_argument(
+        "--seed", type=int, default=0, metavar="S", help="of all chance, a whole number from 0; same seed, same text "
+        "(default 0)",
+    )  # fmt: skip
 
 
 def add_sampling(parser: argparse.ArgumentParser, temperature: float = 0.8) -> None:
-    help = f"the target's (default {temperature:g})"
-    parser.add_argument("--temperature", type=float, default=temperature, metavar="T", help=help)
-    parser.add_argument("--draft-temperature", type=float, metavar="T", help="the draft's (default: the target's)")
-    parser.add_argument("--top-p", type=float, default=1.0, metavar="P", help="keep the most probable mass P")
-    parser.add_argument("--top-k", type=int, metavar="K", help="keep the K most probable tokens")
-    parser.add_argument("--seed", type=int, default=0, metavar="S", help="the same seed gives the same text")
-    parser.add_argument("--max-new-tokens", type=int, default=128, metavar="M", help="how many tokens to write at most")
+    add_temperature(parser, temperature)
+    add_rows(parser)
+    parser.add_argument(
+        "--max-new-tokens", type=int, default=128, metavar="M", help="tokens to write at most, from 1 (default 128)"
+    )
 
 
 def add_pair(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--target", metavar="ID", help="folder or hub name of the target (default: the embedded pair)")
-    parser.add_argument("--draft", metavar="ID", help="folder or hub name of the draft, or early-exit:N")
-    parser.add_argument("--device", default="auto", help="auto, cpu, cuda or mps")
-    parser.add_argument("--dtype", default="auto", help="auto, float32, bfloat16 or float16")
-    parser.add_argument("--offload", metavar="WHERE", help="a target larger than the device: auto, balanced, cpu, disk")
-    parser.add_argument("--offload-folder", metavar="DIR", help="for weights that cannot be read from where they lie")
+    parser.add_argument(
+        "--draft", metavar="ID", help="folder or hub name of the draft, or early-exit:N for the target's first N "
+        "layers (default: the embedded draft, and none where --target is given)",
+    )  # fmt: skip
+    parser.add_argument(
+        "--device", default="auto", metavar="WHERE", help="auto, cpu, cuda, cuda:N or mps (default auto: the fastest)"
+    )
+    parser.add_argument(
+        "--dtype", default="auto", metavar="FORMAT",
+        help="number format: auto, float32, bfloat16 or float16 (default auto: the fastest; float32 for equal texts)",
+    )  # fmt: skip
+    parser.add_argument(
+        "--offload",
+        metavar="WHERE",
+        help="a target larger than the device: auto, balanced, cpu or disk (default: none)",
+    )
+    parser.add_argument(
+        "--offload-folder", metavar="DIR", help="for weights that cannot be read from where they lie (default: none)"
+    )
 
 
 def loading(args: argparse.Namespace) -> dict[str, Any]:
@@ -57,12 +142,12 @@ def loading(args: argparse.Namespace) -> dict[str, Any]:
 
 
 def strategy(args: argparse.Namespace, kind: str, name: str) -> Any:
-    """The builder or rule called `name` with the parameters given on the command line.
+    """The builder, rule or drafter called `name` with the parameters given on the command line.
 
     Raises:
         ValueError: if the name is unknown or a value does not fit; parameters it does not have are left to the other.
     """
-    registry = BUILDERS if kind == "builder" else VERIFIERS
+    registry = REGISTRIES[kind]
     if name not in registry:
         raise ValueError(f"--{kind} must be one of {', '.join(registry)}; got {name!r}.")
     known = {field.name: field for field in fields(registry[name])}
@@ -81,6 +166,10 @@ def value_of(name: str, text: str, field: Any) -> Any:
             return {"true": True, "false": False}[text.lower()]
         if kind == "widths":
             return tuple(int(part) for part in text.split(","))
+        if kind == "choice":
+            return text
+        if kind == "names":
+            return tuple(part.strip() for part in text.split(","))
         if kind == "free":
             if text in ("auto", "measured"):
                 return text
@@ -105,7 +194,7 @@ def _numbers(text: str) -> list[float] | None:
 
 
 def refuse_unused(args: argparse.Namespace, *parts: Any) -> None:
-    """Raise for a parameter that neither the builder nor the rule has, or whose builder or rule was not named."""
+    """Raise for a parameter that nothing chosen has, or whose builder or rule was not named."""
     known = {field.name for part in parts for field in fields(part)}
     for key, value in vars(args).items():
         name = key.removeprefix("parameter_")
@@ -128,35 +217,14 @@ def config_from(args: argparse.Namespace) -> RunConfig:
     builder = strategy(args, "builder", args.builder)
     name = args.verifier or suited(builder, VERIFIERS, args.temperature)
     verifier = strategy(args, "verifier", name)
-    refuse_unused(args, builder, verifier)
+    drafter = strategy(args, "drafter", args.drafter)
+    refuse_unused(args, builder, verifier, drafter)
     return RunConfig(
         args.prompt, builder, verifier, args.temperature, args.top_p, args.top_k, args.draft_temperature,
-        args.max_new_tokens, args.seed,
+        args.max_new_tokens, args.seed, drafter,
     )  # fmt: skip
 
 
 def read_trace(path: str) -> Trace:
     """The trace in a file; a missing or damaged one is a sentence."""
-    try:
-        text = Path(path).read_text(encoding="utf-8")
-    except OSError as error:
-        raise ValueError(f"{path!r} cannot be read: {error.strerror}.") from None
-    except UnicodeDecodeError:
-        raise ValueError(f"{path!r} is not a trace: it is not UTF-8 text.") from None
-    return Trace.from_json(text)
-
-
-def check_folder(path: str) -> None:
-    """Raise for a file that could not be written for want of its folder, before the work that is to fill it."""
-    folder = Path(path).parent
-    if not folder.is_dir():
-        raise ValueError(f"{path!r} cannot be written: there is no folder {str(folder)!r}.")
-    if Path(path).is_dir():
-        raise ValueError(f"{path!r} cannot be written: it is a folder.")
-
-
-def write_file(path: str, text: str) -> None:
-    try:
-        Path(path).write_text(text, encoding="utf-8")
-    except OSError as error:
-        raise ValueError(f"{path!r} cannot be written: {error.strerror}.") from None
+    return Trace.from_json(read_text(path, "trace", MOST_TRACE))

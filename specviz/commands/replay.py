@@ -6,11 +6,11 @@ import argparse
 import os
 import sys
 
+from ..files import printable
 from ..record import Trace
-from .generate import paint, printable, summary
+from .generate import paint, summary
 from .options import read_trace
 
-HELP = "Show a recorded run: its text, coloured by where each token came from, and what it took."
 EXAMPLE = "run.json --steps"
 
 
@@ -35,4 +35,5 @@ def print_steps(trace: Trace) -> None:
     for step in trace.steps:
         end = "" if step.bonus is None else f", {'corrected' if step.corrected else 'bonus'} {step.pieces[-1]!r}"
         written = " ".join(repr(piece) for piece in step.pieces[: len(step.path)])
-        print(f"{step.index:4}  {len(step.path)} of {len(step.parents)} nodes accepted  {written}{end}")
+        drafted = len(step.parents) - 1  # the root was there already
+        print(f"{step.index + 1:4}  {len(step.path)} of {drafted} drafted nodes accepted  {written}{end}")

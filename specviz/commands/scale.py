@@ -8,23 +8,28 @@ from dataclasses import asdict
 from typing import Any
 
 from ..builders import BUILDERS
-from ..protocols import suited
-from ..scale import NODES, VOCABULARIES, Cost, scale
+from ..compatibility import suited
+from ..experiments.scale import NODES, VOCABULARIES, Cost, scale
 from ..verifiers import VERIFIERS
-from .options import add_pair, loading, strategy
+from .options import add_pair, add_rule, add_temperature, loading, strategy
 
-HELP = "Time a step and weigh its memory as the tree, the text and the vocabulary grow."
 EXAMPLE = "--temperature 0.8 --json"
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("--temperature", type=float, default=0.8, metavar="T", help="of both models (default 0.8)")
-    parser.add_argument("--verifier", help=f"the rule: {', '.join(VERIFIERS)} (default: the first suited one)")
-    lists = {"--sizes": ("N", NODES), "--contexts": ("TOKENS", None), "--vocabularies": ("V", VOCABULARIES)}
-    for name, (what, default) in lists.items():
+    add_temperature(parser, 0.8)
+    add_rule(parser, "the first one that suits the temperature")
+    lists = {
+        "--sizes": ("N", "nodes of a tree, 2 to 1024", NODES),
+        "--contexts": ("TOKENS", "tokens of the text before it, from 1", None),
+        "--vocabularies": ("V", "tokens of a vocabulary, 256 to 1000000", VOCABULARIES),
+    }
+    for name, (what, means, default) in lists.items():
         shown = "doubled up to the pair's limit" if default is None else ",".join(map(str, default))
-        parser.add_argument(name, metavar=f"{what},...", help=f"default {shown}")
-    parser.add_argument("--steps", type=int, default=6, metavar="N", help="how many steps a row counts (default 6)")
+        parser.add_argument(name, metavar=f"{what},...", help=f"{means} (default {shown})")
+    parser.add_argument(
+        "--steps", type=int, default=6, metavar="N", help="how many steps a row counts, from 1 (default 6)"
+    )
     add_pair(parser)
     parser.add_argument("--json", action="store_true", help="print the rows as JSON")
 
@@ -39,7 +44,7 @@ def run(args: argparse.Namespace) -> None:
         vocabularies=numbers("--vocabularies", args.vocabularies, 256, 10**6) or VOCABULARIES,
     )  # fmt: skip
     from ..models.pair import load_pair
-    from ..models.shapes import random_pair
+    from ..models.random_weights import random_pair
 
     pair = load_pair(args.target, args.draft, **loading(args))
     if pair.draft is None:

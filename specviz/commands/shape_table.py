@@ -10,13 +10,13 @@ from typing import TYPE_CHECKING, Any
 
 from ..acceptance import read_acceptance
 from ..builders import BUILDERS
+from ..compatibility import suited
 from ..config import RunConfig
-from ..protocols import suited
 from ..verifiers import VERIFIERS
 from .options import refuse_unused, strategy
 
 if TYPE_CHECKING:
-    from ..bench_shape import ShapeReport
+    from ..experiments.shapes import ShapeReport
 
 # Options that choose trained models, their texts, or another kind of benchmark.
 OTHERS = ("target", "draft", "offload", "offload_folder", "prompts", "preset", "same_text")
@@ -24,9 +24,9 @@ OTHERS = ("target", "draft", "offload", "offload_folder", "prompts", "preset", "
 
 def add_shape(parser: argparse.ArgumentParser) -> None:
     group = parser.add_argument_group("random weights in real shapes, to time the engine alone")
-    group.add_argument("--shape", metavar="NAME", help="shape of the target, llama-2-7b for one; or embedded")
-    group.add_argument("--draft-shape", metavar="NAME", help="shape of the draft, llama-68m for one")
-    group.add_argument("--context", type=int, metavar="N", help="tokens of text before the trees (default 128)")
+    group.add_argument("--shape", metavar="NAME", help="of the target, llama-2-7b for one; or embedded (default: none)")
+    group.add_argument("--draft-shape", metavar="NAME", help="of the draft, llama-68m for one; needed with --shape")
+    group.add_argument("--context", type=int, metavar="N", help="tokens before the trees, from 1 (default 128)")
 
 
 def run_shape(args: argparse.Namespace) -> None:
@@ -38,20 +38,24 @@ def run_shape(args: argparse.Namespace) -> None:
     recorded = read_acceptance(args.parameter_acceptance) if args.parameter_acceptance else None
     args.parameter_acceptance = None  # not the builder's: its trees have a shape in any case
     temperature = args.temperature or 0.0
-    builder = strategy(args, "builder", args.builder) if args.builder else BUILDERS["sequoia"](size=64, depth=10)
-    verifier = strategy(args, "verifier", args.verifier or suited(builder, VERIFIERS, temperature))
-    refuse_unused(args, *([builder] if args.builder else []), *([verifier] if args.verifier else []))
+    if len(args.verifier or ()) > 1:
+        raise ValueError("--shape times one rule; give --verifier once.")
+    builders = [strategy(args, "builder", name) for name in args.builder or ()]
+    rules = [strategy(args, "verifier", name) for name in args.verifier or ()]
+    refuse_unused(args, *builders, *rules)
+    builders = builders or [BUILDERS["sequoia"](size=64, depth=10)]
+    verifier = rules[0] if rules else VERIFIERS[suited(builders[0], VERIFIERS, temperature)]()
     config = RunConfig(
         temperature=temperature, verifier=verifier, top_p=args.top_p, top_k=args.top_k, seed=args.seed,
         draft_temperature=args.draft_temperature, max_new_tokens=args.max_new_tokens,
     )  # fmt: skip
-    from ..bench_shape import SIZES, as_dict, bench_shape, project
-    from ..models.shapes import random_pair
+    from ..experiments.shapes import SIZES, as_dict, bench_shape, project
+    from ..models.random_weights import random_pair
 
     context = 128 if args.context is None else args.context
     room = context + args.max_new_tokens + SIZES[-1]
     pair = random_pair(args.shape, args.draft_shape, args.device, args.dtype, room)
-    report = bench_shape(pair, config, [builder], context, SIZES, args.rounds, progress=_progress)
+    report = bench_shape(pair, config, builders, context, SIZES, args.rounds, progress=_progress)
     projection = None if recorded is None else project(report, recorded)
     if args.json:
         print(json.dumps(as_dict(report, projection), indent=1))
@@ -60,7 +64,7 @@ def run_shape(args: argparse.Namespace) -> None:
 
 
 def print_report(report: ShapeReport, projection: dict[str, Any] | None) -> None:
-    from ..bench_shape import RANDOM
+    from ..experiments.shapes import RANDOM
 
     where = f"{report.pair['dtype']} on {report.pair['device']}"
     print(f"{report.pair['name']}, {where}, {report.context} tokens of context\n{RANDOM}\n")
@@ -86,13 +90,23 @@ def print_report(report: ShapeReport, projection: dict[str, Any] | None) -> None
 
 
 def print_rows(rows: Sequence) -> None:
-    """What `bench` measured of transformers, plain decoding and builders, a line each."""
-    print(f"{'method':58} tokens/s  a pass  ratio   ms a step: draft  target  verify  other  overhead")
+    """What `bench` measured, a line a method: against plain decoding, against transformers, and where time went."""
+    others = list(rows[0].against)
+    print("tokens per second against own plain decoding [smallest, largest round], and against", " and ".join(others))
+    heads = "".join(f"{name.split()[-1]:>10}" for name in others)
+    print(
+        f"{'plain':>6}{'':14}{heads}  {'method':54} tokens/s  a pass   "
+        "ms a step: draft  target  verify  other  overhead"
+    )
     for row in rows:
         parts = "" if row.seconds is None else "  ".join(f"{1000 * x:6.2f}" for x in row.seconds.values())
         over = "" if row.overhead is None else f"{row.overhead:9.1%}"
         name = row.method if row.lossless else f"{row.method} (lossy)"
-        print(f"{name:58} {row.tokens_per_s:8.1f} {row.tokens_per_pass:7.2f} {row.ratio:6.2f}  {parts:>32} {over}")
+        ratios = "".join(f"{ratio:10.2f}" for ratio in row.against.values())
+        print(
+            f"{row.speedup:6.2f} [{row.low:.2f}, {row.high:.2f}]{ratios}  {name:54} "
+            f"{row.tokens_per_s:8.1f} {row.tokens_per_pass:7.2f}  {parts:>32} {over}"
+        )
 
 
 def _progress(message: str) -> None:

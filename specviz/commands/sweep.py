@@ -8,12 +8,12 @@ import sys
 from pathlib import Path
 from typing import Any
 
-from ..sweep import Results, here, on_ray
-from ..sweep_grid import cells_of, key_of, read_grid
+from ..experiments.sweep import Results, here, on_ray
+from ..experiments.sweep_grid import cells_of, key_of, read_grid
+from ..files import check_output, held, printable
+from ..measure.by_text import plus_minus
 from .bench import built_in_prompts
-from .options import check_folder
 
-HELP = "Measure a grid of pairs, builders, rules, temperatures and sizes, and go on where it was interrupted."
 EXAMPLE = "grid.toml --out results.jsonl"
 PROMPTS = 8  # of the built-in ones, where the grid has none of its own
 
@@ -25,9 +25,13 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "verifiers, temperatures, sizes, kinds (bench, calibrate) and prompts, and with max_new_tokens, seed and width",
     )  # fmt: skip
     parser.add_argument("--out", metavar="FILE", help="results, a JSON object a line (default: CONFIG.results.jsonl)")
-    parser.add_argument("--ray", metavar="ADDRESS", help="measure on this Ray cluster (needs ray) instead of here")
-    parser.add_argument("--cpus", type=float, default=1, metavar="N", help="CPUs that a cell takes of the cluster")
-    parser.add_argument("--gpus", type=float, default=0, metavar="N", help="GPUs that a cell takes of the cluster")
+    parser.add_argument("--ray", metavar="ADDRESS", help="measure on this Ray cluster, needs ray (default: here)")
+    parser.add_argument(
+        "--cpus", type=float, default=1, metavar="N", help="CPUs that a cell takes of the cluster, from 0 (default 1)"
+    )
+    parser.add_argument(
+        "--gpus", type=float, default=0, metavar="N", help="GPUs that a cell takes of the cluster, from 0 (default 0)"
+    )
     parser.add_argument("--json", action="store_true", help="print the outcomes as JSON")
 
 
@@ -36,20 +40,32 @@ def run(args: argparse.Namespace) -> int:
     if not (args.cpus >= 0 and args.gpus >= 0):
         raise ValueError("--cpus and --gpus must be numbers from 0.")
     path = args.out or str(Path(args.config).with_suffix(".results.jsonl"))
-    check_folder(path)
+    check_output(path, args.config)
     try:
+        results = measure(path, cells, prompts, args)
+    except OSError as error:
+        raise ValueError(f"{path!r} cannot be written: {error.strerror}.") from None
+    found = [results.outcomes[key_of(cell)] for cell in cells]
+    try:
+        lines = list(map(told, found))
+    except (KeyError, TypeError, ValueError):
+        raise ValueError(f"results {path!r} are damaged: a result lacks its numbers; take its line out.") from None
+    print(json.dumps(found, indent=1) if args.json else printable("\n".join(lines)))
+    return 1 if any("failed" in outcome for outcome in found) else 0
+
+
+def measure(path: str, cells: list[dict], prompts: list[str], args: argparse.Namespace) -> Results:
+    """Measure what the file of results lacks, while no other sweep writes it."""
+    with held(path):
         results = Results(path)
         todo = [cell for cell in cells if results.lacks(cell)]
-        print(f"{len(cells)} cells, {len(cells) - len(todo)} of them in {path} already", file=sys.stderr, flush=True)
+        there = f"{len(cells) - len(todo)} of them in {printable(path)} already"
+        print(f"{len(cells)} cells, {there}", file=sys.stderr, flush=True)
         outcomes = on_ray(todo, prompts, args.ray, args.cpus, args.gpus) if args.ray else here(todo, prompts)
         for done, outcome in enumerate(outcomes, 1):
             results.add(outcome)
             progress(done, len(todo))
-    except OSError as error:
-        raise ValueError(f"{path!r} cannot be written: {error.strerror}.") from None
-    found = [results.outcomes[key_of(cell)] for cell in cells]
-    print(json.dumps(found, indent=1) if args.json else "\n".join(map(told, found)))
-    return 1 if any("failed" in outcome for outcome in found) else 0
+    return results
 
 
 def told(outcome: dict[str, Any]) -> str:
@@ -67,7 +83,7 @@ def told(outcome: dict[str, Any]) -> str:
         return f"{what}: acceptance {' '.join(f'{p:.3f}' for p in found['acceptance'][:6])}"
     mark = "" if found["lossless"] else " (lossy)"
     return (
-        f"{what}{mark}: {found['tokens_per_pass']:.2f} ± {found['standard_error']:.2f} tokens a pass, "
+        f"{what}{mark}: {found['tokens_per_pass']:.2f}{plus_minus(found['standard_error'])} tokens a pass, "
         f"{found['tokens_per_s']:.1f} tokens/s"
     )
 

@@ -11,7 +11,6 @@ from ..builders import BUILDERS
 from ..builders.filling import StaticBuilder
 from .options import add_strategy, refuse_unused, strategy, value_of
 
-HELP = "Print the shape a builder would draft, with no model."
 EXAMPLE = "--builder sequoia --acceptance vector.json --size 128 --depth 10 --json"
 
 

@@ -13,8 +13,8 @@ from typing import Any
 import numpy as np
 import torch
 
+from ..passes.session import HuggingFaceModel, HuggingFaceSession
 from ..tree import TokenTree
-from .huggingface import HuggingFaceModel, HuggingFaceSession
 
 
 def layers_asked(draft: str) -> int | None:

@@ -12,7 +12,7 @@ from typing import Any
 
 import torch
 
-from .offload import check_offload, device_map
+from ..passes.offload import check_offload, device_map
 
 DTYPES = {"float32": torch.float32, "bfloat16": torch.bfloat16, "float16": torch.float16}
 
@@ -135,7 +135,10 @@ def _found(role: str, name: str, load: Callable[..., Any]) -> Any:
 
 
 def longest_text(role: str, config: Any) -> int:
-    """The longest text a model can hold, in tokens: its positions, and where its attention looks back less far, that.
+    """The longest text a model can be given, in tokens.
+
+    That is its positions; where attention looks back less far, that window; and where rotary positions change with the
+    length of the text, the length at which they do: what was read before would have to be read again.
 
     Raises:
         ValueError: if it remembers in another way than by attention, which cannot follow the branches of a tree.
@@ -148,8 +151,27 @@ def longest_text(role: str, config: Any) -> int:
             f"{role} has layers of kind {', '.join(sorted(unknown))}, which cannot read the branches of a tree; "
             "choose a model with plain attention in every layer."
         )
-    longest = getattr(config, "max_position_embeddings", None) or 2048
-    return min(longest, sliding) if "sliding_attention" in kinds else longest
+    longest = [getattr(config, "max_position_embeddings", None) or 2048]
+    if "sliding_attention" in kinds:
+        longest.append(sliding)
+    if "local" in getattr(config, "attention_layers", ["local"]):
+        longest += _windows(config)
+    return min([*longest, *_switches(config)])
+
+
+def _windows(config: Any) -> list[int]:
+    """How far attention looks back by any other name than `sliding_window`."""
+    named = ((name, value) for name, value in vars(config).items() if "window" in name and "sliding" not in name)
+    return [value for name, value in named if type(value) is int and value > 0 and not name.endswith("layers")]
+
+
+def _switches(config: Any) -> list[int]:
+    """The lengths of text at which rotary positions change (longrope)."""
+    rotary = getattr(config, "rope_parameters", None) or {}
+    parts = [part for part in (rotary, *rotary.values()) if isinstance(part, dict)]
+    name = "original_max_position_embeddings"
+    found = [part.get(name) or getattr(config, name, None) for part in parts if part.get("rope_type") == "longrope"]
+    return [length for length in found if length]
 
 
 def _check_name(role: str, name: str) -> None:

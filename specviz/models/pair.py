@@ -6,15 +6,15 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
-from ..acceptance import ASSETS
+from ..passes.session import HuggingFaceModel, HuggingFaceSession
+from ..paths import PAIR as EMBEDDED
+from .drafts import draft_model
 from .early_exit import first_layers, layers_asked
-from .huggingface import HuggingFaceModel, HuggingFaceSession
 from .loading import choose_device, choose_dtype, load_model, load_tokenizer, longest_text
 from .selftest import check_tree_reading
 from .text import TokenText
 
 Progress = Callable[[float, str], None]
-EMBEDDED = ASSETS / "pair"
 
 
 class HuggingFacePair:
@@ -26,6 +26,7 @@ class HuggingFacePair:
         max_positions: the longest text both can hold, in tokens.
         eos_ids: tokens that end a text.
         info: name and description, plain JSON data.
+        beside: the folder that holds the target's, where drafters trained for it lie too; None for one from the hub.
     """
 
     def __init__(
@@ -36,11 +37,21 @@ class HuggingFacePair:
         max_positions: int,
         eos_ids: frozenset[int],
         info: dict[str, Any],
+        beside: Path | None = None,
     ) -> None:
         self.target, self.draft, self.text = target, draft, text
         self.vocab_size = target.vocab_size
+        self.beside = beside
+        self._drafts: dict[tuple, Any] = {}
         self.max_positions, self.eos_ids, self.info = max_positions, eos_ids, info
         self.encode, self.decode, self.piece, self.stream = text.encode, text.decode, text.piece, text.stream
+
+    def drafter(self, kind: str, **parameters: Any) -> Any:
+        """What the pair can draft with besides its draft, loaded at the first use; see `drafts.DRAFTS`."""
+        key = (kind, *sorted(parameters.items()))
+        if key not in self._drafts:
+            self._drafts[key] = draft_model(self, kind, **parameters)
+        return self._drafts[key]
 
     def open(self, tokens: Sequence[int]) -> tuple[HuggingFaceSession, HuggingFaceSession | None]:
         """Fresh sessions of target and draft that start with `tokens`."""
@@ -84,9 +95,7 @@ def load_pair(
     folder = None if offload_folder is None else str(offload_folder)
 
     tell(0.0, "Reading the tokenizer")
-    tokenizer = load_tokenizer("target", target)
-    if draft is not None and not early:
-        check_vocabularies(tokenizer, load_tokenizer("draft", draft))
+    tokenizer = look_at(target, draft)
     tell(0.1, "Loading the target")
     model = HuggingFaceModel(load_model("target", target, chosen_device, chosen_dtype, offload, folder))
     limit = longest_text("target", model.model.config)
@@ -115,7 +124,21 @@ def load_pair(
         "max_positions": limit,
     }
     tell(1.0, "Ready")
-    return HuggingFacePair(model, drafter, text, limit, end_of_text(model.model, tokenizer), info)
+    place = Path(target).expanduser()
+    beside = place.resolve().parent if place.is_dir() else None
+    return HuggingFacePair(model, drafter, text, limit, end_of_text(model.model, tokenizer), info, beside)
+
+
+def look_at(target: str, draft: str | None) -> Any:
+    """The tokenizer of a pair, after all that can be known of it without its weights; arguments as in `load_pair`.
+
+    Raises:
+        ValueError: if a model is unknown, or the two do not share a vocabulary.
+    """
+    tokenizer = load_tokenizer("target", target)
+    if draft is not None and not layers_asked(draft):
+        check_vocabularies(tokenizer, load_tokenizer("draft", draft))
+    return tokenizer
 
 
 def check_vocabularies(target: Any, draft: Any) -> None:

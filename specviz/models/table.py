@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from typing import Any
 
 import numpy as np
 
@@ -36,9 +37,10 @@ class TableSession:
     def __init__(self, model: TableModel, tokens: Sequence[int]) -> None:
         self.model = model
         self.context = list(tokens)
+        self._tree: TokenTree | None = None
 
     def forward(self, tree: TokenTree, nodes: Sequence[int]) -> np.ndarray:
-        rows = []
+        self._tree, rows = tree, []
         for node in nodes:
             path = []
             while node > 0:
@@ -50,18 +52,76 @@ class TableSession:
     def commit(self, tree: TokenTree, path: Sequence[int], emitted: Sequence[int]) -> None:
         self.context.extend(emitted)
 
+    # A table's "hidden state" after a token is the last tokens themselves: rows that depend on it are easily made.
+
+    def watch(self) -> np.ndarray:
+        return np.array([remembered(self.context[: i + 1]) for i in range(len(self.context) - 1)])
+
+    def features(self, nodes: Sequence[int]) -> np.ndarray:
+        return np.array([remembered([*self.context, *self._below(node)]) for node in nodes])
+
+    def _below(self, node: int) -> list[int]:
+        return [self._tree.tokens[step] for step in self._tree.topology.path(node)]
+
+
+def remembered(tokens: Sequence[int]) -> list[int]:
+    """The last `MEMORY` tokens, -1 where there are not so many."""
+    last = [int(token) for token in tokens[-MEMORY:]]
+    return [-1] * (MEMORY - len(last)) + last
+
+
+def known(feature: np.ndarray) -> list[int]:
+    """The tokens that a feature of a table stands for."""
+    return [int(token) for token in feature if token >= 0]
+
+
+class ToyEagle(TableSession):
+    """A table whose rows depend on the target's last feature, the root and the tokens drafted after it."""
+
+    def take(self, features: np.ndarray) -> None:
+        self._feature = features[-1] if len(features) else None
+
+    def forward(self, tree: TokenTree, nodes: Sequence[int]) -> np.ndarray:
+        self._tree = tree
+        above = [*known(self._feature), self.context[-1]]
+        return np.array([self.model.logits([*above, *self._below(node)]) for node in nodes])
+
+
+class ToyDraft:
+    """A toy of something a pair can draft with.
+
+    Args:
+        session: makes a session of (model, tokens).
+        model: its tables.
+    """
+
+    def __init__(self, session: Callable[..., Any], model: Any) -> None:
+        self.session, self.model = session, model
+
+    def open(self, tokens: Sequence[int], target: TableSession) -> Any:
+        return self.session(self.model, tokens)
+
 
 class TablePair:
     """A pair of table models over the letters a, b, c, ...; see `toy_pair`."""
 
     def __init__(
-        self, target: TableModel, draft: TableModel | None, vocab_size: int, eos_ids: Sequence[int], name: str
+        self,
+        target: TableModel,
+        draft: TableModel | None,
+        vocab_size: int,
+        eos_ids: Sequence[int],
+        name: str,
+        toys: dict[str, Callable[..., Any]] | None = None,
     ) -> None:
         self.target, self.draft = target, draft
         self.vocab_size = vocab_size
         self.max_positions = 4096
         self.eos_ids = frozenset(eos_ids)
         self.info = {"name": name, "vocab_size": vocab_size}
+        self.toys = toys or {}
+        letters = "".join(map(self.piece, range(min(vocab_size, 26))))
+        self.library = [("alphabet.txt", 2 * letters), ("echo.txt", letters[:2] * 3 + letters[-1])]
 
     def encode(self, text: str) -> list[int]:
         return [ord(letter) % self.vocab_size for letter in text]
@@ -74,6 +134,12 @@ class TablePair:
 
     def stream(self, context: Sequence[int]) -> Callable[[int], str]:
         return self.piece
+
+    def drafter(self, kind: str, **parameters: Any) -> Any:
+        """A toy of the kind: tables that read what the real one reads."""
+        if kind not in self.toys:
+            raise ValueError(f"{self.info['name']} has nothing to draft with under the name {kind!r}.")
+        return self.toys[kind](**parameters)
 
     def open(self, tokens: Sequence[int]) -> tuple[TableSession, TableSession | None]:
         draft = None if self.draft is None else TableSession(self.draft, tokens)
@@ -99,4 +165,17 @@ def toy_pair(vocab: int = 3, seed: int = 0, closeness: float = 0.6, eos: Sequenc
 
     target = TableModel(lambda context: noise(0, context))
     draft = TableModel(lambda context: closeness * noise(0, context) + (1 - closeness) * noise(1, context))
-    return TablePair(target, draft, vocab, eos, f"toy tables (vocabulary {vocab}, seed {seed})")
+
+    def blended(kind: int) -> TableModel:
+        return TableModel(lambda context: closeness * noise(0, context) + (1 - closeness) * noise(kind, context))
+
+    def heads(heads: int) -> Callable[[np.ndarray], np.ndarray]:
+        tables = [blended(1000 + level) for level in range(heads)]
+        return lambda feature: np.array([table.logits(known(feature)) for table in tables])
+
+    toys = {
+        "early-exit": lambda layers: ToyDraft(TableSession, blended(1 + layers)),
+        "medusa": heads,
+        "eagle": lambda: ToyDraft(ToyEagle, blended(2000)),
+    }
+    return TablePair(target, draft, vocab, eos, f"toy tables (vocabulary {vocab}, seed {seed})", toys)

@@ -8,6 +8,7 @@ from functools import lru_cache
 from typing import Any
 
 UNFINISHED = "\ufffd"  # what a decoder writes for bytes that are no whole character
+WINDOW = 8  # tokens that are decoded again before a new one
 
 
 class TokenText:
@@ -19,6 +20,7 @@ class TokenText:
 
     def __init__(self, tokenizer: Any) -> None:
         self.tokenizer = tokenizer
+        self._fast = _plain_decoder(tokenizer)
         self.special = frozenset(tokenizer.all_special_ids)
         self.piece = lru_cache(maxsize=None)(self._piece)
 
@@ -38,9 +40,10 @@ class TokenText:
 
     def decode(self, tokens: Sequence[int]) -> str:
         """The text of `tokens`, without special tokens and without tidying spaces."""
-        return self.tokenizer.decode(
-            [int(token) for token in tokens], skip_special_tokens=True, clean_up_tokenization_spaces=False
-        )
+        tokens = list(map(int, tokens))
+        if self._fast is not None:
+            return self._fast(tokens, skip_special_tokens=True)
+        return self.tokenizer.decode(tokens, skip_special_tokens=True, clean_up_tokenization_spaces=False)
 
     def _piece(self, token: int) -> str:
         r"""One token as a person reads it; bytes that are no whole character look like \xe2."""
@@ -62,19 +65,33 @@ class TokenText:
         A character whose bytes are spread over several tokens is returned with the last of them, so an unfinished one
         at the very end never is; otherwise the parts add up to the decoded whole.
         """
-        window = list(context[-8:])  # enough to know whether the next word needs its space
+        window = list(context[-WINDOW:])  # enough to know whether the next word needs its space
         known = len(window)  # tokens of the window whose text has been returned
+        before = self.decode(window)  # their text
 
         def add(token: int) -> str:
-            nonlocal window, known
+            nonlocal window, known, before
             window.append(int(token))
-            before, text = self.decode(window[:known]), self.decode(window)
+            text = self.decode(window)
             if len(text) <= len(before) or text.endswith(UNFINISHED):
                 return ""
-            window, known = window[known:], len(window) - known
-            return text[len(before) :]
+            added = text[len(before) :]
+            if len(window) > 2 * WINDOW:  # a long one takes long to decode
+                window = window[known:]
+                text = self.decode(window)
+            known, before = len(window), text
+            return added
 
         return add
+
+
+def _plain_decoder(tokenizer: Any) -> Callable[..., str] | None:
+    """The decoder below transformers' own, where that would do nothing but call it, at four times the cost."""
+    from transformers import PreTrainedTokenizerFast as Fast
+
+    own = type(tokenizer)
+    wraps = isinstance(tokenizer, Fast) and own.decode is Fast.decode and own._decode is Fast._decode
+    return tokenizer.backend_tokenizer.decode if wraps else None
 
 
 def _bytes_of(written: str) -> bytes:

@@ -16,9 +16,8 @@ from . import (
     bounds,
     cost,
     depth,
-    doubt,
+    draft_entropy,
     length,
-    lengths,
     marginal,
     policies,
     predicted,
@@ -26,6 +25,7 @@ from . import (
     ratio,
     rejection,
     ribbon,
+    run_strip,
     shapes,
     speedup,
     sweep,
@@ -40,7 +40,7 @@ PLOTS = {
     "depth": depth,  # of a DepthAcceptance
     "rejection": rejection,  # of RejectionRates
     "probability": probability,  # of a Doubt
-    "doubt": doubt,  # of a Doubt
+    "doubt": draft_entropy,  # of a Doubt
     "length": length,  # of a Doubt
     "bounds": bounds,  # of a Doubt
     "ratio": ratio,  # of a Doubt
@@ -54,7 +54,7 @@ PLOTS = {
     "top_p": top_p,  # of a TopP
     "transfer": transfer,  # of Transfers
     "temperature": temperature,  # of Promises by temperature
-    "lengths": lengths,  # of a Trace
+    "lengths": run_strip,  # of a Trace
     "ribbon": ribbon,  # of a Trace
     "tree": tree,  # of a Step
     "blocks": blocks,  # of trees' shapes

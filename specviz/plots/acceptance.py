@@ -7,13 +7,13 @@ from typing import NamedTuple
 
 import plotly.graph_objects as go
 
-from ..measure import Acceptance
+from ..measure.on_text import Acceptance
 from . import theme
 
 TITLE = "Acceptance by rank"
 HOW_TO_READ = (
     "Each mark is the chance that the k-th child of a node is accepted once its parent is; a steep fall means that a "
-    "chain does nearly as well as a tree, a long tail that wide trees pay. Bars are 95 % Wilson intervals."
+    "chain does nearly as well as a tree, a long tail that wide trees pay. Bars are 95 % intervals over texts."
 )
 
 

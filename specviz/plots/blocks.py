@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 import plotly.graph_objects as go
 
-from ..orders import ORDERS, count_blocks, fewest_blocks
+from ..theory.mask_order import ORDERS, count_blocks, fewest_blocks
 from ..tree import Topology
 from . import theme
 

@@ -7,8 +7,8 @@ from typing import NamedTuple
 
 import plotly.graph_objects as go
 
-from ..measure_nodes import Doubt
-from ..theory import bretagnolle_huber_bound, entropy_estimate, pinsker_bound
+from ..measure.on_nodes import Doubt
+from ..theory.bounds import bretagnolle_huber_bound, entropy_estimate, pinsker_bound
 from . import theme
 
 TITLE = "Acceptance and its lower bounds"

@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 import plotly.graph_objects as go
 
-from ..measure_traces import DepthAcceptance
+from ..measure.in_traces import DepthAcceptance
 from . import theme
 
 TITLE = "Acceptance by level and rank"
@@ -29,7 +29,9 @@ def info(found: DepthAcceptance) -> Info:
     """The matrix of recorded runs."""
     labels = tuple(
         tuple(
-            "never tried" if cell is None else f"{hits} of {tried} accepted, [{cell[0]:.3f}, {cell[1]:.3f}]"
+            f"{hits} of {tried} accepted" + (f", [{cell[0]:.3f}, {cell[1]:.3f}]" if cell else "")
+            if tried
+            else "never tried"
             for hits, tried, cell in zip(*rows, strict=True)
         )
         for rows in zip(found.accepted, found.tried, found.intervals, strict=True)

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from ..measure_nodes import LONGEST, Doubt
-from . import doubt
-from .doubt import Info, draw
+from ..measure.on_nodes import LONGEST, Doubt
+from . import draft_entropy
+from .draft_entropy import Info, draw
 
 __all__ = ["HOW_TO_READ", "TITLE", "draw", "info"]
 
-TITLE = doubt.TITLES["accepted_length"]
+TITLE = draft_entropy.TITLES["accepted_length"]
 HOW_TO_READ = (
     f"Each dot is a position of the text: how many tokens of a chain of at most {LONGEST}, drafted there, are expected "
     "to be accepted. The line joins the means of equally full bins. Where the draft doubts, a long chain is wasted."
@@ -17,4 +17,4 @@ HOW_TO_READ = (
 
 def info(found: Doubt) -> Info:
     """The dots and bins of a measurement."""
-    return doubt.info(found, "accepted_length")
+    return draft_entropy.info(found, "accepted_length")

@@ -7,8 +7,8 @@ from typing import NamedTuple
 
 import plotly.graph_objects as go
 
-from ..cost_table import CostTable
-from ..forecast import marginal_values
+from ..speed.forecast import marginal_values
+from ..speed.table import CostTable
 from . import theme
 
 TITLE = "What the next node brings and costs"

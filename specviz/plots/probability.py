@@ -6,9 +6,9 @@ from typing import NamedTuple
 
 import plotly.graph_objects as go
 
-from ..measure_nodes import Doubt
+from ..measure.on_nodes import Doubt
 from . import theme
-from .doubt import binned
+from .draft_entropy import binned
 
 TITLE = "Draft probability and acceptance"
 HOW_TO_READ = (

@@ -8,7 +8,7 @@ from typing import NamedTuple
 import numpy as np
 import plotly.graph_objects as go
 
-from ..measure_nodes import Doubt
+from ..measure.on_nodes import Doubt
 from . import theme
 
 TITLE = "Cross entropy over entropy of the draft"

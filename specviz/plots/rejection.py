@@ -7,8 +7,8 @@ from typing import NamedTuple
 
 import plotly.graph_objects as go
 
-from ..measure_nodes import RejectionRates
-from ..theory import fit_power_law
+from ..measure.on_nodes import RejectionRates
+from ..theory.bounds import fit_power_law
 from . import theme
 
 TITLE = "Rejection rate by number of children"

@@ -9,8 +9,8 @@ from typing import NamedTuple
 import plotly.graph_objects as go
 
 from ..builders.sequoia import best_trees
-from ..forecast import shape_curves
-from ..theory import leaf_bound, plateaus, tail_bound
+from ..speed.forecast import shape_curves
+from ..theory.bounds import leaf_bound, plateaus, tail_bound
 from . import theme
 
 TITLE = "Expected tokens per pass by tree size"

@@ -7,8 +7,8 @@ from typing import NamedTuple
 
 import plotly.graph_objects as go
 
-from ..cost_table import CostTable
-from ..forecast import sweep_sequences
+from ..speed.forecast import sweep_sequences
+from ..speed.table import CostTable
 from . import theme
 
 TITLE = "k sequences by number and length"

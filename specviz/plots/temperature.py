@@ -6,7 +6,7 @@ from collections.abc import Mapping
 
 import plotly.graph_objects as go
 
-from ..promises import Promise
+from ..speed.promises import Promise
 from . import predicted, theme
 from .predicted import Info, Point
 

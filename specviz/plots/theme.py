@@ -59,12 +59,12 @@ def series(place: int) -> dict:
     }
 
 
-def error_bars(values: Sequence[float], low: Sequence[float], high: Sequence[float]) -> dict:
-    """Error bars from intervals."""
+def error_bars(values: Sequence[float], low: Sequence[float | None], high: Sequence[float | None]) -> dict:
+    """Error bars from intervals; none where there is None."""
     return {
         "type": "data", "symmetric": False, "thickness": 1, "width": 3,
-        "array": [max(0.0, above - value) for value, above in zip(values, high, strict=True)],
-        "arrayminus": [max(0.0, value - below) for value, below in zip(values, low, strict=True)],
+        "array": [end if end is None else max(0.0, end - value) for value, end in zip(values, high, strict=True)],
+        "arrayminus": [end if end is None else max(0.0, value - end) for value, end in zip(values, low, strict=True)],
     }  # fmt: skip
 
 

@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 import plotly.graph_objects as go
 
-from ..studies import Transfer
+from ..experiments.studies import Transfer
 from . import theme
 
 TITLE = "A vector from one kind of text, run on another"
@@ -46,8 +46,8 @@ def draw(info: Info) -> go.Figure:
         fig.add_bar(
             x=where, y=[row.measured for row in rows], name=f"tree planned for {planned}", offsetgroup=planned,
             marker={"color": colour, "pattern": {"shape": ("", "/", "x")[place % 3]}}, opacity=0.75,
-            error_y={"type": "data", "array": [2 * row.standard_error for row in rows], "thickness": 1.5, "width": 4,
-                     "color": theme.TEXT},
+            error_y={"type": "data", "array": [row.standard_error and 2 * row.standard_error for row in rows],
+                     "thickness": 1.5, "width": 4, "color": theme.TEXT},
             hovertemplate="%{y:.2f} tokens measured",
         )  # fmt: skip
         fig.add_bar(

@@ -9,7 +9,7 @@ import plotly.graph_objects as go
 from ..record import Step
 from ..tree import Topology
 from . import theme
-from .layout import place
+from .tree_layout import place
 
 TITLE = "Step"
 HOW_TO_READ = (

@@ -1,1 +1,1 @@
-"""The parts of `specviz.train`: corpus, samples, distillation, the resumable loop, the report."""
+"""The parts of `specviz.training.train`: corpus, samples, distillation, the resumable loop, the report."""

@@ -64,7 +64,9 @@ def read_documents(text_files: list[str | Path], code_folder: str | Path | None 
 
 
 def split_chapters(text: str) -> list[str]:
-    """Cut running prose before each heading, unless what stands before it is too short to be a chapter."""
+    """Cut prose at end-of-text marks; where it has none, before each heading that ends a chapter of some length."""
+    if END_OF_TEXT in text:
+        return [part.strip() for part in text.split(END_OF_TEXT) if part.strip()]
     chapters, current, size = [], [], 0
     for paragraph in re.split(r"\n\s*\n", text.strip()):
         if size >= SHORTEST_CHAPTER and _is_heading(paragraph):

@@ -4,9 +4,11 @@ import math
 import os
 import signal
 import threading
+import time
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 from dataclasses import asdict, dataclass
+from functools import cache
 from pathlib import Path
 
 import torch
@@ -16,8 +18,9 @@ from torch import nn
 from tqdm import tqdm
 
 from ..models.loading import choose_dtype
+from .muon import Muon
 
-WARM_UP = 0.02
+WARM_UP_STEPS = 50
 SAVE_EVERY_SECONDS = 60.0
 BAR = "{desc}: {percentage:3.0f}% |{bar}| {postfix}"
 
@@ -40,33 +43,38 @@ def fit(
     rate: float,
     tokens_per_step: int,
     clock: Callable[[], float],
+    *,
+    schedule: Callable[[float], float] | None = None,
+    matrix_rate: float | None = None,
 ) -> Progress:
-    """Minimise `batch_loss(step, share of the time spent)` by AdamW for `seconds`, from `checkpoint` if there is one.
+    """Minimise `batch_loss(step, share of the time spent)` for `seconds`, from `checkpoint` if there is one.
+
+    By AdamW at `rate`; with `matrix_rate` the matrices between embedding and output head by Muon at that rate.
+    `schedule`: rate at a share of the time, in units of its peak (default `cosine`).
 
     What a step sees must follow from its number alone: then the number is the whole state of the random
     generators, and a run that was cut off goes on with the very batch it would have seen. An interrupt or a
     termination signal ends the phase after the step in hand: the state is saved, KeyboardInterrupt raised.
     """
-    weights = dict(model.named_parameters())
-    groups = [
-        {"params": [p for p in weights.values() if p.ndim > 1], "weight_decay": 0.1},
-        {"params": [p for p in weights.values() if p.ndim <= 1], "weight_decay": 0.0},
-    ]
-    optimizer = torch.optim.AdamW(groups, lr=rate, betas=(0.9, 0.95))
-    now = _restore(checkpoint, weights, optimizer) if checkpoint.exists() else Progress()
+    schedule, weights = schedule or cosine, dict(model.named_parameters())
+    optimizers = _optimizers(weights, rate, matrix_rate)
+    now = _restore(checkpoint, weights, optimizers) if checkpoint.exists() else Progress()
     start, saved, began = now, now.seconds, clock() - now.seconds
     device = next(iter(weights.values())).device
     model.train()
     with _stop_requests() as stop, tqdm(desc=name, total=seconds, initial=now.seconds, bar_format=BAR) as bar:
         while (spent := clock() - began) < seconds and not stop.is_set():
-            for group in optimizer.param_groups:
-                group["lr"] = rate * schedule(spent / seconds)
+            height = min(1.0, (now.step + 1) / WARM_UP_STEPS) * schedule(spent / seconds)
+            for optimizer in optimizers:
+                for group in optimizer.param_groups:
+                    group["lr"] = group["peak"] * height
             with autocast(device):
                 loss = batch_loss(now.step, spent / seconds)
             loss.backward()
             nn.utils.clip_grad_norm_(model.parameters(), 1.0)
-            optimizer.step()
-            optimizer.zero_grad()
+            for optimizer in optimizers:
+                optimizer.step()
+                optimizer.zero_grad()
             value = loss.item()
             now = Progress(now.step + 1, clock() - began, value if now.step == 0 else 0.98 * now.loss + 0.02 * value)
             pace = (now.step - start.step) * tokens_per_step / max(now.seconds - start.seconds, 1e-9)
@@ -74,43 +82,83 @@ def fit(
             bar.set_postfix_str(f"loss {now.loss:.3f}, {pace:,.0f} tokens/s, {left} left", refresh=False)
             bar.update(min(now.seconds, seconds) - bar.n)
             if now.seconds - saved > SAVE_EVERY_SECONDS:
-                _save(checkpoint, weights, optimizer, now)
+                _save(checkpoint, weights, optimizers, now)
                 saved = now.seconds
-        _save(checkpoint, weights, optimizer, now)
+        _save(checkpoint, weights, optimizers, now)
         if stop.is_set():
             raise KeyboardInterrupt
     model.eval()
     return now
 
 
-def schedule(share: float) -> float:
-    """Learning rate at a share of the phase's time, in units of its peak: a short linear rise, a cosine to zero."""
-    if share < WARM_UP:
-        return (share + 1e-3) / (WARM_UP + 1e-3)
-    return 0.5 * (1 + math.cos(math.pi * min(1.0, (share - WARM_UP) / (1 - WARM_UP))))
+def _optimizers(
+    weights: dict[str, nn.Parameter], rate: float, matrix_rate: float | None
+) -> list[torch.optim.Optimizer]:
+    """AdamW for everything, or for what is no matrix between embedding and head, with Muon for those."""
+    matrices = [p for name, p in weights.items() if p.ndim == 2 and ".layers." in name and matrix_rate is not None]
+    others = [p for p in weights.values() if all(p is not m for m in matrices)]
+    groups = [
+        {"params": [p for p in others if p.ndim > 1], "weight_decay": 0.1},
+        {"params": [p for p in others if p.ndim <= 1], "weight_decay": 0.0},
+    ]
+    found: list[torch.optim.Optimizer] = [torch.optim.AdamW(groups, lr=rate, betas=(0.9, 0.95))]
+    if matrices:
+        found.append(Muon(matrices, matrix_rate))
+    for optimizer in found:
+        for group in optimizer.param_groups:
+            group["peak"] = group["lr"]
+    return found
 
 
+def cosine(share: float) -> float:
+    """Learning rate at a share of the phase's time, in units of its peak: down to zero."""
+    return 0.5 * (1 + math.cos(math.pi * min(1.0, share)))
+
+
+def plateau(share: float) -> float:
+    """Learning rate at a share of the time, in units of its peak: constant, then linear from 60 % on down to 2 %."""
+    return 1.0 - 0.98 * max(0.0, min(1.0, (share - 0.6) / 0.4))
+
+
+@cache
 def has_bfloat16(device: torch.device) -> bool:
-    """Whether bfloat16 is the fast format of the device."""
-    return choose_dtype("auto", device) == torch.bfloat16
+    """Whether bfloat16 is the fast format of the device: on a processor a product is timed, not all gain by it."""
+    if choose_dtype("auto", device) != torch.bfloat16:
+        return False
+    if device.type != "cpu":
+        return True
+    seconds = {}
+    for dtype in (torch.float32, torch.bfloat16):
+        left, right = torch.ones(512, 512, dtype=dtype), torch.ones(512, 512, dtype=dtype)
+        tries = []
+        for _ in range(10):
+            began = time.perf_counter()
+            left @ right
+            tries.append(time.perf_counter() - began)
+        seconds[dtype] = min(tries)
+    return seconds[torch.bfloat16] < seconds[torch.float32]
 
 
 def autocast(device: torch.device) -> AbstractContextManager:
-    """bfloat16 arithmetic where the device has it, float32 elsewhere; the weights stay float32."""
+    """bfloat16 arithmetic where the device is fast at it, float32 elsewhere; the weights stay float32."""
     return torch.autocast(device.type, dtype=torch.bfloat16) if has_bfloat16(device) else nullcontext()
 
 
-def _save(path: Path, weights: dict[str, nn.Parameter], optimizer: torch.optim.Optimizer, progress: Progress) -> None:
+def _save(
+    path: Path, weights: dict[str, nn.Parameter], optimizers: list[torch.optim.Optimizer], progress: Progress
+) -> None:
     tensors = {f"weight/{name}": p.detach() for name, p in weights.items()}
     for name, p in weights.items():
-        tensors |= {f"{key}/{name}": value for key, value in optimizer.state[p].items()}
+        for optimizer in optimizers:
+            if p in optimizer.state:
+                tensors |= {f"{key}/{name}": value for key, value in optimizer.state[p].items()}
     path.parent.mkdir(parents=True, exist_ok=True)
     part = path.with_suffix(".part")
     save_file(tensors, part, {key: repr(value) for key, value in asdict(progress).items()})
     os.replace(part, path)
 
 
-def _restore(path: Path, weights: dict[str, nn.Parameter], optimizer: torch.optim.Optimizer) -> Progress:
+def _restore(path: Path, weights: dict[str, nn.Parameter], optimizers: list[torch.optim.Optimizer]) -> Progress:
     with safe_open(path, "pt") as file, torch.no_grad():
         for key in file.keys():  # noqa: SIM118 (an open safetensors file is no dictionary)
             kind, name = key.split("/", 1)
@@ -118,7 +166,10 @@ def _restore(path: Path, weights: dict[str, nn.Parameter], optimizer: torch.opti
                 weights[name].copy_(file.get_tensor(key))
             else:  # the count of steps stays on the processor, wherever the weights are
                 value, place = file.get_tensor(key), weights[name].device
-                optimizer.state[weights[name]][kind] = value if kind == "step" else value.to(place)
+                owner = next(
+                    o for o in optimizers if any(weights[name] is p for g in o.param_groups for p in g["params"])
+                )
+                owner.state[weights[name]][kind] = value if kind == "step" else value.to(place)
         saved = file.metadata()
     return Progress(int(saved["step"]), float(saved["seconds"]), float(saved["loss"]))
 

@@ -11,18 +11,19 @@ import numpy as np
 import torch
 from tokenizers import Tokenizer
 from torch.nn import functional
-from transformers import AutoModelForCausalLM, PreTrainedModel, PreTrainedTokenizerFast
+from transformers import AutoModelForCausalLM, LlamaForCausalLM, PreTrainedModel, PreTrainedTokenizerFast
 
 from ..models.loading import choose_device
 from .corpus import END_OF_TEXT, Corpus, Document, encode, read_documents, train_tokenizer, windows
 from .distil import draft_loss, new_model, warm_start
-from .loop import Progress, fit, has_bfloat16
+from .grow import grow
+from .loop import Progress, fit, has_bfloat16, plateau
 from .recipe import Recipe
 from .report import model_card
 from .samples import random_rows, shards, write_samples
 
 # Shares of the time for the target and for its samples, in all and where the target is given; the draft has the rest.
-WHOLE_PAIR, DRAFT_ONLY = (0.6, 0.15), (0.0, 0.4)
+WHOLE_PAIR, DRAFT_ONLY = (0.7, 0.08), (0.0, 0.3)
 
 
 def make_pair(
@@ -31,24 +32,38 @@ def make_pair(
     seconds: float,
     *,
     target: str | Path | None,
+    start: str | Path | None,
     code_folder: str | Path | None,
     recipe: Recipe,
     device: str,
     clock: Callable[[], float],
 ) -> str:
-    """What `specviz.train.train` promises, for arguments that it has checked."""
+    """What `specviz.training.train.train` promises, for arguments that it has checked."""
     work, place = out / "checkpoint", choose_device(device)
+    recipe = recipe.going_on() if start else recipe
     for_target, for_samples = (seconds * share for share in (DRAFT_ONLY if target else WHOLE_PAIR))
 
     documents = read_documents(text_files, code_folder)
-    tokenizer = _tokenizer(documents, recipe.vocabulary, work, target)
+    tokenizer = _tokenizer(documents, recipe.vocabulary, work, target or start)
     corpus = encode(documents, tokenizer)
-    _same_run(work, {"recipe": asdict(recipe), "corpus": corpus.checksum, "target": target and str(target)})
+    _same_run(
+        work,
+        {
+            "recipe": asdict(recipe),
+            "corpus": corpus.checksum,
+            "target": target and str(target),
+            "start": start and str(start),
+        },
+    )
 
-    history = []
+    history: list[str] = []
     if target is None:
-        teacher, done = _train_target(corpus, recipe, work, for_target, place, clock)
-        history.append(_line("target: next token", done, recipe.rows * recipe.window, recipe.target_rate))
+        torch.manual_seed(recipe.seed)
+        shape = asdict(recipe.stages[0].shape)
+        first = load(Path(start), place) if start else new_model(recipe.vocabulary, recipe.window, **shape)
+        teacher, history = _train_target(first, corpus, recipe, work, for_target, place, clock)
+        if start:
+            history.insert(0, f"grown from the model in {Path(start).name}, trained before on other text as well")
         save(teacher, tokenizer, out / "target")
     teacher = load(Path(target or out / "target"), place)
     if target and Path(target).resolve() != (out / "target").resolve():
@@ -64,7 +79,7 @@ def make_pair(
     )
     save(draft, tokenizer, out / "draft")
 
-    card = model_card(teacher, load(out / "draft", place), tokenizer, corpus, history)
+    card = model_card(teacher, load(out / "draft", place), tokenizer, documents, history)
     (out / "README.md").write_text(card, encoding="utf-8")
     return card
 
@@ -77,23 +92,47 @@ def _line(what: str, done: Progress, tokens: int, rate: float) -> str:
 
 
 def _train_target(
-    corpus: Corpus, recipe: Recipe, work: Path, seconds: float, place: torch.device, clock: Callable[[], float]
-) -> tuple[PreTrainedModel, Progress]:
-    torch.manual_seed(recipe.seed)
-    model = new_model(recipe.vocabulary, recipe.window, **asdict(recipe.target)).to(place)
+    model: LlamaForCausalLM,
+    corpus: Corpus,
+    recipe: Recipe,
+    work: Path,
+    seconds: float,
+    place: torch.device,
+    clock: Callable[[], float],
+) -> tuple[PreTrainedModel, list[str]]:
+    """Train `model` on running text, growing it from stage to stage; the rate falls at the very end only."""
+    history, before = [], 0.0
 
-    def batch_loss(step: int, share: float) -> torch.Tensor:
-        rng = np.random.default_rng([recipe.seed, 1, step])
-        ids = torch.from_numpy(windows(corpus, rng, recipe.rows, recipe.window, recipe.code_share)).to(
-            place, torch.long
-        )
-        logits = model(ids).logits[:, :-1]
+    def batch_loss(number: int, step: int) -> torch.Tensor:
+        rng = np.random.default_rng([recipe.seed, 1, number, step])
+        ids = torch.from_numpy(windows(corpus, rng, recipe.rows, recipe.window, recipe.code_share))
+        ids = ids.to(place, torch.long)
+        logits = model(ids, use_cache=False).logits[:, :-1]
         return functional.cross_entropy(logits.flatten(0, 1).float(), ids[:, 1:].flatten())
 
-    tokens = recipe.rows * recipe.window
-    checkpoint = work / "target.safetensors"
-    progress = fit("target", model, batch_loss, checkpoint, seconds, recipe.target_rate, tokens, clock)
-    return model, progress
+    for number, stage in enumerate(recipe.stages):
+        torch.manual_seed(recipe.seed + number)
+        model = grow(model, stage.shape).to(place)
+        done = fit(
+            f"target {number + 1}/{len(recipe.stages)}",
+            model,
+            lambda step, share, number=number: batch_loss(number, step),
+            work / f"target-{number + 1}.safetensors",
+            seconds * stage.share,
+            recipe.target_rate,
+            recipe.rows * recipe.window,
+            clock,
+            schedule=lambda share, before=before, whole=stage.share: plateau(before + share * whole),
+            matrix_rate=recipe.matrix_rate,
+        )
+        before += stage.share
+        history.append(
+            f"target, {stage.shape.hidden} x {stage.shape.layers}: next token; {done.step:,} steps of "
+            f"{recipe.rows * recipe.window:,} tokens in {done.seconds / 60:.1f} minutes; "
+            + (f"Muon {recipe.matrix_rate:g} for matrices, " if recipe.matrix_rate else "")
+            + f"AdamW {recipe.target_rate:g}, {recipe.code_share:.0%} code"
+        )
+    return model, history
 
 
 def _train_draft(

@@ -1,6 +1,6 @@
 """The sizes and rates of a training run, apart from its text and its time."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 
 @dataclass(frozen=True)
@@ -14,24 +14,43 @@ class Shape:
 
 
 @dataclass(frozen=True)
+class Stage:
+    """A part of the target's training: the shape it has then, and the share of the target's time."""
+
+    shape: Shape
+    share: float
+
+
+@dataclass(frozen=True)
 class Recipe:
     """What a run was started with, and can only be continued with.
 
-    `window` is the context length in tokens, `rows` the windows per step of the target, `draft_batch` the tokens per
-    step of the draft, a shard `sample_rows` samples of `sample_length` tokens, `most_samples` the tokens at which
-    sampling ends early and leaves its time to the draft (6 GB on disk). Rates are peaks of a cosine.
+    The target grows from stage to stage: a small model sees more text in the same time, a large one makes the draft's
+    passes cheap beside its own. `window` is the context length in tokens, `rows` the windows per step of the target,
+    `draft_batch` the tokens per step of the draft, a shard `sample_rows` samples of `sample_length` tokens,
+    `most_samples` the tokens at which sampling ends early and leaves its time to the draft (6 GB on disk). Rates are
+    peaks: `matrix_rate` of Muon for the target's matrices (None: AdamW for them too), the others of AdamW.
     """
 
     vocabulary: int = 4096
     window: int = 512
-    target: Shape = Shape(384, 8, 6, 1024)
-    draft: Shape = Shape(384, 1, 6, 1024)
+    stages: tuple[Stage, ...] = (Stage(Shape(384, 8, 6, 1024), 0.4), Stage(Shape(512, 8, 8, 1408), 0.6))
+    draft: Shape = Shape(256, 1, 4, 768)
     rows: int = 8
-    code_share: float = 0.4
-    target_rate: float = 1e-3
+    code_share: float = 0.2
+    matrix_rate: float | None = 0.02
+    target_rate: float = 2e-3
     draft_rate: float = 1.5e-3
     draft_batch: int = 2048
     sample_rows: int = 128
     sample_length: int = 128
     most_samples: int = 8_000_000
     seed: int = 0
+
+    def going_on(self) -> "Recipe":
+        """The recipe for a target that has learnt much already: its last shape at once, small steps, none by Muon.
+
+        Steps of Muon at its usual rate are four times as long as AdamW's and wash out what the model knew.
+        """
+        last = replace(self.stages[-1], share=1.0)
+        return replace(self, stages=(last,), matrix_rate=None, target_rate=8e-4, rows=max(1, self.rows // 2))

@@ -1,13 +1,12 @@
-"""What a finished pair is worth: held-out loss, acceptance on the target's own text, and a model card.
+"""What a finished pair is worth: bits per character, repetition, samples, acceptance on the target's own text, a card.
 
-`python -m specviz.training.report DIR` prints the acceptance of the pair in a folder.
+`python -m specviz.training.report DIR --text FILE` prints the card's figures for the pair in a folder.
 """
 
+import argparse
 import json
 import math
-import sys
 from dataclasses import dataclass
-from pathlib import Path
 
 import numpy as np
 import torch
@@ -15,35 +14,83 @@ from tokenizers import Tokenizer
 from tqdm import tqdm
 from transformers import AutoModelForCausalLM, PreTrainedModel
 
-from .corpus import KINDS, Corpus
+from ..paths import HELD_OUT
+from .corpus import KINDS, Document, held_out, read_documents
 from .samples import continue_text
 
-PROMPTS = Path(__file__).with_name("prompts.json")
-TEMPERATURES = (0.0, 0.6, 1.0)
+TEMPERATURES = (0.0, 0.6, 0.8, 1.0)
+SAMPLE_TEMPERATURE = 0.7
 
 
 @dataclass(frozen=True)
 class Agreement:
-    """How well a draft knows its target on text of one kind: means over the target's own continuations."""
+    """How well a draft knows its target on text of one kind: means over texts, and their standard errors."""
 
     kind: str
     temperature: float
     accepted: float
+    accepted_error: float
     top1: float
     prompts: int
 
 
 @torch.inference_mode()
-def held_out_loss(model: PreTrainedModel, stream: np.ndarray, most: int = 64) -> float:
-    """Mean cross-entropy, in nats per token, over at most `most` full windows of a held-out stream."""
-    total, count, window = 0.0, 0, model.config.max_position_embeddings
-    for start in range(0, min(len(stream) - 1, most * window), window):
-        ids = torch.from_numpy(stream[start : start + window]).to(model.device, torch.long)[None]
-        if ids.shape[1] > 1:
-            logs = torch.log_softmax(model(ids).logits[0, :-1].float(), -1)
-            total -= logs.gather(1, ids[0, 1:, None]).sum().item()
-            count += ids.shape[1] - 1
-    return total / count if count else math.nan
+def bits_per_character(
+    model: PreTrainedModel, tokenizer: Tokenizer, documents: list[Document], kind: str, most: int = 100
+) -> float:
+    """Bits the model needs for a character of held-out documents of one kind, the beginning of each up to its window.
+
+    Unlike nats per token the figure does not depend on the tokenizer. NaN where nothing of the kind was kept out.
+    """
+    kept = held_out(documents)
+    nats = characters = 0.0
+    for document in [d for d in documents if d.kind == kind and d.name in kept][:most]:
+        ids = [0, *tokenizer.encode(document.text).ids][: model.config.max_position_embeddings]
+        row = torch.tensor([ids], device=model.device)
+        logs = torch.log_softmax(model(row).logits[0, :-1].float(), -1)
+        nats -= logs.gather(1, row[0, 1:, None]).sum().item()
+        characters += len(tokenizer.decode(ids[1:]))
+    return nats / math.log(2) / characters if characters else math.nan
+
+
+def repetition(ids: list[int], size: int = 4) -> float:
+    """The share of a text's n-grams that stood in it before: [1, 2, 1, 2, 1] has pairs 12, 21, 12, 21, a half."""
+    grams = [tuple(ids[i : i + size]) for i in range(len(ids) - size + 1)]
+    return 1 - len(set(grams)) / len(grams) if grams else 0.0
+
+
+@torch.inference_mode()
+def openings(tokenizer: Tokenizer, device: torch.device, window: int) -> dict[str, torch.Tensor]:
+    """The held-out openings by kind, written for this and in no corpus, each kind cut to its shortest."""
+    prompts = json.loads(HELD_OUT.read_text(encoding="utf-8"))
+    ids = {kind: [tokenizer.encode(text).ids for text in texts] for kind, texts in prompts.items()}
+    starts = {kind: min(window // 2, *map(len, rows)) for kind, rows in ids.items()}
+    return {kind: torch.tensor([row[: starts[kind]] for row in rows], device=device) for kind, rows in ids.items()}
+
+
+@torch.inference_mode()
+def greedy_repetition(target: PreTrainedModel, tokenizer: Tokenizer, length: int = 128) -> float:
+    """Mean share of repeated 4-grams in greedy continuations of the prose openings, to the end of each text."""
+    window = target.config.max_position_embeddings
+    rows = openings(tokenizer, target.device, window)[KINDS[0]]
+    heats = torch.zeros(len(rows), device=rows.device)
+    text, _ = continue_text(target, rows, min(window, rows.shape[1] + length), heats)
+    return float(np.mean([repetition(_until_end(row[rows.shape[1] :].tolist())) for row in text]))
+
+
+@torch.inference_mode()
+def unchosen_samples(target: PreTrainedModel, tokenizer: Tokenizer, count: int = 10, length: int = 100) -> list[str]:
+    """The first `count` prose openings, continued at temperature 0.7 with one fixed seed."""
+    window = target.config.max_position_embeddings
+    rows = openings(tokenizer, target.device, window)[KINDS[0]][:count]
+    heats = torch.full((len(rows),), SAMPLE_TEMPERATURE, device=rows.device)
+    generator = torch.Generator().manual_seed(0)
+    text, _ = continue_text(target, rows, min(window, rows.shape[1] + length), heats, generator)
+    return [tokenizer.decode(_until_end(row.tolist())) for row in text]
+
+
+def _until_end(ids: list[int]) -> list[int]:
+    return ids[: ids.index(0)] if 0 in ids else ids
 
 
 @torch.inference_mode()
@@ -52,58 +99,78 @@ def agreement(
 ) -> list[Agreement]:
     """Acceptance 1 - total variation and top-1 agreement where it counts: on what the target itself writes.
 
-    The prompts of prompts.json were written for this and are in no corpus; each kind is cut to its shortest. Every
-    prompt is continued by `length` tokens, `copies` times (once at temperature 0), and both models read the whole
-    text. At temperature 0 a draft token is accepted where it is the target's best, so the figures are the same there.
+    Every opening is continued by `length` tokens, `copies` times (once at temperature 0), and both models read the
+    whole text. At temperature 0 a draft token is accepted where it is the target's best, so the figures are the same
+    there. The unit is the opening: its tokens and copies are not independent.
     """
     found, generator = [], torch.Generator().manual_seed(0)
     window = target.config.max_position_embeddings
-    for kind, prompts in json.loads(PROMPTS.read_text(encoding="utf-8")).items():
-        ids = [tokenizer.encode(prompt).ids for prompt in prompts]
-        start = min(window // 2, *map(len, ids))
-        prefixes = torch.tensor([row[:start] for row in ids], device=target.device)
+    for kind, prefixes in openings(tokenizer, target.device, window).items():
+        start = prefixes.shape[1]
         for heat in tqdm(TEMPERATURES, desc=f"agreement on {kind}", leave=False):
             rows = prefixes.repeat(copies if heat else 1, 1)
             heats = torch.full((len(rows),), heat, device=rows.device)
             text, states = continue_text(target, rows, min(window, start + length), heats, generator)
             theirs = target.get_output_embeddings()(states[:, start - 1 : -1]).float()
             ours = draft(text[:, :-1]).logits[:, start - 1 :].float()
-            top1 = (theirs.argmax(-1) == ours.argmax(-1)).float().mean().item()
+            top1 = (theirs.argmax(-1) == ours.argmax(-1)).float()
             accepted = _overlap(theirs / heat, ours / heat) if heat else top1
-            found.append(Agreement(kind, heat, accepted, top1, len(prompts)))
+            texts = accepted.mean(1).view(-1, len(prefixes)).mean(0)
+            error = texts.std().item() / len(texts) ** 0.5 if len(texts) > 1 else math.nan
+            found.append(Agreement(kind, heat, texts.mean().item(), error, top1.mean().item(), len(prefixes)))
     return found
 
 
-def _overlap(logits: torch.Tensor, others: torch.Tensor) -> float:
-    return torch.minimum(torch.softmax(logits, -1), torch.softmax(others, -1)).sum(-1).mean().item()
+def _overlap(logits: torch.Tensor, others: torch.Tensor) -> torch.Tensor:
+    return torch.minimum(torch.softmax(logits, -1), torch.softmax(others, -1)).sum(-1)
+
+
+def _quoted(text: str) -> str:
+    shown = "".join(c if c.isprintable() or c == "\n" else "\N{REPLACEMENT CHARACTER}" for c in text)
+    return "\n".join(f"> {line}".rstrip() for line in shown.split("\n"))
 
 
 def agreement_table(rows: list[Agreement]) -> str:
     """The agreement as a Markdown table."""
     head = "| text | temperature | acceptance 1 - TV | top-1 | prompts |\n| --- | ---: | ---: | ---: | ---: |\n"
     return head + "".join(
-        f"| {r.kind} | {r.temperature:g} | {r.accepted:.3f} | {r.top1:.3f} | {r.prompts} |\n" for r in rows
+        f"| {r.kind} | {r.temperature:g} | {r.accepted:.3f} ± {r.accepted_error:.3f} | {r.top1:.3f} | {r.prompts} |\n"
+        for r in rows
     )
 
 
 def model_card(
-    target: PreTrainedModel, draft: PreTrainedModel, tokenizer: Tokenizer, corpus: Corpus, history: list[str]
+    target: PreTrainedModel, draft: PreTrainedModel, tokenizer: Tokenizer, documents: list[Document], history: list[str]
 ) -> str:
-    """Measure a pair and describe it: sizes, `history` (a line per phase), held-out loss, agreement, limits."""
-    sizes = "\n".join(_size(name, model) for name, model in (("target", target), ("draft", draft)))
-    losses = "".join(
-        f"| {name} | " + " | ".join(f"{held_out_loss(model, corpus.held_out[kind]):.3f}" for kind in KINDS) + " |\n"
-        for name, model in (("target", target), ("draft", draft))
-    )
+    """Measure a pair and describe it: sizes, `history` (a line per phase), and what `figures` says."""
+    kept = held_out(documents)
     return CARD.format(
-        sizes=sizes,
+        sizes="\n".join(_size(name, model) for name, model in (("target", target), ("draft", draft))),
         vocabulary=tokenizer.get_vocab_size(),
         window=target.config.max_position_embeddings,
-        prose=len(corpus.train["prose"]),
-        code=len(corpus.train["code"]),
+        characters=" and ".join(
+            f"{sum(len(d.text) for d in documents if d.kind == kind and d.name not in kept):,} of {kind}"
+            for kind in KINDS
+        ),
         history="\n".join(f"- {line}" for line in history),
-        losses=losses.rstrip(),
+        figures=figures(target, draft, tokenizer, documents),
+    )
+
+
+def figures(target: PreTrainedModel, draft: PreTrainedModel, tokenizer: Tokenizer, documents: list[Document]) -> str:
+    """Held-out bits per character, repetition, acceptance by temperature and samples, as Markdown."""
+    bits = "".join(
+        f"| {name} | "
+        + " | ".join(f"{bits_per_character(model, tokenizer, documents, kind):.3f}" for kind in KINDS)
+        + " |\n"
+        for name, model in (("target", target), ("draft", draft))
+    )
+    samples = "\n\n".join(_quoted(text) for text in unchosen_samples(target, tokenizer))
+    return FIGURES.format(
+        bits=bits.rstrip(),
+        repeated=f"{greedy_repetition(target, tokenizer):.0%}",
         agreement=agreement_table(agreement(target, draft, tokenizer)).rstrip(),
+        samples=samples,
     )
 
 
@@ -123,32 +190,54 @@ bfloat16 safetensors; byte-level BPE of {vocabulary} tokens, end-of-text is toke
 
 ## How it was made
 
-Trained on {prose:,} tokens of prose and {code:,} tokens of Python source, every document (tale, chapter,
-file) behind an end-of-text token, one document in 50 held out by a hash of its name. By
-`python -m specviz train`:
+Trained on {characters} (characters), every document (tale, chapter, file) behind an end-of-text token,
+one document in 50 held out by a hash of its name. By `python -m specviz train`:
 
 {history}
 
-## What it is worth
-
-Held-out loss, nats per token:
-
-| | prose | code |
-| --- | ---: | ---: |
-{losses}
-
-Draft against target, on the target's own continuations of prompts that are in no corpus (at temperature 0 a
-token is accepted where both models have the same best token):
-
-{agreement}
+{figures}
 
 ## Limits
 
-Far too small to know or to reason: it writes grammatical clauses and idiomatic lines that mean nothing. It is meant for
+Far too small to know or to reason: it tells simple stories and writes idiomatic lines that mean little. It is meant for
 showing how speculative decoding works, and for nothing that anybody relies on.
 """
 
+FIGURES = """## What it is worth
+
+Held-out bits per character (documents that were not trained on, the beginning of each):
+
+| | prose | code |
+| --- | ---: | ---: |
+{bits}
+
+Greedy text of 128 tokens repeats {repeated} of its 4-grams (mean of 20 openings that are in no corpus).
+
+Draft against target, on the target's own continuations of such openings, mean and standard error over openings (at
+temperature 0 a token is accepted where both models have the same best token):
+
+{agreement}
+
+## Samples
+
+The first ten openings at temperature 0.7, one seed, not chosen:
+
+{samples}
+"""
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description="Print what a pair is worth.")
+    parser.add_argument("folder", help="folder with target and draft")
+    parser.add_argument("--text", nargs="+", required=True, metavar="FILE", help="the prose it was trained on")
+    args = parser.parse_args()
+    target, draft = (
+        AutoModelForCausalLM.from_pretrained(f"{args.folder}/{name}", dtype=torch.float32).eval()
+        for name in ("target", "draft")
+    )
+    tokenizer = Tokenizer.from_file(f"{args.folder}/target/tokenizer.json")
+    print(figures(target, draft, tokenizer, read_documents(args.text)))
+
 
 if __name__ == "__main__":
-    pair = [AutoModelForCausalLM.from_pretrained(f"{sys.argv[1]}/{name}", dtype="auto") for name in ("target", "draft")]
-    print(agreement_table(agreement(*pair, Tokenizer.from_file(f"{sys.argv[1]}/target/tokenizer.json"))))
+    main()

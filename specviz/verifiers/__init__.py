@@ -3,6 +3,8 @@
 from .block import Block
 from .dyspec import DySpecRule
 from .exact_match import ExactMatch
+from .naive import Naive
+from .plain import PlainRule
 from .race import Race
 from .sequoia import SequoiaRule
 from .specinfer import SpecInfer
@@ -16,6 +18,6 @@ VERIFIERS = {
     rule.name: rule
     for rule in (
         SequoiaRule, DySpecRule, Traversal, SpecInfer, SpecTr, SpeculativeSampling, Block,
-        TargetMatch, Race, ExactMatch, Typical,
+        TargetMatch, Naive, Race, ExactMatch, Typical, PlainRule,
     )
 }  # fmt: skip

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 
 from ..laws import most_probable
+from ..shown import Chart
 
 LIKELIEST = 4  # with the token in question, five bars
 WHOLE = 12  # a row of so few tokens is kept whole
@@ -23,10 +22,11 @@ class Bars:
         self.p = p
         self._likeliest = most_probable(p, len(p) if len(p) <= WHOLE else LIKELIEST)
 
-    def __call__(self, token: int | None = None, **rows: np.ndarray) -> dict[str, Any]:
-        """Plain lists over those tokens and `token`: "tokens", "p", and each row under its keyword."""
+    def __call__(self, token: int | None = None, **rows: np.ndarray) -> Chart:
+        """The chart of those tokens and `token`: "p", and each row under its keyword."""
         tokens = list(self._likeliest)
         if token is not None and token not in tokens:
             tokens.append(token)
-        columns = {"p": self.p} | rows
-        return {"tokens": tokens} | {name: row[tokens].tolist() for name, row in columns.items()}
+        places = np.array(tokens)
+        shown = {"p": self.p, **rows}
+        return Chart(tuple(tokens), {name: tuple(row[places].tolist()) for name, row in shown.items()})

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from ..distributions import excess, residual
+from ..laws import Offers
 from ..protocols import Verifier
 from .bars import Bars
 from .walk import ROOT, Walk, carry, ratio
@@ -27,21 +28,22 @@ class Block(Verifier):
 
     def __call__(self, tree, p, rng):
         walk, last, accepted, share = Walk(tree), len(tree) - 1, 0, [1.0]
+        rows = [Offers(tree.draft_rows[node], "iid").row for node in range(last)]
         for node in range(1, last + 1):  # in a chain the parent of a node is the one before it
             token = tree.tokens[node]
-            share.append(ratio(share[-1] * p[node - 1][token], tree.draft_rows[node - 1][token]))
+            share.append(ratio(share[-1] * p[node - 1][token], rows[node - 1][token]))
             prob = share[node]
             if node < last:
-                prob = carry(excess(prob * p[node], tree.draft_rows[node])[1], prob)
-            walk.show(node, ratio=share[node])
+                prob = carry(excess(prob * p[node], rows[node])[1], prob)
+            walk.show(node, facts={"ratio": share[node]})
             if walk.toss(node, prob, rng):
                 accepted = node
         for node in range(1, last + 1):
             walk.mark(node, node <= accepted)
         if accepted == last:
             return walk.end(rng.draw(p[last]))
-        left = residual(share[accepted] * p[accepted], tree.draft_rows[accepted])
-        walk.show(accepted, bonus=Bars(p[accepted])(residual=left))
+        left = residual(share[accepted] * p[accepted], rows[accepted])
+        walk.show(accepted, after=Bars(p[accepted])(residual=left))
         return walk.end(rng.draw(left))
 
     def explain(self, step, node):

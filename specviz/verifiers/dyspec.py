@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from ..distributions import residual
-from ..laws import without
+from ..laws import Offers
 from ..protocols import Verifier
 from .bars import Bars
 from .walk import Walk, explain_coin, ratio
@@ -29,17 +29,17 @@ class DySpecRule(Verifier):
     def __call__(self, tree, p, rng):
         walk, node = Walk(tree), 0
         while children := tree.children[node]:
-            r, d, tried, bars = p[node], tree.draft_rows[node], [], Bars(p[node])
-            offered = int((d > 0).sum())
+            q, r, bars = tree.draft_rows[node], p[node], Bars(p[node])
+            offers, offered = Offers(q, "distinct"), int((q > 0).sum())
             for child in children[:offered]:
-                token = tree.tokens[child]
-                walk.show(child, **bars(token, residual=r, draft=d))
+                token, d = tree.tokens[child], offers.row
+                walk.show(child, tried=bars(token, residual=r, draft=d))
                 if walk.flip(child, ratio(r[token], d[token]), rng):
                     break
-                tried.append(token)
-                r, d = residual(r, d), without(d, tried)
+                r = residual(r, d)
+                offers.took(token)
             else:
-                walk.show(node, bonus=bars(residual=r))
+                walk.show(node, after=bars(residual=r))
                 return walk.end(rng.draw(r))
             node = child
         return walk.end(rng.draw(p[node]))

@@ -15,6 +15,7 @@ import numpy as np
 
 from ..protocols import Verifier
 from ..randomness import first_arrivals
+from ..shown import Chart
 from .walk import Walk, explain_match
 
 SHOWN = 5
@@ -48,12 +49,12 @@ class Race(Verifier):
         return explain_match(step, node, "it won the target's race", "another token won the target's race")
 
 
-def _columns(noise: np.ndarray, arrivals: np.ndarray, p: np.ndarray, q: np.ndarray | None) -> dict:
+def _columns(noise: np.ndarray, arrivals: np.ndarray, p: np.ndarray, q: np.ndarray | None) -> dict[str, Chart]:
     """The first racers and their arrival times, under the target and under the draft where there is one."""
     rows = {"target": (arrivals, p)}
     if q is not None:
         rows["draft"] = (first_arrivals(q, noise, SHOWN), q)
     return {
-        name: {"tokens": tokens.tolist(), "times": (noise[tokens] / row[tokens]).tolist()}
+        name: Chart(tuple(tokens.tolist()), {"times": tuple((noise[tokens] / row[tokens]).tolist())})
         for name, (tokens, row) in rows.items()
     }

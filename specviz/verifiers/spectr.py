@@ -12,12 +12,14 @@ from typing import ClassVar
 
 import numpy as np
 
+from ..distributions import excess
+from ..laws import Offers
 from ..protocols import Verifier
+from ..shown import Detail
 from .bars import Bars
 from .walk import Walk, explain_coin, ratio
 
-SHARES = 64  # into which a bracket of rho is divided while many tokens are left in it
-FEW = 8
+CLOSE = 1e-13  # how near to rho*, of rho: nearer costs time and accepts no more
 
 
 @dataclass(frozen=True)
@@ -28,6 +30,7 @@ class SpecTr(Verifier):
     title: ClassVar[str] = "SpecTr"
     laws: ClassVar[tuple[str, ...]] = ("iid",)
     shares: ClassVar[bool] = True
+    one_row: ClassVar[bool] = True
     at_zero: ClassVar[str] = (
         "At temperature 0 SpecTr writes exactly the target's most probable tokens, "
         "though it may refuse the right child and then draw the same token itself."
@@ -36,23 +39,23 @@ class SpecTr(Verifier):
     def __call__(self, tree, p, rng):
         walk, node = Walk(tree), 0
         while children := tree.children[node]:
-            row, q, bars = p[node], tree.draft_rows[node], Bars(p[node])
+            row, q, bars = p[node], Offers(tree.draft_rows[node], "iid").row, Bars(p[node])
             rho = division_factor(row, q, len(children))
             left, beta = leftover(row, q, len(children), rho)
-            walk.show(node, rho=rho, beta=beta)
+            walk.show(node, facts={"rho": rho, "beta": beta})
             for child in children:
                 token = tree.tokens[child]
-                walk.show(child, **bars(token, draft=q))
+                walk.show(child, tried=bars(token, draft=q))
                 if walk.flip(child, ratio(row[token], rho * q[token]), rng):
                     break
             else:
-                walk.show(node, bonus=bars(residual=left / left.sum()))
+                walk.show(node, after=bars(residual=left / left.sum()))
                 return walk.end(rng.draw(left))
             node = child
         return walk.end(rng.draw(p[node]))
 
     def explain(self, step, node):
-        parent = step.detail.get(str(step.parents[node]), {})
+        parent = step.detail.get(step.parents[node], Detail()).facts
         divisor = f"{parent['rho']:.3f} q" if "rho" in parent else "rho q"
         return explain_coin(step, node, f"min(1, p/({divisor}))")
 
@@ -60,38 +63,22 @@ class SpecTr(Verifier):
 def division_factor(p: np.ndarray, q: np.ndarray, k: int) -> float:
     """rho*: the smallest rho in [1, k] with 1 - (1 - beta)^k <= rho beta, where beta = sum min(q, p / rho).
 
-    A token counts q up to rho = p / q and p / rho beyond, so as the bracket of rho narrows fewer tokens are left to
-    look at: beta is full + part / rho, and what p and q still hold. Of the last bracket it is the upper end, because
-    every rho from rho* upwards is lossless.
+    By bisection, of which the upper end is returned: every rho from rho* upwards is lossless. With many children both
+    sides come so near to 1 that rounding would decide; so what each lacks of 1 is compared. 1 - rho beta is
+    sum [p - rho q]+, what the tokens lack of p, and 1 - beta follows from it, as p and q sum to one. A token that
+    lacks nothing at one rho lacks nothing at any larger one.
     """
     low, high = 1.0, float(k)
-    always, never = p >= high * q, p <= low * q
-    full, part = float((q * always).sum()), float((p * (never & ~always)).sum())
-    left = np.flatnonzero(~(always | never))
-    p, q = p[left], q[left]
-    while len(p) > FEW and high - low > 1e-9 * high:  # a bracket of SHARES at a time
-        share = ((p / q - low) * (SHARES / (high - low))).astype(int).clip(0, SHARES - 1)
-        edges = np.linspace(low, high, SHARES + 1)
-        below, above = _sums(share, p), _sums(share, q)
-        fulls, parts = full + above[-1] - above, part + below
-        first = int((~_wants_more(np.minimum(1.0, fulls + parts / edges), edges, k)).argmax())
-        first = min(max(first, 1), SHARES)
-        low, high = float(edges[first - 1]), float(edges[first])
-        full, part = float(fulls[first]), float(parts[first - 1])
-        p, q = p[share == first - 1], q[share == first - 1]
-    while low < (rho := (low + high) / 2) < high:
-        beta = min(1.0, full + part / rho + (float(np.minimum(q, p / rho).sum()) if len(p) else 0.0))
-        low, high = (rho, high) if _wants_more(beta, rho, k) else (low, rho)
+    while high - low > CLOSE * high:
+        rho = (low + high) / 2
+        left, lack = excess(p, rho * q)
+        if ((rho - 1 + lack) / rho) >= lack ** (1 / k):  # (1 - beta)^k >= 1 - rho beta, where no power underflows
+            high = rho
+        else:
+            low = rho
+            lacking = left > 0
+            p, q = p[lacking], q[lacking]
     return high
-
-
-def _wants_more(beta, rho, k: int):
-    return 1 - (1 - beta) ** k > rho * beta
-
-
-def _sums(share: np.ndarray, weights: np.ndarray) -> np.ndarray:
-    """How much weight lies in the shares before each edge, [SHARES + 1]."""
-    return np.concatenate([[0.0], np.bincount(share, weights, SHARES).cumsum()])
 
 
 def leftover(p: np.ndarray, q: np.ndarray, k: int, rho: float) -> tuple[np.ndarray, float]:

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from ..distributions import residual
+from ..laws import Offers
 from ..protocols import Verifier
 from .bars import Bars
 from .walk import Walk, explain_coin, ratio
@@ -27,11 +28,12 @@ class SpeculativeSampling(Verifier):
         walk, node = Walk(tree), 0
         while children := tree.children[node]:
             child = children[0]
-            token, q, bars = tree.tokens[child], tree.draft_rows[node], Bars(p[node])
-            walk.show(child, **bars(token, residual=p[node], draft=q))
+            token, bars = tree.tokens[child], Bars(p[node])
+            q = Offers(tree.draft_rows[node], "iid").row
+            walk.show(child, tried=bars(token, residual=p[node], draft=q))
             if not walk.flip(child, ratio(p[node][token], q[token]), rng):
                 r = residual(p[node], q)
-                walk.show(node, bonus=bars(residual=r))
+                walk.show(node, after=bars(residual=r))
                 return walk.end(rng.draw(r))
             node = child
         return walk.end(rng.draw(p[node]))

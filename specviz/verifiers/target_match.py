@@ -1,7 +1,8 @@
-"""Draw the target's token first, then accept the child that has it: the naive and top-k rule.
+"""Draw the target's token first, then accept the child that has it: the top-k rule.
 
-Unlike the rules that compare p with q it never looks at how children were drawn, so any tree is lossless; but the
-chance to accept is the children's mass under p, less than what a coupling of p and q can reach.
+Unlike `naive`, which is the same rule, it asks for the draft's most probable tokens as children. Unlike the rules that
+compare p with q it never looks at how children were drawn, so any tree is lossless; but the chance to accept is the
+children's mass under p, less than what a coupling of p and q can reach.
 """
 
 from __future__ import annotations
@@ -13,7 +14,7 @@ from ..parameters import check, flag
 from ..protocols import Verifier
 from ..randomness import first_arrivals
 from .bars import Bars
-from .walk import Walk, explain_match
+from .walk import Walk, explain_match, look_up
 
 
 @dataclass(frozen=True)
@@ -34,22 +35,18 @@ class TargetMatch(Verifier):
         check(self)
 
     def __call__(self, tree, p, rng):
-        walk, node = Walk(tree), 0
-        while True:
+        walk = Walk(tree)
+
+        def draw(node: int) -> int:
             row = p[node]
             if self.keyed:
                 token = int(first_arrivals(row, rng.noise(tree.position(node), len(row)))[0])
             else:
                 token = rng.draw(row)
-            walk.show(node, match=Bars(row)(token))
-            for child in tree.children[node]:
-                walk.accept_prob[child] = float(row[tree.tokens[child]])
-                walk.mark(child, tree.tokens[child] == token)
-                if tree.tokens[child] == token:
-                    break
-            else:
-                return walk.end(token)
-            node = child
+            walk.show(node, after=Bars(row)(token))
+            return token
+
+        return look_up(walk, tree, p, draw)
 
     def explain(self, step, node):
         return explain_match(step, node, "the target's own draw was this very token", "the target drew another token")

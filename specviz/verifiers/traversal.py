@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from ..distributions import Rows, excess
-from ..laws import without
+from ..laws import Offers
 from ..protocols import Verifier
 from ..randomness import Randomness
 from ..tree import TokenTree
@@ -49,21 +49,19 @@ class Traversal(Verifier):
 
 def _visit(tree: TokenTree, p: Rows, rng: Randomness, walk: Walk, node: int, share: float) -> int | None:
     """Try the subtree of `node`, itself last; the bonus token where a path was accepted, None where all was refused."""
-    r = d = bars = None  # rows that nobody reads are never made, a leaf's that is refused for one
-    gone: list[int] = []
+    r = offers = bars = None  # rows that nobody reads are never made, a leaf's that is refused for one
     for child in tree.children[node]:
         token = tree.tokens[child]
         if r is None:
-            r, d = p[node], tree.draft_rows[node]
+            r, offers = p[node], Offers(tree.draft_rows[node], "distinct")
             bars = Bars(r)
-        else:
-            d = without(d, gone)
+        d = offers.row
         child_share = ratio(share * r[token], d[token])
-        walk.show(child, ratio=child_share, **bars(token, residual=r, draft=d))
+        walk.show(child, facts={"ratio": child_share}, tried=bars(token, residual=r, draft=d))
         bonus = _visit(tree, p, rng, walk, child, child_share)
         if bonus is not None:
             return bonus
-        gone.append(token)
+        offers.took(token)
         left, wanted = excess(share * r, d)
         share, r = carry(wanted, share), left / wanted if wanted > 0 else r
     if node > 0 and not walk.toss(node, share, rng):
@@ -71,6 +69,6 @@ def _visit(tree: TokenTree, p: Rows, rng: Randomness, walk: Walk, node: int, sha
         return None
     for above in tree.topology.path(node):
         walk.mark(above, True)
-    if gone:
-        walk.show(node, bonus=bars(residual=r))
+    if offers:
+        walk.show(node, after=bars(residual=r))
     return rng.draw(p[node] if r is None else r)

@@ -14,6 +14,7 @@ from typing import ClassVar
 from ..distributions import entropy
 from ..parameters import check, real
 from ..protocols import Verifier
+from ..shown import Detail
 from .walk import ROOT, Walk, explain_unreached
 
 
@@ -46,7 +47,7 @@ class Typical(Verifier):
                 continue
             row = p[node]
             threshold = min(self.epsilon, self.delta * math.exp(-entropy(row)))
-            walk.show(node, threshold=threshold)
+            walk.show(node, facts={"threshold": threshold})
             for child in tree.children[node]:
                 prob = float(row[tree.tokens[child]])
                 walk.outcome[child] = "passed" if prob > threshold else "rejected"
@@ -63,7 +64,7 @@ class Typical(Verifier):
             return ROOT
         if outcome == "unreached":
             return explain_unreached(step, node)
-        prob, facts = step.target_prob[node], step.detail.get(str(step.parents[node]), {})
+        prob, facts = step.target_prob[node], step.detail.get(step.parents[node], Detail()).facts
         threshold = facts.get("threshold", self.epsilon)
         if outcome == "rejected":
             return f"Rejected: its probability {prob:.3f} is not above the threshold {threshold:.3f}."

@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from dataclasses import replace
 from typing import Any
 
+from ..distributions import Rows
 from ..randomness import Randomness
 from ..record import Step, Verdict
+from ..shown import Detail
 from ..tree import TokenTree
 
 ROOT = "The last committed token: the tree grows from here."
@@ -20,7 +24,7 @@ class Walk:
         self.accept_prob: list[float | None] = [None] * n
         self.coin: list[float | None] = [None] * n
         self.path: list[int] = []
-        self.detail: dict[str, Any] = {}
+        self.detail: dict[int, Detail] = {}
 
     def flip(self, child: int, prob: float, rng: Randomness) -> bool:
         """Try a child: accept it with probability `prob`."""
@@ -40,15 +44,30 @@ class Walk:
         if accepted:
             self.path.append(child)
 
-    def show(self, node: int, **facts: Any) -> None:
-        """Keep facts about a node for the person who asks why, plain JSON data."""
-        self.detail.setdefault(str(node), {}).update(facts)
+    def show(self, node: int, **shown: Any) -> None:
+        """Keep what is to be shown of a node to the person who asks why, fields of `Detail`."""
+        self.detail[node] = replace(self.detail.get(node, Detail()), **shown)
 
     def end(self, bonus: int) -> Verdict:
         """Close the book: the target adds `bonus` after the last accepted node."""
         return Verdict(
             tuple(self.path), int(bonus), tuple(self.outcome), tuple(self.accept_prob), tuple(self.coin), self.detail
         )
+
+
+def look_up(walk: Walk, tree: TokenTree, p: Rows, draw: Callable[[int], int]) -> Verdict:
+    """Fix the target's token after each node by `draw`, and walk on where a child has it."""
+    node = 0
+    while True:
+        token, row = draw(node), p[node]
+        for child in tree.children[node]:
+            walk.accept_prob[child] = float(row[tree.tokens[child]])
+            walk.mark(child, tree.tokens[child] == token)
+            if tree.tokens[child] == token:
+                break
+        else:
+            return walk.end(token)
+        node = child
 
 
 def ratio(p: float, q: float) -> float:

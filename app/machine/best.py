@@ -1,0 +1,96 @@
+"""The tree that is best here, pair by pair: measured beside the page, in parts that let every run go first."""
+
+from __future__ import annotations
+
+import logging
+from functools import lru_cache
+from threading import Event, Lock, Thread
+from time import sleep
+from typing import TYPE_CHECKING, Any
+
+from specviz.speed.forecast import Cell
+from specviz.speed.here import Known, measuring, recall
+
+from . import limits, zero
+
+if TYPE_CHECKING:
+    from .engine import Engine
+
+PAUSE = 0.02  # seconds between two parts, in which a run that waits for the machine gets it
+
+
+class Best:
+    """What is known of the speed of each pair on this machine.
+
+    Args:
+        engine: has the pairs.
+        on: whether anything is measured at all; never on a borrowed GPU, which is another one each time.
+    """
+
+    def __init__(self, engine: Engine, on: bool) -> None:
+        self.engine, self.on = engine, on and not zero.ON
+        self._known: dict[str, Known | None] = {}  # None where it cannot be known
+        self._done: dict[str, Event] = {}
+        self._lock = Lock()
+        if self.on and (known := recall()):
+            self._known[engine.titles[0]] = known
+
+    def tree(self, title: str, verifier: Any, temperature: Any) -> Cell | None:
+        """The best of Sequoia's trees, or None where it is not known (yet).
+
+        Args:
+            title: of the pair.
+            verifier: menu name of the rule.
+            temperature: the target's.
+        """
+        known = self._known.get(title)
+        return None if known is None else _best(_Same(known), str(verifier), float(temperature))
+
+    def start(self, title: str) -> None:
+        """Begin to measure a pair that is in memory, or the first one, where that has not been done."""
+        with self._lock:
+            if not self.on or title in self._known or title in self._done:
+                return
+            self._done[title] = Event()
+        Thread(target=self._measure, args=(title,), name="measuring", daemon=True).start()
+
+    def wait(self, title: str, seconds: float) -> None:
+        """Wait until a measurement that was begun is over, but not for ever."""
+        if title in self._done:
+            self._done[title].wait(seconds)
+
+    def _measure(self, title: str) -> None:
+        known = None
+        try:
+            pair = self.engine.take(title)
+            known = recall(pair.info)
+            parts = iter(()) if known else measuring(pair)
+            while known is None:
+                sleep(PAUSE)
+                with self.engine.idle():
+                    known = next(parts)
+        except ValueError as error:  # no draft, say
+            logging.getLogger(__name__).info("nothing was measured for %s: %s", title, error)
+        except Exception:
+            logging.getLogger(__name__).exception("the speed of %s could not be measured", title)
+        finally:
+            self._known[title] = known
+            self._done[title].set()
+
+
+class _Same:
+    """A measurement as a key: itself and no other."""
+
+    def __init__(self, known: Known) -> None:
+        self.known = known
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, _Same) and other.known is self.known
+
+    def __hash__(self) -> int:
+        return id(self.known)
+
+
+@lru_cache(maxsize=64)
+def _best(of: _Same, verifier: str, temperature: float) -> Cell:
+    return of.known.best(verifier, temperature, limits.NODES)

@@ -1,0 +1,300 @@
+"""The engine behind the page: pairs, loaded when they are first needed, and one run at a time."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator
+from concurrent.futures import Future, wait
+from contextlib import contextmanager
+from contextvars import copy_context
+from itertools import count, takewhile
+from queue import SimpleQueue
+from threading import Event, Lock, Thread
+from typing import Any, NamedTuple
+from weakref import WeakValueDictionary
+
+import gradio as gr
+
+from specviz import RunConfig, Step, speculate
+from specviz.decode import collect
+
+from . import limits, zero
+from .best import Best
+from .turns import TURNS
+
+PACE = 0.04  # seconds of decoding that travel to the page together: 20 pictures a second are plenty
+MOST_LOADED = 2  # pairs that are kept in memory
+LEAVE = 0.2  # seconds to wait for the last step of a run that nobody reads any more
+LOOK = 0.2  # seconds between two looks at a pair that is being loaded
+LOADING = "Loading the models. This happens once."
+_ENDED = object()
+_numbers = count()
+
+
+class Engine:
+    """Pairs that are loaded when they are first needed, and a lock because a machine can time one run at a time.
+
+    Args:
+        load: title -> returns that pair; or only a function, where there is one pair. Each is called at its first run,
+            and again only where `MOST_LOADED` others were used since.
+        other: what a visitor typed in place of a title -> returns a function that loads it; None where only the titles
+            may be chosen.
+        hub: offers more, in `hub.pairs`, to whoever can reach it; None where nothing may be fetched.
+        measures: whether the best tree of each pair is found out beside the runs.
+    """
+
+    def __init__(
+        self,
+        load: Callable[[], Any] | dict[str, Callable[[], Any]],
+        other: Callable[[str], Callable[[], Any]] | None = None,
+        hub: Any = None,
+        measures: bool = False,
+    ) -> None:
+        self._loads = load if isinstance(load, dict) else {"This pair": load}
+        self._other = other
+        self.hub = hub
+        self._pairs: dict[str, Any] = {}  # the one used last comes last
+        self._loading, self._running = Lock(), Lock()
+        self._under_way: dict[str, tuple[Callable, Future]] = {}  # pairs that are being loaded
+        self._waiting: dict[str, int] = {}  # how many visitors wait for them
+        self.best = Best(self, measures)
+        self._number = next(_numbers)
+        _engines[self._number] = self
+
+    @property
+    def titles(self) -> list[str]:
+        """The pairs there are; the first is taken where none is named."""
+        return list(self._loads)
+
+    @property
+    def takes_any(self) -> bool:
+        """Whether a visitor may name other pairs than those of the titles."""
+        return self._other is not None
+
+    @property
+    def loaded(self) -> bool:
+        """Whether the first pair is in memory."""
+        return self.holds(self.titles[0])
+
+    def holds(self, title: str) -> bool:
+        """Whether a pair is in memory."""
+        return title in list(self._pairs)
+
+    @property
+    def pair(self) -> Any:
+        """The first pair; the first call loads it."""
+        return self.take()
+
+    def take(self, title: str | None = None, load: Callable[[], Any] | None = None) -> Any:
+        """A pair, loaded if need be, with what `loading` waits for where it does.
+
+        Raises:
+            ValueError: if there is none of that title, or it cannot be loaded.
+        """
+        title = self.titles[0] if title is None else title
+        load = load or self._loader(title)
+        with self._loading:
+            pair = self._pairs.pop(title, None)
+            if pair is None:
+                pair = self._come(load)
+            self._pairs[title] = pair
+            return pair
+
+    def _come(self, load: Callable[[], Any]) -> Any:
+        """A pair that is loaded now; another makes room for it, but not for one that cannot be loaded."""
+        look = getattr(load, "look", None)
+        if look is None:  # nothing can be known before, so the others stay until it is there
+            pair = load()
+        else:
+            look()
+        while len(self._pairs) >= MOST_LOADED:
+            del self._pairs[next(iter(self._pairs))]
+        return pair if look is None else load()
+
+    def _loader(self, title: Any) -> Callable[[], Any]:
+        if title in list(self._loads):
+            return self._loads[title]
+        if self.hub is not None and title in self.hub.pairs:
+            return self.hub.pairs[title]
+        if self._other is None or not isinstance(title, str):
+            raise ValueError(f"Models must be one of {', '.join(self._loads)}; got {str(title)[:40]!r}.")
+        return self._other(title)
+
+    def loading(self, title: str | None = None) -> Iterator[str]:
+        """Load a pair if need be; a sentence for the visitor comes whenever it is still not there.
+
+        It is loaded in a thread of its own, so that a visitor who leaves meanwhile frees the machine at once. The next
+        who asks for the same pair waits for the same thread.
+
+        Raises:
+            ValueError: as `take` does.
+        """
+        title = self.titles[0] if title is None else title
+        load = self._loader(title)
+        if zero.ON or self.holds(title):  # a borrowed GPU loads its own
+            return
+        while others := [future for name, (_, future) in list(self._under_way.items()) if name != title]:
+            yield LOADING  # what a visitor who left had begun to load would disturb the clocks of the next
+            wait(others, LOOK)
+        load, under_way = self._under_way.get(title, (load, None))
+        if under_way is None:
+            load, under_way = self._under_way[title] = load, Future()
+            Thread(target=self._load, args=(title, load, under_way), daemon=True).start()
+        self._waiting[title] = self._waiting.get(title, 0) + 1
+        try:
+            yield LOADING
+            while not wait([under_way], LOOK).done:
+                yield getattr(load, "news", "") or LOADING
+        finally:
+            self._waiting[title] -= 1
+            if not self._waiting[title] and hasattr(load, "stop"):
+                load.stop()  # nobody waits for it any more
+        under_way.result()
+
+    def _load(self, title: str, load: Callable[[], Any], under_way: Future) -> None:
+        try:
+            under_way.set_result(self.take(title, load))
+        except Exception as error:
+            under_way.set_exception(error)
+        finally:
+            self._under_way.pop(title, None)
+
+    def compute(self, work: Callable[..., Iterator[Any]], *args: Any, title: str | None = None) -> Iterator[Any]:
+        """The items of work(pair, *args), computed where the models are: here, or on a borrowed GPU.
+
+        Args:
+            work: a generator function of a module.
+            args: plain data that can travel to another process.
+            title: of the pair; the first where it is None.
+
+        Raises:
+            ValueError: a sentence for the visitor, from the work or from whoever lends the GPU.
+        """
+        items = _computed(self._number, self.titles[0] if title is None else title, work, args)
+        try:
+            while True:
+                with TURNS.step():  # a step that goes on after its visitor has left keeps the machine until it ends
+                    item = next(items, _ENDED)
+                if item is _ENDED:
+                    return
+                if isinstance(item, _Refused):
+                    raise ValueError(item.sentence)
+                yield item
+        except gr.Error as error:
+            raise ValueError(re.sub(r"<[^>]*>", "", f"{error.title}: {error.message}")) from error
+        finally:
+            items.close()
+
+    @contextmanager
+    def idle(self) -> Iterator[None]:
+        """Hold the machine for a part of a measurement that nobody waits for, whenever there is no run."""
+        with self._running, TURNS.step():
+            yield
+
+    @contextmanager
+    def alone(self) -> Iterator[None]:
+        """Hold the machine for one run; a page that is closed or stopped lets go within a step."""
+        if not self._running.acquire(timeout=30):
+            raise ValueError("The machine is still busy with another run. Try again in a moment.")
+        try:
+            yield
+        finally:
+            self._running.release()
+
+
+_engines: WeakValueDictionary[int, Engine] = WeakValueDictionary()  # another process knows them by number
+
+
+class _Refused(NamedTuple):
+    sentence: str
+
+
+def introduced(pair: Any, config: RunConfig) -> Iterator[Any]:
+    """The trace of a run before its first step, and then its steps; work for `Engine.compute`."""
+    yield collect(pair, config, iter(()))
+    yield from speculate(pair, config)
+
+
+def _gpu_seconds(engine: int, title: str, work: Callable, args: tuple) -> int:
+    return limits.gpu_seconds(next((arg for arg in args if isinstance(arg, RunConfig)), None))
+
+
+@zero.gpu(_gpu_seconds)
+def _computed(engine: int, title: str, work: Callable[..., Iterator[Any]], args: tuple) -> Iterator[Any]:
+    try:
+        yield from work(_engines[engine].take(title), *args)
+    except ValueError as error:
+        if not zero.ON:
+            raise
+        yield _Refused(str(error))  # only the name of an exception would travel back
+
+
+def paced(steps: Iterator[Step], pace: float = PACE) -> Iterator[list[Step]]:
+    """Group steps so that a slow page gets fewer messages, never a slow engine.
+
+    The first step travels alone, and what was decoded before a failure is handed on before the failure is.
+
+    Args:
+        steps: from `speculate`.
+        pace: seconds of decoding that make a group.
+    """
+    group: list[Step] = []
+    spent = pace
+    try:
+        for step in steps:
+            group.append(step)
+            spent += step.seconds.total
+            if spent >= pace:
+                yield group
+                group, spent = [], 0.0
+    except Exception:
+        if group:
+            yield group
+        raise
+    if group:
+        yield group
+
+
+def ahead(
+    steps: Iterator[Step], grouped: Callable[[Iterator[Step]], Iterator[list[Step]]] = paced
+) -> Iterator[list[Step]]:
+    """Decode in a thread of its own, which never waits for the page: what piled up meanwhile comes as one group.
+
+    A failure comes after all that was decoded before it. Whoever stops reading stops the thread, which is gone within
+    one step; the length of the run bounds the pile. Nobody waits long for a step that takes long, since whoever stops
+    reading may be the server itself.
+
+    Args:
+        steps: from `speculate`.
+        grouped: makes groups of them.
+    """
+    done: SimpleQueue[list[Step] | Exception | None] = SimpleQueue()
+    left = Event()
+
+    def decode() -> None:
+        try:
+            for group in grouped(takewhile(lambda _: not left.is_set(), steps)):
+                done.put(group)
+            done.put(None)
+        except Exception as error:
+            done.put(error)
+
+    thread = Thread(target=copy_context().run, args=(decode,), name="decoding", daemon=True)
+    thread.start()
+    try:
+        news: list[Step] | Exception | None = []
+        while isinstance(news, list):
+            pile: list[Step] = []
+            news = done.get()
+            while isinstance(news, list):
+                pile += news
+                if done.empty():
+                    break
+                news = done.get()
+            if pile:
+                yield pile
+        if news is not None:
+            raise news
+    finally:
+        left.set()
+        thread.join(LEAVE)

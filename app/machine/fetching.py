@@ -1,0 +1,180 @@
+"""A pair by its two names: looked at before others make room for it, fetched with news, stopped where nobody waits.
+
+The well-known pairs share a tokenizer; how large they are and under which licence is asked of the hub.
+"""
+
+from __future__ import annotations
+
+import os
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+from threading import Event, Lock
+from time import monotonic
+from typing import Any, NamedTuple
+
+import specviz
+from specviz.models import hub
+
+from . import limits
+
+KNOWN = {  # title -> target, draft
+    "SmolLM2 1.7B + 135M": ("HuggingFaceTB/SmolLM2-1.7B", "HuggingFaceTB/SmolLM2-135M"),
+    "Qwen3 4B + 0.6B": ("Qwen/Qwen3-4B", "Qwen/Qwen3-0.6B"),
+    "Llama 3.2 3B + 1B": ("meta-llama/Llama-3.2-3B", "meta-llama/Llama-3.2-1B"),
+    "GPT-2 XL + DistilGPT-2": ("openai-community/gpt2-xl", "distilbert/distilgpt2"),
+    "Pythia 1.4B + 70M": ("EleutherAI/pythia-1.4b", "EleutherAI/pythia-70m"),
+}
+ROOM = 1.3  # memory that loading takes beyond the weights
+AGAIN = 600.0  # seconds after which the hub is asked again
+NO_HUB = "No hub answers within a second, so well-known pairs cannot be fetched."
+
+
+class Named:
+    """Loads a pair of folders or hub names.
+
+    Args:
+        target, draft: as in `specviz.load_pair`.
+
+    Attributes:
+        news: what there is to say while it is loaded.
+    """
+
+    def __init__(self, target: str, draft: str | None) -> None:
+        self.target, self.draft, self.news, self._left = target, draft, "", Event()
+
+    def look(self) -> None:
+        """Raise a `ValueError` for what can be known to be wrong without its weights."""
+        from specviz.models.pair import look_at
+
+        look_at(self.target, self.draft)
+
+    def stop(self) -> None:
+        """Nobody waits any more: end the download."""
+        self._left.set()
+
+    def __call__(self) -> Any:
+        self._left.clear()
+        try:
+            self._fetch([name for name in (self.target, self.draft) if name and not _here(name)])
+        except hub.Stopped:
+            raise ValueError("Loading was stopped. What was fetched is kept for another time.") from None
+        self.news = "Loading the models. This happens once."
+        return specviz.load_pair(target=self.target, draft=self.draft)  # looked up when called: torch comes with it
+
+    def _fetch(self, names: list[str]) -> None:
+        try:
+            models = [hub.listed(name) for name in names]
+        except Exception:  # offline, or the name is wrong: loading says which, or takes what is here
+            return
+        of, done, began = sum(model.bytes for model in models), 0, monotonic()
+        if needed := too_large(models):
+            raise ValueError(needed)
+
+        def told(bytes: int) -> None:
+            spent, came = monotonic() - began, done + bytes
+            left = f", about {spent * (of - came) / came:.0f} s left" if came and spent > 1 and came < of else ""
+            self.news = f"Fetching the models: {size(came)} of {size(of)}{left}."
+
+        for model in models:
+            hub.fetch(model, told, self._left)
+            done += model.bytes
+
+
+class Menu(NamedTuple):
+    """What the menu of models gains: (label, value) of pairs, and a sentence."""
+
+    choices: list[tuple[str, str]]
+    info: str
+
+
+class Hub:
+    """What a hub offers of the well-known pairs; asked when a page is opened, and not again for a while.
+
+    Attributes:
+        pairs: "target|draft" -> loads it.
+    """
+
+    def __init__(self) -> None:
+        self.pairs = {"|".join(pair): Named(*pair) for pair in KNOWN.values()}
+        self._asking, self._menu, self._until = Lock(), None, 0.0
+
+    def menu(self) -> Menu:
+        """The pairs that the hub has; a sentence where none answers within a second."""
+        with self._asking:
+            if self._menu is None or monotonic() > self._until:
+                self._menu, self._until = self._asked(), monotonic() + AGAIN
+            return self._menu
+
+    def _asked(self) -> Menu:
+        if not hub.answers():
+            return Menu([], NO_HUB)
+        names = [name for pair in KNOWN.values() for name in pair]
+        with ThreadPoolExecutor(len(names)) as pool:
+            found = dict(zip(names, pool.map(_listed, names), strict=True))
+        rows = [(title, pair, [found[name] for name in pair]) for title, pair in KNOWN.items()]
+        choices = [(label(title, models), "|".join(pair)) for title, pair, models in rows if all(models)]
+        return Menu(choices, "Well-known pairs are fetched from the hub when they are first run.")
+
+
+def label(title: str, models: list[hub.Listed]) -> str:
+    """A pair in the menu: size, licence, and whether it fits."""
+    licences = " and ".join(dict.fromkeys(model.licence for model in models))
+    fits = "✕ too large for this machine's memory" if too_large(models) else "fits this machine's memory"
+    return f"{title} · {size(sum(model.bytes for model in models))} · {licences} · {fits}"
+
+
+def too_large(models: list[hub.Listed]) -> str:
+    """A sentence where models do not fit into this machine's free memory; nothing where they do, or none can tell."""
+    free = free_memory()
+    needed = ROOM * sum(width() * model.parameters if model.parameters else model.bytes for model in models)
+    if free is None or needed <= free:
+        return ""
+    return f"The models need about {size(needed)} of memory and {size(free)} are free here. Choose smaller ones."
+
+
+def width() -> int:
+    """Bytes of a weight without a GPU: bfloat16 where the processor computes in it, else float32."""
+    try:
+        flags = Path("/proc/cpuinfo").read_text(encoding="ascii", errors="replace")
+    except OSError:
+        return 4
+    return 2 if "avx512_bf16" in flags or "amx_bf16" in flags else 4
+
+
+def free_memory() -> int | None:
+    """Bytes that can be had without swapping; None where the system does not tell."""
+    try:
+        lines = Path("/proc/meminfo").read_text(encoding="ascii").splitlines()
+        return 1024 * int(next(line.split()[1] for line in lines if line.startswith("MemAvailable")))
+    except (OSError, StopIteration, ValueError):
+        return None
+
+
+def size(bytes: float) -> str:
+    """Bytes in words."""
+    return f"{bytes / 1e9:.1f} GB" if bytes >= 1e9 else f"{bytes / 1e6:.1f} MB"
+
+
+def may_fetch() -> bool:
+    """Whether well-known pairs may be fetched: where the page is served to this machine alone, or SPECVIZ_HUB is 1.
+
+    Raises:
+        ValueError: if SPECVIZ_HUB is neither 0 nor 1.
+    """
+    if os.environ.get("SPECVIZ_HUB", "").strip():
+        return limits.flag("SPECVIZ_HUB")
+    if os.environ.get("SPECVIZ_PAIR", "").strip():
+        return False
+    alone = os.environ.get("GRADIO_SERVER_NAME", "127.0.0.1") in ("", "127.0.0.1", "localhost")
+    return alone and not (os.environ.get("SPACE_ID") or os.environ.get("SYSTEM") == "spaces")
+
+
+def _here(name: str) -> bool:
+    return name.startswith("early-exit") or Path(name).expanduser().is_dir()
+
+
+def _listed(name: str) -> hub.Listed | None:
+    try:
+        return hub.listed(name)
+    except Exception:  # not on this hub, or only for those its owner admits
+        return None

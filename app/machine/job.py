@@ -1,0 +1,98 @@
+"""A job: what a visitor starts and may stop, in the one line before the machine.
+
+Runs of all visitors and all tabs wait in one line, and one at a time has its turn. Gradio shows each visitor the place
+in the line; whoever comes when it is full is told so. Several jobs may share a Stop, which is lit while any of them
+waits or runs. Which do is known in the browser alone, where a click is seen before the line is.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import gradio as gr
+
+from . import limits
+
+MACHINE = {"concurrency_limit": 1, "concurrency_id": "machine"}  # of every event that decodes
+# In the page's header, which is always there. A stopped job ends as one that failed does, but never before it is told
+# so here; until then gradio takes no further click for it.
+TELLS_JOBS = """
+const jobs = new Map(); // job -> [its Stop, 'asked' or 'stopping']
+window.specvizJob = (job, stop, news) => {
+  const was = (jobs.get(job) || [])[1];
+  if (news === 'asked') jobs.set(job, [stop, was || news]);
+  else if (news === 'stopping') { if (was) jobs.set(job, [stop, news]); }
+  else jobs.delete(job);
+  const lit = [...jobs.values()].some(([of, state]) => of === stop && state === 'asked');
+  return [was, { __type__: 'update', interactive: lit }];
+};
+"""
+STOPPING = "The run before is still being stopped. Press the button again in a moment."
+SAME = "{ __type__: 'update' }"
+
+
+class Job:
+    """Buttons that start work, the one Stop for all of it, and what is said when work is refused.
+
+    Args:
+        stop: its Stop, unlit at first; it has an id.
+        line: where sentences go, a notice or a status.
+        stopped: what Stop writes, component -> value.
+    """
+
+    def __init__(self, stop: gr.Button, line: gr.HTML, stopped: dict[Any, Any]) -> None:
+        self.stop, self.line, self.stopped, self._count = stop, line, stopped, 0
+
+    def starts(
+        self, asked: Callable | Sequence[Callable], run: Callable, inputs: Sequence[Any], outputs: Sequence[Any]
+    ) -> Any:
+        """Let triggers start work; returns the event.
+
+        Args:
+            asked: triggers, such as a button's click.
+            run: a generator that ends every failure of its own in a sentence.
+            inputs, outputs: of it.
+        """
+        self._count += 1
+        quiet = {"show_progress": "hidden", "api_visibility": "private", "queue": False}
+        asked = asked if isinstance(asked, Sequence) else [asked]
+
+        def told(news: str) -> str:
+            names = f"{self.stop.elem_id} {self._count}", self.stop.elem_id, news
+            return f"specvizJob({', '.join(map(json.dumps, names))})"
+
+        # In the browser, at once: what waits in the line can be stopped as well.
+        gr.on(
+            asked, None, None, [self.line, self.stop], js=f"() => {{ const [was, lit] = {told('asked')}; "
+            f"return [was === 'stopping' ? {_error(STOPPING)} : {SAME}, lit]; }}", **quiet,
+        )  # fmt: skip
+        running = gr.on(
+            asked, run, inputs, outputs, show_progress="minimal", show_progress_on=self.line, preprocess=False,
+            api_visibility="private", **MACHINE,
+        )  # fmt: skip
+        running.success(None, None, self.stop, js=f"() => {told('ended')}[1]", **quiet)
+        running.failure(
+            None, None, [self.line, self.stop], js=f"() => {{ const [was, lit] = {told('ended')}; "
+            f"return [was === 'stopping' ? {SAME} : {_error(full())}, lit]; }}", **quiet,
+        )  # fmt: skip
+        written = ", ".join(json.dumps(value) for value in self.stopped.values())
+        self.stop.click(
+            None, None, [self.stop, *self.stopped], js=f"() => [{told('stopping')}[1], {written}]", cancels=[running],
+            **quiet,
+        )  # fmt: skip
+        return running
+
+
+def full() -> str:
+    """What is said to whoever was not let into the line."""
+    return (
+        f"This was not started: the queue is full (at most {limits.QUEUE} wait here), or the connection was lost. "
+        "Try again in a minute; nothing on this page is gone."
+    )
+
+
+def _error(text: str) -> str:
+    """JavaScript for a notice or a status that says `text` as an error."""
+    return json.dumps(json.dumps({"kind": "error", "text": text}))

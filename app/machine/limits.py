@@ -1,0 +1,79 @@
+"""What a visitor may ask for at most, so that one of them cannot keep the machine from the others.
+
+Each limit can be set in the environment, where the demo is served.
+"""
+
+from __future__ import annotations
+
+import os
+from typing import Any
+
+from specviz import RunConfig
+
+
+def limit(name: str, default: int) -> int:
+    """A limit from the environment.
+
+    Raises:
+        ValueError: if it is set to anything but a whole number from 1 to a billion.
+    """
+    written = os.environ.get(name, "").strip() or str(default)
+    if not (written.isascii() and written.isdigit() and len(written) < 11 and 1 <= int(written) <= 10**9):
+        raise ValueError(f"{name} must be a whole number from 1; got {written[:40]!r}. Leave it out for {default}.")
+    return int(written)
+
+
+def flag(name: str) -> bool:
+    """Whether a setting of the environment is on.
+
+    Raises:
+        ValueError: if it is set to anything but 0 or 1.
+    """
+    written = os.environ.get(name, "").strip()
+    if written not in ("", "0", "1"):
+        raise ValueError(f"{name} must be 1 or 0; got {written[:40]!r}. Leave it out for 0.")
+    return written == "1"
+
+
+PROMPT = limit("SPECVIZ_MAX_PROMPT", 20_000)  # characters; turning text into tokens takes time
+TOKENS = limit("SPECVIZ_MAX_TOKENS", 512)  # new ones, of one run
+NODES = limit("SPECVIZ_MAX_NODES", 1024)  # of a tree, its root included; sliders go as far
+QUEUE = limit("SPECVIZ_MAX_QUEUE", 40)  # visitors who wait
+BODY = 10_000_000  # bytes of a request; a run of 4 MB that is opened is the largest, and JSON in JSON
+GPU_SECONDS = limit("SPECVIZ_GPU_SECONDS", 90)  # of a borrowed GPU, for one run
+
+GPU_START, GPU_TOKEN = 20.0, 0.15  # seconds to load a pair there, and a generous share for each token
+
+
+def check(config: RunConfig) -> None:
+    """Refuse what is more than a visitor may ask for.
+
+    Raises:
+        ValueError: with the limit, what was asked for, and the setting that moves the limit.
+    """
+    for name, must, got, most, setting in (
+        ("prompt", "have at most {:,} characters", len(config.prompt), PROMPT, "SPECVIZ_MAX_PROMPT"),
+        ("max_new_tokens", "be at most {:,}", config.max_new_tokens, TOKENS, "SPECVIZ_MAX_TOKENS"),
+        ("tree", "have at most {:,} nodes", most_nodes(config.builder), NODES, "SPECVIZ_MAX_NODES"),
+    ):
+        if got > most:
+            raise ValueError(f"{name} must {must.format(most)} here; got {got:,}. Ask for less ({setting} moves it).")
+
+
+def most_nodes(builder: Any) -> int:
+    """How many nodes the trees of a builder may have: its size, or the nodes of its shape, or a chain of its length."""
+    if hasattr(builder, "size"):
+        return builder.size
+    if hasattr(builder, "shape"):
+        return len(builder.shape.parents)
+    return 1 + getattr(builder, "longest", getattr(builder, "depth", 0))  # a tree of the root alone has neither
+
+
+def gpu_seconds(config: RunConfig | None) -> int:
+    """For how long a GPU is borrowed, in seconds.
+
+    Args:
+        config: of the run; None where it is not a run but a measurement.
+    """
+    tokens = TOKENS if config is None else min(config.max_new_tokens, TOKENS)
+    return min(GPU_SECONDS, round(GPU_START + GPU_TOKEN * tokens))

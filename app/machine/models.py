@@ -1,0 +1,77 @@
+"""The pairs a visitor may choose: the embedded one, its target drafting for itself, and what the environment adds."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable
+from functools import partial
+from typing import Any
+
+import specviz
+
+from .fetching import Named
+
+EMBEDDED = "Embedded pair"
+EARLY_EXIT = "Embedded target, its first 3 layers as draft"
+
+LONGEST_NAME = 400  # characters of what a visitor types
+
+Pairs = dict[str, Callable[[], Any]]  # title -> loads it
+
+
+def offered() -> Pairs:
+    """Every pair by its title, the first of which is the page's own.
+
+    SPECVIZ_PAIR=toy offers exact toy tables and nothing else; SPECVIZ_PAIRS adds pairs, "target|draft" separated by
+    commas, each a folder or a name on the hub; a draft may be "early-exit:N", or missing.
+
+    Raises:
+        ValueError: if SPECVIZ_PAIRS is not written like that.
+    """
+    only = os.environ.get("SPECVIZ_PAIR", "").strip()
+    if only not in ("", "toy"):
+        raise ValueError(f'SPECVIZ_PAIR must be "toy", or left out for the embedded pair; got {only[:40]!r}.')
+    if only:
+        return {"Exact toy tables": partial(specviz.toy_pair, vocab=12)}
+    pairs: Pairs = {EMBEDDED: _load, EARLY_EXIT: partial(_load, draft="early-exit:3")}
+    for written in filter(None, map(str.strip, os.environ.get("SPECVIZ_PAIRS", "").split(","))):
+        target, draft = _named(written, 'SPECVIZ_PAIRS must be like "target|draft, target|draft"')
+        names = [name.rstrip("/").rsplit("/", 1)[-1] for name in (target, draft) if name]
+        pairs[" + ".join(names)] = partial(_load, target=target, draft=draft)
+    return pairs
+
+
+def others() -> Callable[[str], Callable[[], Any]] | None:
+    """How a pair that a visitor typed is loaded: "target|draft", as in SPECVIZ_PAIRS; None unless SPECVIZ_CUSTOM=1.
+
+    Whoever opens the page can then make this machine fetch models and look for folders, so it is off by default.
+    """
+    return _typed if os.environ.get("SPECVIZ_CUSTOM") == "1" else None
+
+
+def _typed(written: str) -> Callable[[], Any]:
+    if len(written) > LONGEST_NAME:
+        raise ValueError(f"Models must have at most {LONGEST_NAME} characters; got {len(written)}.")
+    target, draft = _named(written, 'Models must be chosen from the menu or typed like "target|draft"')
+    return Named(target, draft)
+
+
+def _named(written: str, must: str) -> tuple[str, str | None]:
+    target, _, draft = (part.strip() for part in written.partition("|"))
+    if not target or "|" in draft:
+        raise ValueError(f"{must}; got {written!r}.")
+    return target, draft or None
+
+
+def measures() -> bool:
+    """Whether the speed of pairs is measured beside the page, to choose the best tree; SPECVIZ_MEASURE=0 forbids it."""
+    return os.environ.get("SPECVIZ_MEASURE") != "0" and os.environ.get("SPECVIZ_PAIR") != "toy"
+
+
+def default_pair() -> Any:
+    """The first pair, loaded."""
+    return next(iter(offered().values()))()
+
+
+def _load(**names: str | None) -> Any:
+    return specviz.load_pair(**names)  # looked up when it is called: torch comes with the first run

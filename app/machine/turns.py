@@ -1,0 +1,71 @@
+"""Who computes now: a step of a run is timed, so nothing else may compute beside it.
+
+A run takes a turn for every step. Other work, such as a lab's figures or a page to be saved, waits for the end of the
+step and is done before the next, so clocks never count it. Both alternate where both wait.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from functools import wraps
+from threading import Condition
+from typing import Any
+
+PATIENCE = 5.0  # seconds that other work waits for a step; one that takes longer is hardly disturbed
+
+
+class Turns:
+    """One thing at a time, steps and other work in turn."""
+
+    def __init__(self) -> None:
+        self._free = Condition()
+        self._busy = self._step_is_due = False
+        self._steps = self._others = 0  # that wait
+
+    @contextmanager
+    def step(self) -> Iterator[None]:
+        """A step of a run, or whatever part of a measurement is computed at once."""
+        with self._free:
+            self._steps += 1
+            self._free.wait_for(lambda: not self._busy and (self._step_is_due or not self._others))
+            self._steps -= 1
+            self._busy = True
+        try:
+            yield
+        finally:
+            self._end(step_is_due=False)
+
+    @contextmanager
+    def other(self, patience: float = PATIENCE) -> Iterator[None]:
+        """Other work; after `patience` seconds it waits no longer."""
+        with self._free:
+            self._others += 1
+            mine = self._free.wait_for(lambda: not self._busy and not (self._step_is_due and self._steps), patience)
+            self._others -= 1
+            self._busy = self._busy or mine
+            self._free.notify_all()
+        try:
+            yield
+        finally:
+            if mine:
+                self._end(step_is_due=True)
+
+    def _end(self, step_is_due: bool) -> None:
+        with self._free:
+            self._busy, self._step_is_due = False, step_is_due
+            self._free.notify_all()
+
+
+TURNS = Turns()  # a machine has one, whatever runs on it
+
+
+def aside(work: Callable[..., Any]) -> Callable[..., Any]:
+    """A function that computes for the page, done between two steps of whatever is timed meanwhile."""
+
+    @wraps(work)
+    def waiting(*args: Any, **more: Any) -> Any:
+        with TURNS.other():
+            return work(*args, **more)
+
+    return waiting

@@ -1,0 +1,1 @@
+"""What the tabs measure piece by piece, and what was recorded of it. No gradio here."""

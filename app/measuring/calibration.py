@@ -1,0 +1,127 @@
+"""Calibration piece by piece: windows of a text go through every measure, and what is known grows with each.
+
+The measures themselves are the library's. Going through the texts one by one lets the page show what is known so far,
+and lets a visitor stop at any time.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, fields, replace
+from typing import Any
+
+import numpy as np
+
+from specviz import VERIFIERS, RunConfig
+from specviz.measure.by_text import cut, positions_of
+from specviz.measure.on_nodes import Doubt, RejectionRates, draft_doubt, rates_together, rejection_rates
+from specviz.measure.on_text import Acceptance, acceptance_vector, together
+
+WINDOW = 128  # tokens that are read together
+WIDTH = 16
+
+
+@dataclass(frozen=True)
+class Found:
+    """What is known so far: a vector for each rule, the draft's doubt, and rejection rates; None before the first."""
+
+    vectors: tuple[Acceptance, ...] = ()
+    doubt: Doubt | None = None
+    rates: RejectionRates | None = None
+
+    @property
+    def positions(self) -> int:
+        return self.vectors[0].positions if self.vectors else 0
+
+
+@dataclass(frozen=True)
+class Progress:
+    """How far a calibration is: what is being measured, positions done, of how many, texts done, of how many."""
+
+    stage: str
+    done: int
+    of: int
+    texts: int
+    of_texts: int
+    found: Found
+
+
+def windows(tokens: Sequence[int], positions: int, most: int) -> list[list[int]]:
+    """A text cut so that about `positions` positions can be measured, each piece no longer than the models read."""
+    length = max(2, min(WINDOW, most))
+    pieces = [list(tokens[start : start + length]) for start in range(0, len(tokens), length)]
+    return limited([piece for piece in pieces if len(piece) > 1], positions)
+
+
+def limited(texts: Sequence[Sequence[int]], positions: int) -> list[list[int]]:
+    """The first texts, as many tokens of them as have `positions` positions."""
+    kept, left = [], positions
+    for text in texts:
+        if left > 0:
+            kept.append(cut(text, left))
+            left -= positions_of(kept[-1])
+    return kept
+
+
+def calibrate(pair: Any, texts: Sequence[Sequence[int]], rules: Sequence[str], config: RunConfig) -> Iterator[Progress]:
+    """Measure all rules; stop by not asking for more.
+
+    Args:
+        pair: the models.
+        texts: token ids, two and more of each.
+        rules: menu names.
+        config: temperature, top-p and seed; each text gets a seed of its own.
+
+    Raises:
+        ValueError: if there is no text to measure on.
+    """
+    if not texts:
+        raise ValueError("text to calibrate on must have at least two tokens. Give a longer one.")
+    found, of, width = Found(), sum(map(positions_of, texts)), min(WIDTH, pair.vocab_size)
+    vectors: list[list[Acceptance]] = []  # of each text: texts are the unit of what is said of all
+    rates: list[RejectionRates] = []
+    for stage in ("Acceptance", "Rejection rates"):
+        done = 0
+        for number, text in enumerate(texts, 1):
+            own, once = replace(config, seed=config.seed + number), ReadOnce(pair)
+            if stage == "Acceptance":
+                vectors.append([acceptance_vector(once, VERIFIERS[rule](), [text], own, width) for rule in rules])
+                doubt = joined_doubts(found.doubt, draft_doubt(once, [text], own))
+                found = replace(found, vectors=tuple(map(together, zip(*vectors, strict=True))), doubt=doubt)
+            else:
+                rates.append(rejection_rates(pair, [text], own))
+                found = replace(found, rates=rates_together(rates))
+            done += positions_of(text)
+            yield Progress(stage, done, of, number, len(texts), found)
+
+
+def joined_doubts(one: Doubt | None, two: Doubt) -> Doubt:
+    """The columns of both, one after the other."""
+    if one is None:
+        return two
+    return Doubt(*((*getattr(one, f.name), *getattr(two, f.name)) for f in fields(Doubt)))
+
+
+class ReadOnce:
+    """A pair that reads a text once, however many rules look at its rows."""
+
+    def __init__(self, pair: Any) -> None:
+        self._pair, self._rows = pair, {}
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._pair, name)
+
+    def open(self, tokens: Sequence[int]) -> tuple[Any, Any]:
+        sessions = self._pair.open(tokens)
+        return tuple(session and _ReadOnceSession(session, self._rows, place) for place, session in enumerate(sessions))
+
+
+class _ReadOnceSession:
+    def __init__(self, session: Any, rows: dict, place: int) -> None:
+        self._session, self._rows, self._place = session, rows, place
+
+    def forward(self, tree: Any, nodes: Sequence[int]) -> Any:
+        key = (self._place, tuple(tree.tokens), tuple(nodes))
+        if key not in self._rows:
+            self._rows[key] = np.asarray(self._session.forward(tree, nodes))
+        return self._rows[key]

@@ -1,0 +1,102 @@
+"""Live's default tree: the best one on this machine, until a visitor chooses another."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+from dataclasses import fields
+from time import sleep
+from typing import Any
+
+import gradio as gr
+from gradio.context import Context
+
+from specviz import BUILDERS
+
+from ..machine.engine import LOOK, Engine
+from .controls import Controls
+
+WAIT = 60.0  # seconds that a page waits for a measurement that is under way
+WAITING = 20  # pages that may do so at once
+NAMES = ("size", "depth")
+FIELDS = {f.name: f for f in fields(BUILDERS["sequoia"])}
+
+
+def connect(engine: Engine, settings: Controls, models: gr.Dropdown, begins: Sequence[Callable]) -> None:
+    """Set the size and depth of Sequoia's trees to the best, now or as soon as they are known.
+
+    Args:
+        engine: knows them.
+        settings: the controls of the tab.
+        models: its menu of pairs.
+        begins: the events that begin a run, which loads a pair whose speed can then be measured.
+    """
+    parameters = dict(zip(FIELDS, settings.builder.parameters["sequoia"], strict=True))
+    size, depth = (parameters[name] for name in NAMES)
+    verifier, temperature = settings.verifier.menu, settings.scalars["temperature"]
+    cell = engine.best.tree(engine.titles[0], verifier.value, temperature.value)
+    if cell is not None:
+        size.value, depth.value, size.info = cell.size, cell.depth, told(cell.size, True)
+    # What was set here last; None where a link brought its own. Events without preprocessing are given no `gr.State`.
+    chosen = gr.JSON([size.value, depth.value], visible=False)
+    quiet = {"show_progress": "hidden", "api_visibility": "private"}
+    look = dict(
+        inputs=[models, verifier, temperature, size, depth, chosen], outputs=[size, depth, chosen], preprocess=False
+    )
+
+    def set_tree(title: Any, rule: Any, heat: Any, *now: Any) -> list[Any]:
+        return choose(engine, title, rule, heat, now[:2], now[2])
+
+    # `gr.on` lists the changes that matter; a size that is set here changes nothing but what is said of it.
+    changes = [control.change for control in (models, verifier, temperature, size, depth)]
+    gr.on(changes, set_tree, **look, queue=False, trigger_mode="always_last", **quiet)
+    if engine.best.on:
+        waiting = dict(concurrency_limit=WAITING, concurrency_id="measured", **quiet)
+
+        def came_first(now: Any, request: gr.Request) -> Any:  # gradio goes by this annotation
+            return opened(engine, now, request)
+
+        came = Context.root_block.load(came_first, chosen, chosen, **waiting)
+        ran = gr.on(begins, lambda title: after(engine, title), models, None, preprocess=False, **waiting)
+        for event in (came, ran):
+            event.then(set_tree, **look, queue=False, **quiet)
+
+
+def opened(engine: Engine, chosen: Any, request: gr.Request) -> Any:
+    """A page was opened: measure the first pair where that has never been done, and wait for it."""
+    engine.best.start(engine.titles[0])
+    engine.best.wait(engine.titles[0], WAIT)
+    return None if request.query_params else chosen  # a link says which tree it is about
+
+
+def after(engine: Engine, title: Any) -> None:
+    """A run was begun: once its pair is there, measure that."""
+    for _ in range(int(WAIT / LOOK)):
+        if engine.holds(title):
+            engine.best.start(title)
+            engine.best.wait(title, WAIT)
+            return
+        sleep(LOOK)
+
+
+def choose(engine: Engine, title: Any, verifier: Any, temperature: Any, now: Sequence[Any], chosen: Any) -> list[Any]:
+    """Updates of size, depth and what was chosen last; a tree that a visitor chose stays as it is.
+
+    Args:
+        title, verifier, temperature: as the controls hold them.
+        now: size and depth, likewise.
+        chosen: size and depth as they were set here last.
+    """
+    number = isinstance(temperature, int | float) and math.isfinite(temperature) and temperature >= 0
+    cell = engine.best.tree(title, verifier, temperature) if number and isinstance(title, str) else None
+    if cell is None:
+        return [gr.update(info=FIELDS["size"].metadata["help"]), gr.skip(), gr.skip()]
+    best = [cell.size, cell.depth]
+    if list(now) == chosen and list(now) != best:
+        return [gr.update(value=cell.size, info=told(cell.size, True)), gr.update(value=cell.depth), best]
+    return [gr.update(info=told(cell.size, list(now) == best)), gr.skip(), gr.skip()]
+
+
+def told(size: int, taken: bool) -> str:
+    """What stands at the number of nodes."""
+    return f"{size} nodes, chosen for this machine." if taken else f"{size} nodes are best on this machine."

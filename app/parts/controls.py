@@ -1,0 +1,278 @@
+"""From dataclass fields to sliders, and from sliders to a `RunConfig`.
+
+Builders, rules and drafters say in their field metadata what their parameters are called and how far they go; nothing
+here knows any of them by name, so a new rule gets its controls by being registered.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Sequence
+from contextlib import nullcontext
+from dataclasses import Field, dataclass, fields
+from typing import Any
+
+import gradio as gr
+
+from specviz import BUILDERS, DRAFTERS, VERIFIERS, RunConfig
+
+from ..machine import limits
+from .menus import choices
+
+
+def parameter(f: Field) -> gr.components.Component:
+    """The control for one field of a builder or a verifier."""
+    meta = f.metadata
+    common = {"label": meta["label"], "info": meta["help"], "interactive": True}
+    match meta["kind"]:
+        case "whole":
+            return gr.Slider(meta["low"], meta["high"], value=f.default, step=1, **common)
+        case "real":
+            return gr.Slider(meta["low"], meta["high"], value=f.default, step=step_of(meta), **common)
+        case "flag":
+            return gr.Checkbox(value=f.default, **common)
+        case "widths" | "names":
+            return gr.Textbox(", ".join(map(str, f.default)), max_lines=1, **common)
+        case "choice":
+            return gr.Dropdown(list(meta["options"]), value=f.default, filterable=False, **common)
+        case "free":
+            return gr.Textbox(f.default if isinstance(f.default, str) else json.dumps(f.default), max_lines=1, **common)
+        case kind:
+            raise ValueError(
+                f"parameter kind must be whole, real, flag, widths, names, choice or free; got {kind!r} for {f.name}."
+            )
+
+
+def step_of(meta: Any) -> float:
+    """A slider's step: about a hundred to a range, a power of ten."""
+    return 10.0 ** math.floor(math.log10((meta["high"] - meta["low"]) / 50))
+
+
+def parse(f: Field, value: Any) -> Any:
+    """A control's value as its field wants it.
+
+    Raises:
+        ValueError: if a list of whole numbers is not one; all else is checked by the builder or verifier itself.
+    """
+    kind, label = f.metadata["kind"], f.metadata["label"]
+    if kind == "whole" and isinstance(value, float) and value.is_integer():
+        return int(value)
+    if kind == "widths":
+        try:
+            return tuple(int(part) for part in str(value).replace(",", " ").split())
+        except ValueError:
+            raise ValueError(f'{label} must be whole numbers such as "4, 2, 1"; got "{str(value)[:60]}".') from None
+    if kind == "names":
+        return tuple(str(value).replace(",", " ").split())
+    if kind == "free" and isinstance(value, str):
+        text = value.strip()
+        for attempt in (text, f"[{text}]"):
+            try:
+                return _tuples(json.loads(attempt))
+            except (ValueError, RecursionError):
+                continue
+        return text
+    return value
+
+
+def _tuples(value: Any) -> Any:
+    return tuple(map(_tuples, value)) if isinstance(value, list) else value
+
+
+@dataclass
+class Family:
+    """The menu of builders or of verifiers, with the parameters of each in a group that shows while it is chosen."""
+
+    registry: dict[str, type]
+    menu: gr.Dropdown
+    groups: dict[str, gr.Group]
+    parameters: dict[str, list[gr.components.Component]]
+
+    @property
+    def inputs(self) -> list[gr.components.Component]:
+        return [self.menu, *(control for controls in self.parameters.values() for control in controls)]
+
+    def names(self, kind: str, chosen: Any) -> list[str | None]:
+        """What a link calls each of `inputs`; None for the parameters of what is not chosen."""
+        named = [kind]
+        for name, cls in self.registry.items():
+            named += [f"{kind}.{f.name}" if name == chosen else None for f in fields(cls)]
+        return named
+
+    def read(self, values: list[Any]) -> Any:
+        """The builder or verifier that the values of `inputs` stand for; a `ValueError` says what is wrong."""
+        name, *rest = values
+        if not isinstance(name, str) or name not in self.registry:
+            raise ValueError(f"{self.menu.label} must be one of {', '.join(self.registry)}; got {str(name)[:40]!r}.")
+        for other, controls in self.parameters.items():
+            mine, rest = rest[: len(controls)], rest[len(controls) :]
+            if other == name:
+                cls = self.registry[name]
+                return cls(**{f.name: parse(f, value) for f, value in zip(fields(cls), mine, strict=True)})
+        raise AssertionError("every registered name has its controls")
+
+    def candidates(self, values: list[Any]) -> dict[str, Any]:
+        """Every builder or verifier of the menu with its parameters; its defaults where those are not valid now."""
+        made = {}
+        for name, cls in self.registry.items():
+            try:
+                made[name] = self.read([name, *values[1:]])
+            except ValueError:
+                made[name] = cls()
+        return made
+
+
+def family(label: str, registry: dict[str, type], chosen: str, fold: gr.Accordion | None = None) -> Family:
+    """Lay out a menu and, below it or in `fold`, the parameters of what is chosen."""
+    # Plain decoding is no choice among trees; it stands beside every run instead.
+    registry = {name: cls for name, cls in registry.items() if not getattr(cls, "alone", False)}
+    menu = gr.Dropdown(
+        [(cls.title, name) for name, cls in registry.items()], value=chosen, label=label, filterable=False
+    )
+    groups, parameters = {}, {}
+    with fold or nullcontext():
+        for name, cls in registry.items():
+            with gr.Group(visible=name == chosen and bool(fields(cls))) as groups[name]:
+                parameters[name] = [parameter(f) for f in fields(cls)]
+    shown = [name for name in registry if parameters[name]]
+    menu.change(
+        lambda name: [gr.Group(visible=name == other) for other in shown],
+        menu,
+        [groups[name] for name in shown],
+        queue=False,
+        show_progress="hidden",
+        api_visibility="private",
+    )
+    return Family(registry, menu, groups, parameters)
+
+
+@dataclass
+class Controls:
+    """All that determines a run, as controls on the page."""
+
+    prompt: gr.Textbox
+    builder: Family
+    verifier: Family
+    drafter: Family
+    scalars: dict[str, gr.components.Component]
+
+    @property
+    def families(self) -> dict[str, Family]:
+        return {"builder": self.builder, "verifier": self.verifier, "drafter": self.drafter}
+
+    @property
+    def strategies(self) -> list[gr.components.Component]:
+        """The controls of all families."""
+        return [control for one in self.families.values() for control in one.inputs]
+
+    @property
+    def menu_boxes(self) -> list[gr.Dropdown]:
+        """The menus, in the order of `menus`."""
+        return [one.menu for one in self.families.values()]
+
+    @property
+    def inputs(self) -> list[gr.components.Component]:
+        return [self.prompt, *self.scalars.values(), *self.strategies]
+
+    def names(self, values: Sequence[Any]) -> list[str | None]:
+        """What a link calls each of `inputs`; None for what does not matter with what the menus hold in `values`."""
+        parts = self._split(values[1 + len(self.scalars) :])
+        named = [name for kind, one in self.families.items() for name in one.names(kind, parts[kind][0])]
+        return ["prompt", *self.scalars, *named]
+
+    def _split(self, values: Sequence[Any]) -> dict[str, list[Any]]:
+        """The values of each family's inputs."""
+        found, rest = {}, list(values)
+        for kind, one in self.families.items():
+            found[kind], rest = rest[: len(one.inputs)], rest[len(one.inputs) :]
+        return found
+
+    def read(self, values: tuple[Any, ...]) -> RunConfig:
+        """The configuration that the values of `inputs`, as they come from the browser, stand for.
+
+        Raises:
+            ValueError: a sentence for the visitor, with the labels of the page.
+        """
+        prompt, *rest = values
+        scalars = dict(zip(self.scalars, rest, strict=False))
+        parts = self._split(rest[len(self.scalars) :])
+        try:
+            config = RunConfig(
+                prompt=prompt if isinstance(prompt, str) and prompt.strip() else "",  # which is refused with a sentence
+                **{kind: one.read(parts[kind]) for kind, one in self.families.items()},
+                **{name: number(name, value) for name, value in scalars.items()},
+            )
+            limits.check(config)
+            return config
+        except ValueError as error:
+            raise ValueError(self.with_labels(str(error))) from None
+
+    def menus(self, values: tuple[Any, ...]) -> list[list[tuple[str, str]]]:
+        """The choices of every menu, marked for the values of `inputs`.
+
+        Raises:
+            ValueError: as `read` does.
+        """
+        config = self.read(("any", *values[1:]))
+        at = (config.temperature, config.draft_temperature)
+        parts = self._split(values[1 + len(self.scalars) :])
+        taken = {kind: getattr(config, kind) for kind in self.families}
+        return [choices(kind, one.candidates(parts[kind]), taken, *at) for kind, one in self.families.items()]
+
+    def with_labels(self, sentence: str) -> str:
+        """A sentence of the library with the page's labels in place of the names of parameters."""
+        sentence = sentence.replace("got None", "it is empty")
+        labels = {name: control.label for name, control in self.scalars.items()}
+        for cls in (cls for one in self.families.values() for cls in one.registry.values()):
+            labels |= {f"{cls.name}.{f.name}": f"{cls.title}: {f.metadata['label']}" for f in fields(cls)}
+        for name in sorted(labels, key=len, reverse=True):
+            if sentence.startswith(f"{name} "):
+                return labels[name] + sentence.removeprefix(name)
+        return sentence[:1].upper() + sentence[1:]
+
+
+def number(name: str, value: Any) -> int | float | None:
+    """A number as it came from the browser: whole where it can be, None where a box was left empty."""
+    given = value
+    if isinstance(value, str):
+        try:
+            value = float(value) if value.strip() else None
+        except ValueError:
+            value = math.nan
+    if value is None:
+        return None
+    if isinstance(value, bool) or not isinstance(value, int | float) or not math.isfinite(value):
+        raise ValueError(f"{name} must be a number; got {str(given)[:40]!r}.")
+    return int(value) if float(value).is_integer() else value
+
+
+def scalar_controls() -> dict[str, gr.components.Component]:
+    """The numbers every run has, in two places: what everybody turns, and "More"."""
+    defaults = RunConfig()
+    temperature = gr.Slider(
+        0, 2, value=defaults.temperature, step=0.05, label="Temperature", info="0 always takes the most probable token."
+    )
+    with gr.Row():
+        common = {
+            "temperature": temperature,
+            "max_new_tokens": gr.Number(96, label="New tokens", precision=0, min_width=100),
+            "seed": gr.Number(defaults.seed, label="Seed", precision=0, min_width=100),
+        }
+    with gr.Accordion("More", open=False):
+        # Text boxes, because a number box cannot be left empty: the browser fills in 0.
+        more = {
+            "draft_temperature": gr.Textbox("", label="Draft temperature", placeholder="as above; 0.6 where that is 0"),
+            "top_p": gr.Slider(0.05, 1, value=defaults.top_p, step=0.05, label="Top-p", info="1 keeps every token."),
+            "top_k": gr.Textbox("", label="Top-k", placeholder="keep every token"),
+        }
+    return common | more
+
+
+def controls(prompt: gr.Textbox) -> Controls:
+    """Lay out everything below the prompt."""
+    defaults = RunConfig()
+    builder = family("Tree builder", BUILDERS, defaults.builder.name)
+    verifier = family("Verification rule", VERIFIERS, defaults.verifier.name)
+    drafter = family("Drafter", DRAFTERS, defaults.drafter.name)
+    return Controls(prompt, builder, verifier, drafter, scalar_controls())

@@ -1,0 +1,291 @@
+"""Links that open the page in a given state: what controls hold, as parameters of an address, and back.
+
+Anyone may write a link, so every value is checked before a control shows it: numbers are brought into range, whatever
+else does not fit is left out, and one sentence says what was changed. A link fills in controls and nothing more: it
+starts no run and loads no model.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+import re
+from collections.abc import Callable, Sequence
+from itertools import count
+from typing import Any, NamedTuple, Protocol
+from urllib.parse import parse_qsl, urlencode
+
+import gradio as gr
+
+from specviz.paths import asset
+
+from .web import starts
+
+LONGEST = 8_000  # characters of a link's parameters; servers and proxies on the way refuse longer ones
+MOST_FIELDS = 200
+LONGEST_TYPED = 400  # characters of what may be typed into a menu
+MOST_TOLD = 4  # changes that are named one by one
+NUMBER = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?", re.ASCII)
+MENUS = (gr.Dropdown, gr.Radio)
+FLAGS = {"true": True, "1": True, "false": False, "0": False}
+# Read in the browser: where to look, not what to run.
+OTHERS = ("tab", "lesson", "lab", "recording", "picture", "step", "node", "paper", "entry", "preset")
+_copies = count(1)
+
+
+class Linked(Protocol):
+    """What can be put into a link; `app.parts.controls.Controls` is one."""
+
+    inputs: Sequence[gr.components.Component]
+
+    def names(self, values: Sequence[Any]) -> list[str | None]:
+        """The parameter of each of `inputs`; None for what does not matter while the menus stand as in `values`."""
+
+    def read(self, values: Sequence[Any]) -> Any:
+        """What the values stand for; a `ValueError` says in a sentence what is wrong with them."""
+
+
+class Together(NamedTuple):
+    """Several of them as one, for a tab that has more than a `Controls`.
+
+    Args:
+        more: name -> a control of its own, such as the menu of models.
+        parts: prefix of the names -> what they belong to, such as "" or "a.".
+    """
+
+    more: dict[str, gr.components.Component]
+    parts: dict[str, Linked]
+
+    @property
+    def inputs(self) -> list[gr.components.Component]:
+        return [*self.more.values(), *(control for part in self.parts.values() for control in part.inputs)]
+
+    def split(self, values: Sequence[Any]) -> list[tuple[str, Linked, tuple[Any, ...]]]:
+        """Prefix, part and its values, for each part."""
+        found, rest = [], tuple(values[len(self.more) :])
+        for prefix, part in self.parts.items():
+            found.append((prefix, part, rest[: len(part.inputs)]))
+            rest = rest[len(part.inputs) :]
+        return found
+
+    def names(self, values: Sequence[Any]) -> list[str | None]:
+        named = [(prefix, name) for prefix, part, mine in self.split(values) for name in part.names(mine)]
+        return [*self.more, *(name and prefix + name for prefix, name in named)]
+
+    def read(self, values: Sequence[Any]) -> list[Any]:
+        return [part.read(mine) for _, part, mine in self.split(values)]
+
+
+class Opened(NamedTuple):
+    """What a link asks for.
+
+    Args:
+        values: of `inputs`.
+        given: the positions among them that the link sets.
+        changes: a sentence for each part of it that was changed or left out.
+    """
+
+    values: list[Any]
+    given: list[int]
+    changes: list[str]
+
+
+def write(linked: Linked, values: Sequence[Any]) -> str:
+    """The parameters of a link that opens the page with these values; empty ones are left out.
+
+    Raises:
+        ValueError: if that is longer than a link can be.
+    """
+    named = [(name, _text(value)) for name, value in zip(linked.names(values), values, strict=True) if name]
+    query = urlencode([(name, text) for name, text in named if text])
+    if len(query) > LONGEST:
+        raise ValueError(
+            f"This is too long for a link: {len(query):,} characters of at most {LONGEST:,}. Shorten the prompt."
+        )
+    return query
+
+
+def read(linked: Linked, search: Any) -> Opened:
+    """What the parameters of an address ask for, checked.
+
+    Args:
+        linked: the controls, as the page opens with them.
+        search: such as "?temperature=0.7&seed=3"; names that start with two underscores belong to others.
+
+    Raises:
+        ValueError: if it is no list of parameters, or far too long.
+    """
+    asked, changes = _fields(search)
+    values, given = [control.value for control in linked.inputs], []
+    refused = set()
+    for menus in (
+        True,
+        True,
+        False,
+    ):  # what is chosen in the menus decides which parameters, and which menus, there are
+        for i, name in enumerate(linked.names(values)):
+            control = linked.inputs[i]
+            if name not in asked or name in refused or i in given or isinstance(control, MENUS) != menus:
+                continue
+            try:
+                values[i] = _value(control, name, asked[name], changes)
+                given.append(i)
+            except ValueError as error:
+                changes.append(str(error))
+                refused.add(name)
+    values, given = _valid(linked, values, given, changes)
+    known = {name for name in linked.names(values) if name} | refused
+    if known & asked.keys():  # else the parameters are somebody else's, such as those of an advertisement
+        changes += [f"{_shown(name)} is unknown here and was left out." for name in asked if name not in known]
+    return Opened(values, given, changes)
+
+
+def told(opened: Opened) -> str:
+    """What the page says about a link that was opened."""
+    more = len(opened.changes) - MOST_TOLD
+    rest = [f"And {more} more changes."] if more > 0 else []
+    return " ".join(["Opened from a link. Press Run to start.", *opened.changes[:MOST_TOLD], *rest])
+
+
+def _fields(search: Any) -> tuple[dict[str, str], list[str]]:
+    """The parameters by name, the first of each, and sentences about the others."""
+    if not isinstance(search, str) or len(search) > 4 * LONGEST:
+        raise ValueError(f"The link was not opened: it must be text of at most {4 * LONGEST:,} characters.")
+    try:
+        pairs = parse_qsl(search.removeprefix("?"), keep_blank_values=True, max_num_fields=MOST_FIELDS)
+    except ValueError:
+        raise ValueError(f"The link was not opened: it has more than {MOST_FIELDS} parameters.") from None
+    found, twice = {}, {}
+    for name, text in pairs:
+        if name.startswith("__") or name in OTHERS:
+            continue
+        (twice if name in found else found).setdefault(name, text)
+    return found, [f"{_shown(name)} is there more than once; the first counts." for name in twice]
+
+
+def _value(control: gr.components.Component, name: str, text: str, changes: list[str]) -> Any:
+    """A text as the value of a control; raises a `ValueError` where it cannot be one."""
+    match control:
+        case gr.Dropdown() | gr.Radio():
+            options = [*(value for _, value in control.choices), *getattr(control, "also", ())]
+            if getattr(control, "allow_custom_value", False) and 0 < len(text) <= LONGEST_TYPED:
+                return text  # whoever takes it checks it; a link loads nothing
+            if text not in options:
+                raise ValueError(f"{control.label} {_shown(text)} is not among the choices and was left out.")
+            return text
+        case gr.Checkbox():
+            if text.lower() not in FLAGS:
+                raise ValueError(f"{control.label} must be true or false; {_shown(text)} was left out.")
+            return FLAGS[text.lower()]
+        case gr.Slider() | gr.Number():
+            if not NUMBER.fullmatch(text.strip()):
+                raise ValueError(f"{control.label} must be a number; {_shown(text)} was left out.")
+            low, high = (-math.inf if control.minimum is None else control.minimum,
+                         math.inf if control.maximum is None else control.maximum)  # fmt: skip
+            number = float(min(max(float(text), low), high))
+            if number != float(text):
+                changes.append(f"{control.label} goes from {low:g} to {high:g}; {_shown(text)} became {number:g}.")
+            return int(number) if number.is_integer() else number
+        case _:
+            return text
+
+
+def _valid(linked: Linked, values: list[Any], given: list[int], changes: list[str]) -> tuple[list[Any], list[int]]:
+    """The values if they are valid together; else those that are, taken in one by one."""
+    try:
+        linked.read(tuple(values))
+        return values, given
+    except ValueError:
+        pass
+    taken, kept = [control.value for control in linked.inputs], []
+    for i in given:
+        trial = [*taken[:i], values[i], *taken[i + 1 :]]
+        try:
+            linked.read(tuple(trial))
+        except ValueError as error:
+            changes.append(f"{str(error).removesuffix('.')}; this was left out.")
+        else:
+            taken = trial
+            kept.append(i)
+    return taken, kept
+
+
+def _text(value: Any) -> str:
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    if isinstance(value, float) and value.is_integer():
+        value = int(value)
+    return "" if value is None else str(value)
+
+
+def _shown(text: str) -> str:
+    """A stranger's text inside a sentence."""
+    text = "".join(c if c.isprintable() else " " for c in text[:41])
+    return f"“{text if len(text) <= 40 else text[:40] + '…'}”"
+
+
+# ---- on the page ----
+
+
+def opens(titles: Sequence[str]) -> str:
+    """JavaScript that says which tab an address such as ?tab=compare or ?lesson=3 opens."""
+    by_name = {title.lower(): title for title in titles}
+    return f"""() => {{
+      const asked = new URLSearchParams(location.search), tabs = new Map(Object.entries({json.dumps(by_name)}));
+      const title = tabs.get(asked.has('lesson') ? 'lessons' : (asked.get('tab') || '').toLowerCase());
+      return title ? {{ __type__: 'update', selected: title }} : {{ __type__: 'update' }};
+    }}"""
+
+
+def bar(tab: str, elem_id: str, stage: str | None = None) -> gr.HTML:
+    """A button "Copy link" with room for a sentence; `connect` brings it to life.
+
+    Args:
+        tab: the title of the tab that it is for; an address for another tab is none of its business.
+        elem_id: its own.
+        stage: elem_id of the stage whose step a link leads to, where there is one.
+    """
+    return gr.HTML(
+        "",
+        html_template=asset("page/links.html"),
+        js_on_load=starts("links", tab=tab.lower(), stage=stage, others=OTHERS),
+        elem_id=elem_id,
+        apply_default_css=False,
+    )
+
+
+def connect(shown: gr.HTML, linked: Linked, begins: Sequence[Callable]) -> None:
+    """Open the address that the page came with, if it has parameters, and write links.
+
+    Args:
+        shown: what `bar` made.
+        linked: the controls of the tab.
+        begins: the events that begin a run; what was said about the link has then been read.
+    """
+    quiet = {"queue": False, "show_progress": "hidden", "api_visibility": "private", "preprocess": False}
+
+    def open_link(event: gr.EventData):
+        unchanged = [gr.skip()] * len(linked.inputs)
+        try:
+            opened = read(linked, getattr(event, "search", None))
+        except ValueError as error:
+            return [_line("error", str(error)), *unchanged]
+        if not opened.given and not opened.changes:
+            return [gr.skip(), *unchanged]
+        for i in opened.given:
+            unchanged[i] = gr.update(value=opened.values[i])
+        return [_line("error" if opened.changes else "link", told(opened)), *unchanged]
+
+    def copy_link(*values: Any) -> str:
+        try:
+            return _line("link", "", query=write(linked, values), copy=next(_copies))
+        except ValueError as error:
+            return _line("error", str(error))
+
+    shown.select(open_link, None, [shown, *linked.inputs], **quiet)
+    shown.click(copy_link, linked.inputs, shown, **quiet)
+    gr.on(begins, None, None, shown, js="() => '{}'", **quiet)
+
+
+def _line(kind: str, text: str, **more: Any) -> str:
+    return json.dumps({"kind": kind, "text": text} | more).replace("<", "\\u003c")

@@ -1,0 +1,78 @@
+"""What a menu says about its choices: which of them are impossible, lossy or pointless with all else that is chosen.
+
+Everything comes from `compatible`. A dropdown cannot disable a single choice, so a choice that is not plainly fine
+carries its mark and its sentence in its label; a style sheet greys out what is impossible, and Run is off while such a
+choice is taken.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import gradio as gr
+from gradio.context import Context
+
+from specviz import compatible
+from specviz.compatibility import Compatibility
+
+TYPED = "Or type target|draft: folders, or names on the hub."
+FOLDERS = "Folders of this machine are added by SPECVIZ_PAIRS, or typed where SPECVIZ_CUSTOM is 1."
+MARKS = {"impossible": "✕ impossible", "lossy": "≠ lossy", "useless": "! pointless"}
+
+
+def kind(match: Compatibility) -> str:
+    """One word for a verdict on a builder and a rule: "impossible", "lossy", "useless" or "lossless"."""
+    if not match.possible:
+        return "impossible"
+    if not match.lossless:
+        return "lossy"
+    return "lossless" if match.useful else "useless"
+
+
+def choices(
+    family: str,
+    candidates: dict[str, Any],
+    taken: dict[str, Any],
+    temperature: float,
+    draft_temperature: float | None,
+) -> list[tuple[str, str]]:
+    """The choices of one menu, (label, name).
+
+    Args:
+        family: "builder", "verifier" or "drafter".
+        candidates: name -> one of the family, with its parameters.
+        taken: what is taken now in every menu; the sentence on that stands in the notice already.
+        temperature, draft_temperature: as in `compatible`.
+    """
+    listed = []
+    for name, candidate in candidates.items():
+        trio = taken | {family: candidate}
+        match = compatible(
+            trio["builder"], trio["verifier"], temperature, draft_temperature, drafter=trio["drafter"]
+        )  # fmt: skip
+        mark = MARKS.get(kind(match))
+        label = candidate.title if mark is None else f"{candidate.title} {mark}"
+        if mark is not None and name != taken[family].name:
+            label += f"\n{match.reason}"
+        listed.append((label, name))
+    return listed
+
+
+def models_menu(engine: Any) -> gr.Dropdown:
+    """The menu of pairs; a visitor may type one where the engine takes any, and a hub adds its own when it answers."""
+    menu = gr.Dropdown(
+        engine.titles, value=engine.titles[0], label="Models", filterable=engine.takes_any,
+        allow_custom_value=engine.takes_any, visible=len(engine.titles) > 1 or engine.takes_any,
+        info=TYPED if engine.takes_any else None,
+    )  # fmt: skip
+    if engine.hub is not None:
+        menu.also = tuple(engine.hub.pairs)  # which a link may name before the hub has answered
+
+        def more() -> gr.Dropdown:
+            found = engine.hub.menu()
+            choices = [*((title, title) for title in engine.titles), *found.choices]
+            folders = TYPED if engine.takes_any else "" if found.choices else FOLDERS
+            return gr.Dropdown(choices=choices, info=f"{found.info} {folders}".strip(), visible=len(choices) > 1)
+
+        Context.root_block.load(more, None, menu, queue=False, show_progress="hidden", api_visibility="private")
+    return menu

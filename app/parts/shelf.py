@@ -1,0 +1,163 @@
+"""Runs on a shelf for a while, so that a visitor can save one, and runs that come back from a file.
+
+A run goes by a name that cannot be guessed; whoever has it on the screen may take it home. What is on the shelf is
+bounded in bytes, and nothing stays longer than `KEPT_SECONDS`.
+"""
+
+from __future__ import annotations
+
+import json
+import zlib
+from collections.abc import Callable
+from dataclasses import dataclass, field, replace
+from secrets import token_urlsafe
+from threading import Lock
+from time import monotonic
+from typing import Any
+
+from specviz import Step, Trace
+from specviz.player.offline import offline_page
+from specviz.player.payload import recorded_message
+
+from ..machine.turns import TURNS
+
+KEPT_SECONDS = 1800
+KEPT_BYTES = 32_000_000  # compressed; a run of 64 steps with trees of 33 nodes takes about 70 kB
+OPENED_BYTES = 4_000_000  # of a file; such a run takes about 300 kB
+GONE = "This run is not kept any more. Press Run to decode it again; the same seed gives the same text."
+
+
+@dataclass
+class Kept:
+    """A run on the shelf: its steps while it may still grow, compressed JSON from then on.
+
+    Args:
+        blank: the trace as it was before its first step; None where it came whole.
+        steps: to be added to while it runs.
+        ended: whether it came to its own end.
+    """
+
+    blank: Trace | None
+    steps: list[Step] = field(default_factory=list)
+    ended: bool = False
+    packed: bytes = b""
+    until: float = field(default_factory=lambda: monotonic() + KEPT_SECONDS)
+
+    def text(self) -> str:
+        """The trace as JSON, as far as it got."""
+        if self.packed:
+            return zlib.decompress(self.packed).decode()
+        steps = tuple(self.steps)
+        full = sum(len(step.emitted) for step in steps) >= self.blank.config.max_new_tokens
+        stop = "length" if full else "end of text or context" if self.ended else "stopped"
+        return replace(self.blank, steps=steps, stop=stop).to_json()
+
+    def pack(self) -> None:
+        if not self.packed:
+            self.packed = zlib.compress(self.text().encode())
+            self.steps = []
+
+
+class Shelf:
+    """Runs by name, the oldest first; those that ship with the page are there for good."""
+
+    def __init__(self, most: int = KEPT_BYTES) -> None:
+        self._kept: dict[str, Kept] = {}
+        self._always: dict[str, Callable[[], str]] = {}
+        self._most, self._lock = most, Lock()
+
+    def always(self, name: str, read: Callable[[], str]) -> None:
+        """Have a run that ships with the page under this name; `read` returns its JSON."""
+        self._always[name] = read
+
+    def begin(self, name: str, blank: Trace) -> Kept:
+        """Room for a run that begins now; the one before it has ended, since a machine has one run at a time."""
+        kept = Kept(blank)
+        with self._lock:
+            for other in self._kept.values():
+                other.pack()
+            self._kept[name] = kept
+            self._tidy()
+        return kept
+
+    def put(self, name: str, text: str) -> None:
+        """Keep a run that is whole."""
+        with self._lock:
+            self._kept[name] = Kept(None, packed=zlib.compress(text.encode()))
+            self._tidy()
+
+    def text(self, name: Any) -> str:
+        """A run as JSON.
+
+        Raises:
+            ValueError: if there is none of that name.
+        """
+        if isinstance(name, str) and name in self._always:
+            return self._always[name]()
+        with self._lock:
+            self._tidy()
+            kept = self._kept.get(name) if isinstance(name, str) else None
+            if kept is None or not (kept.packed or kept.steps):
+                raise ValueError(GONE)
+            return kept.text()
+
+    @property
+    def size(self) -> int:
+        """Bytes that are kept, compressed."""
+        return sum(len(kept.packed) for kept in self._kept.values())
+
+    def _tidy(self) -> None:
+        for name in [name for name, kept in self._kept.items() if kept.until < monotonic()]:
+            del self._kept[name]
+        while self.size > self._most:
+            del self._kept[next(iter(self._kept))]
+
+
+SHELF = Shelf()
+_reading = Lock()  # one file at a time: reading a large one takes a second of the processor
+
+
+def new_name(kind: str) -> str:
+    """A name for a run that nobody can guess."""
+    return f"{kind} {token_urlsafe(12)}"
+
+
+# ---- what the page may ask for, as may anyone ----
+
+
+def save(asked: Any) -> str:
+    """A run on the shelf as a file, {"text"}, or {"error"}; as JSON.
+
+    Args:
+        asked: {"run": its name, "kind": "json" or "html"}.
+    """
+    try:
+        asked = asked if isinstance(asked, dict) else {}
+        text = SHELF.text(asked.get("run"))
+        if asked.get("kind") not in ("json", "html"):
+            raise ValueError("A run can be saved as json or html.")
+        if asked["kind"] == "html":
+            with TURNS.other():
+                text = offline_page(Trace.from_json(text))
+        return json.dumps({"text": text})
+    except ValueError as error:
+        return json.dumps({"error": str(error)})
+
+
+def open_trace(text: Any) -> str:
+    """A saved run as a message to the page, or {"error"}; as JSON.
+
+    Args:
+        text: of the file, from a stranger.
+    """
+    try:
+        if not isinstance(text, str) or len(text.encode(errors="replace")) > OPENED_BYTES:
+            raise ValueError(f"A run must be JSON text of at most {OPENED_BYTES / 1e6:g} MB to be opened here.")
+        name = new_name("file")
+        with _reading, TURNS.other():
+            trace = Trace.from_json(text)
+            found = recorded_message(trace, name=name, badge="opened from a file")
+        SHELF.put(name, trace.to_json())
+        return found
+    except ValueError as error:
+        return json.dumps({"error": f"This file was not opened. {str(error)[:1].upper()}{str(error)[1:]}"})

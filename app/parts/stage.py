@@ -1,0 +1,44 @@
+"""The two components that draw for themselves: the stage (text, measures, tree) and a one-sentence notice.
+
+Both have a fixed template: values never reach a template engine, only scripts that write text nodes.
+"""
+
+from __future__ import annotations
+
+import json
+
+import gradio as gr
+
+from specviz.paths import asset
+
+from .shelf import OPENED_BYTES, open_trace, save
+from .web import starts
+
+NOTICE = '<p class="sv-notice" role="status"><span class="mark"></span><span class="text"></span></p>'
+
+
+def stage(value: str, elem_id: str) -> gr.HTML:
+    """A run, step by step. Its value is one message as `payload.message` writes it; the page keeps the history."""
+    return gr.HTML(
+        value,
+        html_template=asset("stage/stage.html"),
+        js_on_load=starts("stage", most=OPENED_BYTES),
+        server_functions=[save, open_trace],
+        elem_id=elem_id,
+        apply_default_css=False,
+    )
+
+
+def notice(value: str, elem_id: str) -> gr.HTML:
+    """One sentence with a mark that says what kind it is; its value is what `sentence` writes."""
+    return gr.HTML(value, html_template=NOTICE, js_on_load=starts("notice"), elem_id=elem_id, apply_default_css=False)
+
+
+def sentence(kind: str, text: str) -> str:
+    """The value of a notice.
+
+    Args:
+        kind: "lossless", "lossy", "useless", "impossible" or "error".
+        text: the sentence.
+    """
+    return json.dumps({"kind": kind, "text": text}).replace("<", "\\u003c")

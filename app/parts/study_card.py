@@ -1,0 +1,97 @@
+"""Questions that a tab answers one by one: a fold for each, drawn when it is opened, some with a study to start."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Callable, Iterator
+from time import monotonic
+from typing import Any
+
+import gradio as gr
+
+from specviz import RunConfig
+from specviz.plots import PLOTS
+
+from ..machine.engine import Engine
+from ..machine.job import Job
+from ..measuring import recorded
+from ..measuring.studies import STUDIES, studied
+from .card import Card, Source, fill, said, status
+
+PACE = 1.5  # seconds between two drawings of a figure
+
+
+def fold(name: str, question: str) -> gr.Accordion:
+    """A closed fold; what is in it is put on the page when a visitor opens it."""
+    return gr.Accordion(question, open=False, elem_id=f"sv-fold-{name}", elem_classes="sv-fold")
+
+
+class StudyCard:
+    """The recorded figure of a study, a button that runs it here, one that stops it, and a line that says how it goes.
+
+    Args:
+        engine: where it is run.
+        name: of the study.
+        inputs: controls whose values `settings` turns into a configuration.
+        settings: raises ValueError with a sentence for the visitor.
+    """
+
+    def __init__(self, engine: Engine, name: str, inputs: list, settings: Callable[..., RunConfig]) -> None:
+        self.engine, self.study, self.settings = engine, STUDIES[name], settings
+        past = recorded.read()
+        with gr.Column(elem_classes="sv-study"):
+            if name in past.studies:
+                first = self.filled(past.studies[name], Source("recorded", past.label))
+            else:  # a study that reads clocks waits for a quiet machine
+                first = self.filled(PLOTS[name].info({}), Source("recorded", "not recorded yet"))
+            self.card = Card(name, first)
+            with gr.Row(elem_classes="sv-go"):
+                go = gr.Button(self.study.label, size="sm", elem_id=f"sv-study-{name}")
+                stop = gr.Button("Stop", size="sm", interactive=False, elem_id=f"sv-study-{name}-stop")
+            self.line = status(f"sv-study-{name}-status")
+        job = Job(stop, self.line, {self.line: said("Stopped. The figure shows what was measured before.")})
+        job.starts(go.click, self.run, inputs, [self.line, *self.card.outputs])
+
+    def filled(self, info: Any, source: Source) -> tuple:
+        """The card's words and figure."""
+        return fill(self.study.name, info, source, self.study.made)
+
+    def run(self, *values: Any) -> Iterator[dict]:
+        """The study as an event: the line at every step, the figure a few times a minute, a sentence at the end."""
+        shown = latest = None
+        here, drawn = Source("measured", "measured here"), monotonic()
+        try:
+            config = self.settings(*values)
+            with self.engine.alone():
+                for told in self.engine.loading():
+                    yield {self.line: said(told)}
+                for done, of, latest in self.engine.compute(studied, self.study.name, config):
+                    told = {self.line: said(f"{done} of {of} steps", done=done, of=of)}
+                    if latest is not None and monotonic() - drawn > PACE:
+                        told |= self.card.update(self.filled(latest, here))
+                        shown, drawn = latest, monotonic()
+                    yield told
+            end = said(f"Measured at temperature {config.temperature:g}." if self.study.name != "temperature" else
+                       "Measured.")  # fmt: skip
+        except ValueError as error:
+            end = said(str(error), "error")
+        except Exception:
+            logging.getLogger(__name__).exception("a study failed")
+            end = said("The study failed. The figure keeps what was measured before. See the server's log.", "error")
+        new = latest is not None and latest is not shown
+        yield {
+            self.line: end,
+            **(self.card.update(self.filled(latest, here)) if new else {}),
+        }
+
+
+def sampling(temperature: Any, top_p: Any = 1.0) -> RunConfig:
+    """The configuration of a study from two controls.
+
+    Raises:
+        ValueError: a sentence for the visitor.
+    """
+    for label, value, low, high in (("Temperature", temperature, 0, 2), ("Top-p", top_p, 0.05, 1)):
+        if type(value) not in (int, float) or not low <= value <= high:
+            raise ValueError(f"{label} must be a number from {low} to {high}; got {str(value)[:40]}.")
+    return RunConfig(temperature=float(temperature), top_p=float(top_p), seed=1)

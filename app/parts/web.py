@@ -1,0 +1,63 @@
+"""The browser's code on the page: one script that every component starts with, sent once and kept by the browser."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from functools import cache
+from typing import Any
+
+from starlette.requests import Request
+from starlette.responses import Response
+from starlette.routing import Route
+
+from specviz.player.web import exports, joined
+
+ENTRY = "index.js"
+# The script is on its way when the component asks for it, so values that come meanwhile are kept for it. Its address is
+# relative to the page, which may stand behind a proxy.
+START = """
+const missed = [props.value];
+let hear = value => missed.push(value);
+watch('value', () => hear(props.value));
+const values = receive => {
+  missed.forEach(value => receive(value));
+  hear = receive;
+};
+import(new URL(ADDRESS, document.baseURI)).then(web => web.NAME({ element, props, trigger, server, values }, OPTIONS));
+"""
+
+
+@cache
+def script() -> tuple[str, bytes]:
+    """The address of the script, which changes with its content, and the script."""
+    names = ", ".join(exports(ENTRY))
+    code = f"{joined(ENTRY)}export const {{ {names} }} = index;\n".encode()
+    return f"web/{hashlib.sha256(code).hexdigest()[:16]}.js", code
+
+
+def starts(name: str, **options: Any) -> str:
+    """What a component of the page does when it appears, for `js_on_load`.
+
+    Args:
+        name: of an export of assets/web/index.js.
+        options: handed to it, as JSON.
+
+    Raises:
+        ValueError: if there is no such export.
+    """
+    if name not in exports(ENTRY):
+        raise ValueError(f"name must be one of {', '.join(exports(ENTRY))}; got {name!r}.")
+    filled = START.replace("ADDRESS", json.dumps(script()[0])).replace("NAME", name)
+    return filled.replace("OPTIONS", json.dumps(options))
+
+
+def route() -> Route:
+    """Where the script is served."""
+    address, code = script()
+    kept = {"Cache-Control": "public, max-age=31536000, immutable"}
+
+    def serve(request: Request) -> Response:
+        return Response(code, media_type="text/javascript", headers=kept)
+
+    return Route(f"/{address}", serve)

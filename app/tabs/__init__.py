@@ -1,0 +1,1 @@
+"""The tabs, one module or folder each."""

@@ -1,0 +1,230 @@
+"""The tab "Acceptance": how often the target takes what the draft proposes, measured while one watches."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Iterator
+from time import monotonic
+from typing import Any
+
+import gradio as gr
+
+from specviz import BUILDERS, VERIFIERS, RunConfig, compatible
+from specviz.measure.on_text import Acceptance
+from specviz.plots import PLOTS
+
+from ..machine.engine import Engine
+from ..machine.job import Job
+from ..measuring import recorded, vectors
+from ..measuring.calibration import Found, Progress, calibrate
+from ..measuring.studies import STUDIES
+from ..measuring.texts import SOURCES, gather
+from ..parts.card import Card, File, Source, fill, said, status
+from ..parts.study_card import StudyCard, fold, sampling
+
+TITLE = "Acceptance"
+INTRO = (
+    "A tree helps where children are accepted. Here both models read a text, and every figure is drawn from what they "
+    "say at each of its positions."
+)
+RULES = [name for name, rule in VERIFIERS.items() if compatible(BUILDERS["batch"](), rule(), 0.0).possible]
+MOST_POSITIONS = 4000
+OPEN = ("acceptance", "rejection")
+FOLDS = (
+    (
+        "where",
+        "Where is a token accepted, and does the draft know?",
+        ("probability", "doubt", "length", "bounds", "ratio"),
+    ),
+    ("memory", "Does it depend on what came before?", ("depth",)),
+    ("policies", "How long should a draft be?", ("policies",)),
+    ("elsewhere", "What changes with top-p, and from prose to code?", ("top_p", "transfer")),
+)
+PACE = 2.0  # seconds between two drawings of the figures
+CHANCES = "Exact at every position: both models' whole rows are known, so nothing here is sampled but the text itself."
+LENGTHS = "The mean over texts of products of min(1, q / p): exact on the target's own text, an idea of it on others."
+DRAWN = "One token is drawn from the draft at each position; q, p and its chance min(1, p / q) are then exact."
+
+
+def build(engine: Engine) -> gr.State:
+    """Lay out the tab and connect it; returns the vectors it shows, for other tabs."""
+    past = recorded.read()
+    first = cards_for(past.found, Source("recorded", past.label))
+    with gr.Row(elem_classes="sv-page"):
+        with gr.Column(scale=0, min_width=330, elem_classes="sv-rail sv-sticky"):
+            text = gr.Dropdown(list(SOURCES.items()), value="own-prose", label="Text", filterable=False)
+            yours = gr.Textbox(label="Your text", lines=6, max_lines=12, visible=False, elem_id="sv-your-text")
+            text.change(
+                lambda kind: gr.Textbox(visible=kind == "yours"), text, yours, queue=False, show_progress="hidden",
+                api_visibility="private",
+            )  # fmt: skip
+            titles = [(VERIFIERS[name].title, name) for name in RULES]
+            rules = gr.CheckboxGroup(
+                titles,
+                value=["sequoia", "specinfer", "target-match"],
+                label="Verification rules",
+                info="Of the vectors.",
+            )
+            temperature = gr.Slider(0, 2, value=0.8, step=0.05, label="Temperature")
+            top_p = gr.Slider(0.05, 1, value=1, step=0.05, label="Top-p", info="1 keeps every token.")
+            positions = gr.Slider(50, MOST_POSITIONS, value=600, step=50, label="Positions")
+            with gr.Row(elem_classes="sv-go"):
+                go = gr.Button("Calibrate", variant="primary", elem_id="sv-calibrate")
+                stop = gr.Button("Stop", interactive=False, elem_id="sv-calibrate-stop")
+            line = status("sv-calibrate-status")
+            load = gr.UploadButton("Load vectors", type="binary", file_types=[".json"], elem_id="sv-load")
+        with gr.Column(scale=1, min_width=320, elem_classes="sv-main"):
+            gr.HTML(f'<p class="sv-intro">{INTRO}</p>', apply_default_css=False, js_on_load=None)
+            with gr.Row(elem_classes="sv-figures"):
+                cards = {name: Card(name, first[name]) for name in OPEN}
+            for name, question, inside in FOLDS:
+                with fold(name, question), gr.Row(elem_classes="sv-figures"):
+                    cards |= {one: Card(one, first[one]) for one in inside if one in first}
+                    for one in inside:
+                        if one in STUDIES:
+                            StudyCard(engine, one, [temperature, top_p], sampling)
+    known = gr.State(past.found.vectors)
+    inputs = [text, yours, rules, temperature, top_p, positions]
+    connect(engine, inputs, go, stop, load, line, cards, known)
+    return known
+
+
+def connect(engine: Engine, inputs: list, go, stop, load, line, cards: dict[str, Card], known: gr.State) -> None:
+    """Every event of the tab."""
+    quiet = {"show_progress": "hidden", "api_visibility": "private"}
+
+    def show(values: dict) -> dict:
+        return {part: new for name, value in values.items() for part, new in cards[name].update(value).items()}
+
+    def run(*values: Any) -> Iterator[dict]:
+        found, where = Found(), Source("measured", "measured here")
+        drawn = monotonic()
+        try:
+            for news in work(engine, *values):
+                if isinstance(news, str):
+                    yield {line: news}
+                    continue
+                due = monotonic() - drawn > PACE
+                changed = Found(rates=news.found.rates) if news.stage != "Acceptance" and found.rates else news.found
+                found = news.found
+                if due or news.done == news.of:
+                    yield {line: told(news), known: found.vectors, **show(cards_for(changed, where))}
+                    drawn = monotonic()
+                else:
+                    yield {line: told(news)}
+            yield {line: said(f"{found.positions:,} positions measured.")}
+        except Exception as error:
+            if not isinstance(error, ValueError):
+                logging.getLogger(__name__).exception("a calibration failed")
+            why = str(error) if isinstance(error, ValueError) else "The reason is in the server's log."
+            kept = f" The figures keep the {found.positions:,} positions measured before." if found.positions else ""
+            yield {
+                line: said(
+                    f"{why}{kept}" if isinstance(error, ValueError) else f"The calibration failed. {why}{kept}", "error"
+                ),
+                **({known: found.vectors, **show(cards_for(found, where))} if found.positions else {}),
+            }
+
+    def read(data: bytes | None) -> dict:
+        try:
+            loaded = vectors.from_text(data or b"")
+        except ValueError as error:
+            return {line: said(str(error), "error")}
+        return {
+            line: said(
+                f"{len(loaded)} vector{'s' if len(loaded) > 1 else ''} loaded; the other figures stay as they are."
+            ),
+            known: loaded,
+            **show(cards_for(Found(loaded), Source("loaded", "loaded from a file"))),
+        }
+
+    outputs = [line, known, *(part for card in cards.values() for part in card.outputs)]
+    job = Job(stop, line, {line: said("Stopped. The figures show what was measured before.")})
+    job.starts(go.click, run, inputs, outputs)
+    load.upload(read, load, outputs, queue=False, **quiet)
+
+
+def work(engine: Engine, text: Any, yours: Any, rules: Any, temperature: Any, top_p: Any, positions: Any) -> Iterator:
+    """A calibration as status lines (text) and progress.
+
+    Raises:
+        ValueError: a sentence for the visitor.
+    """
+    names, config, positions = settings(rules, temperature, top_p, positions)
+    with engine.alone():
+        for told in engine.loading():
+            yield said(told)
+        texts: list[list[int]] = []
+        for done, of, gathered in engine.compute(gather, text, yours, positions, config):
+            yield said(f"Texts to measure on: {done} of {of}", done=done, of=of)
+            texts = gathered
+        yield from engine.compute(calibrate, texts, names, config)
+
+
+def settings(rules: Any, temperature: Any, top_p: Any, positions: Any) -> tuple[list[str], RunConfig, int]:
+    """What the controls ask for.
+
+    Raises:
+        ValueError: a sentence for the visitor.
+    """
+    names = [name for name in RULES if isinstance(rules, list) and name in rules]
+    if not names:
+        raise ValueError("Choose at least one verification rule.")
+    for label, value, low, high in (
+        ("Temperature", temperature, 0, 2), ("Top-p", top_p, 0.05, 1), ("Positions", positions, 50, MOST_POSITIONS),
+    ):  # fmt: skip
+        if type(value) not in (int, float) or not low <= value <= high:
+            raise ValueError(f"{label} must be a number from {low} to {high:,}; got {str(value)[:40]}.")
+    for name in names:
+        match = compatible(BUILDERS["batch"](), VERIFIERS[name](), float(temperature))
+        if not match.possible:
+            raise ValueError(match.reason)
+    return names, RunConfig(temperature=float(temperature), top_p=float(top_p), seed=1), int(positions)
+
+
+def told(news: Progress) -> str:
+    text = f"{news.stage}: {news.done:,} of {news.of:,} positions, {news.texts} of {news.of_texts} texts"
+    both = news.done + (news.of if news.stage != "Acceptance" else 0)
+    return said(text, done=both, of=2 * news.of)
+
+
+def cards_for(found: Found, source: Source) -> dict[str, tuple]:
+    """The cards that what is known can fill, by name."""
+    filled = {}
+    if found.vectors:
+        files = [File("Save vectors", "acceptance.json", vectors.to_text(found.vectors))]
+        filled["acceptance"] = fill(
+            "acceptance", PLOTS["acceptance"].info(found.vectors), source, how_found(found.vectors), files
+        )
+    if found.rates:
+        ways: dict[str, list[str]] = {}
+        for rule, way in found.rates.methods.items():
+            ways.setdefault(way, []).append(VERIFIERS[rule].title)
+        made = "; ".join(f"{way}: {', '.join(names)}" for way, names in ways.items())
+        filled["rejection"] = fill(
+            "rejection", PLOTS["rejection"].info(found.rates), source, f"{made[:1].upper()}{made[1:]}."
+        )
+    if found.doubt:
+        for name, made in (
+            ("probability", DRAWN),
+            ("doubt", CHANCES),
+            ("length", LENGTHS),
+            ("bounds", CHANCES),
+            ("ratio", CHANCES),
+        ):
+            filled[name] = fill(name, PLOTS[name].info(found.doubt), source, made)
+    return filled
+
+
+def how_found(found: tuple[Acceptance, ...]) -> str:
+    """Which vectors are exact expectations and which are counted, over how many positions."""
+    ways = {"expected": [], "counted": []}
+    for vector in found:
+        ways[vector.method].append(VERIFIERS[vector.verifier].title)
+    parts = []
+    if ways["expected"]:
+        parts.append(f"exact expectation over the coins, children drawn: {', '.join(ways['expected'])}")
+    if ways["counted"]:
+        parts.append(f"counted: {', '.join(ways['counted'])}")
+    text = "; ".join(parts)
+    return f"{text[:1].upper()}{text[1:]}. {found[0].positions:,} positions."

@@ -1,0 +1,75 @@
+"""The tab "Compare": two or three configurations on the same prompt and seed, decoded in turn and replayed together."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Iterator
+from typing import Any
+
+import gradio as gr
+
+from specviz.paths import asset
+from specviz.player.payload import message
+
+from ...machine.engine import Engine
+from ...machine.job import Job
+from ...parts import links
+from ...parts.card import said, status
+from ...parts.menus import models_menu
+from ...parts.web import starts
+from ..live import STORIES, chips
+from .runs import play, recorded
+from .settings import Settings, lay_out
+
+TITLE = "Compare"
+
+
+def build(engine: Engine) -> Settings:
+    """Lay out the tab and connect it; returns its controls, for links and other tabs to set."""
+    with gr.Row(elem_classes="sv-page"):
+        with gr.Column(scale=0, min_width=330, elem_classes="sv-rail"):
+            prompt = gr.Textbox(
+                list(STORIES.values())[1], label="Prompt", lines=2, max_lines=6, elem_id="sv-compare-prompt"
+            )
+            chips(prompt)
+            with gr.Row(elem_classes="sv-go"):
+                go = gr.Button("Run all", variant="primary", elem_id="sv-compare-run")
+                stop = gr.Button("Stop", interactive=False, elem_id="sv-compare-stop")
+            line = status("sv-compare-status")
+            link = links.bar(TITLE, elem_id="sv-compare-link")
+            models = models_menu(engine)
+            chosen = lay_out(prompt)
+        with gr.Column(scale=1, min_width=320, elem_classes="sv-main"):
+            board = gr.HTML(
+                "", html_template=asset("compare/compare.html"), js_on_load=starts("compare"),
+                server_functions=[recorded], elem_id="sv-compare", apply_default_css=False,
+            )  # fmt: skip
+    connect(engine, chosen, models, go, stop, line, board)
+    links.connect(link, links.Together({"models": models}, {"": chosen}), [go.click, prompt.submit])
+    return chosen
+
+
+def connect(engine: Engine, chosen: Settings, models, go, stop, line, board) -> None:
+    """Every event of the tab."""
+    private = {"api_visibility": "private", "preprocess": False}  # `Controls.read` says what is wrong in a sentence
+    quiet = {"show_progress": "hidden", **private}
+    gr.on(
+        [control.change for control in chosen.inputs[1:]],
+        lambda *values: [gr.Button(interactive=chosen.possible(values)), *chosen.told(values)],
+        chosen.inputs, [go, *chosen.outputs], queue=False, trigger_mode="always_last", **quiet,
+    )  # fmt: skip
+
+    def run(title: Any, *values: Any) -> Iterator[dict]:
+        yield {line: said("")}
+        try:
+            for value in play(engine, chosen.read(values), title):
+                yield {board: value}
+        except ValueError as error:
+            yield {line: said(chosen.with_labels(str(error)), "error"), board: message("", state="done")}
+        except Exception:
+            logging.getLogger(__name__).exception("a comparison failed")
+            text = "The comparison failed. The page keeps what it shows. The reason is in the server's log."
+            yield {line: said(text, "error"), board: message("", state="done")}
+
+    job = Job(stop, line, {board: message("", state="stopped")})
+    job.starts([go.click, chosen.prompt.submit], run, [models, *chosen.inputs], [board, line])

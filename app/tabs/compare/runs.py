@@ -1,0 +1,155 @@
+"""A comparison as messages to the page: its runs one after the other, and what is to be said about their texts.
+
+A message opens a comparison with its "columns", and brings "news" of them: each with "at" (which column), "state",
+"steps", "figures", "note" and "pairs" (of texts), as far as they are new.
+"""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Collection, Iterator, Sequence
+from functools import cache
+from itertools import count, islice
+from typing import Any
+
+from specviz import Step, Trace
+from specviz.paths import TRACES
+from specviz.player.payload import message, step_payload
+from specviz.proof.same_text import margin_at
+
+from ...machine.engine import Engine, paced
+from .entry import Entry
+from .figures import Tally
+from .texts import told
+
+WARM_UP = 2  # steps before each run that are not counted, so that none pays for a cold start
+RECORDED = {"same_seed-tree": False, "same_seed-chain": False, "same_seed-plain": True}  # trace -> plain decoding?
+_names = count(1)
+
+
+def play(engine: Engine, entries: Sequence[Entry], title: str | None = None) -> Iterator[str]:
+    """Decode every entry, each alone on the machine; the page keeps what it shows until the first step is there.
+
+    Args:
+        engine: has the models.
+        entries: what to compare; they share the prompt.
+        title: of the pair; the engine's first where it is None.
+
+    Raises:
+        ValueError: if none of them can even begin (the prompt is too long, say).
+    """
+    name, held, opened = f"comparison {next(_names)}", [], False
+    with engine.alone():
+        for told in engine.loading(title):
+            yield message("", state="loading", note=told)
+        news_of = engine.compute(decoded, entries, title=title)
+        opening = next(news_of)
+        for news in news_of:
+            held.append(news)
+            if "steps" in news or opened:
+                yield message(name, news=held, state="running", **opening)
+                held, opened, opening = [], True, {}
+    if not opened:
+        raise ValueError(held[0]["note"])
+    yield message(name, state="done")
+
+
+def decoded(pair: Any, entries: Sequence[Entry]) -> Iterator[dict[str, Any]]:
+    """What is compared, then the runs one after the other as news.
+
+    A run that fails keeps what it wrote, and the others are decoded still.
+    """
+    yield head(entries, entries[0].config.prompt, pair.info["name"])
+    written: list[list[int]] = [[] for _ in entries]
+    ended: set[int] = set()  # a run that failed wrote no whole text
+    for at, entry in enumerate(entries):
+        tally = Tally()
+        try:
+            for _ in islice(entry.steps(pair), WARM_UP):
+                pass
+            for group in paced(entry.steps(pair)):
+                written[at] += [token for step in group for token in step.emitted]
+                yield steps_news(at, entry, group, tally) | {"pairs": pairs(entries, written, at)}
+            ended.add(at)
+            yield {"at": at, "state": "done", "pairs": pairs(entries, written, at, pair, ended)}
+        except Exception as error:
+            if tally.passes or not isinstance(error, ValueError):
+                logging.getLogger(__name__).exception("a run of a comparison failed")
+            why = str(error) if isinstance(error, ValueError) else "The reason is in the server's log."
+            yield {"at": at, "state": "error", "note": why}
+
+
+def steps_news(at: int, entry: Entry, steps: Sequence[Step], tally: Tally) -> dict[str, Any]:
+    """New steps of a column, with its figures so far."""
+    shown = [step_payload(step, entry.verifier) for step in steps]
+    return {"at": at, "state": "running", "steps": shown, "figures": tally.add(steps).figures()}
+
+
+def pairs(
+    entries: Sequence[Entry], written: Sequence[list[int]], at: int, pair: Any = None, ended: Collection[int] = ()
+) -> list[dict[str, Any]]:
+    """What is to be said about the text of one column beside those before it.
+
+    Args:
+        written: the new tokens of every column so far.
+        at: which column.
+        pair: the models, where its run has ended.
+        ended: the columns whose runs came to their end.
+    """
+    found = []
+    for before in range(at):
+        if written[before]:
+            margin = pair and Margin(pair, entries[at], written[at])
+            dtype = pair and pair.info.get("dtype")
+            both = entries[before], written[before], entries[at], written[at]
+            found.append(told(*both, margin, dtype, whole={before, at} <= set(ended)))
+    return found
+
+
+class Margin:
+    """How far apart the two best candidates for the token at an index were, after the tokens before it."""
+
+    def __init__(self, pair: Any, entry: Entry, written: Sequence[int]) -> None:
+        self.pair, self.entry, self.written = pair, entry, written
+
+    def __call__(self, index: int) -> float:
+        prompt = self.pair.encode(self.entry.config.prompt)
+        return margin_at(self.pair, self.entry.config, [*prompt, *self.written[:index]])
+
+
+def head(entries: Sequence[Entry], prompt: str, pair: str, **more: Any) -> dict[str, Any]:
+    """What is compared, said once."""
+    return {"columns": [entry.about() for entry in entries], "prompt": prompt, "pair": pair, **more}
+
+
+@cache
+def recorded(_: Any = None) -> str:
+    """The comparison that the tab opens with, runs of the lesson on shared noise; a page's call brings one argument."""
+    traces = [Trace.from_json((TRACES / "lessons" / f"{name}.json").read_text("utf-8")) for name in RECORDED]
+    return of_traces(traces, list(RECORDED.values()))
+
+
+def of_traces(traces: Sequence[Trace], plain: Sequence[bool]) -> str:
+    """Recorded runs on the same prompt as one message.
+
+    Args:
+        traces: the runs, at most three.
+        plain: which of them are plain decoding.
+    """
+    entries = [Entry(letter, trace.config, alone) for letter, trace, alone in zip("ABC", traces, plain, strict=False)]
+    news = [steps_news(at, entry, trace.steps, Tally()) | {"state": "done"}
+            for at, (entry, trace) in enumerate(zip(entries, traces, strict=True))]  # fmt: skip
+    written = [list(trace.tokens) for trace in traces]
+    for at, column in enumerate(news):
+        column["pairs"] = [
+            told(
+                entries[i],
+                written[i],
+                entries[at],
+                written[at],
+                whole="stopped" not in (traces[i].stop, traces[at].stop),
+            )
+            for i in range(at)
+        ]
+    about = head(entries, traces[0].prompt_text, traces[0].pair["name"], recorded=True)
+    return message("recorded", news=news, state="done", **about)

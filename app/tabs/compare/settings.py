@@ -1,0 +1,190 @@
+"""The controls of the tab Compare: what all runs share, and for each column what decodes it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import gradio as gr
+
+from specviz import BUILDERS, DRAFTERS, VERIFIERS
+
+from ...parts.controls import Controls, family, scalar_controls
+from ...parts.stage import notice, sentence
+from ..live import verdict
+from .entry import Entry
+
+KINDS = {"speculation": "Speculation", "plain": "Plain decoding", "off": "Off"}
+FIRST = {
+    "A": ("speculation", "sequoia", "sequoia"),
+    "B": ("speculation", "chain", "speculative-sampling"),
+    "C": ("plain", "dyspec", "dyspec"),
+}
+OPTIONAL = "C"
+
+
+@dataclass
+class Column:
+    """One column: what decodes it (of `KINDS`), and the controls of a configuration."""
+
+    letter: str
+    kind: gr.Radio
+    body: gr.Column
+    controls: Controls
+    said: gr.HTML
+
+    @property
+    def kinds(self) -> dict[str, str]:
+        return kinds(self.letter)
+
+    @property
+    def inputs(self) -> list[gr.components.Component]:
+        return [self.kind, *self.controls.strategies]
+
+    @property
+    def outputs(self) -> list[Any]:
+        """What `told` updates."""
+        return [self.body, self.said, *self.controls.menu_boxes]
+
+    def verdict(self, kind: Any, values: tuple[Any, ...], whole: bool = False) -> tuple[str, str]:
+        """What is to be said about it: a kind of notice and its sentence; see `app.tabs.live.verdict`.
+
+        Args:
+            kind: what decodes it.
+            values: of the inputs of `controls`.
+            whole: also look at the prompt.
+        """
+        if not isinstance(kind, str) or kind not in self.kinds:
+            return "error", f"{self.letter} must be one of {', '.join(self.kinds.values())}; got {str(kind)[:40]!r}."
+        return verdict(self.controls, values, whole) if kind == "speculation" else ("", "")
+
+    def told(self, kind: Any, values: tuple[Any, ...]) -> list[Any]:
+        """The updates of `outputs`: menus marked for what is chosen, and the sentence on it."""
+        try:
+            marked = [gr.Dropdown(choices=choices) for choices in self.controls.menus(values)]
+        except ValueError:  # said in the notice
+            marked = [gr.skip() for _ in self.controls.menu_boxes]
+        return [gr.Column(visible=kind == "speculation"), self.sentence(kind, values), *marked]
+
+    def sentence(self, kind: Any, values: tuple[Any, ...]) -> str:
+        """The value of its notice: what is wrong, lossy or pointless; nothing where all is well."""
+        found, text = self.verdict(kind, values)
+        return sentence("", "") if found == "lossless" else sentence(found, text)
+
+    def entry(self, kind: Any, values: tuple[Any, ...]) -> Entry | None:
+        """What it runs; None where it is left empty.
+
+        Raises:
+            ValueError: a sentence for the visitor.
+        """
+        found, text = self.verdict(kind, values, whole=True)
+        if found in ("impossible", "error"):
+            raise ValueError(text)
+        if kind == "plain":  # what is hidden cannot be wrong
+            hidden = self.controls.strategies
+            values = (*values[: -len(hidden)], *(control.value for control in hidden))
+        return None if kind == "off" else Entry(self.letter, self.controls.read(values), kind == "plain")
+
+
+@dataclass
+class Settings:
+    """All that determines a comparison, as controls on the page; a link may set any of `inputs`."""
+
+    prompt: gr.Textbox
+    scalars: dict[str, gr.components.Component]
+    columns: tuple[Column, ...]
+
+    @property
+    def shared(self) -> list[gr.components.Component]:
+        return [self.prompt, *self.scalars.values()]
+
+    @property
+    def inputs(self) -> list[gr.components.Component]:
+        return [*self.shared, *(control for column in self.columns for control in column.inputs)]
+
+    @property
+    def outputs(self) -> list[Any]:
+        """What `told` updates."""
+        return [part for column in self.columns for part in column.outputs]
+
+    def names(self, values: Sequence[Any]) -> list[str | None]:
+        """What a link calls each of `inputs`, such as "seed" or "a.builder"; None for what does not matter."""
+        found = ["prompt", *self.scalars]
+        for column, (kind, mine) in zip(self.columns, self.split(values), strict=True):
+            own = column.controls.names(mine)[len(self.shared) :]
+            names = ["decodes", *(own if kind == "speculation" else [None] * len(own))]
+            found += [name and f"{column.letter.lower()}.{name}" for name in names]
+        return found
+
+    def split(self, values: Sequence[Any]) -> list[tuple[Any, tuple[Any, ...]]]:
+        """Of the values of `inputs`, what decodes each column and the values of its `controls.inputs`."""
+        shared, rest = values[: len(self.shared)], values[len(self.shared) :]
+        found = []
+        for column in self.columns:
+            (kind, *mine), rest = rest[: len(column.inputs)], rest[len(column.inputs) :]
+            found.append((kind, (*shared, *mine)))
+        return found
+
+    def told(self, values: Sequence[Any]) -> list[Any]:
+        return [
+            update
+            for column, mine in zip(self.columns, self.split(values), strict=True)
+            for update in column.told(*mine)
+        ]
+
+    def possible(self, values: Sequence[Any]) -> bool:
+        """Whether every column can run, the prompt aside."""
+        found = [column.verdict(*mine)[0] for column, mine in zip(self.columns, self.split(values), strict=True)]
+        return not {"impossible", "error"} & set(found)
+
+    def read(self, values: Sequence[Any]) -> list[Entry]:
+        """What the values of `inputs` ask to run.
+
+        Raises:
+            ValueError: a sentence for the visitor that names the column.
+        """
+        split, found = self.split(values), []
+        self.columns[0].entry("plain", split[0][1])  # what all share is wrong for all
+        for column, mine in zip(self.columns, split, strict=True):
+            try:
+                found.append(column.entry(*mine))
+            except ValueError as error:
+                raise ValueError(f"{column.letter}: {error}") from None
+        return [entry for entry in found if entry]
+
+    def with_labels(self, text: str) -> str:
+        """A sentence of the library with the page's labels."""
+        return self.columns[0].controls.with_labels(text)
+
+
+def kinds(letter: str) -> dict[str, str]:
+    """Of `KINDS`, what a column may be; at least two columns decode."""
+    return {kind: title for kind, title in KINDS.items() if kind != "off" or letter == OPTIONAL}
+
+
+def column(letter: str, prompt: gr.Textbox, scalars: dict[str, Any]) -> Column:
+    """Lay out the controls of a column."""
+    first, builder, verifier = FIRST[letter]
+    choices = [(title, kind) for kind, title in kinds(letter).items()]
+    with gr.Group(elem_classes=f"sv-side sv-run-{letter}", elem_id=f"sv-side-{letter}"):
+        kind = gr.Radio(choices, value=first, label=f"{letter} decodes by", elem_classes="sv-kind")
+        with gr.Column(visible=first == "speculation", elem_classes="sv-side-body") as body:
+            fold = gr.Accordion("Parameters", open=False, render=False)
+            builders = family(f"Tree builder of {letter}", BUILDERS, builder, fold)
+            verifiers = family(f"Verification rule of {letter}", VERIFIERS, verifier, fold)
+            drafters = family(f"Drafter of {letter}", DRAFTERS, "model", fold)
+            fold.render()
+        said = notice("", elem_id=f"sv-side-{letter}-notice")
+    return Column(letter, kind, body, Controls(prompt, builders, verifiers, drafters, scalars), said)
+
+
+def lay_out(prompt: gr.Textbox) -> Settings:
+    """Lay out everything below the prompt, marked for what is chosen at first."""
+    scalars = scalar_controls()
+    made = Settings(prompt, scalars, tuple(column(letter, prompt, scalars) for letter in FIRST))
+    for side, (kind, values) in zip(made.columns, made.split([control.value for control in made.inputs]), strict=True):
+        side.said.value = side.sentence(kind, values)
+        for menu, marked in zip(side.controls.menu_boxes, side.controls.menus(values), strict=True):
+            menu.choices = marked
+    return made

@@ -1,0 +1,88 @@
+"""Where two texts part, and whether that was to be expected."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from specviz.proof.same_text import parted
+
+from .entry import Entry
+
+
+def first_difference(one: Sequence[int], other: Sequence[int]) -> int | None:
+    """The index of the first token that differs; None where one text begins with the other."""
+    return next((i for i, (a, b) in enumerate(zip(one, other, strict=False)) if a != b), None)
+
+
+def told(
+    one: Entry,
+    wrote: Sequence[int],
+    other: Entry,
+    also: Sequence[int],
+    margin: Callable[[int], float] | None = None,
+    dtype: str | None = None,
+    whole: bool = True,
+) -> dict[str, Any]:
+    """What is to be said about two texts, for the page.
+
+    Args:
+        one, other: the two configurations.
+        wrote, also: the new tokens of each.
+        margin: index -> how far apart the two best candidates were there; asked where equality was promised in vain.
+        dtype: the models' number format.
+        whole: whether both runs came to their end.
+
+    Returns:
+        "a", "b": the letters; "kind": "equal", "differs" (not expected), "expected" or "so far"; "position": index of
+        the first token that differs, or None; "text": what was found; "why": a sentence on why, or nothing.
+    """  # fmt: skip
+    at, both, promise = first_difference(wrote, also), f"{one.letter} and {other.letter}", promised(one, other)
+
+    def say(kind: str, text: str, why: str = "") -> dict[str, Any]:
+        return {"a": one.letter, "b": other.letter, "kind": kind, "position": at, "text": f"{both}: {text}", "why": why}
+
+    same = min(len(wrote), len(also))
+    if at is None and not whole:
+        return say("so far", f"identical for the {_tokens(same)} that both have so far.")
+    if at is None and len(wrote) != len(also):
+        text = f"identical for {_tokens(same)}, where {(one if len(wrote) == same else other).letter} ends."
+        if promise:
+            return say("differs", text, f"They should be identical: {promise}.")
+        return say("expected", text, _why(one, other))
+    if at is None and promise:
+        return say("equal", f"identical text, all {_tokens(len(wrote))}, as it must be.", f"It must be: {promise}.")
+    if at is None:
+        return say("equal", f"identical text, all {_tokens(len(wrote))}, by chance: nothing promises it here.")
+    if promise:
+        apart = parted(margin(at) if margin else None, dtype)
+        return say("differs", f"equal up to token {at}{apart}.", f"They should be identical: {promise}.")
+    return say("expected", f"token {at + 1} is the first that differs.", _why(one, other))
+
+
+def promised(one: Entry, other: Entry) -> str | None:
+    """Why two entries must write the same text; None where they need not."""
+    if one.same_as_plain and other.same_as_plain:
+        if one.config.temperature == 0:
+            return "at temperature 0 both write the target’s most probable tokens"
+        if one.plain and other.plain:
+            return "both are plain decoding with the same seed"
+        return f"seed {one.config.seed} alone decides the target’s own race"
+    if (one.config, one.plain) == (other.config, other.plain):
+        return "both are the same configuration with the same seed"
+    return None
+
+
+def _why(one: Entry, other: Entry) -> str:
+    """Why different texts are expected."""
+    lossy = [entry for entry in (one, other) if entry.lossy]
+    if lossy:
+        return "Different texts are expected. " + " ".join(f"{entry.letter} is lossy: {entry.lossy}" for entry in lossy)
+    return (
+        "Different texts are expected: each way of decoding tosses its own coins. "
+        "Both are lossless, so both texts follow the target’s distribution."
+    )
+
+
+def _tokens(number: int) -> str:
+    return f"{number} token{'' if number == 1 else 's'}"

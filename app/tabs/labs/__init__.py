@@ -1,0 +1,36 @@
+"""The tab "Labs": trees and single verdicts under a microscope, with numbers that a visitor types. No model needed."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import gradio as gr
+
+from . import tree_lab, verification_lab
+
+TITLE = "Labs"
+LABS = (tree_lab, verification_lab)  # one module per half, each with a TITLE and a build(engine)
+# A link such as ?lab=verification opens the lab of that name.
+OPENS = f"""() => {{
+  const asked = (new URLSearchParams(location.search).get('lab') || '').toLowerCase();
+  const lab = {json.dumps([lab.TITLE for lab in LABS])}.find(title => asked && title.toLowerCase().startsWith(asked));
+  const select = selected => ({{ __type__: 'update', ...(lab && {{ selected }}) }});
+  return [select({json.dumps(TITLE)}), select(lab)];
+}}"""
+TAKES = f"""() => [{json.dumps(TITLE)}, {json.dumps(verification_lab.TITLE)}]
+  .map(selected => ({{ __type__: 'update', selected }}))"""
+
+
+def build(engine: Any) -> gr.Tabs:
+    """Lay out the tab; returns the tabs of its halves."""
+    with gr.Tabs() as halves:
+        for lab in LABS:
+            with gr.Tab(lab.TITLE, id=lab.TITLE):
+                lab.build(engine)
+    return halves
+
+
+def connect(asks: gr.HTML, tabs: gr.Tabs, halves: gr.Tabs) -> None:
+    """Open the Verification lab when `asks` says that a node of a run is to be looked at (`labs/node.js`)."""
+    asks.select(None, None, [tabs, halves], js=TAKES, queue=False, api_visibility="private")

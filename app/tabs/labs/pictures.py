@@ -1,0 +1,163 @@
+"""What the Tree lab draws, as plain data: the trees side by side, the mask of one of them, and the curve of blocks."""
+
+from __future__ import annotations
+
+import csv
+import io
+from functools import lru_cache
+from typing import Any, NamedTuple
+
+import plotly.graph_objects as go
+
+from specviz.builders.sequoia import best_trees
+from specviz.plots import PLOTS
+from specviz.plots.tree_layout import place
+from specviz.theory.mask_order import ORDERS, block_pairs, fewest_blocks
+from specviz.tree import Topology
+
+from ...parts.card import Source, fill, harmless, short
+from .asked import BLOCKS
+from .forest import Sizes, Tree
+from .paper_trees import PRESETS
+
+READ = (
+    "The square is the last token of the text, a filled circle a drafted token that more tokens follow, a ring a leaf; "
+    "the larger, the likelier it is to be accepted. A first child stands beside its parent, its siblings below. The "
+    "chances add up to the expected tokens of a pass, the target's own token included; plain decoding has 1."
+)
+SYNTHETIC = (
+    "A tree that follows the draft's rows has no shape before it sees some, so these are drawn on made-up rows: they "
+    "average to your vector, differ by the spread, and the target agrees with the draft on them. At a spread of 0 "
+    "there is nothing to look at, and no tree beats the best static one."
+)
+HINT = "Click a node, or focus the picture and use the arrow keys: its row is then marked in the masks below."
+PAPER = 32  # rows of a block in DySpec's appendix C
+CURVE = (32, 64, 96, 128, 192, 256, 384, 512, 768)
+COLUMNS = (
+    "name", "title", "kind", "settings",
+    "nodes", "levels", "leaves", "draft_passes", "tokens_per_pass", "standard_error",
+)  # fmt: skip
+
+
+class Look(NamedTuple):
+    """Which tree is shown large, and the rows of a block of its mask; None for what suits the size of a tree."""
+
+    tree: str = "sequoia"
+    block: int | None = None
+
+
+def look_at(preset: str, vector: tuple[float, ...], sizes: Sizes, look: Look) -> Look:
+    """The look that is possible: the tree asked for, or else Sequoia's, or else one from the middle."""
+    names = [tree.name for tree in PRESETS[preset].trees(vector, sizes) if tree.shape]
+    name = next((name for name in (look.tree, "sequoia") if name in names), names[(len(names) - 1) // 2])
+    return Look(name, look.block if type(look.block) is int and look.block in BLOCKS else None)
+
+
+def picture(preset: str, vector: tuple[float, ...], sizes: Sizes, look: Look) -> str:
+    """The value of the lab's picture, JSON."""
+    trees = PRESETS[preset].trees(vector, sizes)
+    shown = next(tree for tree in trees if tree.name == look.tree)
+    block = look.block or (PAPER if len(shown.shape) >= 256 else BLOCKS[0])
+    forest = {
+        "source": Source("theory", "computed from the vector")._asdict(),
+        "where": PRESETS[preset].source,
+        "read": READ,
+        "synthetic": SYNTHETIC if any(tree.kind == "synthetic" for tree in trees) else "",
+        "hint": HINT,
+        "trees": [_tree(tree) for tree in trees],
+        "csv": to_csv(trees),
+    }
+    return harmless({"forest": forest, "one": one(shown, block)})
+
+
+def _tree(tree: Tree) -> dict[str, Any]:
+    plain = {"name": tree.name, "title": tree.title, "kind": tree.kind, "settings": tree.settings, "note": tree.note}
+    if tree.shape is None:
+        return plain
+    return plain | {
+        "parents": list(tree.shape.parents), "rows": [row for _, row in place(tree.shape)],
+        "chance": [float(f"{chance:.4g}") for chance in tree.chance],
+        "tokens": short(tree.tokens), "error": short(tree.error), "stats": stats(tree),
+    }  # fmt: skip
+
+
+def leaves(shape: Topology) -> int:
+    return sum(not children for children in shape.children)
+
+
+def stats(tree: Tree) -> str:
+    """The numbers of a tree in words."""
+    shape = tree.shape
+    counted = [
+        (len(shape), "node"), (int(shape.depth.max()), "level"), (leaves(shape), "leaf"), (tree.passes, "draft pass")
+    ]  # fmt: skip
+    plural = {"leaf": "leaves", "draft pass": "draft passes"}
+    return ", ".join(
+        f"{round(count, 1):g} {noun if count == 1 else plural.get(noun, noun + 's')}" for count, noun in counted
+    )
+
+
+def to_csv(trees: tuple[Tree, ...]) -> str:
+    """The numbers of every tree, one a line."""
+    text = io.StringIO()
+    writer = csv.writer(text, lineterminator="\n")
+    writer.writerow(COLUMNS)
+    for tree in trees:
+        if tree.shape is not None:
+            numbers = (
+                len(tree.shape),
+                int(tree.shape.depth.max()),
+                leaves(tree.shape),
+                tree.passes,
+                tree.tokens,
+                tree.error,
+            )
+            writer.writerow([*tree[:4], *map(short, numbers)])
+    return text.getvalue()
+
+
+def one(tree: Tree, block: int) -> dict[str, Any]:
+    """The attention mask of a tree in every order that differs."""
+    orders = {name: make(tree.shape) for name, make in ORDERS.items()}
+    if orders["as drawn"] == orders["breadth-first"]:
+        del orders["as drawn"]
+    rows = -(-len(tree.shape) // block)
+    fewest = fewest_blocks(tree.shape, block)
+    return {
+        "name": tree.name, "block": block, "choices": BLOCKS,
+        "orders": [
+            _mask(name, tree.shape, order, block, rows * (rows + 1) // 2) for name, order in orders.items()
+        ],
+        "bound": f"Blocks of {block} × {block} in the triangle below the diagonal: {rows * (rows + 1) // 2:,}. "
+        f"No order of these nodes can do with fewer than {fewest:,}.",
+    }  # fmt: skip
+
+
+def _mask(name: str, shape: Topology, order: tuple[int, ...], block: int, triangle: int) -> dict[str, Any]:
+    pairs = block_pairs(shape, order, block)
+    rows, columns = pairs.nonzero()
+    blocks = [[int(r), int(c), int(pairs[r, c])] for r, c in zip(rows, columns, strict=True)]
+    words = f"{len(blocks):,} of {triangle:,} blocks"
+    return {"name": name, "order": list(order), "blocks": blocks, "said": words}
+
+
+@lru_cache(maxsize=16)
+def _curve(preset: str, vector: tuple[float, ...], sizes: Sizes, block: int) -> Any:
+    if preset == "table-5":
+        shapes = [tree.shape for tree in PRESETS[preset].trees(vector, sizes)]
+    else:
+        found = best_trees(vector, CURVE, [sizes.levels], sizes.children)
+        shapes = list({len(shape): shape for shape, _ in found.values()}.values())
+    return PLOTS["blocks"].info(shapes, block)
+
+
+def blocks_card(preset: str, vector: tuple[float, ...], sizes: Sizes, look: Look) -> tuple[str, go.Figure]:
+    """The card on blocks by tree size."""
+    made = (
+        "Random trees, as in DySpec's table 5; columns of the text before the root are not counted."
+        if preset == "table-5"
+        else f"Sequoia's trees for your vector with at most {sizes.levels} levels; columns of the text before the root "
+        "are not counted."
+    )
+    source = Source("theory", "computed from the vector" if preset != "table-5" else "computed")
+    return fill("blocks", _curve(preset, vector, sizes, look.block or PAPER), source, made)

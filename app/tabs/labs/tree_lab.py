@@ -1,0 +1,173 @@
+"""The Tree lab: from an acceptance vector and sizes to every builder's tree, and the attention mask of one."""
+
+from __future__ import annotations
+
+import logging
+from typing import Any
+
+import gradio as gr
+
+from specviz.measure.on_text import Acceptance
+from specviz.paths import asset
+
+from ...machine.turns import TURNS
+from ...measuring import vectors
+from ...parts.card import Card, said, status
+from ...parts.web import starts
+from .asked import LIMITS, OWN, choices, in_text, preset_from, sizes_from, vector_from
+from .forest import Sizes
+from .paper_trees import PRESETS
+from .pictures import Look, blocks_card, look_at, picture
+
+TITLE = "Tree lab"
+INTRO = (
+    "Which shape should a drafted tree have? Type how likely the first, the second, the third child of a node is to be "
+    "accepted, and see the tree that every builder makes of it, what that is expected to bring, and what it asks of an "
+    "attention kernel."
+)
+HELP = {
+    "nodes": "At most, the root included.",
+    "levels": "At most, below the root.",
+    "width": "Of k sequences, children of k-ary and SVIP trees, nodes that EAGLE-2 expands per level.",
+    "children": "Of a node of Sequoia's and the optimal tree.",
+    "spread": "How far the synthetic rows differ; 0 makes every row the vector.",
+    "seed": "Another number draws other synthetic rows.",
+}
+
+
+def build(engine: Any) -> None:
+    """Lay out this half of the tab."""
+    name, first = next(iter(choices().items()))
+    sizes, look = Sizes(), Look()
+    with gr.Row(elem_classes="sv-page sv-lab-page"):
+        with gr.Column(scale=0, min_width=330, elem_classes="sv-rail sv-sticky sv-lab-rail"):
+            stored = gr.Dropdown(
+                [*choices(), OWN], value=name, label="Acceptance vector", filterable=False, elem_id="sv-lab-stored"
+            )
+            box = gr.Textbox(
+                in_text(first.vector), label="Chance of child 1, 2, 3, ...", lines=3, max_lines=6, elem_id="sv-lab-box",
+                info="From 0 to 1, with a sum of at most 1. Edit them as you like.",
+            )  # fmt: skip
+            line = status("sv-lab-status")
+            line.value = said(about(name, first.vector, first.source))
+            load = gr.UploadButton("Load vectors", type="binary", file_types=[".json"], elem_id="sv-lab-load")
+            titles = [(preset.title, name) for name, preset in PRESETS.items()]
+            preset = gr.Dropdown(titles, value="builders", label="Trees", filterable=False, elem_id="sv-lab-preset")
+            sliders = {n: slider(n, getattr(sizes, n)) for n in LIMITS if n not in ("spread", "seed")}
+            branching = gr.Textbox(
+                ", ".join(map(str, sizes.branching)), label="Children per level", info="Of branching, from the top.",
+                max_lines=1, elem_id="sv-lab-branching",
+            )  # fmt: skip
+            sliders |= {n: slider(n, getattr(sizes, n)) for n in ("spread", "seed")}
+        with gr.Column(scale=1, min_width=320, elem_classes="sv-main"):
+            gr.HTML(f'<p class="sv-intro">{INTRO}</p>', apply_default_css=False, js_on_load=None)
+            lab = gr.HTML(
+                picture("builders", first.vector, sizes, look), html_template=asset("labs/trees.html"),
+                js_on_load=starts("trees"), apply_default_css=False,
+                elem_id="sv-lab",
+            )  # fmt: skip
+            card = Card("blocks", blocks_card("builders", first.vector, sizes, look))
+    states = gr.State(look), gr.State(()), gr.State(None)
+    connect(stored, box, load, preset, branching, sliders, line, lab, card, *states)
+
+
+def slider(name: str, value: float) -> gr.Slider:
+    label, low, high, whole = LIMITS[name]
+    return gr.Slider(low, high, value=value, step=1 if whole else 0.05, label=label, info=HELP[name])
+
+
+def about(name: str, vector: tuple[float, ...], source: str) -> str:
+    """A vector in words."""
+    ranks = "1 rank" if len(vector) == 1 else f"{len(vector)} ranks"
+    return f"{name}: {source}; {ranks}, sum {sum(vector):.4g}."
+
+
+def connect(stored, box, load, preset, branching, sliders, line, lab, card, looked, loaded, own) -> None:
+    """Every event of this half; the states are the look, the vectors of a file, and what was typed last."""
+    quiet = {"queue": False, "show_progress": "hidden", "api_visibility": "private"}
+    raw = {"preprocess": False, **quiet}  # what a control refuses becomes a sentence here, not a toast
+    names = list(sliders)
+    inputs = [box, preset, looked, branching, *sliders.values()]
+    outputs = [line, lab, looked, *card.outputs]
+
+    def show(text: Any, chosen: Any, look: Look, widths: Any, *numbers: Any) -> dict:
+        """Everything that follows from the controls; a `ValueError` says what is wrong with one of them."""
+        vector = vector_from(text)
+        sizes = sizes_from(widths, **dict(zip(names, numbers, strict=True)))
+        which = preset_from(chosen)
+        look = look_at(which, vector, sizes, look)
+        return {lab: picture(which, vector, sizes, look), looked: look,
+                **card.update(blocks_card(which, vector, sizes, look))}  # fmt: skip
+
+    def safely(work: Any) -> Any:
+        """The same event, where what is wrong becomes a sentence and everything else stays as it is."""
+
+        def run(*values: Any) -> dict:
+            try:
+                with TURNS.other():
+                    return work(*values)
+            except ValueError as error:
+                return {line: said(f"{error} The pictures are those of before.", "error")}
+            except Exception:
+                logging.getLogger(__name__).exception("the tree lab failed")
+                return {line: said("The trees could not be drawn; see the server's log.", "error")}
+
+        return run
+
+    @safely
+    def owned(*values: Any) -> dict:
+        return {line: said(about(OWN, vector_from(values[0]), "typed here")), **show(*values)}
+
+    def typed(name: Any, known: tuple[Acceptance, ...], *values: Any) -> dict:
+        found = choices(known).get(name)
+        if found and values[0] == in_text(found.vector):  # the menu wrote it, not the visitor
+            return {line: gr.skip()}
+        return {stored: OWN, own: values[0], **owned(*values)}  # kept, right or wrong
+
+    @safely
+    def picked(name: Any, known: tuple[Acceptance, ...], mine: str | None, *values: Any) -> dict:
+        named = choices(known)
+        if name not in named:
+            text = values[0] if mine is None else mine
+            return {box: text, **owned(text, *values[1:])}
+        found = named[name]
+        text = in_text(found.vector)
+        return {box: text, line: said(about(name, found.vector, found.source)), **show(text, *values[1:])}
+
+    @safely
+    def moved(name: Any, known: tuple[Acceptance, ...], *values: Any) -> dict:
+        found, vector = choices(known).get(name), vector_from(values[0])
+        return {line: said(about(name, vector, found.source if found else "typed here")), **show(*values)}
+
+    @safely
+    def brought(data: bytes | None, *values: Any) -> dict:
+        news = vectors.from_text(data or b"")
+        listed = choices(news)
+        name = next(iter(listed))
+        text = in_text(listed[name].vector)
+        return {
+            loaded: news, stored: gr.Dropdown(choices=[*listed, OWN], value=name), box: text,
+            line: said(about(name, listed[name].vector, listed[name].source)), **show(text, *values[1:]),
+        }  # fmt: skip
+
+    def looking(event: gr.EventData, *values: Any) -> dict:
+        asked = event._data if isinstance(event._data, dict) else {}
+        before = values[2]
+        look = Look(asked.get("tree", before.tree), asked.get("block", before.block))
+        named = asked.get("preset")
+        chosen = named if isinstance(named, str) and named in PRESETS else None  # a link may name trees to show
+        news = safely(show)(values[0], chosen or values[1], look, *values[3:])
+        if chosen:
+            return {preset: chosen, **news}
+        same = look.block == before.block  # then so is the curve, and a plot that is sent again loses its zoom
+        return {part: new for part, new in news.items() if not (same and part in card.outputs)}
+
+    # A text box tells of an input only when a key is pressed, not when something is pasted: so its changes count.
+    box.change(typed, [stored, loaded, *inputs], [*outputs, stored, own], trigger_mode="always_last", **raw)
+    stored.input(picked, [stored, loaded, own, *inputs], [*outputs, box], trigger_mode="always_last", **raw)
+    load.upload(brought, [load, *inputs], [*outputs, loaded, stored, box], **quiet)
+    lab.select(looking, inputs, [preset, *outputs], **raw)
+    gr.on(
+        [preset.input, branching.change, *(control.change for control in sliders.values())],
+        moved, [stored, loaded, *inputs], outputs, trigger_mode="always_last", **raw,
+    )  # fmt: skip

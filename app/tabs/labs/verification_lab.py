@@ -1,0 +1,153 @@
+"""The Verification lab: one node with p and q set by hand, a rule's tries one by one, and all rules side by side.
+
+The page asks twice for every change: for one run, and for the exact table of all rules, which takes longer. Whoever
+asks may be anyone, so everything is checked, and what is wrong becomes a sentence.
+"""
+
+from __future__ import annotations
+
+import json
+import logging
+from dataclasses import asdict
+from functools import lru_cache
+from threading import Lock
+from typing import Any
+
+import gradio as gr
+
+from specviz import VERIFIERS
+from specviz.compatibility import DRAWN
+from specviz.paths import asset
+from specviz.proof.microscope import MOST_CHILDREN, MOST_LEVELS, MOST_TOKENS, NAMES, Node, normalised, tell
+from specviz.proof.microscope_rules import Row, examine, own_law
+from specviz.protocols import LAWS
+
+from ...machine.turns import TURNS
+from ...parts.menus import kind
+from ...parts.web import starts
+from .presets import PRESETS
+
+TITLE = "Verification lab"
+MOST_TEXTS = 16  # bars of a law
+MOST_SEED = 2**31
+RULES = [name for name, rule in VERIFIERS.items() if not rule.greedy_only and not rule.alone]
+_one_table = Lock()  # it may take a second, and visitors who drag a bar ask again and again
+
+
+def build(engine: Any) -> None:
+    """Lay out this half of the tab."""
+    start = {
+        "presets": [asdict(preset) for preset in PRESETS],
+        "rules": [{"name": name, "title": VERIFIERS[name].title, "law": VERIFIERS[name].laws[0]} for name in RULES],
+        "laws": {law: DRAWN[law] for law in LAWS},
+        "names": NAMES,
+        "most": {"tokens": MOST_TOKENS, "children": MOST_CHILDREN, "levels": MOST_LEVELS, "seed": MOST_SEED},
+    }
+    gr.HTML(
+        json.dumps(start),
+        html_template=asset("labs/verification.html"),
+        js_on_load=starts("verification"),
+        server_functions=[look, table],
+        elem_id="sv-verification",
+        apply_default_css=False,
+    )
+
+
+def look(asked: Any) -> str:
+    """One run on a node, as JSON: {"error": a sentence} where it cannot be made.
+
+    Args:
+        asked: "p", "q" (weights), "children", "levels", "rule", "law" (None: the rule's own), "seed".
+    """
+    return _answered(asked, _look)
+
+
+def table(asked: Any) -> str:
+    """What every rule is worth on a node, as JSON; `asked` as in `look`."""
+    return _answered(asked, _table)
+
+
+def _answered(asked: Any, answer: Any) -> str:
+    try:
+        with TURNS.other():
+            data = answer(*_read(asked))
+    except ValueError as error:
+        data = {"error": str(error)[:1].upper() + str(error)[1:]}
+    except Exception:
+        logging.getLogger(__name__).exception("the verification lab failed")
+        data = {"error": "This could not be worked out. The reason is in the server's log."}
+    return json.dumps(rounded(data), allow_nan=False)
+
+
+def _read(asked: Any) -> tuple[dict[str, Any], Node, list[str]]:
+    """What was asked, the node, and what was done to the numbers."""
+    if not isinstance(asked, dict):
+        raise ValueError(f"a node must be described by p, q, children and a rule; got {asked!r:.40}.")
+    rows, said = {}, []
+    for name, title in (("p", "the target p"), ("q", "the draft q")):
+        rows[name], done = normalised(title, asked.get(name))
+        said += [done[:1].upper() + done[1:]] * bool(done)
+    if asked.get("rule") not in RULES:
+        raise ValueError(f"rule must be one of {', '.join(RULES)}; got {asked.get('rule')!r:.40}.")
+    if asked.get("law") not in (None, *LAWS):
+        raise ValueError(f"children must be drawn by one of {', '.join(LAWS)}; got {asked['law']!r:.40}.")
+    return asked, Node(rows["p"], rows["q"], asked.get("children", 2), asked.get("levels", 1)), said
+
+
+def _look(asked: dict[str, Any], node: Node, said: list[str]) -> dict[str, Any]:
+    rule = VERIFIERS[asked["rule"]]()
+    match = node.compatible(rule, asked.get("law"))
+    data = {"p": node.p, "q": node.q, "said": said, "kind": kind(match), "reason": match.reason, "law": match.law}
+    if not match.possible:
+        return data
+    told = tell(node, rule, asked.get("law"), _seed(asked.get("seed")))
+    run = {name: value for name, value in vars(told).items() if name not in ("step", "tries")}
+    run["tries"] = [asdict(one) for one in told.tries]
+    return data | {"run": run, "exact": _exact(examined(node, asked["rule"], asked.get("law")), node)}
+
+
+def _table(asked: dict[str, Any], node: Node, said: list[str]) -> dict[str, Any]:
+    with _one_table:
+        rows = [examined(node, name, asked.get("law")) for name in RULES]
+    shown = ("rule", "title", "accepted", "ceiling", "deviation", "proof", "runs")
+    return {
+        "levels": node.levels,
+        "rows": [
+            {name: getattr(row, name) for name in shown}
+            | {"law": row.match.law, "kind": kind(row.match), "reason": row.match.reason}
+            for row in rows
+        ],
+    }
+
+
+@lru_cache(maxsize=512)
+def examined(node: Node, rule: str, law: str | None) -> Row:
+    return examine(node, VERIFIERS[rule](), law)
+
+
+def _exact(row: Row, node: Node) -> dict[str, Any]:
+    """The law of what is written beside the target's own, the most probable texts of a long list."""
+    data = {"deviation": row.deviation, "proof": row.proof, "runs": row.runs}
+    if row.texts is None:
+        return data
+    own = own_law(node)
+    texts = list(own)
+    if len(texts) > MOST_TEXTS:
+        texts = sorted(texts, key=lambda text: -max(own[text], row.texts[text]))[:MOST_TEXTS]
+    return data | {"of": len(own), "texts": texts, "own": [own[t] for t in texts], "law": [row.texts[t] for t in texts]}
+
+
+def _seed(value: Any) -> int:
+    right = isinstance(value, int | float) and not isinstance(value, bool) and 0 <= value <= MOST_SEED
+    if not right or int(value) != value:
+        raise ValueError(f"seed must be a whole number from 0 to {MOST_SEED}; got {value!r:.20}.")
+    return int(value)
+
+
+def rounded(value: Any) -> Any:
+    """The same data with numbers of six significant digits."""
+    if isinstance(value, dict):
+        return {name: rounded(item) for name, item in value.items()}
+    if isinstance(value, list | tuple):
+        return [rounded(item) for item in value]
+    return float(f"{value:.6g}") if isinstance(value, float) else value

@@ -1,0 +1,98 @@
+"""The tab "Lessons": eight short lessons on recorded runs, for which no model is needed.
+
+The page asks for one lesson at a time, so that its first paint waits for none of them.
+"""
+
+from __future__ import annotations
+
+import json
+from dataclasses import asdict
+from functools import cache, partial
+from types import ModuleType
+from typing import Any
+
+import gradio as gr
+
+from specviz import Trace
+from specviz.paths import TRACES, asset
+from specviz.player.payload import decode_rate, head, step_payload
+from specviz.registry import build as make
+
+from ...parts.shelf import SHELF, save
+from ...parts.web import starts
+from . import chain, looking, not_paying, one_pass, residual, same_seed, sequoia, trees
+from .lesson import Look, Recording
+
+TITLE = "Lessons"
+LESSONS = (one_pass, chain, residual, trees, sequoia, looking, same_seed, not_paying)
+FOLDER = TRACES / "lessons"
+
+
+def build(engine: Any) -> None:
+    """Lay out the tab."""
+    for number, module in enumerate(LESSONS, 1):
+        for recording in module.RECORDINGS:
+            SHELF.always(run_name(number, recording), partial(path(module, recording).read_text, "utf-8"))
+    gr.HTML(
+        json.dumps([lesson.TITLE for lesson in LESSONS]),
+        html_template=asset("lessons/lessons.html").replace("<!-- stage -->", asset("stage/stage.html")),
+        js_on_load=starts("lessons"),
+        server_functions=[lesson, save],
+        elem_id="sv-lessons",
+        apply_default_css=False,
+    )
+
+
+def lesson(number: Any) -> str:
+    """One lesson as JSON, for the page.
+
+    Args:
+        number: from 1; anything else is brought into range, since anyone may ask.
+    """
+    valid = isinstance(number, int | float) and number == number
+    return _lesson(int(min(max(number, 1), len(LESSONS))) if valid else 1)
+
+
+@cache
+def _lesson(number: int) -> str:
+    module = LESSONS[number - 1]
+    traces = read(module)
+    told = module.tell(*traces)
+    pairs = list(zip(module.RECORDINGS, traces, strict=True))
+    rate = next((decode_rate(trace.steps) for recording, trace in pairs if recording.plain), None)
+    runs = [
+        {"label": recording.label, "message": message(run_name(number, recording), recording, trace, rate)}
+        for recording, trace in pairs
+    ]
+    looks = {"opens": place(told.opens), "shows": place(told.shows)}
+    data = asdict(told) | looks | {"number": number, "title": module.TITLE, "runs": runs}
+    return json.dumps(data, ensure_ascii=False, allow_nan=False)
+
+
+def run_name(number: int, recording: Recording) -> str:
+    return f"lesson {number}, {recording.name}"
+
+
+def place(look: Look) -> dict[str, Any]:
+    """A place as the player knows it, where nodes go by a key that is text."""
+    return asdict(look) | {"node": None if look.node is None else str(look.node)}
+
+
+def message(name: str, recording: Recording, trace: Trace, rate: float | None) -> dict[str, Any]:
+    """A recording as a message to the player; see `specviz.player.payload.message`."""
+    about = head(trace.config, trace.prompt_text, trace.pair["name"]) | {"recorded": True, "show": 0}
+    if recording.plain:
+        about["title"] = f"Plain decoding, temperature {trace.config.temperature:g}, seed {trace.config.seed}"
+    verifier = make("verifier", trace.config.verifier)
+    steps = [step_payload(step, verifier) for step in trace.steps]
+    return {"run": name, "steps": steps, "head": about, "state": "done", "plain_rate": rate}
+
+
+def path(module: ModuleType, recording: Recording):
+    """The file of a recording."""
+    return FOLDER / f"{module.__name__.rpartition('.')[2]}-{recording.name}.json"
+
+
+def read(module: ModuleType) -> list[Trace]:
+    """The recorded traces of a lesson."""
+    return [Trace.from_json(path(module, recording).read_text("utf-8")) for recording in module.RECORDINGS]

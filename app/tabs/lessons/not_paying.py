@@ -1,0 +1,66 @@
+"""Lesson 8: what a step costs, and when speculation is slower than plain decoding."""
+
+from __future__ import annotations
+
+from specviz import BUILDERS, VERIFIERS, RunConfig
+from specviz.player.payload import decode_rate
+
+from .lesson import TALE, Look, Recording, Told, most
+
+TITLE = "When it does not pay"
+NODES, GUESSES = 160, 2
+TREE = RunConfig(TALE, BUILDERS["sequoia"](size=NODES, depth=10), VERIFIERS["sequoia"](), temperature=1.3)
+CHAIN = RunConfig(TALE, BUILDERS["chain"](depth=GUESSES), VERIFIERS["speculative-sampling"](), temperature=1.3)
+RECORDINGS = (
+    Recording("large", "A large tree", TREE, steps=10),
+    Recording("small", "A short chain", CHAIN, steps=24),
+    Recording("plain", "No draft", TREE, steps=24, plain=True),
+)
+
+
+def tell(tree, chain, plain):
+    speedup = decode_rate(tree.steps) / decode_rate(plain.steps)
+    if speedup >= 0.95:
+        return None
+    middle = most(tree.steps[1:], lambda step: len(step.pieces))
+    return Told(
+        timed=True,
+        opens=Look(middle.index),
+        text=(
+            "A guess costs time even when it is right: the draft must make it, and the target must read it. "
+            "Speculation pays only when the tokens per pass grow more than the time per pass.",
+            f"Without a draft a token took {milliseconds(plain)} ms when this was recorded. "
+            + account(tree, plain, f"With a tree of {NODES} nodes"),
+            account(chain, plain, f"With a chain of {GUESSES} guesses")
+            + " (The first step of each run also reads the prompt; it is left out.)",
+        ),
+        task="Look at the coloured bar of a step’s time: what takes longest? Then switch to the short chain and "
+        "compare.",
+        shows=Look(1, None, 1),
+        question="When should one do without?",
+        answer=(
+            "When the draft guesses badly, as with a text that is hard to foresee or a high temperature. When the "
+            "draft is slow compared with the target. When the tree is larger than the machine can check in about the "
+            "time of one token. And when the machine has its hands full with many texts at once.",
+            "So measure: tokens per pass, divided by how many times longer a step takes than a plain one. Above 1 it "
+            "pays, below 1 it does not.",
+        ),
+    )
+
+
+def milliseconds(trace):
+    """How long a step took on average; the first one also reads the prompt and is left out."""
+    rest = trace.steps[1:]
+    return f"{1000 * sum(step.seconds.total for step in rest) / len(rest):.1f}"
+
+
+def account(trace, plain, head):
+    """What a run gained and what it cost, in one sentence."""
+    steps = trace.steps[1:]
+    gain = sum(len(step.emitted) for step in steps) / len(steps)
+    speedup = decode_rate(trace.steps) / decode_rate(plain.steps)
+    verdict = "slower than" if speedup < 0.95 else "faster than" if speedup > 1.05 else "about as fast as"
+    return (
+        f"{head} a step brought {gain:.2f} tokens, but took {gain / speedup:.2f} times as long as a plain one: "
+        f"{gain:.2f} / {gain / speedup:.2f} = {speedup:.1f}, so it was {verdict} plain decoding."
+    )

@@ -1,0 +1,53 @@
+"""Lesson 7: races with shared noise, where the seed alone fixes the text."""
+
+from __future__ import annotations
+
+from specviz import BUILDERS, VERIFIERS, RunConfig
+
+from .lesson import SHIP, Look, Recording, Told, count, most, quote, readable
+
+TITLE = "Same seed, same text"
+TOKENS = 32
+TREE = RunConfig(SHIP, BUILDERS["sequoia"](size=16), VERIFIERS["race"](), temperature=0.8, max_new_tokens=TOKENS)
+CHAIN = RunConfig(SHIP, BUILDERS["chain"](depth=3), VERIFIERS["race"](), temperature=0.8, max_new_tokens=TOKENS)
+RECORDINGS = (
+    Recording("tree", "A tree", TREE, steps=TOKENS),
+    Recording("chain", "A chain", CHAIN, steps=TOKENS),
+    Recording("plain", "No draft", TREE, steps=TOKENS, plain=True),
+)
+
+
+def tell(tree, chain, plain):
+    step = most(tree.steps, lambda step: len(step.path))
+    if step is None or not tree.tokens == chain.tokens == plain.tokens:
+        return None
+    if not len(tree.steps) < len(chain.steps) < len(plain.steps):
+        return None
+    target, draft = (step.detail[0].race[racer] for racer in ("target", "draft"))
+    if target.tokens[0] != draft.tokens[0] or not readable(*target.texts[:2]):
+        return None
+    return Told(
+        opens=Look(step.index, step.path[0]),
+        text=(
+            "Drawing a token can be a **race**. Every token gets an arrival time: a random number divided by the "
+            "token’s probability. The first to arrive is written. With the right kind of random numbers a token wins "
+            "exactly as often as its probability says.",
+            "The random numbers depend on the seed and on the place in the text, on nothing else. The draft runs the "
+            "same race with its own probabilities, so its winner is a good guess at the target’s. In step "
+            f"{step.index + 1} {quote(target.texts[0])} won both: at {draft.rows['times'][0]:.2g} for the draft, "
+            f"and at {target.rows['times'][0]:.2g} for the target, before {quote(target.texts[1])} at "
+            f"{target.rows['times'][1]:.2g}.",
+            "Whatever was guessed, the target’s own winner is written. So the seed alone fixes the text: "
+            f"{count(len(tree.steps), 'pass')} with a tree, {len(chain.steps)} with a chain, {len(plain.steps)} "
+            f"without any draft, and the same {count(len(plain.tokens), 'token')} each time.",
+        ),
+        task="Switch between the three recordings above the picture. Compare the texts, and the number of steps.",
+        shows=Look(0, None, 2),
+        question="What happens to the text if the draft gets worse?",
+        answer=(
+            "Nothing. The draft has no say in what is written, only in how many passes it takes. A draft that never "
+            "guesses right would take one pass for each token, as plain decoding does.",
+            "One thing can get in the way: computers round. Where two tokens arrive at almost the same moment, "
+            "rounding may decide between them, and a pass over many tokens may round differently from a pass over one.",
+        ),
+    )

@@ -1,0 +1,218 @@
+"""The tab "Live": a recorded run at first, then a real pair decoding with the tree of every step."""
+
+from __future__ import annotations
+
+import json
+import logging
+from collections.abc import Generator, Iterator
+from contextlib import closing
+from dataclasses import asdict
+from functools import partial
+from typing import Any
+
+import gradio as gr
+
+from specviz import Trace, compatible
+from specviz.acceptance import planned_with
+from specviz.paths import TRACES
+from specviz.player.payload import head, message, recorded_message, rounded, step_payload
+from specviz.proof.same_text import Comparison, comparing, promised
+from specviz.registry import build as made
+from specviz.speed.in_turns import ROUNDS, Against, counted, in_turns
+
+from ..machine.engine import Engine, ahead, introduced, paced
+from ..machine.job import Job
+from ..parts import best_tree, links, menus
+from ..parts.controls import Controls, controls
+from ..parts.menus import models_menu
+from ..parts.shelf import SHELF, new_name
+from ..parts.stage import notice, sentence, stage
+
+TITLE = "Live"
+STORIES = {
+    "A tale": "Once upon a time there was a little",
+    "A ship": "The captain looked at the sea and said",
+    "A wood": "In the middle of the great dark forest",
+}
+CODE = {
+    "A class": "class Queue:\n    def __init__(self, maxsize=0):\n        self.maxsize = maxsize\n",
+    "A function": 'def read_lines(path):\n    """Return the lines of a file."""\n',
+    "A test": "class TestCase(unittest.TestCase):\n    def test_",
+}
+COMPARED_AT_ONCE = 8  # tokens between two signs of life while a run is compared with plain decoding
+
+
+def build(engine: Engine) -> Controls:
+    """Lay out the tab and connect it; returns its controls, for other tabs to set."""
+    with gr.Row(elem_classes="sv-page"):
+        with gr.Column(scale=0, min_width=330, elem_classes="sv-rail"):
+            prompt = gr.Textbox(next(iter(STORIES.values())), label="Prompt", lines=3, max_lines=6, elem_id="sv-prompt")
+            chips(prompt)
+            with gr.Row(elem_classes="sv-go"):
+                go = gr.Button("Run", variant="primary", elem_id="sv-run")
+                stop = gr.Button("Stop", interactive=False, elem_id="sv-stop")
+            said = notice("", elem_id="sv-notice")
+            link = links.bar(TITLE, elem_id="sv-link", stage="sv-stage")
+            models = models_menu(engine)
+            settings = controls(prompt)
+            best_tree.connect(engine, settings, models, [go.click, prompt.submit])
+            first = tuple(control.value for control in settings.inputs)
+            said.value = sentence(*verdict(settings, first))
+            for menu, marked in zip(settings.menu_boxes, settings.menus(first), strict=True):
+                menu.choices = marked
+        with gr.Column(scale=1, min_width=320, elem_classes="sv-main"):
+            shown = stage(recorded(), elem_id="sv-stage")
+            SHELF.always("recorded", partial((TRACES / "story.json").read_text, "utf-8"))
+    connect(engine, settings, models, go, stop, said, shown)
+    links.connect(link, links.Together({"models": models}, {"": settings}), [go.click, prompt.submit])
+    return settings
+
+
+def chips(prompt: gr.Textbox) -> None:
+    """Preset prompts; a click fills in the prompt in the browser, no request is made."""
+    for name, presets in (("Stories", STORIES), ("Code", CODE)):
+        with gr.Row(elem_classes="sv-chips"):
+            for label, text in presets.items():
+                chip = gr.Button(label, size="sm", min_width=60, elem_classes=f"sv-chip sv-{name.lower()}")
+                chip.click(None, None, prompt, js=f"() => {json.dumps(text)}", api_visibility="private")
+
+
+def connect(engine: Engine, settings: Controls, models, go, stop, said, shown) -> None:
+    """Every event of the tab."""
+    private = {"api_visibility": "private", "preprocess": False}  # `Controls.read` says what is wrong in a sentence
+    quiet = {"show_progress": "hidden", **private}
+
+    def check(*values: Any):
+        kind, text = verdict(settings, values)
+        try:
+            marked = [gr.Dropdown(choices=choices) for choices in settings.menus(values)]
+        except ValueError:  # said in the notice
+            marked = [gr.skip() for _ in settings.menu_boxes]
+        return sentence(kind, text), gr.Button(interactive=kind not in ("impossible", "error")), *marked
+
+    told = [said, go, *settings.menu_boxes]
+    for control in settings.inputs[1:]:
+        control.change(check, settings.inputs, told, queue=False, trigger_mode="always_last", **quiet)
+
+    def run(title: Any, *values: Any) -> Iterator[dict]:
+        kind, text = verdict(settings, values, whole=True)
+        yield {said: sentence(kind, text)}
+        try:
+            if kind in ("impossible", "error"):
+                raise ValueError(text)
+            for value in play(engine, settings.read(values), text if kind == "lossy" else None, title):
+                yield {shown: value}
+        except ValueError as error:
+            yield {said: sentence("error", settings.with_labels(str(error))), shown: message("", state="done")}
+
+    job = Job(stop, said, {shown: message("", state="stopped")})
+    job.starts([go.click, settings.prompt.submit], run, [models, *settings.inputs], [shown, said])
+
+
+def verdict(settings: Controls, values: tuple[Any, ...], whole: bool = False) -> tuple[str, str]:
+    """What is to be said about the chosen configuration before it runs: a kind of notice and its sentence.
+
+    Args:
+        values: of `settings.inputs`.
+        whole: also look at the prompt, which may still be empty while other controls are turned.
+    """
+    try:
+        if not whole:
+            values = ("any", *values[1:])
+        config = settings.read(values)
+        match = compatible(
+            config.builder, config.verifier, config.temperature, config.draft_temperature, drafter=config.drafter
+        )
+    except ValueError as error:
+        return "error", str(error)
+    told = planned_with(config.builder, config.drafter.name) if match.possible else ""
+    return menus.kind(match), f"{match.reason} {told}".rstrip()
+
+
+def play(engine: Engine, config: Any, lossy: str | None = None, title: str | None = None) -> Iterator[str]:
+    """A run as messages to the page, which shows what it showed before until the first step is there.
+
+    A run that fails on its way ends with a sentence; what was decoded before stays.
+
+    Args:
+        engine: has the models.
+        config: what to run.
+        lossy: why the text is not the target's own, if it is not.
+        title: of the pair; the engine's first where it is None.
+
+    Raises:
+        ValueError: if it cannot even begin (the prompt is too long, say).
+    """
+    run, begun, written = new_name("run"), False, []
+    with engine.alone():
+        try:
+            for told in engine.loading(title):
+                yield message("", state="loading", note=told)
+            decoded = engine.compute(introduced, config, title=title)
+            blank = next(decoded)
+            about = head(config, config.prompt, blank.pair["name"], lossy)
+            kept = SHELF.begin(run, blank)
+            with closing(ahead(decoded, paced)) as groups:
+                for group in groups:
+                    kept.steps += group
+                    written += [token for step in group for token in step.emitted]
+                    steps = [step_payload(step, config.verifier) for step in group]
+                    yield message(run, steps, state="running", **({} if begun else {"head": about}))
+                    begun = True
+            kept.ended = True
+            found = yield from timed(run, engine.compute(in_turns, config, counted(kept.steps), title=title))
+            yield message(run, state="done", **found)
+            if promised(made("verifier", config.verifier), config.temperature):
+                compared = engine.compute(comparing, config, written, title=title)
+                yield from same(run, compared, len(written), blank.pair.get("dtype"))
+        except Exception as error:
+            if isinstance(error, ValueError) and not begun:
+                raise
+            logging.getLogger(__name__).exception("a run failed")
+            told = str(error) if isinstance(error, ValueError) else "The reason is in the server's log."
+            yield message(run if begun else "", state="error", note=f"The run failed. {told}")
+
+
+def timed(run: str, turns: Iterator[Against | None]) -> Generator[str, None, dict[str, Any]]:
+    """Plain decoding in turns with a finished run, as messages; returns what the last one is to bring.
+
+    Args:
+        run: its name on the page.
+        turns: from `in_turns`.
+    """
+    found: dict[str, Any] = {}
+    yield message(run, state="running", note=f"Timing plain decoding in turns with the run, {ROUNDS} rounds.")
+    for news in turns:
+        if news is not None:
+            found = {
+                "plain_rate": rounded(news.plain_tokens_per_s),
+                "speedup": {name: rounded(value) for name, value in asdict(news).items()},
+            }
+            note = f"Timing plain decoding in turns with the run: {news.rounds} of {ROUNDS} rounds."
+            yield message(run, state="running", note=note, **found)
+    return found
+
+
+def same(run: str, compared: Iterator[Comparison], written: int, dtype: str | None = None) -> Iterator[str]:
+    """Plain decoding beside a finished run, as messages; whoever stops listening stops it within a few passes.
+
+    Args:
+        run: its name on the page.
+        compared: from `comparing`.
+        written: how many tokens there are to compare.
+        dtype: the models' number format.
+    """
+    found = None
+    for found in compared:
+        if found.equal and found.compared % COMPARED_AT_ONCE == 1:
+            text = f"Comparing with plain decoding: {found.compared} of {written} tokens."
+            yield message(run, same={"kind": "checking", "text": text})
+    if found is not None:
+        told = found.sentence(dtype)
+        yield message(run, same={"kind": "equal" if found.equal else "differs", "text": told})
+
+
+def recorded() -> str:
+    """The run the page opens with."""
+    trace, plain = (Trace.from_json((TRACES / f"{name}.json").read_text("utf-8")) for name in ("story", "plain"))
+    return recorded_message(trace, plain)

@@ -1,0 +1,49 @@
+"""A measurement that somebody watches: it runs in a thread, and ends within one call when nobody listens any more."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from queue import SimpleQueue
+from threading import Event, Thread
+from typing import Any
+
+from specviz import papers
+
+
+class _Left(Exception):
+    """Whoever asked is gone."""
+
+
+def remeasured(pair: Any, source: str, name: str) -> Iterator[tuple[str, dict[str, Any] | None]]:
+    """Sentences on how a measurement goes, and with the last one its data; work for `Engine.compute`.
+
+    Raises:
+        ValueError: as `papers.measured` does.
+    """
+    news: SimpleQueue[tuple[str, Any]] = SimpleQueue()
+    left = Event()
+
+    def tell(sentence: str) -> None:
+        if left.is_set():
+            raise _Left
+        news.put(("told", sentence))
+
+    def work() -> None:
+        try:
+            news.put(("data", papers.measured(pair, source, name, tell)))
+        except Exception as error:
+            news.put(("error", error))
+
+    thread = Thread(target=work, name="measuring", daemon=True)
+    thread.start()
+    try:
+        while True:
+            kind, value = news.get()
+            if kind == "error":
+                raise value
+            yield (value, None) if kind == "told" else ("Measured.", value)
+            if kind == "data":
+                return
+    finally:
+        left.set()
+        thread.join(10)

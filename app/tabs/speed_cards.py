@@ -1,0 +1,76 @@
+"""The cards and sentences of the tab Speedup: what follows from a vector and a machine, and what was timed."""
+
+from __future__ import annotations
+
+from specviz import VERIFIERS
+from specviz.measure.on_text import Acceptance
+from specviz.plots import PLOTS
+from specviz.plots.predicted import Point
+from specviz.speed.table import CostTable
+
+from ..measuring.speeds import SIZES, predicted
+from ..parts.card import Source, fill
+
+STEP_SIZES = (2, 3, 4, 6, 8, 12, 16, 24, 32, 48, 64, 96, 128, 192, 256, 512)
+SHAPE_SIZES = tuple(size for size in SIZES if size <= 512)
+SEQUENCES, LENGTHS = (1, 2, 3, 4, 6, 8, 16, 32), (1, 2, 3, 4, 6, 8, 12, 16)
+
+
+def source_of(cost: CostTable) -> Source:
+    if cost.projection:
+        return Source("projection", f"projection: {cost.machine}")
+    return Source("measured", "measured here") if cost.machine == "this machine" else Source("recorded", "recorded")
+
+
+def forecast_cards(vector: Acceptance, cost: CostTable, source: Source) -> tuple[dict[str, tuple], dict]:
+    """The cards that follow from a vector and a machine, and the best cell as plain data."""
+    found = predicted(vector, cost)
+    basis = f"{VERIFIERS[vector.verifier].title}'s acceptance at temperature {vector.temperature:g}; {cost.note}"
+    theory = Source("theory", "computed from the vector")
+    cards = {
+        "speedup": fill("speedup", PLOTS["speedup"].info(found), source, basis),
+        "shapes": fill("shapes", PLOTS["shapes"].info(vector.acceptance, SHAPE_SIZES), theory,
+                       "Closed forms and dynamic programming; no machine enters."),
+        "cost": fill("cost", PLOTS["cost"].info(cost), source, cost.note),
+        "marginal": fill("marginal", PLOTS["marginal"].info(vector.acceptance, cost, STEP_SIZES), source, basis),
+        "sweep": fill("sweep", PLOTS["sweep"].info(vector.acceptance, cost, SEQUENCES, LENGTHS), source, basis),
+    }  # fmt: skip
+    best = found.best
+    return cards, {
+        "size": best.size, "depth": best.depth, "verifier": vector.verifier, "temperature": vector.temperature,
+        "tokens": best.tokens_per_pass, "speedup": best.speedup,
+    }  # fmt: skip
+
+
+def timed_card(points: tuple[Point, ...], here: CostTable, source: Source, vector: Acceptance) -> tuple:
+    made = (
+        f"Predicted from the costs of {here.machine} and timed there, each round against plain decoding of its own; "
+        f"{VERIFIERS[vector.verifier].title}, temperature {vector.temperature:g}. Never a projection."
+    )
+    return fill("predicted", PLOTS["predicted"].info(points), source, made)
+
+
+def timed_setting(vector: Acceptance) -> str:
+    """With what trees were timed, in words."""
+    return f"Best trees of several sizes, {VERIFIERS[vector.verifier].title} at temperature {vector.temperature:g}."
+
+
+def best_sentence(best: dict, cost: CostTable) -> str:
+    """The hardware-aware choice in words."""
+    where = f"Projection for {cost.machine}" if cost.projection else f"On {cost.machine}"
+    if best["speedup"] <= 1:
+        return f"{where}: plain decoding wins; the best tree reaches {best['speedup']:.2f} times its speed."
+    return (
+        f"{where}: best is a Sequoia tree of {best['size']} nodes and {best['depth']} levels, "
+        f"{best['tokens']:.2f} tokens a pass, {best['speedup']:.2f} times plain decoding."
+    )
+
+
+def timed_sentence(points: tuple[Point, ...]) -> str:
+    """What was timed, in words."""
+    if not points:
+        return "The models ended every text at once, so nothing could be timed."
+    best = max(points, key=lambda point: point.measured)
+    if best.measured <= 1:
+        return f"Timed: every size loses to plain decoding here; the best is {best.name} with {best.measured:.2f}."
+    return f"Timed: {best.name} is the fastest of these, {best.measured:.2f} times plain decoding."

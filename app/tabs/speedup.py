@@ -1,0 +1,248 @@
+"""The tab "Speedup": what a tree should bring on this machine or another, which one is best, and what was timed."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Generator, Iterator
+from dataclasses import fields, replace
+from functools import partial
+from time import monotonic
+from typing import Any
+
+import gradio as gr
+
+from specviz import BUILDERS, VERIFIERS, RunConfig, compatible
+from specviz.acceptance import measured
+from specviz.measure.on_text import Acceptance
+from specviz.plots import PLOTS
+from specviz.plots.predicted import Point
+from specviz.speed.clock import PROMPT, measure_cost
+from specviz.speed.table import CostTable
+
+from ..machine.engine import Engine
+from ..machine.job import Job
+from ..machine.turns import aside
+from ..measuring import recorded
+from ..measuring.speeds import LARGEST, MACHINES, cost_of, sizes_from, time_sizes
+from ..measuring.studies import STUDIES
+from ..parts.card import Card, Source, fill, said, status
+from ..parts.controls import Controls
+from ..parts.study_card import StudyCard, fold, sampling
+from . import published
+from .speed_cards import best_sentence, forecast_cards, source_of, timed_card, timed_sentence, timed_setting
+
+TITLE = "Speedup"
+INTRO = (
+    "Expected tokens a pass over the time of a step: how much could any tree help here, and which one helps most? "
+    "Plain decoding with the target alone is 1.0."
+)
+SECONDS = 40.0  # of a measurement of this machine
+PACE = 2.0  # seconds between two drawings of a figure
+OPEN = ("speedup", "predicted")
+FOLDS = (
+    ("limits", "What limits it?", ("shapes", "marginal", "cost")),
+    ("sequences", "Would chains side by side do as well?", ("sweep",)),
+    ("temperature", "Does it hold at other temperatures?", ("temperature",)),
+    ("steps", "What does a dynamic tree do, step by step?", ("lengths",)),
+)
+
+
+def build(engine: Engine) -> Tab:
+    """Lay out the tab and connect what stays within it; returns what `connect` needs to join it to other tabs."""
+    past = recorded.read()
+    here = replace(past.cost, machine=past.machine, note=past.note)
+    named = choices(past.found.vectors)
+    with gr.Row(elem_classes="sv-page"):
+        with gr.Column(scale=0, min_width=330, elem_classes="sv-rail sv-sticky"):
+            vector = gr.Dropdown(list(named), value=next(iter(named)), label="Acceptance vector", filterable=False,
+                                 info="From the tab Acceptance, or stored.")  # fmt: skip
+            machine = gr.Radio(list(MACHINES.items()), value="here", label="Machine", elem_id="sv-machine")
+            with gr.Group(visible=False) as idealised:
+                flat = gr.Slider(1, 1024, value=64, step=1, label="Flat up to",
+                                 info="Nodes that cost what one costs.")  # fmt: skip
+                draft = gr.Slider(0, 0.5, value=0.05, step=0.01, label="Draft pass", info="In passes of the target.")
+            measure = gr.Button("Measure this machine", variant="primary", elem_id="sv-measure")
+            sizes = gr.Textbox("2, 4, 8, 12, 16, 32", label="Sizes to time", max_lines=1,
+                               info=f"Nodes of a tree, 2 to {LARGEST}.")  # fmt: skip
+            with gr.Row(elem_classes="sv-go"):
+                timing = gr.Button("Time them", elem_id="sv-time-sizes")
+                stop = gr.Button("Stop", interactive=False, elem_id="sv-speedup-stop")
+            line = status("sv-speedup-status")
+        with gr.Column(scale=1, min_width=320, elem_classes="sv-main"):
+            gr.HTML(f'<p class="sv-intro">{INTRO}</p>', apply_default_css=False, js_on_load=None)
+            first, best = forecast_cards(next(iter(named.values())), here, Source("recorded", past.label))
+            with gr.Row(elem_classes="sv-best"):
+                choice = status("sv-best")
+                choice.value = said(best_sentence(best, here))
+                apply = gr.Button("Use it in Live", elem_id="sv-apply", scale=0, min_width=160)
+            first["predicted"] = timed_card(past.points, here, Source("recorded", past.label), past.found.vectors[0])
+            with gr.Row(elem_classes="sv-figures"):
+                cards = {name: Card(name, first[name]) for name in OPEN}
+            for name, question, inside in FOLDS:
+                with fold(name, question), gr.Row(elem_classes="sv-figures"):
+                    cards |= {one: Card(one, first[one]) for one in inside if one in first}
+                    for one in inside:
+                        if one in STUDIES:
+                            StudyCard(engine, one, [], lambda: sampling(0.8))
+            with fold("published", "What do the papers report?"):
+                reported = published.table(
+                    past.points, Source("recorded", past.label), timed_setting(past.found.vectors[0])
+                )
+    tab = Tab(engine, vector, machine, [flat, draft], line, choice, apply, cards, reported)
+    tab.known, tab.here = gr.State(past.found.vectors), gr.State(here)
+    tab.best = gr.State(best)
+    machine.change(
+        lambda kind: gr.Group(visible=kind == "flat"), machine, idealised, queue=False, show_progress="hidden",
+        api_visibility="private",
+    )  # fmt: skip
+    tab.events(measure, timing, sizes, stop)
+    return tab
+
+
+class Tab:
+    """The tab's parts, its events, and its session states: `known` vectors, the table measured `here`, `best` cell."""
+
+    known: gr.State
+    here: gr.State
+    best: gr.State
+
+    def __init__(
+        self, engine: Engine, vector, machine, numbers, line, choice, apply, cards: dict[str, Card], reported: gr.HTML
+    ) -> None:
+        self.engine, self.vector, self.machine, self.numbers = engine, vector, machine, numbers
+        self.line, self.choice, self.apply, self.cards, self.reported = line, choice, apply, cards, reported
+
+    @property
+    def chosen(self) -> list:
+        return [self.vector, self.machine, *self.numbers, self.known, self.here]
+
+    @property
+    def outputs(self) -> list:
+        figures = [part for card in self.cards.values() for part in card.outputs]
+        return [self.line, self.choice, self.best, self.reported, *figures]
+
+    def show(self, values: dict) -> dict:
+        return {part: new for name, value in values.items() for part, new in self.cards[name].update(value).items()}
+
+    def forecast(self, name: Any, kind: Any, flat: Any, draft: Any, known: Any, here: CostTable) -> dict:
+        """All figures that follow from the controls, as an event's outputs."""
+        try:
+            cost = cost_of(kind, here, flat, draft)
+            found = picked(name, known)
+            cards, best = forecast_cards(found, cost, source_of(cost))
+        except ValueError as error:
+            return {self.line: said(str(error), "error")}
+        return {self.choice: said(best_sentence(best, cost)), self.best: best, self.line: said(""), **self.show(cards)}
+
+    def events(self, measure, timing, sizes, stop) -> None:
+        quiet = {"show_progress": "hidden", "api_visibility": "private"}
+        for control in (self.vector, self.machine, *self.numbers):
+            control.change(
+                aside(self.forecast), self.chosen, self.outputs, queue=False, trigger_mode="always_last", **quiet
+            )
+
+        def measuring(*chosen: Any) -> Generator[dict, None, CostTable]:
+            found = picked(chosen[0], chosen[4])
+            config = RunConfig(PROMPT, temperature=found.temperature, verifier=VERIFIERS[found.verifier]())
+            table, drawn, here = None, monotonic(), Source("measured", "measured here")
+            for news in self.engine.compute(partial(measure_cost, seconds=SECONDS), config):
+                text = f"Timing trees of rising size: {news.done} of {news.of} bursts, {SECONDS:.0f} s at most"
+                table = news.table or table
+                yield {self.line: said(text, done=news.done, of=news.of)}
+                if table and monotonic() - drawn > PACE:
+                    yield {self.here: table, **self.show({"cost": fill("cost", PLOTS["cost"].info(table), here)})}
+                    drawn = monotonic()
+            if table is None:
+                raise ValueError("The models end every text at once, so there is no step to time.")
+            yield {self.machine: "here", self.here: table, **self.forecast(chosen[0], "here", *chosen[2:5], table),
+                   self.line: said(f"Measured: {table.settings['steps']:,} steps.")}  # fmt: skip
+            return table
+
+        def timed(sizes: Any, *chosen: Any) -> Iterator[dict]:
+            wanted, found, here = sizes_from(sizes), picked(chosen[0], chosen[4]), chosen[5]
+            if here.machine != "this machine":  # a prediction and what is laid over it are of one machine
+                here = yield from measuring(*chosen)
+            points: tuple[Point, ...] = ()
+            for news in self.engine.compute(time_sizes, found, here, wanted):
+                changed = len(news.points) > len(points) or news.done == news.of
+                points = news.points
+                text = f"Timing trees and plain decoding in turn: {news.done} of {news.of} runs"
+                card = {"predicted": timed_card(points, here, Source("measured", "measured here"), found)}
+                yield {self.line: said(text, done=news.done, of=news.of), **(self.show(card) if changed else {})}
+            table = published.value(points, Source("measured", "measured here"), timed_setting(found))
+            yield {self.line: said(timed_sentence(points)), **({self.reported: table} if points else {})}
+
+        def guarded(work: Any) -> Any:
+            """The same events, alone on the machine, ending in a sentence whatever happens."""
+
+            def run(*values: Any) -> Iterator[dict]:
+                try:
+                    with self.engine.alone():
+                        for told in self.engine.loading():
+                            yield {self.line: said(told)}
+                        yield from work(*values)
+                except ValueError as error:
+                    yield {self.line: said(str(error), "error")}
+                except Exception:
+                    logging.getLogger(__name__).exception("a measurement failed")
+                    text = "The measurement failed. The figures keep what was there before. See the server's log."
+                    yield {self.line: said(text, "error")}
+
+            return run
+
+        job = Job(stop, self.line, {self.line: said("Stopped. The figures show what was measured before.")})
+        outputs = [*self.outputs, self.machine, self.here]
+        job.starts(measure.click, guarded(measuring), self.chosen, outputs)
+        job.starts(timing.click, guarded(timed), [sizes, *self.chosen], outputs)
+
+    def connect(self, opened: gr.Tab, vectors: gr.State, live: Controls, tabs: gr.Tabs) -> None:
+        """Take the vectors of the tab Acceptance when this one is opened, and give the best cell to the tab Live."""
+        quiet = {"show_progress": "hidden", "api_visibility": "private", "queue": False}
+
+        def taken(new: tuple[Acceptance, ...], *chosen: Any) -> dict:
+            names = choices(new)
+            name = next(iter(names), None)
+            if new == chosen[4] or name is None:
+                return {self.line: gr.skip()}
+            return {
+                self.known: new, self.vector: gr.Dropdown(choices=list(names), value=name),
+                **self.forecast(name, *chosen[1:4], new, chosen[5]),
+            }  # fmt: skip
+
+        opened.select(taken, [vectors, *self.chosen], [*self.outputs, self.known, self.vector], **quiet)
+        names = [f.name for f in fields(BUILDERS["sequoia"])]
+        parameters = dict(zip(names, live.builder.parameters["sequoia"], strict=True))
+        targets = [live.builder.menu, parameters["size"], parameters["depth"], live.verifier.menu,
+                   live.scalars["temperature"], tabs]  # fmt: skip
+        self.apply.click(
+            lambda best: ["sequoia", best["size"], best["depth"], best["verifier"], best["temperature"],
+                          gr.Tabs(selected="Live")],
+            self.best, targets, **quiet,
+        )  # fmt: skip
+
+
+def choices(known: tuple[Acceptance, ...]) -> dict[str, Acceptance]:
+    """Vectors by name: those of the tab Acceptance, then the stored ones; all can decide about a tree."""
+    stored = [
+        Acceptance(tuple(row["acceptance"]), (), (), 0, "", row["verifier"], "", row["temperature"], None)
+        for row in measured()
+    ]
+    usable = [
+        (vector, where)
+        for vectors, where in ((known, ""), (stored, ", stored"))
+        for vector in vectors
+        if compatible(BUILDERS["sequoia"](), VERIFIERS[vector.verifier](), vector.temperature).possible
+    ]
+    return {f"{VERIFIERS[v.verifier].title}, T {v.temperature:g}{where}": v for v, where in usable}
+
+
+def picked(name: Any, known: tuple[Acceptance, ...]) -> Acceptance:
+    """The vector of that name.
+
+    Raises:
+        ValueError: if there is none.
+    """
+    named = choices(known)
+    if name not in named:
+        raise ValueError("Choose an acceptance vector.")
+    return named[name]

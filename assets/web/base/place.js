@@ -1,0 +1,26 @@
+// A place in a run, in the words of a link: step=5&node=3, steps counted from 1 as on the page, a node by its number or
+// "last" for the target's own token. Anyone may write a link: what is out of range is brought into range.
+
+export function placeText(index, key) {
+  const place = new URLSearchParams({ step: index + 1 });
+  if (key !== null && /^(\d+|last)$/.test(key)) place.set('node', key);
+  return place.toString();
+}
+
+// What an address asks for, of a lesson or of a run; null where it asks for no step there.
+export function placeAsked(search, lesson) {
+  const asked = new URLSearchParams(search), step = (asked.get('step') || '').trim(), node = asked.get('node') || '';
+  if (asked.has('lesson') !== lesson || !/^-?\d{1,9}$/.test(step)) return null;
+  return {
+    of: asked.get('picture') === 'recorded' ? 'recorded' : 'run',
+    recording: /^\d{1,3}$/.test(asked.get('recording') || '') ? Number(asked.get('recording')) : 0,
+    index: Math.max(0, Number(step) - 1),
+    key: /^(\d{1,6}|last)$/.test(node) ? node : null,
+  };
+}
+
+// The place as it exists in a run that has these steps: the last step instead of a later one, no node that is not there.
+export function placeIn(steps, { index, key }) {
+  const at = Math.min(index, steps.length - 1), there = key === 'last' ? steps[at].last : Number(key) < steps[at].parents.length;
+  return { index: at, key: there ? key : null };
+}

@@ -1,0 +1,48 @@
+// The text of a run: one span for each token, with the step and the node that wrote it.
+
+import { make } from './dom.js';
+
+/**
+ * The tokens of a step.
+ * @param {import('./types.js').Step} step
+ */
+export function spansOf(step) {
+  return step.pieces.map((piece, i) => {
+    const own = step.last && i === step.pieces.length - 1;
+    const span = make('span', piece, (own && step.last) || 'accepted');
+    if (/^\s*\n\s*$/.test(piece)) span.classList.add('newline');
+    span.dataset.step = String(step.index);
+    span.dataset.key = own ? 'last' : String(step.path?.[i]);
+    return span;
+  });
+}
+
+// The nodes that were accepted, from the root down.
+export function pathOf(step) {
+  return [...step.outcome].flatMap((letter, i) => (letter === 'a' ? [i] : []));
+}
+
+// Marks the step at hand and scrolls to its last token. `spans` are those of each step.
+export function follow(box, spans, current) {
+  spans.forEach((tokens, i) => tokens.forEach(span => {
+    span.classList.toggle('later', i > current);
+    span.classList.toggle('here', i === current);
+  }));
+  const last = (spans[current] || []).at(-1);
+  if (last) show(box, last);
+  else if (current < 0) box.scrollTop = 0;
+}
+
+function show(box, span) {
+  const top = span.offsetTop - box.offsetTop, height = span.offsetHeight;
+  if (top + height > box.scrollTop + box.clientHeight) box.scrollTop = top + height - box.clientHeight + 8;
+  else if (top < box.scrollTop) box.scrollTop = Math.max(0, top - 8);
+}
+
+// Calls with the step and the node of a token that is clicked.
+export function onToken(box, chosen) {
+  box.addEventListener('click', event => {
+    const span = event.target.closest('[data-step]');
+    if (span) chosen(Number(span.dataset.step), span.dataset.key);
+  });
+}

@@ -1,0 +1,85 @@
+// What the server sends, as specviz/player/payload.py writes it. Columns have one entry for each node.
+
+/** A row of numbers over a few tokens, or several under their names. */
+export interface Chart {
+  tokens: number[];
+  texts: string[];
+  rows: Record<string, number[]>;
+}
+
+/** What a rule kept about a node. */
+export interface Detail {
+  tried?: Chart;
+  after?: Chart;
+  race?: Record<string, Chart>;
+  facts?: Record<string, number>;
+}
+
+/** How a tree grew, as far as its builder recorded it. */
+export interface Growth {
+  keys?: (number | null)[];
+  waiting?: [number, number][][];
+  split?: number[];
+  cut?: { texts: string[]; keys: number[] };
+  candidates?: number;
+  expected?: number;
+  length?: number;
+}
+
+/** One pass of the target: the tree that was drafted, and what the rule made of it. */
+export interface Step {
+  index: number;
+  parents: number[];
+  tokens: number[];
+  texts: string[];
+  p: (number | null)[];
+  q: (number | null)[];
+  plain: (number | null)[];
+  accept: (number | null)[];
+  coin: (number | null)[];
+  /** One letter a node: r root, a accepted, x rejected, u never reached, p passed over. */
+  outcome: string;
+  sentences: string[];
+  /** For each node, which of the sentences is its own. */
+  why: number[];
+  detail: Record<string, Detail>;
+  growth: Growth;
+  law: string;
+  pieces: string[];
+  own: number | null;
+  /** What the target's own token is. */
+  last: 'bonus' | 'correction' | null;
+  /** Of draft, target, verify and the rest. */
+  seconds: number[];
+  draft_passes: number;
+  /** The accepted nodes from the root down; added in the browser. */
+  path?: number[];
+}
+
+/** What is said about a run once, at its start. */
+export interface Head {
+  title: string;
+  pair: string;
+  prompt: string;
+  lossy: string | null;
+  key: string;
+  rule: string;
+  recorded?: boolean;
+  badge?: string;
+  show?: number;
+}
+
+/** One message about a run; a new name begins a new history. */
+export interface Message {
+  run: string;
+  steps: Step[];
+  head?: Head;
+  state?: 'loading' | 'running' | 'done' | 'stopped' | 'error';
+  note?: string;
+  plain_rate?: number;
+  speedup?: { speedup: number; low: number; high: number; rounds: number };
+  same?: { kind: string; text: string };
+}
+
+/** A function of the server; it takes one argument. */
+export type Ask = (asked: unknown) => Promise<string>;

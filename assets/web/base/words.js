@@ -1,0 +1,69 @@
+// The words of the page. Made from specviz/player/words.py: python -m specviz.player.words
+
+// OUTCOMES: by letter, and the target's own tokens
+export const OUTCOMES = {
+  "r": "last token",
+  "a": "accepted",
+  "x": "rejected",
+  "u": "never reached",
+  "p": "passed over",
+  "bonus": "bonus",
+  "correction": "correction"
+};
+
+// OWN: what is said of those
+export const OWN = {
+  "bonus": "The tree came to an end here, so the target adds a token of its own: it costs no extra pass.",
+  "correction": "None of the children here was accepted, so the target writes the next token itself."
+};
+
+// MARKS: signs in a line of text
+export const MARKS = {
+  "accepted": "■",
+  "rejected": "✕",
+  "passed": "△",
+  "waiting": "○",
+  "bonus": "◆",
+  "correction": "◆"
+};
+
+// ROWS: of a chart
+export const ROWS = {
+  "p": "target p",
+  "q": "draft q",
+  "draft": "remaining draft",
+  "residual": "residual",
+  "law": "written"
+};
+
+// FACTS: numbers that a rule keeps
+export const FACTS = {
+  "rho": "ρ",
+  "beta": "β",
+  "ratio": "running ratio",
+  "threshold": "threshold"
+};
+
+// PARTS: of a step's time
+export const PARTS = [
+  "draft",
+  "target",
+  "verify",
+  "other"
+];
+
+// DRAWN: children are ...
+export const DRAWN = {
+  "iid": "drawn independently from the draft, duplicates kept",
+  "distinct": "drawn from the draft without replacement",
+  "top": "the draft's most probable tokens, not draws",
+  "race": "the first arrivals of a race shared with the target"
+};
+
+// LAWS: the same in a table
+export const LAWS = {
+  "iid": "independent",
+  "distinct": "without replacement",
+  "top": "most probable",
+  "race": "shared race"
+};

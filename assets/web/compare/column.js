@@ -1,0 +1,110 @@
+// One run of a comparison: its text, its tree and a line about a node, at the time on the shared clock.
+
+import { draw, finder, make, say } from '../base/dom.js';
+import { follow, onToken, pathOf, spansOf } from '../base/ribbon.js';
+import { readable, visible } from '../base/text.js';
+import { OUTCOMES, OWN } from '../base/words.js';
+import { stepSentence } from '../stage/inspector.js';
+import { isMore, treeView } from '../tree/view.js';
+import { raceKey } from './race.js';
+
+const KEYS = 'up and down walk the nodes, left and right change the step, E unfolds, 0 resets the view';
+
+/**
+ * @param {{ letter: string, title: string, details: string, lossy?: string, plain?: boolean }} about
+ * @param {{ recorded: boolean, prompt: string }} run
+ * @param {HTMLElement} parent on the page; the column is added to it
+ * @param {{ seek: (seconds: number) => void, said: (text: string) => void }} on
+ */
+export function runColumn(about, run, parent, { seek, said }) {
+  const { letter } = about, box = make('section', '', `sv-run sv-run-${letter}${about.plain ? ' plain' : ''}`);
+  const ribbon = make('div', '', 'sv-ribbon'), canvas = make('div', '', 'sv-canvas'), $ = finder(box);
+  box.setAttribute('aria-label', `${letter}: ${about.title}`);
+  ribbon.tabIndex = 0;
+  ribbon.setAttribute('role', 'group');
+  ribbon.setAttribute('aria-label', `text of ${letter}; click a token to see its step`);
+  ribbon.append(make('span', run.prompt, 'sv-prompt'));
+  const svg = draw('svg', { class: 'sv-svg', tabindex: 0, role: 'application', 'aria-label': `token tree of ${letter}; ${KEYS}` }, canvas);
+  box.append(heading(about), make('p', about.details, 'sv-run-details'), make('p', '', 'sv-clock'), ribbon, canvas, make('p', '', 'sv-node'));
+  parent.append(box);
+
+  let current = -2, pinned = null, hovered = null;
+  const tree = treeView(svg, { hover: key => { hovered = key; inspect(); }, pick: pin, smallest: 0.8 });
+  const column = {
+    about, box, svg, tree, steps: /** @type {import('../base/types.js').Step[]} */ ([]),
+    ends: /** @type {number[]} */ ([]), totals: /** @type {number[]} */ ([]), spans: /** @type {HTMLElement[][]} */ ([]), state: run.recorded ? 'done' : 'waiting', note: '', figures: null,
+    get pinned() { return pinned; },
+    add, show, pin, clock: () => $('clock').textContent,
+  };
+  onToken(ribbon, step => seek(column.ends[step]));
+  return column;
+
+  function add(step) {
+    if (column.steps[step.index]) return;
+    step.path = pathOf(step);
+    column.steps.push(step);
+    column.ends.push((column.ends.at(-1) || 0) + step.seconds.reduce((sum, part) => sum + part, 0));
+    column.totals.push((column.totals.at(-1) || 0) + step.pieces.length);
+    const spans = spansOf(step);
+    column.spans.push(spans);
+    ribbon.append(...spans);
+  }
+
+  // The step that has ended by this time.
+  function show(time) {
+    const at = column.ends.filter(end => end <= time).length - 1, step = column.steps[at];
+    say($('clock'), clockText(column, at));
+    box.dataset.state = column.state;
+    if (at === current) return;
+    current = at;
+    pinned = hovered = null;
+    follow(ribbon, column.spans, current);
+    if (step) tree.show(step); else tree.clear();
+    svg.dataset.step = String(current);
+    tree.select(null);
+    inspect();
+  }
+
+  function pin(key, look = false) {
+    pinned = key;
+    hovered = null;
+    tree.select(key, look);
+    inspect();
+    if (key !== null) said($('node').textContent);
+  }
+
+  function inspect() {
+    say($('node'), nodeText(column.steps[current], hovered ?? pinned, about.plain));
+  }
+}
+
+function heading(about) {
+  const made = make('h3');
+  made.append(raceKey(about.letter), make('b', about.letter), make('span', about.title, 'sv-run-title'));
+  if (about.lossy) {
+    const badge = make('span', 'lossy', 'sv-badge sv-lossy');
+    badge.title = about.lossy;
+    made.append(badge);
+  }
+  return made;
+}
+
+// The line under a tree: the node in question, or the whole step.
+export function nodeText(step, key, plain) {
+  if (!step) return '';
+  if (key === null) return plain ? `The target writes “${readable(step.pieces[0])}”.` : stepSentence(step);
+  if (key === 'last') return `“${visible(step.pieces.at(-1))}”, ${OUTCOMES[step.last]}. ${OWN[step.last] || ''}`;
+  if (isMore(key)) return 'More children that were never reached; press Enter or click to unfold them.';
+  const node = Number(key);
+  return `“${visible(step.texts[node])}”, ${OUTCOMES[step.outcome[node]]}. ${step.sentences[step.why[node]]}`;
+}
+
+// How far a run is when its step `at` was the last to end.
+export function clockText({ state, note, steps, ends, totals }, at) {
+  const failed = state === 'error' ? `This run failed. ${note}` : '';
+  if (!steps.length) return failed || { waiting: 'waits for its turn', never: 'not run' }[state] || 'begins';
+  const all = at === steps.length - 1, tokens = at < 0 ? 0 : totals[at];
+  if (all && state === 'done') return `${tokens} tokens in ${steps.length} steps, ${ends.at(-1).toFixed(3)} s`;
+  const told = `${tokens} of ${totals.at(-1)} tokens, step ${at + 1}`;
+  return failed ? `${told}. ${failed}` : told + ((all && { running: '; decoding', stopped: '; stopped here' }[state]) || '');
+}

@@ -1,0 +1,96 @@
+// The race: tokens against seconds, one stepped line a run, each with a dash and a mark of its own, and a cursor.
+
+import { hear } from '../base/bus.js';
+import { draw } from '../base/dom.js';
+
+const RACE_MARKS = { A: 'M0 -5.5A5.5 5.5 0 1 1 0 5.5A5.5 5.5 0 1 1 0 -5.5Z', B: 'M-5 -5H5V5H-5Z', C: 'M0 -6.5L6.2 5H-6.2Z' };
+
+// About `many` round numbers from 0 to `most`.
+export function ticks(most, many) {
+  if (!(most > 0)) return [0];
+  const rough = most / many, power = 10 ** Math.floor(Math.log10(rough));
+  const step = [1, 2, 5, 10].map(factor => factor * power).find(size => size >= rough * 0.999) ?? 10 * power;
+  return Array.from({ length: Math.floor(most / step + 1e-9) + 1 }, (_, i) => Number((i * step).toPrecision(6)));
+}
+
+// A run is { letter, ends: seconds at which its steps ended, totals: tokens written by then }.
+export function raceChart(svg, seek) {
+  const lines = draw('g', {}, svg), cursor = draw('g', { class: 'cursor' }, svg);
+  let runs = [], now = 0, most = { x: 0, y: 0 }, box = { left: 0, right: 1, top: 0, bottom: 1 };
+  const x = seconds => box.left + (box.right - box.left) * (most.x ? seconds / most.x : 0);
+  const y = tokens => box.bottom - (box.bottom - box.top) * (most.y ? tokens / most.y : 0);
+
+  function redraw() {
+    const unit = parseFloat(getComputedStyle(document.documentElement).fontSize) / 16;
+    const width = svg.clientWidth, height = svg.clientHeight, size = 12.5 * unit;
+    box = { left: 44 * unit, right: width - 34 * unit, top: 20 * unit, bottom: height - 38 * unit };
+    most = { x: Math.max(0, ...runs.map(run => run.ends.at(-1) || 0)), y: Math.max(0, ...runs.map(run => run.totals.at(-1) || 0)) };
+    lines.replaceChildren();
+    svg.style.fontSize = `${size}px`;
+    for (const tick of ticks(most.y, 5)) {
+      draw('line', { class: 'grid', x1: box.left, x2: box.right, y1: y(tick), y2: y(tick) }, lines);
+      draw('text', { x: box.left - 7 * unit, y: y(tick), dy: '.34em', 'text-anchor': 'end' }, lines, tick);
+    }
+    for (const tick of ticks(most.x, Math.max(2, width / 130))) {
+      draw('line', { class: 'grid', x1: x(tick), x2: x(tick), y1: box.bottom, y2: box.bottom + 5 }, lines);
+      draw('text', { x: x(tick), y: box.bottom + 17 * unit, 'text-anchor': 'middle' }, lines, tick);
+    }
+    draw('text', { x: box.right, y: height - 5 * unit, 'text-anchor': 'end' }, lines, 'seconds of decoding');
+    draw('text', { x: box.left, y: 11 * unit, 'text-anchor': 'start' }, lines, 'tokens');
+    const ends = [];
+    for (const run of runs) {
+      if (!run.ends.length) continue;
+      const path = run.ends.map((end, i) => `H${x(end).toFixed(1)}V${y(run.totals[i]).toFixed(1)}`).join('');
+      draw('path', { class: `line sv-run-${run.letter}`, 'data-letter': run.letter, d: `M${box.left} ${box.bottom}${path}` }, lines);
+      ends.push({ letter: run.letter, x: x(run.ends.at(-1)), y: y(run.totals.at(-1)) });
+    }
+    let taken = -Infinity; // letters that would stand on one another move aside
+    for (const end of ends.sort((a, b) => a.x - b.x)) {
+      const at = Math.max(end.x + 6 * unit, taken + 15 * unit);
+      draw('text', { class: `name sv-run-${end.letter}`, x: at, y: end.y - 6 * unit }, lines, end.letter);
+      taken = at;
+    }
+    place();
+  }
+
+  function place() {
+    cursor.replaceChildren();
+    if (!most.x) return;
+    draw('line', { x1: x(now), x2: x(now), y1: box.top, y2: box.bottom }, cursor);
+    for (const run of runs) {
+      const done = run.ends.filter(end => end <= now).length;
+      const at = Math.min(now, run.ends.at(-1) ?? 0);
+      draw('path', { class: `mark sv-run-${run.letter}`, d: RACE_MARKS[run.letter], transform: `translate(${x(at)} ${y(done ? run.totals[done - 1] : 0)})` }, cursor);
+    }
+  }
+
+  let held = false;
+  const point = event => {
+    const at = (event.clientX - svg.getBoundingClientRect().left - box.left) / (box.right - box.left);
+    seek(Math.min(1, Math.max(0, at)) * most.x);
+  };
+  svg.addEventListener('pointerdown', event => {
+    if (event.button || !most.x) return;
+    held = true;
+    svg.setPointerCapture(event.pointerId);
+    point(event);
+  });
+  svg.addEventListener('pointermove', event => { if (held) point(event); });
+  for (const name of ['pointerup', 'pointercancel']) svg.addEventListener(name, () => { held = false; });
+  const again = () => { if (svg.clientWidth) redraw(); };
+  new ResizeObserver(again).observe(svg);
+  hear('type', svg, again);
+
+  return {
+    show(all) { runs = all; redraw(); },
+    at(seconds) { now = seconds; place(); },
+  };
+}
+
+// A run's line and mark, for a key beside its name.
+export function raceKey(letter) {
+  const svg = draw('svg', { viewBox: '0 -8 40 16', 'aria-hidden': 'true', class: 'key' });
+  draw('path', { class: `line sv-run-${letter}`, d: 'M0 0H40' }, svg);
+  draw('path', { class: `mark sv-run-${letter}`, d: RACE_MARKS[letter], transform: 'translate(20 0)' }, svg);
+  return svg;
+}

@@ -1,0 +1,42 @@
+// What papers report and what was measured here, in two blocks that share nothing. JSON in, text nodes out.
+
+import { make, one } from '../base/dom.js';
+
+export function publishedTables(element, value) {
+  const data = JSON.parse(value || '{}'), root = element.querySelector('.sv-published');
+  if (!data.blocks) return;
+  root.replaceChildren(...data.blocks.map(publishedBlock));
+}
+
+function publishedBlock(block) {
+  const section = make('section', '', 'sv-block');
+  section.dataset.kind = block.kind;
+  const head = make('h3', block.title);
+  if (block.source) head.append(make('span', block.source, 'sv-source'));
+  section.append(head, make('p', block.note));
+  if (!block.rows.length) return section;
+  const table = make('table'), top = make('tr');
+  block.columns.forEach((name) => top.append(Object.assign(make('th', name), { scope: 'col' })));
+  table.append(make('thead'), make('tbody'));
+  one(table, 'thead').append(top);
+  block.rows.forEach((cells) => {
+    const row = make('tr');
+    cells.forEach((cell) => {
+      const box = make('td');
+      if (cell && cell.url && cell.url.startsWith('https://')) {
+        const link = Object.assign(make('a', cell.text), { href: cell.url, target: '_blank', rel: 'noopener noreferrer' });
+        link.setAttribute('aria-label', `${cell.text}, opens the paper in a new tab`);
+        box.append(link);
+      } else box.textContent = cell === null ? '–' : String(cell);
+      row.append(box);
+    });
+    table.tBodies[0].append(row);
+  });
+  const frame = make('div', '', 'sv-scroll');
+  frame.tabIndex = 0;
+  frame.setAttribute('role', 'region');
+  frame.setAttribute('aria-label', block.title);
+  frame.append(table);
+  section.append(frame);
+  return section;
+}

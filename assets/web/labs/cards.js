@@ -1,0 +1,71 @@
+// The trees side by side: a small picture of each, what it is expected to bring, and its settings.
+
+import { draw, make } from '../base/dom.js';
+import { curve } from '../tree/paint.js';
+
+/**
+ * A tree as app/tabs/labs/pictures.py sends it; `kind` is "none" where a builder cannot make one here.
+ * @typedef {object} LabTree
+ * @property {string} name
+ * @property {string} title
+ * @property {string} kind
+ * @property {string} note
+ * @property {number[]} parents
+ * @property {number[]} rows where each node stands, from the top
+ * @property {number[]} chance with which each node is accepted
+ * @property {number} tokens
+ * @property {number} [error]
+ * @property {string} stats
+ * @property {string} settings
+ */
+
+export function depthsOf(parents) {
+  const depth = [0];
+  for (let i = 1; i < parents.length; i++) depth.push(depth[parents[i]] + 1);
+  return depth;
+}
+
+/** @param {LabTree} tree @param {number} most tokens of the best one @param {() => void} chosen */
+export function treeCard(tree, most, chosen) {
+  const button = make('button', '', 'sv-lab-card');
+  button.type = 'button';
+  button.dataset.name = tree.name;
+  button.append(make('span', tree.title, 'sv-lab-title'));
+  if (tree.kind === 'none') {
+    button.disabled = true;
+    button.append(make('span', tree.note, 'sv-lab-none'));
+    return button;
+  }
+  const tokens = make('span', '', 'sv-lab-tokens'), bar = make('span', '', 'sv-lab-bar'), part = make('i');
+  tokens.append(make('b', tree.tokens.toFixed(2)), tree.error ? ` ± ${tree.error.toFixed(2)} tokens a pass` : ' tokens a pass');
+  part.style.width = `${(100 * tree.tokens) / most}%`;
+  bar.append(part);
+  button.append(thumbnail(tree), tokens, bar, make('span', tree.stats, 'sv-lab-stats'), make('span', tree.settings, 'sv-lab-settings'));
+  if (tree.kind === 'synthetic') button.append(make('span', 'synthetic rows', 'sv-lab-badge'));
+  button.setAttribute('aria-label', `${tree.title}: ${tree.tokens.toFixed(2)} tokens a pass, ${tree.stats}. Show it large.`);
+  button.addEventListener('click', chosen);
+  return button;
+}
+
+const dot = (x, y, r) => `M${x - r} ${y}a${r} ${r} 0 1 0 ${2 * r} 0a${r} ${r} 0 1 0 ${-2 * r} 0z`;
+
+function thumbnail(tree) {
+  const width = 260, height = 132, margin = 12, depth = depthsOf(tree.parents);
+  const levels = Math.max(1, ...depth), rows = Math.max(0, ...tree.rows);
+  const dx = Math.min(30, (width - 2 * margin) / levels), dy = rows ? Math.min(15, (height - 2 * margin) / rows) : 0;
+  const left = (width - dx * levels) / 2, top = (height - dy * rows) / 2;
+  const size = Math.min(4.5, 1 + Math.min(dx, dy || 15) * 0.22);
+  const x = i => +(left + dx * depth[i]).toFixed(1), y = i => +(top + dy * tree.rows[i]).toFixed(1);
+  const svg = draw('svg', { viewBox: `0 0 ${width} ${height}`, 'aria-hidden': 'true' }), inner = new Set(tree.parents);
+  let edges = '', filled = '', rings = '';
+  tree.parents.forEach((parent, i) => {
+    if (parent >= 0) edges += curve(x(parent), y(parent), x(i), y(i));
+    const r = +(size * (0.55 + 0.45 * Math.sqrt(tree.chance[i]))).toFixed(2);
+    if (inner.has(i)) filled += dot(x(i), y(i), r); else rings += dot(x(i), y(i), r);
+  });
+  draw('path', { class: 'edges', d: edges }, svg);
+  draw('path', { class: 'rings', d: rings }, svg);
+  draw('path', { class: 'filled', d: filled }, svg);
+  draw('rect', { class: 'root', x: x(0) - 4, y: y(0) - 4, width: 8, height: 8 }, svg);
+  return svg;
+}

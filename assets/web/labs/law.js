@@ -1,0 +1,91 @@
+// What the Verification lab says of a rule as a whole: the law of what it writes against p, and all rules side by side.
+
+import { finder, make, one } from '../base/dom.js';
+import { LAWS } from '../base/words.js';
+import { barTable } from './tries.js';
+
+const EXACT = 1e-12;
+
+// A sentence with a mark of its kind.
+export function notice(line, kind, text) {
+  line.dataset.kind = kind;
+  if (line.querySelector('.text').textContent !== text) line.querySelector('.text').textContent = text;
+}
+
+const small = value => (value === 0 ? '0' : value.toExponential(0).replace('e-', '·10⁻').replace(/\d+$/, digits => [...digits].map(d => '⁰¹²³⁴⁵⁶⁷⁸⁹'[d]).join('')));
+
+/**
+ * @param {HTMLElement} root
+ * @param {{ texts: number[][] | null, of: number, own: number[], law: number[], deviation: number, proof: string, runs: number } | null} exact
+ * @param {{ names: string[], levels: number }} about the node
+ * @param {string} rule its title
+ * @param {boolean} promised whether the rule promises to be lossless here
+ */
+export function writeLaw(root, exact, about, rule, promised) {
+  const $ = finder(root, 'sv-v-'), box = $('chart');
+  if (!exact || !exact.texts) {
+    notice($('exact'), '', '');
+    box.replaceChildren(make('p', exact ? 'There are too many outcomes here to try them all; take fewer tokens or children.'
+      : 'This rule cannot work on this tree.', 'sv-v-note'));
+    return;
+  }
+  const equal = exact.deviation <= EXACT;
+  const how = exact.proof === 'enumeration' ? `${exact.runs === 1 ? 'the only outcome' : `all ${exact.runs} outcomes`} of ${rule} enumerated` : 'the winner of the target’s own race has the law p';
+  const told = equal ? `Exactly the target’s own law (largest deviation ${small(exact.deviation)}; ${how}).`
+    : `Not the target’s law: the largest deviation is ${exact.deviation.toFixed(4)} (${how}).`;
+  notice($('exact'), equal ? 'lossless' : 'lossy', told + (equal && !promised ? ' On these rows only: the rule does not promise it.' : ''));
+  const texts = exact.texts.map(text => text.map(token => about.names[token]).join(' '));
+  const caption = exact.of > texts.length ? `the ${texts.length} likeliest of ${exact.of} texts` : about.levels > 1 ? `the first ${about.levels} tokens` : 'the first token';
+  const chart = barTable(caption, texts, { p: exact.own, law: exact.law });
+  one(chart, 'thead tr').append(make('th', 'difference'));
+  chart.querySelectorAll('tbody tr').forEach((row, i) => {
+    const by = exact.law[i] - exact.own[i], none = Math.abs(by) < 5e-5;
+    row.append(make('td', none ? '0' : `${by > 0 ? '+' : '−'}${Math.abs(by).toFixed(4)}`, none ? '' : 'off'));
+  });
+  box.replaceChildren(chart);
+}
+
+/**
+ * @param {HTMLElement} root
+ * @param {{ levels: number, rows: object[] }} data
+ * @param {string} own the rule that is looked at
+ * @param {(rule: string) => void} chosen
+ */
+export function writeRules(root, data, own, chosen) {
+  const $ = finder(root, 'sv-v-'), most = Math.max(data.levels, 1e-9), chain = data.levels > 1;
+  $('note').textContent = chain
+    ? 'Expected number of accepted tokens. The line is the ceiling, the sum of 1 − TV of the first tokens’ laws; it need not be reached.'
+    : 'The chance that a child is accepted. The line is the optimal-transport ceiling of lossless rules for children drawn this way.';
+  const head = make('tr');
+  head.append(...['rule', '', chain ? `tokens of ${data.levels}` : 'accepted', 'ceiling', 'children', 'law'].map(text => make(text ? 'th' : 'td', text)));
+  $('rules').querySelector('thead').replaceChildren(head);
+  $('rules').querySelector('tbody').replaceChildren(...data.rows.map(row => ruleRow(row, most, own, chosen)));
+}
+
+function ruleRow(row, most, own, chosen) {
+  const made = make('tr', '', row.rule === own ? 'own' : ''), name = make('th'), pick = make('button', row.title);
+  pick.type = 'button';
+  pick.title = row.reason;
+  pick.setAttribute('aria-pressed', String(row.rule === own));
+  pick.addEventListener('click', () => chosen(row.rule));
+  name.append(pick);
+  if (row.kind === 'impossible') {
+    const why = make('td', row.reason, 'none');
+    why.colSpan = 5;
+    made.append(name, why);
+    return made;
+  }
+  const drawn = make('td'), off = row.deviation !== null && row.deviation > EXACT;
+  if (row.accepted !== null) {
+    const track = make('i'), bar = make('u', '', row.kind), line = make('em');
+    bar.style.width = `${100 * Math.min(1, row.accepted / most)}%`;
+    line.style.left = `${100 * Math.min(1, row.ceiling / most)}%`;
+    track.append(bar, line);
+    drawn.append(track);
+  }
+  const law = make('td', row.kind === 'lossy' ? `≠ ${off ? row.deviation.toFixed(3) : 'lossy'}` : '= p', `sv-v-kind ${row.kind}`);
+  law.title = `${row.reason} ${row.proof === 'enumeration' ? `${row.runs} ${row.runs === 1 ? 'outcome' : 'outcomes'} enumerated.` : row.proof === 'closed form' ? 'By a closed form.' : 'Too many outcomes to enumerate.'}`;
+  const counted = make('td', row.accepted === null ? 'too many' : row.accepted.toFixed(4));
+  made.append(name, drawn, counted, make('td', row.ceiling.toFixed(4)), make('td', LAWS[row.law] || row.law), law);
+  return made;
+}

@@ -1,0 +1,76 @@
+// The Tree lab: small trees side by side, one of them large, and its attention mask in several orders. A value is what
+// app/tabs/labs/pictures.py sends: { forest: { trees, ... }, one: { name, orders, ... } }.
+
+import { one as part } from '../base/dom.js';
+import { downloadButton } from '../figures/card.js';
+import { depthsOf, treeCard } from './cards.js';
+import { largeTree, share } from './large.js';
+import { maskFigure } from './masks.js';
+
+/** @param {HTMLElement} element @param {(question: object) => void} ask the server for another tree or block */
+export function treeLab(element, ask) {
+  const find = name => part(element, name);
+  const picture = largeTree(find('.sv-lab-tree'), select);
+  let drawn = '', data = null, tree = null, masks = [];
+
+  function select(node) {
+    find('.sv-lab-node').textContent = node === null ? data.forest.hint : nodeText(tree, node);
+    for (const mask of masks) mask.mark(node);
+  }
+
+  function side(forest) {
+    find('.sv-source').textContent = forest.source.label;
+    find('.sv-source').dataset.kind = forest.source.kind;
+    find('.sv-lab-where').textContent = forest.where;
+    find('.sv-lab-where').hidden = !forest.where;
+    find('.sv-lab-read').textContent = forest.read;
+    find('.sv-lab-synthetic').hidden = !forest.synthetic;
+    find('.sv-lab-synthetic span:last-child').textContent = forest.synthetic;
+    const most = Math.max(1, ...forest.trees.map(one => one.tokens || 0));
+    find('.sv-lab-cards').replaceChildren(...forest.trees.map(one => treeCard(one, most, () => ask({ tree: one.name }))));
+    const files = [{ label: 'JSON', name: 'trees.json', text: JSON.stringify(forest.trees) }, { label: 'CSV', name: 'trees.csv', text: forest.csv }];
+    find('.sv-files').replaceChildren(...files.map(file => downloadButton(file, 'Trees side by side')));
+  }
+
+  for (const button of /** @type {NodeListOf<HTMLElement>} */ (element.querySelectorAll('.sv-lab-tools button'))) {
+    const acts = { fit: picture.fit, in: () => picture.zoom(1.3), out: () => picture.zoom(1 / 1.3) };
+    button.addEventListener('click', acts[button.dataset.do ?? '']);
+  }
+  const asked = new URLSearchParams(location.search);
+  if (asked.get('lab') === 'tree' && asked.get('preset')) ask({ preset: asked.get('preset') });
+  find('.sv-lab-block').addEventListener('change', event => ask({ block: Number(event.target.value) }));
+  find('.sv-lab-larger').addEventListener('click', event => {
+    const on = find('.sv-lab-masks').classList.toggle('large');
+    event.target.setAttribute('aria-pressed', on);
+    event.target.textContent = on ? 'Side by side' : 'Larger';
+  });
+
+  return function show(value) {
+    if (!value) return;
+    const before = JSON.stringify(tree);
+    data = JSON.parse(value);
+    const { forest, one } = data, text = JSON.stringify(forest);
+    if (text !== drawn) side(forest); // the cards keep their focus while only what is shown below them changes
+    drawn = text;
+    for (const button of element.querySelectorAll('.sv-lab-card')) button.setAttribute('aria-pressed', String(button.getAttribute('data-name') === one.name));
+    tree = forest.trees.find(other => other.name === one.name);
+    find('.sv-lab-name').textContent = tree.title;
+    find('.sv-lab-about').textContent = [`${tree.stats}; ${tree.settings || 'drawn at random'}.`, tree.note].join(' ');
+    find('.sv-lab-block').replaceChildren(...one.choices.map(size => new Option(`${size} × ${size}`, size, false, size === one.block)));
+    find('.sv-lab-bound').textContent = one.bound;
+    masks = one.orders.map(order => maskFigure(tree.parents, order, one.block, told => { find('.sv-lab-pair').textContent = told; }));
+    find('.sv-lab-masks').replaceChildren(...masks.map(mask => mask.figure));
+    picture.show(tree, before === JSON.stringify(tree));
+    find('.sv-lab').removeAttribute('aria-busy');
+  };
+}
+
+export function nodeText({ parents, chance }, node) {
+  const parent = parents[node];
+  if (parent < 0) return `The root, the last token of the text. Below it: ${parents.length - 1} drafted tokens.`;
+  const rank = parents.slice(0, node).filter(other => other === parent).length + 1;
+  const below = parents.reduce((set, above, i) => (set.has(above) ? set.add(i) : set), new Set([node])).size - 1;
+  const above = parent ? `node ${parent}` : 'the root';
+  return `Node ${node}: child ${rank} of ${above}, level ${depthsOf(parents)[node]}. Accepted with chance ${share(chance[node])}, ` +
+    `${share(chance[parent] ? chance[node] / chance[parent] : 0)} once ${above} is. Nodes below it: ${below}.`;
+}

@@ -1,0 +1,186 @@
+// The Verification lab: a node whose p and q are set by hand, what the server makes of it, and the tables below. Names
+// of tokens may come from a model's text; they only ever become text nodes.
+
+import { hear } from '../base/bus.js';
+import { finder, make, one } from '../base/dom.js';
+import { keys } from '../base/keys.js';
+import { visible } from '../base/text.js';
+import { notice, writeLaw, writeRules } from './law.js';
+import { shareBars, withOneLess, withOneMore } from './shares.js';
+import { tryStepper } from './tries.js';
+
+/**
+ * @param {HTMLElement} element
+ * @param {{ presets: any[], rules: { name: string, title: string, law: string }[], laws: Record<string, string>,
+ *   names: string, most: { tokens: number, children: number, levels: number, seed: number } }} start
+ * @param {{ look: import('../base/types.js').Ask, table: import('../base/types.js').Ask }} server
+ */
+export function verificationLab(element, start, server) {
+  const root = one(element, '.sv-v'), $ = finder(root, 'sv-v-');
+  /** @type {{ names: string[], p: number[], q: number[], children: number, levels: number, rule: string, law: string | null, seed: number }} */
+  const state = { names: [], p: [], q: [], children: 2, levels: 1, rule: '', law: null, seed: 0 };
+  const tries = tryStepper(root), bars = shareBars(root, state, wait => { own(); ask(wait); });
+  const ask = asker(root, state, server, { failed, seen, table: (data, about) => writeRules(root, data, about.rule, rule => change({ rule })) });
+  menus(root, start, { load, change });
+
+  // ---- what is looked at ----
+
+  function put(node) {
+    Object.assign(state, { children: 2, levels: 1, law: null, seed: 0 }, node);
+    bars.show();
+    controls();
+    ask();
+  }
+
+  function load(number) {
+    const { p, q, children, levels, rule, law, seed, why } = start.presets[number];
+    mark(number);
+    $('why').textContent = why;
+    put({ names: [...start.names].slice(0, p.length), p: [...p], q: [...q], children, levels, rule, law, seed });
+  }
+
+  function take({ names, p, q, children, law, rule, from, rest, drafted }) {
+    mark(null);
+    const known = start.rules.find(other => other.name === rule) || start.rules[0];
+    $('why').textContent = [`Taken from ${from} of the run: its p and q at this node; what is drawn here is new.`,
+      rest && 'All tokens that the run did not keep are one token here, “(rest)”, so what is accepted here usually comes out higher than with the whole vocabulary.',
+      drafted > children && `The node had ${drafted} children; here are ${children}.`].filter(Boolean).join(' ');
+    const shown = names.map(text => (text === '(rest)' ? text : visible(text)));
+    put({ names: shown, p, q, children, rule: known.name, law: law === known.law || !(law in start.laws) ? null : law });
+    root.scrollIntoView({ block: 'start' });
+  }
+
+  function mark(number) {
+    [...$('presets').children].forEach((button, i) => button.setAttribute('aria-pressed', i === number));
+  }
+
+  // What was said about an example, or where a node was taken, holds for its rows and its tree under any rule and seed.
+  function own() {
+    mark(null);
+    $('why').textContent = 'A node of your own. The examples above bring theirs back.';
+  }
+
+  function change(news) {
+    Object.assign(state, news);
+    if (Object.keys(news).some(name => name !== 'rule' && name !== 'seed')) own();
+    controls();
+    ask();
+  }
+
+  function controls() {
+    $('rule').value = state.rule;
+    $('law').value = state.law || '';
+    $('shape').value = `${state.children} ${state.levels}`;
+    if (document.activeElement !== $('seed')) $('seed').value = state.seed;
+    $('input').dataset.size = state.names.length;
+    root.querySelector('[data-do=more]').disabled = state.names.length >= start.most.tokens;
+    root.querySelector('[data-do=less]').disabled = state.names.length <= 2;
+  }
+
+  // ---- tools ----
+
+  function resize(names, resized) {
+    state.names = names;
+    change({ p: resized(state.p), q: resized(state.q) });
+    bars.show();
+  }
+
+  function step(by) {
+    tries.move(by);
+    $('live').textContent = `${$('where').textContent}. ${[...$('try').querySelectorAll('h3, p')].map(line => line.textContent).join('. ')}`;
+  }
+
+  const acts = {
+    more: () => resize([...state.names, [...start.names].find(letter => !state.names.includes(letter)) ?? '?'], withOneMore),
+    less: () => resize(state.names.slice(0, -1), withOneLess),
+    swap: () => { change({ p: state.q, q: state.p }); bars.refresh(); },
+    back: () => step(-1),
+    next: () => step(1),
+    draw: () => {
+      change({ seed: (Number.isSafeInteger(state.seed) ? state.seed + 1 : 0) % start.most.seed });
+      $('seed').value = state.seed;
+    },
+  };
+  for (const [name, act] of Object.entries(acts)) root.querySelector(`[data-do=${name}]`).addEventListener('click', act);
+  keys(root, event => (event.shiftKey || /** @type {Element} */ (event.target).matches('.sv-v-scroll') ? {} : { ArrowLeft: acts.back, ArrowRight: acts.next, d: acts.draw }), { first: true });
+
+  // ---- what the server answers ----
+
+  function failed(text) {
+    notice($('verdict'), 'error', text);
+    $('said').textContent = '';
+    root.classList.add('stale');
+  }
+
+  function seen(told, about) {
+    root.classList.remove('stale');
+    notice($('verdict'), told.kind, told.reason);
+    $('said').textContent = told.said.join(' ');
+    const rule = start.rules.find(other => other.name === about.rule)?.title ?? about.rule;
+    if (told.run) tries.show(told.run, about.names, { p: told.p, q: told.q, levels: about.levels }); else tries.clear();
+    writeLaw(root, told.run ? told.exact : null, about, rule, told.kind === 'lossless' || told.kind === 'useless');
+  }
+
+  hear('node', element, take);
+  if (!state.names.length) {
+    const asked = (new URLSearchParams(location.search).get('preset') || '').toLowerCase();
+    load(Math.max(0, start.presets.findIndex(preset => asked && preset.title.toLowerCase().includes(asked))));
+  }
+}
+
+/** @param {any} root */
+function menus(root, start, { load, change }) {
+  const $ = finder(root, 'sv-v-');
+  const option = (value, text) => Object.assign(make('option', text), { value });
+  $('rule').append(...start.rules.map(rule => option(rule.name, rule.title)));
+  $('law').append(option('', 'drawn as the rule asks'), ...Object.entries(start.laws).map(([law, text]) => option(law, text)));
+  for (let k = 1; k <= start.most.children; k++) $('shape').append(option(`${k} 1`, k === 1 ? '1 child' : `${k} children`));
+  for (let n = 2; n <= start.most.levels; n++) $('shape').append(option(`1 ${n}`, `a chain of ${n}`));
+  start.presets.forEach((preset, i) => {
+    const button = make('button', preset.title);
+    button.type = 'button';
+    button.addEventListener('click', () => load(i));
+    $('presets').append(button);
+  });
+  $('rule').addEventListener('change', () => change({ rule: $('rule').value }));
+  $('law').addEventListener('change', () => change({ law: $('law').value || null }));
+  $('shape').addEventListener('change', () => {
+    const [children, levels] = $('shape').value.split(' ').map(Number);
+    change({ children, levels });
+  });
+  $('seed').addEventListener('change', () => change({ seed: $('seed').value === '' ? NaN : Number($('seed').value) }));
+}
+
+// Asks the server one question at a time, always about the latest node.
+function asker(root, state, server, { failed, seen, table }) {
+  let busy = false, again = false, unread = false, timer;
+
+  async function work() {
+    busy = true;
+    do {
+      again = unread = false;
+      const { names, ...asked } = state, about = { names: [...names], levels: state.levels, rule: state.rule };
+      for (const name of ['p', 'q']) asked[name] = asked[name].map(weight => (Number.isFinite(weight) ? weight : null));
+      if (!Number.isFinite(asked.seed)) asked.seed = null;
+      try {
+        const told = JSON.parse(await server.look(asked));
+        if (!again && told.error) failed(told.error);
+        if (again || told.error) continue;
+        seen(told, about);
+        const rules = JSON.parse(await server.table(asked));
+        if (!rules.error) table(rules, about);
+      } catch {
+        failed('The server did not answer. Change anything to ask again.');
+      }
+    } while (again);
+    busy = false;
+    if (!unread) root.setAttribute('aria-busy', 'false');
+  }
+
+  return (wait = 0) => {
+    unread = true;
+    root.setAttribute('aria-busy', 'true');
+    clearTimeout(timer);
+    timer = setTimeout(() => { if (busy) again = true; else work(); }, wait);
+  };
+}

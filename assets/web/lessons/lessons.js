@@ -1,0 +1,190 @@
+// The lessons: which one is shown, its text, its recordings in the player, and full screen. **Words** between stars
+// become strong ones.
+
+import { finder, make, one } from '../base/dom.js';
+import { keys } from '../base/keys.js';
+import { onPage } from '../base/page.js';
+import { placeAsked, placeIn } from '../base/place.js';
+import { runPlayer } from '../stage/player.js';
+
+// The number of a lesson in an address such as ?lesson=3: null where none is asked for, and brought into range else.
+export function lessonAsked(search, most) {
+  const asked = new URLSearchParams(search).get('lesson');
+  if (asked === null) return null;
+  return /^-?\d+$/.test(asked.trim()) ? Math.min(most, Math.max(1, Number(asked))) : 1;
+}
+
+/**
+ * @param {HTMLElement} element
+ * @param {string[]} titles
+ * @param {(number: number) => Promise<string>} fetchLesson
+ * @param {{ save: import('../base/types.js').Ask }} server
+ */
+export function lessonBook(element, titles, fetchLesson, server) {
+  const root = one(element, '.sv-lessons'), $ = selector => one(root, selector);
+  const details = $('.sv-lesson-question details'), known = new Map();
+  const player = runPlayer($('.sv-lesson-stage'), server), screen = fullScreen(root);
+  let number = lessonAsked(location.search, titles.length) ?? 1, lesson = null;
+  let asked = placeAsked(location.search, true);
+
+  // ---- one lesson ----
+
+  async function open(wanted) {
+    number = Math.min(titles.length, Math.max(1, wanted));
+    mark();
+    root.setAttribute('aria-busy', 'true');
+    const mine = number;
+    try {
+      if (!known.has(mine)) known.set(mine, JSON.parse(await fetchLesson(mine)));
+    } catch {
+      if (mine === number) failed();
+      return;
+    }
+    if (mine !== number) return; // another one was asked for meanwhile
+    lesson = known.get(mine);
+    writeLesson(root, lesson, i => show({ recording: i, step: lesson.opens.recording === i ? lesson.opens.step : 0, node: null }));
+    show(linked() || lesson.opens);
+    root.setAttribute('aria-busy', 'false');
+  }
+
+  function linked() { // the step that the link of the page leads to, once
+    if (!asked) return null;
+    const recording = Math.min(lesson.runs.length - 1, asked.recording);
+    const place = placeIn(lesson.runs[recording].message.steps, asked);
+    asked = null;
+    return { recording, step: place.index, node: place.key };
+  }
+
+  function failed() {
+    lesson = null;
+    $('h2').textContent = titles[number - 1];
+    paragraphs($('.sv-lesson-body'), ['This lesson did not arrive. The server may be gone; choose the lesson again to retry.']);
+    $('.sv-lesson-tasks').hidden = true;
+    root.setAttribute('aria-busy', 'false');
+  }
+
+  function show(look) {
+    [...$('.sv-lesson-runs').children].forEach((button, i) => button.setAttribute('aria-pressed', i === look.recording));
+    player.receive(JSON.stringify(lesson.runs[look.recording].message));
+    player.show(look.step, look.node);
+    // A node that is folded away cannot be pointed at; the player draws within a frame.
+    if (look.node !== null) requestAnimationFrame(() => { if (!$('.node.selected')) $('.sv-expand').click(); });
+  }
+
+  // ---- which lesson ----
+
+  titles.forEach((title, i) => {
+    const button = make('button', title);
+    button.type = 'button';
+    button.title = title;
+    button.prepend(make('b', i + 1));
+    button.addEventListener('click', () => open(i + 1));
+    $('.sv-lessons-list').append(button);
+  });
+
+  function mark() {
+    [...$('.sv-lessons-list').children].forEach((button, i) => {
+      if (i + 1 === number) button.setAttribute('aria-current', 'true'); else button.removeAttribute('aria-current');
+    });
+    $('.sv-lessons-count').textContent = `Lesson ${number} of ${titles.length}`;
+    $('[data-go=previous]').disabled = number === 1;
+    $('[data-go=next]').disabled = number === titles.length;
+    address();
+  }
+
+  // The address bar always holds the lesson's own link while the lessons are on the screen.
+  function address() {
+    const here = new URL(location.href), link = new URL(location.href);
+    link.search = `?lesson=${number}`;
+    $('.sv-lessons-link').href = link;
+    for (const name of ['recording', 'step', 'node']) here.searchParams.delete(name);
+    if (element.offsetParent) here.searchParams.set('lesson', String(number)); else here.searchParams.delete('lesson');
+    if (here.href !== location.href) history.replaceState(history.state, '', here);
+  }
+  new ResizeObserver(address).observe(element);
+
+  function exact() { // the link as it is handed on leads to the step that is on the screen
+    const link = new URL(location.href), at = $('.sv-svg').dataset.place;
+    const recording = [...$('.sv-lesson-runs').children].findIndex(button => button.getAttribute('aria-pressed') === 'true');
+    link.search = `?lesson=${number}${recording > 0 ? `&recording=${recording}` : ''}${lesson && at ? `&${at}` : ''}`;
+    $('.sv-lessons-link').href = link;
+  }
+  for (const kind of ['pointerenter', 'focus']) $('.sv-lessons-link').addEventListener(kind, exact);
+
+  // ---- buttons and keys; keys are taken before the player sees them ----
+
+  const acts = { previous: () => open(number - 1), next: () => open(number + 1), project: screen.toggle };
+  for (const [name, act] of Object.entries(acts)) $(`[data-go=${name}]`).addEventListener('click', act);
+  $('.sv-lesson-try button').addEventListener('click', () => { if (lesson) show(lesson.shows); });
+  details.addEventListener('toggle', () => { if (details.open) details.scrollIntoView({ block: 'nearest' }); });
+
+  function turn(by) {
+    const listed = $('.sv-lessons-list').contains(document.activeElement);
+    open(number + by);
+    if (listed) $('.sv-lessons-list').children[number - 1].focus();
+  }
+
+  keys(root, event => {
+    if (event.shiftKey) return {};
+    const at = /** @type {Node} */ (event.target), large = screen.on(), stage = $('.sv-lesson-stage').contains(at);
+    const arrows = $('.sv-lessons-list').contains(at) || (large && !stage);
+    return {
+      ArrowLeft: arrows && (() => turn(-1)), ArrowRight: arrows && (() => turn(1)),
+      PageUp: large && (() => turn(-1)), PageDown: large && (() => turn(1)),
+      Escape: large && screen.toggle,
+      f: screen.toggle, a: () => { details.open = !details.open; },
+    };
+  }, { own: $('.sv-scrub'), first: true });
+
+  open(number);
+}
+
+function paragraphs(parent, texts) {
+  parent.replaceChildren(...texts.map(text => {
+    const line = make('p');
+    text.split('**').forEach((part, i) => line.append(i % 2 ? make('strong', part) : part));
+    return line;
+  }));
+}
+
+const chained = step => step.parents.every((parent, node) => parent === node - 1);
+
+function writeLesson(root, lesson, chosen) {
+  const $ = finder(root, 'sv-lesson-'), details = $('question').querySelector('details'), stage = $('stage'), runs = $('runs');
+  root.querySelector('h2').textContent = `${lesson.number}. ${lesson.title}`;
+  paragraphs($('body'), lesson.text);
+  $('try').querySelector('p').textContent = lesson.task;
+  $('question').querySelector('p').textContent = lesson.question;
+  paragraphs(details.querySelector('div'), lesson.answer);
+  details.open = false;
+  $('tasks').hidden = false;
+  stage.classList.toggle('timed', lesson.timed);
+  stage.classList.toggle('flat', lesson.runs.every(run => run.message.steps.every(chained)));
+  runs.hidden = lesson.runs.length < 2;
+  runs.replaceChildren(...lesson.runs.map((run, i) => {
+    const button = make('button', run.label);
+    button.type = 'button';
+    button.addEventListener('click', () => chosen(i));
+    return button;
+  }));
+  root.scrollTop = 0;
+}
+
+// The lecture hall: the lesson alone on the screen, in large type.
+function fullScreen(root) {
+  const button = root.querySelector('[data-go=project]'), on = () => root.classList.contains('projected');
+
+  function set(wanted) {
+    if (wanted === on()) return;
+    root.classList.toggle('projected', wanted);
+    document.documentElement.classList.toggle('sv-large', wanted); // every size is in rem
+    button.setAttribute('aria-pressed', wanted);
+    button.textContent = wanted ? 'Leave full screen' : 'Full screen';
+    // Where the browser refuses (inside another page, say) the lesson still fills the window.
+    if (wanted) root.requestFullscreen?.().catch(() => {});
+    else if (document.fullscreenElement) document.exitFullscreen();
+    root.querySelector('h2').focus({ preventScroll: true });
+  }
+  onPage(root, 'fullscreenchange', () => { if (!document.fullscreenElement) set(false); });
+  return { on, toggle: () => set(!on()) };
+}

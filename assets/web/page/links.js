@@ -1,0 +1,43 @@
+// The link of a tab: asks the server what the address of the page stands for, where it has parameters, and copies the
+// link of what the controls hold now. Text only ever becomes text nodes.
+
+export function linkBar(element, { tab, stage, others }, trigger) {
+  const line = element.querySelector('.sv-notice'), asked = new URLSearchParams(location.search);
+  element.querySelector('.sv-link-copy').addEventListener('click', () => trigger('click'));
+
+  async function show(value) {
+    const news = JSON.parse(value || '{}');
+    line.dataset.kind = news.kind || '';
+    line.querySelector('.text').textContent = news.text || (news.query === undefined ? '' : await copy(news.query));
+  }
+
+  function place() { // which step is on the screen; a run from a file is in no link
+    const { of, place: at } = document.querySelector(stage && `#${stage} .sv-svg`)?.dataset || {};
+    return of === 'recorded' ? `&picture=recorded&${at}` : of === 'run' ? `&${at}` : '';
+  }
+
+  async function copy(query) {
+    const link = new URL(location.href), here = new URL(location.href), theme = asked.get('__theme');
+    link.search = here.search = (tab === 'live' ? '' : `tab=${encodeURIComponent(tab)}&`) + query + place();
+    if (theme) here.searchParams.set('__theme', theme); // this visitor's own: not for others
+    history.replaceState(history.state, '', here);
+    const done = await copied(link.href);
+    // In a frame, as on a Space, the address bar is that of the page around it and cannot be changed from here.
+    if (window.parent !== window) return done ? 'The link is copied.' : `The link could not be copied; it is ${link.href}`;
+    return done ? 'The link is copied, and in the address bar.' : 'The link is in the address bar.';
+  }
+
+  async function copied(text) {
+    try {
+      await navigator.clipboard.writeText(text);
+      return true;
+    } catch { // no permission, or no secure context
+      return false;
+    }
+  }
+
+  const mine = name => !name.startsWith('__') && !others.includes(name);
+  const meant = (asked.get('tab') || 'live').toLowerCase() === tab && !asked.has('lesson');
+  if (meant && [...asked.keys()].some(mine)) trigger('select', { search: location.search });
+  return show;
+}

@@ -1,0 +1,74 @@
+// @ts-nocheck: drawn from plain JSON; types have not been written for it yet
+// An entry as a card: what the source says on the left, what was measured here on the right, and the sentence below.
+
+import { make } from '../base/dom.js';
+import { lineChart } from './chart.js';
+
+export const MARKS = { reproduced: '✓', differs: '≠', 'not reproducible': '–' };
+
+/**
+ * An entry as a card.
+ * @param {any} entry
+ * @param {string} source the name of its source
+ * @param {{ name: string, text: string } | null} running what is being measured
+ * @param {() => void} start measures it again
+ */
+export function entryCard(entry, source, running, start) {
+  const box = make('article', '', 'sv-entry');
+  box.dataset.name = entry.name;
+  box.dataset.state = entry.status;
+  const head = make('h3');
+  const mark = make('span', MARKS[entry.status], 'sv-entry-mark');
+  mark.setAttribute('aria-label', entry.status);
+  mark.setAttribute('role', 'img');
+  head.append(mark, make('b', entry.place), ' ', make('span', entry.title, 'sv-entry-title'));
+  const says = make('section', '', 'sv-entry-says');
+  says.append(make('h4', 'The source says'), make('p', entry.says));
+  if (entry.quoted) says.append(table(entry.quoted, `${entry.place}, as printed`));
+  const here = make('section', '', 'sv-entry-here');
+  here.append(make('h4', 'Measured here'));
+  if (entry.made) here.append(make('p', entry.made, 'sv-entry-made'));
+  here.append(...entry.blocks.map(block => block.kind === 'table' ? table(block, `${entry.place}, measured here`) : lineChart(block)));
+  if (!entry.measurable) here.append(make('p', 'Nothing was measured for this entry.', 'sv-entry-made'));
+  const sentence = make('p', '', 'sv-entry-verdict');
+  sentence.append(make('b', `${entry.status[0].toUpperCase()}${entry.status.slice(1)}. `), entry.sentence);
+  const links = make('p', '', 'sv-entry-links');
+  entry.opens.forEach(other => links.append(Object.assign(make('a', other.label), { href: `?${other.query}` })));
+  links.append(Object.assign(make('a', 'Link'), { href: `?tab=papers&paper=${source}&entry=${entry.name}`, title: 'the address of this entry' }));
+  if (entry.measurable) {
+    const again = make('button', 'Measure again');
+    again.type = 'button';
+    again.disabled = running !== null;
+    again.addEventListener('click', start);
+    const line = make('span', running && running.name === entry.name ? running.text : '', 'sv-entry-status');
+    line.setAttribute('role', 'status');
+    links.append(again, line);
+  }
+  const two = make('div', '', 'sv-entry-two');
+  two.append(says, here);
+  box.append(head, two, sentence, links);
+  return box;
+}
+
+function figure(value) {
+  const small = value !== 0 && Math.abs(value) < 1e-4;
+  return small ? value.toExponential(1) : Number(value.toPrecision(4)).toLocaleString('en', { maximumSignificantDigits: 4 });
+}
+
+function table(block, name) {
+  const made = make('table'), top = make('tr');
+  block.columns.forEach(column => top.append(Object.assign(make('th', column), { scope: 'col' })));
+  made.append(make('thead'), make('tbody'));
+  made.tHead.append(top);
+  block.rows.forEach(cells => {
+    const row = make('tr');
+    cells.forEach(cell => row.append(make('td', cell === null ? '–' : typeof cell === 'number' ? figure(cell) : String(cell), typeof cell === 'number' ? 'number' : '')));
+    made.tBodies[0].append(row);
+  });
+  const frame = make('div', '', 'sv-entry-table');
+  frame.tabIndex = 0;
+  frame.setAttribute('role', 'region');
+  frame.setAttribute('aria-label', name);
+  frame.append(made);
+  return frame;
+}

@@ -1,0 +1,97 @@
+// What a rule kept about a node, drawn: rows over a few tokens as bars, races as two columns of arrival times, numbers.
+// It is what detail_payload of specviz/payload.py sends; nothing here knows a rule. Token text only becomes text nodes.
+
+import { make, one } from '../base/dom.js';
+import { probability, visible } from '../base/text.js';
+import { FACTS, ROWS } from '../base/words.js';
+
+const KNOWN = ['p', 'draft', 'residual']; // rows in this order, others after them
+const RACE = 'arrival times on a logarithmic scale, the first wins';
+
+export function detailView(box) {
+  // `key` is a node, "last" for the token the target adds, or undefined for a whole step.
+  function show(step, key) {
+    const end = key === 'last' ? step.path.at(-1) ?? 0 : key;
+    const here = step.detail[end] || {}, above = (end && key !== 'last' && step.detail[step.parents[end]]) || {};
+    const own = key === 'last' ? step.own : step.tokens[end];
+    const parts = [];
+    if (key === 'last') {
+      if (here.after) parts.push(bars('what it was drawn from', here.after, own));
+      if (here.race) parts.push(...races('its race', here.race, own));
+    } else if (key !== undefined) {
+      numbers(parts, above.facts, here.facts);
+      if (here.tried) parts.push(bars('before this try', here.tried, own));
+      if (here.race) parts.push(...races('race for the next token', here.race));
+      else if (above.race) parts.push(...races('the race here', above.race, own));
+      if (here.after) parts.push(bars('what the target’s next token was drawn from', here.after));
+      else if (above.after && !here.tried) parts.push(bars('what the target’s own token was drawn from', above.after, own));
+    }
+    box.replaceChildren(...parts);
+    box.hidden = !parts.length;
+  }
+
+  function numbers(parts, above = {}, here = {}) {
+    const line = make('p');
+    for (const [where, facts] of [['From its parent: ', above], ['Here: ', here]]) {
+      if (!Object.keys(facts).length) continue;
+      line.append(String(where));
+      for (const [name, value] of Object.entries(facts)) line.append(`${FACTS[name] || name} `, make('b', value.toFixed(3)));
+    }
+    if (line.childNodes.length) parts.push(line);
+  }
+
+  function bars(title, chart, own) {
+    const names = KNOWN.filter(name => name in chart.rows);
+    names.push(...Object.keys(chart.rows).filter(name => !KNOWN.includes(name)));
+    const most = Math.max(1e-9, ...names.flatMap(name => chart.rows[name]));
+    const cells = at => {
+      const drawn = make('td');
+      for (const name of names) {
+        const bar = make('i', '', KNOWN.includes(name) ? name : '');
+        bar.style.width = `${100 * Math.max(0, chart.rows[name][at]) / most}%`;
+        drawn.append(bar);
+      }
+      return [drawn, ...names.map(name => make('td', probability(chart.rows[name][at])))];
+    };
+    const head = ['', '', ...names].map(name => make('th', ROWS[name] || name, KNOWN.includes(name) ? name : ''));
+    return table(title, head, chart, cells, own);
+  }
+
+  function races(title, columns, own) {
+    const times = Object.values(columns).flatMap(chart => Object.values(chart.rows)[0]).filter(time => time > 0);
+    const low = Math.log(Math.min(...times)), span = Math.log(Math.max(...times)) - low || 1;
+    return Object.entries(columns).map(([name, chart]) => {
+      const arrivals = Object.values(chart.rows)[0];
+      const cells = at => {
+        const drawn = make('td'), track = make('div', '', 'track'), dot = make('u');
+        dot.style.left = `${Math.max(0, 100 * (Math.log(arrivals[at]) - low) / span)}%`;
+        track.append(dot);
+        drawn.append(track);
+        return [drawn, make('td', arrivals[at].toPrecision(3))];
+      };
+      const made = table(`${title}, ${name}: ${RACE}`, null, chart, cells, own);
+      if (name === 'target') one(made, 'tbody tr').classList.add('first');
+      return made;
+    });
+  }
+
+  function table(title, head, chart, cells, own) {
+    const made = make('table'), body = make('tbody');
+    made.append(make('caption', title));
+    if (head) {
+      const top = make('thead'), line = make('tr');
+      line.append(...head);
+      top.append(line);
+      made.append(top);
+    }
+    chart.tokens.forEach((token, at) => {
+      const line = make('tr', '', token === own ? 'own' : '');
+      line.append(make('th', visible(chart.texts[at])), ...cells(at));
+      body.append(line);
+    });
+    made.append(body);
+    return made;
+  }
+
+  return { show };
+}

@@ -1,0 +1,108 @@
+// The panel under the tree: what a node is, why it has its outcome, and its numbers. With no node, the step in a sentence.
+
+import { finder, make } from '../base/dom.js';
+import { probability, readable, visible } from '../base/text.js';
+import { DRAWN, OUTCOMES, OWN } from '../base/words.js';
+import { detailView } from './detail.js';
+
+// One sentence on a step, also what a screen reader hears.
+export function stepSentence(step) {
+  const said = readable(step.path.map(node => step.texts[node]).join(''));
+  const own = step.last ? readable(step.pieces[step.pieces.length - 1]) : '';
+  const head = `${step.path.length} of ${step.parents.length - 1} drafted nodes accepted`;
+  const tail = !step.last ? '.' : step.last === 'bonus' ? `; the target adds “${own}”.` : `; the target writes “${own}” itself.`;
+  return step.path.length ? `${head}: “${said}”${tail}` : `${head}${tail}`;
+}
+
+export function inspectorView(element, take) {
+  const $ = finder(element), lab = make('button', 'Open in the lab', 'sv-take');
+  lab.type = 'button';
+  lab.title = 'look at this node’s p and q in the Verification lab';
+  lab.hidden = true;
+  if (take) $('what').append(lab);
+  const BARS = ['p', 'q', 'plain', 'accept'];
+  const detail = detailView($('detail'));
+  let shown = { step: null, key: null };
+
+  function show(step, index, key) {
+    if (!step || (step === shown.step && key === shown.key)) return; // what is read or selected here stays
+    shown = { step, key };
+    const about = key === null ? aboutStep(step, index) : key === 'last' ? aboutLast(step)
+      : key.endsWith('+') ? aboutFold(key, step) : aboutNode(step, Number(key));
+    $('inspector').dataset.kind = about.kind || '';
+    $('token').textContent = about.token;
+    $('outcome').textContent = OUTCOMES[about.kind] || '';
+    $('why').textContent = about.why;
+    $('facts').textContent = about.facts || '';
+    for (const name of BARS) bar(name, about.node === undefined ? null : step[name][about.node]);
+    const above = about.node ? step.detail[step.parents[about.node]] : undefined;
+    mark('accept', about.node === undefined ? null : step.coin[about.node]);
+    mark('p', above && above.facts ? above.facts.threshold : null);
+    detail.show(step, key === 'last' ? 'last' : about.node);
+    const open = take && key !== null && take(step, key, index);
+    lab.hidden = !open;
+    lab.onclick = open || null;
+  }
+
+  function aboutStep(step, index) {
+    return {
+      token: `step ${index + 1}`,
+      why: stepSentence(step),
+      facts: 'Point at a node, click it, or walk there with the arrow keys.',
+    };
+  }
+
+  function aboutLast(step) {
+    return {
+      kind: step.last,
+      token: visible(step.pieces[step.pieces.length - 1]),
+      why: OWN[step.last] || '',
+      facts: 'It is written after the last accepted node and is the root of the next tree.',
+    };
+  }
+
+  function aboutFold(key, step) {
+    return {
+      kind: 'u',
+      token: '…',
+      why: `More children of “${visible(step.texts[parseInt(key, 10)])}” that were never reached, folded.`,
+      facts: 'Click, or press Enter, to unfold them.',
+    };
+  }
+
+  function aboutNode(step, node) {
+    const about = { node, kind: step.outcome[node], token: visible(step.texts[node]), why: step.sentences[step.why[node]] };
+    const law = `children are ${DRAWN[step.law] || step.law}`;
+    if (!node) {
+      about.facts = `tree of ${step.parents.length} nodes from ${step.draft_passes} draft passes; ${law}`;
+      return about;
+    }
+    let depth = 0, rank = 0, siblings = 0;
+    for (let i = node; i > 0; i = step.parents[i]) depth++;
+    step.parents.forEach((parent, i) => {
+      if (parent !== step.parents[node]) return;
+      siblings++;
+      if (i <= node) rank++;
+    });
+    about.facts = `depth ${depth}; child ${rank} of ${siblings}; ${law}`;
+    return about;
+  }
+
+  function bar(name, value) {
+    const line = element.querySelector(`[data-bar="${name}"]`), known = value !== null && value !== undefined;
+    line.classList.toggle('empty', !known);
+    line.querySelector('u').style.width = known ? `${100 * Math.min(1, value)}%` : 0;
+    line.querySelector('b').textContent = known ? probability(value) : '–';
+  }
+
+  // A line across a bar: the coin on the acceptance, the threshold on p; and its number.
+  function mark(name, value) {
+    const line = element.querySelector(`[data-bar="${name}"]`), known = value !== null && value !== undefined;
+    line.querySelector('em').hidden = !known;
+    if (!known) return;
+    line.querySelector('em').style.left = `${100 * value}%`;
+    line.querySelector('b').textContent += ` / ${value.toFixed(3)}`;
+  }
+
+  return { show, spoken: () => `${$('token').textContent}: ${$('outcome').textContent}. ${$('why').textContent}` };
+}

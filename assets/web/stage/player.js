@@ -1,0 +1,183 @@
+// Plays a run: moves through its steps, and writes text, measures, legend and inspector around the tree. Messages are
+// what specviz/player/payload.py writes.
+
+import { finder, one, say as write } from '../base/dom.js';
+import { keys } from '../base/keys.js';
+import { placeIn, placeText } from '../base/place.js';
+import { follow, onToken, spansOf } from '../base/ribbon.js';
+import { growthPlayer, grows } from '../tree/growth.js';
+import { treeView } from '../tree/view.js';
+import { stepClock } from './clock.js';
+import { inspectorView, stepSentence } from './inspector.js';
+import { writeControls, writeLegend, writeMeasures, writeTitle } from './panel.js';
+import { emptyRun, isOver, kindOf, takeMessage } from './run.js';
+import { saving } from './save.js';
+
+/**
+ * @param {HTMLElement} element where stage.html is
+ * @param {{ save?: import('../base/types.js').Ask, open?: import('../base/types.js').Ask, most?: number,
+ *   take?: (step: object, key: string, head: object, index: number) => (() => void) | null }} [server] what there is
+ *   beside the player: saving, opening a file of at most so many bytes, and what opens a node in the lab
+ */
+export function runPlayer(element, server = {}) {
+  const $ = finder(element), left = new Set(); // runs that made room for one from a file
+  const { take: opens } = server, take = opens && ((step, key, index) => opens(step, key, run.head, index));
+  const inspector = inspectorView(element, take), growth = growthPlayer(element, { draw: () => schedule(), say });
+  const tree = treeView($('svg'), { hover: key => { hovered = key; inspect(); }, pick: pin });
+  const clock = stepClock(element, {
+    count: () => run.steps.length, running: () => run.state === 'running', speed: () => Number($('speed').value),
+    moved: () => { hovered = pinned = null; schedule(); }, changed: schedule,
+  });
+  let run = emptyRun(null), spans = /** @type {HTMLElement[][]} */ ([]), wanted = /** @type {any} */ (null);
+  let pinned = /** @type {string | null} */ (null), hovered = /** @type {string | null} */ (null), frame = /** @type {number | null} */ (null);
+  saving(element, server, { shown: () => ({ run, step: run.steps[clock.current] }), say, replace });
+
+  // ---- what arrives ----
+
+  function start(name) {
+    run = emptyRun(name);
+    spans = [];
+    pinned = hovered = null;
+    clock.reset();
+    tree.clear();
+    $('expand').setAttribute('aria-pressed', false);
+    $('ribbon').replaceChildren($('prompt'));
+  }
+
+  function receive(text) {
+    if (!text) return;
+    const news = JSON.parse(text);
+    if (left.has(news.run)) return;
+    if (news.run && news.run !== run.name) {
+      if (run.name && innerWidth < 760 && kindOf({ name: news.run }) !== 'lesson') {
+        element.scrollIntoView({ block: 'start' }); // on a phone Run is far below
+      }
+      start(news.run);
+    }
+    for (const step of takeMessage(run, news)) {
+      spans[step.index] = spansOf(step);
+      $('ribbon').append(...spans[step.index]);
+    }
+    $('prompt').textContent = run.head.prompt || '';
+    if (run.head.show !== undefined && clock.current < 0 && run.steps.length) clock.hold(run.head.show);
+    clock.grown();
+    arrive();
+    schedule();
+  }
+
+  function arrive() { // where the link of the page leads, as soon as the run it means is that far
+    if (!wanted || wanted.of !== kindOf(run) || !run.steps.length) return;
+    if (wanted.index >= run.steps.length && !isOver(run)) return;
+    const place = placeIn(run.steps, wanted);
+    wanted = null;
+    go(place.index, place.key);
+    clock.hold();
+    if (place.key !== null) requestAnimationFrame(() => { if (!element.querySelector('.node.selected')) expand(); }); // it is folded away
+  }
+
+  function replace(text) {
+    left.add(run.name);
+    receive(text);
+  }
+
+  // ---- drawing: at most once a frame ----
+
+  function schedule() {
+    frame ??= requestAnimationFrame(() => { frame = null; render(); });
+  }
+
+  function render() {
+    const { current, playing, following } = clock, step = run.steps[current];
+    writeTitle(element, run);
+    writeMeasures(element, run);
+    writeControls(element, current, run.steps.length, playing || growth.playing);
+    follow($('ribbon'), spans, current);
+    if (!step) return;
+    if (growth.step && growth.step !== step) growth.stop();
+    $('grow').hidden = !grows(step);
+    tree.show(step, growth.frame());
+    tree.select(pinned);
+    $('svg').dataset.place = placeText(current, pinned);
+    $('svg').dataset.of = kindOf(run);
+    writeLegend(element, step);
+    inspect();
+    if (!growth.step && (run.state !== 'running' || playing || !following)) say(stepSentence(step));
+  }
+
+  function say(text) {
+    write($('live'), text);
+  }
+
+  // What is pointed at, else what was picked, else the whole step.
+  function inspect() {
+    inspector.show(run.steps[clock.current], clock.current, hovered ?? pinned);
+  }
+
+  function pin(key, look = false) {
+    pinned = key;
+    hovered = null;
+    tree.select(key, look);
+    if (run.steps.length) $('svg').dataset.place = placeText(clock.current, key);
+    inspect();
+    if (key !== null) say(inspector.spoken());
+  }
+
+  // ---- moving about ----
+
+  function go(index, key = null) {
+    clock.pause();
+    clock.go(index);
+    pinned = key;
+  }
+
+  function move(by) {
+    if (growth.step) growth.move(by); else go(clock.current + by);
+  }
+
+  function toggle() {
+    if (growth.step) growth.toggle(); else clock.toggle();
+  }
+
+  function grow() {
+    if (growth.step) return growth.stop();
+    clock.pause();
+    clock.hold();
+    growth.start(run.steps[clock.current], run.head.key);
+  }
+
+  const expand = () => $('expand').setAttribute('aria-pressed', tree.toggle());
+
+  controls(element, {
+    back: () => move(-1), forward: () => move(1), play: toggle, grow, expand, tree, scrub: go, token: go,
+    pinned: () => pinned,
+    pick: key => { if (key !== null) pin(key, true); },
+    leave: () => (growth.step ? growth.stop() : pin(null)),
+  });
+
+  return { receive, show: go, expect: place => { wanted = place; } };
+}
+
+// Buttons, the slider, the text and the keys.
+function controls(element, on) {
+  const $ = finder(element), { tree } = on, walk = way => () => on.pick(tree.walk(way));
+  const clicks = { back: on.back, forward: on.forward, play: on.play, grow: on.grow, expand: on.expand,
+    in: () => tree.zoom(1.25), out: () => tree.zoom(0.8), reset: tree.reset };
+  for (const [name, act] of Object.entries(clicks)) $(name).addEventListener('click', act);
+  $('scrub').addEventListener('input', () => on.scrub(Number($('scrub').value)));
+  onToken($('ribbon'), on.token);
+  keys(one(element, '.sv'), event => {
+    const up = event.target === $('svg') || event.shiftKey || on.pinned() !== null; // else up and down scroll the page
+    return {
+      ArrowLeft: event.shiftKey ? walk('parent') : on.back,
+      ArrowRight: event.shiftKey ? walk('child') : on.forward,
+      ArrowUp: up && walk('up'),
+      ArrowDown: up && walk('down'),
+      ' ': on.play,
+      g: on.grow,
+      e: on.expand,
+      0: tree.reset,
+      Enter: () => { if (on.pinned() !== null) tree.unfold(on.pinned()); },
+      Escape: on.leave,
+    };
+  }, { own: $('scrub') });
+}

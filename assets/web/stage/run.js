@@ -1,0 +1,68 @@
+// What is known of a run: its steps as they come, and the sums that are told of them. No page here.
+
+import { pathOf } from '../base/ribbon.js';
+
+/** @typedef {import('../base/types.js').Step} Step */
+/** @typedef {import('../base/types.js').Message} Message */
+
+/** @param {string | null} name */
+export function emptyRun(name) {
+  return {
+    name, head: /** @type {Partial<import('../base/types.js').Head>} */ ({}), state: '', note: '',
+    steps: /** @type {Step[]} */ ([]),
+    same: /** @type {Message['same'] | null} */ (null), // how its text compares with plain decoding
+    plain: /** @type {number | null} */ (null), // tokens/s of plain decoding
+    against: /** @type {Message['speedup'] | null} */ (null), // timed in turns with plain decoding; a recorded run has one of each
+    tokens: 0, accepted: 0, compared: 0,
+    rated: 0, timed: 0, seconds: [0, 0, 0, 0], // without the first step, which also reads the prompt
+  };
+}
+
+/** @typedef {ReturnType<typeof emptyRun>} Run */
+
+// "recorded", "run", "file" or "lesson".
+export const kindOf = run => (run.name || '').split(' ')[0];
+
+export const isOver = run => ['done', 'stopped', 'error'].includes(run.state);
+
+/**
+ * Takes a message about this run; returns the steps that are new.
+ * @param {Run} run
+ * @param {Message} news
+ */
+export function takeMessage(run, news) {
+  if (news.head) run.head = news.head;
+  if (news.state) { // what is stopped while it waits or loads leaves the run on the screen as it was
+    run.state = news.state === 'stopped' && run.state !== 'running' ? 'done' : news.state;
+    run.note = news.note || '';
+  }
+  if (news.same) run.same = news.same;
+  if (news.state === 'stopped' && run.same && run.same.kind === 'checking') {
+    run.same = { kind: 'stopped', text: 'Comparison with plain decoding stopped.' };
+  }
+  if (news.plain_rate) run.plain = news.plain_rate;
+  if (news.speedup) run.against = news.speedup;
+  const fresh = news.steps.filter(step => !run.steps[step.index]);
+  for (const step of fresh) addStep(run, step);
+  return fresh;
+}
+
+function addStep(run, step) {
+  run.steps[step.index] = step;
+  step.detail ??= {};
+  step.path = pathOf(step);
+  run.tokens += step.pieces.length;
+  run.accepted += step.path.length;
+  for (const letter of step.outcome) if ('axp'.includes(letter)) run.compared++;
+  if (step.index > 0 || run.rated) {
+    run.timed += step.pieces.length;
+    step.seconds.forEach((value, i) => { run.seconds[i] += value; });
+    run.rated++;
+  }
+}
+
+// Tokens per second of engine time; null where no time was taken.
+export function rateOf(run) {
+  const total = run.seconds.reduce((sum, value) => sum + value, 0);
+  return total > 0 ? run.timed / total : null;
+}

@@ -1,0 +1,90 @@
+// The menu "Save" and the button "Open": a run as JSON or as a page that plays offline, the picture as SVG or PNG, and
+// a run that somebody saved, chosen or dragged in. `server` has save(asked) and open(text), each only where there is one,
+// and `most`, the size in bytes above which a file is not even read.
+
+import { finder, give } from '../base/dom.js';
+import { onPage } from '../base/page.js';
+import { pictureOf, png } from '../tree/picture.js';
+
+export function saving(element, server, stage) {
+  const $ = finder(element);
+  const menu = $('save'), chosen = $('open-file');
+  $('open').hidden = !server.open;
+  for (const button of menu.querySelectorAll('[data-save]')) {
+    button.hidden = ['json', 'html'].includes(button.dataset.save) && !server.save;
+    button.addEventListener('click', () => {
+      menu.open = false;
+      menu.querySelector('summary').focus();
+      save(button.dataset.save).catch(() => tell('This could not be saved. The server may be gone.'));
+    });
+  }
+
+  function tell(text) {
+    $('kept').hidden = !text;
+    $('kept').textContent = text;
+  }
+
+  // ---- saving ----
+
+  async function save(kind) {
+    tell('');
+    const { run, step } = stage.shown();
+    if (!step) return tell('There is nothing to save yet. Press Run first.');
+    if (kind === 'json' || kind === 'html') {
+      const kept = JSON.parse(await server.save({ run: run.name, kind }));
+      if (kept.error) return tell(kept.error);
+      return hand(`specviz-run.${kind}`, new Blob([kept.text], { type: kind === 'json' ? 'application/json' : 'text/html' }));
+    }
+    const caption = [`step ${step.index + 1} of ${run.steps.length}`, run.head.title, run.head.pair].filter(Boolean).join(' · ');
+    const picture = pictureOf(element, caption);
+    hand(`specviz-step-${step.index + 1}.${kind}`,
+      kind === 'png' ? await png(picture) : new Blob([picture.text], { type: 'image/svg+xml' }));
+  }
+
+  function hand(name, blob) {
+    give(name, blob);
+    stage.say(`${name} is saved.`);
+  }
+
+  // ---- opening ----
+
+  async function open(file) {
+    tell('');
+    const { run } = stage.shown();
+    if (run.state === 'running' || run.state === 'loading') return tell('A run is under way. Stop it before you open another.');
+    if (file.size > server.most) {
+      return tell(`This file has ${(file.size / 1e6).toFixed(1)} MB; at most ${server.most / 1e6} MB can be opened here. Larger runs: python -m specviz export.`);
+    }
+    try {
+      const found = await server.open(await file.text());
+      const { error } = JSON.parse(found);
+      if (error) tell(error); else stage.replace(found);
+    } catch {
+      tell('This file did not arrive. The server may be gone; try again.');
+    }
+  }
+
+  $('open').addEventListener('click', () => chosen.click());
+  chosen.addEventListener('change', () => {
+    if (chosen.files.length) open(chosen.files[0]);
+    chosen.value = ''; // so that the same file can be chosen again
+  });
+
+  // A file may be dropped anywhere while the picture is on the screen; beside it, the browser would leave the page.
+  const carries = event => server.open && $('canvas').offsetParent && event.dataTransfer?.types.includes('Files');
+  function onDrag(event) {
+    element.classList.toggle('dropping', event.type === 'dragover' && Boolean(carries(event)));
+    if (!carries(event)) return;
+    event.preventDefault();
+    if (event.type === 'drop' && event.dataTransfer.files.length) open(event.dataTransfer.files[0]);
+  }
+  for (const kind of ['dragover', 'dragleave', 'drop']) onPage(element, kind, onDrag);
+
+  onPage(element, 'pointerdown', event => { if (!menu.contains(event.target)) menu.open = false; });
+  menu.addEventListener('keydown', event => {
+    if (event.key !== 'Escape' || !menu.open) return;
+    event.stopPropagation();
+    menu.open = false;
+    menu.querySelector('summary').focus();
+  });
+}

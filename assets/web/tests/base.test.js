@@ -1,0 +1,84 @@
+import assert from 'node:assert/strict';
+import test from 'node:test';
+
+import { hear, tell } from '../base/bus.js';
+import { fitted } from '../base/measure.js';
+import { onPage } from '../base/page.js';
+import { placeAsked, placeIn, placeText } from '../base/place.js';
+import { follow, pathOf, spansOf } from '../base/ribbon.js';
+import { probability, readable, visible } from '../base/text.js';
+import { fire, freshPage, step } from './page.js';
+
+test('what cannot be seen gets a sign', () => {
+  assert.equal(visible(' a\tb\r\n'), '·a⇥b↵');
+  assert.equal(visible('\u202eabc\x00'), '\\x202eabc\\x00');
+  assert.equal(visible(''), '∅');
+  assert.equal(readable(' two words '), 'two words');
+  assert.deepEqual([0.5, 0.0001, 0].map(probability), ['0.500', '1.0e-4', '0.000']);
+});
+
+test('labels are cut where their width ends, not after so many code points', () => {
+  const width = text => [...text].reduce((sum, letter) => sum + (letter.codePointAt(0) > 0x2e7f ? 16 : 8), 0);
+  assert.equal(fitted('abcdefgh', 64, width), 'abcdefgh');
+  assert.equal(fitted('abcdefghi', 64, width), 'abcdefg…');
+  assert.equal(fitted('漢字仮名交', 64, width), '漢字仮…');
+  assert.ok(width(fitted('漢字仮名交じり文', 70, width)) <= 70);
+  assert.equal(fitted('👩‍👩‍👧‍👦ab', 24, text => 8 * [...new Intl.Segmenter().segment(text)].length), '👩‍👩‍👧‍👦ab');
+  assert.equal(fitted('👩‍👩‍👧‍👦ab', 16, text => 8 * [...new Intl.Segmenter().segment(text)].length), '👩‍👩‍👧‍👦…');
+  assert.equal(fitted('abc', 0, width), '…');
+});
+
+test('a place in a run is written and read, and what is out of range is brought into range', () => {
+  assert.equal(placeText(4, '3'), 'step=5&node=3');
+  assert.equal(placeText(4, '3+'), 'step=5');
+  assert.deepEqual(placeAsked('?step=5&node=3', false), { of: 'run', recording: 0, index: 4, key: '3' });
+  assert.deepEqual(placeAsked('?lesson=2&step=1&recording=1&picture=recorded', true), { of: 'recorded', recording: 1, index: 0, key: null });
+  for (const search of ['', '?step=x', '?step=1e9', '?lesson=1&step=3']) assert.equal(placeAsked(search, false), null);
+  const steps = [step([-1, 0], 'ru'), step([-1], 'r', { last: 'bonus' })];
+  assert.deepEqual(placeIn(steps, { index: 9, key: 'last' }), { index: 1, key: 'last' });
+  assert.deepEqual(placeIn(steps, { index: 0, key: '7' }), { index: 0, key: null });
+});
+
+test('a message goes to all who listen, and waits for the first where nobody does', () => {
+  const document = freshPage('<i></i><b></b>'), heard = [];
+  const [one, other] = [document.querySelector('i'), document.querySelector('b')];
+  tell('node', 1);
+  hear('node', one, message => heard.push(['one', message]));
+  hear('node', other, message => heard.push(['other', message]));
+  tell('node', 2);
+  assert.deepEqual(heard, [['one', 1], ['one', 2], ['other', 2]]);
+  one.remove();
+  tell('node', 3);
+  other.remove();
+  tell('node', 4);
+  assert.deepEqual(heard.slice(3), [['other', 3]], 'what left the page hears no more');
+});
+
+test('a listener on the page ends with its element', () => {
+  const document = freshPage('<i></i>'), box = document.querySelector('i');
+  let heard = 0;
+  onPage(box, 'drop', () => { heard++; });
+  fire(document.body, 'drop');
+  box.remove();
+  fire(document.body, 'drop');
+  document.body.append(box);
+  fire(document.body, 'drop');
+  assert.equal(heard, 1);
+});
+
+test('the text of a step: a span a token, with the node that wrote it', () => {
+  freshPage();
+  const one = step([-1, 0, 0, 2], 'rxaa', { index: 3, pieces: ['<b>', '\n', '!'], last: 'correction' });
+  one.path = pathOf(one);
+  assert.deepEqual(one.path, [2, 3]);
+  const spans = spansOf(one);
+  assert.deepEqual(spans.map(span => [span.textContent, span.className, span.dataset.step, span.dataset.key]), [
+    ['<b>', 'accepted', '3', '2'], ['\n', 'accepted newline', '3', '3'], ['!', 'correction', '3', 'last']]);
+});
+
+test('the step at hand is marked, later ones as well', () => {
+  const document = freshPage('<div></div>'), box = document.querySelector('div');
+  const spans = [0, 1, 2].map(() => [box.appendChild(document.createElement('span'))]);
+  follow(box, spans, 1);
+  assert.deepEqual(spans.map(([span]) => span.className), ['', 'here', 'later']);
+});

@@ -1,0 +1,62 @@
+import assert from 'node:assert/strict';
+import test from 'node:test';
+
+import { ticks } from '../compare/race.js';
+import { nodeOf } from '../labs/node.js';
+import { sharesOf, withOneLess, withOneMore, withShare } from '../labs/shares.js';
+import { nodeText } from '../labs/trees.js';
+import { lessonAsked } from '../lessons/lessons.js';
+import { step } from './page.js';
+
+const close = (row, wanted) => row.forEach((value, i) => assert.ok(Math.abs(value - wanted[i]) < 1e-9, `${row} is not ${wanted}`));
+
+test('weights of any size are shares, and one share makes room for itself', () => {
+  close(sharesOf([1, 3]), [0.25, 0.75]);
+  close(sharesOf([NaN, -1, 0]), [0, 0, 0]);
+  close(withShare([0.2, 0.3, 0.5], 0, 0.5), [0.5, 0.1875, 0.3125]);
+  close(withShare([1, 0, 0], 0, 0.4), [0.4, 0.3, 0.3]);
+  close(withOneMore([0.5, 0.5]), [1 / 3, 1 / 3, 1 / 3]);
+  close(withOneLess([0.25, 0.25, 0.5]), [0.5, 0.5]);
+  close(withOneLess([0, 0, 1]), [0.5, 0.5]);
+});
+
+const taken = step([-1, 0, 0, 1], 'raux', {
+  tokens: [9, 4, 4, 5], texts: ['r', ' x', ' x', 'y'], path: [1], p: [null, 0.5, 0.5, 0.2], q: [null, 0.25, 0.25, 0.1],
+});
+
+test('what is taken of a node into the lab: its children, and all other tokens as one', () => {
+  const root = nodeOf(taken, '2');
+  assert.deepEqual([root.names, root.p, root.q], [[' x', '(rest)'], [0.5, 0.5], [0.25, 0.75]]);
+  assert.deepEqual([root.children, root.law, root.rest], [2, 'iid', true], 'a token drawn twice is one token');
+  assert.deepEqual(nodeOf(taken, '0'), root);
+  assert.deepEqual(nodeOf(taken, 'last').names, ['y', '(rest)'], 'the children that the correction replaced');
+  assert.equal(nodeOf({ ...taken, path: [1, 3] }, 'last'), null, 'a bonus has no children');
+  assert.equal(nodeOf(taken, '1+'), null, 'a fold is no node');
+  assert.equal(nodeOf({ ...taken, q: [null, null, null, null] }, '1'), null, 'no draft was asked');
+});
+
+test('the lab takes at most so many tokens and children', () => {
+  const rows = { p: [0.5, ...new Array(15).fill(0.03)], draft: [0.25, ...new Array(15).fill(0.05)] };
+  const chart = { tokens: [4, ...Array.from({ length: 15 }, (_, i) => 20 + i)], texts: Array.from({ length: 16 }, (_, i) => `${i}`), rows };
+  const full = nodeOf({ ...taken, detail: { 1: { tried: chart } } }, '1');
+  assert.equal(full.names.length, 12);
+  close([full.p.reduce((sum, value) => sum + value, 0), full.p.at(-1)], [1, 1 - 0.5 - 10 * 0.03]);
+  const many = step([-1, ...new Array(9).fill(0)], 'ruuuuuuuuu', { p: new Array(10).fill(0.1), q: new Array(10).fill(0.1) });
+  assert.deepEqual([nodeOf(many, '1').children, nodeOf(many, '1').drafted], [6, 9]);
+});
+
+test('a node of the Tree lab in words', () => {
+  const tree = { parents: [-1, 0, 0, 1], chance: [1, 0.5, 0.25, 0.2] };
+  assert.equal(nodeText(tree, 0), 'The root, the last token of the text. Below it: 3 drafted tokens.');
+  assert.equal(nodeText(tree, 3), 'Node 3: child 1 of node 1, level 2. Accepted with chance 0.20, 0.40 once node 1 is. Nodes below it: 0.');
+});
+
+test('round numbers on an axis', () => {
+  assert.deepEqual(ticks(1, 5), [0, 0.2, 0.4, 0.6, 0.8, 1]);
+  assert.deepEqual(ticks(0, 5), [0]);
+});
+
+test('any address asks for a lesson that there is', () => {
+  const asked = ['', '?lesson=3', '?lesson=99', '?lesson=-7', '?lesson=three', '?lesson='].map(search => lessonAsked(search, 8));
+  assert.deepEqual(asked, [null, 3, 8, 1, 1, 1]);
+});

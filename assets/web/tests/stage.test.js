@@ -1,0 +1,58 @@
+import assert from 'node:assert/strict';
+import test from 'node:test';
+
+import { stepClock } from '../stage/clock.js';
+import { stepSentence } from '../stage/inspector.js';
+import { emptyRun, kindOf, rateOf, takeMessage } from '../stage/run.js';
+import { growthSentence, grows } from '../tree/growth.js';
+import { freshPage, step } from './page.js';
+
+test('a run sums up its steps; the first one reads the prompt and is not rated', () => {
+  const run = emptyRun('run 1');
+  const steps = [step([-1, 0, 0], 'rxa', { index: 0, pieces: ['a', 'b'], seconds: [9, 9, 9, 9] }),
+    step([-1, 0], 'ra', { index: 1, pieces: ['c'], seconds: [0.1, 0.2, 0.1, 0.1] })];
+  assert.equal(takeMessage(run, { run: 'run 1', steps, state: 'running' }).length, 2);
+  assert.equal(takeMessage(run, { run: 'run 1', steps, plain_rate: 4 }).length, 0, 'a step that is there is not taken again');
+  assert.deepEqual([run.tokens, run.accepted, run.compared, run.plain], [3, 2, 3, 4]);
+  assert.equal(rateOf(run), 1 / 0.5);
+  assert.equal(kindOf(run), 'run');
+});
+
+test('what is stopped while it waits leaves the run as it was; a comparison that was stopped says so', () => {
+  const run = emptyRun('run 1');
+  takeMessage(run, { steps: [], state: 'loading' });
+  takeMessage(run, { steps: [], state: 'stopped' });
+  assert.equal(run.state, 'done');
+  takeMessage(run, { steps: [], state: 'running', same: { kind: 'checking', text: '…' } });
+  takeMessage(run, { steps: [], state: 'stopped' });
+  assert.deepEqual([run.state, run.same.kind], ['stopped', 'stopped']);
+});
+
+test('the clock follows a run that grows until somebody goes back', () => {
+  let count = 0, moved = 0;
+  const clock = stepClock(freshPage().body, { count: () => count, running: () => true, speed: () => 1, moved: () => { moved++; }, changed: () => {} });
+  count = 3;
+  clock.grown();
+  clock.grown();
+  assert.deepEqual([clock.current, moved], [2, 1]);
+  clock.go(0);
+  count = 5;
+  clock.grown();
+  assert.deepEqual([clock.current, clock.following], [0, false]);
+  clock.go(99);
+  assert.deepEqual([clock.current, clock.following], [4, true]);
+});
+
+test('a step in one sentence', () => {
+  const one = step([-1, 0, 1], 'raa', { texts: ['r', ' a', ' b'], path: [1, 2], pieces: [' a', ' b', ' c'], last: 'bonus' });
+  assert.equal(stepSentence(one), '2 of 2 drafted nodes accepted: “a b”; the target adds “c”.');
+  assert.equal(stepSentence({ ...one, path: [], last: null }), '0 of 2 drafted nodes accepted.');
+});
+
+test('how a tree grew is told node by node', () => {
+  const one = step([-1, 0, 0], 'ruu', { growth: { keys: [null, 0.5, 0.25], waiting: [[[0, 0.4]], []] } });
+  assert.ok(grows(one) && !grows(step([-1, 0], 'ru')));
+  assert.equal(growthSentence(one, 1, 'chance'), 'Node 1 of 2: “t1” after “t0”, chance 0.500. It was the best slot; still waiting: after “t0” 0.400.');
+  assert.equal(growthSentence(one, 2, 'chance'), 'Node 2 of 2: “t2” after “t0”, chance 0.250. It was the only slot.');
+  assert.equal(growthSentence(one, 3, 'chance'), 'All 2 nodes.');
+});

@@ -1,0 +1,72 @@
+import assert from 'node:assert/strict';
+import test from 'node:test';
+
+import { tell } from '../base/bus.js';
+import { treeView } from '../tree/view.js';
+import { canvas, fire, freshPage, step } from './page.js';
+
+function shown(one, more = {}) {
+  const svg = canvas(freshPage(), more.width, more.height), told = { hovers: [], picks: [] };
+  const tree = treeView(svg, { hover: key => told.hovers.push(key), pick: key => told.picks.push(key) });
+  tree.show(one);
+  const labels = () => [...svg.querySelectorAll('.node > text')].map(node => node.textContent.trim());
+  return { svg, tree, told, labels };
+}
+
+const chain = texts => step(texts.map((_, i) => i - 1), `r${'a'.repeat(texts.length - 1)}`, { texts });
+
+test('a node is pointed at once, however often the pointer moves over it', () => {
+  const { svg, told, tree } = shown(chain(['a', 'b', 'c'])), [, one, other] = svg.querySelectorAll('.node');
+  for (const node of [one, one.querySelector('.hit'), one, other, one]) fire(node, 'pointermove', { pointerId: 1 });
+  assert.deepEqual(told.hovers, ['1', '2', '1']);
+  fire(svg, 'pointerleave');
+  fire(svg, 'pointerleave');
+  assert.deepEqual(told.hovers, ['1', '2', '1', null]);
+  tree.show(chain(['x', 'y', 'z']));
+  fire(svg.querySelectorAll('.node')[1], 'pointermove', { pointerId: 1 });
+  assert.equal(told.hovers.at(-1), '1', 'another step has another node there');
+});
+
+test('labels of wide letters end before the next column, as measured', () => {
+  const { svg } = shown(chain(['漢字仮名交じり文の長い札', '漢字仮名交じり文の長い札', 'latin text of some length', 'end']), { width: 560 });
+  const columns = [...svg.querySelectorAll('.node')].map(node => Number(/translate\(([\d.]+)/.exec(node.getAttribute('transform'))[1]));
+  const texts = [...svg.querySelectorAll('.node > text')].map(node => node.firstChild.data);
+  for (let i = 0; i < 3; i++) assert.ok(columns[i] + 13 + globalThis.wide(texts[i]) < columns[i + 1] - 10, `${texts[i]} runs into the next`);
+  assert.ok(texts[0].endsWith('…') && texts[2].endsWith('…'));
+});
+
+test('text is only ever text', () => {
+  const { svg } = shown(chain(['<img src=x onerror=alert(1)>', '${1}', '</svg><script>']));
+  assert.equal(svg.querySelectorAll('img, script').length, 0);
+});
+
+test('keys walk the marks, and folds open', () => {
+  const one = step([-1, 0, 0, 1, 3, 2], 'rxauua', { last: 'bonus' }), { svg, tree } = shown(one, { height: 30 });
+  const walk = way => { const key = tree.walk(way); tree.select(key); return key; };
+  assert.equal(walk('down'), '0');
+  assert.deepEqual(['child', 'child', 'child', 'parent', 'up', 'up'].map(walk), ['2', '5', 'last', '5', '2', '0']);
+  const pills = () => [...svg.querySelectorAll('.pill')].map(pill => [pill.dataset.open, pill.querySelector('text').textContent]);
+  assert.deepEqual(pills(), [['1', '+2']]);
+  tree.unfold('1');
+  assert.deepEqual(pills(), [['3', '+1']]);
+  tree.toggle();
+  assert.deepEqual(pills(), []);
+});
+
+test('a fold that is opened by hand closes none that stood open because there was room', () => {
+  const deep = step([-1, 0, 0, 1, 1, 2, 5], 'ruuuuuu'), { svg, tree } = shown(deep, { height: 100 });
+  const drawn = () => svg.querySelectorAll('.node').length;
+  assert.deepEqual([drawn(), svg.querySelectorAll('.pill').length], [5, 1]);
+  tree.unfold('1');
+  assert.deepEqual([drawn(), svg.querySelectorAll('.pill').length], [7, 0]);
+});
+
+test('a tree that left the page hears no more of large type', () => {
+  const { svg } = shown(chain(['a', 'b']));
+  let drawn = 0;
+  svg.firstChild.replaceChildren = () => { drawn++; };
+  tell('type');
+  svg.remove();
+  tell('type');
+  assert.equal(drawn, 1);
+});

@@ -1,0 +1,110 @@
+// How a tree grew, node by node: the number each node was chosen by, what was waiting beside it, and why it was chosen.
+// `keys` and `growth` are what the builder recorded (growth_payload of specviz/payload.py); nothing here knows a builder.
+
+import { finder } from '../base/dom.js';
+import { probability, visible } from '../base/text.js';
+
+// Whether a builder recorded anything about the growth of this tree.
+export function grows(step) {
+  return Boolean(step && step.parents.length > 1 && step.growth && Object.keys(step.growth).length);
+}
+
+// The sentence on frame `at`: that of node `at`, or of the whole tree where `at` is the number of nodes.
+export function growthSentence(step, at, keyTitle) {
+  const { keys, waiting, split, cut, candidates, expected, length } = step.growth, n = step.parents.length;
+  const name = node => `“${visible(step.texts[node])}”`;
+  const key = value => (Number.isInteger(value) ? String(value) : probability(value));
+  const told = [];
+  if (at < n) {
+    told.push(`Node ${at} of ${n - 1}: ${name(at)} after ${name(step.parents[at])}`);
+    if (keys && keys[at] !== null) told[0] += `, ${keyTitle} ${key(keys[at])}`;
+    if (waiting && waiting[at - 1]) {
+      const slots = waiting[at - 1].map(([parent, value]) => `after ${name(parent)} ${key(value)}`);
+      told.push(slots.length ? `It was the best slot; still waiting: ${slots.join(', ')}` : 'It was the only slot');
+    }
+    if (split) told.push(`Of all ${n} nodes its subtree is given ${split[at]}`);
+    if (cut) told.push(`Number ${at} among the candidates`);
+  } else {
+    told.push(`All ${n - 1} nodes`);
+    if (expected) told.push(`Expected: ${expected.toFixed(2)} tokens per pass`);
+    if (length) told.push(`A draft of ${length} tokens was planned: two more after a full success, else one less`);
+    if (candidates) told.push(`Of ${candidates} candidates ${candidates - n + 1} were cut`);
+    if (cut && cut.texts.length) {
+      const lost = cut.texts.map((text, i) => `“${visible(text)}” ${key(cut.keys[i])}`);
+      told.push(`The best of those cut: ${lost.join(', ')}`);
+    }
+  }
+  return told.map(sentence => `${sentence}.`).join(' ');
+}
+
+// Plays it. `on` has draw(): the frame changed, and say(text) for a screen reader.
+export function growthPlayer(element, on) {
+  const $ = finder(element);
+  let step = null, at = 0, keyTitle = 'key', timer = null, playing = false;
+
+  function start(next, title) {
+    if (!grows(next)) return;
+    step = next;
+    keyTitle = title || 'key';
+    at = 1;
+    if (matchMedia('(prefers-reduced-motion: reduce)').matches) show(); else play();
+  }
+
+  function show() {
+    const growing = step !== null;
+    $('growing').hidden = !growing;
+    $('legend').hidden = growing;
+    $('grow').setAttribute('aria-pressed', growing);
+    $('growing').textContent = growing ? growthSentence(step, at, keyTitle) : '';
+    if (growing && !playing) on.say($('growing').textContent);
+    on.draw();
+  }
+
+  function play() {
+    playing = true;
+    if (at >= step.parents.length) at = 1;
+    show();
+    timer = setTimeout(tick, 1000 / Number($('speed').value));
+  }
+
+  function pause() {
+    clearTimeout(timer);
+    playing = false;
+  }
+
+  function tick() {
+    if (!step || !element.isConnected) return pause();
+    at = Math.min(step.parents.length, at + 1);
+    if (at === step.parents.length) pause(); else timer = setTimeout(tick, 1000 / Number($('speed').value));
+    show();
+  }
+
+  function stop() {
+    pause();
+    step = null;
+    show();
+  }
+
+  // What the tree shows: how many nodes, and beside which of them a slot waits or a share was given.
+  function frame() {
+    if (!step) return null;
+    const { waiting, split } = step.growth, tags = new Map();
+    if (waiting) for (const [parent, value] of waiting[at - 1] || []) tags.set(parent, `◌ ${probability(value)}`);
+    if (split) for (let node = 0; node <= at && node < split.length; node++) tags.set(node, `${split[node]}`);
+    return { newest: at, tags };
+  }
+
+  return {
+    start, stop, frame,
+    get step() { return step; },
+    get playing() { return playing; },
+    move(by) {
+      pause();
+      at = Math.min(step.parents.length, Math.max(1, at + by));
+      show();
+    },
+    toggle() {
+      if (playing) { pause(); show(); } else play();
+    },
+  };
+}

@@ -1,0 +1,85 @@
+// The marks of a tree as SVG. What is drawn depends only on the layout, the step and the sizes of things.
+
+import { draw } from '../base/dom.js';
+import { fitted } from '../base/measure.js';
+import { visible } from '../base/text.js';
+
+/** @typedef {import('../base/types.js').Step} Step */
+/** @typedef {import('./layout.js').Mark} Mark */
+
+/**
+ * Sizes in pixels: between columns, between rows, of type, of one unit (large type has larger ones); and how wide text is.
+ * @typedef {{ dx: number, dy: number, size: number, unit: number, width: (text: string) => number }} Sizes
+ */
+
+const SHAPES = {
+  r: 'M0 -6A6 6 0 1 1 0 6A6 6 0 1 1 0 -6Z',
+  a: 'M-6 -6H6V6H-6Z',
+  x: 'M-5 -5L5 5M5 -5L-5 5',
+  u: 'M0 -4.5A4.5 4.5 0 1 1 0 4.5A4.5 4.5 0 1 1 0 -4.5Z',
+  p: 'M0 -7L7 5H-7Z',
+  last: 'M0 -8L8 0L0 8L-8 0Z',
+};
+const LONGEST = 14; // a label that nothing follows may be as wide as this many em
+
+// A line from one point to another that leaves and arrives level.
+export function curve(x0, y0, x1, y1) {
+  const m = (x0 + x1) / 2;
+  return y0 === y1 ? `M${x0} ${y0}H${x1}` : `M${x0} ${y0}C${m} ${y0} ${m} ${y1} ${x1} ${y1}`;
+}
+
+/**
+ * Edges and nodes, two groups. `grown`, while the growth of a tree plays, has the newest node and tags beside nodes.
+ * @param {Mark[]} marks
+ * @param {Step} step
+ * @param {Sizes} sizes
+ * @param {{ newest: number, tags: Map<number, string> } | null} grown
+ */
+export function paint(marks, step, sizes, grown) {
+  const { dx, dy, size, unit, width } = sizes;
+  const edges = draw('g'), nodes = draw('g', { 'font-size': size }), ends = new Map();
+  marks.forEach((mark, at) => {
+    const x = mark.x * dx, y = mark.y * dy, text = textOf(mark, step);
+    const label = fitted(text, mark.leaf ? LONGEST * size : dx - 36 * unit, width);
+    ends.set(mark, x + 13 * unit + width(label) + 4);
+    if (mark.from) edge(edges, mark, ends.get(mark.from), mark.from.y * dy, x, y, step, unit);
+    const kind = mark.key === 'last' ? step.last : mark.letter;
+    const node = draw('g', { class: `node ${kind}`, 'data-at': at, transform: `translate(${x} ${y})` }, nodes);
+    const reach = mark.leaf ? ends.get(mark) - x + (mark.hidden ? 60 : 14) : dx - 14;
+    draw('rect', { class: 'hit', x: -13 * unit, y: -dy / 2, width: reach, height: dy, rx: 5 }, node);
+    if (SHAPES[mark.letter]) draw('path', { class: 'shape', d: SHAPES[mark.letter], transform: `scale(${unit})` }, node);
+    if (label !== text) draw('title', {}, node, text);
+    if (label) draw('text', { x: 13 * unit, dy: '.34em' }, node, label);
+    if (grown && mark.node !== undefined) growth(node, mark.node, grown, sizes);
+    if (mark.hidden) pill(node, mark, mark.letter === 'more' ? -10 : ends.get(mark) - x, sizes);
+  });
+  return [edges, nodes];
+}
+
+function textOf(mark, step) {
+  if (mark.key === 'last') return visible(step.pieces.at(-1));
+  return mark.letter === 'more' ? '' : visible(step.texts[mark.node]);
+}
+
+function edge(parent, mark, x0, y0, cx, cy, step, unit) {
+  const q = mark.node === undefined ? null : step.q[mark.node];
+  draw('path', {
+    class: `edge ${mark.key === 'last' ? step.last : mark.letter}`,
+    d: curve(x0, y0, cx - (mark.letter === 'more' ? 14 : 10) * unit, cy),
+    'stroke-width': ((mark.letter === 'a' ? 2.5 : 1.2) + 5 * (q ?? 0.1)).toFixed(2),
+  }, parent);
+}
+
+function growth(node, number, { newest, tags }, { size, unit }) {
+  node.classList.toggle('newest', number === newest);
+  if (tags.has(number)) draw('text', { class: 'tag', x: 9 * unit, y: -size * 0.62, 'font-size': size * 0.8 }, node, tags.get(number));
+}
+
+// How many nodes are folded here; a click opens them.
+function pill(parent, mark, x, { size, width }) {
+  const text = `+${mark.hidden}`, wide = width(text) * 0.9 + 10;
+  const made = draw('g', { class: 'pill', 'data-open': mark.key, transform: `translate(${x} 0)` }, parent);
+  draw('title', {}, made, `${mark.hidden} folded ${mark.hidden === 1 ? 'node' : 'nodes'}; click to unfold`);
+  draw('rect', { x: 0, y: -size * 0.68, width: wide, height: size * 1.36, rx: size * 0.68 }, made);
+  draw('text', { x: wide / 2, dy: '.34em', 'text-anchor': 'middle', 'font-size': size * 0.88 }, made, text);
+}

@@ -1,0 +1,25 @@
+"""Plain decoding: no tree at all, only its root, so that every pass of the target writes one token."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+from ..protocols import TreeBuilder
+
+
+@dataclass(frozen=True)
+class Plain(TreeBuilder):
+    """The root and nothing below it."""
+
+    name: ClassVar[str] = "plain"
+    title: ClassVar[str] = "Plain decoding"
+    reads_draft: ClassVar[bool] = False
+    alone: ClassVar[bool] = True
+
+    @property
+    def is_chain(self) -> bool:
+        return True
+
+    def __call__(self, draft, rng, law, room, state):
+        return draft.tree

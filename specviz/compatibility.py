@@ -1,0 +1,200 @@
+"""Which builder, rule and drafter go together: lists of (condition, sentence), read from the top.
+
+The first sentence of `IMPOSSIBLE` whose condition holds refuses a run, of `LOSSY` marks its text, of `POINTLESS` warns
+that it is in vain; otherwise the first one of `EXACT` says why the text has exactly the target's distribution. What is
+declared here, `proof.lossless` proves or refutes by enumeration.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+from .protocols import LAWS, Drafter, TreeBuilder, Verifier
+
+DRAWN = {
+    "iid": "drawn independently from the draft, duplicates kept",
+    "distinct": "drawn from the draft without replacement",
+    "top": "the draft's most probable tokens, not draws",
+    "race": "the first arrivals of a race shared with the target",
+}
+
+
+@dataclass(frozen=True)
+class Compatibility:
+    """Whether builder, rule and drafter go together, and one true sentence on why.
+
+    Attributes:
+        possible: whether the run can be made at all.
+        lossless: whether its text has exactly the target's distribution.
+        useful: whether it is not plainly pointless.
+        law: how children will be drawn.
+        reason: the sentence.
+    """
+
+    possible: bool
+    lossless: bool
+    useful: bool
+    law: str
+    reason: str
+
+
+@dataclass(frozen=True)
+class Setting:
+    """A whole configuration, as the conditions below ask about it."""
+
+    builder: TreeBuilder
+    verifier: Verifier
+    drafter: Drafter | None
+    temperature: float
+    draft_temperature: float | None
+    law: str
+
+    @property
+    def many_rows(self) -> bool:
+        """Whether children of one node may come from different rows."""
+        blends = self.drafter is not None and self.drafter.blends
+        return blends and self.builder.reads_draft and not self.builder.is_chain
+
+    @property
+    def one_token(self) -> bool:
+        """Whether the draft's row holds a single token."""
+        return self.draft_temperature == 0 and self.builder.reads_draft and not self.many_rows
+
+    @property
+    def one_child(self) -> bool:
+        """Whether no more than one child of a node counts."""
+        in_support = self.builder.in_support or self.verifier.in_support
+        return self.builder.is_chain or (self.one_token and in_support)
+
+    @property
+    def siblings_wasted(self) -> bool:
+        """Whether siblings repeat the only token there is, instead of being others that the rule tries."""
+        others = self.law != "iid" and not self.verifier.in_support
+        return self.one_token and not (self.builder.is_chain or self.builder.in_support or others)
+
+    @property
+    def drawn_alike(self) -> bool:
+        """Whether the law, though not one the rule declares, draws the one child that counts as one of those does."""
+        alike = ("iid", "distinct", "top") if self.one_token else ("iid", "distinct")
+        return self.one_child and self.law in alike and not {"iid", "distinct"}.isdisjoint(self.verifier.laws)
+
+    def says(self, sentence: str) -> str:
+        """A sentence below with its names filled in."""
+        return sentence.format(
+            builder=self.builder, verifier=self.verifier, drafter=self.drafter,
+            drawn=DRAWN.get(self.law, self.law), wanted=DRAWN[self.verifier.laws[0]],
+        )  # fmt: skip
+
+
+Cases = Sequence[tuple[Callable[[Setting], bool], str]]
+
+IMPOSSIBLE: Cases = (
+    (
+        lambda s: s.builder.alone != s.verifier.alone,
+        "Plain decoding drafts nothing and checks nothing: the builder plain goes with the rule plain and no other.",
+    ),
+    (lambda s: s.law not in s.builder.laws, "{builder.title} cannot make trees whose children are {drawn}."),
+    (
+        lambda s: s.verifier.greedy_only and s.temperature > 0,
+        "{verifier.title} compares with the single most probable token; set the temperature to 0.",
+    ),
+    (
+        lambda s: s.verifier.chain_only and not s.builder.is_chain,
+        "{verifier.title} is defined for chains; {builder.title} makes trees with branches.",
+    ),
+    (
+        lambda s: s.verifier.reads_draft and not s.builder.reads_draft,
+        "{verifier.title} compares with draft probabilities; {builder.title} asks no draft model.",
+    ),
+    (
+        lambda s: s.law == "race" and not s.verifier.keyed,
+        "A race shares its noise with the target; {verifier.title} needs fresh randomness.",
+    ),
+)
+
+# Above temperature 0; at 0 every rule writes the greedy text.
+LOSSY: Cases = (
+    (lambda s: not s.verifier.lossless, "{verifier.bias}"),
+    (
+        lambda s: s.many_rows and s.verifier.one_row,
+        "{verifier.title} solves for one row of the draft; {drafter.title} draws the children of a node from different "
+        "ones, so the text may drift.",
+    ),
+    (
+        lambda s: s.many_rows and s.drafter.merges and s.law == "iid" and s.verifier.reads_draft,
+        "Merging equal guesses of two drafters drops tries that {verifier.title} counts on, so the text may drift.",
+    ),
+    (
+        lambda s: s.law not in s.verifier.laws and not s.drawn_alike,
+        "{verifier.title} is exact for children {wanted}; here they are {drawn}, so the text may drift from the "
+        "target's distribution.",
+    ),
+)
+
+POINTLESS: Cases = (
+    (
+        lambda s: s.siblings_wasted,
+        "With a draft temperature of 0 the draft has one token to offer, so every further sibling is wasted.",
+    ),
+)
+
+EXACT: Cases = (
+    (lambda s: s.verifier.alone, "The target writes alone, so the text is its own."),
+    (lambda s: s.temperature == 0, "{verifier.at_zero}"),
+    (
+        lambda s: s.law not in s.verifier.laws,
+        "One child of a node counts here, drawn from the draft's row, so {verifier.title} is exact.",
+    ),
+    (
+        lambda s: s.verifier.keyed,
+        "The target's own race decides every token, so the seed alone fixes the text.",
+    ),
+    (
+        lambda s: len(s.verifier.laws) == len(LAWS) or not s.verifier.reads_draft,
+        "{verifier.title} keeps the target's own draw, so any tree is lossless.",
+    ),
+    (lambda s: True, "{verifier.title} is exact for children {drawn}."),
+)
+
+
+def compatible(
+    builder: TreeBuilder,
+    verifier: Verifier,
+    temperature: float,
+    draft_temperature: float | None = None,
+    law: str | None = None,
+    drafter: Drafter | None = None,
+) -> Compatibility:
+    """Whether builder, rule and drafter go together in this configuration, whatever top_p and top_k are.
+
+    Args:
+        builder, verifier: the objects, with their parameters.
+        temperature: the target's.
+        draft_temperature: the draft's; None as in `RunConfig`.
+        law: how children are to be drawn; None lets the verifier choose among what the builder can do.
+        drafter: who fills the tree; None is a single model.
+    """
+    if law is None:
+        wanted = ("top",) if temperature == 0 else verifier.laws
+        law = next((law for law in wanted if law in builder.laws), builder.laws[0])
+    setting = Setting(builder, verifier, drafter, temperature, draft_temperature, law)
+    if refusal := _first(IMPOSSIBLE, setting):
+        return Compatibility(False, False, False, law, refusal)
+    lossy = _first(LOSSY, setting) if temperature > 0 else None
+    pointless = _first(POINTLESS, setting)
+    reason = lossy or pointless or _first(EXACT, setting) or ""
+    return Compatibility(True, lossy is None, pointless is None, law, reason)
+
+
+def suited(builder: TreeBuilder, verifiers: dict[str, type[Verifier]], temperature: float) -> str:
+    """The name of the first rule of the menu that is lossless with a builder: exact match at temperature 0."""
+    greedy = [name for name, rule in verifiers.items() if rule.greedy_only and temperature == 0]
+    return next(
+        name for name in [*greedy, *verifiers] if compatible(builder, verifiers[name](), temperature).lossless
+    )  # fmt: skip
+
+
+def _first(cases: Cases, setting: Setting) -> str | None:
+    """The sentence of the first case whose condition holds."""
+    return next((setting.says(sentence) for condition, sentence in cases if condition(setting)), None)

@@ -1,0 +1,16 @@
+"""The drafters, by menu name; the order is the order of the menu."""
+
+from .cascade import Cascade
+from .eagle import Eagle
+from .early_exit import EarlyExit
+from .medusa import Medusa
+from .model import Model
+from .ngram import NGram
+from .retrieval import Retrieval
+from .several import Several
+from .staged import Staged
+
+DRAFTERS = {
+    drafter.name: drafter
+    for drafter in (Model, EarlyExit, Medusa, Eagle, NGram, Retrieval, Several, Cascade, Staged)
+}  # fmt: skip

@@ -1,0 +1,53 @@
+"""One drafter for the upper levels, a cheaper one for the deeper ones (CS Drafting, Chen et al. 2023: horizontal).
+
+A token deep in the tree is seldom reached, so little is lost where it costs next to nothing to guess. Every node keeps
+the row it was drawn from, so rules need not know.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+from ..distributions import Blend
+from ..parameters import check, choice, whole
+from ..protocols import Drafter
+from .together import FEATURES, PARTS, Together
+
+
+@dataclass(frozen=True)
+class Cascade(Drafter):
+    """`first` for `at` levels, `then` below them."""
+
+    name: ClassVar[str] = "cascade"
+    title: ClassVar[str] = "Cascade"
+    first: str = choice("model", PARTS, "First", "Who drafts the upper levels.")
+    then: str = choice("ngram", PARTS, "Then", "Who drafts the levels below them.")
+    at: int = whole(2, 1, 16, "Levels of the first", "How many levels the first one drafts.")
+
+    def __post_init__(self) -> None:
+        check(self)
+
+    @property
+    def reads_features(self) -> bool:
+        return not set(FEATURES).isdisjoint((self.first, self.then))
+
+    def open(self, desk):
+        return ByDepth(self.name, [desk.find(name).open(desk) for name in (self.first, self.then)], self.at)
+
+
+class ByDepth(Together):
+    """Two drafters on one text, of which the depth of a node decides."""
+
+    def __init__(self, name, parts, at: int) -> None:
+        super().__init__(name, parts, False)
+        self.at = at
+
+    def expand(self, tree, nodes, sampling):
+        rows = {}
+        for part, wanted in ((self.parts[0], True), (self.parts[1], False)):
+            mine = [node for node in nodes if (tree.depths[node] < self.at) is wanted]
+            if mine:
+                found = part.expand(tree, mine, sampling)
+                rows |= {node: Blend.of([row], [part.name]) for node, row in zip(mine, found, strict=True)}
+        return [rows[node] for node in nodes]

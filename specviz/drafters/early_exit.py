@@ -1,0 +1,29 @@
+"""The target's first layers as its own draft: no second model (LayerSkip, Elhoushi et al. 2024).
+
+Unlike a draft model it shares the target's cache: the target's pass writes all layers over the slots that the draft
+filled. It was never trained to leave early, unless the target was.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+from ..parameters import check, whole
+from ..protocols import Drafter
+from .reading import Reading
+
+
+@dataclass(frozen=True)
+class EarlyExit(Drafter):
+    """Rows of the target's first layers with its final norm and output head."""
+
+    name: ClassVar[str] = "early-exit"
+    title: ClassVar[str] = "Early exit"
+    layers: int = whole(3, 1, 128, "Layers", "How many of the target's layers draft; fewer than it has.")
+
+    def __post_init__(self) -> None:
+        check(self)
+
+    def open(self, desk):
+        return Reading(self.name, desk.model(self.name, layers=self.layers))

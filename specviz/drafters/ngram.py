@@ -1,0 +1,126 @@
+"""Counts instead of a model: back-off n-grams of the text so far and of a shipped text.
+
+The row after a history is what followed its last tokens, with absolute discounting (Ney et al. 1994): every count loses
+a little, and what they lose together goes to the row of the next shorter history, down to no history at all, where all
+tokens are alike. So every row is a true distribution over the whole vocabulary, and every rule works.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+import numpy as np
+
+from ..distributions import probabilities
+from ..parameters import check, flag, whole
+from ..protocols import Drafter, Drafting
+from .library import tales
+
+DISCOUNT = 0.75
+
+History = tuple[int, ...]
+
+
+@dataclass(frozen=True)
+class NGram(Drafter):
+    """What followed the last `order` tokens, and fewer of them."""
+
+    name: ClassVar[str] = "ngram"
+    title: ClassVar[str] = "n-grams"
+    order: int = whole(4, 1, 8, "Order", "How many last tokens are looked at; fewer where they were never seen.")
+    shipped: bool = flag(True, "Shipped text", "Begin with counts of a shipped text; otherwise with the prompt alone.")
+
+    def __post_init__(self) -> None:
+        check(self)
+
+    def open(self, desk):
+        stored = _counted(tales(desk.pair), self.order) if self.shipped else Counts(self.order)
+        return Counting(self.name, stored, self.order, desk.context, desk.pair.vocab_size)
+
+
+class Counts:
+    """How often each token followed each history of at most `order` tokens."""
+
+    def __init__(self, order: int) -> None:
+        self.order = order
+        self.after: dict[History, dict[int, int]] = defaultdict(dict)
+
+    def add(self, text: Sequence[int], start: int) -> None:
+        """Count the tokens of `text` from `start` on."""
+        for i in range(start, len(text)):
+            for length in range(min(self.order, i) + 1):
+                found = self.after[tuple(text[i - length : i])]
+                found[text[i]] = found.get(text[i], 0) + 1
+
+    def seen(self, history: History) -> dict[int, int]:
+        return self.after.get(history) or {}
+
+
+class Counting(Drafting):
+    """n-grams on one text.
+
+    Args:
+        stored: counts that were there before it; they are only read.
+        order: how long a history may be.
+        context: the token ids so far.
+        vocab_size: V.
+    """
+
+    def __init__(self, name: str, stored: Counts, order: int, context: Sequence[int], vocab_size: int) -> None:
+        super().__init__(name)
+        self.stored, self.own, self.order, self.vocab_size = stored, Counts(order), order, vocab_size
+        self.context = list(context)
+        self.own.add(self.context, 0)
+
+    def row(self, text: Sequence[int]) -> np.ndarray:
+        """The row after `text`, float64 [V]."""
+        row = np.full(self.vocab_size, 1 / self.vocab_size)
+        for length in range(min(self.order, len(text)) + 1):
+            history = tuple(text[len(text) - length :])
+            counts = self._counts(history)
+            if not counts:
+                break  # a longer history was seen even less
+            tokens, seen = np.fromiter(counts.keys(), int), np.fromiter(counts.values(), float)
+            row *= DISCOUNT * len(tokens) / seen.sum()
+            row[tokens] += (seen - DISCOUNT) / seen.sum()
+        return row
+
+    def expand(self, tree, nodes, sampling):
+        texts = (self._text([tree.tokens[step] for step in tree.topology.path(node)]) for node in nodes)
+        return [probabilities(np.log(self.row(text)), sampling) for text in texts]
+
+    def commit(self, tree, path, emitted, seen):
+        self.context.extend(emitted)
+        self.own.add(self.context, len(self.context) - len(emitted))
+
+    def tell(self, tokens, whose) -> dict[str, Any]:
+        text = self._text(tokens[:-1])
+        for length in range(min(self.order, len(text)), -1, -1):
+            if count := self._counts(tuple(text[len(text) - length :])).get(tokens[-1]):
+                return {"order": length, "seen": count}
+        return {"order": 0, "seen": 0}
+
+    def _text(self, path: Sequence[int]) -> list[int]:
+        return [*self.context[-self.order :], *path]
+
+    def _counts(self, history: History) -> dict[int, int]:
+        stored, own = self.stored.seen(history), self.own.seen(history)
+        if not (stored and own):
+            return stored or own
+        return stored | {token: count + stored.get(token, 0) for token, count in own.items()}
+
+
+_tables: dict[tuple[int, int, bytes], Counts] = {}
+
+
+def _counted(text: np.ndarray, order: int) -> Counts:
+    """The counts of a text, made once."""
+    key = (order, len(text), text[:64].tobytes())
+    if key not in _tables:
+        _tables.clear()  # that of another pair is not wanted any more
+        _tables[key] = Counts(order)
+        _tables[key].add(text.tolist(), 0)
+    return _tables[key]

@@ -1,0 +1,136 @@
+"""Looking it up: what followed the last tokens in a library of texts (REST, He et al. 2023; suffix decoding, 2024).
+
+Unlike n-grams it goes back as far as it can: the longest end of the text that occurs anywhere, found in a suffix array.
+The row is what was counted there and nothing else: no smoothing, so no child is drawn that was never seen, and where
+nothing is found the tree ends.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+import numpy as np
+
+from ..distributions import probabilities
+from ..parameters import check, flag, whole
+from ..protocols import Drafter, Drafting
+from .library import Library, library
+
+MOST = 20_000  # occurrences that are counted of a sequence: of more, evenly spread ones
+
+
+@dataclass(frozen=True)
+class Retrieval(Drafter):
+    """The counted continuations of the longest end of the text that is found."""
+
+    name: ClassVar[str] = "retrieval"
+    title: ClassVar[str] = "Retrieval"
+    sparse: ClassVar[bool] = True
+    longest: int = whole(16, 1, 16, "Longest match", "How many last tokens are looked for at most.")
+    shortest: int = whole(2, 1, 16, "Shortest match", "A match of fewer tokens says too little to be used.")
+    code: bool = flag(True, "Standard library", "Look into this machine's Python sources as well as the shipped text.")
+
+    def __post_init__(self) -> None:
+        check(self)
+        if self.shortest > self.longest:
+            raise ValueError(
+                f"retrieval.shortest must be at most longest, {self.longest}; got {self.shortest}. Lower it."
+            )
+
+    def open(self, desk):
+        stored = library(desk.pair, self.code)
+        return LookingUp(self.name, stored, self.longest, self.shortest, desk.context, desk.pair.vocab_size)
+
+
+@dataclass(frozen=True)
+class Found:
+    """What followed a match.
+
+    Args:
+        length: tokens that matched; 0 where nothing was found.
+        tokens: what followed each occurrence, [m].
+        places: where in the library each of them stands, -1 for the text so far, [m].
+        share: occurrences that each of them stands for.
+    """
+
+    length: int
+    tokens: np.ndarray
+    places: np.ndarray
+    share: float = 1.0
+
+
+class LookingUp(Drafting):
+    """Retrieval for one text."""
+
+    def __init__(
+        self, name: str, stored: Library, longest: int, shortest: int, context: Sequence[int], vocab_size: int
+    ) -> None:
+        super().__init__(name)
+        self.stored, self.longest, self.shortest = stored, longest, shortest
+        self.context, self.vocab_size = list(context), vocab_size
+        self._found: dict[tuple[int, ...], Found] = {}  # of this step, by the path below the root
+
+    def look_up(self, path: tuple[int, ...]) -> Found:
+        """What followed the longest end of the text and `path` that occurs, in the library or earlier in the text."""
+        if path not in self._found:
+            text = [*self.context, *path]
+            length, first, last = self.stored.index.longest(text, self.longest)
+            own_length, own = earlier(text, self.longest)
+            best = max(length, own_length)
+            if best < self.shortest:
+                self._found[path] = Found(0, np.zeros(0, int), np.zeros(0, int))
+            else:
+                places, tokens, share = np.zeros(0, int), np.zeros(0, int), 1.0
+                if length == best:
+                    share = max(1.0, (last - first) / MOST)
+                    step = int(np.ceil(share))
+                    places, tokens = self.stored.index.following(length, first, last)
+                    places, tokens = places[::step] + length, tokens[::step]
+                    share = float(step)
+                mine = own if own_length == best else []
+                tokens = np.concatenate([tokens, np.array(mine, dtype=int)])
+                places = np.concatenate([places, np.full(len(mine), -1)])
+                self._found[path] = Found(best, tokens, places, share)
+        return self._found[path]
+
+    def expand(self, tree, nodes, sampling):
+        rows = []
+        for node in nodes:
+            found = self.look_up(tuple(tree.tokens[step] for step in tree.topology.path(node)))
+            counts = np.bincount(found.tokens, minlength=self.vocab_size).astype(float)
+            if counts.any():
+                with np.errstate(divide="ignore"):
+                    rows.append(probabilities(np.log(counts), sampling))
+            else:
+                rows.append(counts)
+        return rows
+
+    def commit(self, tree, path, emitted, seen):
+        self.context.extend(emitted)
+        self._found.clear()
+
+    def tell(self, tokens, whose) -> dict[str, Any]:
+        found = self.look_up(tuple(tokens[:-1]))
+        places = found.places[found.tokens == tokens[-1]]
+        if not len(places):
+            return {"match": found.length, "seen": 0}
+        told = {"match": found.length, "seen": round(len(places) * found.share)}
+        in_library = places[places >= 0]
+        if not len(in_library):
+            return told | {"where": "this text"}
+        name, line = self.stored.where(int(in_library[0]))
+        return told | {"where": name, "line": line}
+
+
+def earlier(text: Sequence[int], most: int) -> tuple[int, list[int]]:
+    """The longest end of a text that occurs earlier in it: its length, and the tokens that followed, oldest first."""
+    tokens = np.asarray(text)
+    ends = np.flatnonzero(tokens[:-1] == tokens[-1]) + 1  # one past every earlier copy of the last token
+    length, kept = 0, ends
+    while len(kept) and length < min(most, len(tokens) - 1):
+        length, ends = length + 1, kept
+        kept = kept[(kept > length)]
+        kept = kept[tokens[kept - length - 1] == tokens[-length - 1]] if length < len(tokens) - 1 else kept[:0]
+    return length, tokens[ends].tolist() if length else []

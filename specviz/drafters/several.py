@@ -1,0 +1,50 @@
+"""More than one drafter for one tree (SpecInfer, Miao et al. 2023, section 3).
+
+The children of a node come from the drafters in turn, and each child is compared with the row that it was drawn from:
+whose turn it is was settled before anything was drawn, so what is lossless for one row stays so. Without replacement
+they draw from one pool, which takes what was drawn out of every row. SpecInfer merges equal tokens of two drafters into
+one node; that drops tries which rules with ratios count on.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+from ..parameters import check, flag, names
+from ..protocols import Drafter
+from .together import FEATURES, PARTS, Together
+
+
+@dataclass(frozen=True)
+class Several(Drafter):
+    """Two or more drafters that take turns at every node."""
+
+    name: ClassVar[str] = "several"
+    title: ClassVar[str] = "Several drafters"
+    drafters: tuple[str, ...] = names(
+        ("model", "retrieval"), PARTS, "Drafters", "Who fills the tree; the first child of a node is the first one's."
+    )
+    merge: bool = flag(False, "Merge equal guesses", "Make one node of equal tokens, as SpecInfer's system does.")
+
+    def __post_init__(self) -> None:
+        check(self)
+
+    @property
+    def blends(self) -> bool:
+        return len(self.drafters) > 1
+
+    @property
+    def merges(self) -> bool:
+        return self.merge
+
+    @property
+    def reads_features(self) -> bool:
+        return not set(FEATURES).isdisjoint(self.drafters)
+
+    @property
+    def sparse(self) -> bool:
+        return self.drafters == ("retrieval",)
+
+    def open(self, desk):
+        return Together(self.name, [desk.find(name).open(desk) for name in self.drafters], self.merge)

@@ -1,0 +1,117 @@
+"""Tokens per target pass of named pairs of builder and rule, with standard errors: what a rule is worth, not its speed.
+
+No clock is read, so the figures do not depend on the machine; the standard error is that of the mean over prompts.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, fields
+from itertools import product
+from math import sqrt
+from typing import Any
+
+import numpy as np
+
+from ..builders import BUILDERS
+from ..compatibility import compatible
+from ..config import Choice, RunConfig
+from ..decode import run
+from ..protocols import Pair, TreeBuilder
+from ..registry import build
+from ..verifiers import VERIFIERS
+
+PAIRS = (
+    ("chain", "speculative-sampling"),
+    ("chain", "block"),
+    ("k-sequences", "specinfer"),
+    ("k-sequences", "spectr"),
+    ("k-sequences", "traversal"),
+    ("sequoia", "sequoia"),
+    ("sequoia", "traversal"),
+    ("sequoia", "target-match"),
+    ("sequoia", "race"),
+    ("optimal", "sequoia"),
+    ("dyspec", "dyspec"),
+    ("dyspec", "traversal"),
+    ("dyspec-threshold", "dyspec"),
+    ("svip-tree", "sequoia"),
+    ("eagle2", "target-match"),
+)
+TEMPERATURES = (0.6, 1.0)
+SIZES = (16, 64)
+
+
+@dataclass(frozen=True)
+class Cell:
+    """One pair at one temperature and size: mean tokens per pass over the prompts and its standard error."""
+
+    builder: str
+    verifier: str
+    temperature: float
+    size: int
+    nodes: float
+    tokens_per_pass: float
+    standard_error: float | None
+    lossless: bool
+
+
+def rules_table(
+    pair: Pair,
+    prompts: Sequence[str],
+    max_new_tokens: int = 64,
+    seed: int = 0,
+    progress: Callable[[int, int], None] = lambda done, of: None,
+) -> list[Cell]:
+    """Run every pair of `PAIRS` at every temperature and size on the same prompts.
+
+    Args:
+        pair: the models.
+        prompts: texts to continue.
+        max_new_tokens: how many tokens each run writes.
+        seed: of all runs.
+        progress: is told how many of how many cells are done.
+    """
+    cells, plan = [], list(product(TEMPERATURES, SIZES, PAIRS))
+    for temperature, size, (name, rule) in plan:
+        builder, verifier = sized(name, size), VERIFIERS[rule]()
+        rates, nodes = [], []
+        for number, prompt in enumerate(prompts):
+            config = RunConfig(
+                prompt, builder, verifier, temperature, max_new_tokens=max_new_tokens, seed=seed + number
+            )
+            trace = run(pair, config)
+            rates.append(trace.tokens_per_pass)
+            nodes += [len(step.parents) for step in trace.steps]
+        error = float(np.std(rates, ddof=1)) / sqrt(len(rates)) if len(rates) > 1 else None
+        lossless = compatible(builder, verifier, temperature).lossless
+        cells.append(Cell(name, rule, temperature, size, float(np.mean(nodes)), float(np.mean(rates)), error, lossless))
+        progress(len(cells), len(plan))
+    return cells
+
+
+def sized(name: str, size: int | None, parameters: dict[str, Any] | None = None) -> TreeBuilder:
+    """A builder with trees of about `size` nodes, its root included.
+
+    Args:
+        name: menu name.
+        size: None leaves the builder its own.
+        parameters: those that are given go before what follows from the size.
+
+    Raises:
+        ValueError: if nothing of the builder says how large its trees are.
+    """
+    known = {field.name for field in fields(BUILDERS[name])}
+    found: dict[str, Any] = {}
+    if size is not None and name in ("chain", "heuristic", "svip"):
+        found = {"depth": size - 1}
+    elif size is not None and name == "k-sequences":
+        depth = round(sqrt(size - 1)) + 1
+        found = {"width": max(1, (size - 1) // depth), "depth": depth}
+    elif size is not None and name == "batch":
+        found = {"width": size - 1}
+    elif size is not None and "size" in known:
+        found = {"size": size} | ({"depth": 16} if name in ("sequoia", "optimal") else {})
+    elif size is not None:
+        raise ValueError(f"{BUILDERS[name].title} has no number of nodes; leave sizes out and give it parameters.")
+    return build("builder", Choice(name, found | (parameters or {})))

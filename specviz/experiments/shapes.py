@@ -1,0 +1,221 @@
+"""How fast the engine is around models of a given shape, with random weights in place of trained ones.
+
+Measured are the target's pass over n nodes, beside the same pass bare; the draft's passes; what the rest of a step
+costs; and tokens per second beside transformers' own generation. Random models agree on nothing, so how much they
+accept, and with it every number of tokens, says nothing about trained models of that shape. A projection takes tokens
+per pass from an acceptance vector recorded elsewhere and costs from here; it is kept apart from all that is measured.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import asdict, dataclass
+from statistics import median
+from time import perf_counter
+from typing import Any
+
+from ..acceptance import find_acceptance
+from ..builders.sequoia import best_tree
+from ..config import RunConfig
+from ..models.pair import HuggingFacePair
+from ..passes.bare import bare_pass
+from ..passes.session import HuggingFaceModel
+from ..protocols import TreeBuilder, Verifier
+from ..registry import build
+from ..speed.clock import measure_cost
+from ..speed.forecast import forecast
+from ..speed.table import CostTable
+from ..tree import TokenTree
+from .against_transformers import Row, bench
+
+SIZES = (1, 2, 4, 8, 16, 32, 64, 128, 256, 512, 768)
+RANDOM = "The weights are random, so acceptance, tokens per pass and tokens per second mean nothing for trained models."
+
+
+@dataclass(frozen=True)
+class PassTime:
+    """The target's pass over a tree, medians over the rounds.
+
+    Args:
+        nodes: of the tree, root included.
+        engine_s: seconds from the tree to its first row on the host, as in the loop.
+        bare_s: seconds of the same pass on inputs that are ready, logits left where they are; None where the model
+            has no direct pass.
+    """
+
+    nodes: int
+    engine_s: float
+    bare_s: float | None
+
+    @property
+    def ratio(self) -> float | None:
+        """Engine over bare."""
+        return None if self.bare_s is None else self.engine_s / self.bare_s
+
+
+@dataclass(frozen=True)
+class LevelTime:
+    """A draft's pass over one level: its nodes and seconds."""
+
+    nodes: int
+    seconds: float
+
+
+@dataclass(frozen=True)
+class StepShare:
+    """A step with Sequoia's tree of a size: seconds by part, and `share`, that of all but the passes."""
+
+    nodes: int
+    parts: dict[str, float]
+    share: float
+
+
+@dataclass(frozen=True)
+class ShapeReport:
+    """What was measured around two shapes.
+
+    Args:
+        pair: what it was measured with, plain JSON data.
+        context: tokens of text before the trees whose passes were timed.
+        passes, levels, steps: columns as described in their classes.
+        methods: transformers, plain decoding and builders, as `bench` has them.
+        table: the same costs as a table, for `optimize --cost`.
+    """
+
+    pair: dict[str, Any]
+    context: int
+    passes: tuple[PassTime, ...]
+    levels: tuple[LevelTime, ...]
+    steps: tuple[StepShare, ...]
+    methods: tuple[Row, ...]
+    table: CostTable
+
+
+def bench_shape(
+    pair: HuggingFacePair,
+    config: RunConfig,
+    builders: Sequence[TreeBuilder],
+    context: int = 128,
+    sizes: Sequence[int] = SIZES,
+    rounds: int = 3,
+    seconds: float = 60.0,
+    progress: Callable[[str], None] = lambda message: None,
+) -> ShapeReport:
+    """Measure a pair of random models.
+
+    Args:
+        pair: what `random_pair` made.
+        config: temperature, seed, rule and length of the generated texts.
+        builders: what to time beside transformers and plain decoding.
+        context: tokens of text before the trees whose passes are timed.
+        sizes: nodes of those trees; those that do not fit behind the context are left out.
+        rounds: how often everything is timed.
+        seconds: about how long the costs of whole steps may be measured.
+        progress: is told what is being measured.
+
+    Raises:
+        ValueError: if not even one node fits behind the context.
+    """
+    fit = [size for size in sizes if context + size <= pair.max_positions]
+    if not fit or context < 1:
+        raise ValueError(
+            f"context must be from 1 to {pair.max_positions - 1} tokens, the shapes' limit less a node; got {context}."
+        )
+    progress("the target's passes")
+    passes = tuple(time_passes(pair.target, _prompt(context, pair.vocab_size), fit, rounds))
+    progress("whole steps")
+    rule = build("verifier", config.verifier)
+    around = RunConfig(_prompt(min(context, pair.max_positions // 2), pair.vocab_size), verifier=rule,
+                       temperature=config.temperature)  # fmt: skip
+    *_, last = measure_cost(pair, around, fit, rounds, seconds=seconds)
+    table = last.table
+    progress("tokens per second")
+    text = "x" * context
+    methods = bench(pair, builders, rule, [text], config, rounds)
+    levels = tuple(map(LevelTime, table.widths, table.draft_s))
+    steps = tuple(_share(size, table, rule, config.temperature) for size in table.sizes if size > 1)
+    return ShapeReport(pair.info, context, passes, levels, steps, tuple(methods), table)
+
+
+def time_passes(
+    model: HuggingFaceModel, context: Sequence[int], sizes: Sequence[int], rounds: int = 3, burst: int = 4
+) -> Iterator[PassTime]:
+    """Time the pass over trees of several sizes behind one text, in turns with the same pass bare.
+
+    Args:
+        model: the target.
+        context: the text.
+        sizes: nodes of the trees.
+        rounds: how often each size is timed; medians are reported.
+        burst: passes of one kind in a row; their median counts, and one before them does not.
+    """
+    session = model.open(context)
+    session.forward(TokenTree(context[-1], start=len(context) - 1), [0])[0]  # the text is read
+    for size in sizes:
+        tree = _tree(size, context, model.vocab_size)
+        nodes = range(size)
+        engine, bare = [], []
+
+        def read(tree=tree, nodes=nodes):
+            session.forward(tree, nodes)[0]  # pulls a row, so the pass is over
+
+        for _ in range(3):
+            read()
+        ready = bare_pass(session, tree)
+        for _ in range(rounds):
+            engine.append(_timed(read, burst))
+            if ready is not None:
+                bare.append(_timed(ready, burst))
+        yield PassTime(size, median(engine), median(bare) if bare else None)
+
+
+def _timed(call: Callable[[], Any], count: int) -> float:
+    call()
+    seconds = []
+    for _ in range(count):
+        began = perf_counter()
+        call()
+        seconds.append(perf_counter() - began)
+    return median(seconds)
+
+
+def _prompt(length: int, vocab_size: int) -> list[int]:
+    return [(7919 * i + 11) % vocab_size for i in range(length)]
+
+
+def _tree(size: int, context: Sequence[int], vocab_size: int) -> TokenTree:
+    """Sequoia's tree for the stored vector, filled with tokens."""
+    shape, _ = best_tree(find_acceptance("sequoia", 0.8), size, max(1, min(size - 1, 16)), 32)
+    tree = TokenTree(context[-1], start=len(context) - 1)
+    for node, parent in enumerate(shape.parents[1:], 1):
+        tree.add(parent, (31 * node) % vocab_size)
+    return tree
+
+
+def _share(size: int, table: CostTable, rule: Verifier, temperature: float) -> StepShare:
+    acceptance = find_acceptance(rule.name, temperature)
+    parts = table.parts(best_tree(acceptance, size, max(1, min(size - 1, 16)), 32)[0])
+    return StepShare(size, parts, parts["overhead"] / sum(parts.values()))
+
+
+def project(report: ShapeReport, acceptance: tuple) -> dict[str, Any]:
+    """What the best tree would bring with an acceptance vector recorded elsewhere: a projection, nothing measured.
+
+    Args:
+        report: the costs.
+        acceptance: P[k], or one vector per level.
+    """
+    best = forecast(acceptance, report.table).best
+    return {
+        "note": "Projection: tokens per pass from the recorded acceptance vector, costs as measured around random "
+        "weights of these shapes.",
+        "builder": "sequoia", "size": best.size, "depth": best.depth, "tokens_per_pass": best.tokens_per_pass,
+        "step_s": best.step_s, "tokens_per_s": best.tokens_per_pass / best.step_s,
+        "plain_tokens_per_s": 1 / report.table.plain_s, "speedup": best.speedup,
+    }  # fmt: skip
+
+
+def as_dict(report: ShapeReport, projection: dict[str, Any] | None = None) -> dict[str, Any]:
+    """The report as plain JSON data, what was measured and what is projected apart."""
+    measured = asdict(report) | {"passes": [asdict(one) | {"ratio": one.ratio} for one in report.passes]}
+    return {"warning": RANDOM, "measured": measured, "projection": projection}

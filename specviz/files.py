@@ -1,0 +1,129 @@
+"""Files that a user names: read to a limit, written whole or not at all, and never over what was read.
+
+A failure is one `ValueError` with a sentence, and a stranger's text is shown without the characters that command a
+terminal.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from pathlib import Path
+from secrets import token_hex
+from shutil import copymode
+
+try:
+    import fcntl
+except ImportError:  # Windows
+    fcntl = None
+
+MOST_TEXT = 64_000_000  # bytes of a text
+MOST_TRACE = 4_000_000  # bytes of a recorded run; one of 64 steps with trees of 33 nodes takes about 300 kB
+
+
+def read_text(path: str | Path, what: str, most: int = MOST_TEXT) -> str:
+    """A file as text.
+
+    Args:
+        path: of the file, or of a device or a pipe, which need not have an end.
+        what: what it is to be, for messages; "--prompts", "trace".
+        most: bytes that are read at most.
+
+    Raises:
+        ValueError: if it cannot be read, is longer than that, or not UTF-8.
+    """
+    shown = repr(str(path))
+    try:
+        with open(path, "rb") as file:
+            data = file.read(most + 1)
+    except OSError as error:
+        raise ValueError(f"{what} {shown} cannot be read: {error.strerror}.") from None
+    except ValueError as error:  # a null character in the path
+        raise ValueError(f"{what} {shown} cannot be read: {error}.") from None
+    if len(data) > most:
+        raise ValueError(f"{what} {shown} must have at most {most:,} bytes; it has more. Give a shorter file.")
+    try:
+        return data.decode("utf-8-sig")
+    except UnicodeDecodeError:
+        raise ValueError(f"{what} {shown} cannot be read: it is not UTF-8 text.") from None
+
+
+def write_text(path: str | Path, text: str) -> None:
+    """Write a file beside its place and move it there, so that a full disk leaves what was there before.
+
+    Raises:
+        ValueError: if it cannot be written.
+    """
+    shown, beside = repr(str(path)), None
+    try:
+        place = Path(path)
+        if place.exists() and not place.is_file():  # a pipe or a device, which cannot be replaced
+            place.write_text(text, encoding="utf-8")
+            return
+        place = place.resolve()  # through a link, whose target is what is meant
+        beside = place.with_name(f".specviz-{token_hex(6)}")
+        with open(beside, "xb") as file:
+            file.write(text.encode("utf-8"))
+            file.flush()
+            os.fsync(file.fileno())
+        if place.exists():
+            copymode(place, beside)
+        os.replace(beside, place)
+    except (OSError, ValueError) as error:
+        if beside is not None:
+            with suppress(OSError):
+                beside.unlink()
+        why = getattr(error, "strerror", None) or str(error)
+        raise ValueError(f"{shown} cannot be written: {why}.") from None
+
+
+def check_output(path: str | Path, *inputs: str | Path | None) -> None:
+    """See that a file can be written, before the work that is to fill it.
+
+    Args:
+        path: of the output.
+        inputs: files that are read for it; None where there is none.
+
+    Raises:
+        ValueError: if it has no folder, is a folder, or is one of the inputs.
+    """
+    place, shown = Path(path), repr(str(path))
+    try:
+        if not place.parent.is_dir():
+            raise ValueError(f"{shown} cannot be written: there is no folder {str(place.parent)!r}.")
+        if place.is_dir():
+            raise ValueError(f"{shown} cannot be written: it is a folder.")
+        for other in inputs:
+            if other is not None and place.exists() and Path(other).exists() and place.samefile(other):
+                raise ValueError(f"{shown} cannot be written: it is also read from. Name another file for the output.")
+        place.exists()  # raises where a name is too long
+    except OSError as error:
+        raise ValueError(f"{shown} cannot be written: {error.strerror}.") from None
+
+
+@contextmanager
+def held(path: str | Path) -> Iterator[None]:
+    """Keep a file from every other process that asks for it so; where the system has no such locks, nothing.
+
+    Raises:
+        ValueError: if another has it, or it cannot be opened for writing.
+    """
+    if Path(path).exists() and not Path(path).is_file():
+        raise ValueError(f"{str(path)!r} cannot be written: it is not a file.")
+    try:
+        with open(path, "ab") as file:
+            if fcntl is not None:
+                with suppress(OSError):  # a file system without locks
+                    try:
+                        fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+                    except BlockingIOError:
+                        raise ValueError(f"{str(path)!r} is being written by another process already.") from None
+            yield
+    except OSError as error:
+        raise ValueError(f"{str(path)!r} cannot be written: {error.strerror}.") from None
+
+
+def printable(text: str) -> str:
+    """`text` without the control characters by which it could command a terminal."""
+    return "".join(c if c.isprintable() or c in "\n\t" else "\ufffd" for c in text)

@@ -1,0 +1,160 @@
+"""What a static tree brings on texts that the target wrote itself, with the memory that text has.
+
+Once the text is given, the path that a lossless rule accepts is a walk along it: below a node the k-th child is the
+accepted one with the chance that it was this child which brought the token that the text has next,
+
+    share[k] = P(the k-th child is accepted and is x) / p(x),    x the next token of the text,
+
+and otherwise the target brought the token itself and the next step begins behind it. So one reading of a text foretells
+every static tree, and unlike a vector it knows that hard places come together and that steps begin at hard ones.
+p = target, q = draft.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+import numpy as np
+
+from ..config import RunConfig
+from ..distributions import residual
+from ..laws import draw_children, most_probable, without
+from ..protocols import Pair, Verifier
+from ..randomness import Randomness, Seeded
+from ..tree import Topology
+from .by_text import ratio_of_sums
+from .on_text import Progress, rows_on_text
+
+Shares = Callable[[np.ndarray, np.ndarray, int, int, Randomness], np.ndarray]
+
+
+def match_shares(p: np.ndarray, q: np.ndarray, token: int, k: int, rng: Randomness) -> np.ndarray:
+    """Rules that keep the target's own token, and every rule at temperature 0: which of the draft's best it is."""
+    return (np.array(_padded(most_probable(q, k), k)) == token).astype(float)
+
+
+def iid_shares(p: np.ndarray, q: np.ndarray, token: int, k: int, rng: Randomness) -> np.ndarray:
+    """SpecInfer, and with one child speculative sampling; exact."""
+    shares, reached, r = np.zeros(k), 1.0, p
+    for child in range(k):
+        shares[child] = reached * min(r[token], q[token]) / p[token]
+        reached *= max(0.0, 1 - float(np.minimum(r, q).sum()))
+        r = residual(r, q)
+    return shares
+
+
+def distinct_shares(
+    p: np.ndarray, q: np.ndarray, token: int, k: int, rng: Randomness, fallback: bool = True
+) -> np.ndarray:
+    """Sequoia, and without the fallback DySpec: exact for each child given the ones before it, which are drawn."""
+    shares, reached, r, d, drawn = np.zeros(k), 1.0, p, q, []
+    for child, other in enumerate(draw_children(q, k, "distinct", rng, 0)):
+        if not fallback and q[other] == 0:
+            break
+        shares[child] = reached * min(r[token], d[token]) / p[token]
+        reached *= max(0.0, 1 - float(r[other] / d[other]))
+        if reached == 0:
+            break
+        drawn.append(other)
+        r, d = residual(r, d), without(d, drawn)
+    return shares
+
+
+def naive_shares(p: np.ndarray, q: np.ndarray, token: int, k: int, rng: Randomness) -> np.ndarray:
+    """Naive sampling: the first of k independent draws that is the target's own token; exact."""
+    return float(q[token]) * (1 - float(q[token])) ** np.arange(k)
+
+
+SHARES: dict[str, Shares] = {
+    "sequoia": distinct_shares,
+    "dyspec": lambda *node: distinct_shares(*node, fallback=False),
+    "specinfer": iid_shares,
+    "speculative-sampling": iid_shares,
+    "target-match": match_shares,
+    "naive": naive_shares,
+}
+
+
+def shares_of(verifier: Verifier, temperature: float) -> Shares | None:
+    """How a rule's shares are found; None where they have no closed form, as its decisions look at whole paths."""
+    return match_shares if temperature == 0 else SHARES.get(verifier.name)
+
+
+def path_shares(
+    pair: Pair,
+    verifier: Verifier,
+    texts: Sequence[tuple[Sequence[int], int]],
+    config: RunConfig,
+    width: int = 16,
+    progress: Progress = lambda done, of: None,
+) -> tuple[np.ndarray, ...] | None:
+    """The shares at every token that the target wrote, float64 [tokens, width] for each text.
+
+    Args:
+        pair: the models.
+        verifier: the rule, with children as it asks for them.
+        texts: token ids, and how many of them were the prompt; what follows must be the target's own text under
+            `config`.
+        config: temperatures, top-p, top-k and seed.
+        width: how many children to look at.
+        progress: is told how many of how many texts are done.
+
+    Returns:
+        None where `shares_of` knows no way.
+    """
+    shares = shares_of(verifier, config.temperature)
+    if shares is None:
+        return None
+    rng, found = Seeded(config.seed), []
+    for done, (text, begin) in enumerate(texts, 1):
+        rows = rows_on_text(pair, text, config.target_sampling, config.draft_sampling)
+        found.append(
+            np.array([
+                shares(p, q, text[at + 1], width, rng) for at, p, q in rows if at + 1 >= begin and p[text[at + 1]] > 0
+            ]).reshape(-1, width)
+        )  # fmt: skip
+        progress(done, len(texts))
+    return tuple(found)
+
+
+def tokens_on_texts(shape: Topology, texts: Sequence[np.ndarray]) -> tuple[float, float | None]:
+    """Tokens per pass that a shape brings on texts, and their standard error; nan where no text has room for it.
+
+    Args:
+        shape: the tree; ranks beyond the shares are never accepted.
+        texts: from `path_shares`. Steps without room for the whole tree do not count.
+    """
+    pairs = [_renewals(shape, shares) for shares in texts if len(shares) > shape.depth.max()]
+    return ratio_of_sums(pairs) if pairs else (np.nan, np.nan)
+
+
+def _renewals(shape: Topology, shares: np.ndarray) -> tuple[float, float]:
+    """Expected tokens and steps of one text, over the steps with room for the whole tree."""
+    ends = _ends(shape, shares)  # [levels, starts]
+    starts = ends.shape[1]
+    begun = np.zeros(starts + len(ends))
+    begun[0] = 1.0
+    for start in range(starts):
+        begun[start + 1 : start + 1 + len(ends)] += begun[start] * ends[:, start]
+    lengths = np.arange(1, len(ends) + 1) @ ends
+    return float(begun[:starts] @ lengths), float(begun[:starts].sum())
+
+
+def _ends(shape: Topology, shares: np.ndarray) -> np.ndarray:
+    """The chance that a step from each start ends after 0, 1, ... accepted tokens, [levels + 1, starts]."""
+    deepest = int(shape.depth.max())
+    starts, width = len(shares) - deepest, shares.shape[1]
+    reach = np.zeros((len(shape), starts))
+    reach[0] = 1.0
+    ends = np.zeros((deepest + 1, starts))
+    for node, parent in enumerate(shape.parents):
+        depth, rank = int(shape.depth[node]), int(shape.rank[node])
+        if node and rank < width:
+            reach[node] = reach[parent] * shares[depth - 1 : depth - 1 + starts, rank]
+            ends[depth - 1] -= reach[node]
+        ends[depth] += reach[node]
+    return ends
+
+
+def _padded(tokens: Sequence[int], k: int) -> list[int]:
+    return [*tokens, *[-1] * (k - len(tokens))]

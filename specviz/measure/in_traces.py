@@ -1,0 +1,118 @@
+"""Acceptance read off recorded runs: by depth and rank, and node by node. Nothing is run again."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+from ..record import Trace
+from ..tree import Topology
+from .by_text import Interval, share_interval
+
+
+@dataclass(frozen=True)
+class DepthAcceptance:
+    """How often the k-th child of an accepted node is accepted, level by level, as matrices [levels][ranks].
+
+    Args:
+        tried: how often an accepted node of level d (0 is the root) had a child of rank k.
+        accepted: how often that child was accepted.
+        runs: the same of each run, which are the unit of the intervals.
+    """
+
+    tried: tuple[tuple[int, ...], ...]
+    accepted: tuple[tuple[int, ...], ...]
+    runs: tuple[DepthAcceptance, ...] = ()
+
+    @property
+    def rates(self) -> tuple[tuple[float | None, ...], ...]:
+        """accepted / tried; None where nothing was tried."""
+        return _cells(lambda hits, tries: hits / tries, self.accepted, self.tried)
+
+    @property
+    def intervals(self) -> tuple[tuple[tuple[float, float] | None, ...], ...]:
+        """Intervals at 95 % over runs; None where nothing was tried, or in one run only."""
+        every = [
+            [_interval(self.runs, level, rank) for rank in range(len(row))] for level, row in enumerate(self.tried)
+        ]
+        return tuple(tuple(None if ends[0] is None else ends for ends in row) for row in every)
+
+    @property
+    def vector(self) -> tuple[float, ...]:
+        """All levels together: the vector of a source without memory."""
+        hits, tries = (tuple(map(sum, zip(*matrix, strict=True))) for matrix in (self.accepted, self.tried))
+        return tuple(hit / tried if tried else 0.0 for hit, tried in zip(hits, tries, strict=True))
+
+    def levels(self, least: int = 30) -> tuple[tuple[float, ...], ...]:
+        """One vector per level, for `acceptance` of Sequoia's builder; cells tried less often take the overall rate."""
+        overall = self.vector
+        return tuple(
+            tuple(hit / tried if tried >= least else p for hit, tried, p in zip(hits, tries, overall, strict=True))
+            for hits, tries in zip(self.accepted, self.tried, strict=True)
+        )
+
+
+def _interval(runs: Sequence[DepthAcceptance], level: int, rank: int) -> Interval:
+    known = (one for one in runs if level < len(one.tried) and rank < len(one.tried[level]))
+    return share_interval([(one.accepted[level][rank], one.tried[level][rank]) for one in known])
+
+
+def _cells(value, *matrices):
+    return tuple(
+        tuple(value(*cells) if cells[-1] else None for cells in zip(*rows, strict=True))
+        for rows in zip(*matrices, strict=True)
+    )
+
+
+def depth_acceptance(traces: Iterable[Trace], levels: int | None = None, ranks: int = 32) -> DepthAcceptance:
+    """Count over recorded runs.
+
+    Args:
+        traces: runs with one builder, rule and temperature.
+        levels: how many levels to tell apart; deeper nodes count with the last. None tells all apart.
+        ranks: how many children of a node to look at.
+    """
+    traces = list(traces)
+    runs = tuple(depth_acceptance([trace], levels, ranks) for trace in traces) if len(traces) > 1 else ()
+    tried: list[list[int]] = []
+    accepted: list[list[int]] = []
+    width = 0
+    for step in (step for trace in traces for step in trace.steps):
+        shape, path = Topology(step.parents), step.path
+        for depth, (node, taken) in enumerate(zip((0, *path), (*path, None), strict=True)):
+            level = depth if levels is None else min(depth, levels - 1)
+            children = shape.children[node][:ranks]
+            if children:
+                while len(tried) <= level:
+                    tried.append([0] * ranks)
+                    accepted.append([0] * ranks)
+            for rank, child in enumerate(children):
+                tried[level][rank] += 1
+                accepted[level][rank] += child == taken
+            width = max(width, len(children))
+    return DepthAcceptance(*(tuple(tuple(row[:width]) for row in matrix) for matrix in (tried, accepted)), runs)
+
+
+@dataclass(frozen=True)
+class ComparedNodes:
+    """Every node that a rule compared, as columns: q and p of its token, its chance by the rule, and whether it was
+    accepted; probabilities are None where the record has none (DySpec, figure 2)."""
+
+    draft_prob: tuple[float | None, ...]
+    target_prob: tuple[float | None, ...]
+    accept_prob: tuple[float | None, ...]
+    accepted: tuple[bool, ...]
+
+
+def compared_nodes(traces: Iterable[Trace]) -> ComparedNodes:
+    """The compared nodes of recorded runs, in order."""
+    rows = [
+        (step.draft_prob[node], step.target_prob[node], step.accept_prob[node], outcome == "accepted")
+        for trace in traces
+        for step in trace.steps
+        for node, outcome in enumerate(step.outcome)
+        if outcome in ("accepted", "rejected", "passed")
+    ]
+    return (
+        ComparedNodes(*(tuple(column) for column in zip(*rows, strict=True))) if rows else ComparedNodes((), (), (), ())
+    )

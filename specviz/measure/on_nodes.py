@@ -1,0 +1,261 @@
+"""One node of many: every rule on the same rows of a text, and how the draft's doubt goes with acceptance.
+
+Unlike `measure`, which puts one rule through its own code, the curves here come from each rule's closed form
+(`node_theory`), so that all rules and all widths take one pass over the text. p = target, q = draft.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
+from math import isfinite
+from statistics import median
+from typing import Any
+
+import numpy as np
+
+from ..config import RunConfig
+from ..distributions import entropy
+from ..laws import draw_children
+from ..protocols import Pair
+from ..randomness import Randomness, Seeded
+from ..theory.bounds import cross_entropy
+from ..theory.node import (
+    naive_acceptance,
+    sequoia_refusals,
+    specinfer_acceptance,
+    target_match_acceptance,
+    transport_acceptance,
+)
+from ..verifiers.spectr import division_factor, leftover
+from ..verifiers.typical import Typical
+from .by_text import share_interval
+from .on_text import Progress, rows_on_text
+
+WIDTHS = (1, 2, 3, 4, 6, 8, 12, 16, 24, 32)
+EXACT, DRAWN, COUNTED = "exact", "expected over coins, children drawn", "counted"
+
+
+@dataclass(frozen=True)
+class RejectionRates:
+    """How often a node's whole set of k children is refused, rule by rule (Sequoia, figure 3).
+
+    Args:
+        widths: k.
+        rates: rule -> a rate for each width, None where the rule takes no such number of children.
+        low, high: intervals at 95 % with texts as the unit, in the same form; None where there was one text only.
+        floors: the rate no rule can go below, for "iid" children by optimal transport and for the draft's "top" ones.
+        methods: rule -> how the rate was found.
+        positions, temperature, draft_temperature: what was measured.
+    """
+
+    widths: tuple[int, ...]
+    rates: dict[str, tuple[float | None, ...]]
+    low: dict[str, tuple[float | None, ...]]
+    high: dict[str, tuple[float | None, ...]]
+    floors: dict[str, tuple[float, ...]]
+    methods: dict[str, str]
+    positions: int
+    temperature: float
+    draft_temperature: float | None
+
+
+def rejection_rates(
+    pair: Pair,
+    texts: Sequence[Sequence[int]],
+    config: RunConfig,
+    widths: Sequence[int] = WIDTHS,
+    progress: Progress = lambda done, of: None,
+) -> RejectionRates:
+    """Measure all rules at once.
+
+    Args:
+        pair: the models.
+        texts: token ids; every position of each of them but the last is measured.
+        config: temperatures, top-p, top-k and seed.
+        widths: rising numbers of children, no more than the vocabulary holds.
+        progress: is told how many of how many texts are done.
+
+    Raises:
+        ValueError: if no text has two tokens, or the pair has no draft.
+    """
+    widths = tuple(width for width in widths if width <= pair.vocab_size)
+    parts, node = [], _greedy_node if config.temperature == 0 else _node
+    for done, text in enumerate(texts, 1):
+        rng = Seeded(config.seed + done - 1)  # noise is keyed by position, so texts with one seed would share it
+        rows = rows_on_text(pair, text, config.target_sampling, config.draft_sampling)
+        if found := [node(p, q, widths, rng, start + 1) for start, p, q in rows]:
+            parts.append(_rates(found, widths, config))
+        progress(done, len(texts))
+    if not parts:
+        raise ValueError("text to calibrate on must have at least two tokens. Give a longer one.")
+    return rates_together(parts)
+
+
+def _rates(found: Sequence[dict[str, Sequence[float]]], widths: tuple[int, ...], config: RunConfig) -> RejectionRates:
+    """The rates over the nodes of one text, which alone gives no interval."""
+    rates = {}
+    for rule in found[0]:
+        accepted = np.mean([rows[rule] for rows in found], axis=0)
+        rates[rule] = tuple(None if np.isnan(share) else min(1.0, max(0.0, 1 - float(share))) for share in accepted)
+    floors = {name.removeprefix("floor "): rates.pop(name) for name in list(rates) if name.startswith("floor ")}
+    methods, none = {rule: METHODS.get(rule, EXACT) for rule in rates}, {rule: (None,) * len(widths) for rule in rates}
+    return RejectionRates(
+        widths, rates, none, none, floors, methods, len(found), config.temperature, config.draft_temperature
+    )  # fmt: skip
+
+
+def rates_together(parts: Sequence[RejectionRates]) -> RejectionRates:
+    """Rejection rates over several texts, each measured alone."""
+    counts = [part.positions for part in parts]
+
+    def columns(side: str, rule: str) -> list[list[tuple[float, int]] | None]:
+        """For each width the [rejected, tried] of every text, None where the rule takes no such width."""
+        each = zip(*(getattr(part, side)[rule] for part in parts), strict=True)
+        return [
+            None if None in rates else [(rate * count, count) for rate, count in zip(rates, counts, strict=True)]
+            for rates in each
+        ]
+
+    def means(side: str) -> dict[str, tuple[float | None, ...]]:
+        return {
+            rule: tuple(pairs and sum(hits for hits, _ in pairs) / sum(counts) for pairs in columns(side, rule))
+            for rule in getattr(parts[0], side)
+        }
+
+    ends = {
+        rule: list(zip(*(share_interval(pairs or []) for pairs in columns("rates", rule)), strict=True))
+        for rule in parts[0].rates
+    }
+    low, high = ({rule: end[side] for rule, end in ends.items()} for side in (0, 1))
+    return replace(parts[0], rates=means("rates"), low=low, high=high, floors=means("floors"), positions=sum(counts))
+
+
+METHODS = {"sequoia": DRAWN, "dyspec": DRAWN, "traversal": DRAWN, "race": COUNTED}
+
+
+def _node(
+    p: np.ndarray, q: np.ndarray, widths: Sequence[int], rng: Randomness, position: int
+) -> dict[str, Sequence[float]]:
+    """The acceptance of every rule at one node for every width; nan where a rule takes no such width."""
+    most, at = widths[-1], np.array(widths) - 1
+    tokens = draw_children(q, most, "distinct", rng, position)
+    distinct = 1 - sequoia_refusals(p, q, tokens)[at]
+    spent = int((q > 0).sum()) < most
+    without_fallback = 1 - sequoia_refusals(p, q, tokens, fallback=False)[at] if spent else distinct
+    top = np.cumsum(target_match_acceptance(p, q, most))[at]
+    chain = np.where(np.array(widths) == 1, float(np.minimum(p, q).sum()), np.nan)
+    return {
+        "sequoia": distinct,
+        "dyspec": without_fallback,
+        "traversal": distinct,  # on children of one node it is Sequoia's rule
+        "specinfer": np.cumsum(specinfer_acceptance(p, q, most))[at],
+        "spectr": [_spectr(p, q, width) for width in widths],
+        "target-match": top,
+        "naive": np.cumsum(naive_acceptance(p, q, most))[at],
+        "race": (np.array(widths) > _race_rank(p, q, rng.noise(position, len(p)))).astype(float),
+        "typical": (_typical_rank(p, q, most) < np.array(widths)).astype(float),
+        "speculative-sampling": chain,
+        "block": chain,
+        "floor iid": transport_acceptance(p, q, widths),
+        "floor top": top,
+    }
+
+
+def _greedy_node(
+    p: np.ndarray, q: np.ndarray, widths: Sequence[int], rng: Randomness, position: int
+) -> dict[str, Sequence[float]]:
+    """At temperature 0 every rule looks for the one token among the draft's most probable ones."""
+    top = np.cumsum(target_match_acceptance(p, q, widths[-1]))[np.array(widths) - 1]
+    return {"exact-match": top, "floor top": top}
+
+
+def _spectr(p: np.ndarray, q: np.ndarray, k: int) -> float:
+    _, beta = leftover(p, q, k, division_factor(p, q, k))
+    return 1 - (1 - beta) ** k
+
+
+def _race_rank(p: np.ndarray, q: np.ndarray, noise: np.ndarray) -> float:
+    """How many tokens arrive before the target's winner in the draft's race; infinite where it does not run there."""
+    with np.errstate(divide="ignore"):
+        winner = int(np.argmin(noise / p))
+        return float((noise / q < noise[winner] / q[winner]).sum()) if q[winner] > 0 else np.inf
+
+
+def _typical_rank(p: np.ndarray, q: np.ndarray, most: int) -> float:
+    rule = Typical()
+    threshold = min(rule.epsilon, rule.delta * np.exp(-entropy(p)))
+    taken = np.flatnonzero(target_match_acceptance(p, q, most) > threshold)
+    return float(taken[0]) if len(taken) else np.inf
+
+
+@dataclass(frozen=True)
+class Doubt:
+    """The draft's doubt and what became of it, as columns over the positions of a text.
+
+    Args:
+        entropy: H(q) in nats.
+        cross_entropy: H(q, p) in nats; infinite where the target excludes what the draft may draw.
+        acceptance: 1 - TV, the chance that one drafted token is accepted.
+        draft_prob, target_prob: q and p of a token drawn from q; min(1, p / q) is its own chance.
+        accepted_length: tokens that a chain of at most `LONGEST` drafted here would bring before the first refusal,
+            expected; unbiased only on the target's own text, drawn with the same settings. None where the text does
+            not go on so far: what would have followed is not known.
+    """
+
+    entropy: tuple[float, ...]
+    cross_entropy: tuple[float, ...]
+    acceptance: tuple[float, ...]
+    draft_prob: tuple[float, ...]
+    target_prob: tuple[float, ...]
+    accepted_length: tuple[float | None, ...]
+
+    @property
+    def ratios(self) -> tuple[float, ...]:
+        """H(q, p) / H(q) where both are finite and the draft is in some doubt (SVIP, figure 3)."""
+        pairs = zip(self.cross_entropy, self.entropy, strict=True)
+        return tuple(cross / own for cross, own in pairs if own > 1e-6 and isfinite(cross))
+
+    @property
+    def c(self) -> float:
+        """This pair's own factor in 1 - sqrt(c H(q)): half of what the median ratio exceeds 1 by (SVIP, equation 6)."""
+        return max(0.0, (median(self.ratios) - 1) / 2) if self.ratios else 0.0
+
+
+LONGEST = 16
+
+
+def draft_doubt(
+    pair: Pair,
+    texts: Sequence[Sequence[int]],
+    config: RunConfig,
+    progress: Progress = lambda done, of: None,
+) -> Doubt:
+    """Measure `Doubt` at every position of texts; arguments and errors as for `rejection_rates`."""
+    rng = Seeded(config.seed)
+    columns: dict[str, list[Any]] = {name: [] for name in Doubt.__dataclass_fields__}
+    for done, text in enumerate(texts, 1):
+        shares = []  # min(1, q / p) of the token that the text has next
+        for start, p, q in rows_on_text(pair, text, config.target_sampling, config.draft_sampling):
+            token, following = rng.draw(q), text[start + 1]
+            shares.append(min(1.0, float(q[following] / p[following])) if p[following] > 0 else 0.0)
+            columns["entropy"].append(entropy(q))
+            columns["cross_entropy"].append(cross_entropy(q, p))
+            columns["acceptance"].append(min(1.0, float(np.minimum(p, q).sum())))
+            columns["draft_prob"].append(float(q[token]))
+            columns["target_prob"].append(float(p[token]))
+        columns["accepted_length"] += _lengths(shares)
+        progress(done, len(texts))
+    if not columns["entropy"]:
+        raise ValueError("text to calibrate on must have at least two tokens. Give a longer one.")
+    return Doubt(**{name: tuple(values) for name, values in columns.items()})
+
+
+def _lengths(shares: Sequence[float]) -> Iterable[float | None]:
+    """Expected accepted length at each position: the sum over j of the product of the next j shares.
+
+    The chance that a chain drawn from q survives j tokens is the mean, over texts drawn from p, of the product of
+    min(1, q / p): both are the sum of products of min(p, q). Near its end a text holds fewer shares than that.
+    """
+    ahead = (shares[begin : begin + LONGEST] for begin in range(len(shares)))
+    return [float(np.cumprod(part).sum()) if len(part) == LONGEST else None for part in ahead]

@@ -1,0 +1,242 @@
+"""Acceptance measured on text: how often the k-th child of a node is accepted, rule by rule.
+
+The rows of both models at every position of a text come from one pass each. At each position a star of `width`
+children is drawn and put before the rule. Rules that flip a coin per child give the expectation over their coins in
+closed form: the acceptance of child k is its own probability times those of all earlier refusals. For the others the
+decision itself is counted.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import asdict, dataclass, replace
+
+import numpy as np
+
+from .. import validation
+from ..acceptance import check_acceptance
+from ..config import RunConfig
+from ..decode import speculate
+from ..distributions import Rows, Sampling, probabilities
+from ..laws import draw_children
+from ..protocols import Pair, Verifier
+from ..randomness import Randomness, Seeded
+from ..tree import TokenTree
+from .by_text import Written, begin_of, share_interval
+
+Progress = Callable[[int, int], None]
+
+
+@dataclass(frozen=True)
+class Acceptance:
+    """An acceptance vector with its uncertainty.
+
+    Attributes:
+        acceptance: P[k], the probability that the k-th child is accepted, given that its parent is.
+        low, high: intervals at 95 % with texts as the unit; None where there was one text only.
+        positions: how many positions were measured.
+        method: "expected" over the rule's coins, or "counted".
+        verifier, law, temperature, draft_temperature: what was measured.
+    """
+
+    acceptance: tuple[float, ...]
+    low: tuple[float | None, ...]
+    high: tuple[float | None, ...]
+    positions: int
+    method: str
+    verifier: str
+    law: str
+    temperature: float
+    draft_temperature: float | None
+
+    def to_json(self) -> str:
+        return json.dumps(asdict(self))
+
+    @classmethod
+    def from_json(cls, text: str) -> Acceptance:
+        """Read what `to_json` or `python -m specviz calibrate --json` wrote.
+
+        Raises:
+            ValueError: if it is no such measurement; the message says what is wrong with it.
+        """
+        data = validation.parse(text)
+        try:
+            found = cls(**validation.record(data, "measurement", {
+                "acceptance": validation.many(validation.number(0, 1)),
+                **dict.fromkeys(("low", "high"), validation.many(validation.maybe(validation.number(0, 1)))),
+                **dict.fromkeys(("method", "verifier", "law"), validation.text), "positions": validation.whole(1),
+                "temperature": validation.number(0), "draft_temperature": validation.maybe(validation.number(0)),
+            }))  # fmt: skip
+        except ValueError as error:
+            raise ValueError(str(error).replace("trace is damaged", "measurement is damaged")) from None
+        if not 0 < len(found.acceptance) == len(found.low) == len(found.high):
+            raise ValueError("measurement is damaged: acceptance, low and high must be equally long.")
+        check_acceptance(found.acceptance, "acceptance of the measurement")
+        return found
+
+
+class Refusing:
+    """Randomness under which every coin refuses, so that a rule shows the probability of each try in turn."""
+
+    def __init__(self, rng: Randomness) -> None:
+        self._rng = rng
+        self.flips = 0
+
+    def flip(self, prob: float) -> tuple[bool, float]:
+        self.flips += 1
+        return False, 1.0
+
+    def draw(self, probs: np.ndarray) -> int:
+        return self._rng.draw(probs)
+
+    def noise(self, position: int, size: int) -> np.ndarray:
+        return self._rng.noise(position, size)
+
+
+def acceptance_vector(
+    pair: Pair,
+    verifier: Verifier,
+    texts: Sequence[Sequence[int]],
+    config: RunConfig,
+    width: int = 16,
+    law: str | None = None,
+    progress: Progress = lambda done, of: None,
+) -> Acceptance:
+    """`acceptance_so_far` to its end; `progress` is told how many of how many texts are done.
+
+    Raises:
+        ValueError: if no text has two tokens, or the pair has no draft.
+    """
+    found = None
+    for done, so_far in enumerate(acceptance_so_far(pair, verifier, texts, config, width, law), 1):
+        found = so_far
+        progress(done, len(texts))
+    if found is None:
+        raise ValueError("text to calibrate on must have at least two tokens. Give a longer one.")
+    return found
+
+
+def acceptance_so_far(
+    pair: Pair,
+    verifier: Verifier,
+    texts: Iterable[Sequence[int]],
+    config: RunConfig,
+    width: int = 16,
+    law: str | None = None,
+) -> Iterator[Acceptance | None]:
+    """Measure one rule at one temperature, text by text; stop by not asking for more.
+
+    Args:
+        pair: the models.
+        verifier: the rule.
+        texts: token ids; every position of each of them but the last is measured, of a `Written` text those from
+            the prompt's end. The seed of the children is config.seed for the first text and one more for each that
+            follows.
+        config: temperatures, top-p, top-k and seed.
+        width: how many children are tried at each position; one where the rule is for chains.
+        law: how they are drawn; None means as the rule asks for ("top" at temperature 0).
+
+    Returns:
+        After each text what all of them together say; None before there was a position.
+    """
+    width = 1 if verifier.chain_only else width
+    law = law or ("top" if config.temperature == 0 else verifier.laws[0])
+    parts: list[Acceptance] = []
+    for number, text in enumerate(texts):
+        total, count, expected = np.zeros(width), 0, True
+        rng = Seeded(config.seed + number)  # noise is keyed by position, so texts with one seed would share it
+        for start, p, q in rows_on_text(pair, text, config.target_sampling, config.draft_sampling):
+            chances, flipped = _tries(verifier, p, q, width, law, rng, start)
+            total, count, expected = total + chances, count + 1, expected and flipped
+        if count:
+            mean, none = tuple((total / count).tolist()), (None,) * width
+            parts.append(
+                Acceptance(
+                    mean, none, none, count, "expected" if expected else "counted",
+                    verifier.name, law, config.temperature, config.draft_temperature,
+                )
+            )  # fmt: skip
+        yield together(parts) if parts else None
+
+
+def together(parts: Sequence[Acceptance]) -> Acceptance:
+    """One rule's acceptance over several texts, each measured alone."""
+    counts = [part.positions for part in parts]
+    ranks = zip(*(part.acceptance for part in parts), strict=True)
+    hits = [[share * count for share, count in zip(shares, counts, strict=True)] for shares in ranks]
+    low, high = zip(*(share_interval(list(zip(row, counts, strict=True))) for row in hits), strict=True)
+    mean = tuple(min(1.0, sum(row) / sum(counts)) for row in hits)
+    method = "expected" if all(part.method == "expected" for part in parts) else "counted"
+    return replace(parts[0], acceptance=mean, low=low, high=high, positions=sum(counts), method=method)
+
+
+def rows_on_text(
+    pair: Pair, text: Sequence[int], target: Sampling, draft: Sampling
+) -> Iterator[tuple[int, np.ndarray, np.ndarray]]:
+    """(position, p, q) at every position of a text that counts, from one pass of each model.
+
+    The text is read as one chain below its first token, cut at the pair's context.
+    """
+    first, text = begin_of(text) - 1, list(text)[: pair.max_positions]
+    target_session, draft_session = pair.open(text[:1])
+    if draft_session is None:
+        raise ValueError("the pair must have a draft to measure acceptance; this one has none.")
+    tree = TokenTree(text[0])
+    for node, token in enumerate(text[1:-1]):
+        tree.add(node, token)
+    nodes = range(first, len(tree) if len(text) > 1 else 0)
+    if not nodes:
+        return
+    p, q = target_session.forward(tree, nodes), draft_session.forward(tree, nodes)
+    for row, node in enumerate(nodes):
+        yield node, probabilities(p[row], target), probabilities(q[row], draft)
+
+
+def _tries(
+    verifier: Verifier, p: np.ndarray, q: np.ndarray, width: int, law: str, rng: Randomness, start: int
+) -> tuple[np.ndarray, bool]:
+    """The chance of each of `width` children to be accepted at one position, and whether it came from coins."""
+    tree = TokenTree(0, start=start, law=law)
+    tree.draft_rows[0] = q
+    for token in draw_children(q, width, law, rng, tree.position(0)):
+        tree.add(0, token)
+    rows = _Star(p)
+    refusing = Refusing(rng)
+    verdict = verifier(tree, rows, refusing)
+    chances = np.zeros(width)
+    if not refusing.flips:
+        if verdict.path:
+            chances[verdict.path[0] - 1] = 1.0
+        return chances, False
+    reached = 1.0
+    for child, prob in enumerate(verdict.accept_prob[1:]):
+        chances[child] = reached * (prob or 0.0)
+        reached *= 1 - (prob or 0.0)
+    return chances, True
+
+
+class _Star(Rows):
+    """The rows of a star: p at the root; what follows a child does not matter, so it is p again."""
+
+    sampling = Sampling()  # of rows that are made already
+
+    def __init__(self, p: np.ndarray) -> None:
+        self.p = p
+
+    def __getitem__(self, node: int) -> np.ndarray:
+        return self.p
+
+
+def own_texts(pair: Pair, prompts: Sequence[str], config: RunConfig, progress: Progress = lambda done, of: None):
+    """The target's own continuations of prompts, as `Written` texts: what it is verified on when it is decoding.
+
+    Prompt `i` is continued with seed + i: with one seed for all, noise keyed by position would be the same in each.
+    """
+    texts = []
+    for done, prompt in enumerate(prompts, 1):
+        steps = speculate(pair, replace(config, prompt=prompt, seed=config.seed + done - 1).plainly())
+        given = pair.encode(prompt)
+        texts.append(Written([*given, *(token for step in steps for token in step.emitted)], len(given)))
+        progress(done, len(prompts))
+    return texts

@@ -1,0 +1,47 @@
+"""What can draft for a target besides a draft model, by the drafter's name: made from it, or found beside it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+from .eagle import load_layer
+from .early_exit import first_layers
+from .heads import load_heads
+from .selftest import check_tree_reading
+
+
+def _early_exit(pair: Any, layers: int) -> Any:
+    model = first_layers(pair.target, layers)
+    check_tree_reading("draft", model, pair.target)
+    return model
+
+
+def _medusa(pair: Any, heads: int) -> Any:
+    return load_heads(_folder(pair, "medusa"), pair.target, heads)
+
+
+def _eagle(pair: Any) -> Any:
+    return load_layer(_folder(pair, "eagle"), pair.target)
+
+
+def _folder(pair: Any, kind: str) -> Path:
+    """Where a target's trained drafters lie: in folders beside its own."""
+    if pair.beside is None:
+        raise ValueError(f"{kind} is looked for beside the target's folder; this target has none. Choose another.")
+    return pair.beside / kind
+
+
+DRAFTS: dict[str, Callable[..., Any]] = {"early-exit": _early_exit, "medusa": _medusa, "eagle": _eagle}
+
+
+def draft_model(pair: Any, kind: str, **parameters: Any) -> Any:
+    """An object whose `open(tokens, target)` makes a session that drafts for the pair's target.
+
+    Raises:
+        ValueError: if this pair has no such thing; the message says what to do.
+    """
+    if kind not in DRAFTS:
+        raise ValueError(f"drafter must be one of {', '.join(DRAFTS)} to be made from a target; got {kind!r}.")
+    return DRAFTS[kind](pair, **parameters)

@@ -1,0 +1,187 @@
+"""EAGLE's layer: from a hidden state and the next token's embedding to the next hidden state (Li et al. 2024).
+
+Its input at j is W [f_j ; e(t_{j+1})], its output a guess of f_{j+1}, of which the target's output head makes a row for
+the token after t_{j+1}. So what it reads at place j is the token at j + 1 of the text: its context is the text without
+its first token. Along the text f is the target's own; below the root it is the layer's guess at the parent. At a commit
+only the root, which was read with a true feature, stays in the cache; accepted tokens are read again with theirs.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import torch
+from safetensors.torch import save_file
+from torch import nn
+from transformers import LlamaConfig, LlamaForCausalLM
+
+from ..passes.cache import TreeCache
+from ..passes.direct import direct_forward
+from ..passes.session import HuggingFaceModel, HuggingFaceSession
+from ..tree import TokenTree
+from .heads import read_config, read_weights, width_of, write_config
+
+
+class EagleLayer(nn.Module):
+    """The joining matrix and a decoder layer with its final norm.
+
+    Args:
+        config: sizes of the layer, a Llama of one layer; its embeddings are the target's and not among the weights.
+    """
+
+    def __init__(self, config: LlamaConfig) -> None:
+        super().__init__()
+        self.join = nn.Linear(2 * config.hidden_size, config.hidden_size, bias=False)
+        lonely = LlamaConfig(**config.to_dict() | {"vocab_size": 1, "tie_word_embeddings": True})
+        self.llama = LlamaForCausalLM(lonely)
+        self.config = config
+
+    def forward(self, features: torch.Tensor, embeddings: torch.Tensor) -> torch.Tensor:
+        """Guesses [rows, m, width] of the features one place on, from features and the next tokens' embeddings."""
+        x = self.join(torch.cat([features, embeddings], dim=-1))
+        return self.llama.model(inputs_embeds=x, use_cache=False).last_hidden_state
+
+    def own_weights(self) -> dict[str, torch.Tensor]:
+        """What is trained and stored: all but the embeddings."""
+        return {
+            name: weights for name, weights in self.state_dict().items() if "embed" not in name and "lm_" not in name
+        }
+
+
+def layer_config(target: Any) -> LlamaConfig:
+    """The sizes of a layer for a target: one like its own, where the target is Llama-like."""
+    config = target.config.get_text_config()
+    width = target.get_output_embeddings().weight.shape[1]
+    return LlamaConfig(
+        hidden_size=width,
+        num_hidden_layers=1,
+        num_attention_heads=config.num_attention_heads,
+        num_key_value_heads=getattr(config, "num_key_value_heads", None) or config.num_attention_heads,
+        intermediate_size=getattr(config, "intermediate_size", None) or 4 * width,
+        max_position_embeddings=config.max_position_embeddings,
+        rms_norm_eps=getattr(config, "rms_norm_eps", 1e-6),
+        vocab_size=1,
+        bos_token_id=None,
+        eos_token_id=None,
+    )
+
+
+def begin_with_last_layer(layer: EagleLayer, target: Any) -> None:
+    """Start from the target's last layer and final norm where they are of the same kind, and hand the feature on."""
+    with torch.no_grad():
+        width = layer.config.hidden_size
+        layer.join.weight.zero_()
+        layer.join.weight[:, :width] = torch.eye(width)
+        layer.join.weight[:, width:] = torch.eye(width)
+        theirs = dict(target.base_model.named_parameters())
+        last = f"layers.{target.config.get_text_config().num_hidden_layers - 1}."
+        for name, ours in layer.llama.model.named_parameters():
+            given = theirs.get(name.replace("layers.0.", last))
+            if given is not None and given.shape == ours.shape and "embed" not in name:
+                ours.copy_(given)
+
+
+def save_layer(layer: EagleLayer, folder: Path) -> None:
+    """Write a folder that `load_layer` reads: weights in bfloat16."""
+    folder.mkdir(parents=True, exist_ok=True)
+    weights = {name: w.detach().to(torch.bfloat16).contiguous() for name, w in layer.own_weights().items()}
+    save_file(weights, folder / "model.safetensors")
+    c = layer.config
+    write_config(
+        folder, kind="eagle", width=c.hidden_size, heads=c.num_attention_heads, kv_heads=c.num_key_value_heads,
+        mlp=c.intermediate_size, positions=c.max_position_embeddings, eps=c.rms_norm_eps,
+    )  # fmt: skip
+
+
+def load_layer(folder: Path, target: HuggingFaceModel) -> EagleModel:
+    """The layer in a folder, ready to draft for a target.
+
+    Raises:
+        ValueError: if there is none, or it was made for another target.
+    """
+    facts = read_config(folder, "eagle", width_of(target))
+    config = LlamaConfig(
+        hidden_size=facts["width"], num_hidden_layers=1, num_attention_heads=facts["heads"],
+        num_key_value_heads=facts["kv_heads"], intermediate_size=facts["mlp"], rms_norm_eps=facts["eps"],
+        max_position_embeddings=facts["positions"], vocab_size=1, bos_token_id=None, eos_token_id=None,
+    )  # fmt: skip
+    layer = EagleLayer(config)
+    layer.load_state_dict(read_weights(folder, "eagle", facts["width"]), strict=False)
+    return EagleModel(target, layer)
+
+
+class EagleModel(HuggingFaceModel):
+    """A layer that reads features beside tokens, and the target's embeddings and output head around it."""
+
+    def __init__(self, target: HuggingFaceModel, layer: EagleLayer) -> None:
+        layer = layer.to(target.device, target.dtype).eval()
+        super().__init__(layer.llama, target.vocab_size, direct=direct_forward(layer.llama))
+        self.target, self.join = target, layer.join
+        self.embeddings = target.embeddings
+
+    def open(self, tokens: Sequence[int], target: HuggingFaceSession | None = None) -> EagleSession:
+        return EagleSession(self, tokens)
+
+    def guess(
+        self,
+        ids: Sequence[int],
+        given: torch.Tensor,
+        positions: Sequence[int],
+        hidden: Any,
+        cache: TreeCache,
+        rows: Sequence[int],
+    ) -> torch.Tensor:
+        """Guessed features [len(rows), width]; `given` are the features beside the tokens, [m, width]."""
+        with torch.inference_mode():
+            known = self._tensor(np.minimum(np.asarray(ids, dtype=np.int64), self.embeddings - 1))
+            embedded = self.target.model.get_input_embeddings()(known)
+            x = self.join(torch.cat([given.to(self.dtype), embedded], dim=-1))
+            places, keep = (self._tensor(np.asarray(index, dtype=np.int64)) for index in (positions, rows))
+            states = self.direct.states(x, places, self.mask(hidden), cache, keep)
+            cache.used += len(ids)
+        return states
+
+
+class EagleSession(HuggingFaceSession):
+    """The layer on one text; `take` gives it the target's features."""
+
+    def __init__(self, model: EagleModel, tokens: Sequence[int]) -> None:
+        self._true: list[torch.Tensor] = []  # the target's features of the text but its last token, in parts
+        self._guesses: dict[int, torch.Tensor] = {}  # node -> the guessed feature there
+        super().__init__(model, tokens[1:])
+
+    def take(self, features: torch.Tensor) -> None:
+        """The target's features of the tokens that were committed, but for the last, in order, [n, width]."""
+        self._true = [torch.cat([*self._true, features])]
+
+    def forward(self, tree: TokenTree, nodes: Sequence[int]) -> Any:
+        """Logits after each of `nodes`: a pass for each level among them, as a token's input is its parent's guess."""
+        nodes = [int(node) for node in nodes]
+        if tree is not self._tree or not self._slots.keys().isdisjoint(nodes):
+            self._forget()
+            self._tree = tree
+        levels: dict[int, list[int]] = {}
+        for node in self._unread(tree, nodes):
+            levels.setdefault(tree.depths[node], []).append(node)
+        for depth in sorted(levels):
+            super().forward(tree, levels[depth])
+        return self.model.target.logits_of(torch.stack([self._guesses[node] for node in nodes]))
+
+    def commit(self, tree: TokenTree, path: Sequence[int], emitted: Sequence[int]) -> None:
+        super().commit(tree, (), emitted)
+
+    def _forget(self) -> None:
+        super()._forget()
+        self._guesses = {}
+
+    def _ask(self, run, order, hidden, rows, features):
+        tree, (true,) = self._tree, self._true
+        given = [true[run.start : run.stop]]
+        given += [(self._guesses[tree.parents[node]] if node else true[self._base])[None] for node in order]
+        ids = self.context[run.start : run.stop] + [tree.tokens[node] for node in order]
+        positions = [*run, *(self._base + tree.depths[node] for node in order)]
+        states = self.model.guess(ids, torch.cat(given), positions, hidden, self.cache, rows)
+        self._guesses.update(zip(order, states, strict=False))  # none of a run alone

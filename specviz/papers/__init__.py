@@ -1,0 +1,121 @@
+"""The five sources, entry by entry: what each says, and the same question measured here.
+
+An entry is a module with an ENTRY; its numbers are measured by `measured`, kept by `store`, and shown by the tab Papers
+and by `python -m specviz papers`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from types import ModuleType
+from typing import Any, NamedTuple
+
+from ..protocols import Pair
+from . import dyspec, races, sequoia, store, survey, svip
+from .bench import Bench
+from .entry import DIFFERS, IMPOSSIBLE, REPRODUCED, Entry, Table, Verdict
+
+SOURCES: dict[str, ModuleType] = {
+    "sequoia": sequoia, "dyspec": dyspec, "svip": svip, "races": races, "survey": survey,
+}  # fmt: skip
+STATES = (REPRODUCED, DIFFERS, IMPOSSIBLE)
+UNREADABLE = Verdict(IMPOSSIBLE, "What was measured cannot be read; measure it again.")
+NOT_YET = Verdict(IMPOSSIBLE, "Not measured yet: run python -m specviz papers --measure.")
+
+
+class Found(NamedTuple):
+    """An entry with what is known of it: its data (None without a measurement), its verdict, and where that is from."""
+
+    source: str
+    entry: Entry
+    data: dict[str, Any] | None
+    verdict: Verdict
+    made: str
+
+
+def entries() -> list[tuple[str, Entry]]:
+    """(source, entry) of all entries, in the order of the page."""
+    return [(source, module.ENTRY) for source, part in SOURCES.items() for module in part.ENTRIES]
+
+
+def entry(source: str, name: str) -> Entry:
+    """One entry.
+
+    Raises:
+        ValueError: if there is none of that name.
+    """
+    for of, one in entries():
+        if (of, one.name) == (source, name):
+            return one
+    raise ValueError(f"There is no entry {str(name)[:40]!r} of {str(source)[:40]!r}.")
+
+
+def look(source: str, one: Entry) -> Found:
+    """An entry with its stored measurement."""
+    if one.measure is None:
+        return Found(source, one, None, one.told(None), "")
+    kept = store.read(source, one.name)
+    if kept is None:
+        return Found(source, one, None, NOT_YET, "")
+    return found(source, one, kept["data"], f"{one.how}, recorded with {kept['pair']} on {kept['machine']}")
+
+
+def found(source: str, one: Entry, data: dict[str, Any], made: str) -> Found:
+    """An entry with data, whatever they are from; data that an older version stored may not be readable any more."""
+    try:
+        one.shown(data)
+        return Found(source, one, data, one.told(data), made)
+    except (KeyError, IndexError, TypeError, ValueError, AttributeError):
+        return Found(source, one, None, UNREADABLE, made)
+
+
+def counts(looks: Sequence[Found]) -> dict[str, int]:
+    """How many entries have each status."""
+    return {state: sum(one.verdict.status == state for one in looks) for state in STATES}
+
+
+def measured(pair: Pair, source: str, name: str, tell: Callable[[str], None] = lambda sentence: None) -> dict[str, Any]:
+    """Measure one entry with a pair, as plain JSON data.
+
+    Raises:
+        ValueError: if there is no such entry, or it cannot be measured here.
+    """
+    one = entry(source, name)
+    if one.measure is None:
+        raise ValueError(one.told(None).sentence)
+    return store.plain(one.measure(Bench(pair, tell=tell)))
+
+
+def measure_all(
+    pair: Pair, only: Sequence[str] = (), again: bool = False, tell: Callable[[str], None] = lambda sentence: None
+) -> int:
+    """Measure entries and store them, sharing what they have in common; what is up to date is left as it is.
+
+    Args:
+        pair: the embedded pair.
+        only: names such as "sequoia" or "sequoia-table-8"; none means all.
+        again: measure also what was measured with these weights.
+        tell: is told what is being done.
+
+    Returns:
+        How many were measured.
+    """
+    chosen = [
+        (source, one)
+        for source, one in entries()
+        if one.measure and (not only or source in only or f"{source}-{one.name}" in only)
+    ]
+    todo = [(source, one) for source, one in chosen if again or not store.current(source, one.name)]
+    bench = Bench(pair)
+    for turn, (source, one) in enumerate(todo, 1):
+        head = f"{turn} of {len(todo)}, {source} {one.place}"
+        bench.tell = lambda sentence, head=head: tell(f"{head}: {sentence}")
+        bench.tell(one.title)
+        store.write(source, one.name, one.measure(bench), pair.info["name"])
+    return len(todo)
+
+
+__all__ = [
+    "DIFFERS", "IMPOSSIBLE", "REPRODUCED", "SOURCES", "STATES", "Entry", "Found", "Table", "counts", "entries", "entry",
+    "found", "look", "measure_all", "measured",
+]  # fmt: skip

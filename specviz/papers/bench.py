@@ -1,0 +1,223 @@
+"""What entries measure with: one pair, its texts, rows, runs, vectors and costs, each made once and shared by all.
+
+Whoever watches is told how far a measurement is, and may stop it there.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+from itertools import chain
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from ..builders import BUILDERS
+from ..compatibility import suited
+from ..config import Choice, RunConfig
+from ..decode import autoregress, run
+from ..measure.on_text import acceptance_vector, own_texts, rows_on_text
+from ..paths import HELD_OUT
+from ..protocols import Pair, TreeBuilder, Verifier
+from ..record import Trace
+from ..speed.clock import PROMPT, cost_table
+from ..speed.table import CostTable
+from ..speed.trials import Trial, trials
+from ..verifiers import VERIFIERS
+
+SIZES = (1, 2, 4, 8, 16, 32, 64, 96)  # nodes of the passes whose cost is measured
+
+
+class Row(NamedTuple):
+    """One position of a text: p and q after it, the token that follows, and where that stands."""
+
+    p: np.ndarray
+    q: np.ndarray
+    token: int
+    position: int
+
+
+@dataclass
+class Bench:
+    """A pair to measure with.
+
+    Args:
+        pair: the models.
+        texts_each, tokens: prompts of each kind that are continued, and by how many tokens.
+        seconds: how long the costs of this machine may be measured.
+        tell: is told a sentence on what is being done; it may raise to stop.
+    """
+
+    pair: Pair
+    texts_each: int = 4
+    tokens: int = 48
+    seconds: float = 25.0
+    tell: Callable[[str], None] = lambda sentence: None
+
+    def __post_init__(self) -> None:
+        self._kept: dict[Any, Any] = {}
+
+    def once(self, key: Any, make: Callable[[], Any]) -> Any:
+        """What `make` returns, made at the first call with this key."""
+        if key not in self._kept:
+            self._kept[key] = make()
+        return self._kept[key]
+
+    @cached_property
+    def kinds(self) -> dict[str, list[str]]:
+        """Prompts of each kind that training never saw."""
+        found = json.loads(HELD_OUT.read_text(encoding="utf-8"))
+        return {kind: prompts[: self.texts_each] for kind, prompts in found.items()}
+
+    @property
+    def prompts(self) -> list[str]:
+        """Prompts of all kinds in turn."""
+        return list(chain.from_iterable(zip(*self.kinds.values(), strict=True)))
+
+    def config(self, temperature: float, **more: Any) -> RunConfig:
+        """A configuration with this bench's length and seed."""
+        return RunConfig(
+            **{"prompt": PROMPT, "temperature": temperature, "max_new_tokens": self.tokens, "seed": 1} | more
+        )
+
+    def texts(self, temperature: float, **more: Any) -> list[tuple[list[int], int]]:
+        """The target's own continuations of the prompts, as token ids, and how many of them were the prompt."""
+
+        def make() -> list[tuple[list[int], int]]:
+            config, found = self.config(temperature, **more), []
+            for turn, prompt in enumerate(self.prompts):
+                self.tell(f"The target writes at temperature {temperature:g}: text {turn + 1} of {len(self.prompts)}.")
+                (text,) = own_texts(self.pair, [prompt], replace(config, seed=config.seed + turn))
+                found.append((text, len(self.pair.encode(prompt))))
+            return found
+
+        return self.once(("texts", temperature, *more.items()), make)
+
+    def rows(self, temperature: float, **more: Any) -> list[list[Row]]:
+        """Both models' rows at every token that the target wrote, text by text."""
+
+        def make() -> list[list[Row]]:
+            config, found = self.config(temperature, **more), []
+            for text, begin in self.texts(temperature, **more):
+                self.tell(f"Both models read at temperature {temperature:g}.")
+                rows = rows_on_text(self.pair, text, config.target_sampling, config.draft_sampling)
+                found.append([Row(p, q, text[at + 1], at + 1) for at, p, q in rows if at + 1 >= begin])
+            return found
+
+        return self.once(("rows", temperature, *more.items()), make)
+
+    def positions(self, temperature: float, **more: Any) -> list[Row]:
+        """The rows of all texts together."""
+        return list(chain.from_iterable(self.rows(temperature, **more)))
+
+    def vector(self, temperature: float, rule: str = "sequoia", width: int = 32, **more: Any) -> tuple[float, ...]:
+        """The acceptance vector of a rule on the target's own text."""
+
+        def make() -> tuple[float, ...]:
+            texts = [text for text, _ in self.texts(temperature, **more)]
+            self.tell(f"Acceptance of {VERIFIERS[rule].title} at temperature {temperature:g}.")
+            wide = min(width, self.pair.vocab_size)
+            found = acceptance_vector(self.pair, VERIFIERS[rule](), texts, self.config(temperature, **more), wide)
+            return found.acceptance
+
+        return self.once(("vector", temperature, rule, width, *more.items()), make)
+
+    def rule_for(self, builder: TreeBuilder, temperature: float) -> Verifier:
+        """The first rule of the menu that suits a builder."""
+        return VERIFIERS[suited(builder, VERIFIERS, temperature)]()
+
+    def runs(
+        self,
+        builder: TreeBuilder,
+        temperature: float,
+        rule: Verifier | None = None,
+        prompts: Sequence[str] | None = None,
+        **more: Any,
+    ) -> list[Trace]:
+        """Runs with a builder on the prompts, each with a seed of its own."""
+        rule = rule or self.rule_for(builder, temperature)
+        prompts = self.prompts if prompts is None else prompts
+
+        def make() -> list[Trace]:
+            found = []
+            for turn, prompt in enumerate(prompts):
+                self.tell(
+                    f"{builder.title} with {rule.title}, temperature {temperature:g}: {turn + 1} of {len(prompts)}."
+                )
+                config = self.config(temperature, prompt=prompt, builder=builder, verifier=rule, **more)
+                found.append(run(self.pair, replace(config, seed=config.seed + turn)))
+            return found
+
+        return self.once(("runs", _key(builder), _key(rule), temperature, tuple(prompts), *more.items()), make)
+
+    def plain(self, temperature: float, prompts: Sequence[str] | None = None, **more: Any) -> list[Trace]:
+        """Plain decoding of the same prompts with the same seeds."""
+        prompts = self.prompts if prompts is None else prompts
+
+        def make() -> list[Trace]:
+            found = []
+            for turn, prompt in enumerate(prompts):
+                self.tell(f"Plain decoding, temperature {temperature:g}: {turn + 1} of {len(prompts)}.")
+                config = self.config(temperature, prompt=prompt, **more)
+                found.append(autoregress(self.pair, replace(config, seed=config.seed + turn)))
+            return found
+
+        return self.once(("plain", temperature, tuple(prompts), *more.items()), make)
+
+    def cost(self) -> CostTable:
+        """What passes cost here."""
+
+        def make() -> CostTable:
+            self.tell("Timing passes of rising size.")
+            return cost_table(self.pair, self.config(0.8), sizes=SIZES, rounds=4, seconds=self.seconds)
+
+        return self.once("cost", make)
+
+    def timed(
+        self, builders: Mapping[str, TreeBuilder], temperature: float, rule: Verifier | None = None, count: int = 4
+    ) -> dict[str, Trial]:
+        """Builders of whole trees timed in turn against plain decoding, under one rule."""
+
+        def make() -> dict[str, Trial]:
+            found: Sequence[Trial] = ()
+            chosen = rule or self.rule_for(next(iter(builders.values())), temperature)
+            config = self.config(temperature, max_new_tokens=min(48, self.tokens))
+            for news in trials(self.pair, builders, chosen, config, self.prompts[:count]):
+                self.tell(f"Timing at temperature {temperature:g}: {news.done} of {news.of} runs.")
+                found = news.trials or found
+            return {trial.name: trial for trial in found}
+
+        key = tuple((name, _key(builder)) for name, builder in builders.items())
+        return self.once(("timed", key, temperature, rule and _key(rule), count), make)
+
+
+def tokens_per_pass(traces: Sequence[Trace]) -> float:
+    """Tokens written over passes of the target."""
+    return sum(len(trace.tokens) for trace in traces) / max(1, sum(len(trace.steps) for trace in traces))
+
+
+def seconds_per_token(traces: Sequence[Trace]) -> float:
+    """Seconds over tokens of all steps but the first of each run, which also reads the prompt."""
+    steps = [step for trace in traces for step in trace.steps[1:]]
+    return sum(step.seconds.total for step in steps) / max(1, sum(len(step.emitted) for step in steps))
+
+
+def speedup(traces: Sequence[Trace], plain: Sequence[Trace]) -> float:
+    """How many times faster than plain decoding the runs wrote; nan where nothing was timed."""
+    took = seconds_per_token(traces)
+    return seconds_per_token(plain) / took if took else float("nan")
+
+
+def drafted(traces: Sequence[Trace]) -> float:
+    """Mean number of drafted nodes of a step."""
+    sizes = [len(step.parents) - 1 for trace in traces for step in trace.steps]
+    return sum(sizes) / max(1, len(sizes))
+
+
+def _key(strategy: Any) -> str:
+    return json.dumps([strategy.name, Choice.of(strategy).parameters], default=str)
+
+
+__all__ = ["BUILDERS", "VERIFIERS", "Bench", "Row", "drafted", "seconds_per_token", "speedup", "tokens_per_pass"]

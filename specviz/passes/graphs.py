@@ -1,0 +1,217 @@
+"""Passes of fixed shape: padded to a bucket of nodes and a bucket of slots, and on a GPU replayed as CUDA graphs.
+
+A small pass on a GPU waits for its kernels to be launched one by one. Captured once, a pass is launched as a whole; but
+then it must read the same buffers at every replay and have one shape. So tokens, positions, slots and mask are copied
+into buffers of the bucket's size. Padding is token 0 that sees slot 0, and its keys and values go to the last slot of
+the block, which nobody sees.
+
+The function that is captured is the direct forward itself, and it runs as well without being captured: that is how it
+is checked, and what happens until a shape comes for the second time.
+"""
+
+from __future__ import annotations
+
+import logging
+import threading
+import weakref
+from bisect import bisect_left
+from collections import OrderedDict
+from collections.abc import Callable, Sequence
+
+import numpy as np
+import torch
+
+from .cache import TreeCache
+from .direct import DirectForward
+from .rows import push
+
+BUCKETS = (1, 2, 4, 8, 16, 32, 64, 128, 256, 512, 768)
+SLOTS = 256  # the least step between two buckets of slots
+KEPT = 32  # passes that are kept; the one not used for longest goes first
+
+Run = Callable[[], torch.Tensor]
+
+
+class StaticPass:
+    """The forward pass over `width` tokens that attend to the first `length` slots of a block.
+
+    Args:
+        direct: the forward pass.
+        block: keys and values, [2 * layers, 1, heads, slots, width of a head]; the last slot is for padding.
+        width: tokens, padding included.
+        length: slots they may see, fewer than the block has.
+
+    Attributes:
+        run: computes the logits [width, V] of what is in the buffers; a replay of it once `captured`.
+    """
+
+    def __init__(self, direct: DirectForward, block: torch.Tensor, width: int, length: int) -> None:
+        self.direct, self.block, self.width, self.length = direct, block, width, length
+        self.used = 0  # what a forward asks of a cache: the mask speaks for all slots
+        self.numbers = torch.zeros((4, width), dtype=torch.int64, device=block.device)  # ids, positions, slots, rows
+        self.hidden = torch.zeros((width, length), dtype=torch.bool, device=block.device)
+        self.run: Run = self._forward
+        self.captured = False
+
+    def fill(
+        self, ids: Sequence[int], positions: Sequence[int], hidden: np.ndarray | None, used: int, rows: Sequence[int]
+    ) -> None:
+        """Put one pass into the buffers; arguments as for `StaticPasses`, `used` the slots in use before it."""
+        m = len(ids)
+        numbers = np.zeros((4, self.width), dtype=np.int64)
+        numbers[2] = self.block.shape[3] - 1
+        numbers[0, :m], numbers[1, :m], numbers[2, :m] = ids, positions, range(used, used + m)
+        numbers[3, : len(rows)] = rows
+        mask = np.ones((self.width, self.length), dtype=bool)
+        mask[m:, 0] = False
+        # Without a mask of its own a pass is causal.
+        mask[:m, : used + m] = ~np.tri(m, used + m, used, dtype=bool) if hidden is None else hidden
+        self.numbers.copy_(push(numbers, self.numbers.device))
+        self.hidden.copy_(push(mask, self.hidden.device))
+
+    def _forward(self) -> torch.Tensor:
+        ids, positions, _, rows = self.numbers
+        dtype = self.block.dtype
+        mask = torch.zeros(self.hidden.shape, dtype=dtype, device=self.block.device)
+        mask.masked_fill_(self.hidden, torch.finfo(dtype).min)
+        return self.direct(ids, positions, mask[None, None], self, rows)
+
+    def update(self, keys: torch.Tensor, values: torch.Tensor, layer: int) -> tuple[torch.Tensor, torch.Tensor]:
+        """Write one layer's keys and values into their slots and return those in sight, as views."""
+        slots = self.numbers[2]
+        both = self.block[2 * layer : 2 * layer + 2]
+        for held, new in zip(both, (keys, values), strict=True):
+            held.index_copy_(2, slots, new)
+        return both[0, :, :, : self.length], both[1, :, :, : self.length]
+
+
+class StaticPasses:
+    """The passes of one model over a block of its own, which one text at a time may use as its cache.
+
+    Args:
+        direct: the model's forward pass.
+        capture: turns a pass into its replay, None to run passes as they are; a pass is captured when its shape comes
+            for the second time.
+    """
+
+    def __init__(self, direct: DirectForward, capture: Callable[[Run], Run] | None = None) -> None:
+        self.direct, self.capture = direct, capture
+        self.passes: OrderedDict[tuple[int, int], StaticPass] = OrderedDict()
+        self._block: torch.Tensor | None = None
+        self._owner: weakref.ref[TreeCache] | None = None
+        self._lending = threading.Lock()  # two threads that decode with one model may ask at the same moment
+        self._off = False
+
+    def __call__(
+        self,
+        ids: Sequence[int],
+        positions: Sequence[int],
+        hidden: np.ndarray | None,
+        cache: TreeCache,
+        rows: Sequence[int],
+    ) -> torch.Tensor | None:
+        """Logits [len(rows), V], as `HuggingFaceModel.read` asks for them; None where that must be done without.
+
+        Args:
+            ids, positions: the tokens to read and where they stand in the text, [m].
+            hidden: which slots each token must not see, bool [m, slots in use + m]; None for a plain causal run.
+            cache: where keys and values are.
+            rows: which of the m tokens need logits.
+        """
+        m, end = len(ids), cache.used + len(ids)
+        prompt = hidden is None and cache.used == 0 and m > 1  # read once, and causal kernels are faster
+        if self._off or prompt or m > BUCKETS[-1] or cache.depth != len(self.direct.layers):
+            return None
+        shape = BUCKETS[bisect_left(BUCKETS, m)], slots_bucket(end)
+        try:
+            if not self._lend(cache, shape[1]):
+                return None
+            found = self._find(shape, lambda one: one.fill(ids, positions, hidden, cache.used, rows))
+        except RuntimeError as error:  # no memory, or an operation that cannot be captured
+            self._give_up(error)
+            return None
+        return found.run()[: len(rows)].clone()  # the next pass of this shape writes over its result
+
+    def _find(self, shape: tuple[int, int], fill: Callable[[StaticPass], None]) -> StaticPass:
+        """The filled pass of a shape, made when it comes first and captured when it comes again."""
+        found = self.passes.get(shape)
+        again = found is not None
+        if not again:
+            if len(self.passes) >= KEPT:
+                self.passes.popitem(last=False)
+            found = self.passes[shape] = StaticPass(self.direct, self._block, *shape)
+        self.passes.move_to_end(shape)
+        fill(found)
+        if again and self.capture and not found.captured:
+            found.run, found.captured = self.capture(found.run), True
+        return found
+
+    def _lend(self, cache: TreeCache, length: int) -> bool:
+        """Make this block the cache's, with more than `length` slots; False while it is that of another text."""
+        with self._lending:
+            return self._lent(cache, length)
+
+    def _lent(self, cache: TreeCache, length: int) -> bool:
+        owner = self._owner and self._owner()
+        if owner is not None and owner is not cache:
+            return False
+        theirs, large = cache._block, self._block is not None and self._block.shape[3] > length
+        if large and theirs is self._block:
+            return True
+        if not large:
+            slots = max(length, 2 * self._block.shape[3] if self._block is not None else 4 * SLOTS) + 1
+            heads, width, weights = self.direct.kv_heads, self.direct.width, self.direct.embed
+            self.passes.clear()  # they point to the old one
+            block = weights.new_zeros(2 * cache.depth, 1, heads, slots, width)
+        else:
+            block = self._block.zero_()
+        if theirs is not None:
+            block[:, :, :, : cache.used] = theirs[:, :, :, : cache.used]
+        self._block = cache._block = block
+        self._owner = weakref.ref(cache)
+        return True
+
+    def _give_up(self, error: Exception) -> None:
+        first = " ".join(str(error).split())[:200] or type(error).__name__
+        logging.getLogger(__name__).warning("Passes run without CUDA graphs from here on: %s", first)
+        self._off = True
+        self.passes.clear()
+
+
+def slots_bucket(slots: int) -> int:
+    """`slots` rounded up: a quarter of them is padding at most, beyond the first few."""
+    step = max(SLOTS, 1 << max(0, slots.bit_length() - 3))
+    return -(-slots // step) * step
+
+
+def static_passes(direct: DirectForward | None) -> StaticPasses | None:
+    """The static passes of a model on a GPU, not captured yet; None where they would bring nothing."""
+    return StaticPasses(direct) if direct is not None and direct.embed.is_cuda else None
+
+
+def cuda_graphs(device: torch.device) -> Callable[[Run], Run]:
+    """A `capture` for `StaticPasses`: all its graphs share one pool of memory, as no two of them run at once."""
+    pool = torch.cuda.graph_pool_handle()
+
+    def capture(run: Run) -> Run:
+        with torch.cuda.device(device):
+            here, side = torch.cuda.current_stream(), torch.cuda.Stream()
+            side.wait_stream(here)
+            with torch.cuda.stream(side):  # a first run may allocate and choose kernels, which a capture must not
+                for _ in range(3):
+                    wanted = run()
+            here.wait_stream(side)
+            graph = torch.cuda.CUDAGraph()
+            with torch.cuda.graph(graph, pool=pool, capture_error_mode="thread_local"):
+                result = run()
+            graph.replay()
+            if not (result - wanted).abs().max() <= 0.05 * wanted.abs().max():
+                raise RuntimeError("a replayed pass gave other logits than the pass it was captured from")
+
+        def replay() -> torch.Tensor:
+            graph.replay()
+            return result
+
+        return replay
+
+    return capture

@@ -1,0 +1,186 @@
+"""Logits that stay on the device that computed them: what is read of them is pulled, a level or a row at a time.
+
+A walk reads at most depth + 1 of a tree's rows, and with a vocabulary of 150 000 tokens and a GPU moving all of them
+costs more than the pass. Softmax, top-k and top-p run where the logits are, in float64; the arithmetic of residuals is
+numpy's, on the rows that were pulled. `pull` is the only way to the host, and the only place that waits for a device.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+import torch
+
+from ..distributions import NOTHING, Ranked, Rows, Sampling, check_finite
+
+RANKED = 32  # first tokens that come with a row
+AT_ONCE = 64  # rows that are sorted at a time: bounds the memory that top-p takes
+
+
+def push(array: np.ndarray, device: torch.device) -> torch.Tensor:
+    """An array on a device, without waiting for the device."""
+    tensor = torch.from_numpy(array)
+    if device.type == "cuda":
+        return tensor.pin_memory().to(device, non_blocking=True)
+    return tensor.to(device)
+
+
+def pull(tensor: torch.Tensor) -> np.ndarray:
+    """A tensor on the host in one transfer, which waits until the device is done."""
+    if not tensor.is_cuda:
+        return tensor.cpu().numpy()
+    here = tensor.to("cpu", non_blocking=True)  # into pinned memory
+    wait(tensor)
+    return here.numpy()
+
+
+def wait(tensor: torch.Tensor) -> None:
+    """Wait until the device has done what it was given."""
+    if tensor.is_cuda:
+        torch.cuda.current_stream(tensor.device).synchronize()
+
+
+class DeviceLogits:
+    """The logits of one pass on the device; numpy code that takes them for an array pulls them.
+
+    Args:
+        logits: [n, V'], of any precision.
+        width: V, the width they are to have: fewer columns are padded with -inf, more are cut.
+    """
+
+    def __init__(self, logits: torch.Tensor, width: int) -> None:
+        missing = width - logits.shape[1]
+        if missing > 0:
+            logits = torch.nn.functional.pad(logits, (0, missing), value=-torch.inf)
+        self.tensor = logits[:, :width]
+        self.shape = tuple(self.tensor.shape)
+        self.dtype = np.dtype(np.float32)
+
+    def __len__(self) -> int:
+        return self.shape[0]
+
+    def __getitem__(self, index) -> np.ndarray:
+        """Float32 logits of one node [V], or of what else numpy takes for an index."""
+        if isinstance(index, int | np.integer):
+            return pull(self.tensor[int(index)].float())
+        return np.asarray(self)[index]
+
+    def __array__(self, dtype=None, copy=None) -> np.ndarray:
+        return pull(self.tensor.float()).astype(dtype or np.float32, copy=False)
+
+    def at(self, nodes: Sequence[int]) -> torch.Tensor:
+        """The logits after `nodes`, on the device, [len(nodes), V]."""
+        if list(nodes) == list(range(len(nodes))):
+            return self.tensor[: len(nodes)]
+        return self.tensor[push(np.asarray(nodes, dtype=np.int64), self.tensor.device)]
+
+    def wait(self) -> None:
+        """Wait until they are there."""
+        wait(self.tensor)
+
+    def rows(self, sampling: Sampling, ahead: int = 1) -> DeviceRows:
+        """Their probability rows, the first `ahead` of them pulled at once."""
+        return DeviceRows(self, sampling, ahead)
+
+
+class DeviceRows(Rows):
+    """Probability rows of logits on a device.
+
+    The transfer that ends the pass brings what is read first in any case: the rows of the first `ahead` nodes, and at
+    temperature 0 the most probable token after every node.
+
+    Args:
+        logits: of one pass.
+        sampling: how a row is post-processed.
+        ahead: how many rows come at once.
+    """
+
+    def __init__(self, logits: DeviceLogits, sampling: Sampling, ahead: int) -> None:
+        super().__init__(logits, sampling)
+        if sampling.temperature == 0:
+            highest, best = logits.tensor.max(dim=1)
+            both = pull(torch.stack([highest.double(), best.double()]))  # whole numbers, exact in float64
+            check_finite(both[0])
+            self._best = both[1].astype(np.int64)
+        else:
+            self._rows.update(enumerate(pull_ranked(probabilities(logits.at(range(ahead)), sampling))))
+
+    def __getitem__(self, node: int) -> np.ndarray:
+        if node not in self._rows:
+            if self.sampling.temperature == 0:
+                self._rows[node] = np.zeros(self.logits.shape[1])
+                self._rows[node][self._best[node]] = 1.0
+            else:
+                (self._rows[node],) = pull_ranked(probabilities(self.logits.tensor[node : node + 1], self.sampling))
+        return self._rows[node]
+
+    def every(self) -> list[np.ndarray]:
+        return [self[node] for node in range(len(self))]
+
+    def of(self, nodes: Sequence[int], tokens: Sequence[int], plain: bool = False) -> list[float]:
+        """As for any rows; gathered on the device, in one transfer."""
+        sampling = Sampling() if plain else self.sampling
+        if not nodes:
+            return []
+        if sampling.temperature == 0:
+            return [float(self._best[node] == token) for node, token in zip(nodes, tokens, strict=True)]
+        inner = sorted(set(nodes))
+        place = {node: i for i, node in enumerate(inner)}
+        above, tokens = (
+            push(np.asarray(index, dtype=np.int64), self.logits.tensor.device)
+            for index in ([place[node] for node in nodes], tokens)
+        )
+        logits = self.logits.at(inner)
+        if sampling.plain:
+            logits = logits.float() / sampling.temperature
+            found = pull((logits[above, tokens] - torch.logsumexp(logits, dim=1)[above]).exp())
+        else:
+            rows = torch.cat([probabilities(part, sampling) for part in logits.split(AT_ONCE)])
+            found = pull(rows[above, tokens])
+        check_finite(found)
+        return found.tolist()
+
+    def of_both(self, nodes: Sequence[int], tokens: Sequence[int]) -> tuple[list[float], list[float]]:
+        """As for any rows: two gathers on the device, no whole row comes over."""
+        return self.of(nodes, tokens), self.of(nodes, tokens, plain=True)
+
+
+def pull_ranked(rows: torch.Tensor) -> list[Ranked]:
+    """Rows [n, V] on the host in one transfer, with the tokens that come first in each.
+
+    So the children of a whole level that are drawn by rank cost one call on the device.
+    """
+    width = rows.shape[1]
+    first = rows.topk(min(RANKED + 1, width), dim=1).indices
+    both = pull(torch.cat([rows, first.to(rows.dtype)], dim=1))  # whole numbers, exact in float64
+    check_finite(both[:, 0])  # a row of logits with NaN or infinity is NaN throughout
+    first = both[:, width:].astype(np.int64)
+    values = np.take_along_axis(both, first, axis=1)
+    order = np.lexsort((first, -values), axis=1)
+    first, values = np.take_along_axis(first, order, axis=1), np.take_along_axis(values, order, axis=1)
+    # Of tokens as probable as the last one there may be more, with lower ids.
+    sure = (values > values[:, -1:]).sum(axis=1) if first.shape[1] < width else [width] * len(both)
+    found = list(both[:, :width].view(Ranked))
+    for row, tokens, count in zip(found, first.tolist(), sure, strict=True):
+        row.ranked = tokens[:count]
+    return found
+
+
+def probabilities(logits: torch.Tensor, sampling: Sampling) -> torch.Tensor:
+    """`distributions.probabilities` of many rows where they are, float64 [n, V]; the temperature is above 0."""
+    row = logits.double()
+    row = ((row - row.amax(dim=1, keepdim=True)) / sampling.temperature).exp_()
+    row.masked_fill_(row < NOTHING, 0.0)
+    row /= row.sum(dim=1, keepdim=True)
+    if sampling.plain:
+        return row
+    falling, order = row.sort(dim=1, descending=True, stable=True)
+    if sampling.top_k is not None:
+        falling[:, sampling.top_k :] = 0.0
+    if sampling.top_p < 1:
+        mass = falling.cumsum(dim=1)
+        # A token is kept while those before it have not reached the threshold, so the one that crosses it stays.
+        falling[:, 1:].masked_fill_(mass[:, :-1] >= sampling.top_p * mass[:, -1:], 0.0)
+    falling /= falling.sum(dim=1, keepdim=True)
+    return torch.zeros_like(row).scatter_(1, order, falling)

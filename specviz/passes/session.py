@@ -1,0 +1,295 @@
+"""transformers models that read token trees: one pass over any nodes, and a commit that keeps the accepted path.
+
+A pass reads, in this order, committed tokens that the model has not read yet (a causal run: the prompt at first,
+later the last accepted token where it was a leaf), ancestors that it has not read, and the nodes asked for. Every
+node sits in its own slot of the cache; a mask lets it attend to the text, its ancestors and itself, and its position
+is the length of the text plus its depth, whatever its slot.
+"""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Sequence
+
+import numpy as np
+import torch
+
+from ..tree import TokenTree
+from .cache import TreeCache
+from .direct import DirectForward, direct_forward
+from .graphs import cuda_graphs, static_passes
+from .offload import SpreadCache, computing_device, layer_devices
+from .rows import DeviceLogits, push
+
+RUN = 512  # committed tokens read in one pass before the tree joins in: bounds the size of the mask
+
+
+class HuggingFaceModel:
+    """Weights of a causal language model, shared by all sessions that read with it.
+
+    Args:
+        model: a transformers model whose attention is "sdpa" or "eager".
+        vocab_size: V, the width of the rows it is to give: fewer logits are padded with -inf, more are cut.
+        layers: how many attention layers it has, where that is not what its configuration says.
+        direct: its forward pass without transformers' overhead, where that has been made already.
+
+    Raises:
+        ValueError: if its kind of attention takes no tree mask.
+    """
+
+    def __init__(
+        self,
+        model: torch.nn.Module,
+        vocab_size: int | None = None,
+        layers: int | None = None,
+        direct: DirectForward | None = None,
+    ) -> None:
+        config = model.config.get_text_config()
+        if config._attn_implementation not in ("sdpa", "eager"):
+            raise ValueError(
+                f"attention must be sdpa or eager, which take a tree mask; got {config._attn_implementation}. "
+                'Load the model with attn_implementation="sdpa".'
+            )
+        self.model = model.eval()
+        self.device, self.dtype = computing_device(model), model.dtype
+        self.embeddings = model.get_input_embeddings().weight.shape[0]
+        self.vocab_size = vocab_size or model.get_output_embeddings().weight.shape[0]
+        self.layers = layers or config.num_hidden_layers
+        self.spread = len(layer_devices(model)) > 1
+        self.direct = direct or direct_forward(model)
+        self.static = static_passes(self.direct)  # on a GPU: passes of fixed shape, which can be captured
+        self.lazy = self.device.type == "cuda"  # whether logits stay where they are until they are read
+        self._selects = "logits_to_keep" in inspect.signature(model.forward).parameters
+
+    def open(self, tokens: Sequence[int], target: HuggingFaceSession | None = None) -> HuggingFaceSession:
+        """A session that starts with `tokens`; `target` is the target's where this model drafts for it."""
+        return HuggingFaceSession(self, tokens)
+
+    def new_cache(self) -> TreeCache:
+        """An empty cache for one text."""
+        return SpreadCache(self.layers) if self.spread else TreeCache(self.layers)
+
+    def capture_graphs(self) -> None:
+        """From now on replay passes of fixed shape as CUDA graphs, where the model has such passes."""
+        if self.static is not None:
+            self.static.capture = cuda_graphs(self.device)
+
+    def leave_to_transformers(self) -> None:
+        """From now on every pass is transformers' own."""
+        self.direct = self.static = None
+
+    def read(
+        self,
+        ids: Sequence[int],
+        positions: Sequence[int],
+        hidden: np.ndarray | None,
+        cache: TreeCache | None,
+        rows: Sequence[int],
+        features: list[torch.Tensor] | None = None,
+    ) -> np.ndarray | DeviceLogits:
+        """One forward pass.
+
+        Args:
+            ids, positions: the tokens to read and where they stand in the text, [m].
+            hidden: which slots each token must not see, bool [m, slots in use + m]; None for a plain causal run.
+            cache: where keys and values are; None reads without one.
+            rows: which of the m tokens need logits.
+            features: where to put the last hidden states after the final norm at `rows`, [len(rows), width].
+
+        Returns:
+            Logits after those tokens, float32 [len(rows), V], on a GPU pulled when they are read.
+        """
+        # A vocabulary larger than this model's: a token it cannot know is read as the last one it knows.
+        ids = np.minimum(np.asarray(ids, dtype=np.int64), self.embeddings - 1)
+        with torch.inference_mode():
+            logits = None
+            if self.static is not None and cache is not None and features is None:
+                logits = self.static(ids, positions, hidden, cache, rows)
+            if logits is None:
+                logits = self._pass(ids, positions, hidden, cache, rows, features)
+            if cache is not None:
+                cache.used += len(ids)
+            return self.handed_over(logits)
+
+    def logits_of(self, states: torch.Tensor) -> np.ndarray | DeviceLogits:
+        """Logits of last hidden states after the final norm, [n, width], by the output head; as `read` returns them."""
+        with torch.inference_mode():
+            return self.handed_over(self.direct.head(states) if self.direct else self._head(states))
+
+    def _head(self, states: torch.Tensor) -> torch.Tensor:
+        return self.model.get_output_embeddings()(states)
+
+    def handed_over(self, logits: torch.Tensor) -> np.ndarray | DeviceLogits:
+        """Logits as rows are made of them: on the host, or on a GPU to be pulled, `vocab_size` of them."""
+        if self.lazy:
+            return DeviceLogits(logits, self.vocab_size)
+        logits = logits.float().cpu().numpy()
+        missing = self.vocab_size - logits.shape[1]
+        if missing > 0:
+            return np.pad(logits, ((0, 0), (0, missing)), constant_values=-np.inf)
+        return logits[:, : self.vocab_size]
+
+    def _pass(self, ids, positions, hidden, cache, rows, features=None) -> torch.Tensor:
+        """The pass itself, logits [len(rows), V']; arguments as for `read`."""
+        keep = None if list(rows) == list(range(len(ids))) else self._tensor(np.asarray(rows, dtype=np.int64))
+        arguments = {}
+        if hidden is not None:
+            arguments["attention_mask"] = self.mask(hidden)
+        if self._selects and keep is not None:
+            arguments["logits_to_keep"] = keep
+        ids, positions = self._tensor(ids), self._tensor(np.asarray(positions, dtype=np.int64))
+        if self.direct is not None and cache is not None:
+            states = self.direct.states(ids, positions, arguments.get("attention_mask"), cache, keep)
+            if features is not None:
+                features.append(states)
+            return self.direct.head(states)
+        if features is not None:  # what the output head is given
+            head = self.model.get_output_embeddings()
+            hook = head.register_forward_pre_hook(lambda _, given: features.append(given[0][0]))
+        logits = self.model(
+            input_ids=ids[None], position_ids=positions[None], past_key_values=cache,
+            use_cache=cache is not None, **arguments,
+        ).logits[0]  # fmt: skip
+        if features is not None:
+            hook.remove()
+            features[-1] = features[-1] if keep is None or self._selects else features[-1][keep]
+        return logits if keep is None or self._selects else logits[keep]
+
+    def mask(self, hidden: np.ndarray | None) -> torch.Tensor | None:
+        """The additive mask of `hidden`, [1, 1, m, slots]."""
+        if hidden is None:
+            return None
+        mask = torch.zeros((1, 1, *hidden.shape), dtype=self.dtype, device=self.device)
+        return mask.masked_fill_(self._tensor(hidden), torch.finfo(self.dtype).min)
+
+    def no_features(self) -> torch.Tensor:
+        """The features of no token at all, [0, width]."""
+        return torch.empty(0, self.model.get_output_embeddings().weight.shape[1], dtype=self.dtype, device=self.device)
+
+    def _tensor(self, array: np.ndarray) -> torch.Tensor:
+        return push(array, self.device)
+
+
+class HuggingFaceSession:
+    """One model reading one text and the tree that is tried after it.
+
+    Args:
+        model: the weights.
+        tokens: the text so far, at least one token.
+        cache: where to keep what it reads; a cache of its own by default.
+    """
+
+    def __init__(self, model: HuggingFaceModel, tokens: Sequence[int], cache: TreeCache | None = None) -> None:
+        self.model = model
+        self.context = list(tokens)
+        self.cache = model.new_cache() if cache is None else cache
+        self._read = 0  # tokens of the context that the cache holds; never the last, which is the root of the tree
+        self._watched: list[torch.Tensor] | None = None  # the features of the passes over this tree, if they are kept
+        self._rows: list[int] = []  # their nodes
+        self._sees = np.zeros((64, 64), dtype=bool)  # [slot, slot] of the tree: its row may attend to its column
+        self._forget()
+
+    @property
+    def _base(self) -> int:
+        """Slot and position of the root: the committed tokens before it."""
+        return len(self.context) - 1
+
+    def _forget(self) -> None:
+        """Drop the tree that was read."""
+        self._tree = None
+        self._rows, self._watched = [], None if self._watched is None else []
+        self._slots: dict[int, int] = {}  # node -> its slot, counted from the root's
+
+    def forward(self, tree: TokenTree, nodes: Sequence[int]) -> np.ndarray | DeviceLogits:
+        """Logits after each of `nodes`, float32 [len(nodes), V], in one pass."""
+        nodes = [int(node) for node in nodes]
+        if tree is not self._tree or not self._slots.keys().isdisjoint(nodes):
+            # Another tree, or rows asked for twice: read it afresh, so that no node ever has two slots.
+            self._forget()
+            self._tree = tree
+        self.cache.used = self._read + len(self._slots)
+        base = self._base
+        while base - self._read > RUN:
+            self._read_run(self._read + RUN)
+        run = range(self._read, base)
+        order = self._unread(tree, nodes)
+        hidden = self._hidden(tree, order, run)
+        place = {node: len(run) + i for i, node in enumerate(order)}
+        logits = self._ask(run, order, hidden, [place[node] for node in nodes], self._watched)
+        self._rows += nodes if self._watched is not None else []
+        self._read = base
+        return logits
+
+    def commit(self, tree: TokenTree, path: Sequence[int], emitted: Sequence[int]) -> None:
+        """Append `emitted` to the context and keep what was read of it: the root and the nodes of `path`."""
+        base, kept = self._base, []
+        if tree is self._tree:
+            for node in (0, *path)[: len(emitted)]:
+                if node not in self._slots:
+                    break
+                kept.append(base + self._slots[node])
+            with torch.inference_mode():
+                self.cache.keep(kept, base)
+            self._read = base + len(kept)
+        self.context.extend(emitted)
+        self._forget()
+
+    def watch(self) -> torch.Tensor:
+        """Read the context but its last token, return the features there, [n - 1, width], and keep them from now on."""
+        found: list[torch.Tensor] = []
+        while self._read < self._base:
+            self._read_run(min(self._base, self._read + RUN), found)
+        self._watched = []
+        return torch.cat(found) if found else self.model.no_features()
+
+    def features(self, nodes: Sequence[int]) -> torch.Tensor:
+        """The features at `nodes` of the tree that was read last, [len(nodes), width]; `watch` comes first."""
+        place = {node: i for i, node in enumerate(self._rows)}
+        return torch.cat(self._watched)[push(np.array([place[node] for node in nodes]), self.model.device)]
+
+    def _read_run(self, end: int, features: list[torch.Tensor] | None = None) -> None:
+        """Read committed tokens up to `end` in a causal pass of their own."""
+        span = range(self._read, end)
+        rows = [len(span) - 1] if features is None else list(range(len(span)))
+        self._ask(span, [], None, rows, features)
+        self._read = end
+
+    def _ask(self, run, order, hidden, rows, features) -> np.ndarray | DeviceLogits:
+        """One pass over the committed tokens in `run`, then the nodes in `order`; the rest as for a model's `read`."""
+        ids = self.context[run.start : run.stop] + [self._tree.tokens[node] for node in order]
+        positions = [*run, *(self._base + self._tree.depths[node] for node in order)]
+        return self.model.read(ids, positions, hidden, self.cache, rows, features)
+
+    def _unread(self, tree: TokenTree, nodes: list[int]) -> list[int]:
+        """The nodes that a pass must read, parents first: those asked for and their unread ancestors."""
+        need = set(nodes)
+        for node in nodes:
+            node = tree.parents[node]
+            while node >= 0 and node not in self._slots and node not in need:
+                need.add(node)
+                node = tree.parents[node]
+        return sorted(need)
+
+    def _hidden(self, tree: TokenTree, order: list[int], run: range) -> np.ndarray | None:
+        """Give the nodes in `order` their slots behind `run`; the mask of the pass.
+
+        None where plain causal reading does the same.
+        """
+        first = len(self._slots)
+        end = first + len(order)
+        if end > len(self._sees):
+            grown = np.zeros((2 * end, 2 * end), dtype=bool)
+            grown[:first, :first] = self._sees[:first, :first]
+            self._sees = grown
+        sees = self._sees
+        for slot, node in enumerate(order, first):
+            sees[slot] = sees[self._slots[tree.parents[node]]] if node else False
+            sees[slot, slot] = True
+            self._slots[node] = slot
+        tree_rows = sees[first:end, :end]
+        if self.cache.used == 0 and np.array_equal(tree_rows, np.tri(end, dtype=bool)):
+            return None
+        hidden = np.zeros((len(run) + len(order), self._base + end), dtype=bool)
+        hidden[: len(run)] = np.arange(hidden.shape[1]) > np.array(run, dtype=int)[:, None]
+        np.logical_not(tree_rows, out=hidden[len(run) :, self._base :])
+        return hidden if hidden.any() else None

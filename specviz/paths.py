@@ -1,0 +1,27 @@
+"""Where the files are that specviz ships: models, recordings, vectors, what the browser gets. Nothing else knows it."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+HERE = Path(__file__).resolve().parent
+# An installed package carries its files inside; in a checkout they lie beside it.
+ASSETS = next((folder for folder in (HERE / "assets", HERE.parent / "assets") if folder.is_dir()), HERE / "assets")
+PAIR = ASSETS / "pair"
+ACCEPTANCE = ASSETS / "acceptance"
+TRACES = ASSETS / "traces"
+PAPERS = ASSETS / "papers"
+WEB = ASSETS / "web"  # what the browser gets: scripts, styles, templates
+CURVES = ASSETS / "curves.json"
+TALES = ASSETS / "library" / "tales.txt"
+PUBLISHED = ASSETS / "published.json"
+HELD_OUT = HERE / "training" / "prompts.json"
+
+
+def asset(name: str) -> str:
+    """The text of a file that the browser gets.
+
+    Args:
+        name: of the file, "stage/stage.html" say.
+    """
+    return (WEB / name).read_text(encoding="utf-8")

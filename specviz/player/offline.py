@@ -1,0 +1,33 @@
+"""A run as one HTML file that plays with no server and no network: the demo's own stage around a recorded run."""
+
+from __future__ import annotations
+
+import html
+
+from ..paths import asset
+from ..record import Trace
+from .payload import recorded_message
+from .web import joined
+
+# Nothing may be fetched, not even by a hostile text that found a way in; pictures may be saved from the page.
+POLICY = "default-src 'none'; style-src 'unsafe-inline'; script-src 'unsafe-inline'; img-src data: blob:"
+
+
+def offline_page(trace: Trace) -> str:
+    """The whole page as text.
+
+    Args:
+        trace: the run; all of its text travels as JSON and reaches the page as text nodes only.
+    """
+    style = asset("page/style.css") + asset("page/offline.css")
+    script = f"{joined('offline.js')}offline.play(document.body);\n"
+    title = html.escape(trace.prompt_text[:60])
+    return (
+        '<!doctype html>\n<html lang="en"><head><meta charset="utf-8">\n'
+        f'<meta http-equiv="Content-Security-Policy" content="{POLICY}">\n'
+        '<meta name="viewport" content="width=device-width, initial-scale=1">\n'
+        f"<title>specviz: {title}</title>\n<style>\n{style}</style></head>\n"
+        f'<body class="gradio-container sv-offline">\n{asset("stage/stage.html")}\n'
+        f'<script type="application/json" id="run">{recorded_message(trace)}</script>\n'
+        f"<script>(() => {{\n{script}}})();</script>\n</body></html>\n"
+    )

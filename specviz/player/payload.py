@@ -1,0 +1,191 @@
+"""What the browser is sent: steps, and what is said about a run, as plain JSON. No HTML here.
+
+The text of tokens and prompts is whatever a model or a visitor wrote. It travels as JSON strings only, and the page
+puts it on the screen as text nodes only.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+from ..compatibility import compatible
+from ..drafters import DRAFTERS
+from ..record import Step, Trace
+from ..registry import build
+from ..shown import Chart, Detail
+
+LETTERS = {"root": "r", "accepted": "a", "rejected": "x", "unreached": "u", "passed": "p"}
+
+
+def step_payload(step: Step, verifier: Any) -> dict[str, Any]:
+    """One step for the page: columns over its nodes, and each node's sentence from its verifier.
+
+    Most nodes share their sentence with others (all that were never reached, for one), so a sentence travels once.
+    """
+    sentences: dict[str, int] = {}
+    why = [sentences.setdefault(explained(step, node, verifier), len(sentences)) for node in range(len(step.parents))]
+    return {
+        "index": step.index,
+        "parents": step.parents,
+        "tokens": step.tokens,
+        "texts": step.texts,
+        "q": rounded(step.draft_prob),
+        "p": rounded(step.target_prob),
+        "plain": rounded(step.target_prob_plain),
+        "outcome": "".join(LETTERS[outcome] for outcome in step.outcome),
+        "accept": rounded(step.accept_prob),
+        "coin": rounded(step.coin),
+        "sentences": list(sentences),
+        "why": why,
+        "detail": detail_payload(step.detail),
+        "growth": growth_payload(step),
+        "law": step.law,
+        "pieces": step.pieces,
+        "own": step.bonus,
+        "last": None if step.bonus is None else ("correction" if step.corrected else "bonus"),
+        "seconds": [rounded(getattr(step.seconds, part)) for part in ("draft", "target", "verify", "other")],
+        "draft_passes": step.draft_passes,
+        "drafter": step.drafter,
+    }
+
+
+def explained(step: Step, node: int, verifier: Any) -> str:
+    """The rule's sentence on a node and whose guess it was; nothing where a damaged trace gives nothing to say."""
+    try:
+        return f"{verifier.explain(step, node)} {guessed(step, node)}".rstrip()
+    except (TypeError, KeyError, IndexError, ValueError):
+        return ""
+
+
+def guessed(step: Step, node: int) -> str:
+    """Whose guess a node was and how it was made, in a sentence; "" where the draft model guessed, or nobody says."""
+    name = step.drafter[node] if node < len(step.drafter) else None
+    if name is None or name == "model" or name not in DRAFTERS:
+        return ""
+    told = step.growth.guesses.get(node, {})
+    words = f"Guessed by {DRAFTERS[name].title}"
+    if "order" in told:
+        last = "no history" if told["order"] == 0 else f"the last {told['order']:d} tokens"
+        words += f": seen {told['seen']:d} times after {last}"
+    elif "match" in told:
+        words += f": seen {told['seen']:d} times after the last {told['match']:d} tokens"
+        words += f", for instance in {told['where']}" if told.get("where") else ""
+        words += f", line {told['line']:d}" if "line" in told else ""
+    return words.replace("seen 1 times", "seen once").replace("last 1 tokens", "last token") + "."
+
+
+def detail_payload(detail: Mapping[int, Detail]) -> dict[str, dict[str, Any]]:
+    """What a verifier kept about its nodes, sorted by how it is drawn.
+
+    Returns:
+        node -> any of "tried" (rows over a few tokens before the node was tried), "after" (the same for the token that
+        follows it), "race" (name -> racers and their arrival times) and "facts" (numbers).
+    """
+    sent = {}
+    for node, shown in detail.items():
+        found: dict[str, Any] = {
+            "tried": shown.tried and chart_payload(shown.tried),
+            "after": shown.after and chart_payload(shown.after),
+            "race": {name: chart_payload(racers) for name, racers in shown.race.items()},
+            "facts": {name: rounded(value) for name, value in shown.facts.items()},
+        }
+        sent[str(node)] = {name: value for name, value in found.items() if value}
+    return sent
+
+
+def chart_payload(chart: Chart) -> dict[str, Any]:
+    """Tokens with their texts and, in "rows", one number each under every name."""
+    rows = {name: rounded(list(row)) for name, row in chart.rows.items()}
+    return {"tokens": list(chart.tokens), "texts": list(chart.texts), "rows": rows}
+
+
+def growth_payload(step: Step) -> dict[str, Any]:
+    """What the builder recorded about the growth of a tree, as far as a page can play it; {} where that is nothing.
+
+    Returns:
+        any of "keys", [n]; "waiting", for each node after the root the best slots [parent, key] left waiting; "split",
+        the sizes of subtrees, [n]; "cut", candidates left out; "candidates", "expected" and "length", numbers.
+    """
+    growth, n = step.growth, len(step.parents)
+    numbers = {name: getattr(growth, name) for name in ("candidates", "expected", "length")}
+    found: dict[str, Any] = {name: rounded(value) for name, value in numbers.items() if value is not None}
+    if any(key is not None for key in step.keys):
+        found["keys"] = rounded(list(step.keys))
+    if growth.split and n > 1:
+        found["split"] = list(growth.split)
+    if growth.waiting and len(growth.waiting) == n - 1:
+        found["waiting"] = [[[parent, rounded(key)] for parent, key in slots] for slots in growth.waiting]
+    if growth.cut and growth.cut.tokens:
+        found["cut"] = {"texts": list(growth.cut.texts), "keys": rounded(list(growth.cut.rows["keys"]))}
+    return found
+
+
+def message(run: str, steps: Iterable[dict[str, Any]] = (), **more: Any) -> str:
+    """One message to the page as JSON.
+
+    Args:
+        run: a name for the run; a message with a new name starts a new history.
+        steps: the steps that are new since the last message.
+        more: `head` (what is run, once per run), `state` ("loading", "running", "done", "stopped", "error"), `note`
+            (a sentence), `plain_rate` (tokens/s of plain decoding, where it is known).
+    """
+    data = {"run": run, "steps": list(steps)} | {key: value for key, value in more.items() if value is not None}
+    # "<" only ever occurs inside strings; escaped, no layer between here and the page can mistake it for markup.
+    return json.dumps(data, ensure_ascii=False, separators=(",", ":"), allow_nan=False).replace("<", "\\u003c")
+
+
+def recorded_message(
+    trace: Trace, plain: Trace | None = None, name: str = "recorded", badge: str = "recorded run"
+) -> str:
+    """A recorded run as one message, opened at a step worth seeing: many tokens accepted, and a token rejected.
+
+    Args:
+        trace: the run.
+        plain: plain decoding of the same prompt on the same machine, to compare speeds with.
+        name: of the run on the page.
+        badge: what the page calls it.
+
+    Raises:
+        ValueError: if there is nothing to show, or its builder or rule is unknown here.
+    """
+    if not trace.steps:
+        raise ValueError("trace has no steps, so there is nothing to show.")
+    config, verifier = trace.config, build("verifier", trace.config.verifier)
+    match = compatible(
+        build("builder", config.builder), verifier, config.temperature, config.draft_temperature,
+        drafter=build("drafter", config.drafter),
+    )  # fmt: skip
+    steps = [step_payload(step, verifier) for step in trace.steps]
+    worth = [len(step.emitted) + 2 * ("rejected" in step.outcome) for step in trace.steps]
+    about = head(config, trace.prompt_text, trace.pair["name"], match.reason if not match.lossless else None)
+    return message(
+        name,
+        steps,
+        head=about | {"recorded": True, "badge": badge, "show": worth.index(max(worth))},
+        state="done",
+        plain_rate=plain and decode_rate(plain.steps),
+    )
+
+
+def head(config: Any, prompt: str, pair: str, lossy: str | None = None) -> dict[str, Any]:
+    """What is run, said once at its start; `lossy` is the reason why its text is not the target's own, if it is not."""
+    builder, verifier = build("builder", config.builder), build("verifier", config.verifier)
+    title = f"{builder.title} × {verifier.title}, temperature {config.temperature:g}, seed {config.seed}"
+    names = {"key": builder.key_title, "rule": verifier.name}
+    return {"title": title, "pair": pair, "prompt": prompt, "lossy": lossy, **names}
+
+
+def decode_rate(steps: Iterable[Step]) -> float | None:
+    """Tokens per second of engine time, without the first step because that one also reads the prompt."""
+    rest = list(steps)[1:]
+    seconds = sum(step.seconds.total for step in rest)
+    return sum(len(step.emitted) for step in rest) / seconds if seconds > 0 else None
+
+
+def rounded(value: Any) -> Any:
+    """Numbers with four significant digits, as many as a page can show."""
+    if isinstance(value, float):
+        return float(f"{value:.4g}")
+    return [rounded(item) for item in value] if isinstance(value, list | tuple) else value

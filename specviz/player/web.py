@@ -1,0 +1,71 @@
+"""The browser's code: ES modules under assets/web, joined into one script that needs no server to find its parts.
+
+    // base/add.js                                const base_add = (() => {
+    export function add(a, b) { ... }      ->       function add(a, b) { ... }
+                                                    return { add };
+    // index.js                                   })();
+    import { add } from './base/add.js';          const index = (() => {
+                                                    const { add } = base_add;
+
+Nothing is compiled, so there is nothing to build and nothing that could be out of date. Comments stay at home.
+"""
+
+from __future__ import annotations
+
+import posixpath
+import re
+from functools import cache
+from pathlib import Path
+
+from ..paths import asset
+
+IMPORT = re.compile(r"^import \{([^}]*)\} from '([^']+)';\n", re.MULTILINE)
+COMMENT = re.compile(r"^ *(?://[^\n]*|/\*\*(?:[^*]|\*(?!/))*\*/)\n", re.MULTILINE)  # on lines of its own
+EXPORT = re.compile(r"^export (?=(?:async function|function|const|class) (\w+))", re.MULTILINE)
+
+
+@cache
+def joined(entry: str) -> str:
+    """A module and all that it imports, as statements that make the constant `entry`, an object of its exports.
+
+    Args:
+        entry: such as "index.js"; it and every module below it import and export as the header of this file shows.
+
+    Raises:
+        ValueError: if a module imports what is not exported, imports in a circle, or is written in another way.
+    """
+    parts: dict[str, tuple[str, ...]] = {}
+    code: list[str] = []
+    _join(entry, (), parts, code)
+    return "'use strict';\n" + "".join(code)
+
+
+def exports(entry: str) -> tuple[str, ...]:
+    """The names that a module exports."""
+    return tuple(EXPORT.findall(asset(entry)))
+
+
+def _join(name: str, above: tuple[str, ...], parts: dict[str, tuple[str, ...]], code: list[str]) -> None:
+    if name in above:
+        raise ValueError(f"{name} imports itself by way of {' and '.join(above[above.index(name) + 1 :]) or name}.")
+    source, needs = asset(name), []
+    for names, path in IMPORT.findall(source):
+        other = posixpath.normpath(posixpath.join(posixpath.dirname(name), path))
+        if other not in parts:
+            _join(other, (*above, name), parts, code)
+        wanted = [one.strip().partition(" as ") for one in names.split(",") if one.strip()]
+        missing = [one for one, _, _ in wanted if one not in parts[other]]
+        if missing:
+            raise ValueError(f"{name} imports {', '.join(missing)}, which {other} does not export.")
+        renamed = ", ".join(f"{one}: {alias}" if alias else one for one, _, alias in wanted)
+        needs.append(f"const {{ {renamed} }} = {_constant(other)};\n")
+    body = COMMENT.sub("", EXPORT.sub("", IMPORT.sub("", source)))
+    if re.search(r"^(import|export)\b", body, re.MULTILINE):
+        raise ValueError(f"{name} must only use import {{ a }} from './b.js' and export before a declaration.")
+    parts[name] = exports(name)
+    returned = f"return {{ {', '.join(parts[name])} }};\n"
+    code.append(f"const {_constant(name)} = (() => {{\n{''.join(needs)}{body}{returned}}})();\n")
+
+
+def _constant(name: str) -> str:
+    return Path(name).with_suffix("").as_posix().replace("/", "_").replace("-", "_").replace(".", "_")

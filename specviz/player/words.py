@@ -1,0 +1,55 @@
+"""The words of the page that have a meaning here: outcomes, rows, numbers, laws. One table for Python and the browser.
+
+`python -m specviz.player.words` writes it for the browser, as assets/web/base/words.js.
+"""
+
+from __future__ import annotations
+
+import json
+
+from ..compatibility import DRAWN
+from ..paths import WEB
+from .payload import LETTERS
+
+OUTCOMES = {
+    "root": "last token",
+    "accepted": "accepted",
+    "rejected": "rejected",
+    "unreached": "never reached",
+    "passed": "passed over",
+}
+OWN = {
+    "bonus": "The tree came to an end here, so the target adds a token of its own: it costs no extra pass.",
+    "correction": "None of the children here was accepted, so the target writes the next token itself.",
+}
+MARKS = {"accepted": "■", "rejected": "✕", "passed": "△", "waiting": "○", "bonus": "◆", "correction": "◆"}
+ROWS = {"p": "target p", "q": "draft q", "draft": "remaining draft", "residual": "residual", "law": "written"}
+FACTS = {"rho": "ρ", "beta": "β", "ratio": "running ratio", "threshold": "threshold"}
+PARTS = ("draft", "target", "verify", "other")
+LAWS = {"iid": "independent", "distinct": "without replacement", "top": "most probable", "race": "shared race"}
+
+PLACE = WEB / "base" / "words.js"
+
+
+def script() -> str:
+    """The table as the browser gets it."""
+    letters = {LETTERS[outcome]: word for outcome, word in OUTCOMES.items()} | {name: name for name in OWN}
+    tables = {
+        "OUTCOMES": ("by letter, and the target's own tokens", letters),
+        "OWN": ("what is said of those", OWN),
+        "MARKS": ("signs in a line of text", MARKS),
+        "ROWS": ("of a chart", ROWS),
+        "FACTS": ("numbers that a rule keeps", FACTS),
+        "PARTS": ("of a step's time", PARTS),
+        "DRAWN": ("children are ...", DRAWN),
+        "LAWS": ("the same in a table", LAWS),
+    }
+    head = "// The words of the page. Made from specviz/player/words.py: python -m specviz.player.words\n"
+    return head + "".join(
+        f"\n// {name}: {about}\nexport const {name} = {json.dumps(table, ensure_ascii=False, indent=2)};\n"
+        for name, (about, table) in tables.items()
+    )
+
+
+if __name__ == "__main__":
+    PLACE.write_text(script(), encoding="utf-8")

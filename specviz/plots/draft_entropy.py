@@ -1,0 +1,90 @@
+"""The draft's entropy against what is accepted, with SVIP's estimate (SVIP, figure 2)."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+import numpy as np
+import plotly.graph_objects as go
+
+from ..measure.on_nodes import Doubt
+from ..theory.bounds import entropy_estimate
+from . import theme
+
+TITLE = "Draft entropy and acceptance"
+HOW_TO_READ = (
+    "Each dot is a position of the text: the surer the draft (left), the more of what it says is accepted. The line "
+    "joins the means of equally full bins; the curves are 1 - sqrt(c H), by which SVIP decides to stop drafting, with "
+    "its authors' c and with this pair's own."
+)
+AUTHORS_C = 0.15
+AXES = {
+    "acceptance": "1 - TV, chance that a drafted token is accepted",
+    "accepted_length": "expected tokens accepted of a chain drafted here",
+}
+TITLES = {"acceptance": TITLE, "accepted_length": "Draft entropy and accepted length"}
+MOST = 2000  # dots drawn
+
+
+class Info(NamedTuple):
+    """Dots, bins (mean entropy, mean of the other axis, how many), estimates by c as points, and the pair's own c."""
+
+    against: str
+    entropy: tuple[float, ...]
+    value: tuple[float, ...]
+    bins: tuple[tuple[float, float, int], ...]
+    estimates: dict[float, tuple[tuple[float, float], ...]]
+    c: float
+
+
+def info(doubt: Doubt, against: str = "acceptance", bins: int = 12) -> Info:
+    """What is drawn of a measurement.
+
+    Args:
+        doubt: columns over positions.
+        against: "acceptance" or "accepted_length".
+        bins: how many bins hold the positions in equal parts.
+    """
+    known = [pair for pair in zip(doubt.entropy, getattr(doubt, against), strict=True) if pair[1] is not None]
+    x, y = zip(*known, strict=True) if known else ((), ())
+    estimates = {}
+    if against == "acceptance" and x:
+        grid = np.linspace(0, max(x), 80).tolist()
+        for c in sorted({AUTHORS_C, round(doubt.c, 3)}):
+            points = ((h, entropy_estimate(h, c)) for h in grid)
+            estimates[c] = tuple((h, estimate) for h, estimate in points if estimate >= 0)
+    return Info(against, tuple(x), tuple(y), binned(x, y, bins), estimates, doubt.c)
+
+
+def binned(x: Sequence[float], y: Sequence[float], bins: int) -> tuple[tuple[float, float, int], ...]:
+    """(mean x, mean y, count) of bins that hold equally many points in order of x."""
+    order = np.argsort(x, kind="stable")
+    parts = [part for part in np.array_split(order, bins) if len(part)]
+    return tuple((float(np.take(x, part).mean()), float(np.take(y, part).mean()), len(part)) for part in parts)
+
+
+def draw(info: Info) -> go.Figure:
+    if not info.entropy:
+        return theme.empty("Nothing measured yet: calibrate on a text to see how doubt and acceptance go together.")
+    fig = theme.figure("H(q), entropy of the draft's row, nats", AXES[info.against], TITLES[info.against])
+    every = max(1, len(info.entropy) // MOST)
+    fig.add_scatter(
+        x=info.entropy[::every], y=info.value[::every], name="positions", mode="markers",
+        marker={"color": theme.SKY, "size": 4, "opacity": 0.35}, hovertemplate="H %{x:.2f}: %{y:.3f}<extra></extra>",
+    )  # fmt: skip
+    x, y, count = zip(*info.bins, strict=True)
+    fig.add_scatter(
+        x=x, y=y, name="mean of a bin", mode="lines+markers", line={"color": theme.GREEN, "width": 2.5},
+        marker={"symbol": "square", "size": 8}, customdata=count,
+        hovertemplate="H %{x:.2f}: mean %{y:.3f} of %{customdata} positions<extra></extra>",
+    )  # fmt: skip
+    for place, (c, points) in enumerate(info.estimates.items()):
+        x, y = zip(*points, strict=True)
+        whose = "SVIP's c" if c == AUTHORS_C else "this pair's c"
+        fig.add_scatter(
+            x=x, y=y, name=f"1 - sqrt(c H), {whose} = {c:g}", mode="lines",
+            line={"color": (theme.VERMILLION, theme.PURPLE)[place % 2], "dash": ("dash", "dot")[place % 2]},
+            hoverinfo="skip",
+        )  # fmt: skip
+    return fig

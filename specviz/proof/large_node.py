@@ -1,0 +1,271 @@
+"""The exact law of one node at full size: a vocabulary of hundreds of tokens and up to 128 children.
+
+Enumeration over small trees proves the mathematics of a rule; this proves its arithmetic at the size that users run.
+The rule's own code is asked, and no chance is left to sampling where it can be summed:
+
+- Given the children, the first token written has a law that is a product of the rule's own coins: child i is accepted
+  once those before it were refused, and after the last one a token is drawn from the rule's own leftover row.
+- Independent children: a coin depends on the child's place and token only. Every token is put in every place, and the
+  law is summed over all of them.
+- Children without replacement: one more child must not change the law. Some children are drawn with a fixed seed; the
+  law given them is compared with its mean over all tokens that the next one can be.
+- Rules without coins: the law is the same whatever the children are.
+- Keyed rules have no law to sum: what is written must be argmin E / p.
+
+Beside that whole drawings, children and coins from a fixed seed, are counted and compared with p by a chi-square.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from ..distributions import Sampling, total_variation
+from ..laws import draw_children
+from ..protocols import Verifier
+from ..randomness import Seeded
+from ..record import Verdict
+from ..registry import REGISTRIES
+from ..tree import TokenTree
+from .lossless import Row
+from .rows import KINDS, rows_of_kind
+
+SIZES = ((200, 128), (1000, 16))  # tokens V and children k
+DRAWINGS = 200  # of children and coins, that are counted on each kind of rows
+FARTHEST = 5.0  # standard deviations that a chi-square may be off: by chance once in a million
+BINS = 40  # tokens are counted together until a bin expects this part of all drawings
+
+
+@dataclass(frozen=True)
+class Found:
+    """What was found at one size.
+
+    Attributes:
+        error: the largest total variation between the exact law of a node and the target, over all kinds of rows; None
+            for keyed rules.
+        runs: how often the rule was asked.
+        difference: what is wrong with the counted drawings, or None.
+    """
+
+    error: float | None
+    runs: int
+    difference: str | None
+
+
+def table(
+    verifiers: Sequence[str] | None = None, sizes: Sequence[tuple[int, int]] = SIZES, drawings: int = DRAWINGS
+) -> Iterator[Row]:
+    """A row for each rule, each law it knows and each size.
+
+    Args:
+        verifiers: menu names; None means all.
+        sizes: tokens V and children k.
+        drawings: how many are counted on each kind of rows.
+    """
+    for name in verifiers or (name for name, cls in REGISTRIES["verifier"].items() if not cls.alone):
+        rule = REGISTRIES["verifier"][name]()
+        for law in rule.laws[:1] if rule.chain_only else rule.laws:
+            for vocab, k in sizes:
+                k = 1 if rule.chain_only else k
+                found = one_large_node(rule, law, vocab, k, drawings)
+                yield Row(
+                    f"V = {vocab}, k = {k}", name, law, 0.0 if rule.greedy_only else 1.0, rule.lossless, True,
+                    found.error, "one large node", found.runs, f"Rows that are {', '.join(KINDS)}.", found.difference,
+                )  # fmt: skip
+
+
+def one_large_node(rule: Verifier, law: str, vocab: int, k: int, drawings: int = DRAWINGS) -> Found:
+    """Prove or refute a rule on one node, on every kind of rows.
+
+    Args:
+        rule: the rule.
+        law: how the children are drawn.
+        vocab: V.
+        k: how many children; 1 for rules that verify chains.
+        drawings: how many are counted.
+    """
+    errors, runs, difference = [], 0, None
+    for kind in KINDS:
+        p, q = rows_of_kind(kind, vocab, seed=0)
+        if rule.greedy_only:  # at temperature 0 all mass is on one token
+            p = np.eye(vocab)[p.argmax()]
+        node = Node(rule, p, q, law)
+        if not rule.keyed:
+            errors.append(error_of_node(node, k))
+        if rule.lossless and not rule.greedy_only:
+            difference = difference or count(node, k, drawings)
+        runs += node.runs
+    return Found(None if rule.keyed else float(np.max(errors)), runs, difference)
+
+
+class Node:
+    """One node under a rule: rows p and q, and children that the caller chooses.
+
+    Attributes:
+        runs: how often the rule was asked.
+    """
+
+    def __init__(self, rule: Verifier, p: np.ndarray, q: np.ndarray, law: str) -> None:
+        self.rule, self.p, self.q, self.law = rule, p, q, law
+        self.runs = 0
+
+    def verdict(self, children: Sequence[int], rng, start: int = 0) -> Verdict:
+        """What the rule decides about these children, tokens in drawing order."""
+        tree = TokenTree(0, start=start, law=self.law)
+        for token in children:
+            tree.add(0, token)
+        tree.draft_rows[0] = self.q
+        self.runs += 1
+        return self.rule(tree, _Everywhere(self.p), rng)
+
+    def refusals(self, children: Sequence[int]) -> tuple[np.ndarray, np.ndarray | None]:
+        """The chance that each child's coin falls, given that those before it did not, [k], and the row [V] that is
+        drawn from once none did. A child that is not tried has chance 0; None where the rule threw no coin."""
+        rng = _Refusing()
+        verdict = self.verdict(children, rng)
+        tossed = [verdict.coin[child] is not None for child in range(1, len(children) + 1)]
+        if children and not any(tossed):
+            return np.zeros(len(children)), None
+        chances = [verdict.accept_prob[child + 1] if tossed[child] else 0.0 for child in range(len(children))]
+        return np.array(chances, dtype=float), rng.row / rng.row.sum()
+
+    def law_given(self, children: Sequence[int]) -> np.ndarray:
+        """The exact law of the first token written, given the children, float64 [V]."""
+        written = np.zeros(len(self.p))
+        chances, row = self.refusals(children)
+        if row is None:
+            return self._law_of_draws(children, written)
+        reached = 1.0
+        for token, chance in zip(children, chances, strict=True):
+            written[token] += reached * chance
+            reached *= 1 - chance
+        return written + reached * row
+
+    def _law_of_draws(self, children: Sequence[int], written: np.ndarray) -> np.ndarray:
+        """The same for a rule without coins, by every answer to the first token it draws."""
+        rng = _Refusing()
+        verdict = self.verdict(children, rng)
+        if rng.row is None:  # nor draws
+            written[first_token(verdict, children)] = 1.0
+            return written
+        row = rng.row / rng.row.sum()
+        for token in np.flatnonzero(row):
+            written[first_token(self.verdict(children, _Refusing(int(token))), children)] += row[token]
+        return written
+
+
+def error_of_node(node: Node, k: int) -> float:
+    """The total variation between the exact law of a node with k children and the target."""
+    children = draw_children(node.q, k, node.law, Seeded(1), 1)
+    if node.refusals(children)[1] is None or node.law in ("top", "race"):
+        return total_variation(node.law_given(children), node.p)
+    return independent(node, k) if node.law == "iid" else one_more(node, children)
+
+
+def independent(node: Node, k: int) -> float:
+    """The error of the law summed over all k independent children and all coins."""
+    tokens = np.flatnonzero(node.q)
+    chances, rows = np.zeros((k, len(node.q))), []
+    for turn in range(len(tokens)):
+        children = np.roll(tokens, -turn)[np.arange(k) % len(tokens)]
+        chances[np.arange(k), children], row = node.refusals(children.tolist())
+        rows.append(row)
+    mixed = draw_children(node.q, k, "iid", Seeded(1), 1)  # neither other tokens nor their order may matter
+    apart = np.abs(node.refusals(mixed)[0] - chances[np.arange(k), mixed]).max()
+    written, reached = np.zeros(len(node.q)), 1.0
+    for chance in chances:
+        written += reached * node.q * chance
+        reached *= 1 - float(node.q @ chance)
+    written += reached * np.mean(rows, axis=0)
+    return max(total_variation(written, node.p), float(apart), float(reached * np.ptp(rows, axis=0).max()))
+
+
+def one_more(node: Node, children: Sequence[int]) -> float:
+    """The error that the first, the middle and the last child bring: how far each moves the law it is added to."""
+    errors = []
+    for place in sorted({0, len(children) // 2, len(children) - 1}):
+        before = list(children[:place])
+        following = _Refusing(*before)  # answers the draws of the children before, and keeps the row of the next
+        draw_children(node.q, place + 1, node.law, following, 1)
+        row = following.row / following.row.sum()
+        after = sum(row[token] * node.law_given([*before, int(token)]) for token in np.flatnonzero(row))
+        errors.append(total_variation(after, node.law_given(before) if place else node.p))
+    return float(np.max(errors))
+
+
+def count(node: Node, k: int, drawings: int) -> str | None:
+    """What is wrong with `drawings` first tokens, children and coins drawn with fixed seeds; None where nothing is."""
+    counts, rng = np.zeros(len(node.p)), Seeded(2)
+    for place in range(drawings):
+        children = draw_children(node.q, k, node.law, rng, place + 1)
+        token = first_token(node.verdict(children, rng, start=place), children)
+        if node.rule.keyed:
+            with np.errstate(divide="ignore"):
+                winner = int((rng.noise(place + 1, len(node.p)) / node.p).argmin())
+            if token != winner:
+                return f"position {place + 1}: token {token} was written, and {winner} arrives first"
+        counts[token] += 1
+    off = far_off(counts, node.p) if drawings else 0.0
+    return f"a chi-square over {drawings} drawings is {off:.1f} standard deviations off" if off > FARTHEST else None
+
+
+def far_off(counts: np.ndarray, p: np.ndarray) -> float:
+    """How many standard deviations too large a chi-square of counted tokens is (Wilson and Hilferty 1931).
+
+    Args:
+        counts: of each token, [V].
+        p: the law that they should have.
+    """
+    order = np.argsort(-p, kind="stable")
+    mass = np.cumsum(p[order])
+    bins = np.minimum((mass - p[order] / 2) * BINS, BINS - 1).astype(int)
+    wanted, found = (np.bincount(bins, row[order], BINS) for row in (p * counts.sum(), counts))
+    if found[wanted == 0].any():
+        return np.inf
+    found, wanted = found[wanted > 0], wanted[wanted > 0]
+    freedom = len(wanted) - 1
+    if freedom == 0:
+        return 0.0
+    square = float(((found - wanted) ** 2 / wanted).sum())
+    spread = 2 / (9 * freedom)
+    return ((square / freedom) ** (1 / 3) - (1 - spread)) / spread**0.5
+
+
+def first_token(verdict: Verdict, children: Sequence[int]) -> int:
+    return int(children[verdict.path[0] - 1]) if verdict.path else int(verdict.bonus)
+
+
+class _Refusing:
+    """Randomness in which no coin falls; draws are answered in turn, and the row of the first one unanswered is kept.
+
+    Args:
+        answers: tokens for the first draws; where there are none, the likeliest token is the answer.
+    """
+
+    def __init__(self, *answers: int) -> None:
+        self.answers = list(answers)
+        self.row: np.ndarray | None = None
+
+    def flip(self, prob: float) -> tuple[bool, float]:
+        return False, 1.0
+
+    def draw(self, probs: np.ndarray) -> int:
+        if self.answers:
+            return self.answers.pop(0)
+        if self.row is None:
+            self.row = np.array(probs)
+        return int(np.argmax(probs))
+
+
+class _Everywhere:
+    """Rows of the target that are the same after every node."""
+
+    sampling = Sampling()  # of rows that are made already
+
+    def __init__(self, p: np.ndarray) -> None:
+        self.p = p
+
+    def __getitem__(self, node: int) -> np.ndarray:
+        return self.p

@@ -1,0 +1,115 @@
+"""Same seed, same text: compare a run with plain decoding, token by token.
+
+Rules that write argmin E / p with noise keyed by position, and every rule at temperature 0, must give plain decoding's
+text whatever was drafted, and end it where it ends. In float32 they do. In half precision a pass over many tokens
+rounds differently from a pass over one, so two candidates that are nearly tied can change places; then the margin
+between them is told.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from itertools import zip_longest
+
+import numpy as np
+
+from ..config import RunConfig
+from ..decode import speculate
+from ..distributions import Rows
+from ..protocols import Pair, Verifier
+from ..randomness import Seeded, first_arrivals
+from ..tree import TokenTree
+
+# Margins that the rounding of a format can turn over, as its passes over one and over many tokens were seen to differ.
+NEARLY_TIED = {"bfloat16": 0.25, "float16": 0.03, "float32": 1e-4}
+
+
+@dataclass(frozen=True)
+class Comparison:
+    """How far a run's text is that of plain decoding.
+
+    Attributes:
+        compared: how many tokens were compared.
+        position: index of the first new token that differs, or that only one of the two writes; None where all are
+            equal.
+        margin: how much later the second candidate came in there, as a difference of logarithms (of probabilities at
+            temperature 0, of arrival times else); near 0 means a tie that rounding decided.
+        early: which of the two ended there while the other went on: "run" or "plain"; None where neither did.
+    """
+
+    compared: int
+    position: int | None = None
+    margin: float | None = None
+    early: str | None = None
+
+    @property
+    def equal(self) -> bool:
+        return self.position is None
+
+    def sentence(self, dtype: str | None = None) -> str:
+        """What was found, for people; `dtype` is the models' number format."""
+        if self.equal:
+            return f"Same seed, same text: all {self.compared} tokens equal plain decoding."
+        if self.early:
+            ended, other = ("the run", "plain decoding") if self.early == "run" else ("plain decoding", "the run")
+            return f"Equal to plain decoding up to token {self.position}; there {ended} ends and {other} goes on."
+        return f"Equal to plain decoding up to token {self.position}{parted(self.margin, dtype)}."
+
+
+def parted(margin: float | None, dtype: str | None) -> str:
+    """The end of a sentence on two texts that part although they should not, after what they have in common.
+
+    Args:
+        margin: as in `Comparison`.
+        dtype: the models' number format.
+    """
+    if margin is None:
+        return ""
+    rounding = f" ({dtype} rounding)" if margin < NEARLY_TIED.get(dtype, 0.0) else ""
+    return f"; there the two best candidates were {margin:.2g} apart{rounding}"
+
+
+def promised(verifier: Verifier, temperature: float) -> bool:
+    """Whether a rule promises plain decoding's very text."""
+    return temperature == 0 or verifier.keyed
+
+
+def compare_with_plain(pair: Pair, config: RunConfig, tokens: Sequence[int]) -> Comparison:
+    """Decode plainly beside a run that came to its end, until a token differs or both have ended.
+
+    Args:
+        pair: the models of the run.
+        config: its configuration.
+        tokens: the new tokens it wrote, all of them.
+    """
+    return max(comparing(pair, config, tokens), key=lambda found: found.compared, default=Comparison(0))
+
+
+def comparing(pair: Pair, config: RunConfig, tokens: Sequence[int]) -> Iterator[Comparison]:
+    """`compare_with_plain` token by token, for whoever wants to stop on the way; the last one is the answer."""
+    context = list(pair.encode(config.prompt) if isinstance(config.prompt, str) else config.prompt)
+    plain = (step.emitted[0] for step in speculate(pair, config.plainly()))
+    for position, (wrote, wanted) in enumerate(zip_longest(tokens, plain)):
+        if wrote is None or wanted is None:
+            yield Comparison(position + 1, position, early="run" if wrote is None else "plain")
+            return
+        if wrote != wanted:
+            yield Comparison(position + 1, position, margin_at(pair, config, context + list(tokens[:position])))
+            return
+        yield Comparison(position + 1)
+
+
+def margin_at(pair: Pair, config: RunConfig, context: list[int]) -> float:
+    """The distance between the two best candidates after `context`, token ids; see `Comparison`."""
+    tree = TokenTree(context[-1], start=len(context) - 1)
+    p = Rows(pair.open(context)[0].forward(tree, [0]), config.target_sampling)
+    if config.temperature == 0:
+        second, first = np.sort(p.logits[0])[-2:]
+        return float(first - second)
+    noise = Seeded(config.seed).noise(tree.position(0), len(p[0]))
+    best = first_arrivals(p[0], noise, 2)
+    if len(best) < 2:
+        return float("inf")
+    first, second = np.log(noise[best] / p[0][best])
+    return float(second - first)

@@ -1,0 +1,182 @@
+"""What a rule wants shown of a node, and a builder of how its tree grew: named records from the engine to the page."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, fields, is_dataclass, replace
+from typing import Any
+
+from . import validation as reading
+
+MOST = 64  # tokens of a chart
+Piece = Callable[[int], str]
+
+
+@dataclass(frozen=True)
+class Chart:
+    """A few tokens and, under every name, a number for each of them: what is drawn as bars.
+
+    Args:
+        tokens: token ids.
+        rows: "p", "residual", "draft" or arrival "times", [len(tokens)] each.
+        texts: the tokens as a person reads them, so that a record needs no tokenizer.
+    """
+
+    tokens: tuple[int, ...]
+    rows: Mapping[str, tuple[float, ...]]
+    texts: tuple[str, ...] = ()
+
+    def named(self, piece: Piece) -> Chart:
+        """The same with texts."""
+        return replace(self, texts=tuple(map(piece, self.tokens)))
+
+
+@dataclass(frozen=True)
+class Detail:
+    """What a rule wants shown of one node.
+
+    Args:
+        tried: rows as they were before the node was tried.
+        after: rows for the token that follows the node.
+        race: who raced for the token that follows, name -> arrival times, first arrivals first.
+        facts: single numbers by name.
+    """
+
+    tried: Chart | None = None
+    after: Chart | None = None
+    race: Mapping[str, Chart] = field(default_factory=dict)
+    facts: Mapping[str, float] = field(default_factory=dict)
+
+    def named(self, piece: Piece) -> Detail:
+        """The same with the texts of its tokens."""
+        return replace(
+            self,
+            tried=self.tried and self.tried.named(piece),
+            after=self.after and self.after.named(piece),
+            race={name: chart.named(piece) for name, chart in self.race.items()},
+        )
+
+
+@dataclass(frozen=True)
+class Growth:
+    """How a tree grew; None where a builder has no such thing.
+
+    Args:
+        length: how long a chain it chose.
+        threshold: below which nothing was drawn.
+        waiting: for each node after the root the best slots (parent, key) that were left waiting when it was taken.
+        acceptance: the vector the shape was planned from; smoothed: whether it was made to fall; expected: tokens per
+            pass that were expected of it; split: the size of each node's subtree, [n].
+        candidates: how many nodes were ranked; cut: the best of those that were left out.
+        guesses: how a drafter came to a node, node -> plain facts.
+    """
+
+    length: int | None = None
+    threshold: float | None = None
+    waiting: Sequence[Sequence[tuple[int, float]]] | None = None
+    acceptance: tuple | None = None
+    smoothed: bool | None = None
+    expected: float | None = None
+    split: tuple[int, ...] | None = None
+    candidates: int | None = None
+    cut: Chart | None = None
+    guesses: Mapping[int, Mapping[str, Any]] = field(default_factory=dict)
+
+    def named(self, piece: Piece) -> Growth:
+        """The same with the texts of its tokens."""
+        return replace(self, cut=self.cut.named(piece)) if self.cut else self
+
+
+def as_plain(value: Any) -> Any:
+    """Records as plain JSON data: numbers with six significant digits; what a record above leaves empty is left out."""
+    if isinstance(value, float):
+        return float(f"{value:.6g}")
+    if is_dataclass(value):
+        found = {f.name: getattr(value, f.name) for f in fields(value)}
+        sparse = isinstance(value, Detail | Growth)
+        return {name: as_plain(item) for name, item in found.items() if not (sparse and item in (None, {}))}
+    if isinstance(value, Mapping):
+        return {str(key): as_plain(item) for key, item in value.items()}
+    if isinstance(value, list | tuple):
+        return [as_plain(item) for item in value]
+    return value
+
+
+def read_detail(value: Any, where: str, nodes: int) -> dict[int, Detail]:
+    """The details of a tree of so many nodes, out of JSON.
+
+    Raises:
+        ValueError: if it is not what `Step.to_json` writes.
+    """
+    found = {}
+    for key, item in reading.mapping(value, where).items():
+        place = f"{where}.{key:.20}"
+        node = reading.whole(0, nodes - 1)(int(key) if key.isascii() and key.isdecimal() else key, place)
+        found[node] = Detail(**reading.record(item, place, {
+            "tried": reading.maybe(_chart), "after": reading.maybe(_chart), "race": _named(_chart),
+            "facts": _named(reading.number()),
+        }, given=True))  # fmt: skip
+    return found
+
+
+def read_growth(value: Any, where: str, nodes: int) -> Growth:
+    """How a tree of so many nodes grew, out of JSON; as above."""
+    whole, number = reading.whole(0), reading.number()
+    slot = reading.together(reading.whole(0, nodes - 1), number)
+    return Growth(**reading.record(reading.mapping(value, where), where, {
+        "length": whole, "threshold": number, "waiting": reading.many(reading.many(slot)),
+        "acceptance": reading.either(reading.many(number), reading.many(reading.many(number))),
+        "smoothed": reading.flag, "expected": number, "split": reading.many(whole, length=nodes), "candidates": whole,
+        "cut": _chart, "guesses": _guesses,
+    }, given=True))  # fmt: skip
+
+
+def from_schema_1(step: Any, where: str) -> Any:
+    """A step as it was recorded before these records had names: dictionaries sorted by what is in them."""
+    if not isinstance(step, dict):
+        return step
+    detail, growth = (reading.mapping(step.get(name), f"{where}.{name}") for name in ("detail", "growth"))
+    cut = growth.get("cut")
+    growth |= {"cut": _old_chart(cut)} if isinstance(cut, dict) else {}
+    return step | {"growth": growth, "detail": {node: _old_detail(facts) for node, facts in detail.items()}}
+
+
+def _old_detail(facts: Any) -> Any:
+    if not isinstance(facts, dict):
+        return facts
+    after = facts.get("match") or facts.get("bonus")
+    race = facts.get("race")
+    return {
+        "tried": _old_chart(facts) if "tokens" in facts else None,
+        "after": _old_chart(after),
+        "race": {name: _old_chart(racer) for name, racer in race.items()} if isinstance(race, dict) else {},
+        "facts": {name: value for name, value in facts.items() if isinstance(value, int | float)},
+    }
+
+
+def _old_chart(data: Any) -> Any:
+    if not isinstance(data, dict):
+        return data
+    apart = ("tokens", "texts", "match", "bonus", "race", "parents")
+    rows = {name: row for name, row in data.items() if name not in apart and isinstance(row, list)}
+    return {"tokens": data.get("tokens"), "texts": data.get("texts"), "rows": rows}
+
+
+def _chart(value: Any, where: str) -> Chart:
+    tokens = reading.record(value, where, {"tokens": reading.many(reading.whole(0), MOST)})["tokens"]
+    row = reading.many(reading.number(), length=len(tokens))
+    texts = reading.many(reading.text, length=len(tokens))
+    return Chart(tokens, **reading.record(value, where, {"rows": _named(row), "texts": texts}))
+
+
+def _guesses(value: Any, where: str) -> dict[int, dict[str, Any]]:
+    guesses = reading.mapping(value, where)
+    node, facts = reading.whole(0, reading.MAX_NODES), reading.mapping
+    return {node(int(key) if key.isdecimal() else key, where): facts(item, where) for key, item in guesses.items()}
+
+
+def _named(check: reading.Check) -> reading.Check:
+    def check_all(value: Any, where: str) -> dict[str, Any]:
+        return {name: check(item, f"{where}.{name:.40}") for name, item in reading.mapping(value, where).items()}
+
+    return check_all

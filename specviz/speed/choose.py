@@ -1,0 +1,181 @@
+"""Which tree to use on a machine: every shape that comes into question, ranked, and the choice put to the test.
+
+Sequoia's trees of all sizes and depths, chains, and k sequences are predicted from an acceptance vector and a cost
+table. `contest` times a fixed grid of them beside the choice, then the leaders and the choice once more in turn.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, replace
+
+from ..builders import BUILDERS
+from ..builders.filling import StaticBuilder
+from ..compatibility import compatible
+from ..config import RunConfig
+from ..protocols import Pair, Verifier
+from ..verifiers import VERIFIERS
+from .forecast import Cell, forecast, predict
+from .table import CostTable
+from .trials import Trial, trials
+
+CHAINS = (*range(1, 13), 14, 16, 20, 24)
+SEQUENCES = tuple((width, length) for width in (2, 3, 4, 6, 8, 16) for length in (1, 2, 3, 4, 6, 8, 12))
+GRID_CHAINS, GRID_SEQUENCES = (2, 3, 4, 6), ((2, 3), (3, 4))
+GRID_SIZES, GRID_DEPTHS = (6, 8, 12, 16, 24, 32), (3, 5, 7)
+LEADERS = 3
+
+
+@dataclass(frozen=True)
+class Candidate:
+    """A builder with what is predicted for its tree."""
+
+    builder: StaticBuilder
+    predicted: Cell
+
+    @property
+    def name(self) -> str:
+        return name_of(self.builder)
+
+
+def name_of(builder: StaticBuilder) -> str:
+    """A chain, k sequences or Sequoia tree in a word and its numbers."""
+    if builder.name == "chain":
+        return f"chain of {builder.depth}"
+    if builder.name == "k-sequences":
+        return f"{builder.width} sequences of {builder.depth}"
+    return f"{builder.name}, {builder.size} nodes, {builder.depth} levels"
+
+
+def candidates(vector: tuple, cost: CostTable, verifier: Verifier, temperature: float) -> list[Candidate]:
+    """Every tree that comes into question, the one of largest predicted speedup first, the smaller among equals.
+
+    Args:
+        vector: P[k], or one vector per level.
+        cost: the machine.
+        verifier, temperature: what cannot run under them is left out, and so is what they make lossy where something
+            else is lossless.
+    """
+    chain, sequences = BUILDERS["chain"], BUILDERS["k-sequences"]
+    fixed = [chain(depth=depth) for depth in CHAINS]
+    fixed += [sequences(width=width, depth=length) for width, length in SEQUENCES]
+    found = [Candidate(builder, predict(builder.shape, vector, cost)) for builder in fixed]
+    if not verifier.chain_only:
+        cells = (cell for row in forecast(vector, cost).cells for cell in row if cell)
+        found += [Candidate(_sequoia(cell.size, cell.depth, vector), cell) for cell in cells]
+    ways = [(one, compatible(one.builder, verifier, temperature)) for one in found]
+    some = any(way.lossless for _, way in ways)
+    found = [one for one, way in ways if way.possible and (way.lossless or not some)]
+    return sorted(found, key=lambda one: (-one.predicted.speedup, one.predicted.size))
+
+
+def best_candidate(vector: tuple, cost: CostTable, verifier: Verifier, temperature: float) -> Candidate:
+    """The candidate of largest predicted speedup, called a chain where it is one."""
+    best = candidates(vector, cost, verifier, temperature)[0]
+    shape = best.builder.shape
+    if best.builder.name != "chain" and not shape.rank.any() and shape.depth.max() <= 64:
+        return Candidate(BUILDERS["chain"](depth=int(shape.depth.max())), best.predicted)
+    return best
+
+
+def best_rule(
+    vectors: dict[str, tuple], temperature: float, cost_of: Callable[[str], CostTable]
+) -> tuple[str, Candidate, CostTable]:
+    """The rule and tree of largest predicted speedup, with the cost table that says so.
+
+    A rule's own arithmetic and draws are part of a step. Every rule is first judged by the table of the first one;
+    whichever leads is then costed with itself, until the leader is one that was.
+
+    Args:
+        vectors: rule -> acceptance vector.
+        temperature: the target's.
+        cost_of: measures a rule's table, or returns the same one for all.
+    """
+    rules = {name: VERIFIERS[name]() for name in vectors}
+    first = next(iter(vectors))
+    costs = {first: cost_of(first)}
+    while True:
+        found = {
+            name: best_candidate(vector, costs.get(name, costs[first]), rules[name], temperature)
+            for name, vector in vectors.items()
+        }
+        leader = max(found, key=lambda name: found[name].predicted.speedup)
+        if leader in costs:
+            return leader, found[leader], costs[leader]
+        costs[leader] = cost_of(leader)
+
+
+def grid(vector: tuple, verifier: Verifier, temperature: float) -> list[StaticBuilder]:
+    """A fixed selection of shapes to time: chains, k sequences, and Sequoia's trees of several sizes and depths."""
+    builders: list[StaticBuilder] = [BUILDERS["chain"](depth=depth) for depth in GRID_CHAINS]
+    builders += [BUILDERS["k-sequences"](width=width, depth=length) for width, length in GRID_SEQUENCES]
+    builders += [_sequoia(size, depth, vector) for size in GRID_SIZES for depth in GRID_DEPTHS]
+    fit = [one for one in builders if compatible(one, verifier, temperature).possible]
+    if verifier.chain_only:
+        fit = [BUILDERS["chain"](depth=depth) for depth in range(1, 13)]
+    return list({one.shape.parents: one for one in reversed(fit)}.values())[::-1]
+
+
+def _sequoia(size: int, depth: int, vector: tuple) -> StaticBuilder:
+    return BUILDERS["sequoia"](size=size, depth=depth, acceptance=vector)
+
+
+@dataclass(frozen=True)
+class Contest:
+    """How a contest stands.
+
+    Args:
+        done, of: runs.
+        chosen: name of the choice.
+        first: every tree of the grid and the choice, timed once over; empty before that.
+        final: the leaders and the choice, timed again; empty before that.
+    """
+
+    done: int
+    of: int
+    chosen: str
+    first: tuple[Trial, ...] = ()
+    final: tuple[Trial, ...] = ()
+
+    @property
+    def behind(self) -> float | None:
+        """How much slower the choice is than the fastest of the final, from 0; None before the final."""
+        if not self.final:
+            return None
+        speeds = {trial.name: trial.speedup for trial in self.final}
+        return 1 - speeds[self.chosen] / max(speeds.values())
+
+
+def contest(
+    pair: Pair,
+    chosen: StaticBuilder,
+    others: Sequence[StaticBuilder],
+    verifier: Verifier,
+    config: RunConfig,
+    prompts: Sequence[str],
+    few: int = 6,
+) -> Iterator[Contest]:
+    """Time a grid beside the choice on a few prompts, then its leaders and the choice on all of them.
+
+    Args:
+        pair, verifier, config, prompts: as for `trials`.
+        chosen: the choice.
+        others: the grid.
+        few: how many prompts the first round has.
+    """
+    builders = {name_of(one): one for one in [*others, chosen]}
+    name, first = name_of(chosen), ()
+    entered = 1 + len({*builders})
+    of = entered * min(few, len(prompts)) + (2 + LEADERS) * len(prompts)
+    for news in trials(pair, builders, verifier, config, prompts[:few]):
+        first = news.trials or first
+        yield Contest(news.done, of, name)
+    done = news.done
+    leaders = sorted(first, key=lambda trial: -trial.speedup)[:LEADERS]
+    last = {trial.name: builders[trial.name] for trial in leaders} | {name: chosen}
+    of = done + (1 + len(last)) * len(prompts)
+    again = replace(config, seed=config.seed + len(prompts))
+    final: tuple[Trial, ...] = ()
+    for news in trials(pair, last, verifier, again, prompts):
+        final = news.trials or final
+        yield Contest(done + news.done, of, name, first, final)

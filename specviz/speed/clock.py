@@ -1,0 +1,209 @@
+"""What a step costs on this machine, measured.
+
+The numbers come from the loop itself, run on trees of rising size, so caches are as warm and as cold as in a real run.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from math import ceil, log2
+from statistics import median
+from time import perf_counter
+from typing import Any
+
+import numpy as np
+
+from ..acceptance import find_acceptance
+from ..builders.sequoia import Sequoia
+from ..config import RunConfig
+from ..decode import speculate
+from ..protocols import Pair, Session
+from ..record import Step
+from ..registry import build
+from .table import CostTable
+
+SIZES = (1, 2, 4, 8, 16, 32, 64, 128, 256, 512, 768)
+PROMPT = (
+    "Once upon a time there was an old man who lived with his three sons in a small house at the edge of a great "
+    "forest. One winter, when the snow lay deep and there was no bread left, he called them to him and said"
+)
+
+
+@dataclass(frozen=True)
+class Progress:
+    """How far a measurement is: bursts done, of how many, and the table so far (None until there is one)."""
+
+    done: int
+    of: int
+    table: CostTable | None
+
+
+def measure_cost(
+    pair: Pair,
+    config: RunConfig | None = None,
+    sizes: Sequence[int] = SIZES,
+    rounds: int = 3,
+    burst: int = 4,
+    seconds: float = 45.0,
+) -> Iterator[Progress]:
+    """Measure this machine; stop by not asking for more.
+
+    Every size is run in bursts of a few steps, whose first is not counted, and the bursts take turns, so that a noisy
+    machine disturbs all sizes alike. Medians are reported. Sizes that the pair cannot fill are left out.
+
+    Args:
+        pair: the models.
+        config: temperature, rule, prompt; its builder and its length are not used.
+        sizes: nodes of the trees, 1 for plain decoding.
+        rounds: how many bursts each size gets.
+        burst: how many steps a burst counts.
+        seconds: no burst begins later than this, so large trees are left out where the models are slow.
+
+    Raises:
+        ValueError: if the pair has no draft.
+    """
+    began = perf_counter()
+    config = config or RunConfig(PROMPT)
+    config = replace(config, max_new_tokens=pair.max_positions)
+    rule = build("verifier", config.verifier)
+    acceptance = find_acceptance(rule.name, config.temperature)
+    clocked = _ClockedPair(pair)
+    if clocked.open(pair.encode("a") or [0])[1] is None:
+        raise ValueError("the pair must have a draft to measure its cost; this one has none.")
+    runs = {(1, 0): _Run(clocked, config.plainly())}
+    for size in sorted(set(sizes) - {1}):
+        for depth in sorted({min(size - 1, ceil(log2(size))), min(size - 1, 2 * ceil(log2(size)), 16)}):
+            shaped = replace(config, builder=Sequoia(size=size, depth=depth, acceptance=acceptance))
+            runs[size, depth] = _Run(clocked, shaped)
+    done, of = 0, rounds * len(runs)
+    for _ in range(rounds):
+        for run in runs.values():
+            if perf_counter() - began > seconds and done > 2:
+                return
+            run.burst(burst)
+            done += 1
+            measured = [run for run in runs.values() if run.steps]
+            table = _table(pair, config, measured) if runs[1, 0].steps and len(measured) > 1 else None
+            yield Progress(done, of, table)
+
+
+def cost_table(pair: Pair, config: RunConfig | None = None, **options: Any) -> CostTable:
+    """`measure_cost` to its end.
+
+    Raises:
+        ValueError: if the models end every text at once, so that there was no step to time.
+    """
+    *_, last = measure_cost(pair, config, **options)
+    if last.table is None:
+        raise ValueError("prompt must be one that the models continue by more than one step; choose another.")
+    return last.table
+
+
+class _Run:
+    """One tree size: a run of the loop that goes on burst by burst, and what was counted of it."""
+
+    def __init__(self, pair: _ClockedPair, config: RunConfig) -> None:
+        self.pair, self.config = pair, config
+        self.steps: list[Step] = []
+        self.passes: list[tuple[int, float]] = []
+        self._loop: Iterator[Step] = iter(())
+
+    def burst(self, count: int) -> None:
+        for turn in range(count + 1):
+            self.pair.passes.clear()
+            step = next(self._loop, None)
+            if step is None:  # the text came to an end: begin it again, without counting the prompt's pass
+                self._loop = speculate(self.pair, self.config)
+                step = next(self._loop)
+            elif turn > 0:
+                took, drafted = step.seconds, sum(seconds for _, seconds in self.pair.passes)
+                # The way of a level's rows from a device is no part of the pass.
+                took = replace(took, draft=drafted, other=took.other + took.draft - drafted)
+                self.steps.append(replace(step, seconds=took))
+                self.passes += self.pair.passes
+
+    @property
+    def nodes(self) -> int:
+        return int(median(len(step.parents) for step in self.steps))
+
+    @property
+    def inner(self) -> float:
+        return median(len(set(step.parents)) - 1 for step in self.steps)
+
+    @property
+    def overhead(self) -> float:
+        return median(step.seconds.verify + step.seconds.other for step in self.steps)
+
+
+def _table(pair: Pair, config: RunConfig, runs: list[_Run]) -> CostTable:
+    """Medians over what the runs counted."""
+    by_size: dict[int, list[_Run]] = {}
+    for run in runs:
+        by_size.setdefault(run.nodes, []).append(run)
+    sizes = tuple(sorted(by_size))
+    # Two depths of one size differ in their inner nodes only: the difference is what a row costs.
+    slopes = [
+        (deep.overhead - flat.overhead) / (deep.inner - flat.inner)
+        for flat, deep in (two for two in by_size.values() if len(two) == 2)
+        if deep.inner > flat.inner
+    ]
+    least = [run.overhead / run.inner for run in runs if run.inner]
+    row_s = max(0.0, min(median(slopes), *least)) if slopes else 0.0
+    target = [[step.seconds.target for run in by_size[size] for step in run.steps] for size in sizes]
+    overhead = [median(max(0.0, run.overhead - row_s * run.inner) for run in by_size[size]) for size in sizes]
+    widths: dict[int, list[tuple[int, float]]] = {}
+    for width, seconds in (found for run in runs for found in run.passes):
+        widths.setdefault(int(log2(width)), []).append((width, seconds))
+    draft = [[seconds for _, seconds in widths[octave]] for octave in sorted(widths)]
+    plain = [step.seconds.total for run in runs if run.nodes == 1 for step in run.steps]
+    return CostTable(
+        machine="this machine",
+        projection=False,
+        note="Measured here, in the loop, on trees of rising size; medians over the steps.",
+        plain_s=median(plain),
+        sizes=sizes,
+        target_s=tuple(map(median, target)),
+        overhead_s=tuple(overhead),
+        widths=tuple(round(median(width for width, _ in widths[octave])) for octave in sorted(widths)),
+        draft_s=tuple(map(median, draft)),
+        row_s=row_s,
+        spread={"plain": _quartiles(plain), "target": [*map(_quartiles, target)], "draft": [*map(_quartiles, draft)]},
+        settings={
+            "pair": pair.info.get("name", ""), "verifier": build("verifier", config.verifier).name,
+            "temperature": config.temperature, "steps": sum(len(run.steps) for run in runs),
+        },
+    )  # fmt: skip
+
+
+def _quartiles(values: list[float]) -> list[float]:
+    return np.quantile(values, (0.25, 0.75)).tolist()
+
+
+class _ClockedPair:
+    """A pair whose draft passes are timed one by one: their nodes and seconds are appended to `passes`."""
+
+    def __init__(self, pair: Pair) -> None:
+        self.pair = pair
+        self.passes: list[tuple[int, float]] = []
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self.pair, name)
+
+    def open(self, tokens: Sequence[int]) -> tuple[Session, Session | None]:
+        target, draft = self.pair.open(tokens)
+        return target, None if draft is None else _ClockedSession(draft, self.passes)
+
+
+class _ClockedSession:
+    def __init__(self, session: Session, passes: list[tuple[int, float]]) -> None:
+        self.session, self.passes = session, passes
+        self.commit = session.commit
+
+    def forward(self, tree, nodes):
+        began = perf_counter()
+        logits = self.session.forward(tree, nodes)
+        if not isinstance(logits, np.ndarray):
+            logits.wait()  # for the device that computes them
+        self.passes.append((len(nodes), perf_counter() - began))
+        return logits

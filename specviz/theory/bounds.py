@@ -1,0 +1,201 @@
+"""Closed forms and bounds: what one draft, a chain and a tree are worth at best, without running anything.
+
+p = target and q = draft, float64 rows [V]; logarithms are natural. What happens at one node with several children,
+rule by rule, is in `node_theory`.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+
+import numpy as np
+
+from ..distributions import entropy, total_variation
+
+# One draft, one position.
+
+
+def race_acceptance(p: np.ndarray, q: np.ndarray) -> float:
+    """The chance that two races with shared noise have one winner: sum_x 1 / sum_y max(p_y / p_x, q_y / q_x).
+
+    This is the exact acceptance of the first child of an exponential race (the Gumbel coupling). The larger of the
+    two ratios is p's where p_y / q_y is at least p_x / q_x, so one sort replaces the double sum.
+    """
+    both = (p > 0) | (q > 0)
+    p, q = p[both], q[both]
+    with np.errstate(divide="ignore"):
+        order = np.argsort(p / q, kind="stable")
+    p, q = p[order], q[order]
+    above = np.cumsum(p[::-1])[::-1]  # sum of p over this token and all of larger p / q
+    below = np.cumsum(q) - q  # sum of q over all of smaller p / q
+    shared = (p > 0) & (q > 0)
+    return float((1.0 / (above[shared] / p[shared] + below[shared] / q[shared])).sum())
+
+
+def harmonic_bound(p: np.ndarray, q: np.ndarray) -> float:
+    """Lower bound of `race_acceptance`: sum p q / (p + q) (exponential-races paper, lemma 3.1); at most 1/2."""
+    total = p + q
+    return float(np.divide(p * q, total, out=np.zeros_like(total), where=total > 0).sum())
+
+
+def coupling_bound(p: np.ndarray, q: np.ndarray) -> float:
+    """Lower bound of `race_acceptance`: (1 - TV) / (1 + TV); neither it nor the harmonic bound is always the better."""
+    distance = total_variation(p, q)
+    return (1 - distance) / (1 + distance)
+
+
+def kl_divergence(q: np.ndarray, p: np.ndarray) -> float:
+    """KL(q || p) in nats; infinite where q has a token that p has not."""
+    return max(0.0, cross_entropy(q, p) - entropy(q))
+
+
+def cross_entropy(q: np.ndarray, p: np.ndarray) -> float:
+    """H(q, p) = - sum q log p in nats; infinite where q has a token that p has not."""
+    drawn = q > 0
+    if (p[drawn] == 0).any():
+        return math.inf
+    return float(-(q[drawn] * np.log(p[drawn])).sum())
+
+
+def pinsker_bound(kl: float) -> float:
+    """Lower bound of 1 - TV: 1 - sqrt(KL / 2), below 0 where KL exceeds 2 (SVIP, equation 4)."""
+    return 1 - math.sqrt(kl / 2)
+
+
+def bretagnolle_huber_bound(kl: float) -> float:
+    """Lower bound of 1 - TV: 1 - sqrt(1 - exp(-KL)), never below 0 (SVIP, equation 9)."""
+    return 1 - math.sqrt(-math.expm1(-kl))
+
+
+def entropy_estimate(draft_entropy: float, c: float) -> float:
+    """What SVIP takes for a lower bound of 1 - TV while it drafts: 1 - sqrt(c H(q)) (equation 6), H in nats.
+
+    It is Pinsker's bound with H(q, p) replaced by (1 + 2 c) H(q).
+    """
+    return 1 - math.sqrt(c * draft_entropy)
+
+
+# Chains.
+
+
+def chain_tokens(acceptance: float, length: int) -> float:
+    """Tokens per pass of a chain, (1 - a^(n + 1)) / (1 - a) (Leviathan et al. 2023, equation 1).
+
+    Args:
+        acceptance: the chance a of each token, independent of the others.
+        length: n, the number of drafted tokens.
+    """
+    if acceptance == 1:
+        return float(length + 1)
+    return (1 - acceptance ** (length + 1)) / (1 - acceptance)
+
+
+def chain_speedup(acceptance: float, length: int, draft_cost: float) -> float:
+    """Speedup of a chain over plain decoding where a pass of many tokens costs what one token costs (theorem 3.8).
+
+    Args:
+        draft_cost: one draft pass, in passes of the target.
+    """
+    return chain_tokens(acceptance, length) / (length * draft_cost + 1)
+
+
+def best_chain(acceptance: float, draft_cost: float, longest: int = 64) -> int:
+    """The number of drafted tokens with the largest `chain_speedup`, 0 where no chain pays."""
+    return max(range(longest + 1), key=lambda length: chain_speedup(acceptance, length, draft_cost))
+
+
+def plateaus(acceptance: Sequence[float], width: int) -> dict[str, float]:
+    """What each shape tends to as it grows without end, in tokens per pass.
+
+    Args:
+        acceptance: P[k], the chance of the k-th child once its parent is accepted.
+        width: children of a node (or sequences) of the shapes that have a width.
+
+    Returns:
+        For "chain" 1 / (1 - P[1]), for "k-sequences" 1 + S / (1 - P[1]) and for "k-ary" 1 / (1 - S), S the sum of the
+        first `width` entries, and for "batch" 1 + the sum of all; infinite where the denominator is 0.
+    """
+    first, some = acceptance[0], sum(acceptance[:width])
+    return {
+        "chain": _endless(first),
+        "k-sequences": 1 + some * _endless(first),
+        "k-ary": _endless(some),
+        "batch": 1 + sum(acceptance),
+    }
+
+
+def _endless(share: float) -> float:
+    return math.inf if share >= 1 else 1 / (1 - share)
+
+
+# Trees.
+
+
+def tunstall_bound(acceptance: Sequence[float], drafted: int) -> float:
+    """Upper bound of the tokens per pass of any tree: (log |R| + log(k + 1)) / H[R] (theorem 4.1 of the races paper).
+
+    Args:
+        acceptance: R, for which child is accepted; it must sum to 1.
+        drafted: k, the number of drafted tokens.
+    """
+    return _over_entropy(math.log(len(acceptance)) + math.log(drafted + 1), _entropy(acceptance))
+
+
+def leaf_bound(acceptance: Sequence[float], drafted: int) -> float:
+    """The same bound a little tighter: k + 1 inner nodes have (k + 1)(|R| - 1) + 1 leaves, and log of that counts."""
+    return _over_entropy(math.log((drafted + 1) * (len(acceptance) - 1) + 1), _entropy(acceptance))
+
+
+def tail_bound(acceptance: Sequence[float], drafted: int, used: int) -> float:
+    """The best bound that lemma 4.2 of the races paper gives, minimised over how the unused tail is spread.
+
+    No tree that uses the first N ranks only can tell apart two vectors that agree on them. What R leaves beyond them,
+    e, is put on m equal ranks; every m gives the bound (log(N + m) + log(k + 1)) / H[R'].
+
+    Args:
+        acceptance: R; what it lacks to a sum of 1 belongs to the tail.
+        drafted: k, the number of drafted tokens.
+        used: N, the largest rank that the tree uses, from 1.
+    """
+    head = [share for share in acceptance[:used] if share > 0]
+    rest = 1 - sum(head)
+    if rest <= 1e-12:
+        return tunstall_bound(acceptance[:used], drafted)
+
+    def bound(m: int) -> float:
+        return _over_entropy(
+            math.log(used + m) + math.log(drafted + 1), _entropy(head) - rest * math.log(rest) + rest * math.log(m)
+        )
+
+    # Convex over positive and linear in log m, so it falls to one minimum and rises after it.
+    low, high = 1, 2
+    while bound(high) < bound(high // 2) and high < 2**200:
+        high *= 2
+    while low < high:
+        middle = (low + high) // 2
+        low, high = (middle + 1, high) if bound(middle + 1) < bound(middle) else (low, middle)
+    return bound(low)
+
+
+def _entropy(shares: Sequence[float]) -> float:
+    return entropy(np.asarray(shares, dtype=np.float64))
+
+
+def _over_entropy(bits: float, entropy_nats: float) -> float:
+    return math.inf if entropy_nats <= 0 else bits / entropy_nats
+
+
+def fit_power_law(widths: Sequence[float], rates: Sequence[float]) -> tuple[float, float]:
+    """The law rate = scale * width^(-exponent) that fits best on log-log axes, in least squares.
+
+    Points with a rate of 0 are left out (Sequoia, definition 3.5 and figure 3).
+
+    Returns:
+        scale and exponent; (nan, nan) where fewer than two points are left.
+    """
+    points = [(math.log(width), math.log(rate)) for width, rate in zip(widths, rates, strict=True) if rate > 0]
+    if len({x for x, _ in points}) < 2:
+        return math.nan, math.nan
+    slope, height = np.polyfit(*np.array(points).T, 1)
+    return math.exp(height), -float(slope)

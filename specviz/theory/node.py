@@ -1,0 +1,172 @@
+"""One node with several children: what each rule accepts exactly, and the ceiling that no rule can pass.
+
+p = target and q = draft, float64 rows [V]. A vector holds for each child the chance that it is the one accepted; it
+is written here a second time, apart from the rules themselves, so that each can check the other.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from itertools import combinations
+
+import numpy as np
+
+from ..distributions import residual
+from ..laws import most_probable, without
+
+
+def specinfer_acceptance(p: np.ndarray, q: np.ndarray, k: int) -> np.ndarray:
+    """SpecInfer with k i.i.d. children, float64 [k].
+
+    A refusal leaves norm([r - q]+) whichever token it was, so there is nothing to enumerate.
+    """
+    accepted, reached, r = np.zeros(k), 1.0, p
+    for child in range(k):
+        share = min(1.0, float(np.minimum(r, q).sum()))
+        accepted[child] = reached * share
+        reached *= 1 - share
+        r = residual(r, q)
+    return accepted
+
+
+def spectr_acceptance(p: np.ndarray, q: np.ndarray, k: int) -> np.ndarray:
+    """SpecTr's k-sequential selection with k i.i.d. children, float64 [k]: beta (1 - beta)^j at the best rho.
+
+    beta(rho) = sum min(q, p / rho); rho is the smallest in [1, k] with 1 - (1 - beta)^k <= rho beta, by bisection
+    over what both sides lack of 1.
+    """
+
+    def beta(rho: float) -> float:
+        return min(1.0, float(np.minimum(q, p / rho).sum()))
+
+    def enough(rho: float) -> bool:
+        return (1 - beta(rho)) ** k >= float(np.maximum(p - rho * q, 0.0).sum())
+
+    low, high = 1.0, 1.0 if enough(1.0) else float(k)
+    while low < (rho := (low + high) / 2) < high:
+        low, high = (low, rho) if enough(rho) else (rho, high)
+    return beta(high) * (1 - beta(high)) ** np.arange(k)
+
+
+def sequoia_acceptance(p: np.ndarray, q: np.ndarray, k: int, fallback: bool = True) -> np.ndarray:
+    """Sequoia with k children drawn without replacement, float64 [k], over every order of tokens: small V only.
+
+    Args:
+        fallback: whether children are drawn uniformly once q is used up; without it this is DySpec's rule.
+    """
+    accepted = np.zeros(k)
+
+    def visit(child: int, reached: float, r: np.ndarray, d: np.ndarray, drawn: list[int]) -> None:
+        accepted[child] += reached * np.minimum(r, d).sum()
+        if child + 1 == k:
+            return
+        for token in np.flatnonzero(d > r):
+            gone = [*drawn, int(token)]
+            if fallback or q[np.setdiff1d(np.arange(len(q)), gone)].any():
+                visit(child + 1, reached * (d[token] - r[token]), residual(r, d), without(d, gone), gone)
+
+    visit(0, 1.0, p, q, [])
+    return accepted
+
+
+def sequoia_refusals(p: np.ndarray, q: np.ndarray, tokens: Sequence[int], fallback: bool = True) -> np.ndarray:
+    """Sequoia along one draw without replacement, float64 [k]: the chance that the first 1, 2, ... k children are all
+    refused, given the tokens before the last of them. The mean over draws is 1 - cumsum of `sequoia_acceptance`.
+    """
+    refused, reached, r, d = np.zeros(len(tokens)), 1.0, p, q
+    for child, token in enumerate(tokens):
+        if not fallback and q[token] == 0:
+            refused[child:] = reached  # no child left to try
+            break
+        refused[child] = reached * max(0.0, 1 - float(np.minimum(r, d).sum()))
+        reached *= max(0.0, 1.0 - float(r[token] / d[token]))
+        if reached == 0:
+            break
+        r, d = residual(r, d), without(d, list(tokens[: child + 1]))
+    return refused
+
+
+def target_match_acceptance(p: np.ndarray, q: np.ndarray, k: int) -> np.ndarray:
+    """The target's own draw looked up among the draft's k most probable tokens, float64 [min(k, V)].
+
+    For a fixed set of children this is the ceiling as well: no rule accepts more than their mass under p.
+    """
+    return p[most_probable(q, k)]
+
+
+def naive_acceptance(p: np.ndarray, q: np.ndarray, k: int) -> np.ndarray:
+    """The target's own draw looked up among k i.i.d. children, float64 [k]: the first of them that has it."""
+    return np.array([float((p * q * (1 - q) ** child).sum()) for child in range(k)])
+
+
+def transport_acceptance(p: np.ndarray, q: np.ndarray, k: int | Sequence[int]) -> np.ndarray:
+    """The ceiling of all lossless rules for k i.i.d. children, float64, a value for each k.
+
+    Optimal transport: 1 + min over token sets H of p(H) - q(H)^k. The best H holds the tokens of smallest p / q.
+    """
+    with np.errstate(divide="ignore", invalid="ignore"):
+        order = np.argsort(np.where(q > 0, p / q, np.inf), kind="stable")
+    p_in, q_in = np.append(0.0, np.cumsum(p[order])), np.append(0.0, np.cumsum(q[order]))
+    return np.array([1 + min(0.0, float((p_in - q_in**power).min())) for power in np.atleast_1d(k)])
+
+
+def transport_acceptance_of(p: np.ndarray, law: Mapping[frozenset[int], float]) -> float:
+    """The same ceiling for any law of the set of children, trying all 2^V token sets: small V only.
+
+    Args:
+        law: set of child tokens -> its probability.
+    """
+    wanted, inside = np.zeros(2 ** len(p)), np.zeros(2 ** len(p))  # of the set whose bits are the index
+    for children, share in law.items():
+        inside[sum(1 << token for token in children)] += share
+    for token, prob in enumerate(p):
+        halves = (-1, 2, 2**token)  # sets without the token and with it
+        wanted.reshape(halves)[:, 1] += prob
+        inside.reshape(halves)[:, 1] += inside.reshape(halves)[:, 0]
+    return 1 + float((wanted - inside).min())
+
+
+def distinct_sets(q: np.ndarray, k: int) -> dict[frozenset[int], float]:
+    """The law of the set of k children drawn without replacement: small V only.
+
+    What is left of q depends on the tokens drawn, not on their order, so orders are never told apart.
+    """
+    sets: dict[frozenset[int], float] = {frozenset(): 1.0}
+    for _ in range(k):
+        grown: dict[frozenset[int], float] = {}
+        for drawn, share in sets.items():
+            d = _rest(q, sorted(drawn))
+            for token in np.flatnonzero(d).tolist():
+                grown[drawn | {token}] = grown.get(drawn | {token}, 0.0) + share * float(d[token])
+        sets = grown
+    return sets
+
+
+def _rest(q: np.ndarray, drawn: Sequence[int]) -> np.ndarray:
+    d = q
+    for last in range(1, len(drawn) + 1):
+        d = without(d, list(drawn[:last]))
+    return d
+
+
+def race_acceptance(p: np.ndarray, q: np.ndarray, k: int) -> float:
+    """The chance that the target's winner is among the first k arrivals of a race shared with the draft: small V only.
+
+    Given that z wins under p with noise t p_z, another token has arrived later under p with probability
+    exp(-t p_y), and later under p and q alike with exp(-t max(p_y, q_y p_z / q_z)). Summed over the fewer than k tokens
+    that arrive before z under q, by inclusion and exclusion, every term is an exponential in t. One child gives
+    `theory.race_acceptance`.
+    """
+    total = 0.0
+    for z in np.flatnonzero((p > 0) & (q > 0)):
+        others = [y for y in range(len(p)) if y != z]
+        free, tied = p[others], np.maximum(p[others], q[others] * (p[z] / q[z]))
+        for size in range(min(k, len(others) + 1)):
+            sign = (-1) ** (k - 1 - size) * (
+                math.comb(len(others) - size - 1, k - 1 - size) if size < len(others) else 1
+            )
+            for ahead in combinations(range(len(others)), size):
+                chosen = list(ahead)
+                total += sign * p[z] / (p[z] + tied.sum() - tied[chosen].sum() + free[chosen].sum())
+    return float(total)

@@ -1,0 +1,172 @@
+"""Medusa's heads and EAGLE's layer, trained on the samples that the draft was distilled from; the target is frozen.
+
+The samples hold the target's last hidden states, so no pass of the target is made. Both learn the target's own
+distribution at the place they guess. Almost all of the cost is the output head; a batch is judged on the tokens that
+occur in it and some others at random, a quarter of a vocabulary or less.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import torch
+from torch.nn import functional
+
+from ..models.eagle import EagleLayer, begin_with_last_layer, layer_config, save_layer
+from ..models.heads import MedusaHeads, save_heads
+from ..models.loading import choose_device
+from .loop import Progress, fit
+from .pair import load
+from .samples import random_rows, shards
+
+KINDS = ("medusa", "eagle")
+BATCH = {"medusa": 1024, "eagle": 1024}  # tokens of a step
+RATE = {"medusa": 3e-2, "eagle": 1e-3}  # heads begin at 0 and are one matrix deep: they bear large steps
+OTHERS = 256  # tokens at random that a batch is judged on besides its own
+FALLING = 0.8  # a head counts this much less than the one before
+NOISE = 0.1  # of a feature's spread: what a layer reads below the root is never exactly the target's
+CROSS_ENTROPY = 0.5  # beside smooth-L1 on features
+
+
+def train_drafter(
+    kind: str,
+    target: Path,
+    samples: Path,
+    out: Path,
+    seconds: float,
+    clock: Callable[[], float],
+    *,
+    heads: int = 4,
+    device: str = "auto",
+    seed: int = 0,
+) -> str:
+    """Train what `kind` names for a target and write it to `out`; the same call again goes on where it was broken off.
+
+    Args:
+        kind: "medusa" or "eagle".
+        target: the folder with the target.
+        samples: the folder with its samples, `checkpoint/samples` of the run that made the pair.
+        seconds: how long, as `clock` counts them.
+        heads: how many heads Medusa has.
+
+    Returns:
+        A sentence on what was done, with how often each guess is the target's own on samples that were kept apart.
+
+    Raises:
+        ValueError: if there are no samples.
+    """
+    paths = shards(samples)
+    if not paths:
+        raise ValueError(f"samples must be a folder with shards of the target's samples; {str(samples)!r} has none.")
+    kept, paths = paths[0], paths[1:] or paths
+    teacher = load(target, choose_device(device)).float()
+    torch.manual_seed(seed)
+    model, loss = _task(kind, teacher, heads)
+
+    def batch_loss(step: int, share: float) -> torch.Tensor:
+        rng = np.random.default_rng([seed, 3, step])
+        rows = random_rows(paths, rng, BATCH[kind])
+        return loss(model, teacher, rows, torch.Generator().manual_seed(int(rng.integers(2**62))), share)
+
+    checkpoint = out / "checkpoint" / "state.safetensors"
+    done = fit(kind, model, batch_loss, checkpoint, seconds, RATE[kind], BATCH[kind], clock)
+    (save_heads if kind == "medusa" else save_layer)(model, out)
+    return _report(kind, done, right(kind, model, teacher, kept))
+
+
+def _task(kind: str, teacher: Any, heads: int) -> tuple[torch.nn.Module, Callable[..., torch.Tensor]]:
+    head = teacher.get_output_embeddings().weight
+    if kind == "medusa":
+        return MedusaHeads(heads, head.shape[1]).to(head.device), heads_loss
+    layer = EagleLayer(layer_config(teacher))
+    begin_with_last_layer(layer, teacher)
+    return layer.to(head.device), layer_loss
+
+
+def heads_loss(
+    model: MedusaHeads, teacher: Any, rows: dict[str, torch.Tensor], chance: torch.Generator, share: float = 0.0
+) -> torch.Tensor:
+    """Cross-entropy of head i at t with the target's distribution at t + i, summed with falling weights.
+
+    Args:
+        rows: neighbouring rows of a shard: tokens [r, T], states [r, T, width], temperatures [r].
+    """
+    states, head, wanted = _judged(teacher, rows, chance)
+    total, weight = states.new_zeros(()), 1.0
+    for level, matrix in enumerate(model.weight, 1):
+        if states.shape[1] <= level:
+            break
+        f = states[:, :-level]
+        guesses = f + functional.silu(f @ matrix.T)
+        total = total + weight * _cross_entropy(guesses @ head.T, wanted[:, level:])
+        weight *= FALLING
+    return total
+
+
+def layer_loss(
+    model: EagleLayer, teacher: Any, rows: dict[str, torch.Tensor], chance: torch.Generator, share: float = 0.0
+) -> torch.Tensor:
+    """Smooth-L1 on the next feature and cross-entropy with the target's distribution there; arguments as above.
+
+    In the second half of the time every other feature it reads, at random, is a guess of its own, as below the root
+    (the training-time test of EAGLE-3, Li et al. 2025).
+    """
+    states, head, wanted = _judged(teacher, rows, chance)
+    tokens = rows["tokens"].to(states.device, torch.long)
+    with torch.no_grad():
+        embeddings = teacher.get_input_embeddings()(tokens[:, 1:])
+    true = states[:, :-1]
+    noise = (torch.rand(true.shape, generator=chance).to(true) - 0.5) * 2 * NOISE * true.std()
+    given = true + noise
+    if share > 0.5:
+        with torch.no_grad():
+            guesses = model(true, embeddings)
+        own = torch.rand(given.shape[:2], generator=chance).to(given) < 0.5
+        own[:, 0] = False
+        given[:, 1:][own[:, 1:]] = guesses[:, :-1][own[:, 1:]].to(given)
+    guesses = model(given, embeddings)
+    near = functional.smooth_l1_loss(guesses.float(), states[:, 1:])
+    return near + CROSS_ENTROPY * _cross_entropy(guesses @ head.T.to(guesses), wanted[:, 1:])
+
+
+def _judged(teacher: Any, rows: dict[str, torch.Tensor], chance: torch.Generator) -> tuple:
+    """The states, the part of the output head that judges the batch, and the target's distributions over it."""
+    head = teacher.get_output_embeddings().weight.detach()
+    states = rows["states"].to(head)
+    some = torch.randint(len(head), (min(OTHERS, len(head)),), generator=chance)
+    judged = torch.cat([rows["tokens"].flatten().long(), some]).unique().to(head.device)
+    head = head[judged]
+    with torch.no_grad():
+        wanted = torch.softmax((states @ head.T).float(), -1)
+    return states, head, wanted
+
+
+def _cross_entropy(logits: torch.Tensor, wanted: torch.Tensor) -> torch.Tensor:
+    return -(wanted * torch.log_softmax(logits.float(), -1)).sum(-1).mean()
+
+
+@torch.no_grad()
+def right(kind: str, model: torch.nn.Module, teacher: Any, shard: Path, tokens: int = 4096) -> list[float]:
+    """How often the best guess is the target's best: of each head, or of the layer after true features and its own."""
+    rows = random_rows([shard], np.random.default_rng(0), tokens)
+    head = teacher.get_output_embeddings().weight.detach()
+    states = rows["states"].to(head)
+    best = (states @ head.T).argmax(-1)
+    if kind == "medusa":
+        guesses = model(states.flatten(0, 1)).unflatten(1, states.shape[:2])
+        pairs = [((g @ head.T).argmax(-1)[:, :-i], best[:, i:]) for i, g in enumerate(guesses, 1)]
+    else:
+        embeddings = teacher.get_input_embeddings()(rows["tokens"].to(head.device, torch.long)[:, 1:])
+        once = model(states[:, :-1], embeddings)
+        twice = model(torch.cat([states[:, :1], once[:, :-1]], 1), embeddings)
+        pairs = [((g @ head.T).argmax(-1), best[:, 1:]) for g in (once, twice)]
+    return [float((guess == wanted).float().mean()) for guess, wanted in pairs]
+
+
+def _report(kind: str, done: Progress, shares: list[float]) -> str:
+    said = ", ".join(f"{share:.0%}" for share in shares)
+    what = {"medusa": "heads 1, 2, ...", "eagle": "after true features, after its own"}[kind]
+    return f"{kind}: {done.step:,} steps in {done.seconds / 60:.1f} minutes; guessed the target's best ({what}): {said}"

@@ -1,0 +1,176 @@
+"""Make a pair like the embedded one: tokenizer, target, then a draft distilled from the target.
+
+This page is the door: it checks what was asked for and loads no model library. The recipe is `training/pair.py`.
+"""
+
+import argparse
+import math
+import time
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from tempfile import TemporaryFile
+
+from ..config import LARGEST
+from .recipe import Recipe
+
+EXAMPLE = "--text stories.txt --out my-pair --minutes 180"
+
+
+def train(
+    text_files: Sequence[str | Path],
+    out: str | Path,
+    minutes: float,
+    *,
+    target: str | Path | None = None,
+    start: str | Path | None = None,
+    code_folder: str | Path | None = None,
+    recipe: Recipe | None = None,
+    device: str = "auto",
+    clock: Callable[[], float] = time.monotonic,
+) -> str:
+    """Train a pair on `text_files` and Python sources for `minutes`; the same call again continues a broken run.
+
+    Writes transformers folders `out/target` and `out/draft` and the model card `out/README.md`, which it returns.
+    `target`: a folder with a model and its tokenizer, for which only a draft is made. `start`: such a folder, whose
+    Llama the new target grows from. `code_folder`: where Python files
+    are looked for (default: this interpreter's standard library). `clock`: seconds, as the budget counts them.
+
+    Raises:
+        ValueError: in a sentence, if something cannot be read, written or continued.
+        KeyboardInterrupt: after a checkpoint, if the run was interrupted.
+    """
+    if not (math.isfinite(minutes) and minutes > 0):
+        raise ValueError(f"minutes must be a number above 0; got {minutes}. Give 180 for a pair worth watching.")
+    if not text_files:
+        raise ValueError("text must name at least one file of prose; got none.")
+    for path in map(Path, text_files):
+        if not path.is_file():
+            raise ValueError(f"text must name files that exist; there is no file {str(path)!r}.")
+    seed = 0 if recipe is None else recipe.seed
+    if type(seed) is not int or not 0 <= seed <= LARGEST:
+        raise ValueError(f"seed must be a whole number from 0 to {LARGEST}; got {seed}.")
+    if target is not None and start is not None:
+        raise ValueError("start must be left out where target is given: a given target is not trained.")
+    for name, folder in (("target", target), ("start", start)):
+        if folder is not None and not (Path(folder) / "tokenizer.json").is_file():
+            raise ValueError(f"{name} must be a folder with a model and its tokenizer.json; {str(folder)!r} is not.")
+    try:
+        (Path(out) / "checkpoint").mkdir(parents=True, exist_ok=True)
+        TemporaryFile(dir=Path(out) / "checkpoint").close()
+    except OSError as error:
+        raise ValueError(f"out must be a folder that can be written; {str(out)!r} cannot: {error.strerror}.") from None
+
+    from .pair import make_pair  # after the checks: it takes seconds to load
+
+    return make_pair(
+        text_files, Path(out), minutes * 60, target=target, start=start, code_folder=code_folder,
+        recipe=recipe or Recipe(), device=device, clock=clock,
+    )  # fmt: skip
+
+
+def train_drafter(
+    kind: str,
+    target: str | Path,
+    minutes: float,
+    *,
+    samples: str | Path | None = None,
+    out: str | Path | None = None,
+    heads: int = 4,
+    device: str = "auto",
+    seed: int = 0,
+    clock: Callable[[], float] = time.monotonic,
+) -> str:
+    """Train Medusa's heads or EAGLE's layer for a target, on the samples of the run that made its draft.
+
+    `kind`: "medusa" or "eagle". `target`: its folder. `samples`: their folder (default: `checkpoint/samples` beside the
+    target's). `out`: where to write (default: a folder of that name beside the target's, where `load_pair` looks).
+
+    Raises:
+        ValueError: in a sentence, if something cannot be read or written.
+        KeyboardInterrupt: after a checkpoint, if the run was interrupted.
+    """
+    if kind not in ("medusa", "eagle"):
+        raise ValueError(f"drafter must be medusa or eagle to be trained; got {kind!r}.")
+    if not (math.isfinite(minutes) and minutes > 0):
+        raise ValueError(f"minutes must be a number above 0; got {minutes}.")
+    if not 1 <= heads <= 16:
+        raise ValueError(f"heads must be a whole number from 1 to 16; got {heads}.")
+    target = Path(target)
+    if not (target / "config.json").is_file():
+        raise ValueError(f"target must be a folder with a model; {str(target)!r} is not.")
+    samples = Path(samples) if samples else target.parent / "checkpoint" / "samples"
+    if not samples.is_dir():
+        raise ValueError(
+            f"samples must be a folder of the target's samples; there is no {str(samples)!r}. "
+            "A run of train leaves them in its checkpoint folder."
+        )
+    from .drafters import train_drafter as begin  # after the checks: it takes seconds to load
+
+    return begin(
+        kind, target, samples, Path(out) if out else target.parent / kind, minutes * 60, clock,
+        heads=heads, device=device, seed=seed,
+    )  # fmt: skip
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """The options of `python -m specviz train`."""
+    parser.add_argument(
+        "--text", nargs="+", action="extend", metavar="FILE", help="prose to learn from, UTF-8 (needed for a new pair)"
+    )
+    parser.add_argument("--out", metavar="DIR", help="folder for target, draft, card and checkpoints (needed)")
+    parser.add_argument(
+        "--drafter", metavar="KIND", help="train medusa or eagle for --target, on its samples (default: none)"
+    )
+    parser.add_argument("--samples", metavar="DIR", help="with --drafter: the samples (default: beside the target)")
+    parser.add_argument(
+        "--heads", type=int, default=4, metavar="K", help="with --drafter medusa: how many, from 1 (default 4)"
+    )
+    parser.add_argument(
+        "--minutes", type=float, default=180.0, metavar="M", help="time to train in all, above 0 (default 180)"
+    )
+    parser.add_argument(
+        "--target", metavar="DIR", help="keep this target and distil only a draft for it (default: train one)"
+    )
+    parser.add_argument(
+        "--start", metavar="DIR", help="grow the new target from the Llama in this folder (default: from nothing)"
+    )
+    parser.add_argument("--code", metavar="DIR", help="folder of Python files (default: the standard library)")
+    parser.add_argument("--device", default="auto", metavar="WHERE", help="auto, cpu, cuda or mps (default auto)")
+    parser.add_argument(
+        "--seed", type=int, default=0, metavar="S", help="of weights, batches and samples, from 0 (default 0)"
+    )
+
+
+def run(args: argparse.Namespace) -> int:
+    """Run the command and print the model card."""
+    if args.drafter:
+        return _run_drafter(args)
+    for name in ("text", "out"):
+        if getattr(args, name) is None:
+            raise ValueError(f"--{name} is needed to train a pair; --drafter alone goes without.")
+    try:
+        card = train(
+            args.text, args.out, args.minutes, target=args.target, start=args.start,
+            code_folder=args.code, recipe=Recipe(seed=args.seed), device=args.device,
+        )  # fmt: skip
+    except KeyboardInterrupt:
+        print(f"\nInterrupted; the state is in {args.out}/checkpoint, the same command again continues.")
+        return 130
+    print(f"{card}\n{args.out}/checkpoint is needed only to go on with more minutes; it can be deleted.")
+    return 0
+
+
+def _run_drafter(args: argparse.Namespace) -> int:
+    if args.target is None:
+        raise ValueError("--drafter needs --target, the folder of the model to draft for.")
+    try:
+        print(
+            train_drafter(
+                args.drafter, args.target, args.minutes, samples=args.samples, out=args.out, heads=args.heads,
+                device=args.device, seed=args.seed,
+            )
+        )  # fmt: skip
+    except KeyboardInterrupt:
+        print("\nInterrupted; the same command again continues.")
+        return 130
+    return 0

@@ -1,0 +1,163 @@
+"""Strict reading of JSON from strangers: every value is checked for kind and range before anything is built from it.
+
+A failure is one sentence that says where in the file the trouble is.
+"""
+
+from __future__ import annotations
+
+import json
+import sys
+from collections.abc import Callable, Sequence
+from typing import Any
+
+MAX_CHARACTERS = 64_000_000
+MAX_STEPS = 20_000
+MAX_NODES = 4096
+MAX_TEXT = 200_000
+LARGEST = sys.float_info.max  # JSON has no infinity, but 1e999 reads as one; and a whole number may be larger still
+
+Check = Callable[[Any, str], Any]
+
+
+def parse(text: str) -> Any:
+    """JSON text as plain data.
+
+    Raises:
+        ValueError: if it is too long or not JSON.
+    """
+    if not isinstance(text, str):
+        raise ValueError(f"trace must be JSON text; got {type(text).__name__}.")
+    if len(text) > MAX_CHARACTERS:
+        raise ValueError(f"trace must have at most {MAX_CHARACTERS:,} characters; got {len(text):,}.")
+    try:
+        return json.loads(text, parse_constant=_no_constant)
+    except RecursionError:
+        raise ValueError("trace is not a specviz trace: it is nested too deeply.") from None
+    except ValueError as error:
+        raise ValueError(f"trace is not valid JSON: {error}. The file may be cut off or damaged.") from None
+
+
+def _no_constant(name: str) -> None:
+    raise ValueError(f"{name} is not a number a trace may hold")
+
+
+def fail(where: str, wanted: str, value: Any) -> ValueError:
+    shown = ascii(value)  # on one line, whatever it holds
+    shown = shown if len(shown) <= 60 else shown[:60] + "..."
+    return ValueError(f"trace is damaged: {where} must be {wanted}; got {shown}.")
+
+
+def whole(low: int, high: int = 2**53) -> Check:
+    def check(value: Any, where: str) -> int:
+        if isinstance(value, bool) or not isinstance(value, int) or not low <= value <= high:
+            raise fail(where, f"a whole number from {low} to {high}", value)
+        return value
+
+    return check
+
+
+def number(low: float = -LARGEST, high: float = LARGEST) -> Check:
+    def check(value: Any, where: str) -> float:
+        right = isinstance(value, int | float) and not isinstance(value, bool)
+        if not (right and low <= value <= high):
+            raise fail(where, f"a number from {low:g} to {high:g}", value)
+        return float(value)
+
+    return check
+
+
+def text(value: Any, where: str) -> str:
+    if not isinstance(value, str) or len(value) > MAX_TEXT:
+        raise fail(where, f"text of at most {MAX_TEXT:,} characters", value)
+    try:
+        value.encode()
+    except UnicodeEncodeError:
+        raise fail(where, "text without halves of characters", value) from None
+    return value
+
+
+def flag(value: Any, where: str) -> bool:
+    if not isinstance(value, bool):
+        raise fail(where, "true or false", value)
+    return value
+
+
+def one_of(options: Sequence[str]) -> Check:
+    def check(value: Any, where: str) -> str:
+        if value not in options:
+            raise fail(where, f"one of {', '.join(options)}", value)
+        return value
+
+    return check
+
+
+def maybe(check: Check) -> Check:
+    return lambda value, where: None if value is None else check(value, where)
+
+
+def many(check: Check, most: int = MAX_NODES, length: int | None = None) -> Check:
+    def check_all(value: Any, where: str) -> tuple:
+        if not isinstance(value, list) or len(value) > most:
+            raise fail(where, f"a list of at most {most} values", value)
+        if length is not None and len(value) != length:
+            raise ValueError(f"trace is damaged: {where} must have {length} values, one a node; got {len(value)}.")
+        return tuple(check(item, f"{where}[{i}]") for i, item in enumerate(value))
+
+    return check_all
+
+
+def plain(value: Any, where: str, depth: int = 8) -> Any:
+    """Plain JSON data of bounded depth, with numbers that are finite and text that can be written."""
+    if depth == 0:
+        raise ValueError(f"trace is damaged: {where} is nested too deeply.")
+    if isinstance(value, dict):
+        return {text(key, where): plain(item, f"{where}.{key:.40}", depth - 1) for key, item in value.items()}
+    if isinstance(value, list):
+        return [plain(item, f"{where}[{i}]", depth - 1) for i, item in enumerate(value)]
+    if isinstance(value, str):
+        return text(value, where)
+    if isinstance(value, int | float) and not abs(value) <= LARGEST:
+        raise fail(where, "a finite number", value)
+    return value
+
+
+def mapping(value: Any, where: str) -> dict:
+    if not isinstance(value, dict):
+        raise fail(where, "an object", value)
+    return plain(value, where)
+
+
+def together(*checks: Check) -> Check:
+    """A list of exactly these values."""
+
+    def check_all(value: Any, where: str) -> tuple:
+        if not isinstance(value, list) or len(value) != len(checks):
+            raise fail(where, f"a list of {len(checks)} values", value)
+        return tuple(check(item, f"{where}[{i}]") for i, (check, item) in enumerate(zip(checks, value, strict=True)))
+
+    return check_all
+
+
+def either(check: Check, other: Check) -> Check:
+    """What passes the first check, or else the second."""
+
+    def check_one(value: Any, where: str) -> Any:
+        try:
+            return check(value, where)
+        except ValueError:
+            return other(value, where)
+
+    return check_one
+
+
+def record(value: Any, where: str, checks: dict[str, Check], given: bool = False) -> dict[str, Any]:
+    """The fields of an object, each through its check; unknown ones are ignored.
+
+    A missing one is an error, unless only those that are `given` are asked for.
+    """
+    if not isinstance(value, dict):
+        raise fail(where, "an object", value)
+    missing = [name for name in checks if name not in value or (given and value[name] is None)]
+    if missing and not given:
+        raise ValueError(f"trace is damaged: {where} has no {missing[0]!r}.")
+    return {name: check(value[name], f"{where}.{name}") for name, check in checks.items() if name not in missing}

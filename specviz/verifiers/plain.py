@@ -1,0 +1,36 @@
+"""Plain decoding: nothing was drafted, so nothing is checked, and the target's own token is written.
+
+The token is argmin E / p with noise E keyed by its position, the most probable one at temperature 0: the text that
+rules with shared noise (`race`, keyed `target-match`) promise to write again.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+import numpy as np
+
+from ..protocols import Verifier
+from ..randomness import first_arrivals
+from .walk import ROOT, Walk
+
+
+@dataclass(frozen=True)
+class PlainRule(Verifier):
+    """One token of the target a pass."""
+
+    name: ClassVar[str] = "plain"
+    title: ClassVar[str] = "Plain decoding"
+    reads_draft: ClassVar[bool] = False
+    keyed: ClassVar[bool] = True
+    alone: ClassVar[bool] = True
+
+    def __call__(self, tree, p, rng):
+        row = p[0]
+        if p.sampling.temperature == 0:
+            return Walk(tree).end(int(np.argmax(row)))
+        return Walk(tree).end(first_arrivals(row, rng.noise(tree.position(0), len(row)), 1)[0])
+
+    def explain(self, step, node):
+        return ROOT

@@ -1,0 +1,234 @@
+"""The endpoint `/generate`, called by gradio_client as another program would, and what it refuses."""
+
+import json
+import re
+import threading
+from itertools import pairwise
+from pathlib import Path
+
+import pytest
+
+import specviz
+
+pytest.importorskip("gradio")
+gradio_client = pytest.importorskip("gradio_client")
+
+from pages import Gated  # noqa: E402
+
+from app import api  # noqa: E402
+from app.machine import limits  # noqa: E402
+from app.machine.engine import Engine  # noqa: E402
+from app.page import build_demo  # noqa: E402
+
+ROOT = Path(__file__).resolve().parents[2]
+CONFIG = specviz.RunConfig(prompt="abc", max_new_tokens=20)
+
+
+@pytest.fixture
+def client(serve):
+    """A function that serves a pair and connects to it."""
+    clients = []
+
+    def connect(pair=None, url=None):
+        clients.append(gradio_client.Client(url or serve(pair), verbose=False))
+        return clients[-1]
+
+    yield connect
+    for one in clients:
+        one.close()
+
+
+@pytest.fixture(scope="module")
+def generate():
+    """The endpoint as a function."""
+    demo = build_demo(lambda: specviz.toy_pair(vocab=12))
+    (fn,) = [fn for fn in demo.fns.values() if fn.api_name == "generate"]
+    assert fn.concurrency_id == "machine" and fn.concurrency_limit == 1
+    return fn.fn
+
+
+def test_it_streams_the_text_every_step_and_then_the_trace(client):
+    builder, verifier = specviz.BUILDERS["k-ary"](width=3, depth=2), specviz.VERIFIERS["specinfer"]()
+    job = client().submit(
+        "abc", builder="k-ary", verifier="specinfer", temperature=0.9, top_p=0.95, top_k=9, draft_temperature=0.7,
+        max_new_tokens=20, seed=3, builder_parameters={"width": 3, "depth": 2}, verifier_parameters={},
+        api_name="/generate",
+    )  # fmt: skip
+    items = list(job)
+    while not any(items[0]):  # the pair was being loaded
+        items.pop(0)
+    config = specviz.RunConfig("abc", builder, verifier, 0.9, 0.95, 9, 0.7, 20, 3)
+    expected = specviz.run(specviz.toy_pair(vocab=12), config)
+    *steps, (text, none, whole) = items
+    trace = specviz.Trace.from_json(whole)
+    assert text == trace.text == expected.text and none == "" and trace.config.to_dict() == config.to_dict()
+    assert [step[2] for step in steps] == [""] * len(steps) and len(steps) == len(expected.steps)
+    assert [json.loads(step[1])["tokens"] for step in steps] == [list(step.tokens) for step in expected.steps]
+    assert [json.loads(step[1]) for step in steps] == json.loads(whole)["steps"]
+    texts = [step[0] for step in steps]
+    assert texts[-1] == text and all(later.startswith(sooner) for sooner, later in pairwise(texts))
+
+
+def test_only_the_prompt_must_be_given_and_it_is_the_only_public_endpoint(client):
+    connected = client()
+    endpoints = connected.view_api(return_format="dict", print_info=False)
+    assert list(endpoints["named_endpoints"]) == ["/generate"] and not endpoints["unnamed_endpoints"]
+    endpoint = endpoints["named_endpoints"]["/generate"]
+    assert [p["parameter_name"] for p in endpoint["parameters"] if not p["parameter_has_default"]] == ["prompt"]
+    assert all(part["python_type"]["type"] != "Any" for part in [*endpoint["parameters"], *endpoint["returns"]])
+    defaults = {p["parameter_name"]: p["parameter_default"] for p in endpoint["parameters"]}
+    assert "tree speculative decoding" in endpoint["description"]
+    text, _, whole = connected.predict("abc", api_name="/generate")
+    config = specviz.Trace.from_json(whole).config
+    assert text and all(getattr(config, name) == defaults[name] for name in ("temperature", "top_p", "top_k", "seed"))
+    assert config.builder.name == defaults["builder"] and config.verifier.name == defaults["verifier"]
+
+
+def test_the_page_links_to_its_api():
+    from app.page import launch
+
+    seen = {}
+    demo = build_demo(lambda: specviz.toy_pair(vocab=12))
+    demo.launch = lambda **options: seen.update(options)
+    launch(demo)
+    assert "api" in seen["footer_links"] and seen["show_error"] is False
+
+
+def test_the_example_of_the_readme(serve, tmp_path, monkeypatch, capsys):
+    blocks = re.findall(r"```python\n(.*?)```", (ROOT / "README.md").read_text("utf-8"), re.DOTALL)
+    (code,) = [block for block in blocks if "gradio_client" in block]
+    assert "http://127.0.0.1:7860" in code
+    monkeypatch.chdir(tmp_path)
+    names = {}
+    exec(code.replace("http://127.0.0.1:7860", serve()), names)
+    names["client"].close()
+    trace = specviz.Trace.from_json((tmp_path / "run.json").read_text("utf-8"))
+    assert trace.text in capsys.readouterr().out and trace.config.builder.name == "dyspec"
+
+
+REFUSED = [
+    ({"prompt": ""}, "prompt must not be empty"),
+    ({"prompt": ["a"]}, "prompt must be text"),
+    ({"prompt": "x" * 20_001}, "prompt must have at most 20,000 characters here; got 20,001"),
+    ({"builder": "oak"}, "builder must be one of chain"),
+    ({"builder": ["chain"]}, "builder must be a name"),
+    ({"verifier": None}, "verifier must be a name"),
+    ({"builder_parameters": [1]}, "builder_parameters must be an object"),
+    ({"builder_parameters": {"size": 1025}}, "sequoia.size must be a whole number from 1 to 1024"),
+    ({"builder_parameters": {"size": "8"}}, "sequoia.size must be a whole number"),
+    ({"builder_parameters": {"roots": 8}}, "sequoia has no parameter 'roots'"),
+    ({"builder": "branching", "builder_parameters": {"widths": "many"}}, "branching.widths must"),
+    ({"builder_parameters": {"acceptance": {"a": 1}}}, "acceptance"),
+    ({"builder_parameters": {"acceptance": [[["deep"]]]}}, "acceptance"),
+    ({"verifier_parameters": {"x": 1}}, "has no parameter 'x'"),
+    ({"temperature": "warm"}, "temperature must be a number"),
+    ({"temperature": None}, "temperature must be"),
+    ({"temperature": -1}, "temperature must be"),
+    ({"temperature": [1]}, "temperature must be a number"),
+    ({"draft_temperature": "cold"}, "draft_temperature must be a number"),
+    ({"top_p": 0}, "top_p must be"),
+    ({"top_k": 0.5}, "top_k must be"),
+    ({"max_new_tokens": 10**9}, "max_new_tokens must be at most 512 here"),
+    ({"max_new_tokens": None}, "max_new_tokens must be"),
+    ({"max_new_tokens": True}, "max_new_tokens must be a number"),
+    ({"seed": -1}, "seed must be"),
+    ({"seed": 1e300}, "seed must be"),
+    ({"builder": "k-ary", "verifier": "block"}, "chain"),
+    ({"models": "another"}, "Models must be one of This pair; got 'another'"),
+    ({"models": ["This pair"]}, "Models must be one of"),
+]
+
+
+@pytest.mark.parametrize(("wrong", "told"), REFUSED, ids=lambda value: str(value)[:40])
+def test_what_is_wrong_gets_a_sentence(generate, wrong, told):
+    with pytest.raises(Exception) as error:
+        list(generate(**({"prompt": "abc"} | wrong)))
+    assert type(error.value).__name__ == "Error", error.value
+    assert told in error.value.message and "Traceback" not in error.value.message and not error.value.print_exception
+
+
+def test_an_error_reaches_the_program_as_its_sentence(client):
+    connected = client()
+    with pytest.raises(Exception, match="max_new_tokens must be at most 512 here"):
+        connected.predict("abc", max_new_tokens=10**6, api_name="/generate")
+    assert connected.predict("abc", max_new_tokens=5, api_name="/generate")[0]
+
+
+def test_a_crash_tells_no_secrets_and_the_next_run_is_served(client, caplog):
+    connected = client(Gated(fail_at=3))
+    job = connected.submit("abc", api_name="/generate")
+    with pytest.raises(Exception, match=r"^The run failed\. The reason is in the server's log\.$"):
+        job.result()
+    assert sum(bool(step) for _, step, _ in job.outputs()) == 2, "what was decoded before has arrived"
+    assert connected.predict("abc", max_new_tokens=5, api_name="/generate")[2]
+    assert "the target broke" in caplog.text
+
+
+def test_it_waits_in_line_with_others_and_a_client_that_leaves_frees_the_machine(serve, client):
+    pair = Gated(permits=2)
+    url = serve(pair)
+    first, second = client(url=url), client(url=url)
+    running = first.submit("abc", max_new_tokens=50, api_name="/generate")
+    while pair.passes < 2:
+        threading.Event().wait(0.01)
+    waiting = second.submit("abc", max_new_tokens=5, api_name="/generate")
+    while (place := waiting.status().rank) is None:
+        assert not waiting.done()
+    assert place == 0
+    leaving = threading.Thread(target=running.cancel)  # is answered when the pass under way is over
+    leaving.start()
+    pair.gate.release(10**6)
+    leaving.join()
+    assert waiting.result()[0]
+
+
+def test_a_full_queue_is_said(monkeypatch, serve, client):
+    monkeypatch.setattr(limits, "QUEUE", 1)
+    pair = Gated(permits=1)
+    url = serve(pair)
+    clients = [client(url=url) for _ in range(3)]
+    jobs = [clients[0].submit("abc", max_new_tokens=5, api_name="/generate")]
+    while not pair.passes:
+        threading.Event().wait(0.01)
+    jobs.append(clients[1].submit("abc", max_new_tokens=5, api_name="/generate"))
+    while jobs[1].status().rank is None:
+        threading.Event().wait(0.01)
+    with pytest.raises(Exception, match="Queue is full"):
+        clients[2].predict("abc", api_name="/generate")
+    pair.gate.release(10**6)
+    assert all(job.result()[0] for job in jobs)
+
+
+def test_loading_can_be_left_at_once_and_the_next_run_takes_what_it_loaded():
+    began, go, calls = threading.Event(), threading.Event(), []
+
+    def load():
+        calls.append(1)
+        began.set()
+        assert go.wait(60)
+        return specviz.toy_pair(vocab=12)
+
+    engine = Engine(load)
+    left = api.answers(engine, CONFIG)
+    assert next(left) == ("", "", "") and began.wait(60)
+    left.close()
+    assert not engine._running.locked() and not engine.loaded
+    after = api.answers(engine, CONFIG)
+    assert next(after) == ("", "", "")
+    go.set()
+    assert list(after)[-1][2] and calls == [1]
+
+
+def test_a_pair_that_cannot_be_loaded_is_said_to_everyone_who_asks():
+    tries = []
+
+    def load():
+        tries.append(1)
+        raise ValueError("target 'x' is not there.")
+
+    engine = Engine(load)
+    for number in (1, 2):
+        with pytest.raises(ValueError, match="target 'x' is not there"):
+            list(api.answers(engine, CONFIG))
+        assert len(tries) == number
+    assert not engine._running.locked()

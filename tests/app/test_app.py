@@ -1,0 +1,283 @@
+"""The demo without a browser: the engine, runs as messages, the entry."""
+
+import json
+import subprocess
+import sys
+from dataclasses import replace
+from itertools import repeat
+from pathlib import Path
+from threading import Event
+from threading import enumerate as threads
+
+import pytest
+
+import specviz
+from specviz.proof.same_text import comparing
+from specviz.record import Timing
+
+gr = pytest.importorskip("gradio")
+
+from app.machine import models  # noqa: E402
+from app.machine.engine import Engine, ahead, paced  # noqa: E402
+from app.tabs import live  # noqa: E402
+
+ROOT = Path(__file__).resolve().parents[2]
+CONFIG = specviz.RunConfig(prompt="abc", max_new_tokens=30)
+
+
+@pytest.fixture(scope="module")
+def trace():
+    return specviz.run(specviz.toy_pair(vocab=12), CONFIG)
+
+
+def test_the_recorded_run_adds_up():
+    data = json.loads(live.recorded())
+    assert data["state"] == "done" and data["head"]["recorded"] and data["plain_rate"] > 0
+    assert data["steps"][data["head"]["show"]]["outcome"].count("a") >= 2
+    assert [step["index"] for step in data["steps"]] == list(range(len(data["steps"])))
+    assert len(json.dumps(data)) < 300_000, "the first paint waits for this"
+
+
+# ---- the engine ----
+
+
+def test_steps_are_grouped_and_none_is_lost(trace):
+    slow = [replace(step, seconds=Timing(target=0.02)) for step in trace.steps]
+    groups = list(paced(iter(slow), pace=0.05))
+    assert [step for group in groups for step in group] == slow
+    assert len(groups[0]) == 1, "the first step does not wait for others"
+    assert all(len(group) == 3 for group in groups[1:-1])
+
+
+def test_what_was_decoded_before_a_failure_is_handed_on(trace):
+    def failing():
+        yield from trace.steps[:3]
+        raise RuntimeError("out of memory")
+
+    seen = []
+    with pytest.raises(RuntimeError):
+        for group in paced(failing(), pace=1000):
+            seen += group
+    assert seen == list(trace.steps[:3])
+
+
+def one_by_one(steps):
+    return ([step] for step in steps)
+
+
+def test_decoding_goes_on_while_the_page_is_busy(trace):
+    """The reader holds the first group and asks for nothing until the last step is decoded."""
+    busy, last = Event(), Event()
+
+    def steps():
+        yield trace.steps[0]
+        busy.wait(timeout=30)
+        yield from trace.steps[1:]
+        last.set()
+
+    groups = ahead(steps(), one_by_one)
+    assert next(groups) == [trace.steps[0]]
+    busy.set()
+    assert last.wait(timeout=30), "the engine waited for the reader"
+    assert list(groups) == [list(trace.steps[1:])], "what piled up comes as one group"
+
+
+def test_a_page_that_left_stops_the_decoding(trace):
+    groups = ahead(repeat(trace.steps[0]), one_by_one)
+    next(groups)
+    groups.close()
+    assert not any(thread.name == "decoding" for thread in threads())
+
+
+def test_a_failure_comes_after_all_that_was_decoded(trace):
+    def failing():
+        yield from trace.steps[:3]
+        raise RuntimeError("out of memory")
+
+    for grouped in (one_by_one, paced):
+        seen = []
+        with pytest.raises(RuntimeError, match="out of memory"):
+            for group in ahead(failing(), grouped):
+                seen += group
+        assert seen == list(trace.steps[:3])
+    assert not any(thread.name == "decoding" for thread in threads())
+
+
+def test_the_pair_is_loaded_once():
+    calls = []
+
+    def load():
+        calls.append(1)
+        return specviz.toy_pair(vocab=12)
+
+    engine = Engine(load)
+    assert not engine.loaded and not calls
+    assert engine.take() is engine.pair and engine.loaded
+    assert len(calls) == 1
+
+
+def test_a_pair_that_cannot_be_loaded_takes_no_room():
+    def broken():
+        raise ValueError("there is no such pair")
+
+    class Looked:
+        def look(self):
+            raise ValueError("it has a typing mistake")
+
+        def __call__(self):
+            raise AssertionError("nothing is loaded that was not found")
+
+    toy = lambda: specviz.toy_pair(vocab=12)  # noqa: E731
+    engine = Engine({"a": toy, "b": toy, "broken": broken}, lambda title: Looked())
+    engine.take("a"), engine.take("b")
+    for title in ("broken", "org/typo|org/draft"):
+        with pytest.raises(ValueError):
+            engine.take(title)
+        assert engine.holds("a") and engine.holds("b")
+
+
+def test_each_pair_is_loaded_once_and_two_are_kept():
+    calls = []
+
+    def loader(name):
+        return lambda: calls.append(name) or specviz.toy_pair(vocab=12)
+
+    engine = Engine({name: loader(name) for name in "abc"})
+    assert engine.titles == ["a", "b", "c"]
+    engine.take("a"), engine.take("b"), engine.take("a"), engine.take("c")
+    assert calls == ["a", "b", "c"] and engine.holds("a") and engine.holds("c") and not engine.holds("b")
+    engine.take("a"), engine.take("b")
+    assert calls == ["a", "b", "c", "b"] and not engine.holds("c")
+    with pytest.raises(ValueError, match="Models must be one of a, b, c"):
+        engine.take("d")
+    with pytest.raises(ValueError, match="Models must be one of"):
+        list(live.play(engine, CONFIG, None, ["a"]))
+
+
+def test_the_models_offered(monkeypatch):
+    loaded = []
+    monkeypatch.setattr(specviz, "load_pair", lambda **names: loaded.append(names), raising=False)
+    monkeypatch.delenv("SPECVIZ_PAIR", raising=False)
+    monkeypatch.setenv("SPECVIZ_PAIRS", "some/Big|some/Small, /models/one/|early-exit:2 ,lonely")
+    pairs = models.offered()
+    assert list(pairs) == [models.EMBEDDED, models.EARLY_EXIT, "Big + Small", "one + early-exit:2", "lonely"]
+    assert not loaded, "nothing is loaded before it is asked for"
+    for load in pairs.values():
+        load()
+    assert loaded == [
+        {}, {"draft": "early-exit:3"}, {"target": "some/Big", "draft": "some/Small"},
+        {"target": "/models/one/", "draft": "early-exit:2"}, {"target": "lonely", "draft": None},
+    ]  # fmt: skip
+    monkeypatch.setenv("SPECVIZ_PAIRS", "a|b|c")
+    with pytest.raises(ValueError, match="SPECVIZ_PAIRS must be like"):
+        models.offered()
+    monkeypatch.setenv("SPECVIZ_PAIR", "toy")
+    assert len(models.offered()) == 1
+
+
+def test_a_closed_run_frees_the_machine():
+    engine = Engine(lambda: specviz.toy_pair(vocab=12))
+    run = live.play(engine, CONFIG)
+    next(run), next(run)
+    assert engine._running.locked()
+    run.close()
+    assert not engine._running.locked()
+    assert not any(thread.name == "decoding" for thread in threads())
+
+
+def test_a_run_is_sent_to_its_end():
+    engine = Engine(lambda: specviz.toy_pair(vocab=12))
+    config = specviz.RunConfig(
+        prompt="abc", max_new_tokens=30, builder=specviz.BUILDERS["k-ary"](), verifier=specviz.VERIFIERS["specinfer"]()
+    )
+    sent = [json.loads(text) for text in live.play(engine, config)]
+    steps = [step for news in sent for step in news["steps"]]
+    assert "".join("".join(step["pieces"]) for step in steps) == specviz.run(engine.pair, config).text
+    assert sent[0]["state"] == "loading" and sent[-1]["state"] == "done" and sent[-1]["plain_rate"] > 0
+    assert sum("head" in news for news in sent) == 1
+
+
+@pytest.mark.parametrize(
+    ("verifier", "temperature", "told"), [("race", 0.8, True), ("exact-match", 0, True), ("sequoia", 0.8, False)]
+)
+def test_same_seed_same_text_is_said_where_it_is_promised(verifier, temperature, told):
+    engine = Engine(lambda: specviz.toy_pair(vocab=12))
+    config = replace(CONFIG, verifier=specviz.VERIFIERS[verifier](), temperature=temperature)
+    sent = [json.loads(text) for text in live.play(engine, config)]
+    done = next(i for i, news in enumerate(sent) if news.get("state") == "done")
+    said = [news["same"] for news in sent[done + 1 :]]
+    assert not any("same" in news for news in sent[: done + 1])
+    assert [same["kind"] for same in said] == (["checking"] * 4 + ["equal"] if told else [])
+    if told:
+        assert said[-1]["text"] == "Same seed, same text: all 30 tokens equal plain decoding."
+
+
+def test_a_comparison_can_be_left_and_frees_the_machine():
+    engine = Engine(lambda: specviz.toy_pair(vocab=12))
+    run = live.play(engine, replace(CONFIG, verifier=specviz.VERIFIERS["race"]()))
+    next(text for text in run if "same" in json.loads(text))
+    run.close()
+    assert not engine._running.locked()
+
+
+def test_a_difference_is_told_with_its_margin():
+    pair = specviz.toy_pair(vocab=12)
+    written = list(specviz.autoregress(pair, CONFIG).tokens)
+    written[7] = (written[7] + 1) % 12
+    *_, last = (json.loads(text)["same"] for text in live.same("run", comparing(pair, CONFIG, written), len(written)))
+    assert last["kind"] == "differs" and "up to token 7; there the two best candidates were" in last["text"]
+
+
+class Failing:
+    """A toy pair whose target fails at its third pass."""
+
+    def __init__(self, error):
+        self.toy, self.error, self.passes = specviz.toy_pair(vocab=12), error, 0
+
+    def __getattr__(self, name):
+        return getattr(self.toy, name)
+
+    def open(self, tokens):
+        target, draft = self.toy.open(tokens)
+        forward = target.forward
+
+        def fails(tree, nodes):
+            self.passes += 1
+            if self.passes == 3:
+                raise self.error
+            return forward(tree, nodes)
+
+        target.forward = fails
+        return target, draft
+
+
+@pytest.mark.parametrize(
+    ("error", "told"),
+    [(RuntimeError("secret path"), "server's log"), (ValueError("The cache is full."), "cache is full")],
+)
+def test_a_failure_on_the_way_is_told_and_keeps_the_steps(error, told, caplog):
+    config = replace(CONFIG, builder=specviz.BUILDERS["chain"](), verifier=specviz.VERIFIERS["speculative-sampling"]())
+    sent = [json.loads(text) for text in live.play(Engine(lambda: Failing(error)), config)]
+    assert sum(len(news["steps"]) for news in sent) == 2
+    assert sent[-1]["state"] == "error" and told in sent[-1]["note"] and "secret" not in sent[-1]["note"]
+    assert "a run failed" in caplog.text
+
+
+def test_a_prompt_that_is_too_long_is_refused_before_the_run():
+    with pytest.raises(ValueError, match="context of 4096"):
+        list(live.play(Engine(lambda: specviz.toy_pair(vocab=12)), replace(CONFIG, prompt="a" * 5000)))
+
+
+# ---- the entry ----
+
+
+def test_the_page_is_built_without_torch_and_from_any_folder(tmp_path):
+    code = (
+        f"import sys, runpy; sys.path.insert(0, {str(ROOT / 'app')!r});"  # as Python does for a script
+        f"runpy.run_path({str(ROOT / 'app' / 'app.py')!r});"
+        "import app; assert app.__file__.endswith('__init__.py'), app.__file__;"
+        "from app.page import build_demo; build_demo();"
+        "assert not {'torch', 'transformers'} & set(sys.modules)"
+    )
+    done = subprocess.run([sys.executable, "-c", code], cwd=tmp_path, capture_output=True, text=True, timeout=120)
+    assert done.returncode == 0, done.stderr

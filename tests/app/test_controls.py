@@ -1,0 +1,180 @@
+"""Controls made from metadata, and the sentences bad input gets."""
+
+from dataclasses import dataclass, field, fields
+from typing import ClassVar
+
+import pytest
+
+import specviz
+from specviz.parameters import check, flag, free, real, whole, widths
+from tests.growing import BUILDERS, VERIFIERS
+
+gr = pytest.importorskip("gradio")
+
+from app.parts import controls  # noqa: E402
+from app.tabs import live  # noqa: E402
+
+
+@pytest.fixture(scope="module")
+def settings():
+    with gr.Blocks():
+        return controls.controls(gr.Textbox("a b c"))
+
+
+def values(settings, **changes):
+    """The values of all controls, some of them changed by label."""
+    return tuple(changes.pop(control.label, control.value) for control in settings.inputs)
+
+
+@dataclass(frozen=True)
+class Sample:
+    """One field of every kind."""
+
+    name: ClassVar[str] = "sample"
+    title: ClassVar[str] = "Sample"
+    size: int = whole(16, 1, 64, "Nodes", "help")
+    ratio: float = real(0.5, 0.0, 1.0, "Ratio", "help")
+    greedy: bool = flag(True, "Greedy", "help")
+    shape: tuple[int, ...] = widths((4, 2, 1), 1, 8, "Widths", "help")
+    vector: str | tuple = free("auto", "Vector", "help")
+
+    def __post_init__(self):
+        check(self)
+
+
+def test_a_new_rule_needs_no_code_here():
+    with gr.Blocks():
+        family = controls.family("Rule", {"sample": Sample}, "sample")
+    assert [type(control).__name__ for control in family.inputs] == [
+        "Dropdown", "Slider", "Slider", "Checkbox", "Textbox", "Textbox",
+    ]  # fmt: skip
+    assert [control.label for control in family.inputs[1:]] == [f.metadata["label"] for f in fields(Sample)]
+    assert family.read([control.value for control in family.inputs]) == Sample()
+    made = family.read(["sample", 8.0, 0.25, False, "3 3 1", "0.5, 0.2"])
+    assert made == Sample(8, 0.25, False, (3, 3, 1), (0.5, 0.2))
+    assert family.read(["sample", 8, 0.25, False, "3", "[[0.5, 0.2], [0.1]]"]).vector == ((0.5, 0.2), (0.1,))
+
+
+@pytest.mark.parametrize(
+    ("at", "value", "told"),
+    [(0, "nonsense", "must be one of"), (0, ["sample"], "must be one of"), (1, 65, "whole number from 1 to 64"),
+     (1, 2.5, "whole number"), (1, None, "whole number"), (1, "7", "whole number"), (2, float("nan"), "from 0.0"),
+     (3, "yes", "true or false"), (4, "four", 'such as "4, 2, 1"'), (4, "9, 1", "from 1 to 8"), (4, {}, "Widths")],
+)  # fmt: skip
+def test_bad_parameters_get_a_sentence(at, value, told):
+    with gr.Blocks():
+        family = controls.family("Rule", {"sample": Sample}, "sample")
+    given = [control.value for control in family.inputs]
+    given[at] = value
+    with pytest.raises(ValueError, match=told):
+        family.read(given)
+
+
+def test_a_kind_nobody_knows_is_refused():
+    @dataclass(frozen=True)
+    class Odd:
+        x: int = field(default=1, metadata={"kind": "odd", "label": "x", "help": ""})
+
+    with pytest.raises(ValueError, match="kind must be"):
+        controls.parameter(fields(Odd)[0])
+
+
+def test_every_builder_and_verifier_is_on_the_page(settings):
+    for name in BUILDERS:
+        for rule in VERIFIERS:
+            config = settings.read(values(settings, **{"Tree builder": name, "Verification rule": rule}))
+            assert (config.builder, config.verifier) == (specviz.BUILDERS[name](), specviz.VERIFIERS[rule]())
+
+
+def test_every_drafter_is_on_the_page(settings):
+    for name, cls in specviz.DRAFTERS.items():
+        assert settings.read(values(settings, Drafter=name)).drafter == cls()
+    given = {"Drafter": "several", "Drafters": "ngram, retrieval"}
+    assert settings.read(values(settings, **given)).drafter.drafters == ("ngram", "retrieval")
+    with pytest.raises(ValueError, match="Several drafters: Drafters must list some of model"):
+        settings.read(values(settings, **given | {"Drafters": "oracle"}))
+
+
+def test_the_page_opens_with_the_library_s_defaults(settings):
+    config = settings.read(values(settings))
+    assert config == specviz.RunConfig(
+        prompt="a b c",
+        builder=specviz.BUILDERS["sequoia"](),
+        verifier=specviz.VERIFIERS["sequoia"](),
+        drafter=specviz.DRAFTERS["model"](),
+        max_new_tokens=96,
+    )
+
+
+@pytest.mark.parametrize(
+    ("label", "value", "told"),
+    [("Temperature", -1, "Temperature must be"), ("Temperature", float("nan"), "Temperature must be"),
+     ("Temperature", None, "it is empty"), ("Temperature", "hot", "Temperature must be a number"),
+     ("Draft temperature", "-1", "Draft temperature must be"), ("Draft temperature", "warm", "Draft temperature must"),
+     ("Top-k", "1.5", "Top-k must be a whole"), ("Top-k", "nan", "Top-k must be"),
+     ("Top-p", 0, "Top-p must be above 0"),
+     ("Top-k", 0, "Top-k must be"), ("Seed", -4, "Seed must"), ("Seed", 1.5, "Seed must"), ("Seed", None, "Seed must"),
+     ("New tokens", 0, "New tokens must be"), ("New tokens", 10**9, "New tokens must be at most 512"),
+     ("Nodes", 5000, "Sequoia: Nodes must be"), ("Acceptance", "much", "numbers from 0 to 1"),
+     ("Textbox", "  \n", "Prompt must not be empty"), ("Textbox", "a" * 30_000, "Prompt must have at most"),
+     ("Textbox", None, "Prompt must not"), ("Textbox", {"a": 1}, "Prompt must not")],
+)  # fmt: skip
+def test_bad_input_gets_one_sentence(settings, label, value, told):
+    settings.prompt.label = "Textbox"
+    kind, text = live.verdict(settings, values(settings, **{label: value}), whole=True)
+    assert kind == "error" and told in text and "\n" not in text and "Traceback" not in text
+
+
+def test_optional_numbers_may_be_left_empty(settings):
+    config = settings.read(values(settings, **{"Draft temperature": " ", "Top-k": ""}))
+    assert config.draft_temperature is None and config.top_k is None
+    config = settings.read(values(settings, **{"Draft temperature": "0.5", "Top-k": "40"}))
+    assert config.draft_temperature == 0.5 and config.top_k == 40
+
+
+def test_the_prompt_may_be_empty_while_other_controls_are_turned(settings):
+    settings.prompt.label = "Textbox"
+    assert live.verdict(settings, values(settings, Textbox=""))[0] == "lossless"
+
+
+def test_what_cannot_run_is_said_before_it_runs(settings):
+    chosen = {"Verification rule": "exact-match"}
+    assert live.verdict(settings, values(settings, **chosen))[0] == "impossible"
+    assert live.verdict(settings, values(settings, Temperature=0, **chosen))[0] == "lossless"
+    kind, text = live.verdict(settings, values(settings, **{"Verification rule": "speculative-sampling"}))
+    assert kind == "impossible" and "chains" in text
+
+
+def test_a_lossy_combination_is_marked(settings):
+    kind, text = live.verdict(settings, values(settings, **{"Verification rule": "typical"}))
+    assert (kind, text) == ("lossy", specviz.VERIFIERS["typical"].bias)
+
+
+@pytest.mark.parametrize("temperature", [0, 0.6])
+@pytest.mark.parametrize("draft_temperature", ["", "0"])
+@pytest.mark.parametrize("builder", BUILDERS)
+@pytest.mark.parametrize("rule", ["sequoia", "race", "speculative-sampling", "typical"])
+def test_the_menus_say_what_compatible_says(settings, builder, rule, temperature, draft_temperature):
+    chosen = {"Tree builder": builder, "Verification rule": rule, "Temperature": temperature}
+    menus = settings.menus(values(settings, **chosen, **{"Draft temperature": draft_temperature}))
+    taken = {"Tree builder": builder, "Verification rule": rule}
+    draft = 0 if draft_temperature else None
+    for (menu, name), listed in zip(taken.items(), menus[:2], strict=True):
+        registry = specviz.BUILDERS if menu == "Tree builder" else specviz.VERIFIERS
+        assert [choice for _, choice in listed] == list(registry)
+        for label, choice in listed:
+            both = taken | {menu: choice}
+            made = specviz.BUILDERS[both["Tree builder"]](), specviz.VERIFIERS[both["Verification rule"]]()
+            match = specviz.compatible(*made, temperature, draft)
+            assert label.startswith(registry[choice].title)
+            assert ("impossible" in label) == (not match.possible)
+            assert ("lossy" in label) == (match.possible and not match.lossless)
+            assert ("pointless" in label) == (match.lossless and not match.useful)
+            fine = match.possible and match.lossless and match.useful
+            assert (match.reason in label) == (not fine and choice != name)
+
+
+def test_the_menus_look_at_parameters(settings):
+    marks = dict(map(reversed, settings.menus(values(settings, Nodes=2))[1]))
+    assert "✕" not in marks["speculative-sampling"], "a tree of two nodes is a chain"
+    assert "✕" in dict(map(reversed, settings.menus(values(settings))[1]))["speculative-sampling"]

@@ -1,0 +1,228 @@
+"""Well-known pairs from a hub of the test's own: what the menu says, bytes as they come, a stop, and no hub at all."""
+
+import json
+import os
+import subprocess
+import sys
+import threading
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
+
+import pytest
+
+pytest.importorskip("gradio")
+
+from app.machine import fetching
+from app.machine.fetching import KNOWN, Hub, label, may_fetch, too_large
+from specviz.models.hub import Listed
+
+ROOT = Path(__file__).resolve().parents[2]
+COMMIT = "0" * 40
+
+
+class Server(BaseHTTPRequestHandler):
+    """As much of a hub as is asked here: what a model is made of, and its files in pieces."""
+
+    folder: Path
+    gate: threading.Event
+
+    def do_HEAD(self):
+        self.do_GET(body=False)
+
+    def do_GET(self, body=True):
+        path = self.path.split("?")[0].strip("/")
+        if "/tree/" in path:  # folders of a model; there are none
+            return self.answer(b"[]", body)
+        if path.startswith("api/models/"):
+            name = path.removeprefix("api/models/").split("/revision/")[0]
+            return self.answer(self.told(name), body) if (self.folder / name).is_dir() else self.missing()
+        name, _, file = path.partition("/resolve/")
+        place = self.folder / name / file.partition("/")[2]
+        if not place.is_file():
+            return self.missing()
+        return self.answer(place.read_bytes(), body, ETag=f'"{place.stat().st_size:040d}"', **{"X-Repo-Commit": COMMIT})
+
+    def told(self, name):
+        files = [
+            {"rfilename": one.name, "size": one.stat().st_size, "blobId": "0" * 40}
+            for one in sorted((self.folder / name).iterdir())
+        ]
+        return json.dumps(
+            {"id": name, "sha": COMMIT, "siblings": files, "tags": ["license:test-1.0"], "private": False,
+             "gated": False, "disabled": False, "downloads": 0, "likes": 0}
+        ).encode()  # fmt: skip
+
+    def missing(self):
+        self.send_response(404)
+        self.send_header("X-Error-Code", "EntryNotFound" if "/resolve/" in self.path else "RepoNotFound")
+        self.send_header("Content-Length", "0")
+        self.end_headers()
+
+    def answer(self, data, body, **headers):
+        self.send_response(200)
+        for name, value in headers.items():
+            self.send_header(name, value)
+        self.send_header("Content-Length", str(len(data)))
+        self.end_headers()
+        if body:
+            if "safetensors" in self.path:
+                assert self.gate.wait(300)
+            self.wfile.write(data)
+
+    def log_message(self, *args):
+        pass
+
+
+@pytest.fixture
+def server(tmp_path):
+    handler = type("Handler", (Server,), {"folder": tmp_path / "hub", "gate": threading.Event()})
+    (tmp_path / "hub").mkdir()
+    with ThreadingHTTPServer(("127.0.0.1", 0), handler) as server:
+        threading.Thread(target=server.serve_forever, daemon=True).start()
+        yield handler, f"http://127.0.0.1:{server.server_port}"
+        handler.gate.set()
+        server.shutdown()
+
+
+VISIT = """
+import json, shutil, sys
+from pathlib import Path
+from transformers import LlamaConfig, LlamaForCausalLM
+import specviz
+from specviz.paths import PAIR
+from app.machine.engine import Engine
+from app.machine.fetching import Hub
+
+hub, names = Path(sys.argv[1]), json.loads(sys.argv[2])
+for name in names:
+    tiny = LlamaConfig(vocab_size=4096, hidden_size=32, intermediate_size=32, num_hidden_layers=1,
+                       num_attention_heads=2, num_key_value_heads=2, max_position_embeddings=128)
+    LlamaForCausalLM(tiny).save_pretrained(hub / name)
+    for file in ("tokenizer.json", "tokenizer_config.json"):
+        shutil.copy(PAIR / "target" / file, hub / name / file)
+
+offered = Hub()
+menu, title = offered.menu(), "|".join(names)
+engine = Engine({"toy": specviz.toy_pair}, None, offered)
+said = []
+for told in engine.loading(title):
+    said.append(told)
+    if told.startswith("Fetching"):
+        break  # the visitor presses Stop, or leaves
+_, under_way = engine._under_way[title]
+print(json.dumps({"menu": menu, "said": said}), flush=True)
+sys.stdin.readline()
+stopped = str(under_way.exception(timeout=200))
+said = list(engine.loading(title))
+text = specviz.run(engine.take(title), specviz.RunConfig("Once", max_new_tokens=3)).text
+print(json.dumps({"stopped": stopped, "said": said, "text": text}), flush=True)
+"""
+
+
+@pytest.mark.adapter
+def test_a_pair_of_the_menu_is_fetched_stopped_and_fetched_again(server, tmp_path):
+    handler, url = server
+    pair = KNOWN["SmolLM2 1.7B + 135M"]
+    env = os.environ | {"HF_ENDPOINT": url, "HF_HOME": str(tmp_path / "home"), "PYTHONPATH": str(ROOT)}
+    for name in ("HF_HUB_OFFLINE", "TRANSFORMERS_OFFLINE"):
+        env.pop(name, None)
+    command = [sys.executable, "-c", VISIT, str(handler.folder), json.dumps(pair)]
+    with subprocess.Popen(
+        command, cwd=ROOT, env=env, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
+    ) as visit:
+        first = json.loads(visit.stdout.readline())
+        handler.gate.set()
+        visit.stdin.write("\n")
+        visit.stdin.flush()
+        second = json.loads(visit.stdout.readline())
+    (choice,), info = first["menu"]
+    assert choice[1] == "|".join(pair), "only what the hub has"
+    assert "SmolLM2" in choice[0] and "MB" in choice[0] and "test-1.0" in choice[0] and "fits" in choice[0]
+    assert "fetched" in info and first["said"][-1].startswith("Fetching the models: ")
+    assert "stopped" in second["stopped"]
+    assert second["said"][-1] == "Loading the models. This happens once." and second["text"]
+
+
+def test_no_hub_is_said_within_the_time_it_has(monkeypatch):
+    monkeypatch.setattr(fetching.hub, "answers", lambda: False)
+    monkeypatch.setattr(fetching.hub, "listed", lambda *args: pytest.fail("nothing more is asked"))
+    menu = Hub().menu()
+    assert menu.choices == [] and "No hub answers" in menu.info
+
+
+def test_a_hub_that_is_silent_is_not_waited_for(monkeypatch):
+    import socket
+
+    from huggingface_hub import constants
+
+    from specviz.models import hub
+
+    monkeypatch.delenv("HF_HUB_OFFLINE", raising=False)
+    with socket.create_server(("127.0.0.1", 0)) as silent:
+        monkeypatch.setattr(constants, "ENDPOINT", f"http://127.0.0.1:{silent.getsockname()[1]}")
+        assert not hub.answers(0.05)
+
+
+def test_what_is_too_large_says_so(monkeypatch):
+    monkeypatch.setattr(fetching, "free_memory", lambda: 4 * 10**9)
+    small, large = Listed("a/b", {"model.safetensors": 10**8}, None, "mit"), Listed("a/c", {}, 7 * 10**9, "x")
+    assert not too_large([small]) and "4.0 GB are free" in too_large([small, large])
+    assert (
+        "fits" in label("A", [small])
+        and "✕ too large" in label("A", [small, large])
+        and "mit and x" in label("A", [small, large])
+    )
+    monkeypatch.setattr(fetching, "free_memory", lambda: None)
+    assert not too_large([large]), "where memory cannot be known nothing is claimed"
+
+
+@pytest.mark.parametrize(
+    ("settings", "allowed"),
+    [
+        ({}, True), ({"SPACE_ID": "me/specviz"}, False), ({"GRADIO_SERVER_NAME": "0.0.0.0"}, False),
+        ({"SPECVIZ_HUB": "0"}, False), ({"SPACE_ID": "me/specviz", "SPECVIZ_HUB": "1"}, True),
+        ({"SPECVIZ_PAIR": "toy"}, False),
+    ],
+)  # fmt: skip
+def test_visitors_of_a_public_page_cannot_make_it_fetch(monkeypatch, settings, allowed):
+    for name in ("SPACE_ID", "SYSTEM", "GRADIO_SERVER_NAME", "SPECVIZ_HUB", "SPECVIZ_PAIR"):
+        monkeypatch.delenv(name, raising=False)
+    for name, value in settings.items():
+        monkeypatch.setenv(name, value)
+    assert may_fetch() == allowed
+
+
+def test_the_menu_asks_the_hub_when_a_page_is_opened(monkeypatch):
+    import gradio as gr
+
+    import specviz
+    from app.machine.engine import Engine
+    from app.parts.menus import models_menu
+
+    offered = Hub()
+    monkeypatch.setattr(offered, "_asked", lambda: fetching.Menu([("A · 1 MB", "a|b")], "From the hub."))
+    with gr.Blocks() as page:
+        menu = models_menu(Engine(specviz.toy_pair, None, offered))
+    (event,) = page.fns.values()
+    shown = event.fn()
+    assert [target[1] for target in event.targets] == ["load"] and not menu.visible
+    assert ("A · 1 MB", "a|b") in shown.choices and shown.visible and "From the hub." in shown.info
+    monkeypatch.setattr(offered, "_asked", lambda: fetching.Menu([], fetching.NO_HUB))
+    offered._menu = None
+    assert "No hub answers" in event.fn().info and "SPECVIZ_PAIRS" in event.fn().info
+
+
+def test_a_link_may_name_a_pair_of_the_hub_or_a_typed_one():
+    import gradio as gr
+
+    from app.parts import links
+
+    menu = gr.Dropdown(["This pair"], value="This pair", label="Models")
+    with pytest.raises(ValueError, match="not among the choices"):
+        links._value(menu, "models", "a|b", [])
+    menu.also = ("a|b",)
+    assert links._value(menu, "models", "a|b", []) == "a|b"
+    typed = gr.Dropdown(["This pair"], value="This pair", label="Models", allow_custom_value=True)
+    assert links._value(typed, "models", "org/c|org/d", []) == "org/c|org/d"
+    with pytest.raises(ValueError, match="not among the choices"):
+        links._value(typed, "models", "x" * 401, [])

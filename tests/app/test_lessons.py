@@ -1,0 +1,239 @@
+"""The lessons without a browser: their recordings, what they say about them, and the command that records them."""
+
+import json
+import re
+from statistics import mean
+
+import numpy as np
+import pytest
+
+import specviz
+from specviz.distributions import residual as left_over
+
+pytest.importorskip("gradio")
+
+from app import record
+from app.tabs import lessons
+from app.tabs.lessons import residual
+
+ALL = pytest.mark.parametrize("module", lessons.LESSONS, ids=lambda module: module.__name__.rpartition(".")[2])
+WORDS = [" the", " old", " man", " sea", " was", " and", " ship", " went", " home", " with", " his", " dog"]
+
+
+class Wordy:
+    """A toy pair whose tokens read like words, and which is sure of itself after every other word."""
+
+    def __init__(self):
+        self.toy = specviz.toy_pair(vocab=12, closeness=0.75)
+        for model in (self.toy.target, self.toy.draft):
+            model._row = lambda context, row=model._row: row(context) * (2 if context[-1] % 2 else 0.05)
+
+    def __getattr__(self, name):
+        return getattr(self.toy, name)
+
+    def piece(self, token):
+        return WORDS[token]
+
+    def stream(self, context):
+        return self.piece
+
+
+@pytest.fixture(scope="module")
+def recorded(tmp_path_factory):
+    """Every lesson's recordings anew, with the toy pair."""
+    pair = Wordy()
+    return {module: record.record(pair, module) for module in lessons.LESSONS}
+
+
+def told(module):
+    traces = lessons.read(module)
+    return traces, module.tell(*traces)
+
+
+def numbers(text):
+    return [float(number) for number in re.findall(r"\d+\.\d+", text)]
+
+
+def test_there_are_eight_lessons_with_a_title_each():
+    assert len(lessons.LESSONS) == 8 == len({module.TITLE for module in lessons.LESSONS})
+
+
+@ALL
+def test_a_lesson_is_short_and_whole(module):
+    traces, lesson = told(module)
+    assert lesson is not None, "the recordings do not show the point; run: python -m app.record"
+    assert 40 < len(" ".join(lesson.text).split()) < 170, "one screen, one idea"
+    assert all(record.FEWEST <= len(trace.steps) <= 32 for trace in traces)
+    for text in (*lesson.text, lesson.task, lesson.question, *lesson.answer):
+        assert text.strip() and text.count("**") % 2 == 0 and "None" not in text and "{" not in text
+        assert text[0].isupper() or text.startswith("**")
+    assert lesson.question.endswith("?")
+
+
+@ALL
+def test_a_lesson_opens_at_a_place_that_exists(module):
+    traces, lesson = told(module)
+    for look in (lesson.opens, lesson.shows):
+        step = traces[look.recording].steps[look.step]
+        assert look.node in (None, "last") or 0 <= look.node < len(step.parents)
+
+
+@ALL
+def test_what_a_lesson_says_follows_its_recordings(module, recorded):
+    """Other runs, other numbers: nothing about a recording is typed."""
+    _, lesson = told(module)
+    other = module.tell(*recorded[module])
+    assert other is not None
+    assert (lesson.text, lesson.answer) != (other.text, other.answer)
+    assert lesson.question == other.question or re.sub(r"\d+", "", lesson.question) == re.sub(
+        r"\d+", "", other.question
+    )
+
+
+@ALL
+def test_a_lesson_travels_as_strict_json(module):
+    number = lessons.LESSONS.index(module) + 1
+    data = json.loads(lessons.lesson(number))
+    assert data["number"] == number and data["title"] == module.TITLE
+    assert [run["label"] for run in data["runs"]] == [recording.label for recording in module.RECORDINGS]
+    assert all(run["message"]["steps"] and run["message"]["head"]["recorded"] for run in data["runs"])
+    assert len({run["message"]["run"] for run in data["runs"]}) == len(data["runs"]), "each starts a new history"
+    assert len(lessons.lesson(number)) < 250_000
+
+
+@pytest.mark.parametrize(
+    ("asked", "given"),
+    [(0, 1), (-3, 1), (99, 8), (8.0, 8), (float("inf"), 8), (float("nan"), 1), ("3", 1), (None, 1), ([], 1), ({}, 1)],
+)
+def test_any_number_asked_for_gives_a_lesson(asked, given):
+    assert json.loads(lessons.lesson(asked))["number"] == given
+
+
+def test_a_damaged_recording_is_refused(monkeypatch, tmp_path):
+    module = lessons.LESSONS[0]
+    text = lessons.path(module, module.RECORDINGS[0]).read_text("utf-8")
+    monkeypatch.setattr(lessons, "FOLDER", tmp_path)
+    lessons.path(module, module.RECORDINGS[0]).write_text(text.replace('"accepted"', '"assumed"', 1), "utf-8")
+    with pytest.raises(ValueError, match="damaged"):
+        lessons.read(module)
+
+
+# ---- the numbers, one lesson after the other ----
+
+
+def test_one_pass():
+    (trace,), lesson = told(lessons.one_pass)
+    alone = sum(len(step.emitted) == 1 for step in trace.steps)
+    assert f"{alone} of {len(trace.steps)} steps" in lesson.answer[-1]
+    assert f"{len(trace.tokens)} tokens in {len(trace.steps)} passes" in lesson.answer[-1]
+    assert trace.config.temperature == 0 and len(trace.steps[lesson.opens.step].emitted) > 2
+
+
+def test_chain():
+    (trace,), lesson = told(lessons.chain)
+    step = trace.steps[lesson.opens.step]
+    assert step.outcome[lesson.shows.node] == "unreached" and step.corrected
+    first = sum(step.outcome[1] == "accepted" for step in trace.steps)
+    assert f"guess 1 was kept in {first} of {len(trace.steps)}" in lesson.answer[-1]
+
+
+def test_residual():
+    (trace,), lesson = told(lessons.residual)
+    step, node = trace.steps[lesson.opens.step], lesson.opens.node
+    q, p, prob, coin, *_ = numbers(lesson.text[1])
+    assert step.outcome[node] == "rejected" and coin >= prob
+    assert prob == pytest.approx(p / q, rel=0.01)
+    assert (step.draft_prob[node], step.target_prob[node]) == pytest.approx((q, p), abs=1e-4)
+    bars = step.detail[step.parents[node]].after
+    assert bars.rows["residual"][bars.tokens.index(step.tokens[node])] == 0, "nothing is left of what was refused"
+    kept = trace.steps[lesson.shows.step]
+    assert kept.coin[lesson.shows.node] < kept.accept_prob[lesson.shows.node] < 1
+
+
+def test_residual_s_example():
+    p, q = np.array(residual.P), np.array(residual.Q)
+    kept = np.minimum(p, q)
+    wrong, right = (kept + (1 - kept.sum()) * row for row in (p, left_over(p, q)))
+    assert right == pytest.approx(p)
+    assert f"{100 * wrong[0]:.0f} %" in residual.example()[1] and f"{100 * right[0]:.0f} %" in residual.example()[1]
+
+
+def test_trees():
+    (trace,), lesson = told(lessons.trees)
+    roots = [[node for node, parent in enumerate(step.parents) if parent == 0] for step in trace.steps]
+    first = sum(step.outcome[nodes[0]] == "accepted" for step, nodes in zip(trace.steps, roots, strict=True))
+    later = sum(bool(step.path) for step in trace.steps) - first
+    assert f"{first} of {len(trace.steps)} steps" in lesson.answer[0] and f"saved {later} of them" in lesson.answer[1]
+    step = trace.steps[lesson.opens.step]
+    assert step.outcome[roots[lesson.opens.step][0]] == "rejected" and len(step.path) > 1
+    assert step.draft_passes == 4 and trace.steps[0].draft_prob[-1] is not None
+
+
+def test_sequoia():
+    (trace,), lesson = told(lessons.sequoia)
+    step = trace.steps[lesson.opens.step]
+    promised, brought = numbers(lesson.text[2])
+    assert promised == pytest.approx(sum(step.keys[1:], 1.0), abs=0.006)
+    assert brought == pytest.approx(len(trace.tokens) / len(trace.steps), abs=0.006)
+    assert len({step.parents for step in trace.steps}) == 1
+
+
+def test_looking():
+    (dyspec, svip), lesson = told(lessons.looking)
+    sizes = {len(dyspec.steps[look.step].parents) for look in (lesson.opens, lesson.shows)}
+    assert len(sizes) == 1, "both trees have the same number of nodes"
+    lengths = [len(step.parents) - 1 for step in svip.steps]
+    assert f"{min(lengths)} to {max(lengths)} tokens" in lesson.text[2]
+    for step in svip.steps:  # it stops after the first token drawn in doubt, and only there
+        h = svip.config.builder.parameters["h"]
+        assert all(doubt <= h for doubt in step.keys[1:-1])
+        assert step.keys[-1] > h or len(step.parents) - 1 == svip.config.builder.parameters["depth"]
+
+
+def test_same_seed():
+    (tree, chain, plain), lesson = told(lessons.same_seed)
+    assert tree.text == chain.text == plain.text and tree.config.seed == chain.config.seed == plain.config.seed
+    passes = [len(trace.steps) for trace in (tree, chain, plain)]
+    assert passes == [int(number) for number in re.findall(r"\d+", lesson.text[2])][:3]
+    assert passes == sorted(passes) and passes[-1] == len(plain.tokens)
+
+
+def test_not_paying():
+    (tree, chain, plain), lesson = told(lessons.not_paying)
+
+    def cost(trace):
+        return mean(step.seconds.total for step in trace.steps[1:]) / mean(
+            step.seconds.total for step in plain.steps[1:]
+        )
+
+    def gain(trace):
+        return mean(len(step.emitted) for step in trace.steps[1:])
+
+    assert numbers(lesson.text[1])[1:3] == pytest.approx([gain(tree), cost(tree)], abs=0.006)
+    assert numbers(lesson.text[2])[:2] == pytest.approx([gain(chain), cost(chain)], abs=0.006)
+    assert gain(tree) < cost(tree) and "slower" in lesson.text[1]
+
+
+# ---- the recorder ----
+
+
+def test_one_command_writes_every_recording(monkeypatch, tmp_path, capsys):
+    assets = tmp_path / "assets"
+    monkeypatch.setattr(record, "TRACES", assets / "traces")
+    monkeypatch.setattr(lessons, "FOLDER", assets / "traces" / "lessons")
+    monkeypatch.setattr(record, "default_pair", Wordy)
+    monkeypatch.setattr("sys.argv", ["app.record", "--max-new-tokens", "20"])
+    record.main()
+    for name in ("story", "plain"):
+        specviz.Trace.from_json((assets / "traces" / f"{name}.json").read_text("utf-8"))
+    for module in lessons.LESSONS:
+        assert module.tell(*lessons.read(module)) is not None
+    assert len(capsys.readouterr().out.splitlines()) == 2 + sum(len(module.RECORDINGS) for module in lessons.LESSONS)
+
+
+def test_the_recorder_says_when_no_seed_suits(monkeypatch):
+    monkeypatch.setattr(record, "SEEDS", range(1, 2))
+    module = lessons.LESSONS[1]
+    monkeypatch.setattr(module, "tell", lambda *_: None)
+    with pytest.raises(SystemExit, match=module.TITLE):
+        record.record(Wordy(), module)

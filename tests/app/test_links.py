@@ -1,0 +1,126 @@
+"""Links: what the controls hold survives the way through an address, and a stranger's address does no harm."""
+
+from dataclasses import fields
+from urllib.parse import urlencode
+
+import pytest
+
+import specviz
+from tests.growing import BUILDERS, VERIFIERS
+
+gr = pytest.importorskip("gradio")
+
+from app.parts import links  # noqa: E402
+from app.parts.controls import controls  # noqa: E402
+
+PROMPT = 'He said: "100 % & more?"\n\tdef f(x):  # über 🌳 <b>${x}</b>'
+OTHER = {
+    "temperature": 0.35, "max_new_tokens": 40, "seed": 2**53, "draft_temperature": "0.25", "top_p": 0.9, "top_k": "17",
+}  # fmt: skip
+
+
+@pytest.fixture(scope="module")
+def page():
+    with gr.Blocks():
+        settings = controls(gr.Textbox("a b c", label="Prompt"))
+        models = gr.Dropdown(["Embedded pair", "Other"], value="Embedded pair", label="Models")
+    return links.Together({"models": models}, {"": settings})
+
+
+def start(page):
+    return [control.value for control in page.inputs]
+
+
+def fill(page, **wanted):
+    """The values of all controls with some of them changed, by the names of links."""
+    values = start(page)
+    for _ in range(2):
+        for i, name in enumerate(page.names(values)):
+            if name in wanted:
+                values[i] = wanted[name]
+    return values
+
+
+def other(f):
+    """A value of a parameter that is not its default, as its control holds it, and as its field does."""
+    meta = f.metadata
+    match meta["kind"]:
+        case "whole":
+            return (f.default + 1 if f.default < meta["high"] else f.default - 1,) * 2
+        case "real":
+            return ((f.default + meta["high"]) / 2 if f.default < meta["high"] else (f.default + meta["low"]) / 2,) * 2
+        case "flag":
+            return (not f.default,) * 2
+        case "widths":
+            return "3, 1", (3, 1)
+        case _:
+            return ("0.5, 0.25", (0.5, 0.25)) if f.name == "acceptance" else ("0.25", 0.25)
+
+
+ALL = [("builder", cls) for cls in BUILDERS.values()] + [("verifier", cls) for cls in VERIFIERS.values()]
+
+
+@pytest.mark.parametrize(("kind", "cls"), ALL, ids=lambda item: item if isinstance(item, str) else item.name)
+def test_every_parameter_of_everything_survives_the_way_through_a_link(page, kind, cls):
+    changed = {f.name: other(f) for f in fields(cls)}
+    wanted = {kind: cls.name} | {f"{kind}.{name}": shown for name, (shown, _) in changed.items()}
+    values = fill(page, prompt=PROMPT, models="Other", **OTHER, **wanted)
+    opened = links.read(page, "?" + links.write(page, values))
+    assert opened.changes == []
+    assert page.read(opened.values) == page.read(values)
+    assert getattr(page.read(opened.values)[0], kind) == cls(**{name: held for name, (_, held) in changed.items()})
+    assert opened.values[0] == "Other" and opened.values[1] == PROMPT
+
+
+@pytest.mark.parametrize(("kind", "cls"), ALL, ids=lambda item: item if isinstance(item, str) else item.name)
+def test_every_parameter_may_stand_alone(page, kind, cls):
+    for f in fields(cls):
+        shown, held = other(f)
+        query = urlencode(
+            {kind: cls.name, f"{kind}.{f.name}": str(shown).lower() if f.metadata["kind"] == "flag" else shown}
+        )
+        opened = links.read(page, query)
+        assert opened.changes == [] and getattr(getattr(page.read(opened.values)[0], kind), f.name) == held
+
+
+def test_what_the_page_opens_with_makes_a_link_too(page):
+    opened = links.read(page, links.write(page, start(page)))
+    assert opened.values == start(page) and opened.changes == []
+
+
+def test_controls_may_stand_in_several_columns():
+    with gr.Blocks():
+        prompt = gr.Textbox("a b c", label="Prompt")
+        columns = links.Together({}, {"a.": controls(prompt), "b.": controls(prompt)})
+    query = "a.builder=k-ary&a.builder.width=3&b.builder=dyspec&b.builder.size=40&b.seed=4&builder=chain"
+    opened = links.read(columns, query)
+    a, b = columns.read(opened.values)
+    assert (a.builder, a.seed) == (specviz.BUILDERS["k-ary"](width=3), 0)
+    assert (b.builder, b.seed) == (specviz.BUILDERS["dyspec"](size=40), 4)
+    assert opened.changes == ["“builder” is unknown here and was left out."]
+    again = links.read(columns, links.write(columns, opened.values))
+    assert again.values == opened.values and again.changes == []
+
+
+def test_a_choice_of_buttons_decides_which_parameters_there_are():
+    class Switch:
+        """A choice between a number and nothing."""
+
+        def __init__(self):
+            with gr.Blocks():
+                kind = gr.Radio(["speculation", "off"], value="off", label="Kind")
+                menu = gr.Dropdown(["one", "two"], value="one", label="Menu")
+                self.inputs = [kind, menu, gr.Slider(1, 9, value=3, label="Number")]
+
+        def names(self, values):
+            on = values[0] == "speculation"
+            return ["kind", "menu" if on else None, "number" if on and values[1] == "two" else None]
+
+        def read(self, values):
+            return values
+
+    assert links.read(Switch(), "kind=speculation&menu=two&number=7").values == ["speculation", "two", 7]
+    assert links.read(Switch(), "kind=off&menu=two&number=7").values == ["off", "one", 3]
+    assert links.write(Switch(), ["speculation", "one", 4]) == "kind=speculation&menu=one"
+    told = links.told(links.read(Switch(), "kind=maybe&number=70"))
+    assert "Kind “maybe” is not among the choices" in told

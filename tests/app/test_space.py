@@ -1,0 +1,293 @@
+"""What a public Space needs: the ZeroGPU wrapper, limits, curated pairs, the queue, and the container's description."""
+
+import fnmatch
+import json
+import os
+import pickle
+import re
+import shlex
+import shutil
+import socket
+import subprocess
+import sys
+import time
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+import specviz
+
+pytest.importorskip("gradio")
+
+from app.machine import limits, models, zero
+from app.machine.engine import Engine
+from app.tabs import live
+
+ROOT = Path(__file__).resolve().parents[2]
+CONFIG = specviz.RunConfig("abc", specviz.BUILDERS["sequoia"](), specviz.VERIFIERS["sequoia"](), max_new_tokens=12)
+
+# ---- ZeroGPU ----
+
+SPACES = """
+import pickle, sys
+assert "torch" not in sys.modules, "spaces must come before torch"
+wrapped, loans, refuse = [], [], []
+
+def GPU(duration):
+    def decorate(work):
+        wrapped.append(f"{work.__module__}.{work.__qualname__}")
+        def borrowed(*args):
+            if refuse:
+                import gradio as gr
+                raise gr.Error("Sign in for <a href=x>more</a>.", title="ZeroGPU quota exceeded")
+            loans.append(duration(*args))
+            for item in work(*pickle.loads(pickle.dumps(args))):
+                yield pickle.loads(pickle.dumps(item))
+        return borrowed
+    return decorate
+"""
+
+VISIT = """
+import json
+import spaces
+from app import api
+from app.machine import limits
+from app.machine.engine import Engine
+from app.tabs import acceptance, live, speedup
+import specviz
+from specviz.speed.clock import measure_cost
+
+assert spaces.wrapped == ["app.machine.engine._computed"], spaces.wrapped
+engine = Engine(lambda: specviz.toy_pair(vocab=12))
+config = specviz.RunConfig("abc", max_new_tokens=12, verifier=specviz.VERIFIERS["race"]())
+sent = [json.loads(text) for text in live.play(engine, config)]
+assert sent[-1]["same"]["kind"] == "equal", sent[-1]
+assert len(spaces.loans) == 3, "decoding, plain decoding, and the comparison of both"
+assert spaces.loans[0] == limits.gpu_seconds(config) == round(20 + 0.15 * 12), spaces.loans
+text, _, trace = list(api.answers(engine, config))[-1]
+assert specviz.Trace.from_json(trace).text == text
+loans = len(spaces.loans)
+*_, last = acceptance.work(engine, "prose", "", ["sequoia"], 0.8, 1, 50)
+assert last.found.positions == 50 and len(spaces.loans) == loans + 2
+assert spaces.loans[-1] <= limits.GPU_SECONDS
+try:
+    list(api.answers(engine, specviz.RunConfig("a" * 5000)))
+except ValueError as error:
+    assert "context of 4096" in str(error), "a sentence travels back from the other process"
+else:
+    raise AssertionError("a prompt that is too long")
+spaces.refuse.append(1)
+try:
+    list(api.answers(engine, config))
+except ValueError as error:
+    assert str(error) == "ZeroGPU quota exceeded: Sign in for more.", error
+else:
+    raise AssertionError("no GPU was lent")
+print("visited")
+"""
+
+
+def test_what_decodes_is_wrapped_for_zero_gpu_and_everything_travels(tmp_path):
+    (tmp_path / "spaces.py").write_text(SPACES, encoding="utf-8")
+    paths = os.pathsep.join([str(tmp_path), str(ROOT)])
+    run = [sys.executable, "-c", VISIT]
+    done = subprocess.run(
+        run, env=os.environ | {"PYTHONPATH": paths, "SPACES_ZERO_GPU": "true"}, capture_output=True, text=True,
+    )  # fmt: skip
+    assert done.stdout.strip() == "visited", done.stderr[-2000:]
+
+
+def test_without_the_package_nothing_is_wrapped():
+    def work():
+        yield 1
+
+    assert zero.spaces is None and not zero.ON
+    assert zero.gpu(lambda: 1)(work) is work
+
+
+def test_what_travels_is_plain():
+    for step in specviz.speculate(specviz.toy_pair(vocab=12), CONFIG):
+        assert pickle.loads(pickle.dumps(step)) == step
+
+
+# ---- limits ----
+
+
+def test_limits_come_from_the_environment(monkeypatch):
+    monkeypatch.setenv("SPECVIZ_MAX_TOKENS", " 64 ")
+    assert limits.limit("SPECVIZ_MAX_TOKENS", 512) == 64
+    monkeypatch.delenv("SPECVIZ_MAX_TOKENS")
+    assert limits.limit("SPECVIZ_MAX_TOKENS", 512) == 512
+    for wrong in ("0", "-3", "many", "1.5", "²"):
+        monkeypatch.setenv("SPECVIZ_MAX_TOKENS", wrong)
+        with pytest.raises(ValueError, match="SPECVIZ_MAX_TOKENS must be a whole number from 1; got"):
+            limits.limit("SPECVIZ_MAX_TOKENS", 512)
+
+
+@pytest.mark.parametrize(
+    ("limit", "asked", "told"),
+    [
+        ("PROMPT", {"prompt": "x" * 11}, "prompt must have at most 10 characters here; got 11"),
+        ("TOKENS", {"max_new_tokens": 11}, "max_new_tokens must be at most 10 here; got 11"),
+        ("NODES", {"builder": specviz.BUILDERS["dyspec"](size=11)}, "tree must have at most 10 nodes here; got 11"),
+    ],
+)
+def test_a_limit_is_named_with_the_setting_that_moves_it(monkeypatch, limit, asked, told):
+    monkeypatch.setattr(limits, limit, 10)
+    small = {"max_new_tokens": 10, "builder": specviz.BUILDERS["chain"](depth=9)}
+    limits.check(replace(CONFIG, **small))
+    with pytest.raises(ValueError, match=re.escape(told)) as error:
+        limits.check(replace(CONFIG, **(small | asked)))
+    assert f"SPECVIZ_MAX_{limit}" in str(error.value)
+
+
+@pytest.mark.parametrize("name", specviz.BUILDERS)
+def test_no_tree_has_more_nodes_than_the_limit_reckons_with(name):
+    builder = specviz.BUILDERS[name]()
+    verifier = next(v() for v in specviz.VERIFIERS.values() if specviz.compatible(builder, v(), 0.9).possible)
+    config = specviz.RunConfig("abcabc", builder, verifier, 0.9, max_new_tokens=60)
+    steps = specviz.speculate(specviz.toy_pair(vocab=12), config)
+    assert (name != "plain") < max(len(step.parents) for step in steps) <= limits.most_nodes(builder)
+
+
+def test_the_page_refuses_what_the_limits_refuse(monkeypatch):
+    import gradio as gr
+
+    from app.parts.controls import controls
+
+    monkeypatch.setattr(limits, "NODES", 8)
+    with gr.Blocks():
+        settings = controls(gr.Textbox("abc"))
+    with pytest.raises(ValueError, match="Tree must have at most 8 nodes here; got 16"):
+        settings.read(tuple(control.value for control in settings.inputs))
+
+
+def test_the_settings_of_the_readme_are_those_that_are_read():
+    written = set(re.findall(r"\| `(SPECVIZ_\w+)`", (ROOT / "README.md").read_text("utf-8")))
+    code = "".join(path.read_text("utf-8") for path in (ROOT / "app").rglob("*.py"))
+    assert written == set(re.findall(r"SPECVIZ_[A-Z_]+", code)) - {"SPECVIZ_PAIR"}
+
+
+@pytest.mark.slow
+def test_the_load_script_prints_its_figures():
+    script = [sys.executable, str(ROOT / "tests" / "load.py"), "--visitors", "3", "--runs", "2", "--tokens", "6"]
+    done = subprocess.run(script, capture_output=True, text=True)
+    assert "3 at once: 3 served, 0 refused, 0 errors" in done.stdout, done.stderr[-2000:]
+    assert "The run failed. The reason is in the server's log." in done.stdout
+    assert re.search(r"2 in turn: 2 served, 0 errors; \d+ MB before, \d+ MB after", done.stdout)
+
+
+# ---- pairs that a visitor types ----
+
+
+def test_visitors_choose_among_the_offered_pairs_unless_the_environment_says_otherwise(monkeypatch):
+    for value in (None, "", "0", "yes"):
+        monkeypatch.delenv("SPECVIZ_CUSTOM", raising=False)
+        if value is not None:
+            monkeypatch.setenv("SPECVIZ_CUSTOM", value)
+        assert models.others() is None
+    closed = Engine(models.offered(), models.others())
+    assert not closed.takes_any
+    with pytest.raises(ValueError, match="Models must be one of Embedded pair"):
+        list(live.play(closed, CONFIG, None, "some/model"))
+
+
+@pytest.mark.adapter
+def test_a_typed_pair_decodes_where_that_is_allowed(monkeypatch, tmp_path):
+    from tests.models.test_pair import save
+
+    target, draft = save(tmp_path / "big"), save(tmp_path / "small", hidden_size=16)
+    monkeypatch.setenv("SPECVIZ_CUSTOM", "1")
+    engine = Engine({"This pair": specviz.toy_pair}, models.others())
+    assert engine.takes_any
+    sent = [json.loads(text) for text in live.play(engine, CONFIG, None, f"{target} | {draft}")]
+    assert sent[-1]["state"] == "done" and any("head" in news for news in sent)
+    assert next(news["head"]["pair"] for news in sent if "head" in news).startswith("big + small")
+    for typed, told in (
+        ("a|b|c", 'chosen from the menu or typed like "target|draft"'), (" | b", "typed like"),
+        ("x" * 401, "at most 400"),
+        (f"{tmp_path / 'nothing'}|", "neither a folder here nor a name on the hub"), (["a"], "Models must be one of"),
+    ):  # fmt: skip
+        with pytest.raises(ValueError, match=re.escape(told)):
+            list(live.play(engine, CONFIG, None, typed))
+    assert not engine._running.locked()
+
+
+# ---- the Space's card and the container ----
+
+
+def test_the_card_of_the_space():
+    card = re.match(r"---\n(.*?)\n---\n", (ROOT / "README.md").read_text("utf-8"), re.DOTALL).group(1)
+    data = dict(line.split(": ", 1) for line in card.splitlines())
+    assert data["sdk"] == "gradio" and (ROOT / data["app_file"]).is_file() and len(data["short_description"]) <= 60
+    assert data["python_version"] == '"3.12"', "ZeroGPU has no other one that the libraries accept"
+    pinned = dict(re.findall(r"^(\S+)==(\S+)$", (ROOT / "constraints.txt").read_text(), re.MULTILINE))
+    assert data["sdk_version"] == pinned["gradio"]
+    assert "torch>=2.8\n" in (ROOT / "requirements.txt").read_text(), "ZeroGPU has torch 2.8 to 2.11"
+    assert not (ROOT / "spaces.py").exists() and not (ROOT / "spaces").exists(), "would hide the package"
+
+
+def instructions():
+    text = re.sub(r"\\\n", " ", (ROOT / "Dockerfile").read_text("utf-8"))
+    return [tuple(line.split(None, 1)) for line in text.splitlines() if line.strip() and not line.startswith("#")]
+
+
+def sent_to_docker(path):
+    """Whether .dockerignore lets a file through; the last line that fits decides."""
+    kept = True
+    for line in (ROOT / ".dockerignore").read_text().split():
+        pattern = line.removeprefix("!").removeprefix("**/")
+        parts = [path, *(parent.as_posix() for parent in Path(path).parents)]
+        if any(fnmatch.fnmatch(part, pattern) or fnmatch.fnmatch(Path(part).name, pattern) for part in parts):
+            kept = line.startswith("!")
+    return kept
+
+
+def test_the_container_is_described_as_it_should_be():
+    steps = instructions()
+    kinds = [kind for kind, _ in steps]
+    assert steps[0] == ("FROM", "python:3.12-slim") and kinds.count("CMD") == 1
+    assert set(kinds) <= {"FROM", "RUN", "WORKDIR", "COPY", "USER", "ENV", "EXPOSE", "HEALTHCHECK", "CMD"}
+    assert kinds.index("RUN") < kinds.index("USER") < kinds.index("CMD") and ("USER", "demo") in steps
+    values = dict(part.split("=") for kind, line in steps if kind == "ENV" for part in shlex.split(line))
+    assert values["GRADIO_SERVER_NAME"] == "0.0.0.0" and ("EXPOSE", values["GRADIO_SERVER_PORT"]) in steps
+    assert any("download.pytorch.org/whl/cpu" in line and "-c constraints.txt" in line for _, line in steps)
+
+
+@pytest.mark.slow
+def test_what_the_container_holds_is_enough_to_serve_the_page(tmp_path):
+    for kind, line in instructions():
+        if kind == "COPY":
+            for source in line.split()[:-1]:
+                assert (ROOT / source).exists(), source
+                files = [ROOT / source] if (ROOT / source).is_file() else (ROOT / source).rglob("*")
+                for file in files:
+                    name = file.relative_to(ROOT).as_posix()
+                    if file.is_file() and sent_to_docker(name):
+                        (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
+                        shutil.copy(file, tmp_path / name)
+    assert not (tmp_path / "assets/screenshots").exists() and not list(tmp_path.rglob("__pycache__"))
+    assert sorted(path.name for path in tmp_path.iterdir()) == [
+        "LICENSE", "app", "assets", "constraints.txt", "requirements.txt", "specviz",
+    ]  # fmt: skip
+    command = json.loads(next(line for kind, line in instructions() if kind == "CMD"))
+    check = json.loads(next(line for kind, line in instructions() if kind == "HEALTHCHECK").split("CMD", 1)[1])
+    assert command[0] == check[0] == "python"
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        port = str(free.getsockname()[1])
+    settings = {"GRADIO_SERVER_NAME": "127.0.0.1", "GRADIO_SERVER_PORT": port, "SPECVIZ_PAIR": "toy", "PYTHONPATH": ""}
+    with subprocess.Popen(
+        [sys.executable, *command[1:]], cwd=tmp_path, env=os.environ | settings, stdout=subprocess.DEVNULL
+    ) as server:
+        try:
+            healthy = [sys.executable, *check[1:-1], check[-1].replace(":7860", f":{port}")]
+            for _ in range(100):
+                done = subprocess.run(healthy, capture_output=True)
+                if done.returncode == 0 or server.poll() is not None:
+                    break
+                time.sleep(0.2)
+            assert done.returncode == 0, done.stderr.decode()[-500:]
+        finally:
+            server.terminate()

@@ -1,0 +1,116 @@
+"""Nothing computes beside a step, and a step that outlives its visitor keeps the machine."""
+
+import threading
+
+import pytest
+
+import specviz
+
+pytest.importorskip("gradio")
+
+from app.machine import turns
+from app.machine.engine import Engine, ahead
+from app.machine.turns import Turns, aside
+
+WAIT = 30
+
+
+def begun(work):
+    thread = threading.Thread(target=work, daemon=True)
+    thread.start()
+    return thread
+
+
+def test_other_work_waits_for_the_step_and_comes_before_the_next():
+    line, done, in_step, go_on = Turns(), [], threading.Event(), threading.Event()
+
+    def steps():
+        for number in range(2):
+            with line.step():
+                done.append(f"step {number}")
+                if number == 0:
+                    in_step.set()
+                    assert go_on.wait(WAIT)
+
+    def other():
+        with line.other(WAIT):
+            done.append("other")
+
+    first = begun(steps)
+    assert in_step.wait(WAIT)
+    second = begun(other)
+    while not line._others:
+        pass
+    assert done == ["step 0"]
+    go_on.set()
+    first.join(WAIT), second.join(WAIT)
+    assert done == ["step 0", "other", "step 1"]
+
+
+def test_a_flood_of_other_work_does_not_stop_the_steps():
+    line, over, steps = Turns(), threading.Event(), 0
+
+    def flood():
+        while not over.is_set():
+            with line.other(WAIT):
+                pass
+
+    threads = [begun(flood) for _ in range(4)]
+    for _ in range(20):
+        with line.step():
+            steps += 1
+    over.set()
+    for thread in threads:
+        thread.join(WAIT)
+    assert steps == 20
+
+
+def test_other_work_does_not_wait_for_ever():
+    line = Turns()
+    with line.step(), line.other(patience=0.01):
+        pass
+    with line.step():
+        pass  # what waited no longer has not let go of what it never had
+
+
+def test_work_aside_keeps_its_answer_and_its_name(monkeypatch):
+    monkeypatch.setattr(turns, "TURNS", Turns())
+
+    @aside
+    def add(a, b):
+        return a + b
+
+    assert add(1, b=2) == 3 and add.__name__ == "add"
+
+
+def work(pair, gate, inside):
+    yield 0
+    inside.set()
+    assert gate.wait(WAIT)
+    yield 1
+
+
+def test_a_slow_step_of_a_stopped_run_keeps_the_machine(monkeypatch):
+    monkeypatch.setattr("app.machine.engine.TURNS", Turns())
+    engine, gate, inside, came = Engine(lambda: specviz.toy_pair()), threading.Event(), threading.Event(), []
+    engine.take()
+    with engine.alone():
+        steps = ahead(engine.compute(work, gate, inside), lambda items: ([item] for item in items))
+        next(steps)
+        assert inside.wait(WAIT)
+        steps.close()  # the visitor pressed Stop; the step goes on in its thread
+
+    def following():
+        with engine.alone():
+            came.extend(engine.compute(quick))
+
+    follower = begun(following)
+    follower.join(0.3)
+    assert follower.is_alive() and not came, "the next run waits for the step of the one before"
+    gate.set()
+    follower.join(WAIT)
+    assert came == ["quick"]
+
+
+def quick(pair):
+    yield "quick"

@@ -1,0 +1,126 @@
+"""For everyone: axe-core on every tab in light and dark, large type, and a keyboard that reaches everything."""
+
+import pytest
+
+pytest.importorskip("gradio")
+expect = pytest.importorskip("playwright.sync_api").expect
+Axe = pytest.importorskip("axe_playwright_python.sync_playwright").Axe
+
+from app.page import TABS  # noqa: E402
+from app.tabs.labs import LABS  # noqa: E402
+
+pytestmark = pytest.mark.browser
+# What gradio's own widgets fail of axe's serious and critical rules, by rule. Nothing at present.
+GRADIO = {}
+# Numbers what can be used in Live, and says how many there are; what lies in a closed menu is not there yet.
+WANTED = """() => {
+  const own = '.sv button, .sv input, .sv select, .sv summary, .sv-svg, #sv-run, #sv-prompt textarea';
+  const there = element => element.offsetParent !== null || element instanceof SVGElement;
+  const closed = element => element.closest('details:not([open])') && element.tagName !== 'SUMMARY';
+  return [...document.querySelectorAll(own)].filter(element => there(element) && !closed(element) && !element.disabled)
+    .map((element, i) => { element.dataset.wanted = i; }).length;
+}"""
+FOCUSED = """() => {
+  const element = document.activeElement, style = getComputedStyle(element);
+  const around = element.closest('.sv-canvas, label, .block');
+  const ring = parseFloat(style.outlineWidth) > 0 && style.outlineStyle !== 'none';
+  const shadow = [element, around].some(box => box && getComputedStyle(box).boxShadow !== 'none');
+  return { wanted: element.dataset.wanted ?? null, html: element.outerHTML.slice(0, 100), seen: ring || shadow };
+}"""
+
+
+def look_at(page, name):
+    """Everything serious that axe finds on the page as it is, as (rule, place, markup)."""
+    page.wait_for_timeout(700)  # a colour that is still fading has the wrong contrast
+    found = Axe().run(page, options={"resultTypes": ["violations"]}).response["violations"]
+    return [
+        (name, rule["id"], node["target"], node["html"][:120])
+        for rule in found
+        if rule["impact"] in ("serious", "critical") and rule["id"] not in GRADIO
+        for node in rule["nodes"]
+    ]
+
+
+def open_tab(page, title):
+    page.get_by_role("tab", name=title, exact=True).click()
+    expect(page.get_by_role("tab", name=title, exact=True)).to_have_attribute("aria-selected", "true")
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_no_tab_has_a_serious_fault(serve, visit, scheme):
+    page = visit(f"{serve()}?__theme={scheme}", color_scheme=scheme)
+    wrong = []
+    for tab in TABS:
+        open_tab(page, tab.TITLE)
+        for half in LABS if tab.TITLE == "Labs" else [None]:
+            if half is not None:
+                open_tab(page, half.TITLE)
+            wrong += look_at(page, half.TITLE if half else tab.TITLE)
+    assert not wrong, wrong
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_folds_that_are_open_have_no_serious_fault(serve, visit, scheme):
+    page = visit(f"{serve()}?__theme={scheme}", color_scheme=scheme)
+    wrong = []
+    for title in ("Acceptance", "Speedup"):
+        open_tab(page, title)
+        folds = page.locator(".sv-fold:visible > button")
+        expect(folds.first).to_be_visible(timeout=30_000)
+        for fold in folds.all():
+            fold.click()
+        page.locator(".js-plotly-plot .main-svg:visible").first.wait_for(timeout=30_000)
+        wrong += look_at(page, title)
+    assert not wrong, wrong
+
+
+def test_axe_would_notice(serve, visit):
+    page = visit(serve())
+    page.evaluate("document.querySelector('.sv-why').style.color = '#ccc'; document.querySelector('.sv-play').remove()")
+    page.evaluate("document.querySelector('.sv-scrub').removeAttribute('aria-label')")
+    rules = {rule for _, rule, _, _ in look_at(page, "Live")}
+    assert "label" in rules and (page.locator(".sv-why").inner_text() == "" or "color-contrast" in rules)
+
+
+def test_large_type_grows_the_type_and_nothing_else_breaks(serve, visit):
+    page = visit(serve())
+    measure = """() => ['.sv-ribbon', '.sv-svg .node text', '.sv-why', '.sv-where'].map(
+      place => parseFloat(getComputedStyle(document.querySelector('#sv-stage ' + place)).fontSize))"""
+    small = page.evaluate(measure)
+    button = page.get_by_role("button", name="Large type")
+    button.click()
+    expect(button).to_have_attribute("aria-pressed", "true")
+    page.wait_for_function(f"() => ({measure})().every((size, i) => size > 1.25 * {small}[i])")
+    node = page.locator(".sv-svg .node.a").first
+    node.click()
+    expect(page.locator(".sv-outcome")).to_have_text("accepted")
+    for tab in TABS:
+        open_tab(page, tab.TITLE)
+        assert page.evaluate("document.documentElement.scrollWidth <= innerWidth"), tab.TITLE
+    page.reload()
+    expect(button).to_have_attribute("aria-pressed", "true")  # the browser remembers
+    open_tab(page, "Live")  # the address led back to the lessons
+    button.click()
+    expect(button).to_have_attribute("aria-pressed", "false")
+    expect(page.locator("#sv-stage .sv-ribbon")).to_have_css("font-size", f"{small[0]}px")
+
+
+def test_six_tabs_fit_on_a_phone(serve, visit):
+    page = visit(serve(), width=390, height=844)
+    for tab in TABS:
+        expect(page.get_by_role("tab", name=tab.TITLE, exact=True)).to_be_visible()
+
+
+def test_the_keyboard_reaches_everything_in_live_and_shows_where_it_is(serve, visit):
+    page = visit(serve())
+    wanted = page.evaluate(WANTED)
+    reached, unseen = set(), []
+    for _ in range(150):
+        page.keyboard.press("Tab")
+        now = page.evaluate(FOCUSED)
+        if now["wanted"] is not None:
+            reached.add(now["wanted"])
+            if not now["seen"]:
+                unseen.append(now["html"])
+    assert len(reached) == wanted
+    assert not unseen, unseen

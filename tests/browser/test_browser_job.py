@@ -1,0 +1,41 @@
+"""One Stop for several jobs, and a run that follows a stopped one: what is lit and what is said."""
+
+from threading import Semaphore
+
+import pytest
+
+pytest.importorskip("gradio")
+pytest.importorskip("playwright")
+
+from playwright.sync_api import expect
+
+from app.tabs import speedup
+
+pytestmark = pytest.mark.browser
+LONG = 120_000
+
+
+def test_a_stop_that_two_measurements_share_stays_lit_for_the_second(serve, visit, monkeypatch):
+    permits, begun = Semaphore(0), []
+
+    def measured(pair, config, seconds):
+        begun.append(1)
+        assert permits.acquire(timeout=LONG / 1000)
+        yield from ()
+
+    monkeypatch.setattr(speedup, "measure_cost", measured)
+    page = visit(serve())
+    page.get_by_role("tab", name="Speedup").click()
+    stop, line = page.locator("#sv-speedup-stop"), page.locator("#sv-speedup-status .text")
+    page.locator("#sv-measure").click()
+    expect(stop).to_be_enabled(timeout=LONG)
+    page.locator("#sv-time-sizes").click()
+    expect(page.locator("#sv-speedup-status")).to_contain_text("queue: 1/1", timeout=LONG)
+    permits.release()
+    expect(line).to_contain_text("there is no step to time", timeout=LONG)
+    page.wait_for_function("() => true")
+    while len(begun) < 2:
+        page.wait_for_timeout(50)
+    expect(stop).to_be_enabled()
+    permits.release()
+    expect(stop).to_be_disabled(timeout=LONG)

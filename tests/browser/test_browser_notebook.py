@@ -1,0 +1,20 @@
+"""A run in a notebook plays in Chromium, with the network off."""
+
+import pytest
+
+import specviz
+
+pytestmark = pytest.mark.browser
+
+
+def test_the_frame_of_a_trace_plays_without_a_network(chromium):
+    trace = specviz.run(specviz.toy_pair(vocab=12), specviz.RunConfig("abc", max_new_tokens=20))
+    context = chromium.new_context(offline=True)
+    page, asked = context.new_page(), []
+    page.on("request", lambda request: asked.append(request.url))
+    page.set_content(f"<p>a cell</p>{trace._repr_html_()}")
+    frame = page.frame_locator("iframe")
+    frame.locator(".sv-svg .node").first.wait_for(timeout=120_000)
+    assert int(frame.locator(".sv-scrub").get_attribute("max")) == len(trace.steps) - 1
+    assert not [url for url in asked if not url.startswith(("about:", "data:", "blob:"))]
+    context.close()

@@ -1,0 +1,154 @@
+"""Live runs in headless Chromium: streaming, stop, a closed tab, the queue, failures, hostile text."""
+
+import re
+
+import pytest
+
+import specviz
+
+pytest.importorskip("gradio")
+expect = pytest.importorskip("playwright.sync_api").expect
+
+from pages import Gated, choose, counts_add_up, state, steps  # noqa: E402
+
+pytestmark = pytest.mark.browser
+HOSTILE = [
+    "<img src=x onerror=window.hacked=1>", "${window.hacked=1}", "{{window.hacked=1}}", "`+(window.hacked=1)+`", "\n",
+    " ", "</script><script>window.hacked=1</script>", "\u202eabc\x00", "'\"&lt;", "\t", "é漢🌳",
+    "javascript:window.hacked=1",
+]  # fmt: skip
+
+
+def test_a_run_streams_to_its_end(serve, visit):
+    pair = Gated()
+    page = visit(serve(pair))
+    page.get_by_role("button", name="More").click()
+    expect(page.get_by_label("Top-k")).to_be_visible()
+    page.get_by_label("New tokens").fill("40")
+    page.locator("#sv-run").click()
+    state(page, "done")
+    config = specviz.RunConfig(
+        prompt=page.get_by_role("textbox", name="Prompt").input_value(), max_new_tokens=40,
+        builder=specviz.BUILDERS["sequoia"](), verifier=specviz.VERIFIERS["sequoia"](),
+    )  # fmt: skip
+    trace = specviz.run(pair, config)
+    assert page.locator(".sv-ribbon").inner_text() == config.prompt + trace.text
+    assert steps(page) == len(trace.steps)
+    expect(page.locator(".sv-per-pass")).to_have_text(f"{trace.tokens_per_pass:.2f}")
+    expect(page.locator(".sv-acceptance")).to_have_text(f"{100 * trace.acceptance:.0f} %")
+    expect(page.locator(".sv-speedup")).to_have_text(re.compile(r"\d×"))
+    expect(page.locator("#sv-stop")).to_be_disabled()
+    counts_add_up(page)
+
+
+def test_stop_ends_a_run_within_a_step_and_the_next_one_starts(serve, visit, step_by_step):
+    pair = Gated(permits=3)
+    page = visit(serve(pair))
+    page.locator("#sv-run").click()
+    expect(page.locator(".sv-where")).to_have_text("step 3 of 3")
+    page.locator("#sv-stop").click()
+    state(page, "stopped")
+    pair.gate.release()  # the pass that was under way
+    assert steps(page) == 3
+    passes = pair.passes
+    pair.gate.release(10**6)
+    page.locator("#sv-run").click()
+    expect(page.locator(".sv-state")).not_to_have_attribute("data-state", "stopped")
+    state(page, "done")
+    assert passes <= 4
+
+
+def test_closing_the_tab_frees_the_machine(serve, visit, step_by_step):
+    pair = Gated(permits=2)
+    url = serve(pair)
+    page = visit(url)
+    page.locator("#sv-run").click()
+    expect(page.locator(".sv-where")).to_have_text("step 2 of 2")
+    page.close()
+    pair.gate.release()
+    other = visit(url)
+    pair.gate.release(10**6)
+    other.locator("#sv-run").click()
+    state(other, "done")
+
+
+def test_one_run_at_a_time_and_others_are_told_their_place(serve, visit, step_by_step):
+    pair = Gated(permits=2)
+    url = serve(pair)
+    first, second = visit(url), visit(url)
+    first.locator("#sv-run").click()
+    expect(first.locator(".sv-where")).to_have_text("step 2 of 2")
+    second.locator("#sv-run").click()
+    expect(second.locator("#sv-notice")).to_contain_text("queue: 1/1")
+    pair.gate.release(10**6)
+    state(first, "done")
+    state(second, "done")
+
+
+def test_a_failure_midway_keeps_what_was_decoded(serve, visit, caplog):
+    page = visit(serve(Gated(fail_at=4)))
+    page.locator("#sv-run").click()
+    state(page, "error")
+    expect(page.locator(".sv-state")).to_contain_text("The run failed.")
+    assert steps(page) == 3 and "the target broke" not in page.locator("body").inner_text()
+    counts_add_up(page)
+
+
+def test_zoom_is_kept_from_step_to_step_and_reset(serve, visit):
+    page = visit(serve())
+    canvas = page.locator(".sv-svg > g")
+    start = canvas.get_attribute("transform")
+    page.locator(".sv-in").click()
+    zoomed = canvas.get_attribute("transform")
+    assert zoomed != start
+    page.keyboard.press("ArrowRight")
+    page.locator("#sv-run").click()
+    state(page, "done")
+    page.locator(".sv-back").click()
+    page.locator(".sv-in").click()
+    zoomed = canvas.get_attribute("transform")
+    page.locator(".sv-back").click()
+    assert canvas.get_attribute("transform") == zoomed
+    page.keyboard.press("0")
+    expect(canvas).not_to_have_attribute("transform", zoomed)
+
+
+def test_hostile_text_is_only_ever_text(serve, visit):
+    page = visit(serve(Gated(pieces=HOSTILE)))
+    prompt = " ".join(HOSTILE).replace("\x00", "").replace("\n", " ")
+    page.get_by_role("textbox", name="Prompt").fill(prompt)
+    page.locator("#sv-run").click()
+    state(page, "done")
+    assert page.locator(".sv-ribbon").evaluate("box => box.textContent").startswith(prompt)
+    assert page.locator(".sv img, .sv script, .sv-ribbon a").count() == 0
+    for index in range(min(6, steps(page))):
+        page.locator(".sv-scrub").fill(str(index))
+        expect(page.locator(".sv-svg")).to_have_attribute("data-step", str(index))
+        for node in page.locator(".sv-svg .node").all():
+            node.hover(force=True)
+        page.locator(".sv-svg .node.r").click()
+    assert "<img src=x" in page.locator(".sv-ribbon").inner_text()
+    assert page.evaluate("window.hacked") is None
+
+
+def test_a_lossy_run_carries_its_mark_and_its_outcomes_add_up(serve, visit):
+    page = visit(serve())
+    choose(page, "Verification rule", "Typical acceptance")
+    expect(page.locator(".sv-notice[data-kind=lossy]")).to_be_visible()
+    page.locator("#sv-run").click()
+    state(page, "done")
+    expect(page.locator(".sv-lossy")).to_be_visible()
+    for index in range(min(10, steps(page))):
+        page.locator(".sv-scrub").fill(str(index))
+        expect(page.locator(".sv-svg")).to_have_attribute("data-step", str(index))
+        counts_add_up(page)
+
+
+def test_same_seed_same_text_is_shown(serve, visit, step_by_step):
+    pair = Gated()
+    page = visit(serve(pair))
+    choose(page, "Verification rule", "Race")
+    page.locator("#sv-run").click()
+    state(page, "done")
+    same = page.locator(".sv-same")
+    expect(same).to_have_text("Same seed, same text: all 96 tokens equal plain decoding.")

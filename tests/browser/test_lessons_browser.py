@@ -1,0 +1,210 @@
+"""The lessons in headless Chromium: links, answers, recordings, full screen, keyboard, phone. No model is loaded."""
+
+import json
+import re
+
+import pytest
+
+pytest.importorskip("gradio")
+expect = pytest.importorskip("playwright.sync_api").expect
+
+from app.tabs import lessons  # noqa: E402
+
+pytestmark = pytest.mark.browser
+OVERFLOWING = """() => [...document.querySelectorAll('.sv-lessons *')]
+  .filter(node => node.offsetParent && !node.closest('svg') && !node.matches('.sv-live')
+    && (node.getBoundingClientRect().right > innerWidth + 1 || node.getBoundingClientRect().left < -1))
+  .map(node => node.className)"""
+
+
+def never():
+    raise AssertionError("a model was loaded")
+
+
+@pytest.fixture
+def lecture(serve, visit):
+    """A function that opens the page by a lesson's link; the page and its address without parameters."""
+    url = serve(load=never)
+
+    def start(link="", **more):
+        page = visit(url, **more)
+        page.goto(f"{url}{link}")
+        return page, url
+
+    return start
+
+
+def told(number):
+    return json.loads(lessons.lesson(number))
+
+
+def opened(page, number):
+    """Wait until a lesson and its picture are there; the lesson's own data."""
+    lesson, look = told(number), told(number)["opens"]
+    expect(page.locator(".sv-lessons h2")).to_have_text(f"{number}. {lesson['title']}", timeout=30_000)
+    step = lesson["runs"][look["recording"]]["message"]["steps"][look["step"]]
+    svg = page.locator("#sv-lessons .sv-svg")
+    expect(svg).to_have_attribute("data-step", str(look["step"]))
+    expect(svg).to_have_attribute("data-nodes", str(len(step["parents"])))
+    expect(svg.locator(".node").first).to_be_visible()
+    return lesson
+
+
+def test_each_lesson_s_link_opens_it_with_its_tree(lecture):
+    page, url = lecture()
+    for number in range(1, 9):
+        page.goto(f"{url}?lesson={number}")
+        lesson = opened(page, number)
+        for text in lesson["text"]:
+            expect(page.locator(".sv-lesson-body")).to_contain_text(text.replace("**", ""))
+        expect(page.locator(".sv-lesson-try p")).to_have_text(lesson["task"])
+        expect(page.locator(".sv-lessons-list [aria-current]")).to_have_accessible_name(
+            re.compile(re.escape(lesson["title"]))
+        )
+        expect(page.locator(".sv-lesson-question details div")).to_be_hidden()
+        if lesson["opens"]["node"]:
+            expect(page.locator("#sv-lessons .node.selected")).to_have_count(1)
+
+
+@pytest.mark.parametrize(
+    ("link", "number"),
+    [("0", 1), ("-7", 1), ("99", 8), ("three", 1), ("", 1), ("1e9", 1), ("%3Cscript%3E", 1), ("5%20", 5)],
+)
+def test_any_link_opens_a_lesson(lecture, link, number):
+    page, _ = lecture(f"?lesson={link}")
+    opened(page, number)
+    assert page.url.endswith(f"?lesson={number}")
+
+
+def test_the_question_reveals_its_answer_and_show_me_leads_there(lecture):
+    page, _ = lecture("?lesson=3")
+    lesson = opened(page, 3)
+    answer = page.locator(".sv-lesson-question details div")
+    page.get_by_text("Show the answer").click()
+    expect(answer).to_be_visible()
+    expect(answer).to_contain_text(lesson["answer"][0])
+    page.keyboard.press("a")
+    expect(answer).to_be_hidden()
+    page.get_by_role("button", name="Show me").click()
+    expect(page.locator("#sv-lessons .sv-svg")).to_have_attribute("data-step", str(lesson["shows"]["step"]))
+    expect(page.locator("#sv-lessons .sv-outcome")).to_have_text("accepted")
+    page.get_by_role("button", name="next lesson").click()
+    opened(page, 4)
+    expect(answer).to_be_hidden()
+
+
+def test_show_me_unfolds_what_was_never_reached(lecture):
+    page, _ = lecture("?lesson=2")
+    opened(page, 2)
+    page.get_by_role("button", name="Show me").click()
+    expect(page.locator("#sv-lessons .sv-outcome")).to_have_text("never reached")
+    expect(page.locator("#sv-lessons .node.selected")).to_be_visible()
+    page.get_by_role("button", name="next lesson").click()
+    opened(page, 3)
+    expect(page.locator("#sv-lessons .sv-expand")).to_have_attribute("aria-pressed", "false")
+
+
+def test_the_recordings_of_a_lesson_can_be_switched(lecture):
+    page, _ = lecture("?lesson=7")
+    lesson = opened(page, 7)
+    texts = set()
+    for run in lesson["runs"]:
+        button = page.get_by_role("button", name=run["label"], exact=True)
+        button.click()
+        expect(button).to_have_attribute("aria-pressed", "true")
+        expect(page.locator("#sv-lessons .sv-where")).to_contain_text(f"of {len(run['message']['steps'])}")
+        texts.add(page.locator("#sv-lessons .sv-ribbon").inner_text())
+        expect(page.locator(".sv-lesson-runs [aria-pressed=true]")).to_have_count(1)
+    assert len(texts) == 1, "same seed, same text"
+
+
+def test_full_screen_by_keyboard_alone(lecture):
+    page, _ = lecture("?lesson=2", width=1280, height=720)
+    opened(page, 2)
+    root, svg = page.locator(".sv-lessons"), page.locator("#sv-lessons .sv-svg")
+    page.keyboard.press("f")
+    expect(root).not_to_have_class(re.compile("projected"))  # letters ask for the focus
+    page.locator(".sv-lessons h2").focus()
+    page.keyboard.press("f")
+    expect(root).to_have_class(re.compile("projected"))
+    box = root.bounding_box()
+    assert (box["x"], box["y"], box["width"], box["height"]) == (0, 0, 1280, 720)
+    expect(page.locator(".sv-lessons h2")).to_be_focused()
+    page.keyboard.press("ArrowRight")
+    opened(page, 3)
+    page.keyboard.press("ArrowLeft")
+    page.keyboard.press("PageDown")
+    page.keyboard.press("PageDown")
+    lesson = opened(page, 4)
+    page.keyboard.press("a")
+    expect(page.locator(".sv-lesson-question details div")).to_be_in_viewport(ratio=0.95)
+    svg.focus()  # in the picture arrows change the step
+    page.keyboard.press("ArrowRight")
+    expect(svg).to_have_attribute("data-step", str(lesson["opens"]["step"] + 1))
+    page.keyboard.press("PageDown")
+    opened(page, 5)
+    page.keyboard.press("Escape")
+    expect(root).not_to_have_class(re.compile("projected"))
+    assert page.evaluate("document.fullscreenElement") is None
+    assert page.url.endswith("?lesson=5")
+    before = page.locator("#sv-lessons .sv-svg").get_attribute("data-step")
+    page.keyboard.press("ArrowRight")  # outside full screen they belong to the picture
+    expect(svg).to_have_attribute("data-step", str(int(before) + 1))
+
+
+def test_on_a_phone_the_next_lesson_begins_with_its_text(lecture):
+    page, _ = lecture("?lesson=1", width=390, height=844)
+    opened(page, 1)
+    page.get_by_role("button", name="next lesson").click()
+    opened(page, 2)
+    expect(page.locator(".sv-lessons h2")).to_be_in_viewport()
+    expect(page.locator(".sv-lesson-body p").first).to_be_in_viewport()
+
+
+def test_the_list_of_lessons_by_keyboard(lecture):
+    page, _ = lecture("?lesson=1")
+    opened(page, 1)
+    page.locator(".sv-lessons-list button").first.focus()
+    page.keyboard.press("ArrowRight")
+    opened(page, 2)
+    expect(page.locator(".sv-lessons-list button").nth(1)).to_be_focused()
+    page.keyboard.press("Tab")
+    page.keyboard.press("Enter")
+    opened(page, 3)
+    assert page.locator(".sv-lessons-count").inner_text() == "Lesson 3 of 8"
+
+
+def test_the_address_is_the_lesson_s_only_while_it_is_shown(lecture):
+    page, _ = lecture("?lesson=6")
+    opened(page, 6)
+    page.get_by_role("tab", name="Live").click()
+    expect(page.locator("#sv-stage .sv-svg")).to_be_visible()
+    page.wait_for_url(lambda address: "lesson" not in address)
+    page.get_by_role("tab", name="Lessons").click()
+    page.wait_for_url(lambda address: address.endswith("lesson=6"))
+    assert page.locator(".sv-lessons-link").get_attribute("href").endswith("?lesson=6")
+
+
+def test_a_lesson_that_does_not_arrive_gets_a_sentence(lecture):
+    page, _ = lecture("?lesson=1")
+    opened(page, 1)
+    page.route("**/component_server**", lambda route: route.abort())
+    page.get_by_role("button", name="next lesson").click()
+    expect(page.locator(".sv-lesson-body")).to_contain_text("did not arrive")
+    page.unroute("**/component_server**")
+    page.locator(".sv-lessons-list button").nth(1).click()
+    opened(page, 2)
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+@pytest.mark.parametrize(("width", "height"), [(1400, 900), (390, 844), (1024, 768)])
+def test_every_width_and_scheme_fits(lecture, scheme, width, height):
+    page, _ = lecture(f"?lesson=8&__theme={scheme}", width=width, height=height, color_scheme=scheme)
+    for number in (8, 4):
+        page.locator(".sv-lessons-list button").nth(number - 1).click()
+        opened(page, number)
+        assert page.evaluate("document.documentElement.scrollWidth") <= width
+        assert page.evaluate(OVERFLOWING) == []
+        page.keyboard.press("f")
+        assert page.evaluate(OVERFLOWING) == []
+        page.keyboard.press("Escape")

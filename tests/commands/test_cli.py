@@ -1,0 +1,152 @@
+"""The command line: what it prints, and one sentence with exit code 2 for what it cannot do."""
+
+import json
+import sys
+
+import pytest
+
+import specviz
+from specviz.cli import main
+from specviz.commands import COMMANDS
+
+
+def test_tree_prints_parents_and_expected_tokens(capsys, tmp_path):
+    vector = tmp_path / "vector.json"
+    vector.write_text('{"acceptance": [0.6, 0.2]}')
+    assert main(["tree", "--acceptance", str(vector), "--size", "4", "--depth", "2", "--json"]) == 0
+    found = json.loads(capsys.readouterr().out)
+    assert found == {"parents": [-1, 0, 0, 1], "expected_tokens": pytest.approx(1 + 0.6 + 0.2 + 0.36)}
+
+
+def test_tree_of_another_static_builder(capsys):
+    assert main(["tree", "--builder", "chain", "--depth", "3", "--acceptance", "0.5,0.1", "--json"]) == 0
+    assert json.loads(capsys.readouterr().out) == {"parents": [-1, 0, 1, 2], "expected_tokens": 1.875}
+
+
+def test_an_acceptance_vector_may_be_written_with_exponents(capsys):
+    assert main(["tree", "--builder", "chain", "--depth", "2", "--acceptance", "5e-1,1e-1", "--json"]) == 0
+    assert json.loads(capsys.readouterr().out)["expected_tokens"] == 1.75
+
+
+def test_tree_per_depth(capsys, tmp_path):
+    vector = tmp_path / "vector.json"
+    vector.write_text('{"acceptance": [[0.9, 0.0], [0.1, 0.1]]}')
+    assert main(["tree", "--acceptance", str(vector), "--size", "3", "--depth", "3", "--json"]) == 0
+    assert json.loads(capsys.readouterr().out)["expected_tokens"] == pytest.approx(1.99)
+
+
+def test_check_prints_rows(capsys):
+    assert main(["check", "--builder", "chain", "--verifier", "specinfer", "--json"]) == 0
+    rows = json.loads(capsys.readouterr().out)
+    assert {(row["law"], row["lossless"]) for row in rows} == {("iid", True), ("distinct", True), ("top", False)}
+    assert all({"builder", "verifier", "law", "lossless", "error"} <= set(row) for row in rows)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        (["tree", "--size", "0"], "sequoia.size must be a whole number from 1"),
+        (["tree", "--size", "99999"], "sequoia.size must be a whole number from 1 to 1024"),
+        (["tree", "--size", "many"], "--size must be a whole number"),
+        (["tree", "--builder", "oak"], "--builder must be one of"),
+        (["tree", "--builder", "chain", "--size", "4"], "no parameter --size"),
+        (["tree", "--acceptance", "/nowhere.json"], "cannot be read"),
+        (["tree", "--acceptance", "0.5,7"], "numbers from 0 to 1"),
+        (["tree", "--acceptance", "5e-1,2e0"], "numbers from 0 to 1"),
+        (["tree", "--builder", "chain", "--acceptance", "0.5,nan"], "--acceptance must list numbers from 0 to 1"),
+        (["bench", "--size", "4"], "--size needs --builder."),
+        (["bench", "--verifier", "sequoia", "--size", "4"], "--size needs --builder."),
+        (["bench", "--builder", "chain", "--epsilon", "0.3"], "--epsilon needs --verifier."),
+        (["bench", "--preset", "rules", "--builder", "chain"], "leave out --builder"),
+        (["bench", "--preset", "rules", "--verifier", "race"], "leave out --verifier"),
+        (["bench", "--preset", "rules", "--temperature", "0"], "leave out --temperature"),
+        (["calibrate", "--verifier", "exact-match", "--temperature", "1"], "set the temperature to 0"),
+        (["generate", "--prompt", "a", "--trace", "/nowhere/at/all/run.json"], "there is no folder"),
+        (["generate", "--prompt", "a", "--trace", "/"], "it is a folder"),
+        (["generate", "--prompt", "a", "--verifier", "block"], "is defined for chains"),
+        (["generate", "--prompt", ""], "prompt must not be empty"),
+        (["generate", "--prompt", "a", "--temperature", "-1"], "temperature must be"),
+        (["generate", "--prompt", "a", "--temperature", "nan"], "temperature must be"),
+        (["generate", "--prompt", "a", "--builder", "k-ary", "--verifier", "oak"], "--verifier must be one of"),
+        (["generate", "--prompt", "a", "--max-new-tokens", "0"], "max_new_tokens must be"),
+    ],
+)  # fmt: skip
+def test_bad_values_get_one_sentence(capsys, monkeypatch, arguments, words):
+    monkeypatch.setitem(sys.modules, "specviz.models.pair", None)  # none of this may wait for models
+    assert main(arguments) == 2
+    error = capsys.readouterr().err
+    assert words in error and error.count("\n") == 1
+
+
+def test_options_that_are_no_options_get_one_sentence(capsys):
+    with pytest.raises(SystemExit) as stopped:
+        main(["generate", "--prompt", "a", "--temperature", "warm"])
+    assert stopped.value.code == 2 and capsys.readouterr().err.count("\n") == 1
+
+
+@pytest.mark.parametrize("command", sorted(COMMANDS))
+def test_every_command_has_help_with_an_example(capsys, command):
+    with pytest.raises(SystemExit) as stopped:
+        main([command, "--help"])
+    assert stopped.value.code == 0 and f"example:\n  python -m specviz {command}" in capsys.readouterr().out
+
+
+@pytest.fixture
+def trace_file(tmp_path):
+    config = specviz.RunConfig("abc", specviz.BUILDERS["k-ary"](), max_new_tokens=12)
+    path = tmp_path / "run.json"
+    path.write_text(specviz.run(specviz.toy_pair(vocab=6), config).to_json())
+    return path
+
+
+def test_replay_shows_the_text_and_each_step(capsys, trace_file):
+    trace = specviz.Trace.from_json(trace_file.read_text())
+    assert main(["replay", str(trace_file)]) == 0
+    assert f"abc{trace.text}\n" in capsys.readouterr().out
+    assert main(["replay", str(trace_file), "--steps"]) == 0
+    assert capsys.readouterr().out.count("drafted nodes accepted") == len(trace.steps)
+
+
+def test_a_step_with_a_bonus_that_it_did_not_write_gets_a_sentence(capsys, trace_file):
+    data = json.loads(trace_file.read_text())
+    data["steps"][-1] |= {"emitted": [], "pieces": [], "bonus": 1}
+    trace_file.write_text(json.dumps(data))
+    assert main(["replay", str(trace_file), "--steps"]) == 2
+    assert "bonus" in capsys.readouterr().err
+
+
+def test_a_recorded_text_cannot_command_the_terminal(capsys, trace_file):
+    data = json.loads(trace_file.read_text())
+    data["prompt_text"] = "\x1b]0;owned\x07"
+    data["steps"][0]["pieces"][0] = "\x1b[2J"
+    trace_file.write_text(json.dumps(data))
+    assert main(["replay", str(trace_file)]) == 0
+    assert main(["replay", str(trace_file), "--steps"]) == 0
+    assert "\x1b" not in capsys.readouterr().out
+
+
+def test_export_writes_one_page_that_fetches_nothing(capsys, trace_file, tmp_path):
+    out = tmp_path / "run.html"
+    assert main(["export", str(trace_file), "--html", str(out)]) == 0
+    page = out.read_text()
+    assert page.startswith("<!doctype html>") and "default-src 'none'" in page
+    assert "src=" not in page.replace("img-src", "") and "<link" not in page and "@import" not in page
+
+
+@pytest.mark.parametrize("hostile", ["</script><script>alert(1)</script>", "<!--", "<img src=x onerror=alert(1)>"])
+def test_a_hostile_trace_stays_text_in_an_exported_page(trace_file, tmp_path, hostile):
+    data = json.loads(trace_file.read_text())
+    data["prompt_text"] = data["steps"][0]["texts"][1] = data["steps"][0]["pieces"][0] = hostile
+    trace_file.write_text(json.dumps(data))
+    out = tmp_path / "run.html"
+    assert main(["export", str(trace_file), "--html", str(out)]) == 0
+    assert hostile not in out.read_text()
+
+
+@pytest.mark.parametrize("content", ["", "{}", "nothing", "\udcff"])
+def test_a_damaged_trace_gets_one_sentence(capsys, tmp_path, content):
+    path = tmp_path / "run.json"
+    path.write_bytes(content.encode("utf-8", "surrogateescape"))
+    for command in (["replay", str(path)], ["export", str(path), "--html", str(tmp_path / "x.html")]):
+        assert main(command) == 2
+        assert capsys.readouterr().err.count("\n") == 1

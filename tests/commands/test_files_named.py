@@ -1,0 +1,291 @@
+"""Files that a user names: nothing is lost, nothing is read without end, and nothing commands the terminal."""
+
+import argparse
+import errno
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+import specviz
+from specviz import files
+from specviz.cli import _parser, main
+from specviz.commands import COMMANDS
+
+ROOT = Path(__file__).resolve().parents[2]
+ESCAPE = "\x1b]0;owned\x07\x9b2J\u202e"
+
+
+@pytest.fixture(scope="module")
+def trace():
+    config = specviz.RunConfig("abc", specviz.BUILDERS["k-ary"](), max_new_tokens=12)
+    return specviz.run(specviz.toy_pair(vocab=6), config).to_json()
+
+
+def sentence(capsys, arguments, *words):
+    """What a command that must fail with one sentence says."""
+    assert main(arguments) == 2
+    told = capsys.readouterr().err
+    assert told.count("\n") == 1 and all(word in told for word in words), told
+    return told
+
+
+# ---- reading ----
+
+
+@pytest.mark.parametrize("command", [["replay"], ["export", "--html", "{tmp}/x.html"]])
+def test_what_has_no_end_is_not_read_until_memory_ends(capsys, tmp_path, command):
+    filled = [part.format(tmp=tmp_path) for part in command]
+    sentence(capsys, [filled[0], "/dev/zero", *filled[1:]], "at most 4,000,000 bytes")
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ["bench", "--prompts", "/dev/zero"], ["sweep", "/dev/zero"], ["optimize", "--cost", "/dev/zero"],
+        ["tree", "--acceptance", "/dev/zero"],
+    ],
+)  # fmt: skip
+def test_every_input_has_a_limit(capsys, monkeypatch, arguments):
+    monkeypatch.setattr(files, "MOST_TEXT", 1000)
+    monkeypatch.setattr(files.read_text, "__defaults__", (1000,))
+    sentence(capsys, arguments, "at most", "bytes")
+
+
+def test_prompts_of_a_json_file_are_its_texts(tmp_path, capsys):
+    from specviz.commands.bench import read_prompts
+
+    path = tmp_path / "prompts.json"
+    path.write_text(json.dumps(["One\nof two lines", "two"]))
+    assert read_prompts(str(path)) == ["One\nof two lines", "two"]
+    (tmp_path / "prompts.txt").write_text("a\n\nb\n")
+    assert read_prompts(str(tmp_path / "prompts.txt")) == ["a", "b"]
+    for wrong in ('{"a": 1}', "[]", "[1]", '["a", ""]', "no JSON"):
+        path.write_text(wrong)
+        sentence(capsys, ["bench", "--prompts", str(path)], "JSON")
+
+
+# ---- writing ----
+
+
+def test_a_full_disk_leaves_what_was_there(tmp_path, monkeypatch):
+    path = tmp_path / "run.html"
+    path.write_text("old")
+
+    def full(handle):
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    monkeypatch.setattr(os, "fsync", full)
+    with pytest.raises(ValueError, match="No space left"):
+        files.write_text(path, "new")
+    assert path.read_text() == "old" and list(tmp_path.iterdir()) == [path], "nothing is left beside it"
+
+
+def test_a_link_stays_a_link_and_rights_stay(tmp_path):
+    real, link = tmp_path / "real.txt", tmp_path / "link.txt"
+    real.write_text("old")
+    real.chmod(0o640)
+    link.symlink_to(real)
+    files.write_text(link, "new")
+    assert link.is_symlink() and real.read_text() == "new" and real.stat().st_mode & 0o777 == 0o640
+
+
+@pytest.mark.parametrize("other", ["run.json", "./run.json", "link.json"])
+def test_an_output_that_is_an_input_is_refused(tmp_path, capsys, trace, monkeypatch, other):
+    monkeypatch.chdir(tmp_path)
+    Path("run.json").write_text(trace)
+    Path("link.json").symlink_to("run.json")
+    sentence(capsys, ["export", "run.json", "--html", other], "also read from")
+    assert Path("run.json").read_text() == trace
+
+
+def test_a_sweep_does_not_write_into_its_grid_and_a_trace_not_into_its_vector(tmp_path, capsys):
+    grid, vector = tmp_path / "grid.json", tmp_path / "vector.json"
+    grid.write_text("{}")
+    vector.write_text('{"acceptance": [0.5]}')
+    sentence(capsys, ["sweep", str(grid), "--out", str(grid)], "also read from")
+    generate = ["generate", "--prompt", "a", "--acceptance", str(vector), "--trace", str(vector)]
+    sentence(capsys, generate, "also read from")
+
+
+@pytest.mark.parametrize("command", [["sweep", "{grid}", "--out"], ["generate", "--prompt", "a", "--trace"]])
+def test_a_path_that_is_too_long_is_a_sentence(tmp_path, capsys, command):
+    grid = tmp_path / "grid.json"
+    grid.write_text("{}")
+    sentence(capsys, [part.format(grid=grid) for part in command] + ["x" * 5000], "cannot be written")
+
+
+# ---- the file of results ----
+
+
+@pytest.mark.parametrize("content", ["{trace}", "{trace}\n", '{"pairs": ["toy"]}\n', "dear diary", "", "{"])
+def test_only_outcomes_make_a_file_of_results(tmp_path, capsys, trace, content):
+    grid, out = tmp_path / "grid.json", tmp_path / "mine.json"
+    grid.write_text(json.dumps({"pairs": ["toy"], "builders": ["chain"], "max_new_tokens": 2, "prompts": ["a"]}))
+    text = content.replace("{trace}", trace)
+    out.write_text(text)
+    if text:
+        sentence(capsys, ["sweep", str(grid), "--out", str(out)], "no outcome")
+        assert out.read_text() == text
+    else:
+        assert main(["sweep", str(grid), "--out", str(out)]) == 0
+
+
+def test_two_sweeps_do_not_write_one_file(tmp_path, capsys):
+    grid, out = tmp_path / "grid.json", tmp_path / "out.jsonl"
+    grid.write_text(json.dumps({"pairs": ["toy"], "builders": ["chain"], "max_new_tokens": 2, "prompts": ["a"]}))
+    with files.held(out):
+        sentence(capsys, ["sweep", str(grid), "--out", str(out)], "another process")
+    assert main(["sweep", str(grid), "--out", str(out)]) == 0
+
+
+def test_a_damaged_result_is_a_sentence(tmp_path, capsys):
+    grid, out = tmp_path / "grid.json", tmp_path / "out.jsonl"
+    grid.write_text(json.dumps({"pairs": ["toy"], "builders": ["chain"], "max_new_tokens": 2, "prompts": ["a"]}))
+    assert main(["sweep", str(grid), "--out", str(out)]) == 0
+    (outcome,) = map(json.loads, out.read_text().splitlines())
+    for wrong in ({}, outcome["result"] | {"tokens_per_pass": "many"}):
+        out.write_text(json.dumps(outcome | {"result": wrong}) + "\n")
+        capsys.readouterr()
+        assert main(["sweep", str(grid), "--out", str(out)]) == 2
+        assert "take its line out" in capsys.readouterr().err
+
+
+# ---- what is stored for every tree ----
+
+
+@pytest.mark.parametrize(
+    ("more", "words"),
+    [
+        (["--target", "org/other", "--draft", "org/small"], "--target"), (["--draft", "early-exit:3"], "--draft"),
+        (["--text", "mine.txt"], "--text"), (["--top-p", "0.5"], "--top-p"), (["--positions", "50"], "--positions"),
+        (["--width", "2"], "--width"),
+    ],
+)  # fmt: skip
+def test_only_the_embedded_pair_on_enough_text_is_stored(capsys, monkeypatch, more, words):
+    monkeypatch.setitem(sys.modules, "specviz.models.pair", None)  # nothing is loaded for it
+    sentence(capsys, ["calibrate", "--store", *more], "--store", words)
+
+
+# ---- acceptance vectors ----
+
+
+@pytest.mark.parametrize(
+    ("vector", "words"),
+    [
+        ([0.9, 0.2], "sum to at most 1"), ([[0.5, 0.2], [0.7, 0.4]], "level 2"), ([0.01] * 65, "up to 64 numbers"),
+        ([[0.5]] * 65, "up to 64 levels"),
+    ],
+)  # fmt: skip
+def test_a_vector_that_cannot_be_is_refused_everywhere(tmp_path, capsys, vector, words):
+    from specviz.acceptance import read_acceptance
+    from specviz.measure.on_text import Acceptance
+
+    path = tmp_path / "vector.json"
+    path.write_text(json.dumps({"acceptance": vector}))
+    with pytest.raises(ValueError, match=words):
+        read_acceptance(path)
+    for builder in ("sequoia", "optimal"):
+        with pytest.raises(ValueError, match=words):
+            specviz.BUILDERS[builder](acceptance=vector)
+    sentence(capsys, ["tree", "--acceptance", str(path)], words)
+    if isinstance(vector[0], float):
+        sentence(capsys, ["tree", "--acceptance", ",".join(map(str, vector))], words)
+        found = {
+            "acceptance": vector, "low": vector, "high": vector, "positions": 9, "method": "counted", "law": "iid",
+            "verifier": "sequoia", "temperature": 1, "draft_temperature": None,
+        }  # fmt: skip
+        with pytest.raises(ValueError, match=words):
+            Acceptance.from_json(json.dumps(found))
+
+
+def test_every_shipped_vector_is_one():
+    from specviz.acceptance import check_acceptance, measured, published
+
+    for row in [*measured(), *published().values()]:
+        check_acceptance(list(row["acceptance"]))
+
+
+# ---- the terminal ----
+
+
+def test_no_text_of_a_stranger_commands_the_terminal(tmp_path, capsys, trace):
+    data = json.loads(trace)
+    data |= {"prompt_text": ESCAPE, "stop": ESCAPE}
+    data["steps"][0]["pieces"][0] = ESCAPE
+    path = tmp_path / "run.json"
+    path.write_text(json.dumps(data))
+    assert main(["replay", str(path)]) == 0 and main(["replay", str(path), "--steps"]) == 0
+    with pytest.raises(SystemExit):
+        main(["tree", ESCAPE])
+    assert main(["tree", "--builder", ESCAPE]) == 2
+    assert main(["replay", ESCAPE]) == 2
+    told = "".join(capsys.readouterr())
+    assert told and not set(told) & set(ESCAPE) - set("]0;owned2J")
+
+
+def test_a_table_of_costs_does_not_command_the_terminal(tmp_path, capsys):
+    from specviz.speed.machines import machine
+
+    table = json.loads(machine("a100").to_json()) | {"machine": ESCAPE, "note": ESCAPE}
+    path = tmp_path / "cost.json"
+    path.write_text(json.dumps(table))
+    assert main(["optimize", "--cost", str(path), "--verifier", "sequoia"]) == 0
+    assert "\x1b" not in capsys.readouterr().out
+
+
+# ---- the output itself ----
+
+
+def specviz_with(arguments, redirect):
+    command = f'"{sys.executable}" -m specviz {arguments} {redirect}'
+    return subprocess.run(["sh", "-c", command], cwd=ROOT, capture_output=True, text=True)
+
+
+@pytest.mark.parametrize("redirect", [">/dev/full", ">&-"])
+def test_a_full_disk_or_a_closed_output_is_a_sentence(redirect):
+    done = specviz_with("tree --builder chain --acceptance 0.5", redirect)
+    assert done.returncode == 2 and done.stderr.count("\n") == 1 and "Traceback" not in done.stderr, done.stderr
+
+
+# ---- options ----
+
+
+def options():
+    """Command and option of every option there is."""
+    for name in COMMANDS:
+        (commands,) = (a for a in _parser([name])._actions if isinstance(a, argparse._SubParsersAction))
+        command = commands.choices[name]
+        yield from ((name, option) for option in command._actions if option.option_strings and option.dest != "help")
+
+
+def test_help_says_meaning_range_and_default():
+    for command, option in options():
+        where, help = f"{command} {option.option_strings[0]}", option.help or ""
+        assert len(help) > 10, where
+        if option.nargs != 0 and not option.required:
+            assert "default" in help or "needed" in help, f"{where}: {help}"
+        if option.type in (int, float):
+            assert any(word in help for word in ("from", " to ", "above")), f"{where}: {help}"
+
+
+def test_a_repeated_option_adds_up_or_is_refused(capsys):
+    assert main(["check", "--builder", "chain", "--builder", "batch", "--verifier", "specinfer", "--json"]) == 0
+    assert {row["builder"] for row in json.loads(capsys.readouterr().out)} == {"chain", "batch"}
+    bench = _parser(["bench"]).parse_args(["bench", "--builder", "chain", "--builder", "sequoia", "--size", "8"])
+    assert bench.builder == ["chain", "sequoia"]
+    agree = _parser(["agree"]).parse_args(["agree", "--temperature", "0", "--temperature", "0.5", "1"])
+    assert agree.temperature == [0, 0.5, 1]
+    with pytest.raises(SystemExit):
+        main(["tree", "--builder", "chain", "--builder", "sequoia"])
+    assert "more than once" in capsys.readouterr().err
+
+
+def test_a_bad_seed_is_said_before_a_text_is_read(tmp_path, capsys, monkeypatch):
+    text = tmp_path / "a.txt"
+    text.write_text("Once.")
+    monkeypatch.setitem(sys.modules, "specviz.training.pair", None)
+    sentence(capsys, ["train", "--text", str(text), "--out", str(tmp_path / "out"), "--seed", "-1"], "seed must be")

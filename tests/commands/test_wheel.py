@@ -1,0 +1,70 @@
+"""The wheel: built, installed without the network, and used from another folder, with everything that it ships."""
+
+import os
+import subprocess
+import sys
+import tomllib
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parents[2]
+
+
+@pytest.fixture(scope="module")
+def site(tmp_path_factory):
+    """A folder into which the wheel was installed."""
+    folder = tmp_path_factory.mktemp("wheel")
+    pip = [sys.executable, "-m", "pip", "-q", "--disable-pip-version-check"]
+    build = [*pip, "wheel", str(ROOT), "--no-deps", "--no-build-isolation", "-w", str(folder)]
+    subprocess.run(build, check=True, capture_output=True, text=True)
+    (wheel,) = folder.glob("*.whl")
+    install = [*pip, "install", "--no-deps", "--no-index", "--target", str(folder / "site"), str(wheel)]
+    subprocess.run(install, check=True, capture_output=True, text=True)
+    return folder / "site"
+
+
+def used(site, folder, *command):
+    """What a command prints that is run in `folder`, where only the installed package can be found."""
+    env = os.environ | {"PYTHONPATH": str(site), "OMP_NUM_THREADS": "1"}
+    done = subprocess.run([sys.executable, *command], cwd=folder, env=env, capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr[-3000:]
+    return done.stdout
+
+
+def test_the_package_needs_what_the_spaces_need():
+    needs = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["project"]["dependencies"]
+    assert needs == (ROOT / "requirements.txt").read_text("utf-8").split()
+
+
+@pytest.mark.slow  # pip builds and installs some thirty megabytes
+def test_the_wheel_has_a_command_that_decodes_with_its_own_pair(site, tmp_path):
+    pytest.importorskip("torch")
+    assert (site / "specviz" / "py.typed").exists()
+    written = used(
+        site,
+        tmp_path,
+        str(site / "bin" / "specviz"),
+        "generate",
+        "--prompt",
+        "Once upon a time",
+        "--max-new-tokens",
+        "5",
+    )
+    assert "Once upon a time" in written and "5 tokens in" in written
+    where = used(site, tmp_path, "-c", "import specviz.paths as paths; print(paths.ASSETS)")
+    assert Path(where.strip()) == site / "specviz" / "assets"
+
+
+@pytest.mark.slow
+def test_the_wheel_has_every_room_and_the_page_with_its_recordings(site, tmp_path):
+    pytest.importorskip("gradio")
+    files = {path.relative_to(ROOT) for room in ("specviz", "app") for path in (ROOT / room).rglob("*.py")}
+    inside = {Path("specviz", path) if path.parts[0] == "app" else path for path in files}
+    assert not [path for path in inside if not (site / path).exists()]
+    code = (
+        "import json; from specviz.app.page import build_demo; from specviz.app.tabs.live import recorded; "
+        "build_demo(); print(len(json.loads(recorded())['steps']) > 5)"
+    )
+    assert used(site, tmp_path, "-c", code).strip().endswith("True")
+    assert "demo" in used(site, tmp_path, "-m", "specviz", "demo", "--help")

@@ -1,0 +1,141 @@
+"""n-grams and retrieval against counting by hand and a brute-force search."""
+
+from collections import Counter
+
+import numpy as np
+import pytest
+
+import specviz
+from specviz.config import Choice
+from specviz.drafters.library import library
+from specviz.drafters.ngram import DISCOUNT, Counting, Counts
+from specviz.drafters.retrieval import LookingUp, earlier
+from specviz.drafters.suffixes import DEPTH, SuffixArray
+from specviz.randomness import Seeded
+
+
+def random_tokens(seed, count, vocab):
+    rng = Seeded(seed)
+    return [rng.draw(np.ones(vocab)) for _ in range(count)]
+
+
+def occurrences(text, sequence):
+    n = len(sequence)
+    return [i for i in range(len(text) - n + 1) if list(text[i : i + n]) == list(sequence)]
+
+
+@pytest.mark.parametrize(("vocab", "length"), [(2, 60), (3, 200), (20, 300), (1, 40)])
+def test_the_suffix_array_finds_what_a_search_finds(vocab, length):
+    text = random_tokens(vocab, length, vocab)
+    text[length // 3] = text[length // 2] = -1  # breaks
+    index = SuffixArray(np.array(text))
+    for seed in range(30):
+        rng = Seeded(seed)
+        begin, size = rng.draw(np.ones(length - 1)), 1 + rng.draw(np.ones(DEPTH))
+        sequence = text[begin : begin + size] if seed % 3 else random_tokens(seed, size, vocab)
+        first, last = index.find(sequence)
+        assert sorted(index.order[first:last].tolist()) == occurrences(text, sequence)
+        tail = [token for token in random_tokens(seed + 99, 5, vocab)] + list(sequence)
+        tail = [max(token, 0) for token in tail]
+        found, first, last = index.longest(tail)
+        wanted = max([m for m in range(1, min(DEPTH, len(tail)) + 1) if occurrences(text, tail[-m:])], default=0)
+        assert found == wanted
+        if found:
+            _, tokens = index.following(found, first, last)
+            spots = occurrences(text, tail[-found:])
+            after = [text[i + found] for i in spots if i + found < length and text[i + found] >= 0]
+            assert sorted(tokens.tolist()) == sorted(after)
+
+
+def test_the_text_so_far_is_searched_as_well():
+    for seed in range(40):
+        text = random_tokens(seed, 3 + seed, 2 + seed % 4)
+        length, following = earlier(text, 6)
+        wanted = max((m for m in range(1, 7) if m < len(text) and occurrences(text[:-1], text[-m:])), default=0)
+        assert length == wanted
+        if length:
+            spots = occurrences(text, text[-length:])
+            assert following == [text[i + length] for i in spots if i + length < len(text)]
+
+
+def test_retrieval_counts_what_followed_and_says_where():
+    pair = specviz.toy_pair(vocab=6)
+    stored = library(pair)
+    everything = stored.tokens.tolist()
+    for seed in range(20):
+        context = random_tokens(seed, 12, 6)
+        drafting = LookingUp("retrieval", stored, 16, 1, context, 6)
+        found = drafting.look_up(())
+        own, most = Counter(), 0
+        for m in range(1, len(context)):
+            spots = occurrences(everything, context[-m:])
+            mine = [i for i in occurrences(context, context[-m:]) if i + m < len(context)]
+            if spots or mine:
+                most = m
+                own = Counter(everything[i + m] for i in spots if i + m < len(everything) and everything[i + m] >= 0)
+                own += Counter(context[i + m] for i in mine)
+        assert found.length == most and Counter(found.tokens.tolist()) == own
+        for token, count in own.items():
+            told = drafting.tell([token], "retrieval")
+            assert told["seen"] == count and told["match"] == most
+            assert told["where"] in ("alphabet.txt", "echo.txt", "this text")
+
+
+def test_a_row_of_n_grams_is_discounted_counting_and_sums_to_one():
+    text, vocab = random_tokens(1, 60, 5), 7
+    drafting = Counting("ngram", Counts(2), 2, text, vocab)
+    for history in ([], [3], [0, 1], [6, 6]):
+        row = drafting.row(history)
+        assert row.sum() == pytest.approx(1, abs=1e-12) and row.min() > 0
+    counts = Counter(text)
+    lowest = np.array([max(counts[t] - DISCOUNT, 0) + DISCOUNT * len(counts) / vocab for t in range(vocab)]) / len(text)
+    np.testing.assert_allclose(drafting.row([]), lowest)
+    after = Counter(text[i + 1] for i in range(len(text) - 1) if text[i] == 3)
+    total = sum(after.values())
+    wanted = [(max(after[t] - DISCOUNT, 0) + DISCOUNT * len(after) * lowest[t]) / total for t in range(vocab)]
+    np.testing.assert_allclose(drafting.row([3]), wanted)
+
+
+def test_a_staged_draft_has_the_drafts_rows_and_fewer_passes():
+    pair = specviz.toy_pair(vocab=3, seed=4)
+    rule = specviz.VERIFIERS["sequoia"]()
+    runs = {}
+    for name in ("model", "staged"):
+        config = specviz.RunConfig(
+            "abab", specviz.BUILDERS["chain"](depth=6), rule, 1.0, max_new_tokens=60, seed=3, drafter=Choice(name)
+        )
+        runs[name] = specviz.run(pair, config)
+    model, staged = runs["model"], runs["staged"]
+    assert model.tokens == staged.tokens
+    for one, other in zip(model.steps, staged.steps, strict=True):
+        assert one.tokens == other.tokens and one.draft_prob == pytest.approx(other.draft_prob)
+    assert sum(s.draft_passes for s in staged.steps) < sum(s.draft_passes for s in model.steps)
+
+
+def test_blockwise_decoding_counts_its_passes():
+    """A greedy chain of k perfect heads writes m tokens in m / (k + 1) passes."""
+    pair = specviz.toy_pair(vocab=5, seed=2)
+
+    def oracle(heads):
+        def guess(feature):
+            text, rows = [int(t) for t in feature if t >= 0], []
+            text.append(int(np.argmax(pair.target.logits(text))))  # the root, which the target's own row gave
+            for _ in range(heads):
+                rows.append(pair.target.logits(text))
+                text.append(int(np.argmax(rows[-1])))
+            return np.array(rows)
+
+        return guess
+
+    pair.toys["medusa"] = oracle
+    k, m = 3, 40
+    rule, drafter = specviz.VERIFIERS["exact-match"](), Choice("medusa", {"heads": k})
+    config = specviz.RunConfig([2], specviz.BUILDERS["chain"](depth=k), rule, 0.0, max_new_tokens=1)
+    first = specviz.run(pair, config).tokens  # so that the first root is the target's own token too
+    config = specviz.RunConfig(
+        [2, *first], specviz.BUILDERS["chain"](depth=k), rule, 0.0, max_new_tokens=m, drafter=drafter
+    )
+    trace = specviz.run(pair, config)
+    assert trace.tokens == specviz.autoregress(pair, config).tokens
+    assert len(trace.steps) == m // (k + 1)
+    assert all(step.draft_passes == 0 for step in trace.steps)

@@ -1,0 +1,134 @@
+"""The third family: who fills the tree. On toy tables, whose rows can be written down."""
+
+import numpy as np
+import pytest
+
+import specviz
+from specviz.config import Choice
+from specviz.distributions import Blend, Sampling
+from specviz.drafting import DraftSession, open_drafter
+from specviz.laws import Offers, draw_children, whose
+from specviz.randomness import Seeded
+from specviz.tree import TokenTree
+
+
+def test_a_run_says_who_drafted_and_reads_back():
+    pair = specviz.toy_pair(vocab=5)
+    for name, cls in specviz.DRAFTERS.items():
+        config = specviz.RunConfig("abab", temperature=1.0, max_new_tokens=8, drafter=cls())
+        trace = specviz.run(pair, config)
+        again = specviz.Trace.from_json(trace.to_json())
+        assert again.config.drafter.name == name
+        for step, other in zip(trace.steps, again.steps, strict=True):
+            assert step.drafter == other.drafter and step.drafter[0] is None
+            assert all(step.drafter[node] for node in range(1, len(step.parents)))
+
+
+def test_an_older_record_has_no_drafters_and_stands_for_the_model():
+    trace = specviz.run(specviz.toy_pair(), specviz.RunConfig("ab", max_new_tokens=4))
+    data = trace.to_dict()
+    del data["config"]["drafter"]
+    for step in data["steps"]:
+        del step["drafter"]
+    import json
+
+    old = specviz.Trace.from_json(json.dumps(data))
+    assert old.config.drafter == Choice("model") and old.steps[0].drafter == ()
+
+
+def test_children_of_two_rows_are_drawn_by_the_laws_that_rules_are_told():
+    rows = np.array([[0.7, 0.3, 0.0, 0.0], [0.0, 0.2, 0.3, 0.5]])
+    blend = Blend.of(rows, ("a", "b"))
+    np.testing.assert_allclose(blend, [0.35, 0.25, 0.15, 0.25])
+    offers = Offers(blend, "distinct")
+    np.testing.assert_allclose(offers.row, rows[0])
+    offers.took(0)
+    np.testing.assert_allclose(offers.row, rows[1])
+    offers.took(1)
+    np.testing.assert_allclose(offers.row, [0, 0, 0.375, 0.625])  # the first has nothing left that was not drawn
+    assert offers.part == 1
+    offers.took(3)
+    np.testing.assert_allclose(offers.row, [0, 0, 1, 0])
+    offers.took(2)
+    np.testing.assert_allclose(offers.row, 0)
+    iid = Offers(blend, "iid")
+    for part in (0, 1, 0, 1):
+        np.testing.assert_allclose(iid.row, rows[part])
+        assert iid.part == part
+        iid.took(1)
+
+
+def test_children_of_two_rows_follow_their_rows():
+    rows = np.array([[0.7, 0.3, 0.0, 0.0], [0.0, 0.2, 0.3, 0.5]])
+    blend = Blend.of(rows, ("a", "b"))
+    for seed in range(20):
+        for law in ("iid", "distinct"):
+            tokens = draw_children(blend, 4, law, Seeded(seed), 0)
+            offers = Offers(blend, law)
+            for token, part in zip(tokens, whose(blend, law, tokens), strict=True):
+                assert offers.row[token] > 0 and offers.part == part
+                offers.took(token)
+    assert draw_children(blend, 2, "top", Seeded(0), 0) == [0, 1]
+    assert whose(blend, "top", [0, 1, 3]) == [0, 0, 1]
+
+
+def test_a_row_without_mass_has_no_children():
+    for law in ("iid", "distinct", "top", "race"):
+        assert draw_children(np.zeros(4), 3, law, Seeded(0), 0) == []
+
+
+def test_a_drafter_that_a_pair_has_not_is_refused_in_a_sentence():
+    pair = specviz.toy_pair()
+    pair.draft = None
+    with pytest.raises(ValueError, match="Load one, or choose another drafter"):
+        specviz.run(pair, specviz.RunConfig("ab"))
+    with pytest.raises(ValueError, match="drafter must be one of model"):
+        specviz.run(specviz.toy_pair(), specviz.RunConfig("ab", drafter=Choice("oracle")))
+
+
+def rows_of_every_node(pair, choice, context, tokens, sampling=Sampling()):  # noqa: B008
+    """The rows of a drafter below a prompt, along a path and beside it."""
+    target, draft = pair.open(context)
+    drafting = open_drafter(choice, pair, target, draft, context)
+    tree = TokenTree(context[-1], start=len(context) - 1)
+    for i, token in enumerate(tokens):
+        tree.add(i, token)
+    tree.add(0, tokens[-1])
+    return DraftSession(drafting, tree, context, sampling).expand(list(range(len(tree))))
+
+
+@pytest.mark.parametrize("name", specviz.DRAFTERS)
+@pytest.mark.parametrize("sampling", [Sampling(), Sampling(0.6), Sampling(1.0, 0.8, 3)])
+def test_rows_sum_to_one_or_say_nothing(name, sampling):
+    pair = specviz.toy_pair(vocab=6)
+    for row in rows_of_every_node(pair, Choice(name), pair.encode("abcabcab"), [2, 0, 1], sampling):
+        assert row.shape == (6,) and row.dtype == np.float64 and row.min() >= 0
+        assert row.sum() == pytest.approx(1, abs=1e-12) or row.sum() == 0
+
+
+def test_a_node_says_whose_guess_it_was():
+    from specviz.player.payload import guessed, step_payload
+
+    pair, rule = specviz.toy_pair(vocab=6), specviz.VERIFIERS["target-match"]()
+    for name, words in [
+        ("retrieval", "for instance in"),
+        ("ngram", "seen"),
+        ("medusa", "Medusa heads."),
+        ("model", ""),
+    ]:
+        config = specviz.RunConfig("abcabc", Choice("k-ary"), rule, 1.0, max_new_tokens=9, drafter=Choice(name))
+        step = next(specviz.speculate(pair, config))
+        said = {guessed(step, node) for node in range(1, len(step.parents))}
+        assert said and all(words in sentence for sentence in said) and guessed(step, 0) == ""
+        assert len(step_payload(step, rule)["drafter"]) == len(step.parents)
+
+
+def test_a_tree_says_where_its_acceptance_comes_from():
+    from specviz.acceptance import planned_with
+
+    sequoia = specviz.BUILDERS["sequoia"]
+    assert planned_with(sequoia(), "model", "embedded pair") == planned_with(sequoia(), "model") == ""
+    assert "embedded pair's" in planned_with(sequoia(), "model", "mine + yours")
+    assert "not this drafter's own" in planned_with(sequoia(), "ngram", "embedded pair")
+    assert planned_with(sequoia(acceptance=(0.5, 0.2)), "ngram", "mine") == ""
+    assert planned_with(specviz.BUILDERS["chain"](), "ngram", "mine") == ""

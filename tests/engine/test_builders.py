@@ -1,0 +1,188 @@
+"""The builders: what all of them keep to, chains that stop, EAGLE-2, prompt lookup."""
+
+import math
+
+import numpy as np
+import pytest
+
+import specviz
+from specviz.compatibility import compatible
+from specviz.distributions import entropy
+from specviz.record import Verdict
+from tests.growing import BUILDERS, VERIFIERS, grow, small
+
+# ---- every builder --------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("name", BUILDERS)
+def test_a_builder_works_as_it_is_and_leaves_plain_records(name):
+    for law in BUILDERS[name].laws:
+        tree, _ = grow(BUILDERS[name](), law, context=(0, 1, 2, 0, 1))
+        assert len(tree) > 1
+        assert len(tree.keys) == len(tree)
+        assert tree.growth is not None
+        assert tree.law == law
+
+
+@pytest.mark.parametrize("name", BUILDERS)
+@pytest.mark.parametrize("room", [1, 2, 3])
+def test_nothing_is_drafted_deeper_than_there_is_room(name, room):
+    for law in BUILDERS[name].laws:
+        tree, _ = grow(BUILDERS[name](), law, room=room, context=(0, 1, 2, 0, 1))
+        assert max(tree.depths) <= room - 1
+        assert len(tree) > 1 or room == 1
+
+
+@pytest.mark.parametrize("name", [name for name in BUILDERS if BUILDERS[name].reads_draft])
+def test_top_children_are_the_most_probable_ones_in_order(name):
+    for seed in range(5):
+        tree, _ = grow(small(name), "top", seed)
+        for node, children in enumerate(tree.children):
+            if children:
+                order = np.argsort(-tree.draft_rows[node], kind="stable")
+                assert [tree.tokens[child] for child in children] == order[: len(children)].tolist()
+
+
+@pytest.mark.parametrize("name", [name for name in BUILDERS if "distinct" in BUILDERS[name].laws])
+def test_distinct_children_are_distinct(name):
+    for seed in range(5):
+        tree, _ = grow(small(name), "distinct", seed)
+        for children in tree.children:
+            assert len({tree.tokens[child] for child in children}) == len(children)
+
+
+@pytest.mark.parametrize("name", BUILDERS)
+def test_a_chain_is_declared_exactly_where_no_node_can_branch(name):
+    narrow = {f: 1 for f in ("width",) if hasattr(BUILDERS[name](), f)}
+    for builder in (BUILDERS[name](), BUILDERS[name](**narrow)):
+        branches = any(
+            len(children) > 1
+            for seed in range(6)
+            for children in grow(builder, "top", seed, context=(0, 1, 0, 2, 0))[0].children
+        )
+        assert branches != builder.is_chain
+
+
+@pytest.mark.parametrize("name", BUILDERS)
+def test_bad_parameters_are_named(name):
+    for field in ("depth", "size", "width"):
+        if hasattr(BUILDERS[name](), field):
+            with pytest.raises(ValueError, match=f"{name}.{field}"):
+                BUILDERS[name](**{field: 0})
+
+
+# ---- chains that stop, EAGLE-2, prompt lookup -----------------------------------------------------------------------
+
+
+def test_the_heuristic_adds_two_or_takes_one():
+    builder = BUILDERS["heuristic"](depth=3, longest=6)
+    lengths, notes = [], builder.start()
+    for accepted in (3, 5, 6, 0, 2, 0, 0, 0, 0, 0, 1):
+        tree, _ = grow(builder, notes=notes)
+        lengths.append(len(tree) - 1)
+        path = tuple(range(1, 1 + accepted))
+        notes = builder.learn(notes, tree, Verdict(path, 0, (), (), ()))
+    assert lengths == [3, 5, 6, 6, 5, 4, 3, 2, 1, 1, 1]
+
+
+@pytest.mark.parametrize("h", [0.35, 0.45])
+def test_svip_ends_with_the_first_token_drawn_in_doubt(h):
+    lengths = set()
+    for seed in range(12):
+        tree, draft = grow(BUILDERS["svip"](h=h, c=0.15, depth=9), seed=seed)
+        doubts = [math.sqrt(0.15 * entropy(tree.draft_rows[node])) for node in range(len(tree) - 1)]
+        assert tree.keys[1:] == pytest.approx(doubts)
+        assert all(doubt <= h for doubt in doubts[:-1])
+        assert doubts[-1] > h or len(tree) == 10
+        assert draft.passes == len(tree) - 1
+        lengths.add(len(tree))
+    assert len(lengths) > 1
+
+
+@pytest.mark.parametrize("name", ["svip", "svip-tree"])
+def test_doubt_is_read_at_temperature_one_where_the_drafts_is_zero(name):
+    builder = BUILDERS[name](h=1.0, depth=9)
+    grown = [(grow(builder, "top", seed, temperature=0)[0], seed) for seed in range(8)]
+    assert len({len(tree) for tree, _ in grown}) > 1  # rows of one token have no entropy: all would be as long
+    for tree, seed in grown:
+        warm, _ = grow(BUILDERS["chain"](depth=1), "top", seed, temperature=1.0)
+        assert all(float(row.max()) == 1.0 for row in tree.draft_rows.values())
+        assert tree.keys[1] == pytest.approx(math.sqrt(entropy(warm.draft_rows[0])))
+
+
+def test_the_scale_of_svip_is_the_papers():
+    assert BUILDERS["svip"]().c == BUILDERS["svip-tree"]().c == 1.0 and BUILDERS["heuristic"]().longest == 40
+
+
+def test_svip_on_trees_expands_sure_nodes_only_and_the_root_always():
+    for seed in range(8):
+        builder = BUILDERS["svip-tree"](h=0.4, c=0.15, size=20, depth=4, width=2)
+        tree, draft = grow(builder, seed=seed)
+        for node in range(1, len(tree)):
+            if tree.children[node]:
+                assert math.sqrt(0.15 * entropy(tree.draft_rows[node])) <= 0.4
+            elif node in tree.draft_rows and len(tree) < 20:
+                assert math.sqrt(0.15 * entropy(tree.draft_rows[node])) > 0.4
+        assert tree.children[0] and len(tree) <= 20 and draft.passes <= 4
+
+
+def test_eagle2_keeps_the_best_paths_of_all():
+    """With nothing left unexpanded its choice is that of brute force over every path."""
+    vocab, depth, size = 4, 3, 12
+    for seed in range(6):
+        tree, draft = grow(BUILDERS["eagle2"](size=size, depth=depth, width=64), vocab=vocab, seed=seed)
+        _, session = specviz.toy_pair(vocab=vocab, seed=seed).open([0, 1])
+
+        def probs(path, session=session):
+            logits = session.model.logits([0, 1, *path])
+            return np.exp(logits - logits.max()) / np.exp(logits - logits.max()).sum()
+
+        paths, level = {}, {(): 1.0}
+        for _ in range(depth):
+            level = {(*path, token): v * probs(path)[token] for path, v in level.items() for token in range(vocab)}
+            paths |= level
+        best = sorted(paths.values(), reverse=True)[: size - 1]
+        assert tree.keys[1:] == pytest.approx(best)
+        for node in range(1, len(tree)):
+            path = tuple(tree.tokens[n] for n in tree.topology.path(node))
+            assert tree.keys[node] == pytest.approx(paths[path])
+        assert tree.growth.candidates == len(paths)
+        assert tree.growth.cut.rows["keys"][0] <= tree.keys[-1]
+        assert draft.passes == depth
+
+
+def test_eagle2_tells_the_draft_which_of_its_nodes_were_accepted():
+    builder = BUILDERS["eagle2"](size=6, depth=4, width=3)
+    tree, draft = grow(builder)
+    assert len(tree) == 6 < len(draft.tree)
+    for node, theirs in tree.origin.items():
+        assert tree.tokens[node] == draft.tree.tokens[theirs] and tree.depths[node] == draft.tree.depths[theirs]
+        assert (tree.draft_rows.get(node) is None) == (theirs not in draft.tree.draft_rows)
+    path = tree.topology.path(max(range(6), key=lambda node: tree.depths[node]))
+    theirs = tree.read_by_draft(path)
+    assert [draft.tree.tokens[node] for node in theirs] == [tree.tokens[node] for node in path][: len(theirs)]
+    assert draft.tree.topology.path(theirs[-1]) == tuple(theirs)
+
+
+def test_prompt_lookup_merges_what_followed_the_same_tokens():
+    #          0  1  2  3  4  5  6  7  8  9 10
+    context = (1, 2, 3, 4, 1, 2, 3, 5, 9, 2, 3)
+    tree, draft = grow(BUILDERS["prompt-lookup"](ngram=3, depth=2, width=2), vocab=12, context=context)
+    # "2 3" was followed by "5 9" (the more recent) and "4 1".
+    paths = [tuple(tree.tokens[n] for n in tree.topology.path(node)) for node in range(1, len(tree))]
+    assert paths == [(5,), (5, 9), (4,), (4, 1)]
+    assert tree.keys[1:] == [2.0] * 4
+    assert draft.passes == 0 and not tree.draft_rows and tree.draft_prob() == [None] * 5
+    shared, _ = grow(BUILDERS["prompt-lookup"](ngram=2, depth=3, width=3), vocab=12, context=(7, 7, 7, 7))
+    assert shared.parents == [-1, 0, 1, 2]  # three continuations of 1, 2 and 3 tokens with one beginning
+    assert shared.keys[1:] == [2.0, 2.0, 1.0]  # the longer matches came first
+    alone, _ = grow(BUILDERS["prompt-lookup"](), vocab=12, context=(1, 2, 3))
+    assert len(alone) == 1
+    first, _ = grow(BUILDERS["prompt-lookup"](), vocab=12, context=(1,))
+    assert len(first) == 1
+
+
+def test_prompt_lookup_needs_no_draft_and_goes_with_rules_that_never_ask_for_q():
+    builder = BUILDERS["prompt-lookup"]()
+    for name, rule in VERIFIERS.items():
+        assert compatible(builder, rule(), 0.0 if rule.greedy_only else 1.0).possible == (not rule.reads_draft), name

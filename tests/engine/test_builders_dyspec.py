@@ -1,0 +1,154 @@
+"""DySpec's trees against brute force, and a variant that drops what it has drawn."""
+
+from dataclasses import dataclass
+from itertools import combinations
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import specviz
+from specviz.proof.lossless import error_of
+from specviz.tree import TokenTree
+from tests.growing import BUILDERS, grow, path_prob
+
+VERIFIERS = specviz.VERIFIERS
+
+
+@pytest.mark.parametrize("law", ["distinct", "top", "race"])
+@pytest.mark.parametrize("depth", [2, 16])
+def test_dyspec_always_takes_the_best_next_slot(law, depth):
+    """Brute force: of all places where a token could be drawn next, the one most likely to be reached."""
+    for seed in range(8):
+        builder = BUILDERS["dyspec"](size=14, depth=depth)
+        tree, _ = grow(builder, law, seed)
+        for new in range(1, len(tree)):
+            slots = {}
+            for node in range(new):
+                if tree.depths[node] < depth and node in tree.draft_rows:
+                    drawn = [tree.tokens[child] for child in tree.children[node] if child < new]
+                    slots[node] = path_prob(tree, node) * (1 - float(tree.draft_rows[node][drawn].sum()))
+                elif tree.depths[node] < depth:
+                    slots[node] = path_prob(tree, node)
+            assert slots[tree.parents[new]] == pytest.approx(max(slots.values()), abs=1e-12)
+            assert tree.keys[new] == pytest.approx(max(slots.values()), abs=1e-12)
+            best = [key for _, key in tree.growth.waiting[new - 1]]
+            del slots[tree.parents[new]]
+            assert best == pytest.approx(sorted((v for v in slots.values() if v > 1e-12), reverse=True)[:3], abs=1e-12)
+
+
+def test_dyspecs_batches_save_passes_and_change_nothing():
+    for seed in range(8):
+        lazy, one_by_one = grow(BUILDERS["dyspec"](size=24, batch=1), "distinct", seed)
+        batched, together = grow(BUILDERS["dyspec"](size=24, batch=8), "distinct", seed)
+        assert (lazy.parents, lazy.tokens, lazy.keys) == (batched.parents, batched.tokens, batched.keys)
+        assert one_by_one.passes == sum(map(bool, lazy.children)) > together.passes
+
+
+@settings(max_examples=40, deadline=None)
+@given(st.integers(0, 10**6), st.sampled_from([0.02, 0.05, 0.2]), st.sampled_from(["distinct", "top", "race"]))
+def test_dyspec_by_threshold_fills_exactly_the_slots_above_it(seed, threshold, law):
+    tree, draft = grow(BUILDERS["dyspec-threshold"](threshold=threshold, size=1000, depth=4), law, seed)
+    for node in range(len(tree)):
+        reach, left = path_prob(tree, node), 1.0
+        for child in tree.children[node]:
+            assert reach * left > threshold - 1e-12
+            left -= float(tree.draft_rows[node][tree.tokens[child]])
+        if tree.depths[node] < 4:
+            assert reach * left <= threshold + 1e-12
+    assert draft.passes <= 4
+
+
+def test_dyspec_by_threshold_cuts_the_least_likely_slots_of_a_level():
+    whole, _ = grow(BUILDERS["dyspec-threshold"](threshold=0.01, size=1000, depth=3), "top")
+    cut, _ = grow(BUILDERS["dyspec-threshold"](threshold=0.01, size=12, depth=3), "top")
+    assert len(cut) == 12 < len(whole)
+    last = cut.depths[-1]
+    assert cut.keys[1:] == whole.keys[1:12]  # within a level the best slots come first
+    assert min(key for key, depth in zip(cut.keys, cut.depths, strict=True) if depth == last) >= max(
+        key for key, depth in zip(whole.keys[12:], whole.depths[12:], strict=True) if depth == last
+    )
+
+
+def test_the_last_greedy_key_as_threshold_gives_the_greedy_tree():
+    """Appendix A.1: the greedy order's last key, as a threshold, gives the very same slots."""
+    for seed in range(12):
+        greedy, _ = grow(BUILDERS["dyspec"](size=12, depth=4), "top", seed)
+        below = greedy.keys[-1] * (1 - 1e-9)
+        by_level, _ = grow(BUILDERS["dyspec-threshold"](threshold=below, size=1000, depth=4), "top", seed)
+        assert sorted(greedy.keys[1:]) == pytest.approx(sorted(by_level.keys[1:]))
+        paths = [{_tokens(tree, node) for node in range(1, len(tree))} for tree in (greedy, by_level)]
+        assert paths[0] == paths[1]
+
+
+def _tokens(tree, node):
+    return tuple(tree.tokens[above] for above in tree.topology.path(node))
+
+
+def test_no_slots_are_likelier_to_be_reached_than_the_greedy_ones():
+    """Equation 11 by brute force over every tree whose siblings are tried in order, on a toy draft."""
+    for seed in range(6):
+        greedy, _ = grow(BUILDERS["dyspec"](size=6, depth=2), "top", seed, vocab=3)
+        full, _ = grow(BUILDERS["k-ary"](width=3, depth=2), "top", seed, vocab=3)
+        key, needs = [1.0], [set()]
+        for node in range(1, len(full)):
+            parent = full.parents[node]
+            elder = [other for other in full.children[parent] if other < node]
+            left = 1 - sum(float(full.draft_rows[parent][full.tokens[other]]) for other in elder)
+            key.append(path_prob(full, parent) * left)
+            needs.append({parent, *elder} - {0})
+        best = max(
+            sum(key[node] for node in chosen)
+            for chosen in combinations(range(1, len(full)), 5)
+            if all(needs[node] <= set(chosen) for node in chosen)
+        )
+        assert sum(greedy.keys[1:]) == pytest.approx(best, abs=1e-12)
+
+
+def test_the_automatic_threshold_brings_about_the_nodes_asked_for():
+    """It begins at one over the size, is fixed before a step draws, and follows the sizes of past trees."""
+    builder = BUILDERS["dyspec-threshold"](size=24, depth=10)
+    notes, sizes, seen = builder.start(), [], []
+    assert notes == 1 / 24
+    for seed in range(60):
+        tree, _ = grow(builder, "distinct", seed, notes=notes)
+        assert tree.growth.threshold == notes
+        sizes.append(len(tree))
+        seen.append(notes)
+        notes = builder.learn(notes, tree, None)
+    assert max(sizes) <= 24 and sum(sizes[20:]) / 40 > 0.7 * 24 and len(set(seen)) > 10
+    full, small = (builder.learn(0.1, tree, None) for tree in (_of(24), _of(12)))
+    assert small < 0.1 < full
+    fixed = BUILDERS["dyspec-threshold"](threshold=0.2)
+    assert fixed.start() is None and fixed.learn(None, tree, None) is None
+    for bad in (0, 2, "often", True):
+        with pytest.raises(ValueError, match=r"dyspec-threshold\.threshold"):
+            BUILDERS["dyspec-threshold"](threshold=bad)
+
+
+def _of(size):
+    tree = TokenTree(0)
+    for _ in range(size - 1):
+        tree.add(0, 0)
+    return tree
+
+
+@dataclass(frozen=True)
+class Reranked(BUILDERS["dyspec"]):
+    """DySpec with EAGLE-2's second half: it keeps the drawn tokens that turned out most likely."""
+
+    def __call__(self, draft, rng, law, room, notes):
+        tree = super().__call__(draft, rng, law, room, notes)
+        best = sorted(range(1, len(tree)), key=lambda node: (-path_prob(tree, node), node))[:2]
+        kept = TokenTree(tree.tokens[0], tree.start, tree.law)
+        place = {0: 0}
+        for node in sorted(best):
+            place[node] = kept.add(place[tree.parents[node]], tree.tokens[node])
+        kept.draft_rows = {place[node]: row for node, row in tree.draft_rows.items() if node in place}
+        return kept
+
+
+def test_reranking_drawn_tokens_is_caught_unless_the_target_draws_first():
+    pair = specviz.toy_pair(seed=1, closeness=0.2)
+    assert error_of(Reranked(size=4, depth=2), VERIFIERS["dyspec"](), pair)[0] > 1e-3
+    assert error_of(Reranked(size=4, depth=2), VERIFIERS["target-match"](), pair, law="distinct")[0] < 1e-12

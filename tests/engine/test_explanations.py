@@ -1,0 +1,118 @@
+"""What a verdict tells the person who asks why: sentences that are true, details that are plain and right."""
+
+import json
+
+import pytest
+
+import specviz
+from specviz.decode import speculate
+from tests.growing import BUILDERS, VERIFIERS
+
+
+def steps_of(verifier, runs=6):
+    rule = VERIFIERS[verifier]()
+    tree = BUILDERS["sequoia"](size=14, acceptance=(0.5, 0.3, 0.2))
+    builder = BUILDERS["chain"](depth=5) if rule.chain_only else tree
+    temperature = 0.0 if rule.greedy_only else 1.0
+    for seed in range(runs):
+        pair = specviz.toy_pair(vocab=7, seed=seed, closeness=0.5)
+        config = specviz.RunConfig("ab", builder, rule, temperature, max_new_tokens=40, seed=seed)
+        yield from ((rule, step) for step in speculate(pair, config))
+
+
+OPENINGS = {
+    "root": "The last committed token",
+    "accepted": "Accepted",
+    "rejected": "Rejected",
+    "unreached": "Never reached",
+    "passed": "Passed over",
+}
+
+
+@pytest.mark.parametrize("verifier", VERIFIERS)
+def test_every_outcome_has_a_sentence_and_a_detail_that_is_plain_data(verifier):
+    for rule, step in steps_of(verifier):
+        assert json.loads(step.to_json())["detail"].keys() == {str(node) for node in step.detail}
+        assert set(step.detail) <= set(range(len(step.parents)))
+        for node, outcome in enumerate(step.outcome):
+            sentence = rule.explain(step, node)
+            assert sentence.startswith(OPENINGS[outcome]) and sentence.endswith("."), sentence
+
+
+def tells_the_truth(step, node, sentence):
+    prob, coin = step.accept_prob[node], step.coin[node]
+    return {
+        "fell below": coin is not None and coin < prob,
+        "was not below": coin is not None and coin >= prob,
+        "without a coin": coin is None and step.outcome[node] == "accepted",
+    }
+
+
+@pytest.mark.parametrize("verifier", [name for name, rule in VERIFIERS.items() if rule.reads_draft])
+def test_sentences_about_coins_are_true(verifier):
+    seen = set()
+    for rule, step in steps_of(verifier, runs=12):
+        for node, outcome in enumerate(step.outcome):
+            sentence = rule.explain(step, node)
+            if outcome in ("accepted", "rejected"):
+                said = [phrase for phrase in tells_the_truth(step, node, sentence) if phrase in sentence]
+                assert said and all(tells_the_truth(step, node, sentence)[phrase] for phrase in said), sentence
+                seen.add((outcome, said[0]))
+    assert {("accepted", "fell below"), ("rejected", "was not below")} <= seen
+    # Only these two accept a token whose own coin failed, or that had none, and they say so.
+    assert (("accepted", "was not below") in seen) == (verifier == "block")
+    assert (("accepted", "without a coin") in seen) == (verifier == "traversal")
+
+
+def test_dyspec_says_that_it_stops_where_the_draft_is_used_up():
+    pair = specviz.toy_pair(vocab=4, seed=0, closeness=0.0)
+    config = specviz.RunConfig("ab", BUILDERS["batch"](width=4), VERIFIERS["dyspec"](), 1.0, top_k=2, max_new_tokens=60)
+    sentences = {
+        VERIFIERS["dyspec"]().explain(step, node)
+        for step in speculate(pair, config)
+        if not step.path
+        for node in (3, 4)
+        if len(step.parents) == 5
+    }
+    assert len(sentences) == 1 and "the draft could offer" in sentences.pop()
+
+
+def test_residuals_are_those_before_each_try():
+    refused = 0
+    for _, step in steps_of("specinfer"):
+        for node in range(1, len(step.parents)):
+            if step.outcome[node] not in ("accepted", "rejected"):
+                continue
+            chart, first = step.detail[node].tried, step.parents.index(step.parents[node])
+            bars, here = chart.rows, chart.tokens.index(step.tokens[node])
+            assert bars["p"][here] == pytest.approx(step.target_prob[node])
+            assert bars["draft"][here] == pytest.approx(step.draft_prob[node])
+            assert chart.texts[here] == step.texts[node]
+            assert step.accept_prob[node] == pytest.approx(
+                min(1, bars["residual"][here] / bars["draft"][here]) if bars["residual"][here] else 0
+            )
+            if node == first:
+                assert bars["residual"] == bars["p"]
+            else:
+                refused += 1
+    assert refused > 10
+
+
+def test_the_race_shows_who_arrives_when():
+    for _, step in steps_of("race"):
+        for node in (0, *step.path):
+            race = step.detail[node].race["target"]
+            assert list(race.rows["times"]) == sorted(race.rows["times"])
+            following = [child for child in step.path if step.parents[child] == node]
+            winner = step.tokens[following[0]] if following else step.bonus
+            assert winner is None or race.tokens[0] == winner
+
+
+def test_spectr_shows_rho_and_beta_and_the_running_rules_their_ratio():
+    for _, step in steps_of("spectr"):
+        assert all(step.detail[node].facts["rho"] >= 1 for node in (0, *step.path[:-1]) if node in step.parents)
+    for verifier in ("block", "traversal"):
+        for _, step in steps_of(verifier):
+            for node, outcome in enumerate(step.outcome):
+                if outcome in ("accepted", "rejected"):
+                    assert 0 <= step.detail[node].facts["ratio"] <= 1

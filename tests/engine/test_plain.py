@@ -1,0 +1,43 @@
+"""Plain decoding is the loop with nothing drafted: its text is the target's own, found here without the loop."""
+
+import numpy as np
+import pytest
+
+import specviz
+from specviz.distributions import Sampling, probabilities
+from specviz.randomness import Seeded
+
+PLAIN = specviz.BUILDERS["plain"](), specviz.VERIFIERS["plain"]()
+
+
+@pytest.mark.parametrize("temperature", [0.0, 0.7, 1.0])
+@pytest.mark.parametrize("seed", range(3))
+def test_every_token_is_argmin_e_over_p_at_its_position(temperature, seed):
+    pair = specviz.toy_pair(vocab=6, seed=seed)
+    config = specviz.RunConfig("abca", temperature=temperature, top_k=5, max_new_tokens=20, seed=seed)
+    text, rng = [*pair.encode("abca")], Seeded(seed)
+    for _ in range(20):
+        p = probabilities(pair.target.logits(text), Sampling(temperature, top_k=5))
+        with np.errstate(divide="ignore"):
+            arrivals = rng.noise(len(text), 6) / p
+        text.append(int(np.argmin(arrivals) if temperature else np.argmax(p)))
+        if text[-1] in pair.eos_ids:
+            break
+    assert list(specviz.autoregress(pair, config).tokens) == text[4:]
+
+
+def test_a_plain_run_says_that_it_is_plain():
+    trace = specviz.autoregress(specviz.toy_pair(), specviz.RunConfig("abc", max_new_tokens=6))
+    assert (trace.config.builder.name, trace.config.verifier.name) == ("plain", "plain")
+    assert all(step.parents == (-1,) and step.draft_passes == 0 and step.seconds.draft == 0 for step in trace.steps)
+    read = specviz.Trace.from_json(trace.to_json())
+    assert read.tokens == trace.tokens and specviz.run(specviz.toy_pair(), read.config).tokens == trace.tokens
+
+
+def test_plain_decoding_goes_with_itself_alone():
+    builder, rule = PLAIN
+    assert specviz.compatible(builder, rule, 0.8).lossless and specviz.compatible(builder, rule, 0.0).lossless
+    for other in specviz.VERIFIERS.values():
+        assert specviz.compatible(builder, other(), 0.8).possible == other.alone
+    for other in specviz.BUILDERS.values():
+        assert specviz.compatible(other(), rule, 0.8).possible == other.alone

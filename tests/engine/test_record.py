@@ -1,0 +1,141 @@
+"""Traces: round trip, and every kind of damage answered by a sentence."""
+
+import json
+
+import pytest
+
+import specviz
+from specviz.shown import Chart, from_schema_1, read_detail, read_growth
+
+
+@pytest.fixture(scope="module")
+def trace():
+    config = specviz.RunConfig("abc", specviz.BUILDERS["k-ary"](), temperature=0.7, top_p=0.9, max_new_tokens=20)
+    return specviz.run(specviz.toy_pair(vocab=5), config)
+
+
+def test_a_trace_survives_the_round_trip(trace):
+    text = trace.to_json()
+    again = specviz.Trace.from_json(text)
+    assert again.to_json() == text
+    assert again.text == trace.text and again.tokens == trace.tokens and again.acceptance == trace.acceptance
+    assert [step.outcome for step in again.steps] == [step.outcome for step in trace.steps]
+
+
+def test_a_trace_read_back_can_be_run_again(trace):
+    again = specviz.Trace.from_json(trace.to_json())
+    assert specviz.run(specviz.toy_pair(vocab=5), again.config).text == trace.text
+
+
+def test_prompts_may_be_token_ids(trace):
+    config = specviz.RunConfig([0, 1, 2], specviz.BUILDERS["chain"](), max_new_tokens=4)
+    run = specviz.run(specviz.toy_pair(), config)
+    assert specviz.Trace.from_json(run.to_json()).config.prompt == (0, 1, 2)
+    assert run.prompt_text == "abc"
+
+
+def test_a_step_of_33_nodes_takes_about_five_kilobytes():
+    config = specviz.RunConfig("abc", specviz.BUILDERS["sequoia"](size=33), temperature=0.7, max_new_tokens=60)
+    run = specviz.run(specviz.toy_pair(vocab=40), config)
+    assert len(run.to_json()) / len(run.steps) < 7000
+
+
+def damage(path, value):
+    def change(data):
+        *keys, last = path
+        for key in keys:
+            data = data[key]
+        data[last] = value
+
+    return change
+
+
+DAMAGES = {
+    "steps as text": damage(["steps"], "none"),
+    "a parent after its child": damage(["steps", 0, "parents", 1], 3),
+    "a second root": damage(["steps", 0, "outcome", 1], "root"),
+    "an unknown outcome": damage(["steps", 0, "outcome", 1], "<script>"),
+    "a column cut short": damage(["steps", 0, "tokens"], [1, 2]),
+    "a negative token": damage(["steps", 0, "tokens", 1], -4),
+    "a text that is a number": damage(["steps", 0, "texts", 1], 12),
+    "a probability of two": damage(["steps", 0, "draft_prob", 1], 2),
+    "seconds below zero": damage(["steps", 0, "seconds", "draft"], -1),
+    "true as a number": damage(["steps", 0, "start"], True),
+    "an enormous text": damage(["steps", 0, "texts", 1], "x" * 300_000),
+    "a builder without a name": damage(["config", "builder"], {"parameters": {}}),
+    "a bad temperature": damage(["config", "temperature"], -1),
+    "an empty prompt": damage(["config", "prompt"], ""),
+    "a later schema": damage(["schema"], 99),
+    "a detail of no node": damage(["steps", 0, "detail"], {"99": {}}),
+    "a detail whose texts are missing": damage(["steps", 0, "detail"], {"0": {"tried": {"tokens": [1], "rows": {}}}}),
+    "a row that is too short": damage(
+        ["steps", 0, "detail"], {"0": {"after": {"tokens": [1, 2], "texts": ["a", "b"], "rows": {"p": [0.1]}}}}
+    ),
+    "a fact that is text": damage(["steps", 0, "detail"], {"0": {"facts": {"rho": "1"}}}),
+    "a race of numbers": damage(["steps", 0, "detail"], {"0": {"race": {"target": 3}}}),
+    "slots that wait below no node": damage(["steps", 0, "growth"], {"waiting": [[[9999, 0.5]]]}),
+    "slots without a key": damage(["steps", 0, "growth"], {"waiting": [[[0]]]}),
+    "a split of too few nodes": damage(["steps", 0, "growth"], {"split": []}),
+    "a length that is true": damage(["steps", 0, "growth"], {"length": True}),
+    "a deep detail": damage(["steps", 0, "detail"], {"a": [[[[[[[[[[1]]]]]]]]]]}),
+}
+
+
+@pytest.mark.parametrize("change", DAMAGES.values(), ids=DAMAGES.keys())
+def test_damage_is_answered_by_a_sentence(trace, change):
+    data = json.loads(trace.to_json())
+    change(data)
+    with pytest.raises(ValueError, match=r"(trace|prompt|temperature)"):
+        specviz.Trace.from_json(json.dumps(data))
+
+
+@pytest.mark.parametrize("text", ["", "{}", "[]", "null", "{", "[" * 100_000, '{"schema": NaN}', "\x00"])
+def test_what_is_no_trace_at_all_is_answered_by_a_sentence(text):
+    with pytest.raises(ValueError, match="trace"):
+        specviz.Trace.from_json(text)
+
+
+@pytest.mark.parametrize("field", ["config", "pair", "prompt_tokens", "steps", "stop"])
+def test_a_missing_field_is_named(trace, field):
+    data = json.loads(trace.to_json())
+    del data[field]
+    with pytest.raises(ValueError, match=field):
+        specviz.Trace.from_json(json.dumps(data))
+
+
+@pytest.mark.parametrize(
+    ("name", "values"),
+    [("prompt", {"prompt": ""}), ("max_new_tokens", {"max_new_tokens": 0}), ("seed", {"seed": -1}),
+     ("max_new_tokens", {"max_new_tokens": 2.5}), ("draft_temperature", {"draft_temperature": -1}),
+     ("temperature", {"temperature": float("nan")}), ("top_p", {"top_p": 2})],
+)  # fmt: skip
+def test_a_bad_configuration_names_the_parameter(name, values):
+    with pytest.raises(ValueError, match=f"^{name}"):
+        specviz.RunConfig(**values)
+
+
+def test_records_of_the_first_schema_still_open():
+    """Their details are dictionaries of rows and facts; the same is found in them as in the records of today."""
+    step = {
+        "detail": {
+            "1": {"tokens": [3, 1], "p": [0.5, 0.1], "residual": [0.4, 0.0], "texts": ["d", "b"], "ratio": 0.25,
+                  "bonus": {"tokens": [2], "residual": [1.0], "texts": ["c"]}},
+            "0": {"race": {"target": {"tokens": [2], "times": [0.5], "texts": ["c"]}}},
+        },
+        "growth": {"expected": 2.5, "cut": {"parents": [0], "tokens": [4], "keys": [0.1], "texts": ["e"]}},
+    }  # fmt: skip
+    new = from_schema_1(step, "steps[0]")
+    detail, growth = read_detail(new["detail"], "detail", 2), read_growth(new["growth"], "growth", 2)
+    assert detail[1].tried == Chart((3, 1), {"p": (0.5, 0.1), "residual": (0.4, 0.0)}, ("d", "b"))
+    assert detail[1].after == Chart((2,), {"residual": (1.0,)}, ("c",)) and detail[1].facts == {"ratio": 0.25}
+    assert detail[0].race == {"target": Chart((2,), {"times": (0.5,)}, ("c",))}
+    assert growth.expected == 2.5 and growth.cut == Chart((4,), {"keys": (0.1,)}, ("e",))
+
+
+def test_what_was_recorded_comes_back_with_its_names(trace):
+    read = specviz.Trace.from_json(trace.to_json())
+    assert any(step.detail for step in trace.steps)
+    for step, again in zip(trace.steps, read.steps, strict=True):
+        assert again.to_json() == step.to_json()
+        assert again.detail.keys() == step.detail.keys()
+        assert all(again.detail[node].tried is None or again.detail[node].tried.texts for node in again.detail)

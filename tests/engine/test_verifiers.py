@@ -1,0 +1,225 @@
+"""The rules beyond the table of `check`: worked examples, who accepts more, other temperatures, biased variants."""
+
+from dataclasses import dataclass
+from itertools import chain, combinations
+
+import numpy as np
+import pytest
+
+import specviz
+from specviz.acceptance import expected_tokens
+from specviz.compatibility import compatible
+from specviz.decode import speculate
+from specviz.distributions import Rows, Sampling, entropy, total_variation
+from specviz.models.table import TableModel, TablePair
+from specviz.proof.lossless import SMALL, error_of
+from specviz.randomness import Seeded
+from specviz.theory.enumerate import law as exact_law
+from specviz.tree import TokenTree
+from specviz.verifiers.spectr import division_factor, leftover
+from tests.growing import BUILDERS, VERIFIERS
+
+
+def small(name):
+    return BUILDERS[name](**SMALL.get(name, {}))
+
+
+def constant_pair(p, q):
+    """A pair whose rows never change."""
+    target, draft = (TableModel(lambda context, row=row: np.log(row)) for row in (p, q))
+    return TablePair(target, draft, len(p), (), "constant rows")
+
+
+def accepted_lengths(pair, builder, verifier, law=None, **sampling):
+    """The exact law of the number of tokens accepted in one step, length -> probability."""
+    config = specviz.RunConfig("ab", builder, verifier, 1.0, max_new_tokens=8, **sampling)
+    return exact_law(lambda rng: len(next(speculate(pair, config, rng, law=law)).path))
+
+
+def mean(lengths):
+    return sum(length * weight for length, weight in lengths.items())
+
+
+def dirichlet(generator, size, concentration=0.6):
+    return generator.dirichlet(np.full(size, concentration))
+
+
+# ---- worked examples ------------------------------------------------------------------------------------------------
+
+
+def test_block_verification_reproduces_the_papers_example():
+    """Sun et al. 2024, section 3: two drafted tokens, 10/9 accepted one by one and 11/9 as a block."""
+    pair = constant_pair([1 / 3, 2 / 3], [2 / 3, 1 / 3])
+    two = BUILDERS["chain"](depth=2)
+    assert mean(accepted_lengths(pair, two, VERIFIERS["speculative-sampling"]())) == pytest.approx(10 / 9, abs=1e-12)
+    assert mean(accepted_lengths(pair, two, VERIFIERS["block"]())) == pytest.approx(11 / 9, abs=1e-12)
+
+
+def test_spectr_solves_a_case_that_can_be_solved_by_hand():
+    """p = (1/2, 1/2), q = (1, 0), k = 2: (1 - 1/(2 rho))^2 = 1/2, so rho = 1 + 1/sqrt(2), and half is accepted."""
+    p, q = np.array([0.5, 0.5]), np.array([1.0, 0.0])
+    rho = division_factor(p, q, 2)
+    assert rho == pytest.approx(1 + 1 / np.sqrt(2), abs=1e-12)
+    left, beta = leftover(p, q, 2, rho)
+    assert 1 - (1 - beta) ** 2 == pytest.approx(0.5, abs=1e-12)
+    assert left / left.sum() == pytest.approx([0.0, 1.0], abs=1e-12)
+
+
+@pytest.mark.parametrize("seed", range(40))
+def test_spectrs_rho_solves_its_equation_and_comes_near_the_optimum(seed):
+    """f(rho) = 0, and the acceptance is within 1 - (1 - 1/k)^k of the optimum (Sun et al. 2023, theorem 2).
+
+    The optimum is that of the transport problem, 1 + min over token sets H of p(H) - q(H)^k.
+    """
+    generator = np.random.default_rng(seed)
+    p, q, k = dirichlet(generator, 5), dirichlet(generator, 5), 1 + seed % 4
+    rho = division_factor(p, q, k)
+    beta = np.minimum(q, p / rho).sum()
+    accepted = 1 - (1 - beta) ** k
+    assert 1 <= rho <= k
+    assert accepted == pytest.approx(rho * beta, abs=1e-12)
+    subsets = map(list, chain.from_iterable(combinations(range(5), n) for n in range(6)))
+    best = 1 + min(p[tokens].sum() - q[tokens].sum() ** k for tokens in subsets)
+    assert (1 - (1 - 1 / k) ** k) * best - 1e-12 <= accepted <= best + 1e-12
+    if k == 1:
+        assert accepted == pytest.approx(1 - total_variation(p, q), abs=1e-12)
+
+
+@pytest.mark.parametrize(
+    ("p", "q"), [([1.0, 0.0], [0.0, 1.0]), ([0.5, 0.5], [0.5, 0.5]), ([1e-10, 1 - 1e-10], [1.0, 0.0])]
+)
+def test_spectr_stands_the_ends_of_its_range(p, q):
+    p, q = np.array(p), np.array(q)
+    rho = division_factor(p, q, 5)
+    left, _ = leftover(p, q, 5, rho)
+    assert 1 <= rho <= 5
+    assert left.min() >= 0 and left.sum() > 0
+
+
+def test_target_match_accepts_the_mass_of_its_children():
+    """With the k most probable tokens of the draft as children, the first token is accepted with their mass under p."""
+    generator = np.random.default_rng(3)
+    p, q = dirichlet(generator, 6), dirichlet(generator, 6)
+    lengths = accepted_lengths(constant_pair(p, q), BUILDERS["batch"](width=3), VERIFIERS["target-match"]())
+    assert lengths[1] == pytest.approx(p[np.argsort(-q)[:3]].sum(), abs=1e-12)
+
+
+# ---- who accepts more -----------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("name", ["dyspec", "dyspec-threshold", "sequoia", "batch"])
+def test_traversal_accepts_at_least_as_much_as_its_top_down_twin(name):
+    gains = []
+    for seed in range(6):
+        pair = specviz.toy_pair(seed=seed, closeness=0.3)
+        traversal = mean(accepted_lengths(pair, small(name), VERIFIERS["traversal"]()))
+        gains.append(traversal - mean(accepted_lengths(pair, small(name), VERIFIERS["sequoia"]())))
+    assert min(gains) > -1e-12
+    assert max(gains) > (1e-3 if name != "batch" else -1)  # with a single level there is nothing to win
+
+
+def test_block_accepts_at_least_as_much_as_speculative_sampling_and_traversal_is_block_on_chains():
+    for seed in range(8):
+        pair, three = specviz.toy_pair(seed=seed, closeness=0.3), BUILDERS["chain"](depth=3)
+        block = accepted_lengths(pair, three, VERIFIERS["block"]())
+        assert mean(block) >= mean(accepted_lengths(pair, three, VERIFIERS["speculative-sampling"]())) - 1e-12
+        assert accepted_lengths(pair, three, VERIFIERS["traversal"]()) == pytest.approx(block, abs=1e-12)
+
+
+def test_the_uniform_fallback_of_sequoia_accepts_more_than_dyspecs_stop():
+    pair, three = constant_pair([0.2, 0.3, 0.5], [0.8, 0.1, 0.1]), BUILDERS["batch"](width=3)
+    lengths = {
+        name: mean(accepted_lengths(pair, three, VERIFIERS[name](), draft_temperature=0.0))
+        for name in ("dyspec", "sequoia")
+    }
+    assert lengths == pytest.approx({"dyspec": 0.2, "sequoia": 1.0}, abs=1e-12)
+
+
+# ---- exact beyond the table of `check` ------------------------------------------------------------------------------
+
+PAIR = specviz.toy_pair(seed=1, closeness=0.2)
+
+
+@pytest.mark.parametrize("verifier", ["sequoia", "dyspec", "traversal", "specinfer", "spectr", "target-match"])
+@pytest.mark.parametrize("sampling", [{"top_k": 2}, {"top_p": 0.7}, {"draft_temperature": 0.4}], ids=str)
+def test_rules_stay_exact_where_supports_differ_and_the_draft_is_used_up(verifier, sampling):
+    rule = VERIFIERS[verifier]()
+    for builder in (BUILDERS["batch"](width=3), small("sequoia")):
+        assert error_of(builder, rule, PAIR, **sampling)[0] < 1e-12
+
+
+@pytest.mark.parametrize("verifier", VERIFIERS)
+def test_compatible_is_true_at_a_draft_temperature_of_zero(verifier):
+    rule = VERIFIERS[verifier]()
+    if rule.keyed or rule.greedy_only:
+        return
+    pairs = [PAIR, specviz.toy_pair(seed=0, closeness=0.2)]
+    for builder in map(small, BUILDERS):
+        for law in builder.laws:
+            match = compatible(builder, rule, 0.7, 0.0, law)
+            if match.possible:
+                error = max(error_of(builder, rule, pair, 0.7, law, draft_temperature=0.0)[0] for pair in pairs)
+                assert error < 1e-12 if match.lossless else error > 1e-3, (builder, law, match, error)
+
+
+def test_a_traversal_that_keeps_its_share_after_a_refusal_is_caught(monkeypatch):
+    monkeypatch.setattr("specviz.verifiers.traversal.carry", lambda wanted, share: share)
+    assert error_of(small("sequoia"), VERIFIERS["traversal"](), PAIR)[0] > 1e-3
+
+
+def test_a_block_that_stops_at_its_first_failed_coin_is_caught():
+    @dataclass(frozen=True)
+    class Impatient(VERIFIERS["block"]):
+        def __call__(self, tree, p, rng):
+            class FirstFailureEnds:
+                failed = False
+
+                def flip(self, prob):
+                    answer, coin = rng.flip(prob)
+                    self.failed |= not answer
+                    return answer and not self.failed, coin
+
+                draw = staticmethod(rng.draw)
+
+            return super().__call__(tree, p, FirstFailureEnds())
+
+    assert error_of(BUILDERS["chain"](depth=2), Impatient(), PAIR)[0] > 1e-3
+
+
+# ---- typical acceptance ---------------------------------------------------------------------------------------------
+
+
+def typical_verdict(parents, tokens, p, **parameters):
+    tree = TokenTree(0, law="top")
+    for parent, token in zip(parents, tokens, strict=True):
+        tree.add(parent, token)
+    rows = Rows(np.log(np.tile(p, (len(tree), 1))), Sampling())
+    return VERIFIERS["typical"](**parameters)(tree, rows, Seeded(0))
+
+
+def test_typical_takes_the_longest_path_and_among_equals_the_likeliest():
+    p = [0.5, 0.3, 0.15, 0.05]
+    assert min(0.09, 0.3 * np.exp(-entropy(np.array(p)))) == 0.09
+    #                0: root -> 1 (a), 2 (b); 1 -> 3 (d, refused), 4 (c); 2 -> 5 (a); 3 -> 6 (never looked at)
+    verdict = typical_verdict([0, 0, 1, 1, 2, 3], [0, 1, 3, 2, 0, 0], p)
+    assert verdict.path == (2, 5)  # 0.3 x 0.5 beats 0.5 x 0.15
+    assert verdict.outcome == ("root", "passed", "accepted", "rejected", "passed", "accepted", "unreached")
+    assert verdict.detail[0].facts["threshold"] == pytest.approx(0.09)
+    deeper = typical_verdict([0, 0, 2], [0, 1, 2], p)
+    assert deeper.path == (2, 3)  # the longer path, though node 1 is likelier
+
+
+def test_typical_asks_less_where_the_target_is_unsure():
+    p = np.full(64, 1 / 64)
+    threshold = typical_verdict([0], [5], p).detail[0].facts["threshold"]
+    assert threshold == pytest.approx(0.3 / 64)
+    assert typical_verdict([0], [5], p).path == (1,)
+    assert typical_verdict([0], [5], p, epsilon=0.001).detail[0].facts["threshold"] == pytest.approx(0.001)
+
+
+def test_expected_tokens_of_a_shape_match_a_run_whose_ranks_are_independent():
+    """A draft of equal rows: target match accepts rank k with the same chance at every node, and the sum is exact."""
+    p = np.array([0.5, 0.3, 0.2])
+    shape = BUILDERS["sequoia"](size=6, depth=2, width=2, acceptance=(0.5, 0.3))
+    lengths = accepted_lengths(constant_pair(p, p), shape, VERIFIERS["target-match"](), law="top")
+    assert 1 + mean(lengths) == pytest.approx(expected_tokens(shape.shape, (0.5, 0.3)), abs=1e-12)

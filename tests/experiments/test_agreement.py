@@ -1,0 +1,59 @@
+"""Predictions against measurement on exact toy models."""
+
+from dataclasses import replace
+
+import pytest
+
+import specviz
+from specviz.experiments.agreement import Agreement, agreement, tokens_per_whole_tree
+
+PAIR = specviz.toy_pair(vocab=8, seed=2, closeness=0.7)
+CONFIG = specviz.RunConfig("ab", temperature=1.0, max_new_tokens=80)
+CALIBRATION = [f"{a}{b}" for a in "abcdefgh" for b in "ace"]
+PROMPTS = [f"{a}{b}" for a in "abcdefgh" for b in "bdf"]
+
+
+@pytest.mark.parametrize(
+    ("builder", "verifier", "temperature"),
+    [
+        (specviz.BUILDERS["chain"](depth=4), "speculative-sampling", 1.0),
+        (specviz.BUILDERS["k-ary"](width=2, depth=2), "specinfer", 1.0),
+        (specviz.BUILDERS["sequoia"](size=8, depth=3, acceptance=(0.6, 0.2, 0.1)), "sequoia", 0.6),
+        (specviz.BUILDERS["branching"](widths=(3, 1)), "exact-match", 0.0),
+    ],
+)
+def test_predictions_come_true(builder, verifier, temperature):
+    config = replace(CONFIG, temperature=temperature)
+    found = agreement(PAIR, builder, specviz.VERIFIERS[verifier](), config, CALIBRATION, PROMPTS)
+    assert found.nodes == len(builder.shape) and found.steps > 300
+    assert found.by_level == pytest.approx(found.measured, abs=max(0.06 * found.measured, 3 * found.standard_error))
+    assert found.by_vector == pytest.approx(found.measured, abs=max(0.12 * found.measured, 3 * found.standard_error))
+    assert 1 <= found.measured <= builder.shape.depth.max() + 1
+
+
+def test_a_wrong_prediction_is_called_one():
+    row = Agreement("chain", "block", 1.0, 5, 2.4, 2.0, None, 2.05, 0.01, (9, 9), 100)
+    assert row.holds and not row.close(row.by_vector)
+    assert not replace(row, by_level=2.3).holds and not replace(row, by_text=2.3).holds
+    assert replace(row, by_level=2.3, standard_error=0.2).holds
+
+
+def test_only_whole_trees_count_and_runs_are_the_unit_of_error():
+    trace = specviz.run(PAIR, replace(CONFIG, builder=specviz.BUILDERS["chain"](depth=4)))
+    whole = [len(step.path) + 1 for step in trace.steps if len(step.parents) == 5]
+    assert len(whole) < len(trace.steps)  # the last step had less room
+    mean, error, steps = tokens_per_whole_tree([trace], 5)
+    assert (mean, error, steps) == (pytest.approx(sum(whole) / len(whole)), None, len(whole))
+    other = specviz.run(PAIR, replace(CONFIG, builder=specviz.BUILDERS["chain"](depth=4), seed=5))
+    more = [len(step.path) + 1 for step in other.steps if len(step.parents) == 5]
+    mean, error, _ = tokens_per_whole_tree([trace, other], 5)
+    total = len(whole) + len(more)
+    off = [sum(whole) - mean * len(whole), sum(more) - mean * len(more)]
+    assert error == pytest.approx((2 * (off[0] ** 2 + off[1] ** 2)) ** 0.5 / total)
+    with pytest.raises(ValueError, match="max_new_tokens"):
+        tokens_per_whole_tree([trace], 99)
+
+
+def test_what_cannot_be_run_gets_a_sentence():
+    with pytest.raises(ValueError, match="defined for chains"):
+        agreement(PAIR, specviz.BUILDERS["batch"](), specviz.VERIFIERS["block"](), CONFIG, ["a"], ["b"])

@@ -1,0 +1,155 @@
+"""Families of models, tiny and with random weights: each writes transformers' own text to the end of its context, or is
+refused when it is loaded.
+"""
+
+import copy
+import inspect
+import warnings
+
+import pytest
+
+torch = pytest.importorskip("torch")
+transformers = pytest.importorskip("transformers")
+
+import specviz  # noqa: E402
+from specviz.models.loading import longest_text  # noqa: E402
+from specviz.models.pair import HuggingFacePair  # noqa: E402
+from specviz.models.random_weights import NumberText  # noqa: E402
+from specviz.models.selftest import check_tree_reading  # noqa: E402
+from specviz.passes.session import HuggingFaceModel  # noqa: E402
+
+pytestmark = pytest.mark.adapter
+
+V, CONTEXT = 61, 64
+SIZES = dict(
+    vocab_size=V, hidden_size=32, num_hidden_layers=2, num_attention_heads=4, num_key_value_heads=2, head_dim=8,
+    intermediate_size=48, max_position_embeddings=CONTEXT, initializer_range=0.3, init_std=0.3,
+    n_embd=32, n_layer=2, n_head=4, n_positions=CONTEXT, d_model=32, n_heads=4, n_layers=2, ffn_dim=48,
+    word_embed_proj_dim=32, bos_token_id=None, eos_token_id=None, pad_token_id=None,
+    tie_word_embeddings=False,
+)  # fmt: skip
+ROTARY = {"rope_theta": 10000.0}
+YARN = dict(rope_type="yarn", factor=2.0, original_max_position_embeddings=32)
+LONG = dict(short_factor=[1.0] * 4, long_factor=[2.0, 2.5, 3.0, 4.0], original_max_position_embeddings=40)
+LOCAL = dict(num_layers=2, attention_types=[[["global", "local"], 1]])
+DECODER = dict(is_decoder=True, pad_token_id=1)
+EXPERTS = dict(num_experts=4, num_local_experts=4, num_experts_per_tok=2, moe_intermediate_size=16)
+
+# family -> what its configuration needs beside SIZES, and the length of text to which it equals transformers.
+EQUAL = {
+    "llama": ({}, CONTEXT),
+    "llama with yarn": ({"rope_parameters": ROTARY | YARN}, CONTEXT),
+    "llama with dynamic rotary": ({"rope_parameters": ROTARY | dict(rope_type="dynamic", factor=2.0)}, CONTEXT),
+    "mistral": ({"sliding_window": 24}, 24),
+    "mistral without a window": ({"sliding_window": None}, CONTEXT),
+    "mixtral": (EXPERTS, CONTEXT),
+    "qwen2": ({}, CONTEXT),
+    "qwen2_moe": (EXPERTS | {"shared_expert_intermediate_size": 16}, CONTEXT),
+    "qwen3": ({}, CONTEXT),
+    "qwen3_moe": (EXPERTS, CONTEXT),
+    "gemma": ({}, CONTEXT),
+    "gemma2": ({"sliding_window": 32}, 32),
+    "gemma3_text": ({"sliding_window": 32}, 32),
+    "phi": ({}, CONTEXT),
+    "phi3": ({}, CONTEXT),
+    "phi3 with longrope": ({"rope_parameters": ROTARY | dict(rope_type="longrope") | LONG, **LONG}, 40),
+    "gpt2": ({}, CONTEXT),
+    "gpt_bigcode": ({}, CONTEXT),
+    "gpt_neox": ({}, CONTEXT),
+    "gptj": ({"rotary_dim": 4}, CONTEXT),
+    "codegen": ({"rotary_dim": 4}, CONTEXT),
+    "opt": ({}, CONTEXT),
+    "falcon": ({}, CONTEXT),
+    "stablelm": ({}, CONTEXT),
+    "starcoder2": ({}, CONTEXT),
+    "olmo": ({}, CONTEXT),
+    "olmo2": ({}, CONTEXT),
+    "cohere": ({}, CONTEXT),
+    "granite": ({}, CONTEXT),
+    "glm": ({}, CONTEXT),
+    "nemotron": ({}, CONTEXT),
+    "persimmon": ({}, CONTEXT),
+    "smollm3": ({}, CONTEXT),
+    "helium": ({}, CONTEXT),
+    "ernie4_5": ({}, CONTEXT),
+    "biogpt": ({}, CONTEXT),
+    "xglm": (dict(num_layers=2, attention_heads=4), CONTEXT),
+    "bert": (DECODER, CONTEXT),
+}  # fmt: skip
+# family -> what its configuration needs, and why it is refused.
+REFUSED = {
+    "gpt_neo": (LOCAL | {"window_size": 16}, "differently"),  # a window of slots
+    "gpt_neo with a wide window": (LOCAL | {"window_size": 256}, "cannot read a tree"),  # a mask of slots that ends
+    "roberta": (DECODER, "differently"),  # positions start behind an offset
+    "xlm-roberta": (DECODER, "differently"),
+    "camembert": (DECODER, "differently"),
+    "bert that sees what follows": ({}, "differently"),
+    "bloom": ({}, "cannot read a tree"),
+    "mpt": ({}, "differently"),
+    "falcon with alibi": ({"alibi": True}, "cannot read a tree"),
+    "deepseek_v3": ({"first_k_dense_replace": 2, "num_key_value_heads": 4}, "keys and values must have one shape"),
+    "mamba": ({}, "linear_attention"),
+    "jamba": ({}, "linear_attention"),
+    "llama4_text": ({}, "chunked_attention"),
+}
+
+
+def made(family, more):
+    """A tiny model: of SIZES those that its configuration knows."""
+    kind = type(transformers.AutoConfig.for_model(family.split(" ")[0]))
+    known = set().union(
+        *(inspect.signature(kind).parameters, *(vars(base).get("__annotations__", ()) for base in kind.__mro__))
+    )
+    renamed = {name for name, other in getattr(kind, "attribute_map", {}).items() if other in SIZES}
+    sizes = {name: value for name, value in SIZES.items() if name in known and name not in renamed}
+    torch.manual_seed(0)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        config = kind(**(sizes | more))
+        try:
+            return transformers.AutoModelForCausalLM.from_config(config, attn_implementation="sdpa").eval()
+        except ValueError:
+            return transformers.AutoModelForCausalLM.from_config(config, attn_implementation="eager").eval()
+
+
+def near(model):
+    """A draft that is right often but not always: the same model with its weights shaken."""
+    draft = copy.deepcopy(model)
+    torch.manual_seed(1)
+    with torch.no_grad():
+        for weight in draft.parameters():
+            if weight.dim() > 1:
+                weight += 0.15 * weight.std() * torch.randn_like(weight)
+    return draft
+
+
+@pytest.mark.parametrize("family", EQUAL)
+def test_a_family_writes_the_text_of_transformers_to_the_end_of_its_context(family):
+    more, longest = EQUAL[family]
+    model, prompt = made(family, more), [7, 3, 19, 4, 11]
+    assert longest_text("target", model.config) == longest
+    with torch.inference_mode():
+        wanted = model.generate(torch.tensor([prompt]), do_sample=False, max_length=longest, eos_token_id=None)
+    wanted = wanted[0, len(prompt) :].tolist()
+    target, draft = HuggingFaceModel(model), HuggingFaceModel(near(model))
+    check_tree_reading("target", target)
+    check_tree_reading("draft", draft)
+    pair = HuggingFacePair(target, draft, NumberText(V), longest, frozenset(), {"name": family})
+    config = specviz.RunConfig(
+        prompt, specviz.BUILDERS["sequoia"](size=10, depth=3, width=4, acceptance=(0.5, 0.2, 0.1, 0.05)),
+        specviz.VERIFIERS["exact-match"](), 0.0, max_new_tokens=CONTEXT,
+    )  # fmt: skip
+    trace = specviz.run(pair, config)
+    assert list(trace.tokens) == wanted and len(set(wanted)) > 3  # no text that repeats one token
+    assert trace.stop == "context" and any(len(step.path) for step in trace.steps)
+
+
+@pytest.mark.parametrize("family", REFUSED)
+def test_a_family_that_cannot_be_read_rightly_is_refused(family):
+    more, why = REFUSED[family]
+    with pytest.raises(ValueError, match=why):
+        check_tree_reading("target", HuggingFaceModel(made(family, more)))
+
+
+def test_the_table_is_long_enough():
+    assert len({name.split(" ")[0] for name in EQUAL | REFUSED}) >= 25

@@ -1,0 +1,115 @@
+"""What a model is asked when it is loaded: defects of the direct forward, adapters, and numbers that are none."""
+
+import logging
+import warnings
+
+import numpy as np
+import pytest
+
+peft = pytest.importorskip("peft")
+torch = pytest.importorskip("torch")
+transformers = pytest.importorskip("transformers")
+
+from specviz.models.selftest import check_tree_reading, long_text_error, slot_error, tokens_of  # noqa: E402
+from specviz.passes.session import HuggingFaceModel  # noqa: E402
+from tests.passes.test_huggingface import make, random_run  # noqa: E402
+
+pytestmark = pytest.mark.adapter
+
+
+def wrong_scale(direct):
+    for layer in direct.layers:
+        layer.scale *= 1.5
+
+
+def wrong_rotary_base(direct):
+    angles = torch.arange(len(direct.cos))[:, None] * 500.0 ** -torch.linspace(0, 1, direct.width // 2)
+    direct.cos = torch.cat([angles.cos()] * 2, -1)[:, None].to(direct.cos.dtype)
+    direct.sin = torch.cat([-angles.sin(), angles.sin()], -1)[:, None].to(direct.sin.dtype)
+
+
+def missing_norms(direct):
+    for layer in direct.layers:
+        layer.before = torch.nn.Identity()
+
+
+def dropped_layer(direct):
+    direct.layers[1].out = direct.layers[1].down = lambda x: 0.0
+
+
+@pytest.mark.parametrize("dtype", [torch.float32, torch.bfloat16, torch.float16])
+@pytest.mark.parametrize("defect", [wrong_scale, wrong_rotary_base, missing_norms, dropped_layer])
+def test_a_wrong_direct_forward_is_noticed_and_left(defect, dtype, caplog):
+    model = make(dtype=dtype)
+    defect(model.direct)
+    with caplog.at_level(logging.WARNING):
+        check_tree_reading("target", model)
+    assert model.direct is None and model.static is None
+    (record,) = caplog.records
+    assert record.getMessage().startswith("The direct forward of LlamaForCausalLM differs from transformers' by ")
+    if dtype is torch.float32:
+        random_run(model, np.random.default_rng(0))
+
+
+@pytest.mark.parametrize("dtype", [torch.float32, torch.bfloat16, torch.float16])
+@pytest.mark.parametrize("family", ["llama", "qwen2"])
+def test_a_right_direct_forward_is_kept(family, dtype, caplog):
+    model = make(family, dtype=dtype)
+    check_tree_reading("target", model)
+    assert model.direct is not None and not caplog.records
+
+
+def test_an_adapter_is_never_fused():
+    """LoRA wraps the linear layers: their weights alone are not what they compute."""
+    torch.manual_seed(0)
+    base = make().model
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # peft asks transformers for what it will lose
+        changes = peft.LoraConfig(r=4, target_modules=["q_proj", "down_proj"], init_lora_weights=False)
+        adapted = peft.get_peft_model(base, changes)
+    plain = make()
+    for one in (adapted, base):  # as a whole, and the model that the adapter changed in its place
+        model = HuggingFaceModel(one)
+        assert model.direct is None
+        check_tree_reading("target", model)
+        random_run(model, np.random.default_rng(1))
+    context = [3, 1, 4]
+    rows = [one.read(context, range(3), None, None, [2]) for one in (model, plain)]
+    assert np.abs(rows[0] - rows[1]).max() > 0.1
+
+
+@pytest.mark.parametrize("change", ["hook", "forward", "linear"])
+def test_a_layer_that_does_more_than_its_weight_is_never_fused(change):
+    model = make().model
+    product = model.model.layers[2].mlp.down_proj
+    if change == "hook":
+        product.register_forward_hook(lambda module, inputs, output: 2 * output)
+    elif change == "forward":
+        product.forward = lambda x: 2 * x @ product.weight.T
+    else:
+        kind = type("Quantised", (torch.nn.Linear,), {"forward": lambda self, x: 2 * x @ self.weight.T})
+        product.__class__ = kind
+    wrapped = HuggingFaceModel(model)
+    assert wrapped.direct is None
+    check_tree_reading("target", wrapped)
+
+
+def test_weights_that_are_no_numbers_are_said_at_once():
+    model = make()
+    with torch.no_grad():
+        model.model.lm_head.weight[5] = float("nan")
+    with pytest.raises(ValueError, match="logits that are no numbers"):
+        check_tree_reading("target", model)
+
+
+def test_a_window_of_slots_is_noticed_wherever_it_ends():
+    """GPT-Neo looks back 16 slots: right behind a short text, wrong beyond its window and far from the text."""
+    torch.manual_seed(0)
+    config = transformers.GPTNeoConfig(
+        vocab_size=61, hidden_size=32, num_layers=2, num_heads=4, intermediate_size=48, max_position_embeddings=96,
+        attention_types=[[["global", "local"], 1]], window_size=16, initializer_range=0.3,
+    )  # fmt: skip
+    model = HuggingFaceModel(transformers.AutoModelForCausalLM.from_config(config, attn_implementation="eager"))
+    assert long_text_error(model, tokens_of(model, 12)) < 1e-4
+    assert long_text_error(model, tokens_of(model, 40)) > 1e-3
+    assert slot_error(model, 40) > 1e-3

@@ -1,0 +1,149 @@
+"""The entries of the five sources: each measures, judges and shows itself; what it claims follows from the data."""
+
+import json
+import math
+import re
+from urllib.parse import parse_qs
+
+import pytest
+
+import specviz
+from specviz import papers
+from specviz.papers import store
+from specviz.papers.bench import Bench
+from specviz.papers.entry import Lines, Table, compare, judge, lab, live
+
+ALL = papers.entries()
+IDS = [f"{source}-{one.name}" for source, one in ALL]
+SLOW = {"sequoia-algorithm-1", "sequoia-figure-2", "dyspec-block-counts"}  # exact at full size
+
+
+@pytest.fixture(scope="module")
+def bench():
+    return Bench(specviz.toy_pair(vocab=12), texts_each=2, tokens=14, seconds=0.3)
+
+
+@pytest.fixture(scope="module")
+def found(bench):
+    """The data of every entry that is measured, made with a toy pair; each as a file would have it."""
+    return {
+        (source, one.name): json.loads(json.dumps(store.plain(one.measure(bench)), allow_nan=False))
+        for source, one in ALL
+        if one.measure and f"{source}-{one.name}" not in SLOW
+    }
+
+
+def test_there_are_enough_entries_with_names_of_their_own():
+    assert len(ALL) >= 45 and sum(one.measure is not None for _, one in ALL) >= 35
+    assert len(set(IDS)) == len(IDS) and all(re.fullmatch(r"[a-z0-9-]+", name) for name in IDS)
+    for source, part in papers.SOURCES.items():
+        assert part.TITLE and part.ABOUT and sum(of == source for of, _ in ALL) >= 9
+
+
+def test_every_entry_judges_and_shows_what_it_measured(found):
+    for source, one in ALL:
+        data = found.get((source, one.name))
+        if data is None:
+            continue
+        verdict = one.told(data)
+        assert verdict.status in (papers.REPRODUCED, papers.DIFFERS), one.name
+        assert verdict.sentence.endswith(".") and "None" not in verdict.sentence and "nan" not in verdict.sentence
+        blocks = one.shown(data)
+        assert blocks, f"{source}-{one.name} shows nothing"
+        for block in blocks:
+            if isinstance(block, Lines):
+                assert all(len(point) == 2 for series in block.series for point in series.points)
+            else:
+                assert isinstance(block, Table) and all(len(row) == len(block.columns) for row in block.rows), one.name
+        assert one.how in ("exact", "counted", "timed")
+
+
+def test_an_entry_that_cannot_be_measured_gives_its_reason():
+    without = [one for _, one in ALL if one.measure is None]
+    assert without and all(one.told(None).status == papers.IMPOSSIBLE and one.quoted for one in without)
+    assert all(len(one.told(None).sentence) > 60 for one in without)
+
+
+def test_exact_entries_reproduce_with_any_pair(found):
+    """Mathematics does not depend on the models; what is misprinted is shown to be."""
+    wanted = {
+        ("sequoia", "algorithm-2"), ("sequoia", "theorem-3-7"), ("dyspec", "algorithm-1"), ("dyspec", "algorithm-2"),
+        ("dyspec", "algorithm-3"), ("dyspec", "appendix-d"), ("svip", "algorithm-1"), ("races", "algorithm-1"),
+        ("races", "algorithm-3"), ("races", "algorithm-5"), ("races", "theorem-4-1"), ("races", "lemma-3-1"),
+        ("races", "lemma-4-2"), ("races", "equation-6"), ("races", "equation-8"), ("races", "appendix-c"),
+        ("survey", "distribution"), ("svip", "equation-5"),
+    }  # fmt: skip
+    for source, name in wanted:
+        assert papers.entry(source, name).told(found[source, name]).status == papers.REPRODUCED, (source, name)
+    assert papers.entry("svip", "correct").told(found["svip", "correct"]).status == papers.DIFFERS
+
+
+def test_a_sentence_follows_the_data(found):
+    """Data that say the opposite are judged the opposite."""
+    entry = papers.entry("races", "section-5")
+    turned = {
+        "GSD": found["races", "section-5"]["ERSD"],
+        "ERSD": [[k, v - 0.3] for k, v in found["races", "section-5"]["GSD"]],
+    }
+    assert entry.told(turned).status == papers.DIFFERS
+    exact = papers.entry("dyspec", "algorithm-3")
+    spoilt = {"rows": [[name, 0.2, runs] for name, _, runs in found["dyspec", "algorithm-3"]["rows"]]}
+    assert exact.told(spoilt).status == papers.DIFFERS
+    figure = papers.entry("sequoia", "figure-4-left")
+    level = {"sequoia": [[8, 2.0]], "sequences": [[8, 2.5]]}
+    assert figure.told(level).status == papers.DIFFERS and "-20 %" in figure.told(level).sentence
+    assert judge(False, "a", "b").sentence == "b" and judge(True, "a", "b").sentence == "a"
+
+
+def test_stored_measurements_are_what_their_entries_can_read():
+    for source, one in ALL:
+        kept = store.read(source, one.name)
+        if kept is None or one.measure is None:
+            continue
+        assert {"pair", "machine", "weights", "data"} <= set(kept)
+        assert one.told(kept["data"]).sentence.endswith(".") and one.shown(kept["data"])
+        assert store.path(source, one.name).stat().st_size < 40_000
+
+
+def test_links_open_what_they_name():
+    for _, one in ALL:
+        for link in one.opens:
+            named = {name: values[0] for name, values in parse_qs(link.query, keep_blank_values=True).items()}
+            assert named["tab"] in ("live", "compare", "labs", "acceptance", "speedup")
+            for name, registry in (("builder", specviz.BUILDERS), ("verifier", specviz.VERIFIERS)):
+                for prefix in ("", "a.", "b.", "c."):
+                    assert named.get(prefix + name) is None or named[prefix + name] in registry
+    strategy = (specviz.BUILDERS["branching"](widths=(2, 1)), specviz.VERIFIERS["sequoia"]())
+    assert "builder.widths=2%2C+1" in live(*strategy).query and "a.builder=branching" in compare(strategy).query
+    assert "lab=tree&preset=races" in lab("tree", preset="races").query
+
+
+def test_numbers_are_stored_short_and_finite(tmp_path, monkeypatch):
+    monkeypatch.setattr(store, "PAPERS", tmp_path)
+    assert store.read("svip", "table-1") is None and not store.current("svip", "table-1")
+    store.write("svip", "table-1", {"a": 1.23456789, 2: (math.inf, [math.nan, 3])}, "toy")
+    assert store.read("svip", "table-1")["data"] == {"a": 1.235, "2": [None, [None, 3]]}
+    assert store.current("svip", "table-1")
+
+
+def test_only_what_is_not_up_to_date_is_measured(tmp_path, monkeypatch):
+    monkeypatch.setattr(store, "PAPERS", tmp_path)
+    told, names = [], ["dyspec-algorithm-2", "svip-correct"]
+    pair = specviz.toy_pair()
+    assert papers.measure_all(pair, names, tell=told.append) == 2 and any("1 of 2" in sentence for sentence in told)
+    assert papers.measure_all(pair, names) == 0
+    assert papers.measure_all(pair, names, again=True) == 2
+    look = papers.look("svip", papers.entry("svip", "correct"))
+    assert look.data and "recorded with toy" in look.made
+    assert papers.look("svip", papers.entry("svip", "table-1")).verdict == papers.NOT_YET
+
+
+def test_the_command_prints_what_the_page_shows(capsys):
+    from specviz.cli import main
+
+    assert main(["papers", "sequoia", "--json"]) == 0
+    data = json.loads(capsys.readouterr().out)
+    assert sum(data["counts"].values()) == len(data["entries"]) == sum(source == "sequoia" for source, _ in ALL)
+    assert main(["papers", "races-lemma-3-1"]) == 0 and "Lemma 3.1" in capsys.readouterr().out
+    assert main(["papers", "nonsense"]) == 2 and "nonsense" in capsys.readouterr().err
+    assert main(["papers", "--again"]) == 2

@@ -1,0 +1,276 @@
+"""Padded passes against plain ones. No graph can be captured on a CPU: a stand-in is captured in its place."""
+
+import contextlib
+import gc
+import logging
+import threading
+import types
+from concurrent.futures import ThreadPoolExecutor
+
+import numpy as np
+import pytest
+
+torch = pytest.importorskip("torch")
+transformers = pytest.importorskip("transformers")
+
+import specviz  # noqa: E402
+from specviz.distributions import Sampling  # noqa: E402
+from specviz.models.early_exit import first_layers  # noqa: E402
+from specviz.models.selftest import check_tree_reading  # noqa: E402
+from specviz.passes import direct, graphs, rows  # noqa: E402
+from specviz.passes.cache import TreeCache  # noqa: E402
+from specviz.passes.graphs import BUCKETS, StaticPasses, slots_bucket  # noqa: E402
+from specviz.passes.packed import Product  # noqa: E402
+from specviz.passes.session import HuggingFaceModel  # noqa: E402
+from tests.passes.test_huggingface import FAMILIES, V, alone, along, make, random_run, random_tree  # noqa: E402
+
+pytestmark = pytest.mark.adapter
+DIRECT = ("llama", "qwen2")
+
+
+def static(model, capture=None):
+    """The model with passes of fixed shape, which on a CPU it would not have."""
+    model.static = StaticPasses(model.direct, capture)
+    return model
+
+
+@pytest.fixture(autouse=True)
+def small_blocks(monkeypatch):
+    """Blocks that are outgrown soon."""
+    monkeypatch.setattr(graphs, "SLOTS", 8)
+
+
+@pytest.mark.parametrize("dtype, tolerance", [(torch.float64, 1e-6), (torch.float32, 1e-5)])
+@pytest.mark.parametrize("width", BUCKETS)
+@pytest.mark.parametrize("family", [*DIRECT, "mistral"])
+def test_a_padded_pass_gives_the_logits_of_a_plain_one(family, width, dtype, tolerance):
+    more = {"max_position_embeddings": 1024} | ({"sliding_window": None} if family == "mistral" else {})
+    sessions = [
+        model.open([3, 1, 4, 1, 5])
+        for model in (make(family, dtype=dtype, **more), static(make(family, dtype=dtype, **more)))
+    ]
+    rng = np.random.default_rng(width)
+    # The full bucket, then, after a commit, one node more than the bucket before it holds.
+    for size in (width, min(width, BUCKETS[max(0, BUCKETS.index(width) - 1)] + 1)):
+        tree = random_tree(rng, sessions[0].context, size)
+        wanted, found = (session.forward(tree, range(size)) for session in sessions)
+        np.testing.assert_allclose(found, wanted, rtol=0, atol=tolerance)
+        for session in sessions:
+            session.commit(tree, tree.topology.path(size - 1), [*along(tree, size - 1), 7])
+    assert {shape[0] for shape in sessions[1].model.static.passes} >= {width}
+
+
+@pytest.mark.parametrize("dtype, tolerance", [(torch.float32, 2e-4), (torch.bfloat16, 0.08), (torch.float16, 0.02)])
+@pytest.mark.parametrize("family", DIRECT)
+def test_trees_score_as_separate_passes(family, dtype, tolerance):
+    model, rng = static(make(family, dtype=dtype)), np.random.default_rng(1)
+    for _ in range(8):
+        random_run(model, rng, tolerance=tolerance)
+    assert model.static.passes
+
+
+def test_the_self_test_reads_padded_passes(monkeypatch):
+    model = static(make())
+    check_tree_reading("target", model)
+    assert model.static.passes
+    honest = graphs.StaticPass.fill
+
+    def blind(self, ids, positions, hidden, used, rows):
+        honest(self, ids, positions, hidden, used, rows)
+        self.hidden[:, : used + len(ids)] = False
+
+    monkeypatch.setattr(graphs.StaticPass, "fill", blind)
+    with pytest.raises(ValueError, match="scores a tree differently"):
+        check_tree_reading("target", model)
+
+
+@pytest.mark.parametrize("name", ["sequoia", "dyspec"])
+def test_a_run_writes_the_same_text(name):
+    pair = specviz.load_pair(dtype="float32")
+    config = specviz.RunConfig(
+        "Once upon a time", specviz.BUILDERS[name](size=13), specviz.VERIFIERS["sequoia"](), 0.8, max_new_tokens=40
+    )
+    wanted = specviz.run(pair, config)
+    static(pair.target)
+    static(pair.draft)
+    found = specviz.run(pair, config)
+    assert found.tokens == wanted.tokens
+    assert [step.parents for step in found.steps] == [step.parents for step in wanted.steps]
+    assert {shape[0] for shape in pair.target.static.passes} - {1} == {16}  # a last token needs no tree
+
+
+class Capture:
+    """In place of a CUDA graph: a function that counts how often it was made and replayed."""
+
+    def __init__(self, fails=0):
+        self.captured = self.replayed = 0
+        self.fails = fails
+
+    def __call__(self, run):
+        self.captured += 1
+        if self.captured == self.fails:
+            raise torch.OutOfMemoryError("no memory\nfor a graph")
+
+        def replay():
+            self.replayed += 1
+            return run()
+
+        return replay
+
+
+def read(session, size, rng):
+    tree = random_tree(rng, session.context, size)
+    rows = session.forward(tree, range(size))
+    expected = [alone(session.model, session.context + along(tree, node)) for node in range(size)]
+    np.testing.assert_allclose(rows, expected, atol=1e-3)
+
+
+def test_a_shape_is_captured_when_it_comes_again(monkeypatch):
+    monkeypatch.setattr(graphs, "SLOTS", 64)
+    capture, rng = Capture(), np.random.default_rng(2)
+    session = static(make(), capture).open([3, 1, 4])
+    read(session, 5, rng)
+    assert (capture.captured, capture.replayed) == (0, 0)  # the first tree waits for nothing
+    read(session, 7, rng)  # 7 and 5 nodes are one bucket
+    assert (capture.captured, capture.replayed) == (1, 1)
+    read(session, 6, rng)
+    assert (capture.captured, capture.replayed) == (1, 2)
+    read(session, 3, rng)
+    assert (capture.captured, capture.replayed) == (1, 2)
+
+
+def test_passes_are_bounded_and_the_oldest_goes(monkeypatch):
+    monkeypatch.setattr(graphs, "KEPT", 2)
+    model, rng = static(make()), np.random.default_rng(3)
+    session = model.open([3, 1])
+    for size in (1, 2, 4, 2, 8):
+        read(session, size, rng)
+        assert len(model.static.passes) <= 2
+    assert [shape[0] for shape in model.static.passes] == [2, 8]
+
+
+def test_a_capture_that_fails_is_told_once_and_nothing_is_lost(caplog):
+    capture, rng = Capture(fails=2), np.random.default_rng(4)
+    session = static(make(), capture).open([3, 1, 4])
+    with caplog.at_level(logging.WARNING):
+        for size in (4, 4, 8, 8, 4, 4):
+            read(session, size, rng)
+    assert [record.getMessage() for record in caplog.records] == [
+        "Passes run without CUDA graphs from here on: no memory for a graph"
+    ]
+    assert (capture.captured, capture.replayed) == (2, 1)
+
+
+def test_a_block_that_is_too_small_grows_and_its_graphs_go():
+    capture, rng = Capture(), np.random.default_rng(5)
+    model = static(make(), capture)
+    session = model.open([3, 1, 4])
+    sizes = set()
+    for _ in range(12):
+        tree = random_tree(rng, session.context, 9)
+        session.forward(tree, range(9))
+        path = tree.topology.path(8)
+        emitted = [*along(tree, 8), 7]
+        session.commit(tree, path, emitted)
+        read(session, 6, rng)
+        sizes.add(session.cache._block.shape[3])
+        assert all(one.block is session.cache._block for one in model.static.passes.values())
+        assert all(length < session.cache._block.shape[3] for _, length in model.static.passes)
+    assert len(sizes) > 1 and capture.replayed
+
+
+def test_a_second_text_reads_beside_the_first_and_inherits_its_block():
+    model, rng = static(make()), np.random.default_rng(6)
+    first, second = model.open([3, 1, 4]), model.open([1, 5])
+    for _ in range(2):
+        read(first, 5, rng)
+        read(second, 5, rng)
+    block = first.cache._block
+    assert second.cache._block is not block and block is model.static._block
+    del first
+    gc.collect()
+    read(second, 5, rng)
+    assert second.cache._block is block
+
+
+def test_passes_that_are_too_wide_or_a_prompt_are_left_alone(monkeypatch):
+    monkeypatch.setattr(graphs, "BUCKETS", (1, 2, 4))
+    model, rng = static(make()), np.random.default_rng(7)
+    session = model.open([3])
+    read(session, 9, rng)
+    assert not model.static.passes
+    read(session, 3, rng)
+    assert list(model.static.passes) == [(4, 8)]
+    random_run(model, rng)
+
+
+def test_early_exit_drafts_keep_the_plain_pass():
+    target, rng = static(make()), np.random.default_rng(8)
+    draft = static(first_layers(target, 2))
+    for _ in range(4):
+        random_run(draft, rng, target=target)
+    assert target.static.passes and not draft.static.passes
+
+
+def test_there_is_nothing_to_capture_on_a_cpu():
+    assert make().static is None and make("gpt2").static is None
+
+
+def test_slots_are_rounded_up_by_a_quarter_at_most(monkeypatch):
+    monkeypatch.setattr(graphs, "SLOTS", 256)
+    assert [slots_bucket(n) for n in (1, 256, 257, 1500, 2049, 4096, 5000)] == [256, 256, 512, 1536, 2560, 4096, 5120]
+    for slots in range(1, 9000, 7):
+        assert slots <= slots_bucket(slots) <= max(256, 1.25 * slots + 256)
+    assert len({slots_bucket(n) for n in range(1, 4097)}) <= 14
+
+
+@pytest.mark.parametrize("padded", [True, False])
+def test_a_pass_and_its_rows_mix_no_devices(padded, monkeypatch):
+    """On the device that only knows shapes, where anything left on the CPU would be refused."""
+    pulled = []
+
+    def fuse(linears, pack):  # weights without numbers cannot be views of others
+        return Product(torch.cat([linear.weight for linear in linears]), None, pack)
+
+    def pull(tensor):
+        pulled.append(tensor.device.type)
+        return np.zeros(tensor.shape, dtype=np.float64 if tensor.is_floating_point() else np.int64)
+
+    monkeypatch.setattr(direct, "_fuse", fuse)
+    monkeypatch.setattr(rows, "pull", pull)
+    with torch.device("meta"):
+        model = HuggingFaceModel(transformers.AutoModelForCausalLM.from_config(FAMILIES["llama"]))
+    model.lazy = True
+    if padded:
+        static(model)
+    session = model.open([3, 1, 4, 1, 5])
+    for _ in range(3):
+        tree = random_tree(np.random.default_rng(0), session.context, 7)
+        logits = session.forward(tree, range(7))
+        for sampling in (Sampling(0.0), Sampling(0.7), Sampling(0.7, top_p=0.9, top_k=20)):
+            found = logits.rows(sampling, ahead=2)
+            assert found[0].shape == found[5].shape == (V,)
+            assert len(found.of([0, 1, 0], [3, 4, 5])) == len(found.of([0, 2, 1], [3, 4, 5], plain=True)) == 3
+        session.commit(tree, tree.topology.path(6), [*along(tree, 6), 7])
+    assert set(pulled) == {"meta"} and session.cache._block.device.type == "meta"
+    assert bool(model.static and model.static.passes) is padded
+
+
+def test_two_threads_never_borrow_the_block_at_once():
+    """Both ask before either has it: the first one's block is being made when the second asks."""
+    model = static(make("llama"))
+    both_inside = threading.Barrier(2)
+
+    class Weights:
+        def new_zeros(self, *shape):
+            with contextlib.suppress(threading.BrokenBarrierError):
+                both_inside.wait(timeout=0.5)
+            return torch.zeros(shape)
+
+    passes = model.static
+    passes.direct = types.SimpleNamespace(kv_heads=2, width=8, embed=Weights())
+    caches = [TreeCache(model.layers) for _ in range(2)]
+    with ThreadPoolExecutor(2) as pool:
+        lent = list(pool.map(lambda cache: passes._lend(cache, 16), caches))
+    assert sorted(lent) == [False, True]
+    assert [cache._block is passes._block for cache in caches] == lent

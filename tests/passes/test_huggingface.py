@@ -1,0 +1,318 @@
+"""Tree reading against separate passes, on tiny random models of each family."""
+
+import numpy as np
+import pytest
+
+torch = pytest.importorskip("torch")
+transformers = pytest.importorskip("transformers")
+
+from specviz.models.early_exit import first_layers, layers_asked  # noqa: E402
+from specviz.models.loading import longest_text  # noqa: E402
+from specviz.models.selftest import check_tree_reading  # noqa: E402
+from specviz.passes import cache  # noqa: E402
+from specviz.passes import session as huggingface  # noqa: E402
+from specviz.passes.session import HuggingFaceModel  # noqa: E402
+from specviz.tree import TokenTree  # noqa: E402
+
+pytestmark = pytest.mark.adapter
+
+V = 97
+COMMON = dict(vocab_size=V, num_hidden_layers=3, max_position_embeddings=128, initializer_range=0.3)
+HEADS = dict(hidden_size=32, num_attention_heads=4, intermediate_size=48)
+FAMILIES = {
+    "llama": transformers.LlamaConfig(**COMMON, **HEADS, num_key_value_heads=2),
+    "qwen2": transformers.Qwen2Config(**COMMON, **HEADS, num_key_value_heads=2),
+    "mistral": transformers.MistralConfig(**COMMON, **HEADS, num_key_value_heads=2, sliding_window=64),
+    "gpt2": transformers.GPT2Config(**COMMON, n_embd=32, n_head=4),
+    "gpt_neox": transformers.GPTNeoXConfig(**COMMON, **HEADS),
+    "opt": transformers.OPTConfig(
+        **{k: v for k, v in COMMON.items() if k != "initializer_range"},
+        hidden_size=32, num_attention_heads=4, ffn_dim=48, word_embed_proj_dim=32, init_std=0.3,
+    ),
+}  # fmt: skip
+
+
+def make(family="llama", attention="sdpa", dtype=torch.float32, **changes):
+    torch.manual_seed(0)
+    config = type(FAMILIES[family])(**(FAMILIES[family].to_dict() | changes))
+    model = transformers.AutoModelForCausalLM.from_config(config, attn_implementation=attention)
+    return HuggingFaceModel(model.to(dtype))
+
+
+def alone(model, tokens):
+    """Logits after `tokens` by a plain pass of transformers: no cache, no mask, no positions of ours."""
+    with torch.inference_mode():
+        return model.model(input_ids=torch.tensor([tokens])).logits[0, -1].float().numpy()
+
+
+def random_tree(rng, context, size):
+    tree = TokenTree(context[-1], start=len(context) - 1)
+    for node in range(1, size):
+        tree.add(int(rng.integers(node)), int(rng.integers(V)))
+    return tree
+
+
+def along(tree, node):
+    return [tree.tokens[step] for step in tree.topology.path(node)]
+
+
+def random_run(model, rng, steps=5, target=None, tolerance=2e-4):
+    """Read random trees in random parts, commit random paths, and compare every row with a pass of its own."""
+    context = [int(token) for token in rng.integers(V, size=int(rng.integers(1, 12)))]
+    beside = target.open(context) if target else None
+    session = model.open(context, beside)
+    for _ in range(steps):
+        tree = random_tree(rng, context, int(rng.integers(1, 14)))
+        nodes = rng.permutation(len(tree))[: int(rng.integers(1, len(tree) + 1))]
+        for part in np.array_split(nodes, int(rng.integers(1, 4))):
+            if not len(part):
+                continue
+            rows = session.forward(tree, part)
+            assert rows.shape == (len(part), model.vocab_size) and rows.dtype == np.float32
+            for node, row in zip(part, rows, strict=True):
+                expected = alone(model, context + along(tree, node))
+                assert np.abs(row - expected).max() <= tolerance * np.abs(expected).max(), (context, tree.parents, node)
+        path = tree.topology.path(int(rng.integers(len(tree))))
+        emitted = [*(tree.tokens[node] for node in path), int(rng.integers(V))]
+        emitted = emitted[: int(rng.integers(1, len(emitted) + 1))]
+        if beside:
+            beside.forward(tree, range(len(tree)))
+            beside.commit(tree, path, emitted)
+        session.commit(tree, path, emitted)
+        context = context + emitted
+        assert session.context == context
+
+
+@pytest.mark.parametrize("attention", ["sdpa", "eager"])
+@pytest.mark.parametrize("family", FAMILIES)
+def test_trees_score_as_separate_passes(family, attention):
+    model, rng = make(family, attention), np.random.default_rng(1)
+    for _ in range(8):
+        random_run(model, rng)
+
+
+@pytest.mark.parametrize("dtype, tolerance", [(torch.bfloat16, 0.08), (torch.float16, 0.02)])
+@pytest.mark.parametrize("family", ["llama", "gpt2"])
+def test_half_precision(family, dtype, tolerance):
+    random_run(make(family, dtype=dtype), np.random.default_rng(2), tolerance=tolerance)
+
+
+def test_long_prompts_are_read_in_runs(monkeypatch):
+    monkeypatch.setattr(huggingface, "RUN", 4)
+    random_run(make(), np.random.default_rng(3), steps=3)
+
+
+def test_the_cache_grows(monkeypatch):
+    monkeypatch.setattr(cache, "CHUNK", 4)
+    random_run(make(), np.random.default_rng(4), steps=8)
+
+
+def test_sessions_share_a_model():
+    model, rng = make(), np.random.default_rng(5)
+    contexts = [[3, 1, 4], [1, 5, 9, 2, 6]]
+    sessions = [model.open(context) for context in contexts]
+    trees = [random_tree(rng, context, 6) for context in contexts]
+    for session, tree in zip(sessions, trees, strict=True):
+        session.forward(tree, range(6))
+    for session, tree, context in zip(sessions, trees, contexts, strict=True):
+        path = tree.topology.path(5)
+        emitted = [*along(tree, 5), 7]
+        session.commit(tree, path, emitted)
+        after = TokenTree(7, start=len(session.context) - 1)
+        assert np.allclose(session.forward(after, [0])[0], alone(model, context + emitted), atol=1e-3)
+
+
+def test_a_tree_that_is_given_up_leaves_no_trace():
+    model, rng = make(), np.random.default_rng(6)
+    context = [3, 1, 4, 1, 5]
+    session = model.open(context)
+    session.forward(random_tree(rng, context, 9), range(9))
+    tree = random_tree(rng, context, 5)
+    rows = session.forward(tree, range(5))
+    assert np.allclose(rows, [alone(model, context + along(tree, node)) for node in range(5)], atol=1e-3)
+    assert np.allclose(session.forward(tree, [2, 0]), rows[[2, 0]], atol=1e-3)  # asked again
+
+
+def test_a_tree_that_was_never_read_can_be_committed():
+    model, context = make(), [3, 1, 4]
+    session = model.open(context)
+    session.commit(TokenTree(4, start=2), (), [5])
+    assert np.allclose(session.forward(TokenTree(5, start=3), [0])[0], alone(model, [3, 1, 4, 5]), atol=1e-3)
+
+
+def test_the_prefix_is_not_copied_and_a_straight_path_does_not_move(monkeypatch):
+    model = make()
+    session = model.open([3, 1, 4])
+    tree = TokenTree(4, start=2)
+    for token in (7, 8, 9):
+        tree.add(len(tree) - 1, token)
+    session.forward(tree, range(4))
+    block = session.cache._block
+    with torch.inference_mode():
+        keys, _ = session.cache.update(block[0, :, :, :1], block[1, :, :, :1], 0)
+    assert keys.data_ptr() == block.data_ptr() and keys.shape[2] == 7
+
+    def moved(*args):
+        raise AssertionError("slots that are in place must not be moved")
+
+    monkeypatch.setattr(torch.Tensor, "index_select", moved)
+    session.commit(tree, (1, 2), [7, 8, 5])
+    assert session.cache.used == 5
+    with pytest.raises(AssertionError, match="in place"):
+        session.cache.keep([0, 2], 0)
+
+
+def test_only_the_rows_asked_for_are_computed():
+    model = make()
+    model.direct = None  # hooks see transformers' own forward only
+    shapes = []
+    model.model.lm_head.register_forward_hook(lambda module, inputs, output: shapes.append(output.shape[1]))
+    session = model.open(list(range(50)))
+    tree = random_tree(np.random.default_rng(0), session.context, 6)
+    session.forward(tree, [0])
+    session.forward(tree, [5, 2])
+    assert shapes == [1, 2]
+
+
+def test_nothing_is_read_twice():
+    """A pass reads the nodes asked for, what leads to them, and committed tokens that were no node or an unread one."""
+    target = make()
+    draft, lengths = first_layers(target, 1), []
+    target.direct = draft.direct = None  # hooks see transformers' own forward only
+    target.model.get_input_embeddings().register_forward_hook(
+        lambda module, inputs, output: lengths.append(output.shape[1])
+    )
+    context = [3, 1, 4, 1, 5]
+    ours = target.open(context)
+    for session, beside in ((target.open(context), None), (draft.open(context, ours), ours)):
+        tree = TokenTree(5, start=4)
+        for parent in (0, 1, 2, 0):
+            tree.add(parent, 7 + parent)
+        lengths.clear()
+        session.forward(tree, [0, 4])
+        session.forward(tree, [2])
+        if beside:
+            beside.forward(tree, range(5))
+            beside.commit(tree, (1, 2, 3), [7, 8, 9, 6])
+        session.commit(tree, (1, 2, 3), [7, 8, 9, 6])
+        session.forward(TokenTree(6, start=8), [0])
+        # The prompt and two nodes; a node with its parent; then the root, after the leaf where it was not read.
+        assert lengths == ([6, 2, 2] if beside is None else [6, 2, 9, 1])
+
+
+@pytest.mark.parametrize("own, wanted", [(90, V), (V, 90)])
+def test_rows_have_the_wanted_width(own, wanted):
+    torch.manual_seed(0)
+    config = transformers.LlamaConfig(**(COMMON | {"vocab_size": own}), **HEADS)
+    model = HuggingFaceModel(transformers.AutoModelForCausalLM.from_config(config), wanted)
+    row = model.open([1, 2, wanted - 1]).forward(TokenTree(wanted - 1, start=2), [0])[0]  # maybe a token it has not
+    known = min(own, wanted)
+    assert row.shape == (wanted,) and np.isfinite(row[:known]).all() and (row[known:] == -np.inf).all()
+    assert np.allclose(row[:known], alone(model, [1, 2, min(wanted, own) - 1])[:known], atol=1e-4)
+    check_tree_reading("draft", model)
+
+
+@pytest.mark.parametrize("family", FAMILIES)
+def test_early_exit_is_the_target_with_fewer_layers(family):
+    target, rng = make(family), np.random.default_rng(7)
+    draft = first_layers(target, 2)
+    fewer = make(family, num_hidden_layers=2, **({"layer_types": None} if family == "qwen2" else {}))
+    fewer.model.load_state_dict(
+        {name: weight for name, weight in target.model.state_dict().items() if name in fewer.model.state_dict()}
+    )
+    tokens = [3, 1, 4, 1, 5]
+    assert np.allclose(alone(draft, tokens), alone(fewer, tokens), atol=1e-5)
+    assert not np.allclose(alone(draft, tokens), alone(target, tokens), atol=1e-2)
+    shared = {id(weight) for weight in target.model.parameters()}
+    assert all(id(weight) in shared for weight in draft.model.parameters())
+    for _ in range(4):
+        random_run(draft, rng, target=target)
+    random_run(target, rng)
+
+
+def test_early_exit_is_undisturbed_by_the_target_reading_first():
+    target = make()
+    draft, context = first_layers(target, 1), [3, 1, 4]
+    beside = target.open(context)
+    session = draft.open(context, beside)
+    tree = random_tree(np.random.default_rng(8), context, 7)
+    beside.forward(tree, range(7))
+    rows = session.forward(tree, [6, 2])
+    assert np.allclose(rows, [alone(draft, context + along(tree, node)) for node in (6, 2)], atol=1e-3)
+    emitted = [*along(tree, 6), 5]
+    beside.commit(tree, tree.topology.path(6), emitted)
+    session.commit(tree, tree.topology.path(6), emitted)
+    after = TokenTree(5, start=len(context) + len(emitted) - 1)
+    assert np.allclose(beside.forward(after, [0])[0], alone(target, context + emitted), atol=1e-3)
+
+
+@pytest.mark.parametrize("count", [0, 3, 99])
+def test_early_exit_must_leave_out_a_layer(count):
+    with pytest.raises(ValueError, match=f"3 layers; got {count}"):
+        first_layers(make(), count)
+
+
+@pytest.mark.parametrize("name", ["early-exit", "early-exit:", "early-exit:x", "early-exit:0", "early-exit:-1"])
+def test_early_exit_needs_a_number(name):
+    with pytest.raises(ValueError, match="early-exit:3"):
+        layers_asked(name)
+
+
+@pytest.mark.parametrize("dtype", [torch.float32, torch.bfloat16, torch.float16])
+@pytest.mark.parametrize("dropped", ["attention_mask", "position_ids"])
+def test_a_model_that_ignores_the_tree_is_refused(dropped, dtype):
+    model = make(dtype=dtype)
+    model.direct = None
+    check_tree_reading("target", model)
+    honest = model.model.forward
+    model.model.forward = lambda **arguments: honest(**(arguments | {dropped: None}))
+    with pytest.raises(ValueError, match=r"target \(LlamaForCausalLM\) scores a tree differently"):
+        check_tree_reading("target", model)
+
+
+@pytest.mark.parametrize("dtype", [torch.float32, torch.bfloat16, torch.float16])
+@pytest.mark.parametrize(
+    "config, message",
+    [
+        (transformers.MptConfig(vocab_size=V, d_model=32, n_heads=4, n_layers=2), "scores a tree differently"),
+        (transformers.BloomConfig(vocab_size=V, hidden_size=32, n_head=4, n_layer=2), "cannot read a tree"),
+    ],
+)
+def test_families_that_place_tokens_by_slot_are_refused(config, message, dtype):
+    torch.manual_seed(0)
+    config.initializer_range = 0.3
+    model = transformers.AutoModelForCausalLM.from_config(config, attn_implementation="eager").to(dtype)
+    with pytest.raises(ValueError, match=message):
+        check_tree_reading("target", HuggingFaceModel(model))
+
+
+def test_a_model_that_cannot_take_the_mask_is_refused():
+    model = make()
+    model.direct = None
+
+    def forward(**arguments):
+        if "attention_mask" in arguments:
+            raise RuntimeError("two dimensions\nonly")
+        return type(model.model).forward(model.model, **arguments)
+
+    model.model.forward = forward
+    with pytest.raises(ValueError, match="cannot read a tree under a 4-D attention mask: two dimensions only"):
+        check_tree_reading("draft", model)
+
+
+def test_attention_without_a_tree_mask_is_refused():
+    model = make().model
+    model.config._attn_implementation = "flash_attention_2"
+    with pytest.raises(ValueError, match="got flash_attention_2"):
+        HuggingFaceModel(model)
+
+
+def test_the_longest_text_is_within_the_window_of_attention():
+    assert longest_text("target", FAMILIES["mistral"]) == 64
+    assert longest_text("target", FAMILIES["llama"]) == 128
+    assert longest_text("target", FAMILIES["gpt2"]) == 128
+    mixed = ["full_attention", "sliding_attention", "full_attention"]
+    qwen = dict(num_hidden_layers=3, use_sliding_window=True, sliding_window=40, layer_types=mixed)
+    assert longest_text("target", transformers.Qwen2Config(**qwen)) == 40
+    with pytest.raises(ValueError, match=r"draft has layers of kind linear_attention"):
+        longest_text("draft", transformers.Qwen3NextConfig())

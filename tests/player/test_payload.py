@@ -1,0 +1,109 @@
+"""What the page is sent of a run, as plain data."""
+
+import json
+from dataclasses import replace
+
+import pytest
+
+import specviz
+from specviz.player import payload
+from tests.growing import BUILDERS
+
+CONFIG = specviz.RunConfig(prompt="abc", max_new_tokens=30)
+
+
+@pytest.fixture(scope="module")
+def trace():
+    return specviz.run(specviz.toy_pair(vocab=12), CONFIG)
+
+
+def test_a_step_is_sent_whole(trace):
+    for step in trace.steps:
+        sent = payload.step_payload(step, specviz.VERIFIERS["sequoia"]())
+        n = len(step.parents)
+        assert all(
+            len(sent[name]) == n for name in ("parents", "texts", "q", "p", "plain", "outcome", "accept", "coin", "why")
+        )
+        assert sum(sent["outcome"].count(letter) for letter in "raxup") == n
+        for node in range(n):
+            assert sent["sentences"][sent["why"][node]] == specviz.VERIFIERS["sequoia"]().explain(step, node)
+        assert len(sent["sentences"]) == len(set(sent["sentences"]))
+        assert (sent["last"] is None) == (step.bonus is None)
+    assert (
+        "".join("".join(payload.step_payload(s, specviz.VERIFIERS["sequoia"]())["pieces"]) for s in trace.steps)
+        == trace.text
+    )
+
+
+PAIRS = [
+    (builder, verifier)
+    for builder in specviz.BUILDERS.values()
+    for verifier in specviz.VERIFIERS.values()
+    if specviz.compatible(builder(), verifier(), 0.8).possible
+]
+
+
+@pytest.mark.parametrize(("builder", "verifier"), PAIRS, ids=lambda kind: kind.name)
+def test_every_combination_can_be_shown(builder, verifier):
+    config = replace(CONFIG, builder=builder(), verifier=verifier(), max_new_tokens=12)
+    for step in specviz.speculate(specviz.toy_pair(vocab=12), config):
+        sent = payload.step_payload(step, verifier())
+        assert len(sent["outcome"]) == len(step.parents)
+        assert all(text.endswith((".", "?")) and "None" not in text and "nan" not in text for text in sent["sentences"])
+        json.dumps(sent, allow_nan=False)
+
+
+@pytest.mark.parametrize(
+    ("builder", "verifier", "kinds"),
+    [("sequoia", "sequoia", {"tried", "after"}), ("k-ary", "spectr", {"tried", "after", "facts"}),
+     ("sequoia", "race", {"race"}), ("sequoia", "typical", {"facts"}),
+     ("sequoia", "traversal", {"tried", "after", "facts"}), ("chain", "block", {"after", "facts"}),
+     ("sequoia", "target-match", {"after"})],
+)  # fmt: skip
+def test_what_a_rule_kept_is_sent_by_kind(builder, verifier, kinds):
+    rule = specviz.VERIFIERS[verifier]()
+    config = replace(CONFIG, builder=specviz.BUILDERS[builder](), verifier=rule)
+    seen = set()
+    for step in specviz.speculate(specviz.toy_pair(vocab=12), config):
+        for node, facts in payload.step_payload(step, rule)["detail"].items():
+            seen |= set(facts)
+            kept = step.detail[int(node)]
+            assert facts.get("facts", {}).keys() == kept.facts.keys()
+            if "tried" in facts:
+                assert (
+                    facts["tried"]["texts"] == list(kept.tried.texts)
+                    and step.tokens[int(node)] in facts["tried"]["tokens"]
+                )
+            for name, racers in facts.get("race", {}).items():
+                assert racers["rows"]["times"] == payload.rounded(list(kept.race[name].rows["times"]))
+                assert racers["rows"]["times"] == sorted(racers["rows"]["times"])
+    assert seen == kinds
+
+
+@pytest.mark.parametrize("builder", BUILDERS)
+def test_the_growth_of_a_tree_is_sent(builder):
+    config = replace(CONFIG, builder=specviz.BUILDERS[builder](), verifier=specviz.VERIFIERS["target-match"]())
+    for step in specviz.speculate(specviz.toy_pair(vocab=12), config):
+        sent = payload.growth_payload(step)
+        assert sent.get("keys", [None] * len(step.parents)) == payload.rounded(list(step.keys))
+        if len(step.parents) > 1:
+            for name in ("waiting", "split", "candidates", "length"):
+                assert (name in sent) == (getattr(step.growth, name) is not None)
+
+
+def test_messages_cannot_be_mistaken_for_markup(trace):
+    hostile = "</script><img src=x onerror=alert(1)>${alert(1)}{{alert(1)}}`"
+    text = payload.message("run", [], head=payload.head(CONFIG, hostile, "pair"))
+    assert "<" not in text
+    assert json.loads(text)["head"]["prompt"] == hostile
+
+
+def test_a_message_holds_no_number_that_json_lacks():
+    with pytest.raises(ValueError):
+        payload.message("run", [{"q": [float("nan")]}])
+
+
+def test_decode_rate_leaves_out_the_step_that_reads_the_prompt(trace):
+    slow = replace(trace.steps[0], seconds=replace(trace.steps[0].seconds, target=1000.0))
+    assert payload.decode_rate([slow, *trace.steps[1:]]) == payload.decode_rate(trace.steps)
+    assert payload.decode_rate(trace.steps[:1]) is None

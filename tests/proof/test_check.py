@@ -1,0 +1,167 @@
+"""The exact law of every builder with every rule, and biased rules that must be caught."""
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+import numpy as np
+import pytest
+
+import specviz
+from specviz.distributions import residual
+from specviz.proof.lossless import DEEP, SMALL, error_of, table
+from specviz.protocols import Verifier
+from specviz.verifiers.walk import Walk, ratio
+
+# Six nodes drawn independently take seconds to enumerate; these pairs are left to the slow part.
+HEAVY = {"k-ary", "branching"}
+
+
+def assert_declared_is_found(builder, verifier):
+    for row in table(seeds=(1,), builders=[builder], verifiers=[verifier]):
+        assert row.holds, row
+
+
+@pytest.mark.parametrize("verifier", specviz.VERIFIERS)
+@pytest.mark.parametrize("builder", [name for name in specviz.BUILDERS if name not in HEAVY])
+def test_every_pair_is_what_it_is_declared_to_be(builder, verifier):
+    assert_declared_is_found(builder, verifier)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("verifier", specviz.VERIFIERS)
+@pytest.mark.parametrize("builder", [name for name in specviz.BUILDERS if name in HEAVY])
+def test_every_heavy_pair_is_what_it_is_declared_to_be(builder, verifier):
+    assert_declared_is_found(builder, verifier)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("verifier", specviz.VERIFIERS)
+def test_more_random_pairs(verifier):
+    for row in table(seeds=(0, 5, 6), builders=["chain", "sequoia"], verifiers=[verifier]):
+        assert row.holds, row
+
+
+PAIR = specviz.toy_pair(seed=1, closeness=0.2)
+
+
+def small(name):
+    return specviz.BUILDERS[name](**SMALL[name])
+
+
+@dataclass(frozen=True)
+class Biased(Verifier):
+    """SpecInfer's rule with one mistake of the literature at a time."""
+
+    name: ClassVar[str] = "biased"
+    title: ClassVar[str] = "Biased"
+    laws: ClassVar[tuple[str, ...]] = ("iid",)
+    mistake: str = ""
+
+    def __call__(self, tree, p, rng):
+        walk, node = Walk(tree), 0
+        while children := tree.children[node]:
+            r, q = p[node], tree.draft_rows[node]
+            for child in children:
+                token = tree.tokens[child]
+                if self.mistake == "equal tokens first" and rng.draw(p[node]) == token:
+                    walk.mark(child, True)
+                    break
+                if walk.flip(child, ratio(r[token], q[token]), rng):
+                    break
+                r = residual(q, r) if self.mistake == "residual reversed" else residual(r, q)
+            else:
+                return walk.end(rng.draw(p[node] if self.mistake == "no residual" else r))
+            node = child
+        return walk.end(int(np.argmax(p[node])) if self.mistake == "greedy bonus" else rng.draw(p[node]))
+
+
+@pytest.mark.parametrize("mistake", ["residual reversed", "no residual", "greedy bonus", "equal tokens first"])
+def test_a_biased_rule_is_caught(mistake):
+    assert error_of(small("sequoia"), Biased(mistake), PAIR, law="iid")[0] > 1e-3
+    assert error_of(small("sequoia"), Biased(), PAIR, law="iid")[0] < 1e-12
+
+
+@dataclass(frozen=True)
+class Sharing(specviz.VERIFIERS["target-match"]):
+    """Target match that keeps the first number it drew in the run and starts every later step with it."""
+
+    def __call__(self, tree, p, rng):
+        class Kept:
+            @staticmethod
+            def draw(probs):
+                if not hasattr(rng, "kept"):
+                    rng.kept = rng.draw(probs)
+                    return rng.kept
+                return rng.draw(probs) if p[0] is not probs else rng.kept
+
+        return super().__call__(tree, p, Kept)
+
+
+def test_noise_shared_between_steps_is_caught(monkeypatch):
+    def error():
+        return error_of(small("chain"), Sharing(), PAIR, law="iid")[0]
+
+    assert error() > 1e-3
+    monkeypatch.setattr("specviz.proof.lossless.STEPS", 1)
+    assert error() < 1e-12  # one step alone cannot see it
+
+
+@dataclass(frozen=True)
+class Dropping(type(small("chain"))):
+    """A chain that drops its last token where the draft found it unlikely: it looks at the token it then removes."""
+
+    def __call__(self, draft, rng, law, room, notes):
+        tree = super().__call__(draft, rng, law, room, notes)
+        last = len(tree) - 1
+        if last and tree.draft_rows[tree.parents[last]][tree.tokens[last]] < 0.3:
+            for column in (tree.parents, tree.tokens, tree.depths, tree.keys):
+                column.pop()
+        return tree
+
+
+def test_a_builder_that_drops_what_it_has_seen_is_caught():
+    rule = specviz.VERIFIERS["speculative-sampling"]()
+    assert error_of(Dropping(depth=2), rule, PAIR, law="iid")[0] > 1e-3
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("verifier", specviz.VERIFIERS)
+@pytest.mark.parametrize("builder", ["chain", "heuristic", "svip", "prompt-lookup", "dyspec", "eagle2"])
+def test_two_steps_with_trees_of_two_levels_each(builder, verifier):
+    for row in table(seeds=(1,), builders=[builder], verifiers=[verifier], tokens=DEEP):
+        assert row.holds, row
+
+
+@pytest.mark.parametrize("name", [name for name in specviz.BUILDERS if name != "batch"])
+def test_the_trees_that_are_enumerated_have_two_levels(name):
+    rule = specviz.VERIFIERS["target-match"]()
+    config = specviz.RunConfig("abab", small(name), rule, 1.0, max_new_tokens=12)
+    first = [next(specviz.speculate(PAIR, specviz.RunConfig(**vars(config) | {"seed": seed}))) for seed in range(8)]
+    assert max(max(specviz.tree.Topology(step.parents).depth) for step in first) == 2
+
+
+@dataclass(frozen=True)
+class Undefined(specviz.VERIFIERS["target-match"]):
+    """A rule that asks for a coin of no probability and writes what it likes."""
+
+    def __call__(self, tree, p, rng):
+        rng.flip(float("nan"))
+        return super().__call__(tree, p, rng)
+
+
+def test_a_coin_of_no_probability_is_caught():
+    with pytest.raises(ValueError, match="probability nan"):
+        error_of(small("chain"), Undefined(), PAIR, law="iid")
+
+
+def test_a_keyed_rule_that_writes_another_text_is_declared_wrongly(monkeypatch):
+    race = specviz.VERIFIERS["race"]
+    honest = race.__call__
+
+    def other(self, tree, p, rng):
+        verdict = honest(self, tree, p, rng)
+        return type(verdict)(**vars(verdict) | {"bonus": (verdict.bonus + 1) % len(p[0])})
+
+    monkeypatch.setattr(race, "__call__", other)
+    (row,) = [row for row in table(builders=["chain"], verifiers=["race"]) if row.law == "race"]
+    assert not row.holds and "is not" in row.difference

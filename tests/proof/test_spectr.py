@@ -1,0 +1,49 @@
+"""SpecTr's division factor at every size, against a plain bisection of its definition and against what is written."""
+
+import numpy as np
+import pytest
+
+from specviz.distributions import total_variation
+from specviz.proof.rows import KINDS, rows_of_kind
+from specviz.theory.node import spectr_acceptance
+from specviz.verifiers.spectr import division_factor, leftover
+
+SIZES = [(2, 2), (3, 256), (30, 60), (100, 48), (1000, 128), (32_000, 4), (32_000, 256)]
+
+
+def accepted(p, q, k, rho):
+    return 1 - (1 - min(1.0, np.minimum(q, p / rho).sum())) ** k
+
+
+def plain_bisection(p, q, k):
+    """The smallest rho in [1, k] with 1 - (1 - beta)^k <= rho beta, up to the rounding of these sums."""
+    low, high = 1.0, float(k)
+    for _ in range(60):
+        rho = (low + high) / 2
+        beta = np.minimum(q, p / rho).sum()
+        low, high = (low, rho) if 1 - (1 - beta) ** k <= rho * beta + 1e-13 else (rho, high)
+    return high
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize(("V", "k"), SIZES)
+def test_rho_is_that_of_a_plain_bisection_and_what_is_written_is_the_target(kind, V, k):
+    for seed in range(1 if V > 1000 else 12):
+        p, q = rows_of_kind(kind, V, seed)
+        rho = division_factor(p, q, k)
+        best = accepted(p, q, k, plain_bisection(p, q, k))
+        assert accepted(p, q, k, rho) == pytest.approx(best, abs=1e-11)
+        assert spectr_acceptance(p, q, k).sum() == pytest.approx(best, abs=1e-11)
+        left, beta = leftover(p, q, k, rho)
+        rounds = best / beta if beta else 0.0  # 1 + (1 - beta) + ... + (1 - beta)^(k - 1)
+        written = np.minimum(q, p / rho) * rounds + (1 - best) * left / left.sum()
+        assert total_variation(written, p) < 1e-11
+
+
+def test_a_node_of_sixty_children_whose_equation_is_flat():
+    """Near rho* both sides of the equation round to 1, so a search that compares them can end anywhere."""
+    p, q, k = 0.95 ** np.arange(30.0), np.full(30, 1 / 30), 60
+    p /= p.sum()
+    rho = division_factor(p, q, k)
+    assert rho == pytest.approx((p / q).max(), rel=1e-9)  # no token lacks anything, so hardly one is refused
+    assert accepted(p, q, k, rho) == pytest.approx(1.0, abs=1e-12)

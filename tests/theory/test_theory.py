@@ -1,0 +1,284 @@
+"""Closed forms and bounds against each other, against enumeration of the rules, and against a linear programme."""
+
+import math
+from itertools import product
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from scipy.optimize import linprog
+
+import specviz
+from specviz.builders.sequoia import best_tree
+from specviz.distributions import Rows, entropy, normalise, total_variation
+from specviz.laws import draw_children
+from specviz.theory import bounds
+from specviz.theory import node as node_theory
+from specviz.theory.enumerate import law
+from specviz.tree import TokenTree
+
+
+@st.composite
+def rows(draw, low=2, high=6, count=2):
+    """Rows over one vocabulary, some with zeros."""
+    size = draw(st.integers(low, high))
+    weights = st.lists(st.sampled_from([0.0, 0.1, 0.5, 1.0, 2.0, 3.7, 9.0]), min_size=size, max_size=size)
+    return [normalise(np.array(draw(weights.filter(any)))) for _ in range(count)]
+
+
+P, Q = np.array([0.5, 0.3, 0.2]), np.array([0.2, 0.2, 0.6])
+
+
+# One draft.
+
+
+@given(rows())
+def test_race_acceptance_is_the_double_sum_and_lies_between_its_bounds(pair):
+    p, q = pair
+    direct = sum(
+        1 / sum(max(p[y] / p[x], q[y] / q[x]) for y in range(len(p))) for x in range(len(p)) if p[x] > 0 and q[x] > 0
+    )
+    found = bounds.race_acceptance(p, q)
+    assert found == pytest.approx(direct)
+    assert bounds.harmonic_bound(p, q) <= found + 1e-12
+    assert bounds.coupling_bound(p, q) <= found + 1e-12
+    assert found <= 1 - total_variation(p, q) + 1e-12
+
+
+def test_race_acceptance_is_what_races_do():
+    noise = np.random.default_rng(0).exponential(size=(200_000, 3))
+    same = ((noise / P).argmin(axis=1) == (noise / Q).argmin(axis=1)).mean()
+    assert bounds.race_acceptance(P, Q) == pytest.approx(same, abs=0.005)
+    assert bounds.race_acceptance(P, P) == pytest.approx(1)
+    assert bounds.harmonic_bound(P, P) == pytest.approx(0.5)  # lemma 3.1 says one half even of equal models
+
+
+@given(rows())
+def test_svip_bounds_are_below_the_acceptance(pair):
+    p, q = pair
+    acceptance, kl = 1 - total_variation(p, q), bounds.kl_divergence(q, p)
+    assert kl >= 0
+    if math.isfinite(kl):
+        assert bounds.pinsker_bound(kl) <= acceptance + 1e-9
+        assert 0 <= bounds.bretagnolle_huber_bound(kl) <= acceptance + 1e-9
+        ratio = bounds.cross_entropy(q, p) / entropy(q) if entropy(q) > 0 else 1.0
+        # With this very pair's c = (H(q, p) / H(q) - 1) / 2 the estimate is Pinsker's bound.
+        assert bounds.entropy_estimate(entropy(q), max(0.0, (ratio - 1) / 2)) == pytest.approx(
+            bounds.pinsker_bound(kl) if entropy(q) > 0 else 1.0, abs=1e-6
+        )
+    else:
+        assert bounds.bretagnolle_huber_bound(kl) == 0
+
+
+def test_kl_by_hand():
+    p, q = np.array([0.25, 0.75]), np.array([0.5, 0.5])
+    assert bounds.kl_divergence(q, p) == pytest.approx(0.5 * math.log(2) + 0.5 * math.log(2 / 3))
+    assert bounds.kl_divergence(np.array([1.0, 0.0]), np.array([0.0, 1.0])) == math.inf
+
+
+# Chains.
+
+
+def test_chain_tokens_and_speedup_by_hand():
+    assert bounds.chain_tokens(0.8, 4) == pytest.approx(1 + 0.8 + 0.64 + 0.512 + 0.4096)
+    assert bounds.chain_tokens(1.0, 4) == 5 and bounds.chain_tokens(0.0, 4) == 1
+    assert bounds.chain_speedup(0.8, 4, 0.05) == pytest.approx(3.3616 / 1.2)
+    assert bounds.best_chain(0.8, 0.05) == max(range(65), key=lambda n: bounds.chain_tokens(0.8, n) / (1 + 0.05 * n))
+    assert bounds.best_chain(0.1, 0.5) == 0  # a dear draft that is seldom right does not pay
+
+
+def test_chain_tokens_is_the_best_tree_of_one_child():
+    for length in (1, 3, 9):
+        assert bounds.chain_tokens(0.6, length) == pytest.approx(best_tree((0.6,), length + 1, length, 1)[1])
+
+
+def test_plateaus_are_approached_from_below():
+    vector = (0.6, 0.2, 0.1)
+    ends = bounds.plateaus(vector, 2)
+    assert ends["chain"] == pytest.approx(2.5)
+    assert ends["k-sequences"] == pytest.approx(1 + 0.8 * 2.5)
+    assert ends["k-ary"] == pytest.approx(5.0)
+    assert ends["batch"] == pytest.approx(1.9)
+    from specviz.acceptance import expected_tokens
+
+    for name, builder in {
+        "chain": specviz.BUILDERS["chain"](depth=64),
+        "k-sequences": specviz.BUILDERS["k-sequences"](width=2, depth=64),
+        "batch": specviz.BUILDERS["batch"](width=3),
+    }.items():
+        assert expected_tokens(builder.shape, vector) == pytest.approx(ends[name], abs=1e-6)
+    partial = [expected_tokens(specviz.BUILDERS["k-ary"](width=2, depth=d).shape, vector) for d in (2, 4, 8)]
+    assert partial == pytest.approx([5 * (1 - 0.8 ** (d + 1)) for d in (2, 4, 8)])
+    assert bounds.plateaus((0.6, 0.4), 2)["k-ary"] == math.inf
+
+
+# Trees.
+
+
+@given(st.lists(st.floats(0.01, 1), min_size=2, max_size=8), st.integers(1, 60))
+@settings(max_examples=60, deadline=None)
+def test_no_tree_passes_the_bounds(weights, drafted):
+    vector = tuple(sorted((np.array(weights) / sum(weights)).tolist(), reverse=True))
+    shape, tokens = best_tree(vector, drafted + 1, drafted, len(vector))
+    used = int(shape.rank.max()) + 1
+    plain, tight = bounds.tunstall_bound(vector, drafted), bounds.leaf_bound(vector, drafted)
+    assert tokens <= tight * (1 + 1e-9) and tight <= plain * (1 + 1e-9)
+    lemma = bounds.tail_bound(vector, drafted, used)
+    assert tokens <= lemma * (1 + 1e-9)
+
+
+def test_tail_bound_is_the_minimum_over_m_and_helps_small_trees():
+    vector, drafted, used = (0.7, 0.1, *[0.2 / 4000] * 4000), 3, 2
+    rest = 1 - sum(vector[:used])
+    head = -sum(x * math.log(x) for x in vector[:used])
+    every = [
+        (math.log(used + m) + math.log(drafted + 1)) / (head - rest * math.log(rest / m)) for m in range(1, 20_000)
+    ]
+    assert bounds.tail_bound(vector, drafted, used) == pytest.approx(min(every))
+    assert bounds.tail_bound(vector, drafted, used) < bounds.tunstall_bound(vector, drafted)
+    # a vector that is all used leaves no tail to spread
+    assert bounds.tail_bound((0.6, 0.4), 5, 2) == pytest.approx(bounds.tunstall_bound((0.6, 0.4), 5))
+    assert bounds.tail_bound((1.0,), 5, 1) == math.inf
+
+
+def test_a_power_law_is_recovered():
+    widths = [1, 2, 4, 8]
+    assert bounds.fit_power_law(widths, [0.5 * k**-0.7 for k in widths]) == pytest.approx((0.5, 0.7))
+    assert bounds.fit_power_law(widths, [0.5, 0.0, 0.25, 0.0]) == pytest.approx((0.5, 0.5))
+    assert all(map(math.isnan, bounds.fit_power_law(widths, [0.5, 0, 0, 0])))
+
+
+# One node.
+
+
+def by_enumeration(name, law_name, p, q, k):
+    """The exact chance of each child under the rule itself, every draw and every coin tried."""
+    rule = specviz.VERIFIERS[name]()
+
+    class Star(Rows):
+        def __init__(self):
+            pass
+
+        def __getitem__(self, node):
+            return p
+
+    def program(rng):
+        tree = TokenTree(0, law=law_name)
+        tree.draft_rows[0] = q
+        for token in draw_children(q, k, law_name, rng, 1):
+            tree.add(0, token)
+        path = rule(tree, Star(), rng).path
+        return path[0] if path else 0
+
+    found = law(program)
+    return [found.get(child, 0.0) for child in range(1, k + 1)]
+
+
+FORMS = {
+    "specinfer": ("iid", node_theory.specinfer_acceptance),
+    "spectr": ("iid", node_theory.spectr_acceptance),
+    "sequoia": ("distinct", node_theory.sequoia_acceptance),
+    "dyspec": ("distinct", lambda p, q, k: node_theory.sequoia_acceptance(p, q, k, fallback=False)),
+    "traversal": ("distinct", node_theory.sequoia_acceptance),
+    "target-match": ("top", node_theory.target_match_acceptance),
+}
+PAIRS = [
+    (P, Q),
+    (np.array([0.1, 0.2, 0.3, 0.4]), np.array([0.4, 0.3, 0.2, 0.1])),
+    (np.array([0.0, 0.5, 0.5, 0.0]), np.array([0.9, 0.1, 0.0, 0.0])),
+    (np.array([0.6, 0.4, 0.0]), np.array([0.6, 0.4, 0.0])),
+]
+
+
+@pytest.mark.parametrize("name", FORMS)
+@pytest.mark.parametrize("pair", range(len(PAIRS)))
+def test_closed_forms_are_what_the_rules_do(name, pair):
+    law_name, form = FORMS[name]
+    p, q = PAIRS[pair]
+    for k in (1, 2, 3):
+        assert form(p, q, k) == pytest.approx(by_enumeration(name, law_name, p, q, k), abs=1e-12)
+
+
+@given(rows())
+@settings(deadline=None)
+def test_one_child_is_accepted_with_one_minus_total_variation(pair):
+    p, q = pair
+    for form in (node_theory.specinfer_acceptance, node_theory.spectr_acceptance, node_theory.sequoia_acceptance):
+        assert form(p, q, 1)[0] == pytest.approx(1 - total_variation(p, q))
+
+
+@given(rows(high=4))
+@settings(deadline=None)
+def test_as_many_children_as_tokens_cover_everything(pair):
+    p, q = pair
+    assert node_theory.sequoia_acceptance(p, q, len(p)).sum() == pytest.approx(1)  # Sequoia, theorem 3.7
+
+
+@given(rows(high=4), st.integers(1, 3))
+@settings(max_examples=40, deadline=None)
+def test_the_mean_over_draws_is_the_exact_refusal(pair, k):
+    p, q = pair
+    k = min(k, len(p))
+    mean = np.zeros(k)
+
+    def program(rng):
+        return tuple(draw_children(q, k, "distinct", rng, 1))
+
+    for tokens, share in law(program).items():
+        mean += share * node_theory.sequoia_refusals(p, q, tokens)
+    assert mean == pytest.approx(1 - np.cumsum(node_theory.sequoia_acceptance(p, q, k)), abs=1e-12)
+
+
+def best_by_programme(p, law_of_sets):
+    """The largest chance that the output, with law p, is among the children, as a linear programme."""
+    sets = list(law_of_sets)
+    cells = [(s, x) for s in range(len(sets)) for x in range(len(p))]
+    gain = [-float(x in sets[s]) for s, x in cells]
+    equal = [[float(cell[0] == s) for cell in cells] for s in range(len(sets))]
+    equal += [[float(cell[1] == x) for cell in cells] for x in range(len(p))]
+    return -linprog(gain, A_eq=equal, b_eq=[*law_of_sets.values(), *p], bounds=(0, None)).fun
+
+
+def iid_sets(q, k):
+    sets = {}
+    for tokens in product(range(len(q)), repeat=k):
+        share = math.prod(q[token] for token in tokens)
+        if share > 0:
+            sets[frozenset(tokens)] = sets.get(frozenset(tokens), 0.0) + share
+    return sets
+
+
+@given(rows(high=4), st.integers(1, 3))
+@settings(max_examples=40, deadline=None)
+def test_the_transport_ceiling_is_the_linear_programme_and_no_rule_passes_it(pair, k):
+    p, q = pair
+    ceiling = node_theory.transport_acceptance(p, q, k)[0]
+    assert ceiling == pytest.approx(best_by_programme(p, iid_sets(q, k)), abs=1e-9)
+    assert ceiling == pytest.approx(node_theory.transport_acceptance_of(p, iid_sets(q, k)), abs=1e-9)
+    for form in (node_theory.specinfer_acceptance, node_theory.spectr_acceptance):
+        assert form(p, q, k).sum() <= ceiling + 1e-9
+    assert node_theory.spectr_acceptance(p, q, k).sum() >= (1 - 1 / math.e) * ceiling - 1e-9
+
+
+@given(rows(high=4), st.integers(1, 3))
+@settings(max_examples=30, deadline=None)
+def test_the_ceiling_of_distinct_children(pair, k):
+    p, q = pair
+    k = min(k, len(p))
+    sets = node_theory.distinct_sets(q, k)
+    assert sum(sets.values()) == pytest.approx(1)
+    ceiling = node_theory.transport_acceptance_of(p, sets)
+    assert ceiling == pytest.approx(best_by_programme(p, sets), abs=1e-9)
+    assert node_theory.sequoia_acceptance(p, q, k).sum() <= ceiling + 1e-9
+    if k == 1:
+        assert ceiling == pytest.approx(1 - total_variation(p, q))
+
+
+def test_the_ceiling_rises_with_k_and_is_the_mass_of_a_fixed_set():
+    values = node_theory.transport_acceptance(P, Q, [1, 2, 4, 8, 200])
+    assert values[0] == pytest.approx(1 - total_variation(P, Q))
+    assert (np.diff(values) >= 0).all() and values[1] > values[0] and values[-1] == pytest.approx(1)
+    fixed = {frozenset({0, 2}): 1.0}
+    assert node_theory.transport_acceptance_of(P, fixed) == pytest.approx(0.7)
+    assert node_theory.target_match_acceptance(P, Q, 2).sum() == pytest.approx(P[2] + P[0])

@@ -1,0 +1,194 @@
+"""Heads and a layer for a tiny target: trained, stored, loaded, and drafting in runs that write the target's text."""
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+import torch
+from safetensors.torch import save_file
+
+import specviz
+from specviz.config import Choice
+from specviz.drafters.reading import Reading
+from specviz.drafting import open_drafter
+from specviz.models.eagle import EagleLayer, layer_config
+from specviz.models.heads import MedusaHeads
+from specviz.models.pair import HuggingFacePair
+from specviz.passes.session import HuggingFaceModel
+from specviz.training import drafters
+from specviz.training.distil import new_model
+from specviz.training.drafters import heads_loss, layer_loss, right
+from specviz.training.train import train_drafter
+from specviz.tree import TokenTree
+
+pytestmark = pytest.mark.adapter
+V = 60
+
+
+class Letters:
+    """A tokenizer: every character is a token."""
+
+    def encode(self, text):
+        return [ord(letter) % V for letter in text]
+
+    def decode(self, tokens):
+        return "".join(map(self.piece, tokens))
+
+    def piece(self, token):
+        return chr(33 + token)
+
+    def stream(self, context):
+        return self.piece
+
+
+@pytest.fixture(autouse=True, scope="module")
+def one_thread():
+    before = torch.get_num_threads()
+    torch.set_num_threads(1)
+    yield
+    torch.set_num_threads(before)
+
+
+@pytest.fixture(scope="module")
+def place(tmp_path_factory, one_thread):
+    """A folder with a target that knows a little text by heart, and samples of it."""
+    folder = tmp_path_factory.mktemp("pair")
+    torch.manual_seed(0)
+    target = new_model(V, 128, hidden=32, layers=2, heads=2, mlp=64)
+    text = torch.randint(1, V, (24,)).repeat(8)[None]
+    optimizer = torch.optim.AdamW(target.parameters(), lr=5e-3)
+    for _ in range(60):
+        loss = target(text[:, :96], labels=text[:, :96]).loss
+        loss.backward()
+        optimizer.step()
+        optimizer.zero_grad()
+    target.save_pretrained(folder / "target")
+    samples = folder / "checkpoint" / "samples"
+    samples.mkdir(parents=True)
+    rows = torch.stack([text[0, start : start + 48] for start in range(0, 96, 3)])
+    with torch.no_grad():
+        states = target.base_model(rows).last_hidden_state
+    for number in range(2):
+        shard = {"tokens": rows.int(), "states": states.bfloat16(), "temperatures": torch.ones(len(rows))}
+        save_file(shard, samples / f"{number:05d}.safetensors", {"seconds": "1"})
+    return folder
+
+
+@pytest.fixture(scope="module")
+def pair(place):
+    from transformers import AutoModelForCausalLM
+
+    clock = iter(range(10**6)).__next__
+    drafters.BATCH = dict.fromkeys(drafters.BATCH, 144)
+    for kind in ("medusa", "eagle"):
+        said = train_drafter(kind, place / "target", 240 / 60, device="cpu", clock=lambda: float(clock()))
+        assert kind in said and (place / kind / "model.safetensors").is_file()
+    model = AutoModelForCausalLM.from_pretrained(place / "target", dtype=torch.float32)
+    target = HuggingFaceModel(model)
+    return HuggingFacePair(target, None, Letters(), 128, frozenset(), {"name": "tiny"}, place)
+
+
+def prompt(place):
+    from safetensors.torch import load_file
+
+    return load_file(place / "checkpoint" / "samples" / "00000.safetensors")["tokens"][0, :20].tolist()
+
+
+def test_heads_begin_as_the_target_and_learn_to_look_ahead(place):
+    from transformers import AutoModelForCausalLM
+
+    from specviz.training.samples import random_rows, shards
+
+    teacher = AutoModelForCausalLM.from_pretrained(place / "target", dtype=torch.float32)
+    path = shards(place / "checkpoint" / "samples")[0]
+    heads = MedusaHeads(3, 32)
+    rows = random_rows([path], np.random.default_rng(0), 200)
+    states = rows["states"].float()
+    torch.testing.assert_close(heads(states[0])[2], states[0])
+    before, loss = right("medusa", heads, teacher, path), None
+    optimizer = torch.optim.AdamW(heads.parameters(), lr=3e-2)
+    for _ in range(60):
+        loss = heads_loss(heads, teacher, rows, torch.Generator().manual_seed(0))
+        loss.backward()
+        optimizer.step()
+        optimizer.zero_grad()
+    assert all(b > a + 0.2 for a, b in zip(before, right("medusa", heads, teacher, path), strict=True))
+
+
+def test_a_layer_learns_the_next_feature(place):
+    from transformers import AutoModelForCausalLM
+
+    from specviz.training.samples import random_rows, shards
+
+    teacher = AutoModelForCausalLM.from_pretrained(place / "target", dtype=torch.float32)
+    path = shards(place / "checkpoint" / "samples")[0]
+    layer, losses = EagleLayer(layer_config(teacher)), []
+    rows = random_rows([path], np.random.default_rng(0), 200)
+    optimizer = torch.optim.AdamW(layer.parameters(), lr=3e-3)
+    for step in range(40):
+        loss = layer_loss(layer, teacher, rows, torch.Generator().manual_seed(0), step / 40)
+        loss.backward()
+        optimizer.step()
+        optimizer.zero_grad()
+        losses.append(loss.item())
+    assert losses[-1] < 0.6 * losses[0]
+
+
+@pytest.mark.parametrize("drafter", ["medusa", "eagle"])
+@pytest.mark.parametrize("builder", ["chain", "k-ary", "dyspec", "eagle2"])
+def test_the_greedy_text_is_the_targets(pair, place, drafter, builder):
+    rule = specviz.VERIFIERS["exact-match"]()
+    config = specviz.RunConfig(prompt(place), Choice(builder), rule, 0.0, max_new_tokens=40, drafter=Choice(drafter))
+    trace = specviz.run(pair, config)
+    plain = specviz.autoregress(pair, config)
+    assert trace.tokens == plain.tokens
+    assert trace.tokens_per_pass > 1.3  # they learnt something
+    assert drafter != "medusa" or all(step.draft_passes == 0 for step in trace.steps)
+
+
+def test_rows_of_eagle_are_those_of_a_fresh_pass(pair, place):
+    """Along a run its cache and the features it was handed are those of a session that begins there."""
+    text = prompt(place)
+    target, draft = pair.open(text)
+    drafting = open_drafter(Choice("eagle"), pair, target, draft, text)
+    from specviz.distributions import Rows, Sampling
+    from specviz.protocols import Seen
+
+    context = list(text)
+    for turn in range(3):
+        tree = TokenTree(context[-1], start=len(context) - 1)
+        first, second, third = (tree.add(parent, 5 + turn + parent) for parent in (0, 1, 0))
+        drafting.expand(tree, [0], Sampling())
+        rows = drafting.expand(tree, [first, third], Sampling())
+        (deep,) = drafting.expand(tree, [second], Sampling())
+        fresh_target, fresh_draft = pair.open(context)
+        fresh = open_drafter(Choice("eagle"), pair, fresh_target, fresh_draft, context)
+        other = fresh.expand(tree, [first, third, second], Sampling())
+        np.testing.assert_allclose([*rows, deep], other, atol=2e-5)
+        assert isinstance(drafting, Reading)
+        logits = target.forward(tree, range(len(tree)))
+        path, emitted = (first, second), [tree.tokens[first], tree.tokens[second], 7]
+        seen = Seen((0, *path), Rows(logits, Sampling()), target.features((0, *path)))
+        whole = pair.target.open([*context, *emitted]).watch()
+        torch.testing.assert_close(seen.features, whole[-3:], atol=2e-5, rtol=1e-4)
+        target.commit(tree, path, emitted)
+        drafting.commit(tree, path, emitted, seen)
+        context += emitted
+
+
+def test_what_was_not_trained_is_refused_in_a_sentence(pair, place, tmp_path):
+    other = HuggingFacePair(pair.target, None, Letters(), 128, frozenset(), {"name": "tiny"}, tmp_path)
+    for kind in ("medusa", "eagle"):
+        with pytest.raises(ValueError, match=f"train --drafter {kind}"):
+            specviz.run(other, specviz.RunConfig([1, 2, 3], drafter=Choice(kind)))
+    with pytest.raises(ValueError, match="there is no"):
+        train_drafter("medusa", place / "target", 1, samples=tmp_path / "none")
+    with pytest.raises(ValueError, match="medusa or eagle"):
+        train_drafter("oracle", place / "target", 1)
+
+
+def test_a_text_of_one_token_is_drafted_for(pair, place: Path):
+    for kind in ("medusa", "eagle"):
+        rule = specviz.VERIFIERS["exact-match"]()
+        config = specviz.RunConfig([7], Choice("chain"), rule, 0.0, max_new_tokens=6, drafter=Choice(kind))
+        assert specviz.run(pair, config).tokens == specviz.autoregress(pair, config).tokens

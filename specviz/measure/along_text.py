@@ -12,72 +12,23 @@ p = target, q = draft.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 
 import numpy as np
 
 from ..config import RunConfig
-from ..distributions import residual
-from ..laws import draw_children, most_probable, without
 from ..protocols import Pair, Verifier
-from ..randomness import Randomness, Seeded
+from ..randomness import Seeded
+from ..theory.forms import FORMS, Shares, match_shares
 from ..tree import Topology
 from .by_text import ratio_of_sums
 from .on_text import Progress, rows_on_text
 
-Shares = Callable[[np.ndarray, np.ndarray, int, int, Randomness], np.ndarray]
-
-
-def match_shares(p: np.ndarray, q: np.ndarray, token: int, k: int, rng: Randomness) -> np.ndarray:
-    """Rules that keep the target's own token, and every rule at temperature 0: which of the draft's best it is."""
-    return (np.array(_padded(most_probable(q, k), k)) == token).astype(float)
-
-
-def iid_shares(p: np.ndarray, q: np.ndarray, token: int, k: int, rng: Randomness) -> np.ndarray:
-    """SpecInfer, and with one child speculative sampling; exact."""
-    shares, reached, r = np.zeros(k), 1.0, p
-    for child in range(k):
-        shares[child] = reached * min(r[token], q[token]) / p[token]
-        reached *= max(0.0, 1 - float(np.minimum(r, q).sum()))
-        r = residual(r, q)
-    return shares
-
-
-def distinct_shares(
-    p: np.ndarray, q: np.ndarray, token: int, k: int, rng: Randomness, fallback: bool = True
-) -> np.ndarray:
-    """Sequoia, and without the fallback DySpec: exact for each child given the ones before it, which are drawn."""
-    shares, reached, r, d, drawn = np.zeros(k), 1.0, p, q, []
-    for child, other in enumerate(draw_children(q, k, "distinct", rng, 0)):
-        if not fallback and q[other] == 0:
-            break
-        shares[child] = reached * min(r[token], d[token]) / p[token]
-        reached *= max(0.0, 1 - float(r[other] / d[other]))
-        if reached == 0:
-            break
-        drawn.append(other)
-        r, d = residual(r, d), without(d, drawn)
-    return shares
-
-
-def naive_shares(p: np.ndarray, q: np.ndarray, token: int, k: int, rng: Randomness) -> np.ndarray:
-    """Naive sampling: the first of k independent draws that is the target's own token; exact."""
-    return float(q[token]) * (1 - float(q[token])) ** np.arange(k)
-
-
-SHARES: dict[str, Shares] = {
-    "sequoia": distinct_shares,
-    "dyspec": lambda *node: distinct_shares(*node, fallback=False),
-    "specinfer": iid_shares,
-    "speculative-sampling": iid_shares,
-    "target-match": match_shares,
-    "naive": naive_shares,
-}
-
 
 def shares_of(verifier: Verifier, temperature: float) -> Shares | None:
     """How a rule's shares are found; None where they have no closed form, as its decisions look at whole paths."""
-    return match_shares if temperature == 0 else SHARES.get(verifier.name)
+    forms = FORMS.get(verifier.name)
+    return match_shares if temperature == 0 else forms and forms.shares
 
 
 def path_shares(
@@ -154,7 +105,3 @@ def _ends(shape: Topology, shares: np.ndarray) -> np.ndarray:
             ends[depth - 1] -= reach[node]
         ends[depth] += reach[node]
     return ends
-
-
-def _padded(tokens: Sequence[int], k: int) -> list[int]:
-    return [*tokens, *[-1] * (k - len(tokens))]

@@ -1,7 +1,7 @@
 """One node of many: every rule on the same rows of a text, and how the draft's doubt goes with acceptance.
 
-Unlike `measure`, which puts one rule through its own code, the curves here come from each rule's closed form
-(`node_theory`), so that all rules and all widths take one pass over the text. p = target, q = draft.
+Unlike `on_text`, which puts one rule through its own code, the curves here come from each rule's closed form
+(`FORMS`), so that all rules and all widths take one pass over the text. p = target, q = draft.
 """
 
 from __future__ import annotations
@@ -16,24 +16,16 @@ import numpy as np
 
 from ..config import RunConfig
 from ..distributions import entropy
-from ..laws import draw_children
 from ..protocols import Pair
 from ..randomness import Randomness, Seeded
 from ..theory.bounds import cross_entropy
-from ..theory.node import (
-    naive_acceptance,
-    sequoia_refusals,
-    specinfer_acceptance,
-    target_match_acceptance,
-    transport_acceptance,
-)
-from ..verifiers.spectr import division_factor, leftover
-from ..verifiers.typical import Typical
+from ..theory.forms import FORMS, NodeOnText
+from ..theory.node import transport_acceptance
+from ..verifiers import VERIFIERS
 from .by_text import share_interval
 from .on_text import Progress, rows_on_text
 
 WIDTHS = (1, 2, 3, 4, 6, 8, 12, 16, 24, 32)
-EXACT, DRAWN, COUNTED = "exact", "expected over coins, children drawn", "counted"
 
 
 @dataclass(frozen=True)
@@ -80,11 +72,11 @@ def rejection_rates(
         ValueError: if no text has two tokens, or the pair has no draft.
     """
     widths = tuple(width for width in widths if width <= pair.vocab_size)
-    parts, node = [], _greedy_node if config.temperature == 0 else _node
+    parts, greedy = [], config.temperature == 0
     for done, text in enumerate(texts, 1):
         rng = Seeded(config.seed + done - 1)  # noise is keyed by position, so texts with one seed would share it
         rows = rows_on_text(pair, text, config.target_sampling, config.draft_sampling)
-        if found := [node(p, q, widths, rng, start + 1) for start, p, q in rows]:
+        if found := [_node(p, q, widths, rng, start + 1, greedy) for start, p, q in rows]:
             parts.append(_rates(found, widths, config))
         progress(done, len(texts))
     if not parts:
@@ -99,7 +91,7 @@ def _rates(found: Sequence[dict[str, Sequence[float]]], widths: tuple[int, ...],
         accepted = np.mean([rows[rule] for rows in found], axis=0)
         rates[rule] = tuple(None if np.isnan(share) else min(1.0, max(0.0, 1 - float(share))) for share in accepted)
     floors = {name.removeprefix("floor "): rates.pop(name) for name in list(rates) if name.startswith("floor ")}
-    methods, none = {rule: METHODS.get(rule, EXACT) for rule in rates}, {rule: (None,) * len(widths) for rule in rates}
+    methods, none = {rule: FORMS[rule].method for rule in rates}, {rule: (None,) * len(widths) for rule in rates}
     return RejectionRates(
         widths, rates, none, none, floors, methods, len(found), config.temperature, config.draft_temperature
     )  # fmt: skip
@@ -131,62 +123,21 @@ def rates_together(parts: Sequence[RejectionRates]) -> RejectionRates:
     return replace(parts[0], rates=means("rates"), low=low, high=high, floors=means("floors"), positions=sum(counts))
 
 
-METHODS = {"sequoia": DRAWN, "dyspec": DRAWN, "traversal": DRAWN, "race": COUNTED}
-
-
 def _node(
-    p: np.ndarray, q: np.ndarray, widths: Sequence[int], rng: Randomness, position: int
+    p: np.ndarray, q: np.ndarray, widths: Sequence[int], rng: Randomness, position: int, greedy: bool
 ) -> dict[str, Sequence[float]]:
-    """The acceptance of every rule at one node for every width; nan where a rule takes no such width."""
-    most, at = widths[-1], np.array(widths) - 1
-    tokens = draw_children(q, most, "distinct", rng, position)
-    distinct = 1 - sequoia_refusals(p, q, tokens)[at]
-    spent = int((q > 0).sum()) < most
-    without_fallback = 1 - sequoia_refusals(p, q, tokens, fallback=False)[at] if spent else distinct
-    top = np.cumsum(target_match_acceptance(p, q, most))[at]
-    chain = np.where(np.array(widths) == 1, float(np.minimum(p, q).sum()), np.nan)
-    return {
-        "sequoia": distinct,
-        "dyspec": without_fallback,
-        "traversal": distinct,  # on children of one node it is Sequoia's rule
-        "specinfer": np.cumsum(specinfer_acceptance(p, q, most))[at],
-        "spectr": [_spectr(p, q, width) for width in widths],
-        "target-match": top,
-        "naive": np.cumsum(naive_acceptance(p, q, most))[at],
-        "race": (np.array(widths) > _race_rank(p, q, rng.noise(position, len(p)))).astype(float),
-        "typical": (_typical_rank(p, q, most) < np.array(widths)).astype(float),
-        "speculative-sampling": chain,
-        "block": chain,
-        "floor iid": transport_acceptance(p, q, widths),
-        "floor top": top,
+    """The acceptance of every rule at one node for every width, nan where a rule takes no such width; and the floors.
+
+    At temperature 0 (`greedy`) every rule looks for the one token among the draft's most probable ones.
+    """
+    node = NodeOnText(p, q, widths, rng, position)
+    accepted = {
+        rule: forms.at_widths(node)
+        for rule, forms in FORMS.items()
+        if forms.at_widths and VERIFIERS[rule].greedy_only == greedy
     }
-
-
-def _greedy_node(
-    p: np.ndarray, q: np.ndarray, widths: Sequence[int], rng: Randomness, position: int
-) -> dict[str, Sequence[float]]:
-    """At temperature 0 every rule looks for the one token among the draft's most probable ones."""
-    top = np.cumsum(target_match_acceptance(p, q, widths[-1]))[np.array(widths) - 1]
-    return {"exact-match": top, "floor top": top}
-
-
-def _spectr(p: np.ndarray, q: np.ndarray, k: int) -> float:
-    _, beta = leftover(p, q, k, division_factor(p, q, k))
-    return 1 - (1 - beta) ** k
-
-
-def _race_rank(p: np.ndarray, q: np.ndarray, noise: np.ndarray) -> float:
-    """How many tokens arrive before the target's winner in the draft's race; infinite where it does not run there."""
-    with np.errstate(divide="ignore"):
-        winner = int(np.argmin(noise / p))
-        return float((noise / q < noise[winner] / q[winner]).sum()) if q[winner] > 0 else np.inf
-
-
-def _typical_rank(p: np.ndarray, q: np.ndarray, most: int) -> float:
-    rule = Typical()
-    threshold = min(rule.epsilon, rule.delta * np.exp(-entropy(p)))
-    taken = np.flatnonzero(target_match_acceptance(p, q, most) > threshold)
-    return float(taken[0]) if len(taken) else np.inf
+    floors = {} if greedy else {"floor iid": transport_acceptance(p, q, widths)}
+    return accepted | floors | {"floor top": node.top}
 
 
 @dataclass(frozen=True)

@@ -1,13 +1,12 @@
 """What every rule is worth on one node: the tokens it accepts and the law of what it writes, exactly.
 
 Both come from running the rule itself under every answer that chance could give (`exact`). Only where these are too
-many does a closed form of `node_theory` stand in, and the row says so. p = target, q = draft.
+many does a closed form (`FORMS`) stand in, and the row says so. p = target, q = draft.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
 from dataclasses import dataclass, replace
 from itertools import product
 
@@ -21,6 +20,7 @@ from ..randomness import Randomness
 from ..registry import REGISTRIES
 from ..theory import node as node_theory
 from ..theory.enumerate import law as exact_law
+from ..theory.forms import FORMS
 from ..tree import TokenTree
 from .microscope import Node
 
@@ -71,11 +71,12 @@ def examine(node: Node, rule: Verifier, law: str | None = None) -> Row:
         return replace(row, accepted=_keyed(node, match.law), proof="closed form", texts=own_law(node), deviation=0.0)
     if expected_runs(node, match.law) <= MOST_RUNS:
         return _enumerated(row, node, rule)
-    form = CLOSED.get((rule.name, match.law))
-    if form is None or node.levels > 1:
+    forms = FORMS.get(rule.name)
+    if forms is None or forms.acceptance is None or match.law != rule.laws[0] or node.levels > 1:
         return row
-    accepted = form(*node.rows, node.children)
-    return row if accepted is None else replace(row, accepted=float(accepted), proof="closed form")
+    if match.law == "distinct" and math.perm(len(node.q), node.children - 1) > MOST_RUNS:
+        return row
+    return replace(row, accepted=float(forms.acceptance(*node.rows, node.children).sum()), proof="closed form")
 
 
 def _enumerated(row: Row, node: Node, rule: Verifier) -> Row:
@@ -173,23 +174,3 @@ def _keyed(node: Node, law: str) -> float:
             sets = node_theory.distinct_sets(q, k)
             share = sum(weight * float(p[list(children)].sum()) for children, weight in sets.items())
     return sum(share**level for level in range(1, node.levels + 1))
-
-
-def _sequoia(fallback: bool) -> Callable[[np.ndarray, np.ndarray, int], float | None]:
-    def form(p: np.ndarray, q: np.ndarray, k: int) -> float | None:
-        if math.perm(len(p), k - 1) > MOST_RUNS:
-            return None
-        return node_theory.sequoia_acceptance(p, q, k, fallback).sum()
-
-    return form
-
-
-# The acceptance of one node where it has a closed form, by rule and law; a test enumerates each of them.
-CLOSED = {
-    ("sequoia", "distinct"): _sequoia(fallback=True),
-    ("traversal", "distinct"): _sequoia(fallback=True),  # they differ from the second level on
-    ("dyspec", "distinct"): _sequoia(fallback=False),
-    ("specinfer", "iid"): lambda p, q, k: node_theory.specinfer_acceptance(p, q, k).sum(),
-    ("spectr", "iid"): lambda p, q, k: node_theory.spectr_acceptance(p, q, k).sum(),
-    ("naive", "iid"): lambda p, q, k: node_theory.naive_acceptance(p, q, k).sum(),
-}

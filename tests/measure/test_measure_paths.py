@@ -8,17 +8,11 @@ import pytest
 import specviz
 from specviz.builders.filling import grow_shape
 from specviz.experiments.agreement import tokens_per_whole_tree
-from specviz.measure.along_text import (
-    distinct_shares,
-    iid_shares,
-    match_shares,
-    path_shares,
-    shares_of,
-    tokens_on_texts,
-)
+from specviz.measure.along_text import path_shares, shares_of, tokens_on_texts
 from specviz.measure.on_text import own_texts
 from specviz.randomness import Seeded
 from specviz.theory.bounds import chain_tokens
+from specviz.theory.forms import distinct_shares, iid_shares, match_shares
 from specviz.theory.node import sequoia_acceptance, specinfer_acceptance
 
 P = np.array([0.5, 0.2, 0.2, 0.1])

@@ -109,6 +109,16 @@ class Topology:
             stack.extend(reversed(self.children[node]))
         return tuple(order)
 
+    @cached_property
+    def heavy_path(self) -> tuple[int, ...]:
+        """All nodes, each followed at once by its subtree, the child with the largest subtree first; ties as drawn."""
+        order, stack = [], [0]
+        while stack:
+            node = stack.pop()
+            order.append(node)
+            stack.extend(sorted(self.children[node], key=lambda child: (self.weight[child], -child)))
+        return tuple(order)
+
     def to_networkx(self, **columns: list) -> networkx.DiGraph:
         """The tree as a networkx graph; each keyword is a column of values over the nodes, stored as node data."""
         import networkx
@@ -134,6 +144,7 @@ class TokenTree:
         keys: the number each node was chosen by when the tree grew (None where a builder has none), [n].
         growth: what the builder wants shown about it.
         origin: node -> the same node in the tree that the draft read, where a builder re-ranked; None elsewhere.
+        order: all nodes, parents first, as the target is to read them in its pass; None as they were drawn.
     """
 
     def __init__(self, root: int, start: int = 0, law: str = "iid") -> None:
@@ -146,6 +157,7 @@ class TokenTree:
         self.law = law
         self.growth = Growth()
         self.origin: dict[int, int] | None = None
+        self.order: Sequence[int] | None = None
         self._topology: Topology | None = None
 
     def __len__(self) -> int:

@@ -4,7 +4,8 @@ Unlike Sequoia's tree its shape follows the rows of this very step. A slot is a 
 key is the draft's probability that a verifier gets there: the product of q along the path, times the draft's mass that
 the siblings before it left over. The best slot is taken off the heap *before* its token is known, and both slots it
 opens, next sibling and first child, have smaller keys, so the keys fall from node to node (Xiong et al. 2024,
-equations 8 to 11). Within this order the draft reads a node only once its first child is due.
+equations 8 to 11). Within this order the draft reads a node only once its first child is due. The target is fed the
+nodes along heavy paths (appendix C), which keeps an accepted path in neighbouring slots and the mask's blocks few.
 """
 
 from __future__ import annotations
@@ -14,7 +15,7 @@ from heapq import heappop, heappush, nsmallest
 from typing import ClassVar
 
 from ..laws import Siblings
-from ..parameters import check, whole
+from ..parameters import check, flag, whole
 from ..protocols import TreeBuilder
 
 WAITING = 3  # how many of the waiting slots are recorded at each choice
@@ -33,6 +34,9 @@ class DySpec(TreeBuilder):
     depth: int = whole(16, 1, 64, "Levels", "How many levels the tree may have below its root.")
     batch: int = whole(
         8, 1, 64, "Nodes per draft pass", "When the draft must read a node it reads the most likely next ones as well."
+    )
+    reorder: bool = flag(
+        True, "Heavy paths first", "Whether the target reads the longest paths one after the other, or nodes as drawn."
     )
 
     def __post_init__(self) -> None:
@@ -65,6 +69,7 @@ class DySpec(TreeBuilder):
             if tree.depths[node] < deepest:
                 heappush(slots, (-reach[node], node))
         tree.grew(waiting=tuple(waiting))
+        tree.order = tree.topology.heavy_path if self.reorder else None
         return tree
 
     def _spare(self, tree) -> int:

@@ -14,7 +14,7 @@ from heapq import heapify, heappop, heappush, nsmallest
 from typing import ClassVar
 
 from ..laws import Siblings
-from ..parameters import check, free, whole
+from ..parameters import check, flag, free, whole
 from ..protocols import TreeBuilder
 
 WAITING = 3  # how many of the waiting slots are recorded at each choice
@@ -40,6 +40,9 @@ class DySpecThreshold(TreeBuilder):
     )
     size: int = whole(32, 1, 1024, "Most nodes", "How many nodes the tree may have, its root included.")
     depth: int = whole(8, 1, 64, "Levels", "How many levels the tree may have below its root.")
+    reorder: bool = flag(
+        True, "Heavy paths first", "Whether the target reads the longest paths one after the other, or nodes as drawn."
+    )
 
     def __post_init__(self) -> None:
         check(self)
@@ -79,6 +82,7 @@ class DySpecThreshold(TreeBuilder):
                 if reach[node] > threshold:
                     level.append(node)
         tree.grew(waiting=tuple(waiting), threshold=threshold)
+        tree.order = tree.topology.heavy_path if self.reorder else None
         return tree
 
     def learn(self, notes, tree, verdict):

@@ -261,14 +261,14 @@ class HuggingFaceSession:
         return self.model.read(ids, positions, hidden, self.cache, rows, features)
 
     def _unread(self, tree: TokenTree, nodes: list[int]) -> list[int]:
-        """The nodes that a pass must read, parents first: those asked for and their unread ancestors."""
+        """The nodes that a pass must read, in the tree's order: those asked for and their unread ancestors."""
         need = set(nodes)
         for node in nodes:
             node = tree.parents[node]
             while node >= 0 and node not in self._slots and node not in need:
                 need.add(node)
                 node = tree.parents[node]
-        return sorted(need)
+        return sorted(need) if tree.order is None else [node for node in tree.order if node in need]
 
     def _hidden(self, tree: TokenTree, order: list[int], run: range) -> np.ndarray | None:
         """Give the nodes in `order` their slots behind `run`; the mask of the pass.

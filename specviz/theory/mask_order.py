@@ -24,22 +24,11 @@ import numpy as np
 from ..randomness import Randomness
 from ..tree import Topology
 
-
-def heavy_path(shape: Topology) -> tuple[int, ...]:
-    """All nodes, each followed at once by its subtree, the child with the largest subtree first; ties as drawn."""
-    order, stack = [], [0]
-    while stack:
-        node = stack.pop()
-        order.append(node)
-        stack.extend(sorted(shape.children[node], key=lambda child: (shape.weight[child], -child)))
-    return tuple(order)
-
-
 ORDERS: dict[str, Callable[[Topology], tuple[int, ...]]] = {
     "as drawn": lambda shape: tuple(range(len(shape))),
     "breadth-first": lambda shape: shape.breadth_first,
     "depth-first": lambda shape: shape.depth_first,
-    "heavy-path": heavy_path,
+    "heavy-path": lambda shape: shape.heavy_path,
 }
 
 

@@ -45,6 +45,15 @@ def test_dyspecs_batches_save_passes_and_change_nothing():
         assert one_by_one.passes == sum(map(bool, lazy.children)) > together.passes
 
 
+@pytest.mark.parametrize("name", ["dyspec", "dyspec-threshold"])
+def test_the_order_for_the_target_changes_no_tree(name):
+    for seed in range(8):
+        heavy, _ = grow(BUILDERS[name](size=24), "distinct", seed)
+        drawn, _ = grow(BUILDERS[name](size=24, reorder=False), "distinct", seed)
+        assert (heavy.parents, heavy.tokens, heavy.keys) == (drawn.parents, drawn.tokens, drawn.keys)
+        assert heavy.order == heavy.topology.heavy_path and drawn.order is None
+
+
 @settings(max_examples=40, deadline=None)
 @given(st.integers(0, 10**6), st.sampled_from([0.02, 0.05, 0.2]), st.sampled_from(["distinct", "top", "race"]))
 def test_dyspec_by_threshold_fills_exactly_the_slots_above_it(seed, threshold, law):

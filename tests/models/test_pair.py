@@ -59,6 +59,20 @@ def test_greedy_text_is_that_of_transformers(pair, builder):
     assert max(trace.tokens_per_pass for trace in traces) > 1.2
 
 
+@pytest.mark.parametrize("builder", ["dyspec", "dyspec-threshold"])
+def test_the_order_in_which_the_target_reads_nodes_changes_no_text(pair, builder):
+    for temperature in (0, 0.8):
+        heavy, drawn = (
+            specviz.run(pair, specviz.RunConfig(
+                prompt=PROMPTS[0], builder=specviz.BUILDERS[builder](size=32, reorder=reorder),
+                verifier=specviz.VERIFIERS["sequoia"](), temperature=temperature, max_new_tokens=48, seed=2,
+            ))
+            for reorder in (True, False)
+        )  # fmt: skip
+        assert heavy.tokens == drawn.tokens and len(heavy.steps) == len(drawn.steps)
+        assert any(len(step.path) > 1 for step in heavy.steps)
+
+
 def test_plain_decoding_is_that_of_transformers(pair):
     for prompt in PROMPTS:
         assert specviz.autoregress(pair, config(prompt)).tokens == greedy(pair, prompt, 64)

@@ -102,6 +102,27 @@ def test_long_prompts_are_read_in_runs(monkeypatch):
     random_run(make(), np.random.default_rng(3), steps=3)
 
 
+@pytest.mark.parametrize("family", ["llama", "gpt2"])
+def test_the_target_can_be_fed_along_heavy_paths(family):
+    """The rows stay those of the nodes, and what was accepted of the heaviest path need not be moved."""
+    model, rng = make(family), np.random.default_rng(8)
+    context = [3, 1, 4, 1, 5]
+    drawn, heavy = model.open(context), model.open(context)
+    for _ in range(4):
+        tree = random_tree(rng, context, 24)
+        expected = drawn.forward(tree, range(24))
+        tree.order = tree.topology.heavy_path
+        assert tree.order != tuple(range(24))
+        assert np.allclose(heavy.forward(tree, range(24)), expected, atol=2e-4 * np.abs(expected).max())
+        assert sorted(heavy._slots, key=heavy._slots.get) == list(tree.order)
+        path = tree.topology.path(int(rng.integers(24)))
+        emitted = [*(tree.tokens[node] for node in path), int(rng.integers(V))]
+        for session in (drawn, heavy):
+            session.commit(tree, path, emitted)
+        context = context + emitted
+    assert heavy.context == drawn.context == context
+
+
 def test_the_cache_grows(monkeypatch):
     monkeypatch.setattr(cache, "CHUNK", 4)
     random_run(make(), np.random.default_rng(4), steps=8)

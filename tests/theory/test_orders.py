@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from specviz.plots import blocks as plot
 from specviz.randomness import Seeded
-from specviz.theory.mask_order import ORDERS, block_pairs, count_blocks, fewest_blocks, heavy_path, random_tree
+from specviz.theory.mask_order import ORDERS, block_pairs, count_blocks, fewest_blocks, random_tree
 from specviz.tree import Topology
 from tests.engine.test_tree import shapes
 
@@ -43,8 +43,8 @@ def test_every_order_lists_every_node_once_and_parents_first(shape):
 
 
 def test_the_heaviest_child_comes_first_and_ties_stay_as_drawn():
-    assert heavy_path(Topology((-1, 0, 0, 2, 2, 0))) == (0, 2, 3, 4, 1, 5)
-    assert heavy_path(Topology((-1, 0, 0, 1, 2))) == (0, 1, 3, 2, 4)
+    assert Topology((-1, 0, 0, 2, 2, 0)).heavy_path == (0, 2, 3, 4, 1, 5)
+    assert Topology((-1, 0, 0, 1, 2)).heavy_path == (0, 1, 3, 2, 4)
 
 
 @given(shapes(), st.integers(1, 12))
@@ -69,7 +69,7 @@ def test_where_subtrees_stay_together_only_the_first_node_of_a_row_of_blocks_loo
 
 @given(shapes())
 def test_a_path_falls_into_few_runs_in_heavy_path_order(shape):
-    place = {node: i for i, node in enumerate(heavy_path(shape))}
+    place = {node: i for i, node in enumerate(shape.heavy_path)}
     for node in range(len(shape)):
         places = [0, *(place[above] for above in shape.path(node))]
         runs = 1 + sum(later != earlier + 1 for earlier, later in itertools.pairwise(places))
@@ -82,7 +82,7 @@ def test_all_small_trees_against_all_orders(block):
     for shape in (shape for size in range(1, 6) for shape in every_tree(size)):
         least = fewest(shape, block)
         assert fewest_blocks(shape, block) <= least
-        worst = max(worst, count_blocks(shape, heavy_path(shape), block) / least)
+        worst = max(worst, count_blocks(shape, shape.heavy_path, block) / least)
     assert worst == {1: 1.0, 2: 1.2, 3: 1.0}[block]
 
 
@@ -95,7 +95,7 @@ def test_heavy_path_order_is_near_optimal_but_not_always_the_best():
     assert (hits["heavy-path"], hits["depth-first"], hits["breadth-first"]) == (105, 84, 54)
     loses = sum(heavy > plain for heavy, plain in zip(counts["heavy-path"], counts["depth-first"], strict=True))
     assert loses == 7
-    behind = [count_blocks(t, heavy_path(t), 2) - count_blocks(t, t.breadth_first, 2) for t in every_tree(5)]
+    behind = [count_blocks(t, t.heavy_path, 2) - count_blocks(t, t.breadth_first, 2) for t in every_tree(5)]
     assert (max(behind), behind.count(1)) == (1, 1)
 
 

@@ -43,7 +43,7 @@ class Block(Verifier):
         if accepted == last:
             return walk.end(rng.draw(p[last]))
         left = residual(share[accepted] * p[accepted], rows[accepted])
-        walk.show(accepted, after=Bars(p[accepted])(residual=left))
+        walk.show(accepted, after=Bars(p[accepted])(tree.tokens[accepted + 1], residual=left))
         return walk.end(rng.draw(left))
 
     def explain(self, step, node):

@@ -36,7 +36,7 @@ class SequoiaRule(Verifier):
                 r = residual(r, d)
                 offers.took(token)
             else:
-                walk.show(node, after=bars(residual=r))
+                walk.show(node, after=bars(token, residual=r))
                 return walk.end(rng.draw(r))
             node = child
         return walk.end(rng.draw(p[node]))

@@ -38,7 +38,7 @@ class SpecInfer(Verifier):
                 r = residual(r, q)
                 offers.took(token)
             else:
-                walk.show(node, after=bars(residual=r))
+                walk.show(node, after=bars(token, residual=r))
                 return walk.end(rng.draw(r))
             node = child
         return walk.end(rng.draw(p[node]))

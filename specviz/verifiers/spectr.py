@@ -49,7 +49,7 @@ class SpecTr(Verifier):
                 if walk.flip(child, ratio(row[token], rho * q[token]), rng):
                     break
             else:
-                walk.show(node, after=bars(residual=left / left.sum()))
+                walk.show(node, after=bars(token, residual=left / left.sum()))
                 return walk.end(rng.draw(left))
             node = child
         return walk.end(rng.draw(p[node]))

@@ -33,7 +33,7 @@ class SpeculativeSampling(Verifier):
             walk.show(child, tried=bars(token, residual=p[node], draft=q))
             if not walk.flip(child, ratio(p[node][token], q[token]), rng):
                 r = residual(p[node], q)
-                walk.show(node, after=bars(residual=r))
+                walk.show(node, after=bars(token, residual=r))
                 return walk.end(rng.draw(r))
             node = child
         return walk.end(rng.draw(p[node]))

@@ -70,5 +70,5 @@ def _visit(tree: TokenTree, p: Rows, rng: Randomness, walk: Walk, node: int, sha
     for above in tree.topology.path(node):
         walk.mark(above, True)
     if offers:
-        walk.show(node, after=bars(residual=r))
+        walk.show(node, after=bars(token, residual=r))
     return rng.draw(p[node] if r is None else r)

@@ -11,6 +11,7 @@ from specviz.distributions import residual
 from specviz.proof.lossless import DEEP, SMALL, error_of, table
 from specviz.protocols import Verifier
 from specviz.verifiers.walk import Walk, ratio
+from tests.growing import BUILDERS
 
 # Six nodes drawn independently take seconds to enumerate; these pairs are left to the slow part.
 HEAVY = {"k-ary", "branching"}
@@ -132,7 +133,7 @@ def test_two_steps_with_trees_of_two_levels_each(builder, verifier):
         assert row.holds, row
 
 
-@pytest.mark.parametrize("name", [name for name in specviz.BUILDERS if name != "batch"])
+@pytest.mark.parametrize("name", [name for name in BUILDERS if name != "batch"])
 def test_the_trees_that_are_enumerated_have_two_levels(name):
     rule = specviz.VERIFIERS["target-match"]()
     config = specviz.RunConfig("abab", small(name), rule, 1.0, max_new_tokens=12)

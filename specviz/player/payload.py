@@ -60,13 +60,17 @@ def explained(step: Step, node: int, verifier: Any) -> str:
 
 
 def guessed(step: Step, node: int) -> str:
-    """Whose guess a node was and how it was made, in a sentence; "" where the draft model guessed, or nobody says."""
+    """Whose guess a node was and how it was made; "" where the draft model alone guessed, or nobody says."""
     name = step.drafter[node] if node < len(step.drafter) else None
-    if name is None or name == "model" or name not in DRAFTERS:
+    if name not in DRAFTERS or (name == "model" and {name, None}.issuperset(step.drafter)):
         return ""
-    told = step.growth.guesses.get(node, {})
+    told, depth = step.growth.guesses.get(node, {}), depth_of(step, node)
     words = f"Guessed by {DRAFTERS[name].title}"
-    if "order" in told:
+    if name == "medusa":
+        words += f": head {depth}, which saw the text before the last token and nothing of this tree"
+    elif name == "eagle":
+        words += f" from {'the target’s hidden state' if depth == 1 else 'a hidden state that it guessed itself'}"
+    elif "order" in told:
         last = "no history" if told["order"] == 0 else f"the last {told['order']:d} tokens"
         words += f": seen {told['seen']:d} times after {last}"
     elif "match" in told:
@@ -74,6 +78,14 @@ def guessed(step: Step, node: int) -> str:
         words += f", for instance in {told['where']}" if told.get("where") else ""
         words += f", line {told['line']:d}" if "line" in told else ""
     return words.replace("seen 1 times", "seen once").replace("last 1 tokens", "last token") + "."
+
+
+def depth_of(step: Step, node: int) -> int:
+    """How many levels below the root a node stands."""
+    depth = 0
+    while node > 0:
+        node, depth = step.parents[node], depth + 1
+    return depth
 
 
 def detail_payload(detail: Mapping[int, Detail]) -> dict[str, dict[str, Any]]:
@@ -172,7 +184,9 @@ def recorded_message(
 def head(config: Any, prompt: str, pair: str, lossy: str | None = None) -> dict[str, Any]:
     """What is run, said once at its start; `lossy` is the reason why its text is not the target's own, if it is not."""
     builder, verifier = build("builder", config.builder), build("verifier", config.verifier)
-    title = f"{builder.title} × {verifier.title}, temperature {config.temperature:g}, seed {config.seed}"
+    drafter = build("drafter", config.drafter)
+    by = "" if drafter.name == "model" or not builder.reads_draft else f", drafted by {drafter.title}"
+    title = f"{builder.title} × {verifier.title}{by}, temperature {config.temperature:g}, seed {config.seed}"
     names = {"key": builder.key_title, "rule": verifier.name}
     return {"title": title, "pair": pair, "prompt": prompt, "lossy": lossy, **names}
 

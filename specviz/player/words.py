@@ -8,6 +8,7 @@ from __future__ import annotations
 import json
 
 from ..compatibility import DRAWN
+from ..drafters import DRAFTERS
 from ..paths import WEB
 from .payload import LETTERS
 
@@ -43,6 +44,7 @@ def script() -> str:
         "PARTS": ("of a step's time", PARTS),
         "DRAWN": ("children are ...", DRAWN),
         "LAWS": ("the same in a table", LAWS),
+        "DRAFTERS": ("who guesses, in the order of the menu", {name: cls.title for name, cls in DRAFTERS.items()}),
     }
     head = "// The words of the page. Made from specviz/player/words.py: python -m specviz.player.words\n"
     return head + "".join(

@@ -109,6 +109,44 @@ def test_a_run_of_its_own_page_says_what_was_not_recorded(page, tmp_path):
     expect(page.locator(".sv-speedup-of")).to_have_text("not recorded")
 
 
+# ---- who guessed ----
+
+
+def test_nodes_of_several_drafters_are_told_apart_counted_and_explained(page, tmp_path):
+    drafter = specviz.DRAFTERS["several"](drafters=("model", "ngram", "medusa"))
+    steps = offline(page, tmp_path, drafter=drafter, **chosen("sequoia", "sequoia"))
+    titles = {name: specviz.DRAFTERS[name].title for name in drafter.drafters}
+    index = next(step.index for step in steps if set(titles) <= set(step.drafter))
+    to_step(page, index)
+    page.locator(".sv-expand").click()
+    step, items = steps[index], page.locator(".sv-whose > span")
+    expect(items).to_have_count(len(titles))
+    forms = set()
+    for name, title in titles.items():
+        mine = [node for node, whose in enumerate(step.drafter) if whose == name]
+        right = sum(step.outcome[node] == "accepted" for node in mine)
+        outlines = page.locator(f".sv-svg .outline[data-drafter={name}]")
+        expect(outlines).to_have_count(len(mine))
+        forms |= set(
+            outlines.evaluate_all(
+                "all => all.map(one => one.getAttribute('d') + getComputedStyle(one).strokeDasharray)"
+            )
+        )
+        compared = [whose == name and outcome != "unreached" for one in steps
+                    for whose, outcome in zip(one.drafter, one.outcome, strict=True)]  # fmt: skip
+        item = page.locator(f".sv-whose [data-drafter={name}]")
+        expect(item).to_contain_text(f"{title} {len(mine)}, {right} accepted")
+        expect(item).to_contain_text(f"of {sum(compared)} compared" if any(compared) else "none compared")
+        outlines.first.locator("xpath=..").click()
+        expect(page.locator(".sv-why")).to_contain_text(f"Guessed by {title}")
+    assert len(forms) == len(titles), "no two drafters look alike"
+    offline(page, tmp_path, drafter=specviz.DRAFTERS["medusa"](), **chosen("sequoia", "sequoia"))
+    expect(page.locator(".sv-whose")).to_be_hidden()
+    expect(page.locator(".sv-svg .outline")).to_have_count(0)
+    page.locator(".sv-svg .node.a").first.click()
+    expect(page.locator(".sv-why")).to_contain_text("Guessed by Medusa heads: head 1")
+
+
 # ---- how a tree grew ----
 
 

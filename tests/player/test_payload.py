@@ -107,3 +107,26 @@ def test_decode_rate_leaves_out_the_step_that_reads_the_prompt(trace):
     slow = replace(trace.steps[0], seconds=replace(trace.steps[0].seconds, target=1000.0))
     assert payload.decode_rate([slow, *trace.steps[1:]]) == payload.decode_rate(trace.steps)
     assert payload.decode_rate(trace.steps[:1]) is None
+
+
+def test_whose_guess_a_node_was_is_said_where_it_is_not_the_draft_model_alone():
+    drafters = specviz.DRAFTERS
+    some = drafters["several"](drafters=("model", "medusa", "eagle"))
+    for drafter, wanted in (
+        (drafters["model"](), {None}),
+        (some, {"Draft model", "Medusa heads", "EAGLE"}),
+        (drafters["cascade"](), {"Draft model", "n-grams"}),
+        (drafters["eagle"](), {"EAGLE"}),
+    ):
+        found = set()
+        for step in specviz.speculate(specviz.toy_pair(vocab=12), replace(CONFIG, drafter=drafter)):
+            for node in range(1, len(step.parents)):
+                said = payload.guessed(step, node)
+                depth = payload.depth_of(step, node)
+                if step.drafter[node] == "medusa":
+                    assert f"head {depth}," in said
+                if step.drafter[node] == "eagle":
+                    assert said.endswith("guessed itself.") == (depth > 1)
+                names = [title for title in wanted - {None} if said.startswith(f"Guessed by {title}")]
+                found.add(names[0] if names else said or None)
+        assert found == wanted

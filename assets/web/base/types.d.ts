@@ -52,8 +52,12 @@ export interface Step {
   /** Of draft, target, verify and the rest. */
   seconds: number[];
   draft_passes: number;
+  /** Whose guess each node was; null for the root and where a builder guessed. */
+  drafter?: (string | null)[];
   /** The accepted nodes from the root down; added in the browser. */
   path?: number[];
+  /** What is known of all drafters of its run so far; added in the browser. */
+  guessed?: Map<string, { nodes: number; compared: number; accepted: number }>;
 }
 
 /** What is said about a run once, at its start. */

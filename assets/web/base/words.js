@@ -67,3 +67,16 @@ export const LAWS = {
   "top": "most probable",
   "race": "shared race"
 };
+
+// DRAFTERS: who guesses, in the order of the menu
+export const DRAFTERS = {
+  "model": "Draft model",
+  "early-exit": "Early exit",
+  "medusa": "Medusa heads",
+  "eagle": "EAGLE",
+  "ngram": "n-grams",
+  "retrieval": "Retrieval",
+  "several": "Several drafters",
+  "cascade": "Cascade",
+  "staged": "Staged draft"
+};

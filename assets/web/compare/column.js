@@ -5,6 +5,7 @@ import { follow, onToken, pathOf, spansOf } from '../base/ribbon.js';
 import { readable, visible } from '../base/text.js';
 import { OUTCOMES, OWN } from '../base/words.js';
 import { stepSentence } from '../stage/inspector.js';
+import { countGuesses } from '../tree/sources.js';
 import { isMore, treeView } from '../tree/view.js';
 import { raceKey } from './race.js';
 
@@ -33,6 +34,7 @@ export function runColumn(about, run, parent, { seek, said }) {
   const column = {
     about, box, svg, tree, steps: /** @type {import('../base/types.js').Step[]} */ ([]),
     ends: /** @type {number[]} */ ([]), totals: /** @type {number[]} */ ([]), spans: /** @type {HTMLElement[][]} */ ([]), state: run.recorded ? 'done' : 'waiting', note: '', figures: null,
+    guessed: /** @type {Map<string, import('../tree/sources.js').Count>} */ (new Map()),
     get pinned() { return pinned; },
     add, show, pin, clock: () => $('clock').textContent,
   };
@@ -42,6 +44,7 @@ export function runColumn(about, run, parent, { seek, said }) {
   function add(step) {
     if (column.steps[step.index]) return;
     step.path = pathOf(step);
+    step.guessed = countGuesses(column.guessed, step);
     column.steps.push(step);
     column.ends.push((column.ends.at(-1) || 0) + step.seconds.reduce((sum, part) => sum + part, 0));
     column.totals.push((column.totals.at(-1) || 0) + step.pieces.length);

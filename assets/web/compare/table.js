@@ -2,6 +2,7 @@
 
 import { finder, make, one } from '../base/dom.js';
 import { PARTS } from '../base/words.js';
+import { differ, rightOf, titleOf } from '../tree/sources.js';
 import { raceKey } from './race.js';
 
 /** @type {[string, string, (f: any) => string, ((f: any) => string)?][]} name, key, what is written, and a note below it */
@@ -22,6 +23,13 @@ export function writeTable(root, columns) {
     rows.push(row('against plain decoding', ran.map(({ about, figures }) =>
       cell(about, 'speedup', figures.rate ? `${(figures.rate / plain.figures.rate).toFixed(2)}×` : '–'))));
   }
+  if (ran.some(column => differ(column.guessed))) rows.push(row('who was right', ran.map(({ about, guessed }) => {
+    const told = make('td');
+    told.dataset.figure = 'right';
+    told.dataset.letter = about.letter;
+    told.append(...[...guessed].map(([name, count]) => make('small', `${titleOf(name)}: ${rightOf(count)}`)));
+    return told;
+  })));
   const longest = Math.max(...ran.map(({ figures }) => figures.token_ms || 0));
   rows.push(row('where a token’s time goes', ran.map(({ figures }) => timeBar(figures, longest))));
   rows.push(row('a step takes', ran.map(({ about, figures }) => cell(about, 'step_ms', figures.step_ms ? `${figures.step_ms.toFixed(1)} ms` : '–',

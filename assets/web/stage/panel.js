@@ -1,7 +1,8 @@
 // The words and numbers around the picture: the title line, the measures of the run, the legend with its counts.
 
-import { finder, one, say } from '../base/dom.js';
+import { draw, finder, make, one, say } from '../base/dom.js';
 import { PARTS } from '../base/words.js';
+import { countGuesses, differ, outlineOf, rightOf, titleOf } from '../tree/sources.js';
 import { rateOf } from './run.js';
 
 const number = value => value.toFixed(value < 100 ? 1 : 0);
@@ -70,4 +71,27 @@ export function writeLegend(element, step) {
   last.hidden = !step.last;
   last.querySelector('svg').setAttribute('class', `node ${step.last}`);
   last.querySelector('span').textContent = `${step.last} (not a node)`;
+}
+
+/**
+ * Who guessed the nodes of a step and who was right so far, where more than one drafter did.
+ * @param {HTMLElement} element @param {import('../base/types.js').Step} step @param {import('./run.js').Run} run
+ */
+export function writeWhose(element, step, run) {
+  const box = finder(element)('whose'), here = countGuesses(new Map(), step);
+  box.hidden = !differ(run.guessed);
+  if (box.hidden) return;
+  box.replaceChildren(...[...run.guessed].map(([name, all]) => {
+    const item = make('span'), { nodes, accepted } = here.get(name) ?? { nodes: 0, accepted: 0 };
+    item.dataset.drafter = name;
+    item.append(outlineKey(name), `${titleOf(name)} `, make('b', nodes), `, ${accepted} accepted `);
+    item.append(make('small', `whole run: ${rightOf(all)}`));
+    return item;
+  }));
+}
+
+function outlineKey(name) {
+  const svg = draw('svg', { viewBox: '-13 -13 26 26', 'aria-hidden': 'true' }), { d, dash } = outlineOf(name);
+  draw('path', { class: 'outline', d, 'stroke-dasharray': dash }, svg);
+  return svg;
 }

@@ -9,7 +9,7 @@ import { growthPlayer, grows } from '../tree/growth.js';
 import { treeView } from '../tree/view.js';
 import { stepClock } from './clock.js';
 import { inspectorView, stepSentence } from './inspector.js';
-import { writeControls, writeLegend, writeMeasures, writeTitle } from './panel.js';
+import { writeControls, writeLegend, writeMeasures, writeTitle, writeWhose } from './panel.js';
 import { emptyRun, isOver, kindOf, takeMessage } from './run.js';
 import { saving } from './save.js';
 
@@ -100,6 +100,7 @@ export function runPlayer(element, server = {}) {
     $('svg').dataset.place = placeText(current, pinned);
     $('svg').dataset.of = kindOf(run);
     writeLegend(element, step);
+    writeWhose(element, step, run);
     inspect();
     if (!growth.step && (run.state !== 'running' || playing || !following)) say(stepSentence(step));
   }

@@ -1,6 +1,7 @@
 // What is known of a run: its steps as they come, and the sums that are told of them. No page here.
 
 import { pathOf } from '../base/ribbon.js';
+import { countGuesses } from '../tree/sources.js';
 
 /** @typedef {import('../base/types.js').Step} Step */
 /** @typedef {import('../base/types.js').Message} Message */
@@ -14,6 +15,7 @@ export function emptyRun(name) {
     plain: /** @type {number | null} */ (null), // tokens/s of plain decoding
     against: /** @type {Message['speedup'] | null} */ (null), // timed in turns with plain decoding; a recorded run has one of each
     tokens: 0, accepted: 0, compared: 0,
+    guessed: /** @type {Map<string, import('../tree/sources.js').Count>} */ (new Map()), // who drafted, and how often each was right
     rated: 0, timed: 0, seconds: [0, 0, 0, 0], // without the first step, which also reads the prompt
   };
 }
@@ -51,6 +53,7 @@ function addStep(run, step) {
   run.steps[step.index] = step;
   step.detail ??= {};
   step.path = pathOf(step);
+  step.guessed = countGuesses(run.guessed, step);
   run.tokens += step.pieces.length;
   run.accepted += step.path.length;
   for (const letter of step.outcome) if ('axp'.includes(letter)) run.compared++;

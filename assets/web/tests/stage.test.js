@@ -3,6 +3,7 @@ import test from 'node:test';
 
 import { stepClock } from '../stage/clock.js';
 import { stepSentence } from '../stage/inspector.js';
+import { writeWhose } from '../stage/panel.js';
 import { emptyRun, kindOf, rateOf, takeMessage } from '../stage/run.js';
 import { growthSentence, grows } from '../tree/growth.js';
 import { freshPage, step } from './page.js';
@@ -55,4 +56,19 @@ test('how a tree grew is told node by node', () => {
   assert.equal(growthSentence(one, 1, 'chance'), 'Node 1 of 2: “t1” after “t0”, chance 0.500. It was the best slot; still waiting: after “t0” 0.400.');
   assert.equal(growthSentence(one, 2, 'chance'), 'Node 2 of 2: “t2” after “t0”, chance 0.250. It was the only slot.');
   assert.equal(growthSentence(one, 3, 'chance'), 'All 2 nodes.');
+});
+
+test('a run counts who was right, drafter by drafter, and says so where there is more than one', () => {
+  const run = emptyRun('run 1'), box = freshPage('<div class="sv-whose" hidden></div>').body;
+  const first = step([-1, 0, 0, 1], 'rxau', { index: 0, drafter: [null, 'model', 'retrieval', 'model'] });
+  const second = step([-1, 0], 'ra', { index: 1, drafter: [null, 'model'] });
+  takeMessage(run, { steps: [second] });
+  writeWhose(box, second, run);
+  assert.ok(box.firstChild.hidden);
+  takeMessage(run, { steps: [first] });
+  assert.deepEqual([...run.guessed], [['model', { nodes: 3, compared: 2, accepted: 1 }], ['retrieval', { nodes: 1, compared: 1, accepted: 1 }]]);
+  writeWhose(box, first, run);
+  assert.ok(!box.firstChild.hidden);
+  assert.deepEqual([...box.querySelectorAll('span')].map(item => item.textContent), [
+    'Draft model 2, 0 accepted whole run: 1 of 2 compared, 50 %', 'Retrieval 1, 1 accepted whole run: 1 of 1 compared, 100 %']);
 });

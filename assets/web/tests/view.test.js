@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import test from 'node:test';
 
 import { tell } from '../base/bus.js';
+import { countGuesses } from '../tree/sources.js';
 import { treeView } from '../tree/view.js';
 import { canvas, fire, freshPage, step } from './page.js';
 
@@ -69,4 +70,17 @@ test('a tree that left the page hears no more of large type', () => {
   svg.remove();
   tell('type');
   assert.equal(drawn, 1);
+});
+
+test('where more than one drafter guessed, nodes are outlined by drafter, with no two outlines alike', () => {
+  const names = ['model', 'early-exit', 'medusa', 'eagle', 'ngram', 'retrieval'];
+  const one = step([-1, 0, 0, 0, 0, 0, 0], 'raxuuuu', { drafter: [null, ...names] }), alone = step([-1, 0], 'ra', { drafter: [null, 'model'] });
+  for (const some of [one, alone]) some.guessed = countGuesses(new Map(), some);
+  const { svg, tree } = shown(one), outlines = () => [...svg.querySelectorAll('.outline')];
+  tree.toggle();
+  assert.deepEqual(new Set(outlines().map(path => path.dataset.drafter)), new Set(names));
+  assert.equal(new Set(outlines().map(path => path.getAttribute('d') + path.getAttribute('stroke-dasharray'))).size, names.length);
+  assert.equal(svg.querySelectorAll('.node.r .outline').length, 0);
+  tree.show(alone);
+  assert.equal(outlines().length, 0, 'one drafter is told apart from nobody');
 });

@@ -3,6 +3,7 @@
 import { draw } from '../base/dom.js';
 import { fitted } from '../base/measure.js';
 import { visible } from '../base/text.js';
+import { differ, outlineOf } from './sources.js';
 
 /** @typedef {import('../base/types.js').Step} Step */
 /** @typedef {import('./layout.js').Mark} Mark */
@@ -37,19 +38,21 @@ export function curve(x0, y0, x1, y1) {
  */
 export function paint(marks, step, sizes, grown) {
   const { dx, dy, size, unit, width } = sizes;
+  const many = differ(step.guessed), beside = (many ? 16 : 13) * unit;
   const edges = draw('g'), nodes = draw('g', { 'font-size': size }), ends = new Map();
   marks.forEach((mark, at) => {
     const x = mark.x * dx, y = mark.y * dy, text = textOf(mark, step);
-    const label = fitted(text, mark.leaf ? LONGEST * size : dx - 36 * unit, width);
-    ends.set(mark, x + 13 * unit + width(label) + 4);
+    const label = fitted(text, mark.leaf ? LONGEST * size : dx - 23 * unit - beside, width);
+    ends.set(mark, x + beside + width(label) + 4);
     if (mark.from) edge(edges, mark, ends.get(mark.from), mark.from.y * dy, x, y, step, unit);
     const kind = mark.key === 'last' ? step.last : mark.letter;
     const node = draw('g', { class: `node ${kind}`, 'data-at': at, transform: `translate(${x} ${y})` }, nodes);
     const reach = mark.leaf ? ends.get(mark) - x + (mark.hidden ? 60 : 14) : dx - 14;
     draw('rect', { class: 'hit', x: -13 * unit, y: -dy / 2, width: reach, height: dy, rx: 5 }, node);
+    if (many) outline(node, step.drafter?.[mark.node ?? -1], unit);
     if (SHAPES[mark.letter]) draw('path', { class: 'shape', d: SHAPES[mark.letter], transform: `scale(${unit})` }, node);
     if (label !== text) draw('title', {}, node, text);
-    if (label) draw('text', { x: 13 * unit, dy: '.34em' }, node, label);
+    if (label) draw('text', { x: beside, dy: '.34em' }, node, label);
     if (grown && mark.node !== undefined) growth(node, mark.node, grown, sizes);
     if (mark.hidden) pill(node, mark, mark.letter === 'more' ? -10 : ends.get(mark) - x, sizes);
   });
@@ -68,6 +71,13 @@ function edge(parent, mark, x0, y0, cx, cy, step, unit) {
     d: curve(x0, y0, cx - (mark.letter === 'more' ? 14 : 10) * unit, cy),
     'stroke-width': ((mark.letter === 'a' ? 2.5 : 1.2) + 5 * (q ?? 0.1)).toFixed(2),
   }, parent);
+}
+
+// Around the mark of a node, where more than one drafter guessed: whose guess it was.
+function outline(node, name, unit) {
+  if (!name) return;
+  const { d, dash } = outlineOf(name);
+  draw('path', { class: 'outline', 'data-drafter': name, d, 'stroke-dasharray': dash, transform: `scale(${unit})` }, node);
 }
 
 function growth(node, number, { newest, tags }, { size, unit }) {

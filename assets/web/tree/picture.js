@@ -25,18 +25,24 @@ export function pictureOf(element, caption) {
   const words = make('g', { fill: ink, 'font-family': SANS, 'font-size': 0.9 * size });
   words.append(make('text', { x: margin, y: margin + 0.8 * size }, caption));
 
-  const row = top + box.height + line, ruler = pen();
+  const ruler = pen(), widths = [];
+  let row = top + box.height;
   ruler.font = `${0.9 * size}px ${SANS}`;
-  let x = margin;
-  for (const item of element.querySelectorAll('.sv-legend > :is([data-letter], .sv-last):not([hidden])')) {
-    const shape = plainCopy(item.querySelector('.shape')), mark = make('g', { transform: `translate(${x + 7} ${row})` });
-    mark.append(shape);
-    const text = item.textContent.trim().replace(/\s+/g, ' ');
-    words.append(mark, make('text', { x: x + 1.3 * size, y: row + 0.32 * size }, text));
-    x += ruler.measureText(text).width + 3 * size;
+  for (const legend of ['.sv-legend > :is([data-letter], .sv-last):not([hidden])', '.sv-whose:not([hidden]) > span']) {
+    const items = element.querySelectorAll(legend);
+    let x = margin;
+    if (items.length) row += line;
+    for (const item of items) {
+      const mark = make('g', { transform: `translate(${x + 7} ${row})` });
+      mark.append(plainCopy(item.querySelector('path')));
+      const text = item.textContent.trim().replace(/\s+/g, ' ');
+      words.append(mark, make('text', { x: x + 1.4 * size, y: row + 0.32 * size }, text));
+      x += ruler.measureText(text).width + 3 * size;
+    }
+    widths.push(x - 2 * margin);
   }
 
-  const wide = width([box.width, x - 2 * margin, 1.1 * ruler.measureText(caption).width]), high = Math.ceil(row + line);
+  const wide = width([box.width, ...widths, 1.1 * ruler.measureText(caption).width]), high = Math.ceil(row + line);
   const root = make('svg', { viewBox: `0 0 ${wide} ${high}`, width: wide, height: high });
   root.append(make('title', {}, caption), make('rect', { width: wide, height: high, fill: paper }), tree, words);
   return { text: new XMLSerializer().serializeToString(root), wide, high };

@@ -32,7 +32,7 @@ class TreeCache(Cache):
         super().__init__(layers=[])
         self.depth = layers
         self.used = 0
-        self._block: torch.Tensor | None = None  # [2 * layers, 1, heads, slots, width]; keys are even, values odd
+        self._block: torch.Tensor | None = None  # [2 * layers, rows, heads, slots, width]; keys are even
 
     def __len__(self) -> int:
         return self.depth
@@ -53,9 +53,9 @@ class TreeCache(Cache):
     def _grow(self, keys: torch.Tensor, values: torch.Tensor, slots: int) -> torch.Tensor:
         if keys.shape != values.shape:
             raise ValueError("keys and values must have one shape; this model's differ, so it cannot be used.")
-        _, heads, _, width = keys.shape
+        rows, heads, _, width = keys.shape
         # Zeros, because a masked slot must still be a finite number.
-        block = keys.new_zeros(2 * self.depth, 1, heads, -(-slots // CHUNK) * CHUNK, width)
+        block = keys.new_zeros(2 * self.depth, rows, heads, -(-slots // CHUNK) * CHUNK, width)
         if self._block is not None:
             block[:, :, :, : self.used] = self._block[:, :, :, : self.used]
         self._block = block

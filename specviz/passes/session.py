@@ -9,12 +9,13 @@ is the length of the text plus its depth, whatever its slot.
 from __future__ import annotations
 
 import inspect
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 import numpy as np
 import torch
 
-from ..tree import TokenTree
+from ..tree import TokenTree, Topology
+from .batched import batched_pass
 from .cache import TreeCache
 from .direct import DirectForward, direct_forward
 from .graphs import cuda_graphs, static_passes
@@ -161,6 +162,10 @@ class HuggingFaceModel:
             return None
         mask = torch.zeros((1, 1, *hidden.shape), dtype=self.dtype, device=self.device)
         return mask.masked_fill_(self._tensor(hidden), torch.finfo(self.dtype).min)
+
+    def batch(self, texts: np.ndarray, ids: np.ndarray, shape: Topology | None = None) -> Callable[[], np.ndarray]:
+        """A pass over several rows at once, to be timed; see `batched_pass`."""
+        return batched_pass(self, texts, ids, shape)
 
     def no_features(self) -> torch.Tensor:
         """The features of no token at all, [0, width]."""

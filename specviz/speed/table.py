@@ -60,6 +60,10 @@ class CostTable:
         """Seconds of one draft pass that reads so many nodes."""
         return _line(nodes, self.widths, self.draft_s)
 
+    def overhead(self, nodes: float) -> float:
+        """Seconds of a step over so many nodes beyond its passes and its inner nodes' rows."""
+        return _line(nodes, self.sizes, self.overhead_s)
+
     def parts(self, shape: Topology) -> dict[str, float]:
         """Seconds of a step with a tree of this shape, drafted level by level: "draft", "target" and "overhead"."""
         inner = [int(shape.depth[node]) for node, children in enumerate(shape.children) if children]
@@ -67,7 +71,7 @@ class CostTable:
         return {
             "draft": sum(map(self.draft, passes)),
             "target": self.target(len(shape)),
-            "overhead": _line(len(shape), self.sizes, self.overhead_s) + self.row_s * len(inner),
+            "overhead": self.overhead(len(shape)) + self.row_s * len(inner),
         }
 
     def step(self, shape: Topology) -> float:

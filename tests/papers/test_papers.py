@@ -92,6 +92,10 @@ def test_a_sentence_follows_the_data(found):
     figure = papers.entry("sequoia", "figure-4-left")
     level = {"sequoia": [[8, 2.0]], "sequences": [[8, 2.5]]}
     assert figure.told(level).status == papers.DIFFERS and "-20 %" in figure.told(level).sentence
+    paths = papers.entry("survey", "batched-paths")
+    quick = {"rows": [[8, 3, 4, 11, 0.02, 0.01]], "run": 1.5, "prefix": 64}
+    assert paths.told(quick).status == papers.DIFFERS
+    assert paths.told(quick | {"rows": [[8, 3, 4, 11, 0.01, 0.03]]}).status == papers.REPRODUCED
     assert judge(False, "a", "b").sentence == "b" and judge(True, "a", "b").sentence == "a"
 
 

@@ -47,7 +47,7 @@ def speculate(pair: Pair, config: RunConfig, rng: Randomness | None = None, law:
             p = text.score(tree)  # ONE pass over the whole tree under its attention mask
         with watch("verify"):
             verdict = verifier(tree, p, rng)
-        state = builder.learn(state, tree, verdict)
+        state = builder.learn(state, tree, verdict, p)
         emitted = text.commit(draft, tree, p, verdict)
         yield text.step(draft, tree, p, verdict, emitted)
 

@@ -3,7 +3,7 @@
     tree    = builder(draft, rng, law, room, notes)      draft: a `Draft`; grows and returns draft.tree
     rows    = rows_of(session.forward(tree, all nodes))  session: the target's `Session`
     verdict = verifier(tree, rows, rng)
-    notes   = builder.learn(notes, tree, verdict)
+    notes   = builder.learn(notes, tree, verdict, rows)
     session.commit(tree, verdict.path, emitted)
 
 A **law** says how the children of a node are drawn from the draft's row: "iid" (with replacement, duplicates stay),
@@ -256,8 +256,8 @@ class TreeBuilder:
         """
         raise NotImplementedError
 
-    def learn(self, notes: Any, tree: TokenTree, verdict: Verdict) -> Any:
-        """The notes for the next step."""
+    def learn(self, notes: Any, tree: TokenTree, verdict: Verdict, rows: Rows | None = None) -> Any:
+        """The notes for the next step; `rows` are the target's for the tree, None where no target was asked."""
         return notes
 
 

@@ -17,7 +17,7 @@ from .shown import Detail, Growth, as_plain, from_schema_1, read_detail, read_gr
 from .tree import Topology
 
 SCHEMA = 2
-OUTCOMES = ("root", "accepted", "rejected", "unreached", "passed")
+OUTCOMES = ("root", "accepted", "rejected", "unreached", "passed", "probe")
 
 
 @dataclass(frozen=True)
@@ -111,6 +111,11 @@ class Step:
     def path(self) -> tuple[int, ...]:
         """The accepted nodes, top down."""
         return tuple(node for node, outcome in enumerate(self.outcome) if outcome == "accepted")
+
+    @property
+    def drafted(self) -> int:
+        """How many nodes were drafted: all but the root and probes."""
+        return len(self.parents) - 1 - self.outcome.count("probe")
 
     def to_dict(self) -> dict[str, Any]:
         """The step as plain data, its numbers with six significant digits."""

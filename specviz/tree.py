@@ -143,6 +143,7 @@ class TokenTree:
         draft_rows: the draft's probabilities after a node, node -> float64 [V], for every node that was asked for.
         keys: the number each node was chosen by when the tree grew (None where a builder has none), [n].
         growth: what the builder wants shown about it.
+        probes: nodes that only ask the target what follows them; no rule compares or accepts them.
         origin: node -> the same node in the tree that the draft read, where a builder re-ranked; None elsewhere.
         order: all nodes, parents first, as the target is to read them in its pass; None as they were drawn.
     """
@@ -156,6 +157,7 @@ class TokenTree:
         self.start = start
         self.law = law
         self.growth = Growth()
+        self.probes: list[int] = []
         self.origin: dict[int, int] | None = None
         self.order: Sequence[int] | None = None
         self._topology: Topology | None = None
@@ -170,6 +172,11 @@ class TokenTree:
         self.depths.append(self.depths[parent] + 1)
         self.keys.append(key)
         return len(self.parents) - 1
+
+    def probe(self, parent: int, token: int) -> int:
+        """Add a node that is read but not tried, below the root or another one, and return its index."""
+        self.probes.append(self.add(parent, token))
+        return self.probes[-1]
 
     def grew(self, **facts: Any) -> None:
         """Keep facts about the growth, fields of `Growth`."""
@@ -188,8 +195,11 @@ class TokenTree:
 
     @property
     def children(self) -> tuple[tuple[int, ...], ...]:
-        """The children of each node in drawing order."""
-        return self.topology.children
+        """The children of each node that a rule may try, in drawing order: all of them but probes."""
+        if not self.probes:
+            return self.topology.children
+        probes = set(self.probes)
+        return tuple(tuple(child for child in below if child not in probes) for below in self.topology.children)
 
     def position(self, node: int) -> int:
         """The absolute position in the text of the token that would follow `node`."""

@@ -9,6 +9,7 @@ from .eagle2 import Eagle2
 from .heuristic import Heuristic
 from .k_ary import KAry
 from .k_sequences import KSequences
+from .lookahead import Lookahead
 from .optimal import Optimal
 from .plain import Plain
 from .prompt_lookup import PromptLookup
@@ -20,6 +21,6 @@ BUILDERS = {
     builder.name: builder
     for builder in (
         Chain, Heuristic, Svip, KSequences, KAry, Branching, Batch, Sequoia, Optimal,
-        DySpec, DySpecThreshold, SvipTree, Eagle2, PromptLookup, Plain,
+        DySpec, DySpecThreshold, SvipTree, Eagle2, PromptLookup, Lookahead, Plain,
     )
 }  # fmt: skip

@@ -85,7 +85,7 @@ class DySpecThreshold(TreeBuilder):
         tree.order = tree.topology.heavy_path if self.reorder else None
         return tree
 
-    def learn(self, notes, tree, verdict):
+    def learn(self, notes, tree, verdict, rows=None):
         if notes is None or len(tree) == 1:  # a number was given, or the text had no room for a tree
             return notes
         change = RISE if len(tree) >= self.size else ((len(tree) - 1) / max(1, self.size - 1)) ** GAIN

@@ -39,7 +39,7 @@ class Heuristic(TreeBuilder):
         tree.grew(length=notes)
         return tree
 
-    def learn(self, notes, tree, verdict):
+    def learn(self, notes, tree, verdict, rows=None):
         if len(tree) == 1:  # the text had no room for a draft
             return notes
         if len(verdict.path) == len(tree) - 1:

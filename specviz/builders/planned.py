@@ -63,5 +63,5 @@ class PlannedBuilder(StaticBuilder):
         tree.grew(acceptance=vector, expected=sum(chance), split=tuple(tree.topology.weight.tolist()))
         return tree
 
-    def learn(self, notes, tree, verdict):
+    def learn(self, notes, tree, verdict, rows=None):
         return None if notes is None else notes.learn(tree.children, verdict.path)

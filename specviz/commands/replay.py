@@ -35,5 +35,5 @@ def print_steps(trace: Trace) -> None:
     for step in trace.steps:
         end = "" if step.bonus is None else f", {'corrected' if step.corrected else 'bonus'} {step.pieces[-1]!r}"
         written = " ".join(repr(piece) for piece in step.pieces[: len(step.path)])
-        drafted = len(step.parents) - 1  # the root was there already
+        drafted = step.drafted
         print(f"{step.index + 1:4}  {len(step.path)} of {drafted} drafted nodes accepted  {written}{end}")

@@ -111,7 +111,7 @@ def grow(
         ValueError: as for `Source`, and for a builder that reads no rows.
     """
     if not builder.reads_draft:
-        raise ValueError(f"{builder.title} copies from the text and reads no rows; an acceptance vector says nothing.")
+        raise ValueError(f"{builder.title} reads no rows of a draft; an acceptance vector says nothing of it.")
     source = Source(acceptance, spread, rng)
     notes = builder.start()
     for _ in range(steps):

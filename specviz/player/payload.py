@@ -16,7 +16,7 @@ from ..record import Step, Trace
 from ..registry import build
 from ..shown import Chart, Detail
 
-LETTERS = {"root": "r", "accepted": "a", "rejected": "x", "unreached": "u", "passed": "p"}
+LETTERS = {"root": "r", "accepted": "a", "rejected": "x", "unreached": "u", "passed": "p", "probe": "o"}
 
 
 def step_payload(step: Step, verifier: Any) -> dict[str, Any]:

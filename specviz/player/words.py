@@ -18,6 +18,7 @@ OUTCOMES = {
     "rejected": "rejected",
     "unreached": "never reached",
     "passed": "passed over",
+    "probe": "probe",
 }
 OWN = {
     "bonus": "The tree came to an end here, so the target adds a token of its own: it costs no extra pass.",

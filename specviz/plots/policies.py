@@ -44,7 +44,7 @@ def info(runs: Mapping[tuple[str, str], Sequence[Trace]]) -> Info:
     for (policy, kind), traces in runs.items():
         steps = [step for trace in traces for step in trace.steps if len(step.parents) > 1]
         if steps:
-            drafted = sum(len(step.parents) - 1 for step in steps)
+            drafted = sum(step.drafted for step in steps)
             accepted = sum(len(step.path) for step in steps)
             count = len(steps)
             bars.append(Bar(policy, kind, drafted / count, accepted / count, accepted / drafted, count))

@@ -29,7 +29,7 @@ def info(trace: Trace) -> Info:
     """The strip of a run."""
     written = tuple(len(step.emitted) for step in trace.steps)
     return Info(
-        tuple(len(step.parents) - 1 for step in trace.steps),
+        tuple(step.drafted for step in trace.steps),
         tuple(len(step.path) for step in trace.steps),
         written,
         sum(written) / len(written) if written else 0.0,

@@ -16,10 +16,11 @@ PURPLE, SKY, YELLOW, GREY = "#cc79a7", "#56b4e9", "#c9b800", "#8a8f98"
 CYCLE = (GREEN, ORANGE, SKY, VERMILLION, PURPLE, BLUE, YELLOW, GREY)
 DASHES = ("solid", "dash", "dot", "dashdot", "longdash", "longdashdot")
 MARKS = ("circle", "square", "diamond", "triangle-up", "x", "cross", "star", "hexagon")
-OUTCOMES = {"root": GREY, "accepted": GREEN, "rejected": VERMILLION, "unreached": GREY, "passed": PURPLE}
+OUTCOMES = {"root": GREY, "accepted": GREEN, "rejected": VERMILLION, "unreached": GREY, "passed": PURPLE,
+            "probe": GREY}  # fmt: skip
 OUTCOME_MARKS = {
     "root": "circle", "accepted": "square", "rejected": "x-thin-open", "unreached": "circle-open",
-    "passed": "triangle-up",
+    "passed": "triangle-up", "probe": "triangle-down-open",
 }  # fmt: skip
 
 

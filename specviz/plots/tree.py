@@ -14,11 +14,13 @@ from .tree_layout import place
 TITLE = "Step"
 HOW_TO_READ = (
     "The root is on the left, each column is one token further. Green squares were accepted and form the straight line "
-    "on top, orange crosses were compared and refused, hollow grey circles were never reached, and the blue diamond is "
-    "the token the target added."
+    "on top, orange crosses were compared and refused, hollow grey circles were never reached, triangles are probes "
+    "that no rule compares, and the blue diamond is the token the target added."
 )
 NAMES = {"root": "root", "accepted": "accepted", "rejected": "rejected", "unreached": "never reached",
-         "passed": "passed over"}  # fmt: skip
+         "passed": "passed over", "probe": "probe"}  # fmt: skip
+
+ON_THE_WAY = ("root", "accepted", "bonus", "correction")  # of the text
 
 
 class Node(NamedTuple):
@@ -78,9 +80,7 @@ def draw(info: Info) -> go.Figure:
         x += [info.nodes[parent].x, info.nodes[node].x, None]
         y += [info.nodes[parent].y, info.nodes[node].y, None]
     fig.add_scatter(x=x, y=y, mode="lines", line={"color": theme.GRID, "width": 1}, hoverinfo="skip", showlegend=False)
-    path = [
-        node for node in (*info.nodes, info.added) if node and node.outcome not in ("rejected", "unreached", "passed")
-    ]
+    path = [node for node in (*info.nodes, info.added) if node and node.outcome in ON_THE_WAY]
     fig.add_scatter(
         x=[node.x for node in path], y=[node.y for node in path], mode="lines", showlegend=False, hoverinfo="skip",
         line={"color": theme.GREEN, "width": 3},

@@ -44,6 +44,7 @@ SMALL: dict[str, dict[str, Any]] = {
     "svip-tree": {"size": 4, "depth": 2, "h": 1.0},
     "eagle2": {"size": 5, "depth": 2, "width": 2},
     "prompt-lookup": {"depth": 2, "width": 2},
+    "lookahead": {"window": 2, "ngram": 2, "guesses": 2},
     "sequoia": {"size": 4, "depth": 2, "width": 2, "acceptance": (0.5, 0.3)},
 }
 

@@ -18,7 +18,7 @@ from ..protocols import Verifier
 from ..randomness import Randomness
 from ..tree import TokenTree
 from .bars import Bars
-from .walk import ROOT, Walk, carry, explain_unreached, ratio
+from .walk import ROOT, UNTRIED, Walk, carry, explain_untried, ratio
 
 
 @dataclass(frozen=True)
@@ -37,8 +37,8 @@ class Traversal(Verifier):
         outcome, prob, coin = step.outcome[node], step.accept_prob[node], step.coin[node]
         if outcome == "root":
             return ROOT
-        if outcome == "unreached":
-            return explain_unreached(step, node)
+        if outcome in UNTRIED:
+            return explain_untried(step, node)
         if coin is None:
             return "Accepted without a coin of its own: a token below it was accepted first."
         below = "" if all(parent != node for parent in step.parents) else ", all tokens below it gone"

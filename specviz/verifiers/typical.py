@@ -15,7 +15,7 @@ from ..distributions import entropy
 from ..parameters import check, real
 from ..protocols import Verifier
 from ..shown import Detail
-from .walk import ROOT, Walk, explain_unreached
+from .walk import ROOT, UNTRIED, Walk, explain_untried
 
 
 @dataclass(frozen=True)
@@ -62,8 +62,8 @@ class Typical(Verifier):
         outcome = step.outcome[node]
         if outcome == "root":
             return ROOT
-        if outcome == "unreached":
-            return explain_unreached(step, node)
+        if outcome in UNTRIED:
+            return explain_untried(step, node)
         prob, facts = step.target_prob[node], step.detail.get(step.parents[node], Detail()).facts
         threshold = facts.get("threshold", self.epsilon)
         if outcome == "rejected":

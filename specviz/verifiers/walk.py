@@ -13,6 +13,7 @@ from ..shown import Detail
 from ..tree import TokenTree
 
 ROOT = "The last committed token: the tree grows from here."
+UNTRIED = ("unreached", "probe")
 
 
 class Walk:
@@ -21,6 +22,8 @@ class Walk:
     def __init__(self, tree: TokenTree) -> None:
         n = len(tree)
         self.outcome = ["root"] + ["unreached"] * (n - 1)
+        for node in tree.probes:
+            self.outcome[node] = "probe"
         self.accept_prob: list[float | None] = [None] * n
         self.coin: list[float | None] = [None] * n
         self.path: list[int] = []
@@ -88,8 +91,13 @@ def carry(wanted: float, share: float) -> float:
     return float(wanted / rest) if rest > 0 else 1.0
 
 
-def explain_unreached(step: Step, node: int) -> str:
-    """Why a node was never compared: its parent was not accepted, a sibling before it was, or the rule stopped."""
+def explain_untried(step: Step, node: int) -> str:
+    """Why a node was never compared.
+
+    It is a probe, or its parent was not accepted, or a sibling before it was, or the rule stopped.
+    """
+    if step.outcome[node] == "probe":
+        return "A probe: it is there to learn what the target would write after it, and is never compared."
     parent = step.parents[node]
     if step.outcome[parent] not in ("root", "accepted"):
         return "Never reached: the token before it was not accepted."
@@ -104,8 +112,8 @@ def explain_match(step: Step, node: int, accepted: str, rejected: str) -> str:
     outcome = step.outcome[node]
     if outcome == "root":
         return ROOT
-    if outcome == "unreached":
-        return explain_unreached(step, node)
+    if outcome in UNTRIED:
+        return explain_untried(step, node)
     return f"Accepted: {accepted}." if outcome == "accepted" else f"Rejected: {rejected}."
 
 
@@ -114,8 +122,8 @@ def explain_coin(step: Step, node: int, formula: str) -> str:
     outcome, prob, coin = step.outcome[node], step.accept_prob[node], step.coin[node]
     if outcome == "root":
         return ROOT
-    if outcome == "unreached":
-        return explain_unreached(step, node)
+    if outcome in UNTRIED:
+        return explain_untried(step, node)
     if prob is None or coin is None:
         return f"{outcome.capitalize()} by {formula}."
     if outcome == "accepted":

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 import specviz
+from specviz.builders.lookahead import Window
 from specviz.compatibility import compatible
 from specviz.distributions import entropy
 from specviz.record import Verdict
@@ -53,20 +54,21 @@ def test_distinct_children_are_distinct(name):
 
 @pytest.mark.parametrize("name", BUILDERS)
 def test_a_chain_is_declared_exactly_where_no_node_can_branch(name):
-    narrow = {f: 1 for f in ("width",) if hasattr(BUILDERS[name](), f)}
+    narrow = {f: 1 for f in ("width", "guesses") if hasattr(BUILDERS[name](), f)}
     for builder in (BUILDERS[name](), BUILDERS[name](**narrow)):
+        notes = Window(pool={0: ((1, 2), (3, 4))[: builder.guesses]}) if name == "lookahead" else None
         branches = any(
             len(children) > 1
             for seed in range(6)
-            for children in grow(builder, "top", seed, context=(0, 1, 0, 2, 0))[0].children
+            for children in grow(builder, "top", seed, context=(0, 1, 0, 2, 0), notes=notes)[0].children
         )
         assert branches != builder.is_chain
 
 
 @pytest.mark.parametrize("name", BUILDERS)
 def test_bad_parameters_are_named(name):
-    for field in ("depth", "size", "width"):
-        if hasattr(BUILDERS[name](), field):
+    for field in ("depth", "size", "width", "guesses"):
+        if field in BUILDERS[name].__dataclass_fields__:
             with pytest.raises(ValueError, match=f"{name}.{field}"):
                 BUILDERS[name](**{field: 0})
 

@@ -19,7 +19,7 @@ from specviz.tree import Topology
 POSITIONS = 64  # positions that a dynamic builder is tried on, fewer where its trees are large
 NODES = 2048  # nodes that it may draft in all, and at least LEAST positions
 LEAST = 4
-NO_SHAPE = "No shape before it sees a text: it copies what followed the same tokens earlier, and no vector tells that."
+NO_SHAPE = "No shape before it sees a text: what it drafts it finds there, and no vector tells that."
 OVER = "It has more nodes than you allowed: its children per level are set on their own."
 
 

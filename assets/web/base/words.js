@@ -7,6 +7,7 @@ export const OUTCOMES = {
   "x": "rejected",
   "u": "never reached",
   "p": "passed over",
+  "o": "probe",
   "bonus": "bonus",
   "correction": "correction"
 };

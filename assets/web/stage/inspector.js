@@ -9,7 +9,8 @@ import { detailView } from './detail.js';
 export function stepSentence(step) {
   const said = readable(step.path.map(node => step.texts[node]).join(''));
   const own = step.last ? readable(step.pieces[step.pieces.length - 1]) : '';
-  const head = `${step.path.length} of ${step.parents.length - 1} drafted nodes accepted`;
+  const drafted = step.parents.length - 1 - step.outcome.split('o').length + 1;
+  const head = `${step.path.length} of ${drafted} drafted nodes accepted`;
   const tail = !step.last ? '.' : step.last === 'bonus' ? `; the target adds “${own}”.` : `; the target writes “${own}” itself.`;
   return step.path.length ? `${head}: “${said}”${tail}` : `${head}${tail}`;
 }
@@ -80,11 +81,11 @@ export function inspectorView(element, take) {
     let depth = 0, rank = 0, siblings = 0;
     for (let i = node; i > 0; i = step.parents[i]) depth++;
     step.parents.forEach((parent, i) => {
-      if (parent !== step.parents[node]) return;
+      if (parent !== step.parents[node] || step.outcome[i] === 'o') return;
       siblings++;
       if (i <= node) rank++;
     });
-    about.facts = `depth ${depth}; child ${rank} of ${siblings}; ${law}`;
+    about.facts = about.kind === 'o' ? `depth ${depth}` : `depth ${depth}; child ${rank} of ${siblings}; ${law}`;
     return about;
   }
 

@@ -63,9 +63,9 @@ export function writeControls(element, current, count, moving) {
 export function writeLegend(element, step) {
   const $ = finder(element), last = $('last');
   for (const item of /** @type {NodeListOf<HTMLElement>} */ (element.querySelectorAll('.sv-legend [data-letter]'))) {
-    const count = [...step.outcome].filter(letter => letter === item.dataset.letter).length;
+    const { letter = '' } = item.dataset, count = [...step.outcome].filter(other => other === letter).length;
     one(item, 'b').textContent = count;
-    item.hidden = item.dataset.letter === 'p' && !count;
+    item.hidden = 'po'.includes(letter) && !count;
   }
   $('sum').querySelector('b').textContent = step.outcome.length;
   last.hidden = !step.last;

@@ -19,6 +19,7 @@ const SHAPES = {
   x: 'M-5 -5L5 5M5 -5L-5 5',
   u: 'M0 -4.5A4.5 4.5 0 1 1 0 4.5A4.5 4.5 0 1 1 0 -4.5Z',
   p: 'M0 -7L7 5H-7Z',
+  o: 'M-5 -4H5L0 5Z',
   last: 'M0 -8L8 0L0 8L-8 0Z',
 };
 const LONGEST = 14; // a label that nothing follows may be as wide as this many em

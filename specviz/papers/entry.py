@@ -98,12 +98,12 @@ def live(builder: Any, verifier: Any, temperature: float = 0.8, **more: Any) -> 
     return Open("Open in Live", _query("live", {"temperature": config.temperature, **more} | _choices("", config)))
 
 
-def compare(*ways: tuple[Any, Any], temperature: float = 0.8, **more: Any) -> Open:
-    """A link to the tab Compare with a column for each (builder, rule)."""
+def compare(*ways: tuple[Any, ...], temperature: float = 0.8, **more: Any) -> Open:
+    """A link to the tab Compare with a column for each (builder, rule) or (builder, rule, drafter)."""
     named: dict[str, Any] = {"temperature": temperature, **more}
-    for letter, (builder, verifier) in zip("abc", ways, strict=False):
-        named[f"{letter}.decodes"] = "speculation"
-        named |= _choices(f"{letter}.", RunConfig(builder=builder, verifier=verifier, temperature=temperature))
+    for letter, (builder, verifier, *drafter) in zip("abc", ways, strict=False):
+        config = RunConfig(builder=builder, verifier=verifier, drafter=next(iter(drafter), None))
+        named |= {f"{letter}.decodes": "speculation"} | _choices(f"{letter}.", config)
     return Open("Open in Compare", _query("compare", named))
 
 
@@ -119,8 +119,10 @@ def tab(name: str, **more: Any) -> Open:
 
 def _choices(prefix: str, config: RunConfig) -> dict[str, Any]:
     named: dict[str, Any] = {}
-    for kind in ("builder", "verifier"):
+    for kind in ("builder", "verifier", "drafter"):
         choice = Choice.of(getattr(config, kind))
+        if choice == Choice("model"):  # the default
+            continue
         named[f"{prefix}{kind}"] = choice.name
         named |= {f"{prefix}{kind}.{name}": value for name, value in choice.parameters.items()}
     return named

@@ -96,6 +96,9 @@ def test_a_sentence_follows_the_data(found):
     quick = {"rows": [[8, 3, 4, 11, 0.02, 0.01]], "run": 1.5, "prefix": 64}
     assert paths.told(quick).status == papers.DIFFERS
     assert paths.told(quick | {"rows": [[8, 3, 4, 11, 0.01, 0.03]]}).status == papers.REPRODUCED
+    stop = papers.entry("svip", "table-4")
+    slower = {"tried": [[0.5, 9.0]], "best": 0.5, "prompts": 4, "rows": [["a", 1.5, 2, 15, 6], ["b", 1.2, 2, 15, 3]]}
+    assert stop.told(slower).status == papers.DIFFERS and "-20 %" in stop.told(slower).sentence
     assert judge(False, "a", "b").sentence == "b" and judge(True, "a", "b").sentence == "a"
 
 
@@ -114,9 +117,12 @@ def test_links_open_what_they_name():
         for link in one.opens:
             named = {name: values[0] for name, values in parse_qs(link.query, keep_blank_values=True).items()}
             assert named["tab"] in ("live", "compare", "labs", "acceptance", "speedup")
-            for name, registry in (("builder", specviz.BUILDERS), ("verifier", specviz.VERIFIERS)):
+            for name in ("builder", "verifier", "drafter"):
+                registry = getattr(specviz, f"{name}s".upper())
                 for prefix in ("", "a.", "b.", "c."):
                     assert named.get(prefix + name) is None or named[prefix + name] in registry
+    eagle = papers.entry("svip", "table-4").opens[0].query
+    assert "a.drafter=eagle" in eagle and "b.drafter=eagle" in eagle and "drafter=model" not in eagle
     strategy = (specviz.BUILDERS["branching"](widths=(2, 1)), specviz.VERIFIERS["sequoia"]())
     assert "builder.widths=2%2C+1" in live(*strategy).query and "a.builder=branching" in compare(strategy).query
     assert "lab=tree&preset=races" in lab("tree", preset="races").query

@@ -15,8 +15,8 @@ it declares, and nothing else: that declaration is what the exact-law suite chec
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
-from typing import Any, ClassVar, Protocol
+from dataclasses import dataclass, fields
+from typing import Any, ClassVar, Protocol, Self
 
 import numpy as np
 
@@ -193,7 +193,7 @@ class Drafter:
         name: the name in menus; title: the same for people; reads_features: whether it must be handed the target's
         hidden states; sparse: whether its rows hold a few tokens that it has seen and no mass anywhere else, so that
         no child is drawn beyond them; blends: whether children of one node come from different rows; merges: whether
-        equal tokens of one node are merged after they were drawn.
+        equal tokens of one node are merged after they were drawn; small: parameters that make it small enough to prove.
     """
 
     name: ClassVar[str]
@@ -202,6 +202,7 @@ class Drafter:
     sparse: ClassVar[bool] = False
     blends: ClassVar[bool] = False
     merges: ClassVar[bool] = False
+    small: ClassVar[dict[str, Any]] = {}
 
     def open(self, desk: Desk) -> Drafting:
         """Begin to draft for one text.
@@ -220,7 +221,8 @@ class TreeBuilder:
         name: the name in menus; title: the same for people; laws: the laws its trees can be filled with, the first is
         its own; reads_draft: whether it needs a draft model; in_support: whether it leaves tokens alone to which the
         draft gives no mass at all; alone: whether it drafts nothing, for plain decoding; key_title: what the number is
-        that its nodes are chosen by.
+        that its nodes are chosen by; small: parameters that make its trees small enough to enumerate while they keep a
+        depth of two and, unless they are chains, a branch.
     """
 
     name: ClassVar[str]
@@ -230,6 +232,28 @@ class TreeBuilder:
     in_support: ClassVar[bool] = False
     alone: ClassVar[bool] = False
     key_title: ClassVar[str] = "key"
+    small: ClassVar[dict[str, Any]] = {}
+
+    @classmethod
+    def smallest(cls) -> Self:
+        """The builder with its `small` parameters, as proofs take it."""
+        return cls(**cls.small)
+
+    @classmethod
+    def sized(cls, nodes: int) -> dict[str, Any]:
+        """Parameters that give its trees about `nodes` nodes, the root included.
+
+        Raises:
+            ValueError: if nothing of the builder says how large its trees are.
+        """
+        if all(field.name != "size" for field in fields(cls)):
+            raise ValueError(f"{cls.title} has no number of nodes; leave sizes out and give it parameters.")
+        return {"size": nodes}
+
+    @property
+    def label(self) -> str:
+        """The builder in a word and its numbers, for tables of many."""
+        return self.title
 
     @property
     def is_chain(self) -> bool:

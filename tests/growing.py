@@ -6,7 +6,6 @@ import specviz
 from specviz.distributions import Sampling
 from specviz.drafters.reading import Reading
 from specviz.drafting import DraftSession
-from specviz.proof.lossless import SMALL
 from specviz.randomness import Seeded
 from specviz.tree import TokenTree
 
@@ -17,7 +16,7 @@ VERIFIERS = {name: cls for name, cls in specviz.VERIFIERS.items() if not cls.alo
 
 def small(name):
     """A builder whose trees are small enough to enumerate."""
-    return BUILDERS[name](**SMALL.get(name, {}))
+    return BUILDERS[name].smallest()
 
 
 def grow(builder, law=None, seed=0, vocab=6, room=50, notes=None, temperature=1.0, context=(0, 1)):

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
-from typing import ClassVar
+from typing import Any, ClassVar
 
 from ..parameters import check, whole
 from ..tree import Topology
@@ -20,14 +20,15 @@ class Batch(StaticBuilder):
 
     name: ClassVar[str] = "batch"
     title: ClassVar[str] = "Batch"
+    small: ClassVar[dict[str, Any]] = {"width": 2}
     width: int = whole(8, 1, 256, "Children", "How many alternatives for the next token are drafted.")
 
     def __post_init__(self) -> None:
         check(self)
 
-    @property
-    def is_chain(self) -> bool:
-        return self.width == 1
+    @classmethod
+    def sized(cls, nodes):
+        return {"width": nodes - 1}
 
     @cached_property
     def shape(self) -> Topology:

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from itertools import accumulate
 from operator import mul
-from typing import ClassVar
+from typing import Any, ClassVar
 
 from ..parameters import check, widths
 from ..tree import Topology
@@ -22,6 +22,7 @@ class Branching(StaticBuilder):
 
     name: ClassVar[str] = "branching"
     title: ClassVar[str] = "Branching"
+    small: ClassVar[dict[str, Any]] = {"widths": (2, 1)}
     widths: tuple = widths((3, 2, 1, 1), 1, 64, "Children per level", "How many children the nodes of each level have.")
 
     def __post_init__(self) -> None:
@@ -30,10 +31,6 @@ class Branching(StaticBuilder):
             raise ValueError(
                 f"branching.widths must make at most 1024 nodes; got {self.widths}. Lower some of them or use fewer."
             )
-
-    @property
-    def is_chain(self) -> bool:
-        return max(self.widths) == 1
 
     @cached_property
     def shape(self) -> Topology:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
-from typing import ClassVar
+from typing import Any, ClassVar
 
 from ..parameters import check, whole
 from ..tree import Topology
@@ -17,14 +17,19 @@ class Chain(StaticBuilder):
 
     name: ClassVar[str] = "chain"
     title: ClassVar[str] = "Chain"
+    small: ClassVar[dict[str, Any]] = {"depth": 2}
     depth: int = whole(4, 1, 64, "Length", "How many tokens the draft writes ahead.")
 
     def __post_init__(self) -> None:
         check(self)
 
+    @classmethod
+    def sized(cls, nodes):
+        return {"depth": nodes - 1}
+
     @property
-    def is_chain(self) -> bool:
-        return True
+    def label(self) -> str:
+        return f"chain of {self.depth}"
 
     @cached_property
     def shape(self) -> Topology:

@@ -12,7 +12,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from heapq import heappop, heappush, nsmallest
-from typing import ClassVar
+from typing import Any, ClassVar
 
 from ..laws import Siblings
 from ..parameters import check, flag, whole
@@ -30,6 +30,7 @@ class DySpec(TreeBuilder):
     key_title: ClassVar[str] = "chance to be reached"
     laws: ClassVar[tuple[str, ...]] = ("distinct", "top", "race")
     in_support: ClassVar[bool] = True
+    small: ClassVar[dict[str, Any]] = {"size": 4, "depth": 2}
     size: int = whole(16, 1, 1024, "Nodes", "How many nodes the tree has, its root included.")
     depth: int = whole(16, 1, 64, "Levels", "How many levels the tree may have below its root.")
     batch: int = whole(

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from heapq import heapify, heappop, heappush, nsmallest
-from typing import ClassVar
+from typing import Any, ClassVar
 
 from ..laws import Siblings
 from ..parameters import check, flag, free, whole
@@ -32,6 +32,7 @@ class DySpecThreshold(TreeBuilder):
     key_title: ClassVar[str] = "chance to be reached"
     laws: ClassVar[tuple[str, ...]] = ("distinct", "top", "race")
     in_support: ClassVar[bool] = True
+    small: ClassVar[dict[str, Any]] = {"size": 4, "depth": 2, "threshold": 0.2}
     threshold: str | float = free(
         "auto",
         "Threshold",

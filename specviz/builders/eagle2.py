@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import ClassVar
+from typing import Any, ClassVar
 
 from ..distributions import entropy
 from ..laws import most_probable
@@ -47,6 +47,7 @@ class Eagle2(TreeBuilder):
     key_title: ClassVar[str] = "the draft's probability of its path"
     laws: ClassVar[tuple[str, ...]] = ("top",)
     in_support: ClassVar[bool] = True
+    small: ClassVar[dict[str, Any]] = {"size": 5, "depth": 2, "width": 2}
     size: int = whole(16, 1, 1024, "Nodes", "How many nodes are kept, the root included.")
     depth: int = whole(5, 1, 64, "Levels", "How many levels the tree may have below its root.")
     width: int = whole(4, 1, 64, "Expanded per level", "How many nodes are expanded per level, and children of each.")

@@ -20,6 +20,10 @@ class StaticBuilder(TreeBuilder):
         """The shape of its trees, nodes breadth first."""
         raise NotImplementedError
 
+    @property
+    def is_chain(self) -> bool:
+        return not self.shape.rank.any()
+
     def __call__(self, draft, rng, law, room, notes):
         return fill(draft, self.shape, law, rng, room)
 

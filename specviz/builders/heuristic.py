@@ -8,7 +8,7 @@ anything is drawn, so it changes no law.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import ClassVar
+from typing import Any, ClassVar
 
 from ..parameters import check, whole
 from ..protocols import TreeBuilder
@@ -21,11 +21,16 @@ class Heuristic(TreeBuilder):
 
     name: ClassVar[str] = "heuristic"
     title: ClassVar[str] = "Heuristic chain"
+    small: ClassVar[dict[str, Any]] = {"depth": 2}
     depth: int = whole(5, 1, 64, "First length", "How many tokens the first draft has.")
     longest: int = whole(40, 1, 64, "Longest", "How many tokens a draft may have at most.")
 
     def __post_init__(self) -> None:
         check(self)
+
+    @classmethod
+    def sized(cls, nodes):
+        return {"depth": nodes - 1}
 
     @property
     def is_chain(self) -> bool:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
-from typing import ClassVar
+from typing import Any, ClassVar
 
 from ..parameters import check, whole
 from ..tree import Topology
@@ -17,6 +17,7 @@ class KAry(StaticBuilder):
 
     name: ClassVar[str] = "k-ary"
     title: ClassVar[str] = "k-ary"
+    small: ClassVar[dict[str, Any]] = {"width": 2, "depth": 2}
     width: int = whole(2, 1, 32, "Children", "How many children every node has.")
     depth: int = whole(3, 1, 64, "Levels", "How many levels the tree has below its root.")
 
@@ -29,10 +30,6 @@ class KAry(StaticBuilder):
                 f"k-ary must have at most 1024 nodes; width {self.width} and depth {self.depth} make {made}. "
                 "Lower one of them."
             )
-
-    @property
-    def is_chain(self) -> bool:
-        return self.width == 1
 
     @cached_property
     def shape(self) -> Topology:

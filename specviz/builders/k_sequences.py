@@ -8,7 +8,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
-from typing import ClassVar
+from math import sqrt
+from typing import Any, ClassVar
 
 from ..parameters import check, whole
 from ..tree import Topology
@@ -21,6 +22,7 @@ class KSequences(StaticBuilder):
 
     name: ClassVar[str] = "k-sequences"
     title: ClassVar[str] = "k sequences"
+    small: ClassVar[dict[str, Any]] = {"width": 2, "depth": 2}
     width: int = whole(3, 1, 64, "Sequences", "How many chains are drafted side by side.")
     depth: int = whole(4, 1, 64, "Length", "How many tokens each chain has.")
 
@@ -32,9 +34,14 @@ class KSequences(StaticBuilder):
                 f"got {self.width} x {self.depth}. Lower one of them."
             )
 
+    @classmethod
+    def sized(cls, nodes):
+        depth = round(sqrt(nodes - 1)) + 1
+        return {"width": max(1, (nodes - 1) // depth), "depth": depth}
+
     @property
-    def is_chain(self) -> bool:
-        return self.width == 1
+    def label(self) -> str:
+        return f"{self.width} sequences of {self.depth}"
 
     @cached_property
     def shape(self) -> Topology:

@@ -12,7 +12,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import cycle, islice
-from typing import ClassVar
+from typing import Any, ClassVar
 
 from ..parameters import check, whole
 from ..protocols import TreeBuilder
@@ -42,6 +42,7 @@ class Lookahead(TreeBuilder):
     title: ClassVar[str] = "Lookahead"
     laws: ClassVar[tuple[str, ...]] = ("top",)
     reads_draft: ClassVar[bool] = False
+    small: ClassVar[dict[str, Any]] = {"window": 2, "ngram": 2, "guesses": 2}
     window: int = whole(5, 0, 32, "Window", "How many columns of guesses are kept; 0 is plain decoding.")
     ngram: int = whole(3, 2, 8, "Length of n-grams", "How many tokens an n-gram of the pool has.")
     guesses: int = whole(4, 1, 32, "Guesses", "How many n-grams that begin with the last token are tried at most.")

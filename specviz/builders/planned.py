@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from functools import lru_cache
-from typing import ClassVar
+from typing import Any, ClassVar
 
 from ..acceptance import RunningAcceptance, check_acceptance, find_acceptance, reach
 from ..parameters import check
 from ..tree import Topology
 from .filling import StaticBuilder, fill
 
+DEEPEST = 16  # levels of a tree of which only the size is given
 _reach = lru_cache(maxsize=64)(reach)  # a shape is planned once for many steps
 
 
@@ -20,6 +21,7 @@ class PlannedBuilder(StaticBuilder):
     following the run), or numbers."""
 
     key_title: ClassVar[str] = "expected chance to be accepted"
+    small: ClassVar[dict[str, Any]] = {"size": 4, "depth": 2, "width": 2, "acceptance": (0.5, 0.3)}
 
     def __post_init__(self) -> None:
         check(self)
@@ -29,6 +31,14 @@ class PlannedBuilder(StaticBuilder):
     def plan(self, acceptance: tuple) -> Topology:
         """The shape for a vector."""
         raise NotImplementedError
+
+    @classmethod
+    def sized(cls, nodes):
+        return {"size": nodes, "depth": DEEPEST}
+
+    @property
+    def label(self) -> str:
+        return f"{self.name}, {self.size} nodes, {self.depth} levels"
 
     @property
     def is_chain(self) -> bool:

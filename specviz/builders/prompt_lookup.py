@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import ClassVar
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -26,6 +26,7 @@ class PromptLookup(TreeBuilder):
     key_title: ClassVar[str] = "length of the match"
     laws: ClassVar[tuple[str, ...]] = ("top",)
     reads_draft: ClassVar[bool] = False
+    small: ClassVar[dict[str, Any]] = {"depth": 2, "width": 2}
     ngram: int = whole(3, 1, 16, "Longest match", "How many last tokens are looked for; fewer where there is no match.")
     depth: int = whole(8, 1, 64, "Levels", "How many tokens of a continuation are taken.")
     width: int = whole(4, 1, 64, "Matches", "How many continuations are merged into the tree.")

@@ -13,7 +13,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import ClassVar
+from typing import Any, ClassVar
 
 from ..acceptance import tuned_h
 from ..distributions import entropy
@@ -29,12 +29,17 @@ class Svip(TreeBuilder):
     name: ClassVar[str] = "svip"
     title: ClassVar[str] = "SVIP chain"
     key_title: ClassVar[str] = "the draft's doubt"
+    small: ClassVar[dict[str, Any]] = {"depth": 2, "h": 1.0}
     h: float = real(tuned_h(), 0.0, 3.0, "Threshold h", "Stop after a token with sqrt(c * entropy in nats) above this.")
     c: float = real(1.0, 0.01, 2.0, "Factor c", "How much of an entropy counts as doubt; 1 is the paper's scale.")
     depth: int = whole(40, 1, 64, "Longest", "How many tokens the chain may have.")
 
     def __post_init__(self) -> None:
         check(self)
+
+    @classmethod
+    def sized(cls, nodes):
+        return {"depth": nodes - 1}
 
     @property
     def is_chain(self) -> bool:

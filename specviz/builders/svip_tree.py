@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import ClassVar
+from typing import Any, ClassVar
 
 from ..distributions import entropy
 from ..laws import children_of, draw_children
@@ -24,6 +24,7 @@ class SvipTree(TreeBuilder):
     name: ClassVar[str] = "svip-tree"
     title: ClassVar[str] = "SVIP tree"
     key_title: ClassVar[str] = "the draft's doubt before it"
+    small: ClassVar[dict[str, Any]] = {"size": 4, "depth": 2, "h": 1.0}
     size: int = whole(32, 1, 1024, "Nodes", "How many nodes the tree may have, its root included.")
     depth: int = whole(6, 1, 64, "Levels", "How many levels the tree may have below its root.")
     width: int = whole(2, 1, 32, "Children", "How many children an expanded node has.")

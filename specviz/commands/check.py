@@ -10,14 +10,14 @@ from itertools import chain
 from ..builders import BUILDERS
 from ..compatibility import compatible
 from ..proof import large_node
-from ..proof.lossless import DRAFTERS, table
+from ..proof.lossless import CHECKED, table
 from ..verifiers import VERIFIERS
 
 EXAMPLE = "--builder sequoia --verifier specinfer --json"
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    for kind, names in (("builder", BUILDERS), ("verifier", VERIFIERS), ("drafter", DRAFTERS)):
+    for kind, names in (("builder", BUILDERS), ("verifier", VERIFIERS), ("drafter", CHECKED)):
         parser.add_argument(
             f"--{kind}", choices=names, action="append", metavar="NAME",
             help=f"only this one, or several times for several: {', '.join(names)} (default: all)",
@@ -40,7 +40,7 @@ def run(args: argparse.Namespace) -> int:
     first = args.drafter or ["model"]
     small = table(builders=args.builder, verifiers=args.verifier, drafters=first)
     if not args.drafter:
-        others = [name for name in DRAFTERS if name not in first]
+        others = [name for name in CHECKED if name not in first]
         few = [name for name in args.builder or BUILDERS if name in ("chain", "sequoia", "dyspec")]
         small = chain(small, table(builders=few, verifiers=args.verifier, drafters=others) if few else ())
     for row in chain(small, () if args.builder else large_node.table(args.verifier)):

@@ -7,7 +7,7 @@ the row it was drawn from, so rules need not know.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import ClassVar
+from typing import Any, ClassVar
 
 from ..distributions import Blend
 from ..parameters import check, choice, whole
@@ -21,6 +21,7 @@ class Cascade(Drafter):
 
     name: ClassVar[str] = "cascade"
     title: ClassVar[str] = "Cascade"
+    small: ClassVar[dict[str, Any]] = {"at": 1, "then": "ngram"}
     first: str = choice("model", PARTS, "First", "Who drafts the upper levels.")
     then: str = choice("ngram", PARTS, "Then", "Who drafts the levels below them.")
     at: int = whole(2, 1, 16, "Levels of the first", "How many levels the first one drafts.")

@@ -7,7 +7,7 @@ filled. It was never trained to leave early, unless the target was.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import ClassVar
+from typing import Any, ClassVar
 
 from ..parameters import check, whole
 from ..protocols import Drafter
@@ -20,6 +20,7 @@ class EarlyExit(Drafter):
 
     name: ClassVar[str] = "early-exit"
     title: ClassVar[str] = "Early exit"
+    small: ClassVar[dict[str, Any]] = {"layers": 1}
     layers: int = whole(3, 1, 128, "Layers", "How many of the target's layers draft; fewer than it has.")
 
     def __post_init__(self) -> None:

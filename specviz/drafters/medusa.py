@@ -25,6 +25,7 @@ class Medusa(Drafter):
     name: ClassVar[str] = "medusa"
     title: ClassVar[str] = "Medusa heads"
     reads_features: ClassVar[bool] = True
+    small: ClassVar[dict[str, Any]] = {"heads": 2}
     heads: int = whole(4, 1, 16, "Heads", "How many levels have a head; there are as many as were trained.")
 
     def __post_init__(self) -> None:

@@ -30,6 +30,7 @@ class NGram(Drafter):
 
     name: ClassVar[str] = "ngram"
     title: ClassVar[str] = "n-grams"
+    small: ClassVar[dict[str, Any]] = {"order": 2}
     order: int = whole(4, 1, 8, "Order", "How many last tokens are looked at; fewer where they were never seen.")
     shipped: bool = flag(True, "Shipped text", "Begin with counts of a shipped text; otherwise with the prompt alone.")
 

@@ -28,6 +28,7 @@ class Retrieval(Drafter):
     name: ClassVar[str] = "retrieval"
     title: ClassVar[str] = "Retrieval"
     sparse: ClassVar[bool] = True
+    small: ClassVar[dict[str, Any]] = {"shortest": 1}
     longest: int = whole(16, 1, 16, "Longest match", "How many last tokens are looked for at most.")
     shortest: int = whole(2, 1, 16, "Shortest match", "A match of fewer tokens says too little to be used.")
     code: bool = flag(True, "Standard library", "Look into this machine's Python sources as well as the shipped text.")

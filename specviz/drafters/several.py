@@ -9,7 +9,7 @@ one node; that drops tries which rules with ratios count on.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import ClassVar
+from typing import Any, ClassVar
 
 from ..parameters import check, flag, names
 from ..protocols import Drafter
@@ -22,6 +22,7 @@ class Several(Drafter):
 
     name: ClassVar[str] = "several"
     title: ClassVar[str] = "Several drafters"
+    small: ClassVar[dict[str, Any]] = {"drafters": ("model", "early-exit")}
     drafters: tuple[str, ...] = names(
         ("model", "retrieval"), PARTS, "Drafters", "Who fills the tree; the first child of a node is the first one's."
     )

@@ -6,7 +6,7 @@ No clock is read, so the figures do not depend on the machine; the standard erro
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, fields
+from dataclasses import dataclass
 from itertools import product
 from math import sqrt
 from typing import Any
@@ -101,17 +101,5 @@ def sized(name: str, size: int | None, parameters: dict[str, Any] | None = None)
     Raises:
         ValueError: if nothing of the builder says how large its trees are.
     """
-    known = {field.name for field in fields(BUILDERS[name])}
-    found: dict[str, Any] = {}
-    if size is not None and name in ("chain", "heuristic", "svip"):
-        found = {"depth": size - 1}
-    elif size is not None and name == "k-sequences":
-        depth = round(sqrt(size - 1)) + 1
-        found = {"width": max(1, (size - 1) // depth), "depth": depth}
-    elif size is not None and name == "batch":
-        found = {"width": size - 1}
-    elif size is not None and "size" in known:
-        found = {"size": size} | ({"depth": 16} if name in ("sequoia", "optimal") else {})
-    elif size is not None:
-        raise ValueError(f"{BUILDERS[name].title} has no number of nodes; leave sizes out and give it parameters.")
+    found = {} if size is None else BUILDERS[name].sized(size)
     return build("builder", Choice(name, found | (parameters or {})))

@@ -19,6 +19,7 @@ from ..compatibility import compatible
 from ..config import Choice, RunConfig
 from ..decode import speculate
 from ..distributions import Sampling, probabilities
+from ..drafters import DRAFTERS
 from ..models.table import TablePair, toy_pair
 from ..protocols import TreeBuilder, Verifier
 from ..registry import REGISTRIES, build
@@ -29,38 +30,10 @@ LENGTH = 3  # tokens whose joint law is compared
 DEEP = 4  # tokens a deep run may write, so that the trees of its second step have two levels as well
 STEPS = 2
 CLOSENESS = 0.2  # a draft far from the target, or a lossy rule would hardly show
-# Parameters that make a builder's trees small enough to enumerate while they keep a depth of two and a branch.
-SMALL: dict[str, dict[str, Any]] = {
-    "chain": {"depth": 2},
-    "k-sequences": {"width": 2, "depth": 2},
-    "k-ary": {"width": 2, "depth": 2},
-    "heuristic": {"depth": 2},
-    "svip": {"depth": 2, "h": 1.0},
-    "branching": {"widths": (2, 1)},
-    "batch": {"width": 2},
-    "optimal": {"size": 4, "depth": 2, "width": 2, "acceptance": (0.5, 0.3)},
-    "dyspec": {"size": 4, "depth": 2},
-    "dyspec-threshold": {"size": 4, "depth": 2, "threshold": 0.2},
-    "svip-tree": {"size": 4, "depth": 2, "h": 1.0},
-    "eagle2": {"size": 5, "depth": 2, "width": 2},
-    "prompt-lookup": {"depth": 2, "width": 2},
-    "lookahead": {"window": 2, "ngram": 2, "guesses": 2},
-    "sequoia": {"size": 4, "depth": 2, "width": 2, "acceptance": (0.5, 0.3)},
-}
-
-
-# Drafters as they are checked: their name in the table, and parameters that make them small.
-DRAFTERS: dict[str, tuple[str, dict[str, Any]]] = {
-    "model": ("model", {}),
-    "early-exit": ("early-exit", {"layers": 1}),
-    "medusa": ("medusa", {"heads": 2}),
-    "eagle": ("eagle", {}),
-    "ngram": ("ngram", {"order": 2}),
-    "retrieval": ("retrieval", {"shortest": 1}),
-    "several": ("several", {"drafters": ("model", "early-exit")}),
-    "several, merged": ("several", {"drafters": ("model", "early-exit"), "merge": True}),
-    "cascade": ("cascade", {"at": 1, "then": "ngram"}),
-    "staged": ("staged", {"ahead": 2}),
+# Drafters as they are checked: their name in the table, their menu name and small parameters.
+CHECKED: dict[str, tuple[str, dict[str, Any]]] = {
+    **{name: (name, cls.small) for name, cls in DRAFTERS.items()},
+    "several, merged": ("several", {**DRAFTERS["several"].small, "merge": True}),
 }
 
 
@@ -109,12 +82,12 @@ def table(
     Args:
         seeds: toy pairs to check each of them on; the error is the largest over them.
         builders, verifiers: menu names; None means all.
-        drafters: names of `DRAFTERS` above; a builder that asks nobody is checked with the first of them alone.
+        drafters: names of `CHECKED` above; a builder that asks nobody is checked with the first of them alone.
         tokens: how many a run may write; with `DEEP` the second step has trees of two levels too, and takes longer.
     """
     for d, b, v in product(drafters, builders or _menu("builder"), verifiers or _menu("verifier")):
-        drafter = build("drafter", Choice(*DRAFTERS[d]))
-        builder = REGISTRIES["builder"][b](**SMALL.get(b, {}))
+        drafter = build("drafter", Choice(*CHECKED[d]))
+        builder = REGISTRIES["builder"][b].smallest()
         verifier = REGISTRIES["verifier"][v]()
         temperature = 0.0 if verifier.greedy_only else 1.0
         for law in ("top",) if temperature == 0 else builder.laws:

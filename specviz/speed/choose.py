@@ -35,16 +35,7 @@ class Candidate:
 
     @property
     def name(self) -> str:
-        return name_of(self.builder)
-
-
-def name_of(builder: StaticBuilder) -> str:
-    """A chain, k sequences or Sequoia tree in a word and its numbers."""
-    if builder.name == "chain":
-        return f"chain of {builder.depth}"
-    if builder.name == "k-sequences":
-        return f"{builder.width} sequences of {builder.depth}"
-    return f"{builder.name}, {builder.size} nodes, {builder.depth} levels"
+        return self.builder.label
 
 
 def candidates(vector: tuple, cost: CostTable, verifier: Verifier, temperature: float) -> list[Candidate]:
@@ -163,8 +154,8 @@ def contest(
         others: the grid.
         few: how many prompts the first round has.
     """
-    builders = {name_of(one): one for one in [*others, chosen]}
-    name, first = name_of(chosen), ()
+    builders = {one.label: one for one in [*others, chosen]}
+    name, first = chosen.label, ()
     entered = 1 + len({*builders})
     of = entered * min(few, len(prompts)) + (2 + LEADERS) * len(prompts)
     for news in trials(pair, builders, verifier, config, prompts[:few]):

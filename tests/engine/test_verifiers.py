@@ -12,7 +12,7 @@ from specviz.compatibility import compatible
 from specviz.decode import speculate
 from specviz.distributions import Rows, Sampling, entropy, total_variation
 from specviz.models.table import TableModel, TablePair
-from specviz.proof.lossless import SMALL, error_of
+from specviz.proof.lossless import error_of
 from specviz.randomness import Seeded
 from specviz.theory.enumerate import law as exact_law
 from specviz.tree import TokenTree
@@ -21,7 +21,7 @@ from tests.growing import BUILDERS, VERIFIERS
 
 
 def small(name):
-    return BUILDERS[name](**SMALL.get(name, {}))
+    return BUILDERS[name].smallest()
 
 
 def constant_pair(p, q):

@@ -2,9 +2,9 @@
 
 import pytest
 
-from specviz.proof.lossless import DRAFTERS, table
+from specviz.proof.lossless import CHECKED, table
 
-OTHERS = [name for name in DRAFTERS if name != "model"]
+OTHERS = [name for name in CHECKED if name != "model"]
 FEW = [
     ("chain", "block"),
     ("chain", "spectr"),

@@ -7,7 +7,6 @@ import specviz
 from specviz.compatibility import compatible
 from specviz.decode import speculate
 from specviz.distributions import Sampling, probabilities
-from specviz.proof.lossless import SMALL
 from specviz.randomness import Seeded
 from specviz.tree import TokenTree
 from tests.growing import BUILDERS, VERIFIERS
@@ -16,7 +15,7 @@ KEYED = [VERIFIERS["race"](), VERIFIERS["target-match"](keyed=True)]
 
 
 def small(name):
-    return BUILDERS[name](**SMALL.get(name, {}))
+    return BUILDERS[name].smallest()
 
 
 @pytest.mark.parametrize("verifier", [*VERIFIERS.values(), KEYED[1]])

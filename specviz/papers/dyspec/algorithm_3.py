@@ -2,7 +2,7 @@
 
 from ...builders import BUILDERS
 from ...models.table import toy_pair
-from ...proof.lossless import SMALL, error_of
+from ...proof.lossless import error_of
 from ...verifiers import VERIFIERS
 from ..entry import Entry, Table, judge, lab
 
@@ -19,7 +19,7 @@ def measure(bench):
     for name, builder, rule in CASES:
         bench.tell(name)
         pair = toy_pair(seed=1, closeness=0.2)
-        rows.append([name, *error_of(BUILDERS[builder](**SMALL[builder]), VERIFIERS[rule](), pair)])
+        rows.append([name, *error_of(BUILDERS[builder].smallest(), VERIFIERS[rule](), pair)])
     return {"rows": rows}
 
 

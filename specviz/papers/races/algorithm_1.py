@@ -2,7 +2,7 @@
 
 from ...builders import BUILDERS
 from ...models.table import toy_pair
-from ...proof.lossless import SMALL, error_of
+from ...proof.lossless import error_of
 from ...verifiers import VERIFIERS
 from ..entry import Entry, Table, judge, lab
 
@@ -13,7 +13,7 @@ def measure(bench):
     rows = []
     for builder, rule in CASES:
         bench.tell(f"{builder} under {rule}.")
-        error, runs = error_of(BUILDERS[builder](**SMALL[builder]), VERIFIERS[rule](), toy_pair(seed=1, closeness=0.2))
+        error, runs = error_of(BUILDERS[builder].smallest(), VERIFIERS[rule](), toy_pair(seed=1, closeness=0.2))
         rows.append([BUILDERS[builder].title, VERIFIERS[rule].title, error, runs])
     return {"rows": rows}
 

@@ -2,13 +2,13 @@
 
 from ...builders import BUILDERS
 from ...models.table import toy_pair
-from ...proof.lossless import SMALL, error_of
+from ...proof.lossless import error_of
 from ...verifiers import VERIFIERS
 from ..entry import Entry, Table, judge, lab, live
 
 
 def measure(bench):
-    builder, rows = BUILDERS["sequoia"](**SMALL["sequoia"]), []
+    builder, rows = BUILDERS["sequoia"].smallest(), []
     cases = (
         ("as printed", "sequoia", "distinct", {}),
         (

@@ -2,7 +2,7 @@
 
 from ...builders import BUILDERS
 from ...models.table import toy_pair
-from ...proof.lossless import SMALL, error_of
+from ...proof.lossless import error_of
 from ...verifiers import VERIFIERS
 from ..bench import tokens_per_pass
 from ..entry import Entry, Table, compare, judge
@@ -20,7 +20,7 @@ def measure(bench):
     for rule, name in RULES.items():
         runs = bench.runs(BUILDERS["chain"](depth=5), TEMPERATURE, VERIFIERS[rule](), bench.prompts[:6])
         error, _ = error_of(
-            BUILDERS["chain"](**SMALL["chain"]), VERIFIERS[rule](), toy_pair(seed=1, closeness=0.2), law="distinct"
+            BUILDERS["chain"].smallest(), VERIFIERS[rule](), toy_pair(seed=1, closeness=0.2), law="distinct"
         )
         rows.append([name, tokens_per_pass(runs), error])
     return {"rows": rows}

@@ -5,7 +5,7 @@ import numpy as np
 from ...builders import BUILDERS
 from ...distributions import residual
 from ...models.table import toy_pair
-from ...proof.lossless import SMALL, error_of
+from ...proof.lossless import error_of
 from ...verifiers import VERIFIERS
 from ..entry import Entry, Table, judge, lab
 
@@ -14,7 +14,7 @@ P, Q = np.array([0.5, 0.3, 0.2]), np.array([0.2, 0.3, 0.5])
 
 def measure(bench):
     error, runs = error_of(
-        BUILDERS["chain"](**SMALL["chain"]), VERIFIERS["speculative-sampling"](), toy_pair(seed=1, closeness=0.2)
+        BUILDERS["chain"].smallest(), VERIFIERS["speculative-sampling"](), toy_pair(seed=1, closeness=0.2)
     )
     accepted = np.minimum(P, Q)
     left = 1 - accepted.sum()

@@ -2,7 +2,7 @@
 
 from ...builders import BUILDERS
 from ...models.table import toy_pair
-from ...proof.lossless import SMALL, error_of
+from ...proof.lossless import error_of
 from ...verifiers import VERIFIERS
 from ..entry import Entry, Table, judge, live
 
@@ -12,7 +12,7 @@ H = 0.4
 def measure(bench):
     rows = []
     for rule in ("speculative-sampling", "block", "target-match"):
-        error, runs = error_of(BUILDERS["svip"](**SMALL["svip"]), VERIFIERS[rule](), toy_pair(seed=1, closeness=0.2))
+        error, runs = error_of(BUILDERS["svip"].smallest(), VERIFIERS[rule](), toy_pair(seed=1, closeness=0.2))
         rows.append([VERIFIERS[rule].title, error, runs])
     traces = bench.runs(BUILDERS["svip"](h=H), 0.0, None, bench.prompts[:4])
     ends, early = 0, 0

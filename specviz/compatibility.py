@@ -10,7 +10,8 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
-from .protocols import LAWS, Drafter, TreeBuilder, Verifier
+from .desk import Drafter
+from .protocols import LAWS, TreeBuilder, Verifier
 
 DRAWN = {
     "iid": "drawn independently from the draft, duplicates kept",

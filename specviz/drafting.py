@@ -8,9 +8,10 @@ from typing import Any
 import numpy as np
 
 from .config import Choice
+from .desk import Desk, Drafter, Drafting
 from .distributions import Sampling
 from .laws import whose
-from .protocols import Desk, Drafter, Drafting, Pair, Session
+from .protocols import Pair, Session
 from .registry import build
 from .stopwatch import Stopwatch
 from .tree import TokenTree

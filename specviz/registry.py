@@ -7,8 +7,9 @@ from typing import Any
 
 from .builders import BUILDERS
 from .config import Choice
+from .desk import Drafter
 from .drafters import DRAFTERS
-from .protocols import Drafter, TreeBuilder, Verifier
+from .protocols import TreeBuilder, Verifier
 from .verifiers import VERIFIERS
 
 REGISTRIES = {"builder": BUILDERS, "verifier": VERIFIERS, "drafter": DRAFTERS}

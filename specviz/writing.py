@@ -5,9 +5,10 @@ from __future__ import annotations
 from dataclasses import replace
 
 from .config import RunConfig
+from .desk import Drafter, Seen
 from .distributions import Rows, rows_of
 from .drafting import DraftSession, guesses, open_drafter
-from .protocols import Drafter, Pair, Seen
+from .protocols import Pair
 from .record import Step, Verdict
 from .stopwatch import Stopwatch
 from .tree import TokenTree

@@ -19,6 +19,7 @@ specviz/distributions
 specviz/acceptance  specviz/config  specviz/laws
 specviz/record
 specviz/protocols
+specviz/desk
 specviz/builders  specviz/verifiers  specviz/drafters
 specviz/registry
 specviz/compatibility  specviz/stopwatch

@@ -12,7 +12,7 @@ from typing import ClassVar
 
 import numpy as np
 
-from ..protocols import Drafter
+from ..desk import Drafter
 from .reading import Reading
 
 

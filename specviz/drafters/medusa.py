@@ -13,9 +13,9 @@ from typing import Any, ClassVar
 
 import numpy as np
 
+from ..desk import Drafter, Drafting
 from ..distributions import rows_of
 from ..parameters import check, whole
-from ..protocols import Drafter, Drafting
 
 
 @dataclass(frozen=True)

@@ -14,9 +14,9 @@ from typing import Any, ClassVar
 
 import numpy as np
 
+from ..desk import Drafter, Drafting
 from ..distributions import probabilities
 from ..parameters import check, flag, whole
-from ..protocols import Drafter, Drafting
 from .library import tales
 
 DISCOUNT = 0.75

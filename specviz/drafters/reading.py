@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
+from ..desk import Drafting
 from ..distributions import Sampling, probabilities, rows_of
-from ..protocols import Drafting, Session
+from ..protocols import Session
 
 
 class Reading(Drafting):

@@ -13,9 +13,9 @@ from typing import Any, ClassVar
 
 import numpy as np
 
+from ..desk import Drafter, Drafting
 from ..distributions import probabilities
 from ..parameters import check, flag, whole
-from ..protocols import Drafter, Drafting
 from .library import Library, library
 
 MOST = 20_000  # occurrences that are counted of a sequence: of more, evenly spread ones

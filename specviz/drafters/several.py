@@ -11,8 +11,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
+from ..desk import Drafter
 from ..parameters import check, flag, names
-from ..protocols import Drafter
 from .together import FEATURES, PARTS, Together
 
 

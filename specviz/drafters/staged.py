@@ -13,9 +13,10 @@ from typing import Any, ClassVar
 
 import numpy as np
 
+from ..desk import Drafter, Drafting
 from ..distributions import rows_of
 from ..parameters import check, choice, whole
-from ..protocols import Drafter, Drafting, Session
+from ..protocols import Session
 from ..tree import TokenTree
 
 

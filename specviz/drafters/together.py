@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+from ..desk import Drafting
 from ..distributions import Blend
-from ..protocols import Drafting
 
 PARTS = ("model", "early-exit", "medusa", "eagle", "ngram", "retrieval")
 FEATURES = ("medusa", "eagle")  # those that read the target's hidden states

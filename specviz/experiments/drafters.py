@@ -14,7 +14,8 @@ from typing import Any
 from ..compatibility import compatible, suited
 from ..config import RunConfig
 from ..decode import autoregress, run
-from ..protocols import Drafter, Pair, TreeBuilder
+from ..desk import Drafter
+from ..protocols import Pair, TreeBuilder
 from ..record import Trace
 from ..verifiers import VERIFIERS
 

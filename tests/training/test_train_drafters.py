@@ -151,8 +151,8 @@ def test_rows_of_eagle_are_those_of_a_fresh_pass(pair, place):
     text = prompt(place)
     target, draft = pair.open(text)
     drafting = open_drafter(Choice("eagle"), pair, target, draft, text)
+    from specviz.desk import Seen
     from specviz.distributions import Rows, Sampling
-    from specviz.protocols import Seen
 
     context = list(text)
     for turn in range(3):

@@ -1,0 +1,116 @@
+"""The contract of drafters: who fills a tree (`Drafter`), at work on one text (`Drafting`), with what it may use."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+import numpy as np
+
+from .distributions import Rows, Sampling
+from .protocols import Pair, Session
+from .tree import TokenTree
+
+
+@dataclass(frozen=True)
+class Seen:
+    """What the target saw of the tokens that a step commits, for drafters that want it.
+
+    Args:
+        nodes: the root and the accepted path, in the tree that was verified.
+        rows: the target's rows for that tree.
+        features: the target's last hidden states after its final norm at `nodes`, [len(nodes), width], where they are;
+            None where the drafter reads none.
+    """
+
+    nodes: tuple[int, ...]
+    rows: Rows
+    features: Any = None
+
+
+class Drafting:
+    """A drafter at work on one text.
+
+    Args:
+        name: whose rows these are, in the record.
+
+    Attributes:
+        passes: passes of a model it has made so far.
+    """
+
+    def __init__(self, name: str) -> None:
+        self.name = name
+        self.passes = 0
+
+    def expand(self, tree: TokenTree, nodes: Sequence[int], sampling: Sampling) -> list[np.ndarray]:
+        """Rows after `nodes`, float64 [V], each with sum 1, or all zeros where the drafter has nothing to say."""
+        raise NotImplementedError
+
+    def commit(self, tree: TokenTree, path: Sequence[int], emitted: Sequence[int], seen: Seen) -> None:
+        """Append `emitted` to the text; its first tokens are those of `path`, in the tree that was expanded."""
+
+    def plain(self, node: int, q: np.ndarray) -> np.ndarray:
+        """The row at `node`, which was expanded to `q` at temperature 0, at temperature 1 where it is known."""
+        return q
+
+    def tell(self, tokens: Sequence[int], whose: str) -> dict[str, Any]:
+        """How the guess of the last of `tokens`, a path below the root, was made; plain JSON data, {} for nothing.
+
+        Args:
+            tokens: the path down to the guess.
+            whose: the name of the drafter whose guess it is.
+        """
+        return {}
+
+
+@dataclass(frozen=True)
+class Desk:
+    """What a drafter may work with on one text.
+
+    Args:
+        pair: the models; `pair.drafter(kind, **parameters)` makes what they can draft with besides the draft.
+        target, draft: their sessions; no draft where the pair has none.
+        context: the token ids so far.
+        prompt_features: the target's features of `context` without its last token, for a drafter that reads them.
+        find: a drafter by its menu name, for drafters that are made of others.
+    """
+
+    pair: Pair
+    target: Session
+    draft: Session | None
+    context: Sequence[int]
+    prompt_features: Any = None
+    find: Callable[[str], Drafter] | None = None
+
+    def model(self, kind: str, **parameters: Any) -> Any:
+        """A session of what the pair drafts with under that name."""
+        return self.pair.drafter(kind, **parameters).open(self.context, self.target)
+
+
+@dataclass(frozen=True)
+class Drafter:
+    """Who fills a tree. Subclasses are frozen dataclasses whose fields are their parameters.
+
+    Class attributes:
+        name: the name in menus; title: the same for people; reads_features: whether it must be handed the target's
+        hidden states; sparse: whether its rows hold a few tokens that it has seen and no mass anywhere else, so that
+        no child is drawn beyond them; blends: whether children of one node come from different rows; merges: whether
+        equal tokens of one node are merged after they were drawn; small: parameters that make it small enough to prove.
+    """
+
+    name: ClassVar[str]
+    title: ClassVar[str]
+    reads_features: ClassVar[bool] = False
+    sparse: ClassVar[bool] = False
+    blends: ClassVar[bool] = False
+    merges: ClassVar[bool] = False
+    small: ClassVar[dict[str, Any]] = {}
+
+    def open(self, desk: Desk) -> Drafting:
+        """Begin to draft for one text.
+
+        Raises:
+            ValueError: if the pair has not what it takes; the message says what to do.
+        """
+        raise NotImplementedError

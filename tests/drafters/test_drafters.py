@@ -113,7 +113,7 @@ def test_a_node_says_whose_guess_it_was():
     for name, words in [
         ("retrieval", "for instance in"),
         ("ngram", "seen"),
-        ("medusa", "Medusa heads."),
+        ("medusa", "Medusa heads:"),
         ("model", ""),
     ]:
         config = specviz.RunConfig("abcabc", Choice("k-ary"), rule, 1.0, max_new_tokens=9, drafter=Choice(name))

@@ -50,6 +50,16 @@ def test_every_example_can_be_run_and_is_proven(one):
     assert [row["rule"] for row in json.loads(table(vars(one)))["rows"]] == RULES
 
 
+@pytest.mark.parametrize("one", PRESETS, ids=lambda one: one.title)
+def test_a_raced_child_lies_between_lemma_and_ceiling_and_is_what_the_race_is_worth(one):
+    node = {**vars(one), "children": 1, "levels": 1, "law": "race"}
+    data = json.loads(table(node))
+    ceiling, race, coupling, lemma = (value for _, value in data["first"])
+    assert max(coupling, lemma) <= race + 1e-6 and race <= ceiling + 1e-6
+    worth = next(row for row in data["rows"] if row["rule"] == "race")
+    assert race == pytest.approx(worth["accepted"], abs=1e-5)
+
+
 def test_the_first_example_shows_what_it_is_there_for():
     tries = json.loads(look(vars(PRESETS[0])))["run"]["tries"]
     assert len(tries) >= 2 and tries[0]["outcome"] == "rejected" and tries[0]["after"]["draft"]

@@ -17,10 +17,12 @@ import gradio as gr
 
 from specviz import VERIFIERS
 from specviz.compatibility import DRAWN
+from specviz.distributions import total_variation
 from specviz.paths import asset
 from specviz.proof.microscope import MOST_CHILDREN, MOST_LEVELS, MOST_TOKENS, NAMES, Node, normalised, tell
 from specviz.proof.microscope_rules import Row, examine, own_law
 from specviz.protocols import LAWS
+from specviz.theory.bounds import coupling_bound, harmonic_bound, race_acceptance
 
 from ...machine.turns import TURNS
 from ...parts.menus import kind
@@ -112,12 +114,24 @@ def _table(asked: dict[str, Any], node: Node, said: list[str]) -> dict[str, Any]
     shown = ("rule", "title", "accepted", "ceiling", "deviation", "proof", "runs")
     return {
         "levels": node.levels,
+        "first": first_child(node),
         "rows": [
             {name: getattr(row, name) for name in shown}
             | {"law": row.match.law, "kind": kind(row.match), "reason": row.match.reason}
             for row in rows
         ],
     }
+
+
+def first_child(node: Node) -> list[tuple[str, float]]:
+    """What a first child drawn by a race is worth, between its lower bounds and what no rule can pass."""
+    p, q = node.rows
+    return [
+        ("1 − TV, the most that any rule accepts", 1 - total_variation(p, q)),
+        ("the race, exactly", race_acceptance(p, q)),
+        ("(1 − TV) / (1 + TV), never more than the race", coupling_bound(p, q)),
+        ("lemma 3.1, never more than the race", harmonic_bound(p, q)),
+    ]
 
 
 @lru_cache(maxsize=512)

@@ -47,7 +47,7 @@ export function writeLaw(root, exact, about, rule, promised) {
 
 /**
  * @param {HTMLElement} root
- * @param {{ levels: number, rows: object[] }} data
+ * @param {{ levels: number, rows: object[], first: [string, number][] }} data
  * @param {string} own the rule that is looked at
  * @param {(rule: string) => void} chosen
  */
@@ -60,6 +60,13 @@ export function writeRules(root, data, own, chosen) {
   head.append(...['rule', '', chain ? `tokens of ${data.levels}` : 'accepted', 'ceiling', 'children', 'law'].map(text => make(text ? 'th' : 'td', text)));
   $('rules').querySelector('thead').replaceChildren(head);
   $('rules').querySelector('tbody').replaceChildren(...data.rows.map(row => ruleRow(row, most, own, chosen)));
+  $('first').replaceChildren(...data.first.flatMap(([name, value]) => {
+    const track = make('i'), bar = make('u'), drawn = make('dd', value.toFixed(4));
+    bar.style.width = `${100 * value}%`;
+    track.append(bar);
+    drawn.prepend(track);
+    return [make('dt', name), drawn];
+  }));
 }
 
 function ruleRow(row, most, own, chosen) {

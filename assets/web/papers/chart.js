@@ -1,15 +1,20 @@
-// @ts-nocheck: drawn from plain JSON; types have not been written for it yet
 // A small chart of series over common axes, as SVG: lines, dashes and dots that shape and dash tell apart as well as
 // colour. Data in, text nodes out.
 
 import { draw } from '../base/dom.js';
 
-/** @param {{ x: string, y: string, log_x: boolean, log_y: boolean, series: { name: string, points: [number, number][], look: string }[] }} block */
+/** @typedef {import('./types.js').Point} Point */
+
+/** @param {import('./types.js').Lines} block */
 export function lineChart(block) {
   const W = 460, H = 250, left = 52, right = 12, top = 10, bottom = 40;
-  /** @type {(tag: string, attributes?: object, text?: any) => SVGElement} */
+  /** @type {(tag: keyof SVGElementTagNameMap, attributes?: Record<string, string | number>, text?: string | number) => SVGElement} */
   const make = (tag, attributes = {}, text = undefined) => draw(tag, attributes, null, text);
-  const usable = ([x, y]) => x !== null && y !== null && (!block.log_x || x > 0) && (!block.log_y || y > 0);
+  /** @type {(point: [number | null, number | null]) => point is Point} */
+  const usable = point => {
+    const [x, y] = point;
+    return x !== null && y !== null && (!block.log_x || x > 0) && (!block.log_y || y > 0);
+  };
   const series = block.series.map(one => ({ ...one, points: one.points.filter(usable) }));
   const all = series.flatMap(one => one.points);
   const figure = document.createElement('figure');
@@ -22,6 +27,7 @@ export function lineChart(block) {
     if (low === high) { low -= Math.abs(low) * 0.1 || 1; high += Math.abs(high) * 0.1 || 1; }
     return [low, high];
   };
+  /** @type {(range: Point, log: boolean, from: number, to: number) => (value: number) => number} */
   const scale = ([low, high], log, from, to) => {
     const f = log ? Math.log : v => v;
     return v => from + (f(v) - f(low)) / (f(high) - f(low)) * (to - from);
@@ -65,13 +71,24 @@ export function lineChart(block) {
   figure.append(svg, legend);
   return figure;
 
+  /**
+   * @param {number} i which series
+   * @param {number} x
+   * @param {number} y
+   * @param {number} r
+   */
   function mark(i, x, y, r) {
     if (i % 3 === 1) return make('rect', { x: x - r, y: y - r, width: 2 * r, height: 2 * r });
     if (i % 3 === 2) return make('path', { d: `M${x} ${y - 1.3 * r}L${x + 1.3 * r} ${y + r}L${x - 1.3 * r} ${y + r}Z`, class: 'solid' });
     return make('circle', { cx: x, cy: y, r });
   }
 
+  /**
+   * @param {Point} range
+   * @param {boolean} log
+   */
   function ticks([low, high], log) {
+    /** @type {number[]} */
     const found = [];
     if (log && high / low >= 8) {
       const step = high / low > 1e5 ? 100 : 10;
@@ -80,11 +97,12 @@ export function lineChart(block) {
       return found;
     }
     const raw = (high - low) / 4, power = 10 ** Math.floor(Math.log10(raw));
-    const step = [1, 2, 5, 10].map(m => m * power).find(s => s >= raw);
+    const step = [1, 2, 5, 10].map(m => m * power).find(s => s >= raw) ?? 10 * power;
     for (let v = Math.ceil(low / step - 1e-9) * step; v <= high + step * 1e-9; v += step) found.push(Math.abs(v) < step * 1e-6 ? 0 : v);
     return found;
   }
 
+  /** @param {number} v */
   function label(v) {
     return Number(v.toPrecision(3)).toLocaleString('en', { maximumSignificantDigits: 3 });
   }

@@ -1,16 +1,16 @@
-// @ts-nocheck: drawn from plain JSON; types have not been written for it yet
 // An entry as a card: what the source says on the left, what was measured here on the right, and the sentence below.
 
 import { make } from '../base/dom.js';
 import { lineChart } from './chart.js';
 
+/** @type {Record<import('./types.js').State, string>} */
 export const MARKS = { reproduced: '✓', differs: '≠', 'not reproducible': '–' };
 
 /**
  * An entry as a card.
- * @param {any} entry
+ * @param {import('./types.js').Entry} entry
  * @param {string} source the name of its source
- * @param {{ name: string, text: string } | null} running what is being measured
+ * @param {import('./types.js').Running | null} running what is being measured
  * @param {() => void} start measures it again
  */
 export function entryCard(entry, source, running, start) {
@@ -28,7 +28,7 @@ export function entryCard(entry, source, running, start) {
   const here = make('section', '', 'sv-entry-here');
   here.append(make('h4', 'Measured here'));
   if (entry.made) here.append(make('p', entry.made, 'sv-entry-made'));
-  here.append(...entry.blocks.map(block => block.kind === 'table' ? table(block, `${entry.place}, measured here`) : lineChart(block)));
+  here.append(...entry.blocks.map(block => block.kind === 'lines' ? lineChart(block) : table(block, `${entry.place}, measured here`)));
   if (!entry.measurable) here.append(make('p', 'Nothing was measured for this entry.', 'sv-entry-made'));
   const sentence = make('p', '', 'sv-entry-verdict');
   sentence.append(make('b', `${entry.status[0].toUpperCase()}${entry.status.slice(1)}. `), entry.sentence);
@@ -40,7 +40,7 @@ export function entryCard(entry, source, running, start) {
     again.type = 'button';
     again.disabled = running !== null;
     again.addEventListener('click', start);
-    const line = make('span', running && running.name === entry.name ? running.text : '', 'sv-entry-status');
+    const line = make('span', running && running.source === source && running.name === entry.name ? running.text : '', 'sv-entry-status');
     line.setAttribute('role', 'status');
     links.append(again, line);
   }
@@ -50,20 +50,25 @@ export function entryCard(entry, source, running, start) {
   return box;
 }
 
+/** @param {number} value */
 function figure(value) {
   const small = value !== 0 && Math.abs(value) < 1e-4;
   return small ? value.toExponential(1) : Number(value.toPrecision(4)).toLocaleString('en', { maximumSignificantDigits: 4 });
 }
 
+/**
+ * @param {import('./types.js').Table} block
+ * @param {string} name of the region that scrolls
+ */
 function table(block, name) {
-  const made = make('table'), top = make('tr');
+  const made = make('table'), top = make('tr'), body = make('tbody'), first = make('thead');
   block.columns.forEach(column => top.append(Object.assign(make('th', column), { scope: 'col' })));
-  made.append(make('thead'), make('tbody'));
-  made.tHead.append(top);
+  first.append(top);
+  made.append(first, body);
   block.rows.forEach(cells => {
     const row = make('tr');
     cells.forEach(cell => row.append(make('td', cell === null ? '–' : typeof cell === 'number' ? figure(cell) : String(cell), typeof cell === 'number' ? 'number' : '')));
-    made.tBodies[0].append(row);
+    body.append(row);
   });
   const frame = make('div', '', 'sv-entry-table');
   frame.tabIndex = 0;

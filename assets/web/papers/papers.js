@@ -1,9 +1,11 @@
-// @ts-nocheck: drawn from plain JSON and its own template; types have not been written for it yet
 // The papers: which source is shown, its entries with what the source says beside what was measured here, and how many
 // of them agree. Text only ever becomes text nodes.
 
-import { make } from '../base/dom.js';
+import { finder, make, one } from '../base/dom.js';
 import { MARKS, entryCard } from './entry.js';
+
+/** @type {import('./types.js').State[]} */
+const STATES = ['reproduced', 'differs', 'not reproducible'];
 
 /**
  * @param {HTMLElement} element
@@ -12,63 +14,76 @@ import { MARKS, entryCard } from './entry.js';
  * @param {(wanted: { source: string, name: string }) => void} ask
  */
 export function paperPages(element, first, fetchPage, ask) {
-  const root = element.querySelector('.sv-papers'), $ = selector => root.querySelector(selector);
-  const STATES = ['reproduced', 'differs', 'not reproducible'];
-  const known = new Map(), asked = new URLSearchParams(location.search);
+  const root = one(element, '.sv-papers'), $ = finder(root, 'sv-papers-');
+  /** @type {Map<string, import('./types.js').Page>} */
+  const known = new Map();
+  const asked = new URLSearchParams(location.search);
   const names = first.sources.map(source => source.name);
-  let shown = names.includes(asked.get('paper')) ? asked.get('paper') : names[0], only = null, page = null;
-  let leadTo = asked.get('entry'), running = null;
+  let shown = names.find(name => name === asked.get('paper')) ?? names[0], leadTo = asked.get('entry');
+  /** @type {import('./types.js').State | null} */
+  let only = null;
+  /** @type {import('./types.js').Page} what is shown, from the first that arrives on */
+  let page;
+  /** @type {import('./types.js').Running | null} */
+  let running = null;
 
   first.sources.forEach(source => {
     const button = make('button', source.title);
     button.type = 'button';
     button.dataset.source = source.name;
     button.addEventListener('click', () => open(source.name));
-    $('.sv-papers-list').append(button);
+    $('list').append(button);
   });
 
+  /** @param {string} name */
   async function open(name) {
     shown = name;
-    $('.sv-papers-list').querySelectorAll('button').forEach(button => {
+    $('list').querySelectorAll('button').forEach(button => {
       if (button.dataset.source === name) button.setAttribute('aria-current', 'page'); else button.removeAttribute('aria-current');
     });
     root.setAttribute('aria-busy', 'true');
     try {
       if (!known.has(name)) known.set(name, JSON.parse(await fetchPage(name)));
     } catch {
-      if (name === shown) $('.sv-papers-about').textContent = 'This source did not arrive. The server may be gone; choose it again to retry.';
+      if (name === shown) $('about').textContent = 'This source did not arrive. The server may be gone; choose it again to retry.';
       return;
     }
     if (name !== shown) return;
-    page = known.get(name);
+    page = /** @type {import('./types.js').Page} */ (known.get(name));
     write();
     root.setAttribute('aria-busy', 'false');
     if (leadTo) {
-      const target = [...root.querySelectorAll('.sv-entry')].find(entry => entry.dataset.name === leadTo);
+      const target = card(leadTo);
       if (target) target.scrollIntoView({ block: 'start' });
       leadTo = null;
     }
   }
 
+  /** @type {() => HTMLElement[]} */
+  const cards = () => [...root.querySelectorAll('.sv-entry')];
+
+  /** @type {(name: string) => HTMLElement | undefined} */
+  const card = name => cards().find(box => box.dataset.name === name);
+
   // ---- the bar, and the head of a source ----
 
   function write() {
-    $('.sv-papers-head h2').textContent = page.title;
-    $('.sv-papers-cite').replaceChildren(page.cite + ' ', ...(page.url && page.url.startsWith('https://') ? [link()] : []));
-    $('.sv-papers-about').textContent = page.about;
+    one(root, '.sv-papers-head h2').textContent = page.title;
+    $('cite').replaceChildren(page.cite + ' ', ...(page.url && page.url.startsWith('https://') ? [link()] : []));
+    $('about').textContent = page.about;
     bar();
-    const filter = $('.sv-papers-filter');
+    const filter = $('filter');
     filter.replaceChildren(...[null, ...STATES].map(state => {
-      const count = state ? page.mine[state] : STATES.reduce((sum, one) => sum + page.mine[one], 0);
+      const count = state ? page.mine[state] : STATES.reduce((sum, other) => sum + page.mine[other], 0);
       const button = make('button', state ? `${MARKS[state]} ${state} ${count}` : `All ${count}`);
       button.type = 'button';
       button.dataset.state = state || '';
-      button.setAttribute('aria-pressed', only === state);
+      button.setAttribute('aria-pressed', String(only === state));
       button.disabled = count === 0;
       button.addEventListener('click', () => { only = state; write(); });
       return button;
     }));
-    $('.sv-papers-entries').replaceChildren(...page.entries.filter(entry => !only || entry.status === only).map(entry => drawn(entry)));
+    $('entries').replaceChildren(...page.entries.filter(entry => !only || entry.status === only).map(entry => drawn(entry)));
   }
 
   function link() {
@@ -78,24 +93,26 @@ export function paperPages(element, first, fetchPage, ask) {
   }
 
   function bar() {
-    const box = $('.sv-papers-bar'), total = STATES.reduce((sum, state) => sum + page.counts[state], 0);
+    const box = $('bar'), total = STATES.reduce((sum, state) => sum + page.counts[state], 0);
     box.setAttribute('aria-label', `${total} entries: ` + STATES.map(state => `${page.counts[state]} ${state}`).join(', '));
     box.replaceChildren(...STATES.filter(state => page.counts[state]).map(state => {
       const part = make('span', `${MARKS[state]} ${page.counts[state]} ${state}`);
       part.dataset.state = state;
-      part.style.flexGrow = page.counts[state];
+      part.style.flexGrow = String(page.counts[state]);
       return part;
     }));
-    $('.sv-papers-list').querySelectorAll('button').forEach(button => {
+    $('list').querySelectorAll('button').forEach(button => {
       const counts = page.sources[button.dataset.source];
       button.title = STATES.map(state => `${counts[state]} ${state}`).join(', ');
     });
   }
 
+  /** @param {import('./types.js').Entry} entry */
   const drawn = entry => entryCard(entry, shown, running, () => start(entry));
 
   // ---- measuring again ----
 
+  /** @param {import('./types.js').Entry} entry */
   function start(entry) {
     running = { source: shown, name: entry.name, text: 'Waiting for the machine.' };
     refresh();
@@ -103,14 +120,15 @@ export function paperPages(element, first, fetchPage, ask) {
   }
 
   function refresh() {
-    root.querySelectorAll('.sv-entry').forEach(box => {
+    cards().forEach(box => {
       const mine = running && running.source === shown && running.name === box.dataset.name;
-      const button = box.querySelector('.sv-entry-links button'), line = box.querySelector('.sv-entry-status');
+      const button = one(box, '.sv-entry-links button'), line = one(box, '.sv-entry-status');
       if (button) button.disabled = running !== null;
-      if (line && (mine || running === null)) line.textContent = mine ? running.text : line.textContent;
+      if (line && mine) line.textContent = running?.text;
     });
   }
 
+  /** @param {import('./types.js').News} news */
   function received(news) {
     if (!news.state) return;
     if (news.state === 'running') {
@@ -123,20 +141,19 @@ export function paperPages(element, first, fetchPage, ask) {
     if (news.state === 'done' && of) {
       const place = of.entries.findIndex(entry => entry.name === news.name), before = of.entries[place];
       of.entries[place] = news.entry;
-      for (const counts of [of.mine, ...[...known.values()].flatMap(one => [one.counts, one.sources[news.source]])]) {
+      for (const counts of [of.mine, ...[...known.values()].flatMap(source => [source.counts, source.sources[news.source]])]) {
         counts[before.status] -= 1;
         counts[news.entry.status] += 1;
       }
       if (of === page) {
-        const box = [...root.querySelectorAll('.sv-entry')].find(entry => entry.dataset.name === news.name);
-        if (box) box.replaceWith(drawn(news.entry));
+        card(news.name)?.replaceWith(drawn(news.entry));
         bar();
       }
     }
     refresh();
     if (news.state === 'failed') {
-      const box = [...root.querySelectorAll('.sv-entry')].find(entry => entry.dataset.name === news.name);
-      if (box) box.querySelector('.sv-entry-status').textContent = news.text;
+      const box = news.source === shown ? card(news.name) : null;
+      if (box) one(box, '.sv-entry-status').textContent = news.text;
     }
   }
 

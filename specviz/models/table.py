@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from functools import cache
 from typing import Any
 
 import numpy as np
@@ -178,6 +179,7 @@ def toy_pair(vocab: int = 3, seed: int = 0, closeness: float = 0.6, eos: Sequenc
     target = TableModel(lambda context: noise(0, context))
     draft = TableModel(lambda context: closeness * noise(0, context) + (1 - closeness) * noise(1, context))
 
+    @cache
     def blended(kind: int) -> TableModel:
         return TableModel(lambda context: closeness * noise(0, context) + (1 - closeness) * noise(kind, context))
 

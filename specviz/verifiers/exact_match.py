@@ -8,7 +8,7 @@ from typing import ClassVar
 import numpy as np
 
 from ..protocols import Verifier
-from .walk import Walk, explain_match
+from .walk import Walk, explain_match, follow
 
 
 @dataclass(frozen=True)
@@ -22,16 +22,7 @@ class ExactMatch(Verifier):
     greedy_only: ClassVar[bool] = True
 
     def __call__(self, tree, p, rng):
-        walk, node = Walk(tree), 0
-        while True:
-            token = int(np.argmax(p[node]))
-            for child in tree.children[node]:
-                walk.mark(child, tree.tokens[child] == token)
-                if tree.tokens[child] == token:
-                    break
-            else:
-                return walk.end(token)
-            node = child
+        return follow(Walk(tree), tree, lambda node: int(np.argmax(p[node])))
 
     def explain(self, step, node):
         return explain_match(

@@ -12,7 +12,7 @@ from typing import ClassVar
 
 from ..protocols import Verifier
 from .bars import Bars
-from .walk import Walk, explain_match, look_up
+from .walk import Walk, explain_match, follow
 
 
 @dataclass(frozen=True)
@@ -32,7 +32,7 @@ class Naive(Verifier):
             walk.show(node, after=Bars(p[node])(token))
             return token
 
-        return look_up(walk, tree, p, draw)
+        return follow(walk, tree, draw, p)
 
     def explain(self, step, node):
         return explain_match(step, node, "the target's own draw was this very token", "the target drew another token")

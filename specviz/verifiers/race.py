@@ -16,7 +16,7 @@ import numpy as np
 from ..protocols import Verifier
 from ..randomness import first_arrivals
 from ..shown import Chart
-from .walk import Walk, explain_match
+from .walk import Walk, explain_match, follow
 
 SHOWN = 5
 
@@ -32,18 +32,15 @@ class Race(Verifier):
     keyed: ClassVar[bool] = True
 
     def __call__(self, tree, p, rng):
-        walk, node = Walk(tree), 0
-        while True:
+        walk = Walk(tree)
+
+        def winner(node: int) -> int:
             noise = rng.noise(tree.position(node), len(p[node]))
             arrivals = first_arrivals(p[node], noise, SHOWN)
             walk.show(node, race=_columns(noise, arrivals, p[node], tree.draft_rows.get(node)))
-            for child in tree.children[node]:
-                walk.mark(child, tree.tokens[child] == arrivals[0])
-                if tree.tokens[child] == arrivals[0]:
-                    break
-            else:
-                return walk.end(arrivals[0])
-            node = child
+            return arrivals[0]
+
+        return follow(walk, tree, winner)
 
     def explain(self, step, node):
         return explain_match(step, node, "it won the target's race", "another token won the target's race")

@@ -8,11 +8,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import ClassVar
 
-from ..distributions import residual
-from ..laws import Offers
 from ..protocols import Verifier
-from .bars import Bars
-from .walk import Walk, explain_coin, ratio
+from .walk import explain_coin, try_in_turn
 
 
 @dataclass(frozen=True)
@@ -25,18 +22,7 @@ class SpeculativeSampling(Verifier):
     chain_only: ClassVar[bool] = True
 
     def __call__(self, tree, p, rng):
-        walk, node = Walk(tree), 0
-        while children := tree.children[node]:
-            child = children[0]
-            token, bars = tree.tokens[child], Bars(p[node])
-            q = Offers(tree.draft_rows[node], "iid").row
-            walk.show(child, tried=bars(token, residual=p[node], draft=q))
-            if not walk.flip(child, ratio(p[node][token], q[token]), rng):
-                r = residual(p[node], q)
-                walk.show(node, after=bars(token, residual=r))
-                return walk.end(rng.draw(r))
-            node = child
-        return walk.end(rng.draw(p[node]))
+        return try_in_turn(tree, p, rng, "iid")
 
     def explain(self, step, node):
         return explain_coin(step, node, "min(1, p/q)")

@@ -14,7 +14,7 @@ from ..parameters import check, flag
 from ..protocols import Verifier
 from ..randomness import first_arrivals
 from .bars import Bars
-from .walk import Walk, explain_match, look_up
+from .walk import Walk, explain_match, follow
 
 
 @dataclass(frozen=True)
@@ -46,7 +46,7 @@ class TargetMatch(Verifier):
             walk.show(node, after=Bars(row)(token))
             return token
 
-        return look_up(walk, tree, p, draw)
+        return follow(walk, tree, draw, p)
 
     def explain(self, step, node):
         return explain_match(step, node, "the target's own draw was this very token", "the target drew another token")

@@ -1,4 +1,4 @@
-"""The notebook of a top-down walk: every rule that goes from the root downwards writes its decisions here."""
+"""Walks down a tree that several rules share, and the notebook in which every rule writes its decisions."""
 
 from __future__ import annotations
 
@@ -6,11 +6,13 @@ from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
 
-from ..distributions import Rows
+from ..distributions import Rows, residual
+from ..laws import Offers
 from ..randomness import Randomness
 from ..record import Step, Verdict
 from ..shown import Detail
 from ..tree import TokenTree
+from .bars import Bars
 
 ROOT = "The last committed token: the tree grows from here."
 UNTRIED = ("unreached", "probe")
@@ -58,13 +60,52 @@ class Walk:
         )
 
 
-def look_up(walk: Walk, tree: TokenTree, p: Rows, draw: Callable[[int], int]) -> Verdict:
-    """Fix the target's token after each node by `draw`, and walk on where a child has it."""
+def try_in_turn(tree: TokenTree, p: Rows, rng: Randomness, law: str, in_support: bool = False) -> Verdict:
+    """Try the children of a node one after the other, and walk on from the first that is accepted.
+
+    Each has one coin, min(1, r / d): r is p at first and after every refusal the residual norm([r - d]+), d the law by
+    which the very child was drawn. Where all are refused the target's own token is drawn from what r is then.
+
+    Args:
+        tree: as for `Verifier`.
+        p: its rows under the target.
+        rng: where chance comes from.
+        law: how the children were drawn, "iid" or "distinct".
+        in_support: whether no more children are tried than the draft's row has tokens.
+    """
+    walk, node = Walk(tree), 0
+    while children := tree.children[node]:
+        q, r, bars = tree.draft_rows[node], p[node], Bars(p[node])
+        offers = Offers(q, law)
+        for child in children[: int((q > 0).sum())] if in_support else children:
+            token, d = tree.tokens[child], offers.row
+            walk.show(child, tried=bars(token, residual=r, draft=d))
+            if walk.flip(child, ratio(r[token], d[token]), rng):
+                break
+            r = residual(r, d)
+            offers.took(token)
+        else:
+            walk.show(node, after=bars(token, residual=r))
+            return walk.end(rng.draw(r))
+        node = child
+    return walk.end(rng.draw(p[node]))
+
+
+def follow(walk: Walk, tree: TokenTree, token_after: Callable[[int], int], p: Rows | None = None) -> Verdict:
+    """Fix the target's token after each node, and walk on where a child has it.
+
+    Args:
+        walk: the notebook.
+        tree: as for `Verifier`.
+        token_after: the target's token after a node; called once for each node that is reached.
+        p: the target's rows where the token was drawn from them, so that a child is accepted with its probability.
+    """
     node = 0
     while True:
-        token, row = draw(node), p[node]
+        token = token_after(node)
         for child in tree.children[node]:
-            walk.accept_prob[child] = float(row[tree.tokens[child]])
+            if p is not None:
+                walk.accept_prob[child] = float(p[node][tree.tokens[child]])
             walk.mark(child, tree.tokens[child] == token)
             if tree.tokens[child] == token:
                 break

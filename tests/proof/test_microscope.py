@@ -156,7 +156,7 @@ def test_a_bias_worked_out_by_hand():
 
 
 def test_a_one_sided_coin_in_a_rule_is_seen(monkeypatch):
-    monkeypatch.setattr("specviz.verifiers.sequoia.residual", lambda p, q: p)
+    monkeypatch.setattr("specviz.verifiers.walk.residual", lambda p, q: p)
     assert examine(Node(P, Q, 2), RULES["sequoia"]()).deviation > 1e-3
 
 

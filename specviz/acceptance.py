@@ -9,7 +9,7 @@ from __future__ import annotations
 import json
 import reprlib
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from functools import lru_cache
 from pathlib import Path
 from typing import Any, ClassVar
@@ -20,6 +20,8 @@ from .tree import Topology
 
 LARGEST_FILE = 4_000_000  # bytes
 MOST = 64  # ranks of a vector, and levels
+EMBEDDED = "embedded pair"
+STORED = {EMBEDDED: ACCEPTANCE / "embedded"}  # pair -> the folder of its vectors, a file for each drafter
 ROUNDED = 5e-4  # what five digits of each of 64 numbers can add to a sum
 
 
@@ -63,7 +65,7 @@ def shares(value: Any, where: str) -> tuple[float, ...]:
 
 
 def read_acceptance(path: str | Path) -> tuple:
-    """The vector in a JSON file of the form {"acceptance": [...]}.
+    """The vector in a JSON file of the form {"acceptance": [...]}, or one per level where it has "levels".
 
     Raises:
         ValueError: if the file is missing or does not hold such a vector.
@@ -75,7 +77,7 @@ def read_acceptance(path: str | Path) -> tuple:
         raise ValueError(f'acceptance file {str(path)!r} must hold JSON like {{"acceptance": [0.6, 0.2]}}.') from None
     if not isinstance(data, dict) or "acceptance" not in data:
         raise ValueError(f'acceptance file {str(path)!r} must hold an object with a list "acceptance".')
-    return check_acceptance(data["acceptance"], f"acceptance in {str(path)!r}")
+    return check_acceptance(data.get("levels") or data["acceptance"], f"acceptance in {str(path)!r}")
 
 
 def expected_tokens(shape: Topology, acceptance: tuple) -> float:
@@ -119,8 +121,9 @@ class RunningAcceptance:
     vector: tuple[float, ...]
 
     @classmethod
-    def begin(cls, prior: tuple[float, ...]) -> RunningAcceptance:
-        """The estimate before the first step."""
+    def begin(cls, prior: tuple) -> RunningAcceptance:
+        """The estimate before the first step; of one vector per level it is the first."""
+        prior = prior[0] if isinstance(prior[0], tuple) else prior
         return cls(prior, (0,) * len(prior), (0,) * len(prior), 0, prior)
 
     def learn(self, children: Sequence[Sequence[int]], path: Sequence[int]) -> RunningAcceptance:
@@ -139,18 +142,10 @@ class RunningAcceptance:
 
 def published() -> dict[str, dict[str, Any]]:
     """The vectors printed in papers, by file name: each with "title", "source", "url" and "acceptance"."""
-    found = {}
-    for path in sorted(ACCEPTANCE.glob("*.json")):
-        if path.stem != "embedded":
-            vector = read_acceptance(path)
-            found[path.stem] = json.loads(path.read_text(encoding="utf-8")) | {"acceptance": vector}
-    return found
-
-
-@lru_cache
-def measured() -> tuple[dict[str, Any], ...]:
-    """The vectors measured on the embedded pair, each with "verifier", "temperature" and "acceptance"."""
-    return tuple(json.loads((ACCEPTANCE / "embedded.json").read_text(encoding="utf-8"))["vectors"])
+    return {
+        path.stem: json.loads(path.read_text(encoding="utf-8")) | {"acceptance": read_acceptance(path)}
+        for path in sorted(ACCEPTANCE.glob("*.json"))
+    }
 
 
 @lru_cache
@@ -164,34 +159,65 @@ def tuned_h() -> float:
         return 0.5
 
 
-def find_acceptance(verifier: str, temperature: float) -> tuple[float, ...]:
-    """The embedded pair's vector for a rule at the nearest measured temperature (Sequoia's where the rule has none).
+@lru_cache
+def stored(drafter: str = "model", pair: str = EMBEDDED) -> dict[str, Any] | None:
+    """What was measured on a pair with a drafter, None where nothing was.
+
+    Args:
+        drafter: its menu name.
+        pair: the name it gives itself.
+
+    Returns:
+        "vectors", each with "verifier", "temperature", "acceptance" and perhaps "levels", and the "drafter" with the
+        parameters it had.
+    """
+    if pair not in STORED or drafter not in {path.stem for path in STORED[pair].glob("*.json")}:
+        return None
+    return json.loads((STORED[pair] / f"{drafter}.json").read_text(encoding="utf-8"))
+
+
+def measured(drafter: str = "model") -> tuple[dict[str, Any], ...]:
+    """The vectors measured on the embedded pair, each with "verifier", "temperature" and "acceptance"."""
+    return tuple((stored(drafter) or {"vectors": ()})["vectors"])
+
+
+def find_acceptance(verifier: str, temperature: float, drafter: str = "model", pair: str = EMBEDDED) -> tuple:
+    """The vector of a pair and drafter for a rule at the nearest measured temperature; one per level where they differ.
+
+    Where a rule has none it is Sequoia's, where the pair has none the embedded pair's, and where the drafter has none
+    the draft model's: `planned_with` says so.
 
     Args:
         verifier: menu name of the rule.
         temperature: the target's.
+        drafter: menu name of who drafts.
+        pair: the name that the pair gives itself.
     """
+    found = stored(drafter, pair) or stored(drafter) or stored()
     # At temperature 0 all rules accept the same tokens, so exact match stands for them.
     for name in (*(("exact-match",) if temperature == 0 else ()), verifier, "sequoia"):
-        rows = [row for row in measured() if row["verifier"] == name]
+        rows = [row for row in found["vectors"] if row["verifier"] == name]
         if rows:
             nearest = min(rows, key=lambda row: abs(row["temperature"] - temperature))
-            return tuple(nearest["acceptance"])
+            return check_acceptance(nearest.get("levels") or nearest["acceptance"])
     raise ValueError(f"no acceptance vector is stored for {verifier}; give the builder one in numbers.")
 
 
-def planned_with(builder: Any, drafter: str, pair: str | None = None) -> str:
+def planned_with(builder: Any, drafter: Any, pair: str = EMBEDDED) -> str:
     """A sentence where a tree is planned with a vector that was measured on another pair or drafter; else "".
 
     Args:
         builder: the builder as it was asked for; with acceptance "auto" or "measured" it takes a stored vector.
-        drafter: menu name of who fills the tree.
-        pair: name of the pair that decodes; None where that is not known yet.
+        drafter: who fills the tree.
+        pair: the name that the pair gives itself.
     """
     if getattr(builder, "acceptance", None) not in ("auto", "measured"):
         return ""
-    if pair is not None and pair != "embedded pair":
-        return "The tree is planned with the embedded pair's acceptance vector; calibrate measures this pair's own."
-    return (
-        "" if drafter == "model" else "The tree is planned with the draft model's acceptance, not this drafter's own."
-    )
+    found = stored(drafter.name, pair) or stored(drafter.name)
+    other = {"pair": pair != EMBEDDED and stored(drafter.name, pair) is None, "drafter": found is None}
+    if whose := " and ".join(name for name, is_other in other.items() if is_other):
+        with_whom = f"with {drafter.title}" if found else "with its draft model"
+        return f"The tree is planned with another {whose}'s vector, the embedded pair's {with_whom}; calibrate it."
+    if asdict(drafter) != found["drafter"]["parameters"]:
+        return f"The tree is planned with the vector of {drafter.title} with other parameters; calibrate it."
+    return ""

@@ -35,7 +35,7 @@ def speculate(pair: Pair, config: RunConfig, rng: Randomness | None = None, law:
     match = compatible(builder, verifier, config.temperature, config.draft_temperature, law, drafter)
     if not match.possible:
         raise ValueError(match.reason)
-    builder = builder.prepare(verifier, config.temperature)
+    builder = builder.prepare(verifier, config.temperature, drafter.name, pair.info["name"])
     rng = rng or Seeded(config.seed)
     text = Writing(pair, config, drafter if builder.reads_draft else None)
     state = builder.start()

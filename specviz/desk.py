@@ -96,7 +96,9 @@ class Drafter:
         name: the name in menus; title: the same for people; reads_features: whether it must be handed the target's
         hidden states; sparse: whether its rows hold a few tokens that it has seen and no mass anywhere else, so that
         no child is drawn beyond them; blends: whether children of one node come from different rows; merges: whether
-        equal tokens of one node are merged after they were drawn; small: parameters that make it small enough to prove.
+        equal tokens of one node are merged after they were drawn; of_tokens: whether its rows follow from the tokens
+        alone, so that one pass over a text gives all of them; by_level: whether the row after the same tokens depends
+        on how many of them were drafted; small: parameters that make it small enough to prove.
     """
 
     name: ClassVar[str]
@@ -105,6 +107,8 @@ class Drafter:
     sparse: ClassVar[bool] = False
     blends: ClassVar[bool] = False
     merges: ClassVar[bool] = False
+    of_tokens: ClassVar[bool] = False
+    by_level: ClassVar[bool] = False
     small: ClassVar[dict[str, Any]] = {}
 
     def open(self, desk: Desk) -> Drafting:

@@ -157,8 +157,14 @@ class TreeBuilder:
         """Whether no node of its trees has more than one child."""
         return False
 
-    def prepare(self, verifier: Verifier, temperature: float) -> TreeBuilder:
-        """The builder for this run, with every parameter that says "auto" resolved."""
+    def prepare(self, verifier: Verifier, temperature: float, drafter: str, pair: str) -> TreeBuilder:
+        """The builder for this run, with every parameter that says "auto" resolved.
+
+        Args:
+            verifier: the rule.
+            temperature: the target's.
+            drafter, pair: the name of who fills the tree, and of the pair that decodes.
+        """
         return self
 
     def start(self) -> Any:

@@ -13,7 +13,7 @@ from typing import Any
 import gradio as gr
 
 from specviz import Trace, compatible
-from specviz.acceptance import planned_with
+from specviz.acceptance import EMBEDDED, planned_with
 from specviz.paths import TRACES
 from specviz.player.payload import head, message, recorded_message, rounded, step_payload
 from specviz.proof.same_text import Comparison, comparing, promised
@@ -57,7 +57,7 @@ def build(engine: Engine) -> Controls:
             settings = controls(prompt)
             best_tree.connect(engine, settings, models, [go.click, prompt.submit])
             first = tuple(control.value for control in settings.inputs)
-            said.value = sentence(*verdict(settings, first))
+            said.value = sentence(*verdict(settings, first, pair=name_of(models.value)))
             for menu, marked in zip(settings.menu_boxes, settings.menus(first), strict=True):
                 menu.choices = marked
         with gr.Column(scale=1, min_width=320, elem_classes="sv-main"):
@@ -82,8 +82,8 @@ def connect(engine: Engine, settings: Controls, models, go, stop, said, shown) -
     private = {"api_visibility": "private", "preprocess": False}  # `Controls.read` says what is wrong in a sentence
     quiet = {"show_progress": "hidden", **private}
 
-    def check(*values: Any):
-        kind, text = verdict(settings, values)
+    def check(title: Any, *values: Any):
+        kind, text = verdict(settings, values, pair=name_of(title))
         try:
             marked = [gr.Dropdown(choices=choices) for choices in settings.menus(values)]
         except ValueError:  # said in the notice
@@ -91,11 +91,11 @@ def connect(engine: Engine, settings: Controls, models, go, stop, said, shown) -
         return sentence(kind, text), gr.Button(interactive=kind not in ("impossible", "error")), *marked
 
     told = [said, go, *settings.menu_boxes]
-    for control in settings.inputs[1:]:
-        control.change(check, settings.inputs, told, queue=False, trigger_mode="always_last", **quiet)
+    for control in (models, *settings.inputs[1:]):
+        control.change(check, [models, *settings.inputs], told, queue=False, trigger_mode="always_last", **quiet)
 
     def run(title: Any, *values: Any) -> Iterator[dict]:
-        kind, text = verdict(settings, values, whole=True)
+        kind, text = verdict(settings, values, whole=True, pair=name_of(title))
         yield {said: sentence(kind, text)}
         try:
             if kind in ("impossible", "error"):
@@ -109,12 +109,18 @@ def connect(engine: Engine, settings: Controls, models, go, stop, said, shown) -
     job.starts([go.click, settings.prompt.submit], run, [models, *settings.inputs], [shown, said])
 
 
-def verdict(settings: Controls, values: tuple[Any, ...], whole: bool = False) -> tuple[str, str]:
+def name_of(title: Any) -> str:
+    """The name that the pair of a title gives itself, as far as vectors are stored for it."""
+    return EMBEDDED if str(title).lower() == EMBEDDED else str(title)
+
+
+def verdict(settings: Controls, values: tuple[Any, ...], whole: bool = False, pair: str = EMBEDDED) -> tuple[str, str]:
     """What is to be said about the chosen configuration before it runs: a kind of notice and its sentence.
 
     Args:
         values: of `settings.inputs`.
         whole: also look at the prompt, which may still be empty while other controls are turned.
+        pair: the name of the pair that will decode.
     """
     try:
         if not whole:
@@ -125,7 +131,7 @@ def verdict(settings: Controls, values: tuple[Any, ...], whole: bool = False) ->
         )
     except ValueError as error:
         return "error", str(error)
-    told = planned_with(config.builder, config.drafter.name) if match.possible else ""
+    told = planned_with(config.builder, config.drafter, pair) if match.possible else ""
     return menus.kind(match), f"{match.reason} {told}".rstrip()
 
 

@@ -30,16 +30,9 @@ class Optimal(PlannedBuilder):
     acceptance: str | tuple = free(
         "auto",
         "Acceptance",
-        "The acceptance vector: auto (stored for this rule and temperature), measured (follows the run), or numbers.",
+        "The acceptance vector: auto (stored for this drafter, rule and temperature), measured (follows the run), or "
+        "numbers, one list for all levels or one per level.",
     )
-
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        if isinstance(self.acceptance, tuple) and isinstance(self.acceptance[0], tuple):
-            raise ValueError(
-                f"optimal.acceptance must be one list of numbers; got {len(self.acceptance)} lists. "
-                "Use sequoia for a vector per level."
-            )
 
     def plan(self, acceptance):
         return likeliest_tree(falling(acceptance), self.size, self.depth, self.width)
@@ -51,21 +44,23 @@ class Optimal(PlannedBuilder):
 
 
 @lru_cache(maxsize=64)
-def likeliest_tree(acceptance: tuple[float, ...], size: int, depth: int, width: int) -> Topology:
-    """The `size` - 1 most likely nodes for a vector that never rises, numbered breadth first.
+def likeliest_tree(acceptance: tuple, size: int, depth: int, width: int) -> Topology:
+    """The `size` - 1 most likely nodes for a vector, or one per level, that never rises, numbered breadth first.
 
     A slot (chance of the parent, rank) opens two others: the next sibling's and the first child's.
     """
-    vector = acceptance[:width]
+    levels = acceptance if isinstance(acceptance[0], tuple) else (acceptance,)
+    levels = [level[:width] for level in (*levels, *levels[-1:] * depth)]
     chosen = []  # (number of the parent, rank) in the order of choice; the root has number 0
-    slots = [(-vector[0], 0, 0, 1.0, 1)]  # minus the node's chance, parent, rank, the parent's chance, level
+    slots = [(-levels[0][0], 0, 0, 1.0, 1)]  # minus the node's chance, parent, rank, the parent's chance, level
     while slots and len(chosen) < size - 1:
         minus_chance, parent, rank, above, level = heappop(slots)
         chosen.append(parent)
+        vector = levels[level - 1]
         if rank + 1 < len(vector):
             heappush(slots, (-above * vector[rank + 1], parent, rank + 1, above, level))
         if level < depth:
-            heappush(slots, (minus_chance * vector[0], len(chosen), 0, -minus_chance, level + 1))
+            heappush(slots, (minus_chance * levels[level][0], len(chosen), 0, -minus_chance, level + 1))
     return _breadth_first([-1, *chosen])
 
 
@@ -76,8 +71,11 @@ def _breadth_first(parents: list[int]) -> Topology:
     return Topology((-1, *(number[parents[node]] for node in shape.breadth_first[1:])))
 
 
-def falling(vector: tuple[float, ...]) -> tuple[float, ...]:
-    """The nearest vector, in squares, that never rises: neighbours that rise are pooled to their mean."""
+def falling(vector: tuple) -> tuple:
+    """The nearest vector, in squares, that never rises: neighbours that rise are pooled to their mean; level by level
+    where there is one per level."""
+    if isinstance(vector[0], tuple):
+        return tuple(map(falling, vector))
     pools: list[tuple[float, int]] = []  # (sum, how many)
     for value in vector:
         pools.append((value, 1))

@@ -17,8 +17,8 @@ _reach = lru_cache(maxsize=64)(reach)  # a shape is planned once for many steps
 
 @dataclass(frozen=True)
 class PlannedBuilder(StaticBuilder):
-    """A static builder with an `acceptance`: "auto" (stored for rule and temperature), "measured" (auto at first, then
-    following the run), or numbers."""
+    """A static builder with an `acceptance`: "auto" (stored for pair, drafter, rule and temperature), "measured" (auto
+    at first, then following the run), or numbers."""
 
     key_title: ClassVar[str] = "expected chance to be accepted"
     small: ClassVar[dict[str, Any]] = {"size": 4, "depth": 2, "width": 2, "acceptance": (0.5, 0.3)}
@@ -56,10 +56,10 @@ class PlannedBuilder(StaticBuilder):
     def shape(self) -> Topology:
         return self.plan(self.vector)
 
-    def prepare(self, verifier, temperature):
+    def prepare(self, verifier, temperature, drafter, pair):
         if not isinstance(self.acceptance, str):
             return self
-        stored = find_acceptance(verifier.name, temperature)
+        stored = find_acceptance(verifier.name, temperature, drafter, pair)
         return replace(self, acceptance=RunningAcceptance.begin(stored) if self.acceptance == "measured" else stored)
 
     def start(self):

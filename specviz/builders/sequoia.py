@@ -34,8 +34,8 @@ class Sequoia(PlannedBuilder):
     acceptance: str | tuple = free(
         "auto",
         "Acceptance",
-        "The acceptance vector: auto (stored for this rule and temperature), measured (follows the run), or numbers, "
-        "one list for all levels or one per level.",
+        "The acceptance vector: auto (stored for this drafter, rule and temperature), measured (follows the run), or "
+        "numbers, one list for all levels or one per level.",
     )
 
     def plan(self, acceptance):

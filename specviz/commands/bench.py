@@ -8,6 +8,7 @@ import sys
 from dataclasses import asdict
 from typing import Any
 
+from ..acceptance import planned_with
 from ..builders import BUILDERS
 from ..config import Choice, RunConfig
 from ..drafters import DRAFTERS
@@ -81,6 +82,7 @@ def run(args: argparse.Namespace) -> int | None:
     from ..models.pair import load_pair
 
     pair = load_pair(args.target, args.draft, **loading(args))
+    say_what_is_planned(builders, drafters, pair)
     if drafters:
         compare_drafters(pair, drafters, builders, config, args)
         return None
@@ -103,6 +105,14 @@ def run(args: argparse.Namespace) -> int | None:
         return None
     print_rows(rows)
     return None
+
+
+def say_what_is_planned(builders: list, drafters: list, pair: Any) -> None:
+    """Print where a tree is planned with a vector that was measured on another pair or drafter."""
+    for builder in builders:
+        for drafter in drafters or [DRAFTERS["model"]()]:
+            if told := planned_with(builder, drafter, pair.info["name"]):
+                print(f"{builder.name} with {drafter.name}: {told}", file=sys.stderr)
 
 
 def compare_drafters(pair: Any, drafters: list, builders: list, config: RunConfig, args: argparse.Namespace) -> None:

@@ -9,17 +9,18 @@ from collections.abc import Iterator
 from dataclasses import asdict, replace
 from typing import Any
 
-from ..acceptance import MOST, measured
+from ..acceptance import EMBEDDED, MOST, STORED, stored
 from ..builders import BUILDERS
 from ..compatibility import compatible
-from ..config import RunConfig
+from ..config import Choice, RunConfig
+from ..drafters import DRAFTERS
 from ..files import read_text, write_text
 from ..measure.by_text import cut, positions_of
-from ..measure.on_text import acceptance_so_far, acceptance_vector, own_texts
-from ..paths import ACCEPTANCE
+from ..measure.on_text import Acceptance, acceptance_so_far, acceptance_vector, own_texts, together
+from ..measure.rows import ReadOnce
 from ..verifiers import VERIFIERS
 from .bench import built_in_prompts
-from .options import add_pair, add_rows, add_rule, add_temperature, loading, strategy
+from .options import add_drafter, add_pair, add_rows, add_rule, add_temperature, loading, strategy
 
 EXAMPLE = "--verifier sequoia --temperature 1 --json"
 ROUNDS = 50  # of the built-in prompts, each with seeds of its own
@@ -30,6 +31,7 @@ STORED_POSITIONS, STORED_WIDTH = 1000, 16  # at least
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--text", metavar="FILE", help="measure on this text (default: the target's own continuations)")
     add_rule(parser, "sequoia")
+    add_drafter(parser)
     add_temperature(parser, 1.0)
     add_rows(parser)
     parser.add_argument(
@@ -43,7 +45,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--store",
         action="store_true",
-        help="measure every rule and temperature on the embedded pair and store them for Sequoia's trees",
+        help="measure every rule and temperature on the embedded pair and store them under --drafter for planned trees",
     )
 
 
@@ -55,9 +57,11 @@ def run(args: argparse.Namespace) -> int:
         check_store(args)
     config = RunConfig(
         temperature=args.temperature, draft_temperature=args.draft_temperature, top_p=args.top_p, top_k=args.top_k,
-        seed=args.seed, max_new_tokens=96,
+        seed=args.seed, max_new_tokens=96, drafter=strategy(args, "drafter", args.drafter),
     )  # fmt: skip
-    match = compatible(BUILDERS["chain"](), verifier, config.temperature, config.draft_temperature)
+    match = compatible(
+        BUILDERS["chain"](), verifier, config.temperature, config.draft_temperature, drafter=config.drafter
+    )
     if not match.possible:  # not even with the one child at a time that every rule can decide
         raise ValueError(match.reason)
     from ..models.pair import load_pair
@@ -70,10 +74,13 @@ def run(args: argparse.Namespace) -> int:
     if args.json:
         print(json.dumps(asdict(found)))
     else:
-        print(f"{verifier.title} at temperature {args.temperature:g}: {found.positions} positions, {found.method}")
+        by = f"{verifier.title} with {config.drafter.title}"
+        print(f"{by} at temperature {args.temperature:g}: {found.positions} positions, {found.method}")
         print("child  accepted with this chance, given that its parent is  [95 % interval over texts]")
         for k, (p, low, high) in enumerate(zip(found.acceptance, found.low, found.high, strict=True), 1):
             print(f"{k:5}  {p:.4f}" + ("" if low is None else f"  [{low:.4f}, {high:.4f}]"))
+        if found.levels:
+            print("\nany child, by level: " + "  ".join(f"{sum(level):.4f}" for level in found.levels))
     return 130 if stopped else 0
 
 
@@ -119,6 +126,9 @@ def _continuations(pair: Any, config: RunConfig) -> Iterator[list[int]]:
 
 def check_store(args: argparse.Namespace) -> None:
     """Raise for what must not become the vectors that every tree of the embedded pair is planned with."""
+    usual = DRAFTERS[args.drafter]()
+    if strategy(args, "drafter", args.drafter) != usual:
+        raise ValueError("--store keeps vectors of drafters as they come; leave out their parameters.")
     fixed = {"text": None, "target": None, "draft": None, "draft_temperature": None, "top_p": 1.0, "top_k": None}
     if other := [name for name, usual in fixed.items() if getattr(args, name) != usual]:
         raise ValueError(
@@ -137,23 +147,44 @@ def store(pair: Any, config: RunConfig, args: argparse.Namespace) -> None:
     vectors = []
     for temperature in (0.0, *STORED_TEMPERATURES):
         heated = replace(config, temperature=temperature)
-        texts = list(texts_for(pair, heated, args))
-        for name, rule in VERIFIERS.items():
-            if rule.greedy_only == (temperature == 0) and not (rule.shares or rule.alone):
-                found = acceptance_vector(pair, rule(), texts, heated, args.width)
-                vectors.append(_stored(asdict(found)))
-                print(f"{name:22} {temperature:3g}  {[round(p, 3) for p in found.acceptance[:6]]}", flush=True)
+        rules = [
+            rule()
+            for rule in VERIFIERS.values()
+            if rule.greedy_only == (temperature == 0) and not (rule.shares or rule.alone)
+        ]
+        for found in every_rule(pair, rules, texts_for(pair, heated, args), heated, args.width):
+            vectors.append(_stored(asdict(found)))
+            print(f"{found.verifier:22} {temperature:3g}  {[round(p, 3) for p in found.acceptance[:6]]}", flush=True)
+    drafter = Choice.of(config.drafter)
     data = {
-        "source": f"python -m specviz calibrate --store --positions {args.positions} on {pair.info['name']}",
+        "source": f"python -m specviz calibrate --store --drafter {drafter.name} --positions {args.positions} "
+        f"--width {args.width} on {pair.info['name']}",
         "pair": pair.info,
+        "drafter": asdict(drafter),
         "vectors": vectors,
     }
-    write_text(ACCEPTANCE / "embedded.json", json.dumps(data, indent=1) + "\n")
-    measured.cache_clear()
+    STORED[EMBEDDED].mkdir(parents=True, exist_ok=True)
+    write_text(STORED[EMBEDDED] / f"{drafter.name}.json", json.dumps(data, indent=1) + "\n")
+    stored.cache_clear()
+
+
+def every_rule(pair: Any, rules: list, texts: Iterator[list[int]], config: RunConfig, width: int) -> list[Acceptance]:
+    """The acceptance of several rules; every text is read once for all of them."""
+    parts: list[list[Acceptance]] = [[] for _ in rules]
+    for number, text in enumerate(texts):
+        once, own = ReadOnce(), replace(config, seed=config.seed + number)
+        for rule, found in zip(rules, parts, strict=True):
+            found.append(acceptance_vector(pair, rule, [text], own, width, read=once))
+    return list(map(together, parts))
 
 
 def _stored(found: dict[str, Any]) -> dict[str, Any]:
-    return {key: [round(x, 5) for x in value] if isinstance(value, tuple) else value for key, value in found.items()}
+    """Plain data with five digits."""
+
+    def short(value: Any) -> Any:
+        return [*map(short, value)] if isinstance(value, tuple) else round(value, 5) if type(value) is float else value
+
+    return {key: short(value) for key, value in found.items()}
 
 
 def _progress(done: int, of: int) -> None:

@@ -39,7 +39,7 @@ def run(args: argparse.Namespace) -> None:
     from ..models.pair import load_pair
 
     pair = load_pair(args.target, args.draft, **loading(args))
-    if told := planned_with(config.builder, config.drafter.name, pair.info["name"]):
+    if told := planned_with(config.builder, config.drafter, pair.info["name"]):
         print(told, file=sys.stderr)
     if not match.lossless:
         print(f"lossy: {match.reason}", file=sys.stderr)

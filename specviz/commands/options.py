@@ -38,18 +38,32 @@ def add_strategy(
     if verifier:
         add_rule(parser, "the first one that suits builder and temperature", action)
     if drafter:
-        parser.add_argument(
-            "--drafter",
-            default="model",
-            metavar="NAME",
-            help=f"who fills the tree: {', '.join(DRAFTERS)} (default model)",
-        )
+        add_name_of_drafter(parser)
+    rules, drafters = VERIFIERS.values() if verifier else (), DRAFTERS.values() if drafter else ()
+    add_parameters(parser, [*BUILDERS.values(), *rules, *drafters], "builders, rules and drafters")
+
+
+def add_drafter(parser: argparse.ArgumentParser) -> None:
+    """--drafter, and an option for each parameter of a drafter."""
+    add_name_of_drafter(parser)
+    add_parameters(parser, [*DRAFTERS.values()], "drafters")
+
+
+def add_name_of_drafter(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument(
+        "--drafter", default="model", metavar="NAME",
+        help=f"who fills the tree: {', '.join(DRAFTERS)} (default model)",
+    )  # fmt: skip
+
+
+def add_parameters(parser: argparse.ArgumentParser, classes: list[type], whose: str) -> None:
+    """An option for each parameter of builders, rules or drafters."""
     owners: dict[str, dict[str, tuple[list[str], Any]]] = {}
-    for cls in [*BUILDERS.values(), *(VERIFIERS.values() if verifier else ()), *(DRAFTERS.values() if drafter else ())]:
+    for cls in classes:
         for field in fields(cls):
             means = field.metadata["help"].rstrip(".")
             owners.setdefault(field.name, {}).setdefault(means, ([], field))[0].append(f"{cls.name} {_default(field)}")
-    group = parser.add_argument_group("parameters of builders, rules and drafters, with the default of each")
+    group = parser.add_argument_group(f"parameters of {whose}, with the default of each")
     for name, meanings in owners.items():
         help = "; ".join(
             f"{means[:1].lower()}{means[1:]}{_range(field)} (default: {', '.join(classes)})"

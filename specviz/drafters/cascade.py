@@ -22,6 +22,7 @@ class Cascade(Drafter):
     name: ClassVar[str] = "cascade"
     title: ClassVar[str] = "Cascade"
     small: ClassVar[dict[str, Any]] = {"at": 1, "then": "ngram"}
+    by_level: ClassVar[bool] = True
     first: str = choice("model", PARTS, "First", "Who drafts the upper levels.")
     then: str = choice("ngram", PARTS, "Then", "Who drafts the levels below them.")
     at: int = whole(2, 1, 16, "Levels of the first", "How many levels the first one drafts.")

@@ -23,6 +23,7 @@ class Eagle(Drafter):
     name: ClassVar[str] = "eagle"
     title: ClassVar[str] = "EAGLE"
     reads_features: ClassVar[bool] = True
+    by_level: ClassVar[bool] = True
 
     def open(self, desk):
         session = desk.model(self.name)

@@ -21,6 +21,7 @@ class EarlyExit(Drafter):
     name: ClassVar[str] = "early-exit"
     title: ClassVar[str] = "Early exit"
     small: ClassVar[dict[str, Any]] = {"layers": 1}
+    of_tokens: ClassVar[bool] = True
     layers: int = whole(3, 1, 128, "Layers", "How many of the target's layers draft; fewer than it has.")
 
     def __post_init__(self) -> None:

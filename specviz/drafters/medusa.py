@@ -26,6 +26,7 @@ class Medusa(Drafter):
     title: ClassVar[str] = "Medusa heads"
     reads_features: ClassVar[bool] = True
     small: ClassVar[dict[str, Any]] = {"heads": 2}
+    by_level: ClassVar[bool] = True
     heads: int = whole(4, 1, 16, "Heads", "How many levels have a head; there are as many as were trained.")
 
     def __post_init__(self) -> None:

@@ -44,6 +44,10 @@ class Several(Drafter):
         return not set(FEATURES).isdisjoint(self.drafters)
 
     @property
+    def by_level(self) -> bool:
+        return self.reads_features
+
+    @property
     def sparse(self) -> bool:
         return self.drafters == ("retrieval",)
 

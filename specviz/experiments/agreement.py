@@ -25,6 +25,7 @@ from ..measure.in_traces import depth_acceptance
 from ..measure.on_text import acceptance_vector, own_texts
 from ..protocols import Pair, Verifier
 from ..record import Trace
+from ..registry import build
 
 WINDOW = 24  # tokens of a prompt that is cut from a continuation
 
@@ -80,17 +81,18 @@ def agreement(
         pair: the models.
         builder: a static tree; an acceptance vector of its own that is "auto" is resolved as in a run.
         verifier: the rule.
-        config: temperatures, length and seed; prompt `i` of each side is run with seed + i.
+        config: who drafts, temperatures, length and seed; prompt `i` of each side is run with seed + i.
         calibration, prompts: texts to continue, different ones.
         progress: is told how many of how many texts are done.
 
     Raises:
-        ValueError: if the pair of builder and rule is impossible, or no step had room for a whole tree.
+        ValueError: if builder, rule and drafter cannot go together, or no step had room for a whole tree.
     """
-    match = compatible(builder, verifier, config.temperature, config.draft_temperature)
+    drafter = build("drafter", config.drafter)
+    match = compatible(builder, verifier, config.temperature, config.draft_temperature, drafter=drafter)
     if not match.possible:
         raise ValueError(match.reason)
-    shape = builder.prepare(verifier, config.temperature).shape
+    shape = builder.prepare(verifier, config.temperature, drafter.name, pair.info["name"]).shape
     config = replace(config, builder=builder, verifier=verifier)
     of, done = 2 * len(calibration) + len(prompts), 0
     if not (calibration and prompts):
@@ -107,7 +109,7 @@ def agreement(
 
     texts = runs(calibration, lambda one: own_texts(pair, [one.prompt], one)[0])
     width = int(shape.rank.max()) + 1
-    vector = acceptance_vector(pair, verifier, texts, config, width, match.law).acceptance
+    vector = acceptance_vector(pair, verifier, texts, config, width, match.law).plan
     written = [(text, len(pair.encode(prompt))) for text, prompt in zip(texts, calibration, strict=True)]
     shares = path_shares(pair, verifier, written, config, width) if match.law in _native(verifier, config) else None
     levels = depth_acceptance(runs(calibration, lambda one: run(pair, one)), ranks=width).levels()

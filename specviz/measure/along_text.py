@@ -19,10 +19,12 @@ import numpy as np
 from ..config import RunConfig
 from ..protocols import Pair, Verifier
 from ..randomness import Seeded
+from ..registry import build
 from ..theory.forms import FORMS, Shares, match_shares
 from ..tree import Topology
 from .by_text import ratio_of_sums
-from .on_text import Progress, rows_on_text
+from .on_text import Progress
+from .rows import rows_on_text
 
 
 def shares_of(verifier: Verifier, temperature: float) -> Shares | None:
@@ -46,19 +48,19 @@ def path_shares(
         verifier: the rule, with children as it asks for them.
         texts: token ids, and how many of them were the prompt; what follows must be the target's own text under
             `config`.
-        config: temperatures, top-p, top-k and seed.
+        config: who drafts, temperatures, top-p, top-k and seed.
         width: how many children to look at.
         progress: is told how many of how many texts are done.
 
     Returns:
-        None where `shares_of` knows no way.
+        None where `shares_of` knows no way, or a node has several rows, another at another level, or perhaps none.
     """
-    shares = shares_of(verifier, config.temperature)
-    if shares is None:
+    shares, drafter = shares_of(verifier, config.temperature), build("drafter", config.drafter)
+    if shares is None or drafter.by_level or drafter.blends or drafter.sparse:
         return None
     rng, found = Seeded(config.seed), []
     for done, (text, begin) in enumerate(texts, 1):
-        rows = rows_on_text(pair, text, config.target_sampling, config.draft_sampling)
+        rows = rows_on_text(pair, text, config)
         found.append(
             np.array([
                 shares(p, q, text[at + 1], width, rng) for at, p, q in rows if at + 1 >= begin and p[text[at + 1]] > 0

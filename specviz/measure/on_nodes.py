@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
+from itertools import compress
 from math import isfinite
 from statistics import median
 from typing import Any
@@ -23,7 +24,8 @@ from ..theory.forms import FORMS, NodeOnText
 from ..theory.node import transport_acceptance
 from ..verifiers import VERIFIERS
 from .by_text import share_interval
-from .on_text import Progress, rows_on_text
+from .on_text import Progress
+from .rows import Reader, levels_on_text
 
 WIDTHS = (1, 2, 3, 4, 6, 8, 12, 16, 24, 32)
 
@@ -58,15 +60,17 @@ def rejection_rates(
     config: RunConfig,
     widths: Sequence[int] = WIDTHS,
     progress: Progress = lambda done, of: None,
+    read: Reader = levels_on_text,
 ) -> RejectionRates:
     """Measure all rules at once.
 
     Args:
         pair: the models.
-        texts: token ids; every position of each of them but the last is measured.
+        texts: token ids; every position of each of them but the last is measured where the drafter has anything to say.
         config: temperatures, top-p, top-k and seed.
         widths: rising numbers of children, no more than the vocabulary holds.
         progress: is told how many of how many texts are done.
+        read: gives the rows at every position of a text.
 
     Raises:
         ValueError: if no text has two tokens, or the pair has no draft.
@@ -75,8 +79,8 @@ def rejection_rates(
     parts, greedy = [], config.temperature == 0
     for done, text in enumerate(texts, 1):
         rng = Seeded(config.seed + done - 1)  # noise is keyed by position, so texts with one seed would share it
-        rows = rows_on_text(pair, text, config.target_sampling, config.draft_sampling)
-        if found := [_node(p, q, widths, rng, start + 1, greedy) for start, p, q in rows]:
+        rows = ((start, p, levels[0]) for start, p, levels in read(pair, text, config))
+        if found := [_node(p, q, widths, rng, start + 1, greedy) for start, p, q in rows if q.any()]:
             parts.append(_rates(found, widths, config))
         progress(done, len(texts))
     if not parts:
@@ -181,21 +185,27 @@ def draft_doubt(
     texts: Sequence[Sequence[int]],
     config: RunConfig,
     progress: Progress = lambda done, of: None,
+    read: Reader = levels_on_text,
 ) -> Doubt:
     """Measure `Doubt` at every position of texts; arguments and errors as for `rejection_rates`."""
     rng = Seeded(config.seed)
     columns: dict[str, list[Any]] = {name: [] for name in Doubt.__dataclass_fields__}
     for done, text in enumerate(texts, 1):
         shares = []  # min(1, q / p) of the token that the text has next
-        for start, p, q in rows_on_text(pair, text, config.target_sampling, config.draft_sampling):
-            token, following = rng.draw(q), text[start + 1]
+        spoke = []  # whether the drafter had anything to say
+        for start, p, levels in read(pair, text, config):
+            q, following = levels[0], text[start + 1]
+            spoke.append(bool(q.any()))
             shares.append(min(1.0, float(q[following] / p[following])) if p[following] > 0 else 0.0)
+            if not spoke[-1]:
+                continue
+            token = rng.draw(q)
             columns["entropy"].append(entropy(q))
             columns["cross_entropy"].append(cross_entropy(q, p))
             columns["acceptance"].append(min(1.0, float(np.minimum(p, q).sum())))
             columns["draft_prob"].append(float(q[token]))
             columns["target_prob"].append(float(p[token]))
-        columns["accepted_length"] += _lengths(shares)
+        columns["accepted_length"] += compress(_lengths(shares), spoke)
         progress(done, len(texts))
     if not columns["entropy"]:
         raise ValueError("text to calibrate on must have at least two tokens. Give a longer one.")

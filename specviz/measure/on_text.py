@@ -1,9 +1,8 @@
 """Acceptance measured on text: how often the k-th child of a node is accepted, rule by rule.
 
-The rows of both models at every position of a text come from one pass each. At each position a star of `width`
-children is drawn and put before the rule. Rules that flip a coin per child give the expectation over their coins in
-closed form: the acceptance of child k is its own probability times those of all earlier refusals. For the others the
-decision itself is counted.
+At every position of a text a star of `width` children is drawn from the drafter's row and put before the rule. Rules
+that flip a coin per child give the expectation over their coins in closed form: the acceptance of child k is its own
+probability times those of all earlier refusals. For the others the decision itself is counted.
 """
 
 from __future__ import annotations
@@ -18,12 +17,14 @@ from .. import validation
 from ..acceptance import check_acceptance
 from ..config import RunConfig
 from ..decode import speculate
-from ..distributions import Rows, Sampling, probabilities
-from ..laws import draw_children
+from ..distributions import Rows, Sampling
+from ..laws import children_of, draw_children
 from ..protocols import Pair, Verifier
 from ..randomness import Randomness, Seeded
+from ..registry import build
 from ..tree import TokenTree
-from .by_text import Written, begin_of, share_interval
+from .by_text import Written, share_interval
+from .rows import LEVELS, Reader, levels_on_text
 
 Progress = Callable[[int, int], None]
 
@@ -38,6 +39,8 @@ class Acceptance:
         positions: how many positions were measured.
         method: "expected" over the rule's coins, or "counted".
         verifier, law, temperature, draft_temperature: what was measured.
+        drafter: menu name of who drafted.
+        levels: P of level 1, 2, ..., what is below them as the last one, where it depends on the level; else none.
     """
 
     acceptance: tuple[float, ...]
@@ -49,6 +52,13 @@ class Acceptance:
     law: str
     temperature: float
     draft_temperature: float | None
+    drafter: str = "model"
+    levels: tuple[tuple[float, ...], ...] = ()
+
+    @property
+    def plan(self) -> tuple:
+        """What a tree is planned with: the vector, or one per level where they differ."""
+        return self.levels or self.acceptance
 
     def to_json(self) -> str:
         return json.dumps(asdict(self))
@@ -61,11 +71,14 @@ class Acceptance:
             ValueError: if it is no such measurement; the message says what is wrong with it.
         """
         data = validation.parse(text)
+        data = {"drafter": "model", "levels": []} | data if isinstance(data, dict) else data
         try:
             found = cls(**validation.record(data, "measurement", {
                 "acceptance": validation.many(validation.number(0, 1)),
                 **dict.fromkeys(("low", "high"), validation.many(validation.maybe(validation.number(0, 1)))),
-                **dict.fromkeys(("method", "verifier", "law"), validation.text), "positions": validation.whole(1),
+                **dict.fromkeys(("method", "verifier", "law", "drafter"), validation.text),
+                "positions": validation.whole(1),
+                "levels": validation.many(validation.many(validation.number(0, 1))),
                 "temperature": validation.number(0), "draft_temperature": validation.maybe(validation.number(0)),
             }))  # fmt: skip
         except ValueError as error:
@@ -73,6 +86,8 @@ class Acceptance:
         if not 0 < len(found.acceptance) == len(found.low) == len(found.high):
             raise ValueError("measurement is damaged: acceptance, low and high must be equally long.")
         check_acceptance(found.acceptance, "acceptance of the measurement")
+        if found.levels:
+            check_acceptance(found.levels, "levels of the measurement")
         return found
 
 
@@ -102,14 +117,15 @@ def acceptance_vector(
     width: int = 16,
     law: str | None = None,
     progress: Progress = lambda done, of: None,
+    read: Reader = levels_on_text,
 ) -> Acceptance:
     """`acceptance_so_far` to its end; `progress` is told how many of how many texts are done.
 
     Raises:
-        ValueError: if no text has two tokens, or the pair has no draft.
+        ValueError: if no text has two tokens, or the pair has not what the drafter takes.
     """
     found = None
-    for done, so_far in enumerate(acceptance_so_far(pair, verifier, texts, config, width, law), 1):
+    for done, so_far in enumerate(acceptance_so_far(pair, verifier, texts, config, width, law, read), 1):
         found = so_far
         progress(done, len(texts))
     if found is None:
@@ -124,6 +140,7 @@ def acceptance_so_far(
     config: RunConfig,
     width: int = 16,
     law: str | None = None,
+    read: Reader = levels_on_text,
 ) -> Iterator[Acceptance | None]:
     """Measure one rule at one temperature, text by text; stop by not asking for more.
 
@@ -133,28 +150,36 @@ def acceptance_so_far(
         texts: token ids; every position of each of them but the last is measured, of a `Written` text those from
             the prompt's end. The seed of the children is config.seed for the first text and one more for each that
             follows.
-        config: temperatures, top-p, top-k and seed.
+        config: who drafts, temperatures, top-p, top-k and seed.
         width: how many children are tried at each position; one where the rule is for chains.
         law: how they are drawn; None means as the rule asks for ("top" at temperature 0).
+        read: gives the rows at every position of a text.
 
     Returns:
         After each text what all of them together say; None before there was a position.
     """
     width = 1 if verifier.chain_only else width
     law = law or ("top" if config.temperature == 0 else verifier.laws[0])
+    drafter = build("drafter", config.drafter)
+    deep = LEVELS if drafter.by_level else 1
     parts: list[Acceptance] = []
     for number, text in enumerate(texts):
-        total, count, expected = np.zeros(width), 0, True
+        total, counts, expected = np.zeros((deep, width)), np.zeros(deep), True
         rng = Seeded(config.seed + number)  # noise is keyed by position, so texts with one seed would share it
-        for start, p, q in rows_on_text(pair, text, config.target_sampling, config.draft_sampling):
-            chances, flipped = _tries(verifier, p, q, width, law, rng, start)
-            total, count, expected = total + chances, count + 1, expected and flipped
-        if count:
-            mean, none = tuple((total / count).tolist()), (None,) * width
+        for start, p, rows in read(pair, text, config):
+            for level, q in enumerate(rows):
+                chances, flipped = _tries(verifier, p, q, children_of(q, width, drafter.sparse), law, rng, start)
+                total[level, : len(chances)] += chances
+                counts[level] += 1
+                expected = expected and flipped
+        if counts[0]:
+            means = tuple(map(tuple, (total / np.maximum(counts, 1)[:, None]).tolist()))
+            none = (None,) * width
             parts.append(
                 Acceptance(
-                    mean, none, none, count, "expected" if expected else "counted",
+                    means[0], none, none, int(counts[0]), "expected" if expected else "counted",
                     verifier.name, law, config.temperature, config.draft_temperature,
+                    drafter.name, means if drafter.by_level else (),
                 )
             )  # fmt: skip
         yield together(parts) if parts else None
@@ -168,35 +193,30 @@ def together(parts: Sequence[Acceptance]) -> Acceptance:
     low, high = zip(*(share_interval(list(zip(row, counts, strict=True))) for row in hits), strict=True)
     mean = tuple(min(1.0, sum(row) / sum(counts)) for row in hits)
     method = "expected" if all(part.method == "expected" for part in parts) else "counted"
-    return replace(parts[0], acceptance=mean, low=low, high=high, positions=sum(counts), method=method)
+    deeper = (_level(parts, depth) for depth in range(1, len(parts[0].levels)))
+    levels = (mean, *deeper) if parts[0].levels else ()
+    return replace(parts[0], acceptance=mean, low=low, high=high, positions=sum(counts), method=method, levels=levels)
 
 
-def rows_on_text(
-    pair: Pair, text: Sequence[int], target: Sampling, draft: Sampling
-) -> Iterator[tuple[int, np.ndarray, np.ndarray]]:
-    """(position, p, q) at every position of a text that counts, from one pass of each model.
-
-    The text is read as one chain below its first token, cut at the pair's context.
-    """
-    first, text = begin_of(text) - 1, list(text)[: pair.max_positions]
-    target_session, draft_session = pair.open(text[:1])
-    if draft_session is None:
-        raise ValueError("the pair must have a draft to measure acceptance; this one has none.")
-    tree = TokenTree(text[0])
-    for node, token in enumerate(text[1:-1]):
-        tree.add(node, token)
-    nodes = range(first, len(tree) if len(text) > 1 else 0)
-    if not nodes:
-        return
-    p, q = target_session.forward(tree, nodes), draft_session.forward(tree, nodes)
-    for row, node in enumerate(nodes):
-        yield node, probabilities(p[row], target), probabilities(q[row], draft)
+def _level(parts: Sequence[Acceptance], depth: int) -> tuple[float, ...]:
+    """The mean vector of a level, which a text of n positions shows n - depth times."""
+    counts = [max(0, part.positions - depth) for part in parts]
+    ranks = zip(*(part.levels[depth] for part in parts), strict=True)
+    return tuple(
+        min(1.0, sum(share * count for share, count in zip(shares, counts, strict=True)) / max(1, sum(counts)))
+        for shares in ranks
+    )
 
 
 def _tries(
     verifier: Verifier, p: np.ndarray, q: np.ndarray, width: int, law: str, rng: Randomness, start: int
 ) -> tuple[np.ndarray, bool]:
-    """The chance of each of `width` children to be accepted at one position, and whether it came from coins."""
+    """The chance of each of `width` children to be accepted at one position, and whether it came from coins.
+
+    A row without mass has no children, and none of `width` is accepted.
+    """
+    if not q.any():
+        return np.zeros(width), True
     tree = TokenTree(0, start=start, law=law)
     tree.draft_rows[0] = q
     for token in draw_children(q, width, law, rng, tree.position(0)):

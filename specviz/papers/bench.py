@@ -18,7 +18,8 @@ from ..builders import BUILDERS
 from ..compatibility import suited
 from ..config import Choice, RunConfig
 from ..decode import autoregress, run
-from ..measure.on_text import acceptance_vector, own_texts, rows_on_text
+from ..measure.on_text import acceptance_vector, own_texts
+from ..measure.rows import rows_on_text
 from ..paths import HELD_OUT
 from ..protocols import Pair, TreeBuilder, Verifier
 from ..record import Trace
@@ -102,7 +103,7 @@ class Bench:
             config, found = self.config(temperature, **more), []
             for text, begin in self.texts(temperature, **more):
                 self.tell(f"Both models read at temperature {temperature:g}.")
-                rows = rows_on_text(self.pair, text, config.target_sampling, config.draft_sampling)
+                rows = rows_on_text(self.pair, text, config)
                 found.append([Row(p, q, text[at + 1], at + 1) for at, p, q in rows if at + 1 >= begin])
             return found
 

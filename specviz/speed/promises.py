@@ -17,6 +17,7 @@ from ..config import RunConfig
 from ..measure.along_text import path_shares, tokens_on_texts
 from ..measure.on_text import Acceptance, acceptance_vector, own_texts
 from ..protocols import Pair, Verifier
+from ..registry import build
 from ..tree import Topology
 from .forecast import Cell, forecast, predict
 from .table import CostTable
@@ -35,11 +36,11 @@ class Foreknown:
     def tokens(self, shape: Topology) -> float:
         """Tokens per pass that a shape should bring: along the texts where that is known, else by the vector."""
         found = tokens_on_texts(shape, self.shares)[0] if self.shares is not None else float("nan")
-        return expected_tokens(shape, self.vector.acceptance) if isnan(found) else found
+        return expected_tokens(shape, self.vector.plan) if isnan(found) else found
 
     def predict(self, shape: Topology, cost: CostTable) -> Cell:
         """What a shape should bring on a machine."""
-        return predict(shape, self.vector.acceptance, cost, self.tokens(shape))
+        return predict(shape, self.vector.plan, cost, self.tokens(shape))
 
 
 @dataclass(frozen=True)
@@ -70,7 +71,7 @@ def foreknow(
     Args:
         pair: the models.
         verifier: the rule.
-        config: temperatures, length and seed; prompt `i` is continued with seed + i.
+        config: who drafts, temperatures, length and seed; prompt `i` is continued with seed + i.
         prompts: texts to continue.
         width: how many children of a node to look at.
         progress: is told how many of how many prompts are done.
@@ -87,7 +88,7 @@ def foreknow(
 
 def trees_of(sizes: Sequence[int], known: Foreknown, cost: CostTable) -> dict[str, StaticBuilder]:
     """The tree of largest predicted speedup of each size, by name."""
-    vector = known.vector.acceptance
+    vector = known.vector.plan
     builders: dict[str, StaticBuilder] = {}
     for row in forecast(vector, cost, sorted(set(sizes))).cells:
         if any(row):
@@ -118,8 +119,9 @@ def promises(
     Returns:
         Runs done, of how many, and a promise for each tree that was timed so far.
     """
+    drafter = build("drafter", config.drafter).name
     cells = {
-        name: known.predict(builder.prepare(verifier, config.temperature).shape, cost)
+        name: known.predict(builder.prepare(verifier, config.temperature, drafter, pair.info["name"]).shape, cost)
         for name, builder in builders.items()
     }
     for news in trials(pair, builders, verifier, config, prompts):

@@ -1,15 +1,21 @@
 """The third family: who fills the tree. On toy tables, whose rows can be written down."""
 
+import json
+from dataclasses import asdict
+
 import numpy as np
 import pytest
 
 import specviz
+from specviz import acceptance
 from specviz.config import Choice
 from specviz.distributions import Blend, Sampling
 from specviz.drafting import DraftSession, open_drafter
 from specviz.laws import Offers, draw_children, whose
 from specviz.randomness import Seeded
 from specviz.tree import TokenTree
+
+TOY = specviz.toy_pair(vocab=6)
 
 
 def test_a_run_says_who_drafted_and_reads_back():
@@ -30,8 +36,6 @@ def test_an_older_record_has_no_drafters_and_stands_for_the_model():
     del data["config"]["drafter"]
     for step in data["steps"]:
         del step["drafter"]
-    import json
-
     old = specviz.Trace.from_json(json.dumps(data))
     assert old.config.drafter == Choice("model") and old.steps[0].drafter == ()
 
@@ -123,12 +127,54 @@ def test_a_node_says_whose_guess_it_was():
         assert len(step_payload(step, rule)["drafter"]) == len(step.parents)
 
 
-def test_a_tree_says_where_its_acceptance_comes_from():
-    from specviz.acceptance import planned_with
+@pytest.fixture
+def kept(tmp_path, monkeypatch):
+    """Vectors of the embedded pair with its draft and with heads, and of a toy pair with heads."""
+    monkeypatch.setattr(acceptance, "STORED", {acceptance.EMBEDDED: tmp_path, TOY.info["name"]: tmp_path / "toy"})
+    (tmp_path / "toy").mkdir()
+    for place, name, vector in (
+        (tmp_path, "model", {"acceptance": [0.6, 0.1]}),
+        (tmp_path, "medusa", {"acceptance": [0.5, 0.2], "levels": [[0.5, 0.2], [0.3, 0.1], [0.0, 0.0]]}),
+        (tmp_path / "toy", "medusa", {"acceptance": [0.4, 0.3], "levels": [[0.4, 0.3], [0.2, 0.1]]}),
+    ):
+        parameters = asdict(specviz.DRAFTERS[name]())
+        rows = [{"verifier": "sequoia", "temperature": heat, **vector} for heat in (0.5, 1.0)]
+        data = {"drafter": {"name": name, "parameters": parameters}, "vectors": rows}
+        (place / f"{name}.json").write_text(json.dumps(data))
+    acceptance.stored.cache_clear()
+    yield
+    acceptance.stored.cache_clear()
 
-    sequoia = specviz.BUILDERS["sequoia"]
-    assert planned_with(sequoia(), "model", "embedded pair") == planned_with(sequoia(), "model") == ""
-    assert "embedded pair's" in planned_with(sequoia(), "model", "mine + yours")
-    assert "not this drafter's own" in planned_with(sequoia(), "ngram", "embedded pair")
-    assert planned_with(sequoia(acceptance=(0.5, 0.2)), "ngram", "mine") == ""
-    assert planned_with(specviz.BUILDERS["chain"](), "ngram", "mine") == ""
+
+def test_vectors_are_kept_by_pair_and_drafter(kept):
+    find = acceptance.find_acceptance
+    assert find("sequoia", 0.8) == find("sequoia", 0.8, "model", "embedded pair") == (0.6, 0.1)
+    assert find("sequoia", 0.8, "medusa") == ((0.5, 0.2), (0.3, 0.1), (0.0, 0.0))
+    assert find("dyspec", 0.8, "medusa", TOY.info["name"]) == ((0.4, 0.3), (0.2, 0.1))
+    assert find("sequoia", 0.8, "medusa", "mine") == find("sequoia", 0.8, "medusa")  # the nearest there is
+    assert find("sequoia", 0.8, "ngram") == (0.6, 0.1)
+
+
+def test_a_tree_is_planned_with_the_vector_of_its_pair_and_drafter(kept):
+    rule = specviz.VERIFIERS["sequoia"]()
+    for name, vector in (("medusa", ((0.4, 0.3), (0.2, 0.1))), ("ngram", (0.6, 0.1))):
+        for builder in ("sequoia", "optimal"):
+            config = specviz.RunConfig("abab", Choice(builder), rule, 1.0, max_new_tokens=8, drafter=Choice(name))
+            assert specviz.run(TOY, config).steps[0].growth.acceptance == vector
+    config = specviz.RunConfig(
+        "abab", Choice("sequoia", {"acceptance": "measured"}), rule, 1.0, max_new_tokens=8, drafter=Choice("medusa")
+    )
+    assert specviz.run(TOY, config).steps[0].growth.acceptance == (0.4, 0.3)
+
+
+def test_a_tree_says_where_its_acceptance_comes_from(kept):
+    sequoia, planned_with = specviz.BUILDERS["sequoia"](), acceptance.planned_with
+    model, ngram, medusa = (specviz.DRAFTERS[name]() for name in ("model", "ngram", "medusa"))
+    assert planned_with(sequoia, model, "embedded pair") == planned_with(sequoia, medusa) == ""
+    assert "another pair's vector, the embedded pair's with Draft model" in planned_with(sequoia, model, "mine + yours")
+    assert "another pair's vector, the embedded pair's with Medusa heads" in planned_with(sequoia, medusa, "mine")
+    assert "another drafter's vector" in planned_with(sequoia, ngram, "embedded pair")
+    assert "another pair and drafter's vector" in planned_with(sequoia, ngram, "mine")
+    assert "Medusa heads with other parameters" in planned_with(sequoia, specviz.DRAFTERS["medusa"](heads=2))
+    assert planned_with(specviz.BUILDERS["sequoia"](acceptance=(0.5, 0.2)), ngram, "mine") == ""
+    assert planned_with(specviz.BUILDERS["chain"](), ngram, "mine") == ""

@@ -77,8 +77,14 @@ def test_optimal_says_that_it_smoothed_a_vector_that_rises():
     assert tree.growth.smoothed and tree.growth.acceptance == rising
     assert tree.growth.expected <= best_tree(rising, 6, 6, 32)[1] + 1e-12
     assert not grow(BUILDERS["optimal"](size=6, acceptance=PUBLISHED))[0].growth.smoothed
-    with pytest.raises(ValueError, match="one list of numbers"):
-        BUILDERS["optimal"](acceptance=((0.5,), (0.2,)))
+
+
+@given(st.lists(st.lists(st.floats(0.01, 0.4), min_size=1, max_size=4), min_size=1, max_size=4), st.integers(2, 14))
+def test_with_a_vector_for_every_level_the_queue_is_as_good_as_the_programme(levels, size):
+    levels = tuple(tuple(sorted(level, reverse=True)) for level in levels)
+    shape = likeliest_tree(levels, size, 4, 4)
+    best, found = best_tree(levels, size, 4, 4)
+    assert len(shape) == len(best) and expected_tokens(shape, levels) == pytest.approx(found, abs=1e-12)
 
 
 @given(st.lists(st.floats(0, 1), min_size=1, max_size=8))

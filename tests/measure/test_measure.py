@@ -8,11 +8,12 @@ import pytest
 
 import specviz
 from specviz.acceptance import check_acceptance, expected_tokens, find_acceptance, published, read_acceptance
-from specviz.distributions import Sampling, total_variation
+from specviz.distributions import total_variation
 from specviz.measure.by_text import Written, cut, jackknife, positions_of, ratio_of_sums, share_interval, wilson
 from specviz.measure.in_traces import compared_nodes, depth_acceptance
 from specviz.measure.on_nodes import LONGEST, draft_doubt, rejection_rates
-from specviz.measure.on_text import Acceptance, acceptance_vector, own_texts, rows_on_text
+from specviz.measure.on_text import Acceptance, acceptance_vector, own_texts
+from specviz.measure.rows import rows_on_text
 from specviz.tree import Topology
 
 PAIR = specviz.toy_pair(vocab=5, seed=3)
@@ -22,13 +23,13 @@ RULES = {name: rule() for name, rule in specviz.VERIFIERS.items()}
 
 
 def one_minus_tv():
-    rows = [rows_on_text(PAIR, text, Sampling(), Sampling()) for text in TEXTS]
+    rows = [rows_on_text(PAIR, text, CONFIG) for text in TEXTS]
     return np.mean([1 - total_variation(p, q) for text in rows for _, p, q in text])
 
 
 def test_rows_on_text_are_the_rows_of_both_models():
     text = TEXTS[0]
-    for position, p, q in rows_on_text(PAIR, text, Sampling(), Sampling(0.5)):
+    for position, p, q in rows_on_text(PAIR, text, specviz.RunConfig(temperature=1.0, draft_temperature=0.5)):
         logits = PAIR.target.logits(text[: position + 1])
         assert p == pytest.approx(np.exp(logits) / np.exp(logits).sum())
         logits = PAIR.draft.logits(text[: position + 1]) / 0.5
@@ -51,7 +52,7 @@ def test_children_without_replacement_that_cover_the_vocabulary_are_always_accep
 
 def test_target_match_counts_the_mass_of_the_most_probable_tokens():
     found = acceptance_vector(PAIR, RULES["target-match"], TEXTS * 60, CONFIG, width=3)
-    rows = [rows_on_text(PAIR, text, Sampling(), Sampling()) for text in TEXTS]
+    rows = [rows_on_text(PAIR, text, CONFIG) for text in TEXTS]
     mass = np.mean([p[np.argsort(-q, kind="stable")[:3]] for text in rows for _, p, q in text], axis=0)
     assert found.method == "counted" and found.law == "top"
     assert found.acceptance == pytest.approx(mass, abs=0.02)
@@ -62,7 +63,7 @@ def test_at_temperature_zero_it_is_the_rank_of_the_best_token():
     found = acceptance_vector(PAIR, RULES["exact-match"], TEXTS, config, width=5)
     ranks = np.zeros(5)
     for text in TEXTS:
-        for _, p, q in rows_on_text(PAIR, text, Sampling(), Sampling()):
+        for _, p, q in rows_on_text(PAIR, text, CONFIG):
             ranks[np.argsort(-q, kind="stable").tolist().index(int(np.argmax(p)))] += 1
     assert found.acceptance == pytest.approx(ranks / ranks.sum())
 
@@ -180,7 +181,7 @@ def test_rejection_at_temperature_zero_is_a_question_of_rank():
 
 def test_doubt_by_hand():
     found = draft_doubt(PAIR, TEXTS[:1], CONFIG)
-    rows = list(rows_on_text(PAIR, TEXTS[0], Sampling(), Sampling()))
+    rows = list(rows_on_text(PAIR, TEXTS[0], CONFIG))
     for place, (_, p, q) in enumerate(rows):
         assert found.entropy[place] == pytest.approx(-(q * np.log(q)).sum())
         assert found.cross_entropy[place] == pytest.approx(-(q * np.log(p)).sum())
@@ -278,10 +279,10 @@ def test_a_vectors_interval_is_that_of_its_texts_and_one_text_has_none():
 
 def test_the_prompts_positions_are_left_out():
     text = Written([1, 2, 3, 0, 4], 3)
-    assert [at for at, _, _ in rows_on_text(PAIR, text, Sampling(), Sampling())] == [2, 3]
+    assert [at for at, _, _ in rows_on_text(PAIR, text, CONFIG)] == [2, 3]
     assert positions_of(text) == 2 and positions_of(list(text)) == 4
     assert cut(text, 1) == [1, 2, 3, 0] and positions_of(cut(text, 1)) == 1
-    for at, p, _ in rows_on_text(PAIR, text, Sampling(), Sampling()):
+    for at, p, _ in rows_on_text(PAIR, text, CONFIG):
         assert p == pytest.approx(np.exp(logits := PAIR.target.logits(text[: at + 1])) / np.exp(logits).sum())
 
 

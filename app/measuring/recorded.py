@@ -74,8 +74,8 @@ def rebuilt(kind: Any, value: Any) -> Any:
 
 
 def _made(cls: type, data: dict[str, Any]) -> Any:
-    """The dataclass of JSON data, its lists as tuples."""
-    return cls(**{f.name: _tuples(data[f.name]) for f in fields(cls)})
+    """The dataclass of JSON data, its lists as tuples; what an older recording lacks has its default."""
+    return cls(**{f.name: _tuples(data[f.name]) for f in fields(cls) if f.name in data})
 
 
 def _doubt(data: dict[str, Any]) -> Doubt:

@@ -8,7 +8,7 @@ from dataclasses import asdict, fields
 from math import isfinite
 from typing import Any
 
-from specviz import VERIFIERS
+from specviz import DRAFTERS, VERIFIERS
 from specviz.acceptance import MOST, check_acceptance, shares
 from specviz.measure.on_text import Acceptance
 
@@ -44,6 +44,7 @@ def from_text(text: str | bytes) -> tuple[Acceptance, ...]:
 
 def _vector(row: Any, where: str) -> Acceptance:
     names = [f.name for f in fields(Acceptance)]
+    row = {"drafter": "model", "levels": []} | row if isinstance(row, dict) else row
     if not isinstance(row, dict) or (lost := [name for name in names if name not in row]):
         raise ValueError(f"The file is damaged: {where} has no {lost[0] if isinstance(row, dict) else names[0]!r}.")
     uneven = f"The file is damaged: {where} must have one share, low and high for each of up to {MOST} ranks."
@@ -66,6 +67,8 @@ def _vector(row: Any, where: str) -> Acceptance:
     rules: dict[str, Any] = {
         "positions": (type(row["positions"]) is int and row["positions"] > 0, "a whole number from 1"),
         "method": (row["method"] in ("expected", "counted"), "expected or counted"),
+        "drafter": (isinstance(row["drafter"], str) and row["drafter"] in DRAFTERS, "one of the drafters here"),
+        "levels": (isinstance(row["levels"], list), "a list of vectors, perhaps empty"),
         "verifier": (isinstance(row["verifier"], str) and row["verifier"] in VERIFIERS, "one of the rules here"),
         "law": (isinstance(row["law"], str) and row["law"] in LAWS, f"one of {', '.join(LAWS)}"),
         "temperature": (_temperature(row["temperature"]), "a number from 0 to 2"),
@@ -78,7 +81,10 @@ def _vector(row: Any, where: str) -> Acceptance:
             raise ValueError(f"The file is damaged: {name} of {where} must be {must}; got {str(row[name])[:40]!r}.")
     if single:
         columns |= dict.fromkeys(("low", "high"), (None,) * len(columns["acceptance"]))
-    return Acceptance(**columns, **{name: row[name] for name in rules})
+    levels = check_acceptance(row["levels"], f"levels of {where}") if row["levels"] else ()
+    if levels and not isinstance(levels[0], tuple):
+        raise ValueError(f"The file is damaged: levels of {where} must be one vector for each level.")
+    return Acceptance(**columns, **{name: row[name] for name in rules} | {"levels": levels})
 
 
 def _temperature(value: Any) -> bool:

@@ -268,3 +268,18 @@ def test_no_text_of_a_card_can_be_markup():
 def test_vectors_of_a_single_text_have_no_interval_and_come_back():
     one = Acceptance((0.5, 0.2), (None, None), (None, None), 40, "expected", "sequoia", "distinct", 0.8, None)
     assert vectors.from_text(vectors.to_text([one])) == (one,)
+
+
+def test_a_file_of_vectors_says_who_drafted_and_an_older_one_means_the_model():
+    found = acceptance_vector(
+        PAIR, specviz.VERIFIERS["sequoia"](), TEXTS, replace(CONFIG, drafter=specviz.DRAFTERS["medusa"]()), 5
+    )
+    text = vectors.to_text([found])
+    assert vectors.from_text(text) == (found,)
+    row = json.loads(text)
+    assert vectors.from_text(json.dumps({name: row[name] for name in row if name not in ("drafter", "levels")}))[
+        0
+    ].plan == (found.acceptance)
+    for change in ({"drafter": "oracle"}, {"drafter": 3}, {"levels": [0.5]}, {"levels": 3}, {"levels": [[0.9, 0.9]]}):
+        with pytest.raises(ValueError, match=next(iter(change))):
+            vectors.from_text(json.dumps(row | change))

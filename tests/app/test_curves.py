@@ -156,7 +156,7 @@ def damaged():
     yield "a list", "[1, 2]", "acceptance vector"
     yield "none", '{"vectors": []}', "acceptance vector"
     yield "no object", '{"vectors": [3]}', "has no"
-    for name in good:
+    for name in sorted(good.keys() - {"drafter", "levels"}):  # older files have neither
         yield f"without {name}", json.dumps({key: value for key, value in good.items() if key != name}), f"no '{name}'"
     for name, value, words in (
         ("acceptance", [0.5, 2, 0], "numbers from 0 to 1"), ("acceptance", [0.5, math.nan, 0], "numbers from 0 to 1"),
@@ -277,9 +277,8 @@ def test_a_file_of_vectors_says_who_drafted_and_an_older_one_means_the_model():
     text = vectors.to_text([found])
     assert vectors.from_text(text) == (found,)
     row = json.loads(text)
-    assert vectors.from_text(json.dumps({name: row[name] for name in row if name not in ("drafter", "levels")}))[
-        0
-    ].plan == (found.acceptance)
+    old = json.dumps({name: row[name] for name in row.keys() - {"drafter", "levels"}})
+    assert vectors.from_text(old)[0].plan == found.acceptance
     for change in ({"drafter": "oracle"}, {"drafter": 3}, {"levels": [0.5]}, {"levels": 3}, {"levels": [[0.9, 0.9]]}):
         with pytest.raises(ValueError, match=next(iter(change))):
             vectors.from_text(json.dumps(row | change))

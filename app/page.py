@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from importlib.util import find_spec
 from typing import Any
 
 import gradio as gr
@@ -70,6 +71,7 @@ def launch(demo: gr.Blocks, **more: Any) -> Any:
         "max_file_size": "100kb",
         "allowed_paths": [],
         "run_history": False,
+        "mcp_server": find_spec("mcp") is not None,  # the endpoint is then a tool for agents too
         "enable_monitoring": False,
         "state_session_capacity": 100,
         "footer_links": ["api", "settings"],

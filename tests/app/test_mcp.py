@@ -1,0 +1,56 @@
+"""The endpoint as a tool for agents, called by the protocol's own client."""
+
+import asyncio
+import json
+
+import pytest
+
+import specviz
+
+pytest.importorskip("gradio")
+pytest.importorskip("mcp")
+
+from mcp import ClientSession
+from mcp.client.streamable_http import streamable_http_client
+
+
+def talk(url, what):
+    """The answer of `what(session)` in a conversation of its own."""
+
+    async def conversation():
+        async with (
+            streamable_http_client(f"{url}gradio_api/mcp/") as (reads, writes, _),
+            ClientSession(reads, writes) as session,
+        ):
+            await session.initialize()
+            return await what(session)
+
+    return asyncio.run(conversation())
+
+
+def test_the_one_tool_writes_what_the_library_writes(serve):
+    url = serve()
+    (tool,) = talk(url, lambda session: session.list_tools()).tools
+    assert tool.name == "generate" and "tree speculative decoding" in tool.description
+    assert tool.inputSchema["required"] == ["prompt"] and "drafter" in tool.inputSchema["properties"]
+
+    asked = {
+        "prompt": "abc",
+        "builder": "chain",
+        "verifier": "block",
+        "max_new_tokens": 9,
+        "seed": 4,
+        "plain_rounds": 0,
+    }
+    answer = talk(url, lambda session: session.call_tool("generate", asked))
+    config = specviz.RunConfig(
+        "abc", specviz.BUILDERS["chain"](), specviz.VERIFIERS["block"](), 0.8, max_new_tokens=9, seed=4
+    )
+    text = specviz.run(specviz.toy_pair(vocab=12), config).text
+    assert not answer.isError and text in answer.content[0].text
+    assert json.dumps(config.prompt) in answer.content[0].text, "the whole trace is handed over"
+
+
+def test_what_is_wrong_reaches_an_agent_as_a_sentence(serve):
+    answer = talk(serve(), lambda session: session.call_tool("generate", {"prompt": "abc", "temperature": -3}))
+    assert answer.isError and answer.content[0].text.startswith("temperature must be 0 or a number from 0.001 upwards")

@@ -114,6 +114,7 @@ def test_stored_measurements_are_what_their_entries_can_read():
 
 def test_links_open_what_they_name():
     for _, one in ALL:
+        assert len({link.label for link in one.opens}) == len(one.opens), one.name
         for link in one.opens:
             named = {name: values[0] for name, values in parse_qs(link.query, keep_blank_values=True).items()}
             assert named["tab"] in ("live", "compare", "labs", "acceptance", "speedup")

@@ -23,7 +23,7 @@ export function lineChart(block) {
   /** @type {(values: number[], log: boolean) => [number, number]} */
   const range = (values, log) => {
     let low = Math.min(...values), high = Math.max(...values);
-    if (!log && low > 0 && low < high * 0.6) low = 0;
+    if (!log && low > 0 && (low < high * 0.6 || low === high)) low = 0;
     if (low === high) { low -= Math.abs(low) * 0.1 || 1; high += Math.abs(high) * 0.1 || 1; }
     return [low, high];
   };
@@ -96,7 +96,7 @@ export function lineChart(block) {
       if (high / low < 200) for (const v of [...found, found[0] / 10]) for (const m of [2, 5]) if (v * m >= low && v * m <= high) found.push(v * m);
       return found;
     }
-    const raw = (high - low) / 4, power = 10 ** Math.floor(Math.log10(raw));
+    const raw = (high - low) / 5, power = 10 ** Math.floor(Math.log10(raw));
     const step = [1, 2, 5, 10].map(m => m * power).find(s => s >= raw) ?? 10 * power;
     for (let v = Math.ceil(low / step - 1e-9) * step; v <= high + step * 1e-9; v += step) found.push(Math.abs(v) < step * 1e-6 ? 0 : v);
     return found;

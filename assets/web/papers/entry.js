@@ -67,7 +67,10 @@ function table(block, name) {
   made.append(first, body);
   block.rows.forEach(cells => {
     const row = make('tr');
-    cells.forEach(cell => row.append(make('td', cell === null ? '–' : typeof cell === 'number' ? figure(cell) : String(cell), typeof cell === 'number' ? 'number' : '')));
+    cells.forEach(cell => {
+      const text = cell === null ? '–' : typeof cell === 'number' ? figure(cell) : String(cell);
+      row.append(make('td', text, /^[\d(.,]+( |$)/.test(text) ? 'number' : ''));
+    });
     body.append(row);
   });
   const frame = make('div', '', 'sv-entry-table');

@@ -45,7 +45,7 @@ ENTRY = Entry(
     told,
     measure=measure,
     how="exact",
-    opens=(lab("tree", preset="figure-5"), lab("tree", preset="figure-2")),
+    opens=tuple(lab("tree", preset=f"figure-{n}")._replace(label=f"Open figure {n} in the Tree lab") for n in (5, 2)),
     shown=lambda data: [
         Table(
             ("Nodes", "Depth, root counted", "Children of the root", "Expected tokens", "By priority queue"),

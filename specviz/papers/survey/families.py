@@ -63,8 +63,8 @@ def told(data):
     return judge(
         all(row[3] >= 1 for row in rows),
         f"{len(rows)} families are live here at temperature {data['temperature']:g}; {best[0].lower()} brings the "
-        f"most, {best[3]:.2f} tokens a pass with {percent(best[2])} of the compared drafts accepted, and {faster} of "
-        "them are faster than plain decoding on this machine.",
+        f"most, {best[3]:.2f} tokens a pass with {percent(best[2])} of the compared drafts accepted, and {faster} "
+        f"of them {'is' if faster == 1 else 'are'} faster than plain decoding on this machine.",
     )
 
 

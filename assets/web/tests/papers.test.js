@@ -1,0 +1,46 @@
+import assert from 'node:assert/strict';
+import test from 'node:test';
+
+import { lineChart } from '../papers/chart.js';
+import { entryCard } from '../papers/entry.js';
+import { freshPage } from './page.js';
+
+freshPage();
+
+const lines = { kind: 'lines', x: 'n', y: 't', log_x: false, log_y: false, series: [{ name: 'a', points: [[0, 3], [10, 3]], look: 'line' }] };
+const entry = {
+  name: 'table-1', place: 'Table 1', title: 'Speed', says: '<b>fast</b>', how: 'timed', quoted: null, status: 'differs',
+  sentence: 'Slower here.', made: '', blocks: [lines, { columns: ['way', 'x'], rows: [['a path', 0.00001234], [null, 1234.5]] }],
+  opens: [{ label: 'Open in Live', query: 'tab=live' }], measurable: true,
+};
+
+test('a level line is drawn above nothing, not in mid-air', () => {
+  const labels = [...lineChart(lines).querySelectorAll('text')].map(text => text.textContent);
+  assert.ok(labels.includes('0') && labels.includes('3') && !labels.includes('2.8'), labels.join(' '));
+});
+
+test('points that are not finite are left out, and no points make no chart', () => {
+  const holed = { ...lines, series: [{ name: 'a', points: [[0, null], [null, 2], [1, 1], [2, 4]], look: 'line' }] };
+  assert.equal(lineChart(holed).querySelectorAll('circle').length, 3, 'two points and the legend');
+  assert.equal(lineChart({ ...lines, series: [] }).children.length, 0);
+  assert.equal(lineChart({ ...holed, log_y: true, series: [{ name: 'a', points: [[1, 0], [2, -1]], look: 'dots' }] }).children.length, 0);
+});
+
+test('a card tells what the source says as text, its numbers short, and measures again when asked', () => {
+  let asked = 0;
+  const card = entryCard(entry, 'svip', null, () => { asked += 1; });
+  assert.equal(card.querySelector('.sv-entry-says p').textContent, '<b>fast</b>');
+  assert.equal(card.querySelector('.sv-entry-mark').textContent, '≠');
+  assert.deepEqual([...card.querySelectorAll('td')].map(cell => cell.textContent), ['a path', '1.2e-5', '–', '1,235']);
+  assert.equal(card.querySelector('a').getAttribute('href'), '?tab=live');
+  card.querySelector('button').click();
+  assert.equal(asked, 1);
+});
+
+test('only the entry of the right source says how its measurement goes', () => {
+  const running = { source: 'dyspec', name: 'table-1', text: 'Timing.' };
+  const [own, other] = ['dyspec', 'svip'].map(source => entryCard(entry, source, running, () => {}));
+  assert.equal(own.querySelector('.sv-entry-status').textContent, 'Timing.');
+  assert.equal(other.querySelector('.sv-entry-status').textContent, '');
+  assert.ok(other.querySelector('button').disabled || other.querySelector('button').hasAttribute('disabled'));
+});

@@ -20,6 +20,7 @@ fast: $(VENV)/.installed-dev  ## without the browser, the adapters and what is s
 lint: $(VENV)/.installed-dev web
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
+	$(BIN)/mypy
 
 # The browser's code is checked and tested with node where there is one; nothing is built, so the demo needs none.
 web:
@@ -52,4 +53,4 @@ screenshots: $(VENV)/.installed-dev browser  ## the pictures of the README, from
 	$(BIN)/python tests/screenshots.py
 
 clean:
-	rm -rf $(VENV) node_modules .pytest_cache .ruff_cache .hypothesis
+	rm -rf $(VENV) node_modules .pytest_cache .ruff_cache .mypy_cache .hypothesis

@@ -193,7 +193,7 @@ def find_acceptance(verifier: str, temperature: float, drafter: str = "model", p
         drafter: menu name of who drafts.
         pair: the name that the pair gives itself.
     """
-    found = stored(drafter, pair) or stored(drafter) or stored()
+    found = stored(drafter, pair) or stored(drafter) or stored() or {"vectors": ()}
     # At temperature 0 all rules accept the same tokens, so exact match stands for them.
     for name in (*(("exact-match",) if temperature == 0 else ()), verifier, "sequoia"):
         rows = [row for row in found["vectors"] if row["verifier"] == name]
@@ -218,6 +218,6 @@ def planned_with(builder: Any, drafter: Any, pair: str = EMBEDDED) -> str:
     if whose := " and ".join(name for name, is_other in other.items() if is_other):
         with_whom = f"with {drafter.title}" if found else "with its draft model"
         return f"The tree is planned with another {whose}'s vector, the embedded pair's {with_whom}; calibrate it."
-    if asdict(drafter) != found["drafter"]["parameters"]:
+    if found and asdict(drafter) != found["drafter"]["parameters"]:
         return f"The tree is planned with the vector of {drafter.title} with other parameters; calibrate it."
     return ""

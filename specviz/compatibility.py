@@ -58,6 +58,11 @@ class Setting:
         return blends and self.builder.reads_draft and not self.builder.is_chain
 
     @property
+    def merges(self) -> bool:
+        """Whether equal guesses of several drafters become one node."""
+        return self.drafter is not None and self.drafter.merges
+
+    @property
     def one_token(self) -> bool:
         """Whether the draft's row holds a single token."""
         return self.draft_temperature == 0 and self.builder.reads_draft and not self.many_rows
@@ -123,7 +128,9 @@ LOSSY: Cases = (
         "ones, so the text may drift.",
     ),
     (
-        lambda s: s.many_rows and s.drafter.merges and s.law == "iid" and s.verifier.reads_draft,
+        lambda s: (
+            s.many_rows and s.drafter is not None and s.drafter.merges and s.law == "iid" and s.verifier.reads_draft
+        ),
         "Merging equal guesses of two drafters drops tries that {verifier.title} counts on, so the text may drift.",
     ),
     (

@@ -24,12 +24,13 @@ class Choice:
         """The choice that stands for `value`, a Choice or a frozen dataclass with a menu name."""
         if isinstance(value, Choice):
             return value
-        if not (is_dataclass(value) and isinstance(getattr(value, "name", None), str)):
+        name = getattr(value, "name", None)
+        if not is_dataclass(value) or isinstance(value, type) or not isinstance(name, str):
             raise ValueError(
                 "builder, verifier and drafter must be made from specviz.BUILDERS, specviz.VERIFIERS and "
                 f"specviz.DRAFTERS; got {value!r}."
             )
-        return cls(value.name, asdict(value))
+        return cls(name, asdict(value))
 
 
 @dataclass(frozen=True)

@@ -174,14 +174,15 @@ class Rows:
             return plain, plain
         if not nodes or not self.sampling.plain or self.sampling.temperature == 0:
             return self.of(nodes, tokens), self.of(nodes, tokens, plain=True)
-        return self._gather(nodes, tokens, self.sampling.temperature, 1.0)
+        own, plain = self._gather(nodes, tokens, self.sampling.temperature, 1.0)
+        return own, plain
 
     def _gather(self, nodes: Sequence[int], tokens: Sequence[int], *temperatures: float) -> tuple[list[float], ...]:
         """The probabilities at each of the temperatures, in the precision of the logits."""
         inner = sorted(set(nodes))
         place = {node: i for i, node in enumerate(inner)}
         above = np.array([place[node] for node in nodes])
-        tokens = np.asarray(tokens)
+        asked = np.asarray(tokens)
         found = [np.empty(len(nodes)) for _ in temperatures]
         many = max(1, TOGETHER // self.logits.shape[1])
         for i in range(0, len(inner), many):
@@ -191,7 +192,7 @@ class Rows:
             highest = part.max(axis=1, keepdims=True)
             check_finite(highest)
             part -= highest
-            wanted = part[row, tokens[here]]
+            wanted = part[row, asked[here]]
             for out, temperature in zip(found, temperatures, strict=True):
                 scale = np.float32(1 / temperature)
                 total = np.exp(part if temperature == 1 else part * scale).sum(axis=1)

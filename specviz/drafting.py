@@ -9,7 +9,7 @@ import numpy as np
 
 from .config import Choice
 from .desk import Desk, Drafter, Drafting
-from .distributions import Sampling
+from .distributions import Blend, Sampling
 from .laws import whose
 from .protocols import Pair, Session
 from .registry import build
@@ -52,13 +52,14 @@ class DraftSession:
         return self.drafting.passes - self._before if self.drafting else 0
 
     def expand(self, nodes: Sequence[int]) -> list[np.ndarray]:
+        assert self.drafting is not None  # or the builder asks nobody
         with self.watch("draft"):
             rows = self.drafting.expand(self.tree, nodes, self.sampling)
         self.tree.draft_rows.update(zip(nodes, rows, strict=True))
         return rows
 
     def plain(self, node: int, q: np.ndarray) -> np.ndarray:
-        return q if self.sampling.temperature > 0 else self.drafting.plain(node, q)
+        return q if self.sampling.temperature > 0 or self.drafting is None else self.drafting.plain(node, q)
 
 
 def open_drafter(choice: Any, pair: Pair, target: Session, draft: Session | None, context: Sequence[int]) -> Drafting:
@@ -94,10 +95,12 @@ def guesses(
         row = tree.draft_rows[node]
         tokens = [tree.tokens[child] for child in children]
         for child, part in zip(children, whose(row, tree.law, tokens), strict=True):
-            names[child] = drafting.name if part is None else row.whose[part]
-            if part is not None:
+            name = drafting.name
+            if part is not None and isinstance(row, Blend):
+                name = row.whose[part]
                 probs[child] = float(row.parts[part][tree.tokens[child]])
+            names[child] = name
             path = [tree.tokens[above] for above in tree.topology.path(child)]
-            if found := drafting.tell(path, names[child]):
+            if found := drafting.tell(path, name):
                 told[child] = found
     return tuple(names), tuple(probs), told

@@ -51,7 +51,8 @@ def _without_replacement(q: np.ndarray, count: int, rng: Randomness) -> list[int
     if count == 1:
         return [rng.draw(q)]
     # The laws of `without`, not renormalised: a draw needs no more.
-    rest, drawn, left = q.copy(), [], 1.0
+    drawn: list[int] = []
+    rest, left = q.copy(), 1.0
     for _ in range(min(count, len(q))):
         if left < 1e-6 and not rest.any():
             rest[:] = 1.0
@@ -152,11 +153,12 @@ def whose(q: np.ndarray, law: str, tokens: Sequence[int]) -> list[int | None]:
         return [None] * len(tokens)
     if law in ("top", "race"):
         return [int(np.argmax([part[token] for part in q.parts])) for token in tokens]
-    offers, found = Offers(q, law), []
+    parts: list[int | None] = []
+    offers = Offers(q, law)
     for token in tokens:
-        found.append(offers.part)
+        parts.append(offers.part)
         offers.took(token)
-    return found
+    return parts
 
 
 def _from_several(q: Blend, count: int, law: str, rng: Randomness) -> list[int]:

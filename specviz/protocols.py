@@ -31,7 +31,9 @@ LAWS = ("iid", "distinct", "top", "race")
 class Session(Protocol):
     """One model reading one text: the committed tokens and the tree that is being tried after them."""
 
-    context: Sequence[int]
+    @property
+    def context(self) -> Sequence[int]:
+        """The committed token ids."""
 
     def forward(self, tree: TokenTree, nodes: Sequence[int]) -> np.ndarray:
         """Logits after each of `nodes`, [len(nodes), V], in one pass: an array, or what `rows_of` makes rows of.
@@ -157,7 +159,7 @@ class TreeBuilder:
         """Whether no node of its trees has more than one child."""
         return False
 
-    def prepare(self, verifier: Verifier, temperature: float, drafter: str, pair: str) -> TreeBuilder:
+    def prepare(self, verifier: Verifier, temperature: float, drafter: str, pair: str) -> Self:
         """The builder for this run, with every parameter that says "auto" resolved.
 
         Args:

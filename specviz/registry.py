@@ -12,8 +12,8 @@ from .drafters import DRAFTERS
 from .protocols import TreeBuilder, Verifier
 from .verifiers import VERIFIERS
 
-REGISTRIES = {"builder": BUILDERS, "verifier": VERIFIERS, "drafter": DRAFTERS}
-BASES = {"builder": TreeBuilder, "verifier": Verifier, "drafter": Drafter}
+REGISTRIES: dict[str, dict[str, type[Any]]] = {"builder": BUILDERS, "verifier": VERIFIERS, "drafter": DRAFTERS}
+BASES: dict[str, type[Any]] = {"builder": TreeBuilder, "verifier": Verifier, "drafter": Drafter}
 
 
 def build(kind: str, choice: Any) -> Any:

@@ -1,5 +1,7 @@
 """The tree builders, by menu name; the order is the order of the menu."""
 
+from typing import Any
+
 from .batch import Batch
 from .branching import Branching
 from .chain import Chain
@@ -17,7 +19,7 @@ from .sequoia import Sequoia
 from .svip import Svip
 from .svip_tree import SvipTree
 
-BUILDERS = {
+BUILDERS: dict[str, type[Any]] = {  # classes whose parameters differ
     builder.name: builder
     for builder in (
         Chain, Heuristic, Svip, KSequences, KAry, Branching, Batch, Sequoia, Optimal,

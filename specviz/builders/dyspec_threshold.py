@@ -47,8 +47,9 @@ class DySpecThreshold(TreeBuilder):
 
     def __post_init__(self) -> None:
         check(self)
-        given, number = self.threshold, isinstance(self.threshold, int | float) and not isinstance(self.threshold, bool)
-        if given != "auto" and not (number and LOW <= given <= HIGH):
+        given = self.threshold
+        number = isinstance(given, int | float) and not isinstance(given, bool) and LOW <= given <= HIGH
+        if given != "auto" and not number:
             raise ValueError(f'{self.name}.threshold must be "auto" or a number from {LOW:g} to {HIGH}; got {given!r}.')
 
     @property

@@ -61,7 +61,7 @@ def grow_shape(widths: Iterable[int]) -> Topology:
     """The full tree in which every node of level i has widths[i] children."""
     parents, level = [-1], [0]
     for width in widths:
-        grown = []
+        grown: list[int] = []
         for node in level:
             grown += range(len(parents), len(parents) + width)
             parents += [node] * width

@@ -49,9 +49,9 @@ def likeliest_tree(acceptance: tuple, size: int, depth: int, width: int) -> Topo
 
     A slot (chance of the parent, rank) opens two others: the next sibling's and the first child's.
     """
-    levels = acceptance if isinstance(acceptance[0], tuple) else (acceptance,)
-    levels = [level[:width] for level in (*levels, *levels[-1:] * depth)]
-    chosen = []  # (number of the parent, rank) in the order of choice; the root has number 0
+    vectors = acceptance if isinstance(acceptance[0], tuple) else (acceptance,)
+    levels = [vector[:width] for vector in (*vectors, *vectors[-1:] * depth)]
+    chosen: list[int] = []  # (number of the parent, rank) in the order of choice; the root has number 0
     slots = [(-levels[0][0], 0, 0, 1.0, 1)]  # minus the node's chance, parent, rank, the parent's chance, level
     while slots and len(chosen) < size - 1:
         minus_chance, parent, rank, above, level = heappop(slots)

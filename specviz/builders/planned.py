@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from functools import lru_cache
-from typing import Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
 
 from ..acceptance import RunningAcceptance, check_acceptance, find_acceptance, reach
 from ..parameters import check
@@ -27,6 +27,12 @@ class PlannedBuilder(StaticBuilder):
         check(self)
         if self.acceptance not in ("auto", "measured") and not isinstance(self.acceptance, RunningAcceptance):
             object.__setattr__(self, "acceptance", check_acceptance(self.acceptance, f"{self.name}.acceptance"))
+
+    if TYPE_CHECKING:  # fields of every subclass, each with its own range
+        size: int
+        depth: int
+        width: int
+        acceptance: Any
 
     def plan(self, acceptance: tuple) -> Topology:
         """The shape for a vector."""

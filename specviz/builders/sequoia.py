@@ -66,14 +66,14 @@ def best_trees(
     largest, deepest = max(sizes), max(depths)
     one_vector = not isinstance(acceptance[0], tuple)
     programme = _programme(acceptance, largest, deepest, width) if one_vector else None
-    found = {}
+    trees: dict[tuple[int, int], tuple[Topology, float]] = {}
     for depth in depths:
-        if one_vector:  # with one vector for all levels the lower part of a programme is that of a shallower tree
-            part = [rows[deepest - depth :] for rows in programme]
+        if programme:  # with one vector for all levels the lower part of a programme is that of a shallower tree
+            levels, best, exact = (rows[deepest - depth :] for rows in programme)
         else:
-            part = _programme(acceptance, largest, depth, width)
-        found |= {(size, depth): _unfold(size, *part) for size in sizes}
-    return found
+            levels, best, exact = _programme(acceptance, largest, depth, width)
+        trees |= {(size, depth): _unfold(size, levels, best, exact) for size in sizes}
+    return trees
 
 
 def _programme(acceptance: tuple, size: int, depth: int, width: int) -> tuple[list, list, list]:
@@ -82,11 +82,11 @@ def _programme(acceptance: tuple, size: int, depth: int, width: int) -> tuple[li
     best[d][m] is the most tokens from a subtree of exactly m nodes whose top node is at depth d (at the last level only
     a single node fits), and exact[d][b][m] the same with exactly b children.
     """
-    levels = [acceptance] * depth if not isinstance(acceptance[0], tuple) else list(acceptance)
-    levels = [np.asarray(level[:width], float) for level in (levels + levels[-1:] * depth)[:depth]]
+    vectors = [acceptance] * depth if not isinstance(acceptance[0], tuple) else list(acceptance)
+    levels = [np.asarray(level[:width], float) for level in (vectors + vectors[-1:] * depth)[:depth]]
     best: list[np.ndarray] = [np.full(size + 1, -np.inf) for _ in range(depth + 1)]
     best[depth][1] = 1.0
-    exact: list[np.ndarray] = [None] * depth
+    exact: list[np.ndarray] = [np.empty(0)] * depth
     for d in reversed(range(depth)):
         exact[d] = _split(levels[d], best[d + 1])
         best[d] = exact[d].max(axis=0)

@@ -1,5 +1,7 @@
 """The drafters, by menu name; the order is the order of the menu."""
 
+from typing import Any
+
 from .cascade import Cascade
 from .eagle import Eagle
 from .early_exit import EarlyExit
@@ -10,7 +12,7 @@ from .retrieval import Retrieval
 from .several import Several
 from .staged import Staged
 
-DRAFTERS = {
+DRAFTERS: dict[str, type[Any]] = {  # classes whose parameters differ
     drafter.name: drafter
     for drafter in (Model, EarlyExit, Medusa, Eagle, NGram, Retrieval, Several, Cascade, Staged)
 }  # fmt: skip

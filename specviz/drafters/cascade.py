@@ -31,7 +31,7 @@ class Cascade(Drafter):
         check(self)
 
     @property
-    def reads_features(self) -> bool:
+    def reads_features(self) -> bool:  # type: ignore[override]  # follows from its parameters
         return not set(FEATURES).isdisjoint((self.first, self.then))
 
     def open(self, desk):

@@ -78,8 +78,8 @@ def library(pair: Any, code: bool = True) -> Library:
     if key not in _libraries:
         if len(_libraries) > 1:
             _libraries.clear()
-        if _own(pair):
-            _libraries[key] = _made(pair, _own(pair))
+        if own := _own(pair):
+            _libraries[key] = _made(pair, own)
         else:
             _libraries[key] = _cached(pair, *key)
     return _libraries[key]

@@ -32,23 +32,23 @@ class Several(Drafter):
         check(self)
 
     @property
-    def blends(self) -> bool:
+    def blends(self) -> bool:  # type: ignore[override]  # follows from its parameters
         return len(self.drafters) > 1
 
     @property
-    def merges(self) -> bool:
+    def merges(self) -> bool:  # type: ignore[override]  # follows from its parameters
         return self.merge
 
     @property
-    def reads_features(self) -> bool:
+    def reads_features(self) -> bool:  # type: ignore[override]  # follows from its parameters
         return not set(FEATURES).isdisjoint(self.drafters)
 
     @property
-    def by_level(self) -> bool:
+    def by_level(self) -> bool:  # type: ignore[override]  # follows from its parameters
         return self.reads_features
 
     @property
-    def sparse(self) -> bool:
+    def sparse(self) -> bool:  # type: ignore[override]  # follows from its parameters
         return self.drafters == ("retrieval",)
 
     def open(self, desk):

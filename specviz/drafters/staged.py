@@ -51,12 +51,12 @@ class Guessing(Drafting):
     def __init__(self, name: str, draft: Session, guesser: Drafting, ahead: int) -> None:
         super().__init__(name)
         self.draft, self.guesser, self.ahead = draft, guesser, ahead
-        self._shadow: TokenTree | None = None
+        self._shadow = TokenTree(0)  # the tree that the draft reads; begun with the step
         self._rows: dict[int, np.ndarray] = {}  # by the nodes of the tree that the draft reads
         self._place: dict[tuple[int, ...], int] = {}  # path below the root -> its node in that tree
 
     def expand(self, tree, nodes, sampling):
-        if self._shadow is None:
+        if not self._place:
             self._shadow, self._place = TokenTree(tree.tokens[0], tree.start), {(): 0}
         paths = [tuple(tree.tokens[step] for step in tree.topology.path(node)) for node in nodes]
         places = [self._add(path) for path in paths]
@@ -89,7 +89,7 @@ class Guessing(Drafting):
         return found
 
     def commit(self, tree, path, emitted, seen):
-        if self._shadow is not None:
+        if self._place:
             tokens = [tree.tokens[node] for node in path]
             along = [tuple(tokens[: i + 1]) for i in range(len(tokens))]
             kept = [self._place[step] for step in along if step in self._place]
@@ -97,4 +97,4 @@ class Guessing(Drafting):
         else:
             self.draft.commit(tree, path, emitted)
         self.guesser.commit(tree, path, emitted, seen)
-        self._shadow, self._rows, self._place = None, {}, {}
+        self._rows, self._place = {}, {}

@@ -29,8 +29,9 @@ from .rows import rows_on_text
 
 def shares_of(verifier: Verifier, temperature: float) -> Shares | None:
     """How a rule's shares are found; None where they have no closed form, as its decisions look at whole paths."""
-    forms = FORMS.get(verifier.name)
-    return match_shares if temperature == 0 else forms and forms.shares
+    if temperature == 0:
+        return match_shares
+    return FORMS[verifier.name].shares if verifier.name in FORMS else None
 
 
 def path_shares(

@@ -90,7 +90,8 @@ def depth_acceptance(traces: Iterable[Trace], levels: int | None = None, ranks: 
                 tried[level][rank] += 1
                 accepted[level][rank] += child == taken
             width = max(width, len(children))
-    return DepthAcceptance(*(tuple(tuple(row[:width]) for row in matrix) for matrix in (tried, accepted)), runs)
+    tries, hits = (tuple(tuple(row[:width]) for row in matrix) for matrix in (tried, accepted))
+    return DepthAcceptance(tries, hits, runs)
 
 
 @dataclass(frozen=True)

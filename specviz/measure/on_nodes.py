@@ -47,7 +47,7 @@ class RejectionRates:
     rates: dict[str, tuple[float | None, ...]]
     low: dict[str, tuple[float | None, ...]]
     high: dict[str, tuple[float | None, ...]]
-    floors: dict[str, tuple[float, ...]]
+    floors: dict[str, tuple[float | None, ...]]
     methods: dict[str, str]
     positions: int
     temperature: float
@@ -88,14 +88,15 @@ def rejection_rates(
     return rates_together(parts)
 
 
-def _rates(found: Sequence[dict[str, Sequence[float]]], widths: tuple[int, ...], config: RunConfig) -> RejectionRates:
+def _rates(found: Sequence[dict[str, np.ndarray]], widths: tuple[int, ...], config: RunConfig) -> RejectionRates:
     """The rates over the nodes of one text, which alone gives no interval."""
-    rates = {}
+    rates: dict[str, tuple[float | None, ...]] = {}
     for rule in found[0]:
         accepted = np.mean([rows[rule] for rows in found], axis=0)
         rates[rule] = tuple(None if np.isnan(share) else min(1.0, max(0.0, 1 - float(share))) for share in accepted)
     floors = {name.removeprefix("floor "): rates.pop(name) for name in list(rates) if name.startswith("floor ")}
-    methods, none = {rule: FORMS[rule].method for rule in rates}, {rule: (None,) * len(widths) for rule in rates}
+    methods = {rule: FORMS[rule].method for rule in rates}
+    none: dict[str, tuple[float | None, ...]] = {rule: (None,) * len(widths) for rule in rates}
     return RejectionRates(
         widths, rates, none, none, floors, methods, len(found), config.temperature, config.draft_temperature
     )  # fmt: skip
@@ -115,7 +116,9 @@ def rates_together(parts: Sequence[RejectionRates]) -> RejectionRates:
 
     def means(side: str) -> dict[str, tuple[float | None, ...]]:
         return {
-            rule: tuple(pairs and sum(hits for hits, _ in pairs) / sum(counts) for pairs in columns(side, rule))
+            rule: tuple(
+                None if pairs is None else sum(hits for hits, _ in pairs) / sum(counts) for pairs in columns(side, rule)
+            )
             for rule in getattr(parts[0], side)
         }
 
@@ -129,7 +132,7 @@ def rates_together(parts: Sequence[RejectionRates]) -> RejectionRates:
 
 def _node(
     p: np.ndarray, q: np.ndarray, widths: Sequence[int], rng: Randomness, position: int, greedy: bool
-) -> dict[str, Sequence[float]]:
+) -> dict[str, np.ndarray]:
     """The acceptance of every rule at one node for every width, nan where a rule takes no such width; and the floors.
 
     At temperature 0 (`greedy`) every rule looks for the one token among the draft's most probable ones.

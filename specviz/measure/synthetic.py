@@ -12,7 +12,7 @@ nothing when they do not.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -85,7 +85,8 @@ class Draft:
     sparse = False
 
     def __init__(self, source: Source) -> None:
-        self.source, self.context, self.tree, self.passes = source, (0,), TokenTree(0, law="top"), 0
+        self.source, self.tree, self.passes = source, TokenTree(0, law="top"), 0
+        self.context: Sequence[int] = (0,)
 
     def expand(self, nodes):
         self.passes += 1
@@ -126,7 +127,8 @@ def grow(
 def _accepted(tree: TokenTree, ranks: int) -> list[float]:
     """The chance of each node once its parent is accepted, [n]."""
     probs = tree.draft_prob()
-    return [1.0, *(q if token < ranks else 0.0 for q, token in zip(probs[1:], tree.tokens[1:], strict=True))]
+    below = zip(probs[1:], tree.tokens[1:], strict=True)
+    return [1.0, *(q if q is not None and token < ranks else 0.0 for q, token in below)]
 
 
 def _chances(tree: TokenTree, accepted: list[float]) -> tuple[float, ...]:

@@ -9,6 +9,7 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass, replace
 from itertools import product
+from typing import Any
 
 import numpy as np
 
@@ -108,7 +109,7 @@ def _attempt(node: Node, rule: Verifier, law: str, rng: Randomness) -> tuple[int
         tree.draft_rows[leaves[0]] = q
         leaves = [tree.add(level, token) for token in draw_children(q, node.children, law, rng, level + 1)]
     # After a leaf a row of one token: what would follow is not looked at, so chance need not be asked for it.
-    rows = {i: p if i < node.levels else np.eye(len(p))[0] for i in range(len(tree))}
+    rows: Any = {i: p if i < node.levels else np.eye(len(p))[0] for i in range(len(tree))}
     verdict = rule(tree, rows, rng)
     written = [*(tree.tokens[i] for i in verdict.path), verdict.bonus]
     return len(verdict.path), tuple(written[: node.levels])
@@ -146,10 +147,10 @@ def ceiling(node: Node, law: str) -> float:
     fixed = most_probable(q, node.children)
     if node.levels > 1:
         q = np.eye(len(q))[fixed[0]] if law == "top" else q
-        whole, total = (np.ones(1), np.ones(1)), 0.0
+        target, draft, total = np.ones(1), np.ones(1), 0.0
         for _ in range(node.levels):
-            whole = tuple(np.outer(so_far, row).ravel() for so_far, row in zip(whole, (p, q), strict=True))
-            total += 1 - total_variation(*whole)
+            target, draft = np.outer(target, p).ravel(), np.outer(draft, q).ravel()
+            total += 1 - total_variation(target, draft)
         return total
     if law == "top":
         return float(p[fixed].sum())

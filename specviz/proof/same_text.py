@@ -66,7 +66,7 @@ def parted(margin: float | None, dtype: str | None) -> str:
     """
     if margin is None:
         return ""
-    rounding = f" ({dtype} rounding)" if margin < NEARLY_TIED.get(dtype, 0.0) else ""
+    rounding = f" ({dtype} rounding)" if margin < NEARLY_TIED.get(dtype or "", 0.0) else ""
     return f"; there the two best candidates were {margin:.2g} apart{rounding}"
 
 

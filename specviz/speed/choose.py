@@ -155,7 +155,8 @@ def contest(
         few: how many prompts the first round has.
     """
     builders = {one.label: one for one in [*others, chosen]}
-    name, first = chosen.label, ()
+    name = chosen.label
+    first: tuple[Trial, ...] = ()
     entered = 1 + len({*builders})
     of = entered * min(few, len(prompts)) + (2 + LEADERS) * len(prompts)
     for news in trials(pair, builders, verifier, config, prompts[:few]):

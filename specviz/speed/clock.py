@@ -190,7 +190,7 @@ class _ClockedPair:
     def __getattr__(self, name: str) -> Any:
         return getattr(self.pair, name)
 
-    def open(self, tokens: Sequence[int]) -> tuple[Session, Session | None]:
+    def open(self, tokens: Sequence[int]) -> tuple[Session, Any]:
         target, draft = self.pair.open(tokens)
         return target, None if draft is None else _ClockedSession(draft, self.passes)
 

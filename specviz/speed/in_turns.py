@@ -54,7 +54,8 @@ def in_turns(pair: Pair, config: RunConfig, first: tuple[int, float], rounds: in
         rounds: how many, from 1.
     """
     ratios: list[float] = []
-    runs, plain = [first], []
+    runs = [first]
+    plain: list[tuple[int, float]] = []
     if not all(first):
         return  # it ended with its first step, so there is nothing to time
     for turn in range(rounds):

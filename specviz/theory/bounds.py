@@ -197,5 +197,5 @@ def fit_power_law(widths: Sequence[float], rates: Sequence[float]) -> tuple[floa
     points = [(math.log(width), math.log(rate)) for width, rate in zip(widths, rates, strict=True) if rate > 0]
     if len({x for x, _ in points}) < 2:
         return math.nan, math.nan
-    slope, height = np.polyfit(*np.array(points).T, 1)
+    slope, height = np.polyfit([x for x, _ in points], [y for _, y in points], 1)
     return math.exp(height), -float(slope)

@@ -7,6 +7,7 @@ takes the first possible one, until every sequence of answers has been taken onc
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable
+from typing import TypeVar
 
 import numpy as np
 
@@ -48,13 +49,16 @@ class Planned:
         raise ValueError("noise keyed by position is continuous and cannot be enumerated; compare texts instead.")
 
 
-def law(program: Callable[[Planned], Hashable]) -> dict[Hashable, float]:
+Outcome = TypeVar("Outcome", bound=Hashable)
+
+
+def law(program: Callable[[Planned], Outcome]) -> dict[Outcome, float]:
     """The exact distribution of what `program(rng)` returns, outcome -> probability.
 
     Args:
         program: a function of a `Randomness` whose every other input is fixed; it must end after finitely many answers.
     """
-    outcomes: dict[Hashable, float] = {}
+    outcomes: dict[Outcome, float] = {}
     plan: list[int] | None = []
     while plan is not None:
         rng = Planned(plan)

@@ -1,5 +1,7 @@
 """The verification rules, by menu name; the order is the order of the menu."""
 
+from typing import Any
+
 from .block import Block
 from .dyspec import DySpecRule
 from .exact_match import ExactMatch
@@ -14,7 +16,7 @@ from .target_match import TargetMatch
 from .traversal import Traversal
 from .typical import Typical
 
-VERIFIERS = {
+VERIFIERS: dict[str, type[Any]] = {  # classes whose parameters differ
     rule.name: rule
     for rule in (
         SequoiaRule, DySpecRule, Traversal, SpecInfer, SpecTr, SpeculativeSampling, Block,

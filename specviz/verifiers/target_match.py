@@ -25,7 +25,7 @@ class TargetMatch(Verifier):
     title: ClassVar[str] = "Target match"
     laws: ClassVar[tuple[str, ...]] = ("top", "distinct", "iid", "race")
     reads_draft: ClassVar[bool] = False
-    keyed: bool = flag(
+    keyed: bool = flag(  # type: ignore[misc]  # a parameter here, a fact of every other rule
         False,
         "Keyed noise",
         "Draw by a race keyed by position, so that the seed alone fixes the text, as plain decoding.",

@@ -52,7 +52,7 @@ def _visit(tree: TokenTree, p: Rows, rng: Randomness, walk: Walk, node: int, sha
     r = offers = bars = None  # rows that nobody reads are never made, a leaf's that is refused for one
     for child in tree.children[node]:
         token = tree.tokens[child]
-        if r is None:
+        if r is None or offers is None or bars is None:
             r, offers = p[node], Offers(tree.draft_rows[node], "distinct")
             bars = Bars(r)
         d = offers.row
@@ -69,6 +69,7 @@ def _visit(tree: TokenTree, p: Rows, rng: Randomness, walk: Walk, node: int, sha
         return None
     for above in tree.topology.path(node):
         walk.mark(above, True)
-    if offers:
-        walk.show(node, after=bars(token, residual=r))
-    return rng.draw(p[node] if r is None else r)
+    if r is None or bars is None:
+        return rng.draw(p[node])
+    walk.show(node, after=bars(token, residual=r))
+    return rng.draw(r)

@@ -1,7 +1,8 @@
 """Write every recorded run that the page shows: `python -m app.record`.
 
 For the first screen a run with the pair's defaults, and plain decoding of the same prompt beside it for the measured
-speedup; for each lesson the runs it asks for, with the first seed whose runs show what the lesson is about.
+speedup; for Compare a race of four drafters; for each lesson the runs it asks for, with the first seed whose runs show
+what the lesson is about.
 """
 
 from __future__ import annotations
@@ -18,6 +19,7 @@ from specviz.paths import TRACES
 
 from .machine.models import default_pair
 from .tabs import lessons
+from .tabs.compare import race
 from .tabs.lessons.lesson import Recording
 
 SEEDS = range(1, 101)
@@ -27,7 +29,8 @@ FEWEST = 6  # steps of a lesson's run
 
 def main() -> None:
     parser = argparse.ArgumentParser(description="Write every recorded run that the page shows.")
-    parser.add_argument("--only", choices=("story", "lessons"), help="write these alone")
+    alone = {lessons.short(lesson): lesson for lesson in lessons.LESSONS}
+    parser.add_argument("--only", choices=("story", "race", "lessons", *alone), help="write these alone")
     parser.add_argument("--prompt", default="Once upon a time there was a little", help="of the first screen")
     parser.add_argument("--temperature", type=float, default=0.6)
     parser.add_argument("--seed", type=int, default=1)
@@ -36,11 +39,14 @@ def main() -> None:
     only, config, pair = args.pop("only"), specviz.RunConfig(**args), default_pair()
     short = replace(config, max_new_tokens=PLAIN_TOKENS)
     specviz.run(pair, short), specviz.autoregress(pair, short)  # the first passes of a process are slow
-    if only != "lessons":
+    if only in (None, "story"):
         write(TRACES / "story.json", specviz.run(pair, config))
         write(TRACES / "plain.json", specviz.autoregress(pair, short))
-    if only != "story":
-        for lesson in lessons.LESSONS:
+    if only in (None, "race"):
+        for drafter, trace in race.record(pair):
+            write(race.path(drafter), trace)
+    for name, lesson in alone.items():
+        if only in (None, "lessons", name):
             for recording, trace in zip(lesson.RECORDINGS, record(pair, lesson), strict=True):
                 write(lessons.path(lesson, recording), trace)
 

@@ -1,6 +1,7 @@
 """The tab Compare without a browser: figures, differences of texts, settings, and runs as messages."""
 
 import json
+import re
 from dataclasses import replace
 
 import pytest
@@ -142,6 +143,18 @@ def test_an_entry_says_what_it_is():
     json.dumps([tree, chain, plain])
 
 
+def test_an_entry_says_who_drafts_it_where_that_is_not_the_draft_model():
+    several = Entry("B", replace(TREE, drafter=specviz.DRAFTERS["several"](drafters=("model", "medusa"))))
+    assert several.about()["title"] == "Several drafters: Sequoia × Sequoia"
+    assert "drafters model + medusa" in several.details
+    assert several.about(alike=True)["title"] == "Several drafters"
+    assert [column["title"] for column in runs.head([ENTRIES[0], several], "", "")["columns"]] == [
+        "Draft model",
+        "Several drafters",
+    ]
+    assert Entry("A", several.config, plain=True).about(alike=True)["title"] == "Plain decoding"
+
+
 # ---- runs ----
 
 
@@ -244,12 +257,13 @@ def test_a_comparison_that_is_left_frees_the_machine():
 
 def test_the_recorded_comparison_needs_no_model_and_its_texts_are_identical():
     data = json.loads(runs.recorded())
-    assert data["recorded"] and data["state"] == "done" and len(data["columns"]) == 3
-    assert [column["plain"] for column in data["columns"]] == [False, False, True]
+    assert data["recorded"] and data["state"] == "done"
+    assert [column["title"] for column in data["columns"]] == ["Draft model", "Medusa heads", "EAGLE", "Retrieval"]
+    assert re.fullmatch(r"recorded on \d+ [A-Z][a-z]+ 20\d\d on a machine of \d+ cores", data["when"])
     written = ["".join(piece for step in item["steps"] for piece in step["pieces"]) for item in data["news"]]
     assert len(set(written)) == 1
     found = [pair for item in data["news"] for pair in item["pairs"]]
-    assert len(found) == 3 and all("as it must be" in pair["text"] for pair in found)
+    assert len(found) == 6 and all("as it must be" in pair["text"] for pair in found)
     assert len(runs.recorded()) < 150_000
 
 

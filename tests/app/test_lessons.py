@@ -2,6 +2,7 @@
 
 import json
 import re
+from dataclasses import replace
 from statistics import mean
 
 import numpy as np
@@ -14,6 +15,7 @@ pytest.importorskip("gradio")
 
 from app import record
 from app.tabs import lessons
+from app.tabs.compare import race
 from app.tabs.lessons import residual
 
 ALL = pytest.mark.parametrize("module", lessons.LESSONS, ids=lambda module: module.__name__.rpartition(".")[2])
@@ -27,6 +29,9 @@ class Wordy:
         self.toy = specviz.toy_pair(vocab=12, closeness=0.75)
         for model in (self.toy.target, self.toy.draft):
             model._row = lambda context, row=model._row: row(context) * (2 if context[-1] % 2 else 0.05)
+        config = specviz.RunConfig("abc", temperature=0.5, max_new_tokens=200)
+        written = [specviz.autoregress(self.toy, replace(config, seed=seed)).tokens for seed in range(20)]
+        self.library = [("itself.txt", self.toy.decode(tokens)) for tokens in written]
 
     def __getattr__(self, name):
         return getattr(self.toy, name)
@@ -54,8 +59,8 @@ def numbers(text):
     return [float(number) for number in re.findall(r"\d+\.\d+", text)]
 
 
-def test_there_are_eight_lessons_with_a_title_each():
-    assert len(lessons.LESSONS) == 8 == len({module.TITLE for module in lessons.LESSONS})
+def test_there_are_ten_lessons_with_a_title_each():
+    assert len(lessons.LESSONS) == 10 == len({module.TITLE for module in lessons.LESSONS})
 
 
 @ALL
@@ -103,7 +108,7 @@ def test_a_lesson_travels_as_strict_json(module):
 
 @pytest.mark.parametrize(
     ("asked", "given"),
-    [(0, 1), (-3, 1), (99, 8), (8.0, 8), (float("inf"), 8), (float("nan"), 1), ("3", 1), (None, 1), ([], 1), ({}, 1)],
+    [(0, 1), (-3, 1), (99, 10), (8.0, 8), (float("inf"), 10), (float("nan"), 1), ("3", 1), (None, 1), ([], 1), ({}, 1)],
 )
 def test_any_number_asked_for_gives_a_lesson(asked, given):
     assert json.loads(lessons.lesson(asked))["number"] == given
@@ -214,6 +219,38 @@ def test_not_paying():
     assert gain(tree) < cost(tree) and "slower" in lesson.text[1]
 
 
+def test_who_drafts():
+    (both, library), lesson = told(lessons.who_drafts)
+    for name in ("model", "retrieval"):
+        mine = [outcome for step in both.steps for whose, outcome in zip(step.drafter, step.outcome, strict=True)
+                if whose == name and outcome != "unreached"]  # fmt: skip
+        assert f"{mine.count('accepted')} of {len(mine)} of the" in lesson.text[2]
+    step, node = both.steps[lesson.opens.step], lesson.opens.node
+    assert step.drafter[node] == "retrieval" and step.outcome[node] == "accepted"
+    assert step.growth.guesses[node]["where"] in lesson.text[1]
+    assert f"{library.tokens_per_pass:.2f}" in lesson.answer[0] and {None, "retrieval"} == {
+        whose for step in library.steps for whose in step.drafter
+    }
+
+
+def test_heads():
+    (heads, model), lesson = told(lessons.heads)
+    assert all(step.draft_passes == 0 for step in heads.steps) and model.steps[-1].draft_passes > 0
+    step, node = heads.steps[lesson.opens.step], lesson.opens.node
+    twins = [other for other, token in enumerate(step.tokens) if token == step.tokens[node]]
+    depths = {other: sum(1 for _ in above(step, other)) for other in twins}
+    same = [other for other in twins if depths[other] == depths[node]]
+    assert len({step.parents[other] for other in same}) > 1, "one row for a whole level"
+    first = sum(len(step.path) > 0 for step in heads.steps) / len(heads.steps)
+    assert f"at the first level in {100 * first:.0f} %" in lesson.text[3]
+
+
+def above(step, node):
+    while node > 0:
+        yield node
+        node = step.parents[node]
+
+
 # ---- the recorder ----
 
 
@@ -221,6 +258,7 @@ def test_one_command_writes_every_recording(monkeypatch, tmp_path, capsys):
     assets = tmp_path / "assets"
     monkeypatch.setattr(record, "TRACES", assets / "traces")
     monkeypatch.setattr(lessons, "FOLDER", assets / "traces" / "lessons")
+    monkeypatch.setattr(race, "TRACES", assets / "traces")
     monkeypatch.setattr(record, "default_pair", Wordy)
     monkeypatch.setattr("sys.argv", ["app.record", "--max-new-tokens", "20"])
     record.main()
@@ -228,7 +266,11 @@ def test_one_command_writes_every_recording(monkeypatch, tmp_path, capsys):
         specviz.Trace.from_json((assets / "traces" / f"{name}.json").read_text("utf-8"))
     for module in lessons.LESSONS:
         assert module.tell(*lessons.read(module)) is not None
-    assert len(capsys.readouterr().out.splitlines()) == 2 + sum(len(module.RECORDINGS) for module in lessons.LESSONS)
+    for drafter in race.RUNNERS:
+        specviz.Trace.from_json((assets / "traces" / "race" / f"{drafter}.json").read_text("utf-8"))
+    assert len(capsys.readouterr().out.splitlines()) == 2 + len(race.RUNNERS) + sum(
+        len(module.RECORDINGS) for module in lessons.LESSONS
+    )
 
 
 def test_the_recorder_says_when_no_seed_suits(monkeypatch):

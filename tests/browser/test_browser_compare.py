@@ -99,7 +99,7 @@ def ends(steps):
 
 def table_is(page, letters, figures):
     """The table's cells are the figures, formatted."""
-    plain = figures[-1]["rate"] if letters[-1] == "C" else None
+    plain = figures[-1]["rate"] if letters == "ABC" else None
     for letter, f in zip(letters, figures, strict=True):
         cell = {name: page.locator(f"{BOARD}td[data-letter={letter}][data-figure={name}]").inner_text()
                 for name in ("tokens", "per_pass", "acceptance", "token_ms", "rate", "step_ms")}  # fmt: skip
@@ -128,17 +128,18 @@ def test_recorded_runs_are_compared_at_first_sight_without_any_model(serve, visi
     expect(page.locator(BOARD + ".sv-fair")).to_contain_text("one after the other")
     data = json.loads(runs.recorded())
     steps, figures, _ = told([data])
-    table_is(page, "ABC", figures)
+    table_is(page, "ABCD", figures)
+    expect(page.locator(BOARD + ".sv-title-line")).to_contain_text(data["when"])
     lines = page.locator(BOARD + ".sv-texts li")
-    expect(lines).to_have_count(3)
+    expect(lines).to_have_count(6)
     for line in lines.all():
-        expect(line).to_contain_text("identical text, all 32 tokens, as it must be")
+        expect(line).to_contain_text("identical text, all 48 tokens, as it must be")
     expect(page.locator(BOARD + ".differs")).to_have_count(0)
-    expect(page.locator(BOARD + ".sv-race-svg path.line")).to_have_count(3)
+    expect(page.locator(BOARD + ".sv-race-svg path.line")).to_have_count(4)
     dashes = page.locator(BOARD + ".sv-race-svg path.line").evaluate_all(
         "lines => lines.map(line => getComputedStyle(line).strokeDasharray + getComputedStyle(line).stroke)"
     )
-    assert len(set(dashes)) == 3
+    assert len(set(dashes)) == 4
     expect(page.locator(BOARD + ".sv-play")).to_have_attribute("aria-label", "play")
     first = min(ends(column)[-1] for column in steps)
     assert float(page.locator(BOARD + ".sv-compare").get_attribute("data-time")) == pytest.approx(first)
@@ -147,7 +148,7 @@ def test_recorded_runs_are_compared_at_first_sight_without_any_model(serve, visi
 def test_the_shared_clock_moves_every_run_by_its_own_times(serve, visit):
     page = opened(visit(serve()))
     steps, _, _ = told([json.loads(runs.recorded())])
-    clocks = dict(zip("ABC", map(ends, steps), strict=True))
+    clocks = dict(zip("ABCD", map(ends, steps), strict=True))
     longest = max(clock[-1] for clock in clocks.values())
 
     def stands(time):
@@ -155,7 +156,7 @@ def test_the_shared_clock_moves_every_run_by_its_own_times(serve, visit):
             done = sum(end <= time for end in clock)
             expect(column(page, letter).locator(".sv-svg")).to_have_attribute("data-step", str(done - 1))
             later = column(page, letter).locator(".sv-ribbon .later").count()
-            assert later == sum(len(step["pieces"]) for step in steps["ABC".index(letter)][done:])
+            assert later == sum(len(step["pieces"]) for step in steps["ABCD".index(letter)][done:])
 
     for share in (0.0, 0.03, 0.4, 0.77, 1.0):
         to_time(page, share * longest)
@@ -401,12 +402,12 @@ def test_hostile_text_is_only_ever_text(serve, visit):
 def test_every_width_and_scheme_fits(serve, visit, width, scheme):
     page = opened(visit(f"{serve()}?__theme={scheme}", width=width, height=900, color_scheme=scheme))
     assert page.evaluate("document.documentElement.scrollWidth") <= width
-    boxes = [column(page, letter).bounding_box() for letter in "ABC"]
+    boxes = [column(page, letter).bounding_box() for letter in "ABCD"]
     if width < 500:
-        assert boxes[0]["y"] < boxes[1]["y"] < boxes[2]["y"], "columns stack"
+        assert boxes[0]["y"] < boxes[1]["y"] < boxes[2]["y"] < boxes[3]["y"], "columns stack"
         assert boxes[0]["y"] < page.locator("#sv-compare-prompt").bounding_box()["y"]
     else:
-        assert boxes[0]["y"] == boxes[1]["y"] == boxes[2]["y"], "side by side"
+        assert boxes[0]["y"] == boxes[1]["y"] < boxes[2]["y"] == boxes[3]["y"], "two by two"
     assert all(box["x"] >= 0 and box["x"] + box["width"] <= width for box in boxes)
 
 

@@ -38,12 +38,18 @@ class Entry:
         return "Plain decoding" if self.plain else f"{self.builder.title} × {self.verifier.title}"
 
     @property
+    def drafter(self) -> Any:
+        """Who guesses; None where nobody is asked."""
+        return None if self.plain or not self.builder.reads_draft else build("drafter", self.config.drafter)
+
+    @property
     def details(self) -> str:
         """The parameters in words, without those that are left to the machine."""
         if self.plain:
             return "the target alone"
         given = ((f.metadata["label"].lower(), getattr(strategy, f.name))
-                 for strategy in (self.builder, self.verifier) for f in fields(strategy))  # fmt: skip
+                 for strategy in filter(None, (self.builder, self.verifier, self.drafter))
+                 for f in fields(strategy))  # fmt: skip
         return ", ".join(f"{label} {_short(value)}" for label, value in given if value != "auto")
 
     @property
@@ -66,10 +72,19 @@ class Entry:
         """Decode."""
         return speculate(pair, self.config.plainly() if self.plain else self.config)
 
-    def about(self) -> dict[str, Any]:
-        """What the page is told of it."""
+    def about(self, alike: bool = False) -> dict[str, Any]:
+        """What the page is told of it.
+
+        Args:
+            alike: whether all of a comparison differ in their drafters alone, which is then its title.
+        """
         names = ("letter", "title", "details", "lossy", "plain")
-        return {name: getattr(self, name) for name in names} | {"most": self.config.max_new_tokens}
+        found = {name: getattr(self, name) for name in names} | {"most": self.config.max_new_tokens}
+        if self.drafter is not None and alike:
+            found |= {"title": self.drafter.title, "details": f"{self.title}, {self.details}"}
+        elif self.drafter is not None and self.drafter.name != "model":
+            found["title"] = f"{self.drafter.title}: {self.title}"
+        return found
 
 
 def _short(value: Any) -> str:
@@ -78,4 +93,6 @@ def _short(value: Any) -> str:
         return "on" if value else "off"
     if isinstance(value, tuple) and all(isinstance(part, int) for part in value):
         return "-".join(map(str, value))
+    if isinstance(value, tuple) and all(isinstance(part, str) for part in value):
+        return " + ".join(value)
     return f"{value:g}" if isinstance(value, int | float) else value if isinstance(value, str) else "given"

@@ -13,17 +13,17 @@ from itertools import count, islice
 from typing import Any
 
 from specviz import Step, Trace
-from specviz.paths import TRACES
 from specviz.player.payload import message, step_payload
 from specviz.proof.same_text import margin_at
 
 from ...machine.engine import Engine, paced
+from . import race
 from .entry import Entry
 from .figures import Tally
 from .texts import told
 
 WARM_UP = 2  # steps before each run that are not counted, so that none pays for a cold start
-RECORDED = {"same_seed-tree": False, "same_seed-chain": False, "same_seed-plain": True}  # trace -> plain decoding?
+LETTERS = "ABCD"
 _names = count(1)
 
 
@@ -119,24 +119,27 @@ class Margin:
 
 def head(entries: Sequence[Entry], prompt: str, pair: str, **more: Any) -> dict[str, Any]:
     """What is compared, said once."""
-    return {"columns": [entry.about() for entry in entries], "prompt": prompt, "pair": pair, **more}
+    same = {(entry.title, entry.plain) for entry in entries}
+    alike = len(same) == 1 < len({str(entry.config.drafter) for entry in entries})
+    return {"columns": [entry.about(alike) for entry in entries], "prompt": prompt, "pair": pair, **more}
 
 
 @cache
 def recorded(_: Any = None) -> str:
-    """The comparison that the tab opens with, runs of the lesson on shared noise; a page's call brings one argument."""
-    traces = [Trace.from_json((TRACES / "lessons" / f"{name}.json").read_text("utf-8")) for name in RECORDED]
-    return of_traces(traces, list(RECORDED.values()))
+    """The comparison that the tab opens with, a race of drafters; a page's call brings one argument."""
+    traces = race.read()
+    return of_traces(traces, [False] * len(traces), race.when(traces))
 
 
-def of_traces(traces: Sequence[Trace], plain: Sequence[bool]) -> str:
+def of_traces(traces: Sequence[Trace], plain: Sequence[bool], when: str = "") -> str:
     """Recorded runs on the same prompt as one message.
 
     Args:
-        traces: the runs, at most three.
+        traces: the runs, at most four.
         plain: which of them are plain decoding.
+        when: when and where they were recorded, in words.
     """
-    entries = [Entry(letter, trace.config, alone) for letter, trace, alone in zip("ABC", traces, plain, strict=False)]
+    entries = [Entry(letter, trace.config, alone) for letter, trace, alone in zip(LETTERS, traces, plain, strict=False)]
     news = [steps_news(at, entry, trace.steps, Tally()) | {"state": "done"}
             for at, (entry, trace) in enumerate(zip(entries, traces, strict=True))]  # fmt: skip
     written = [list(trace.tokens) for trace in traces]
@@ -151,5 +154,5 @@ def of_traces(traces: Sequence[Trace], plain: Sequence[bool]) -> str:
             )
             for i in range(at)
         ]
-    about = head(entries, traces[0].prompt_text, traces[0].pair["name"], recorded=True)
+    about = head(entries, traces[0].prompt_text, traces[0].pair["name"], recorded=True, when=when)
     return message("recorded", news=news, state="done", **about)

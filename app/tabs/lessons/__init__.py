@@ -1,4 +1,4 @@
-"""The tab "Lessons": eight short lessons on recorded runs, for which no model is needed.
+"""The tab "Lessons": ten short lessons on recorded runs, for which no model is needed.
 
 The page asks for one lesson at a time, so that its first paint waits for none of them.
 """
@@ -20,11 +20,11 @@ from specviz.registry import build as make
 
 from ...parts.shelf import SHELF, save
 from ...parts.web import starts
-from . import chain, looking, not_paying, one_pass, residual, same_seed, sequoia, trees
+from . import chain, heads, looking, not_paying, one_pass, residual, same_seed, sequoia, trees, who_drafts
 from .lesson import Look, Recording
 
 TITLE = "Lessons"
-LESSONS = (one_pass, chain, residual, trees, sequoia, looking, same_seed, not_paying)
+LESSONS = (one_pass, chain, residual, trees, sequoia, looking, same_seed, not_paying, who_drafts, heads)
 FOLDER = TRACES / "lessons"
 
 
@@ -90,7 +90,12 @@ def message(name: str, recording: Recording, trace: Trace, rate: float | None) -
 
 def path(module: ModuleType, recording: Recording):
     """The file of a recording."""
-    return FOLDER / f"{module.__name__.rpartition('.')[2]}-{recording.name}.json"
+    return FOLDER / f"{short(module)}-{recording.name}.json"
+
+
+def short(module: ModuleType) -> str:
+    """The name of a lesson in files and on the command line."""
+    return module.__name__.rpartition(".")[2]
 
 
 def read(module: ModuleType) -> list[Trace]:

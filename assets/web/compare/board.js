@@ -16,7 +16,7 @@ export function compareBoard(element, fetchRecorded) {
   const root = one(element, '.sv-compare'), $ = finder(root);
   const race = raceChart($('race-svg'), seconds => { clock.pause(); clock.seek(seconds); });
   const clock = sharedClock(root, { columns: () => run.columns, running: () => run.state === 'running', changed: () => schedule() });
-  /** @type {{ name: string | null, columns: any[], pairs: Map<string, any>, state: string, note: string, recorded?: boolean, pair?: string }} */
+  /** @type {{ name: string | null, columns: any[], pairs: Map<string, any>, state: string, note: string, recorded?: boolean, pair?: string, when?: string }} */
   let run = { name: null, columns: [], pairs: new Map(), state: '', note: '' };
   let frame = /** @type {number | null} */ (null), whole = false;
 
@@ -47,10 +47,10 @@ export function compareBoard(element, fetchRecorded) {
 
   function start(news) {
     if (run.name !== null && news.run !== 'recorded' && innerWidth < 760) element.scrollIntoView({ block: 'start' }); // on a phone Run is far below
-    const { recorded, pair, prompt } = news, box = $('runs');
-    run = { name: news.run, columns: [], pairs: new Map(), state: 'running', note: '', recorded, pair };
+    const { recorded, pair, prompt, when } = news, box = $('runs');
+    run = { name: news.run, columns: [], pairs: new Map(), state: 'running', note: '', recorded, pair, when };
     box.replaceChildren();
-    box.style.setProperty('--columns', news.columns.map(about => (about.plain ? 'minmax(13rem, 0.6fr)' : 'minmax(0, 1fr)')).join(' '));
+    box.style.setProperty('--columns', columnWidths(news.columns));
     run.columns = news.columns.map(about => runColumn(about, { recorded, prompt }, box, {
       seek: seconds => { clock.pause(); clock.seek(seconds); },
       said: text => say($('live'), text),
@@ -96,7 +96,7 @@ export function compareBoard(element, fetchRecorded) {
 
   function head() {
     $('recorded').hidden = !run.recorded;
-    $('title-line').textContent = run.pair ? `${run.recorded ? '' : 'the same prompt, seed and length · '}${run.pair}` : '';
+    $('title-line').textContent = run.pair ? [run.recorded ? run.when : 'the same prompt, seed and length', run.pair].filter(Boolean).join(' · ') : '';
     const at = run.columns.findIndex(column => column.state === 'running');
     const told = run.note || (run.state === 'running' && at >= 0 ? `Decoding ${run.columns[at].about.letter}, ${at + 1} of ${run.columns.length}.`
       : run.state === 'stopped' ? 'Stopped.' : '');
@@ -105,6 +105,12 @@ export function compareBoard(element, fetchRecorded) {
   }
 
   return { receive };
+}
+
+// Four runs stand two by two; plain decoding needs less room than a tree.
+function columnWidths(columns) {
+  if (columns.length > 3) return 'repeat(2, minmax(0, 1fr))';
+  return columns.map(about => (about.plain ? 'minmax(13rem, 0.6fr)' : 'minmax(0, 1fr)')).join(' ');
 }
 
 // The clock of all runs, with its buttons and keys.

@@ -1,0 +1,83 @@
+"""Lesson 10: heads on the target's hidden state guess several tokens ahead, without a pass of a draft."""
+
+from __future__ import annotations
+
+from specviz import BUILDERS, DRAFTERS, VERIFIERS, RunConfig
+from specviz.tree import Topology
+
+from .lesson import TALE, Look, Recording, Told, children, count, most, percent, quote, readable
+
+TITLE = "Heads instead of a model"
+TREE = BUILDERS["branching"](widths=(3, 2, 1))
+MEDUSA = RunConfig(TALE, TREE, VERIFIERS["sequoia"](), temperature=0.6, drafter=DRAFTERS["medusa"]())
+MODEL = RunConfig(TALE, TREE, VERIFIERS["sequoia"](), temperature=0.6)
+RECORDINGS = (Recording("medusa", "Heads", MEDUSA), Recording("model", "A draft model", MODEL))
+
+
+def tell(heads, model):
+    step = most(heads.steps, worth)
+    shares = [[kept(trace, level) for level in (1, 2)] for trace in (heads, model)]
+    if step is None or not all(share is not None for pair in shares for share in pair):
+        return None
+    (first, second), (first_model, second_model) = shares
+    twice = shared(step)
+    one, other = (node for node in children(step) if any(step.tokens[child] == twice for child in children(step, node)))
+    again = next(node for node in children(step, one) if step.tokens[node] == twice)
+    passes = model.steps[-1].draft_passes
+    return Told(
+        timed=True,
+        opens=Look(step.index, again),
+        text=(
+            f"A draft model is run once for every level of the tree: {count(passes, 'pass')} a step in the second "
+            "recording. That takes time.",
+            "**Heads** need no pass. They are small layers on the last hidden state of the target, which it has "
+            "computed anyway. The first guesses the next token but one, the second the one after that, and so on: "
+            "all levels at once.",
+            "The price: no head sees what the others guessed. All nodes of a level share one row. In step "
+            f"{step.index + 1} {quote(step.texts[again])} was guessed after {quote(step.texts[one])} and after "
+            f"{quote(step.texts[other])} alike.",
+            f"So heads fall off with depth. Of the steps that came so far, a guess was kept at the first level in "
+            f"{percent(first)} and at the second in {percent(second)}; with the model {percent(first_model)} and "
+            f"{percent(second_model)}.",
+        ),
+        task="Compare the bar of a step’s time in both recordings: how long does drafting take? Then find two branches "
+        "of the heads’ tree that go on with the same token.",
+        shows=Look(step.index, None, 1) if step.index < len(model.steps) else Look(0, None, 1),
+        question="Which of the two is better?",
+        answer=(
+            f"Per pass of the target the heads brought {heads.tokens_per_pass:.2f} tokens and the model "
+            f"{model.tokens_per_pass:.2f}. But drafting took {drafting(heads)} ms a step instead of {drafting(model)} "
+            "when this was recorded.",
+            "What counts is tokens per second: with a fast target the draft’s time weighs heavily, with a slow one "
+            "the better guesses win. A third way is in between: EAGLE’s single layer reads the tokens it drafted.",
+        ),
+    )  # fmt: skip
+
+
+def worth(step):
+    """How many words at the first level go on with the same word; 0 where none do, or that does not read well."""
+    twice = shared(step)
+    return 0 if twice is None else 1 + len(step.path)
+
+
+def shared(step):
+    """A token that follows exactly two of the first guesses, all of them words; None where there is none."""
+    below = [(node, child) for node in children(step) for child in children(step, node)]
+    for _, child in below:
+        same = [(node, other) for node, other in below if step.tokens[other] == step.tokens[child]]
+        if len(same) == 2 and readable(*(step.texts[node] for pair in same for node in pair)):
+            return step.tokens[child]
+    return None
+
+
+def kept(trace, level):
+    """Of the steps in which the level above was kept, the share in which this one was; None where there are none."""
+    lengths = [len(step.path) for step in trace.steps if max(Topology(step.parents).depth) >= level]
+    reached = [length for length in lengths if length >= level - 1]
+    return sum(length >= level for length in reached) / len(reached) if reached else None
+
+
+def drafting(trace):
+    """Milliseconds a step for the draft; the first step is left out."""
+    rest = trace.steps[1:]
+    return f"{1000 * sum(step.seconds.draft for step in rest) / len(rest):.1f}"

@@ -1,0 +1,84 @@
+"""Lesson 9: whoever has a row can fill the tree."""
+
+from __future__ import annotations
+
+from specviz import BUILDERS, DRAFTERS, VERIFIERS, RunConfig
+
+from .lesson import FUNCTION, Look, Recording, Told, count, most, percent, quote, readable, times
+
+TITLE = "Who drafts?"
+TREE, RULE = BUILDERS["sequoia"](size=12), VERIFIERS["sequoia"]()
+BOTH, LIBRARY = DRAFTERS["several"](drafters=("model", "retrieval")), DRAFTERS["retrieval"]()
+RECORDINGS = (
+    Recording("both", "Two at once", RunConfig(FUNCTION, TREE, RULE, temperature=0.5, drafter=BOTH), steps=14),
+    Recording(
+        "library", "A library alone", RunConfig(FUNCTION, TREE, RULE, temperature=0.5, drafter=LIBRARY), steps=14
+    ),
+)
+FEWEST = 3  # accepted guesses of the library; fewer show nothing
+
+
+def tell(both, library):
+    found = most(both.steps, worth)
+    model, looked_up = (right(both, name) for name in ("model", "retrieval"))
+    if (
+        found is None
+        or not library.steps
+        or not model[1]
+        or looked_up[0] < FEWEST
+        or not library.tokens_per_pass < both.tokens_per_pass
+    ):
+        return None
+    node = next(node for node in found.path if looked_up_well(found, node))
+    told = found.growth.guesses[node]
+    where = f", for instance in {told['where']}" if told.get("where") else ""
+    often = "once" if told["seen"] == 1 else f"{told['seen']} times"
+    wrong = sum(not step.path for step in library.steps)
+    return Told(
+        opens=Look(found.index, node),
+        text=(
+            "A rule compares a guess with the **row** it was drawn from: a probability for every token. It does not "
+            "ask who made the row. So a small model can draft, or heads, or counts, or a library.",
+            "Here two take turns at every node: the draft model, and **retrieval**, which looks for the last tokens "
+            "in Python’s own source files and guesses what followed there. The outline around a node says whose guess "
+            f"it was. In step {found.index + 1} retrieval guessed {quote(found.texts[node])}: after the last "
+            f"{count(told['match'], 'token')} it had been seen {often}{where}.",
+            f"Of the guesses that were compared, {model[0]} of {model[1]} of the model’s were accepted, and "
+            f"{looked_up[0]} of {looked_up[1]} of the library’s.",
+        ),
+        task="Walk through the nodes of this step and read whose guess each was. Then switch to the library alone: "
+        "in which steps is its tree small?",
+        shows=Look(min(library.steps, key=lambda step: len(step.parents)).index, None, 1),
+        question="If looking up needs no model, why not always look up?",
+        answer=(
+            "A library knows only what was written before. Alone none of its guesses was right in "
+            f"{times(wrong, len(library.steps))}, and it brought {library.tokens_per_pass:.2f} tokens per pass; "
+            f"together with the model it was {both.tokens_per_pass:.2f}.",
+            f"But it costs no pass of a model, and code repeats itself: {percent(looked_up[0] / looked_up[1])} of its "
+            f"compared guesses were accepted, of the model’s {percent(model[0] / model[1])}. Whoever drafts, the text "
+            "stays the target’s.",
+        ),
+    )
+
+
+def worth(step):
+    """How many guesses of the library were accepted, 0 where none of them reads well."""
+    mine = [node for node in step.path if step.drafter[node] == "retrieval"]
+    return len(mine) if any(looked_up_well(step, node) for node in mine) else 0
+
+
+def looked_up_well(step, node):
+    """Whether a node is the library's and speaks for itself."""
+    told = step.growth.guesses.get(node, {})
+    return step.drafter[node] == "retrieval" and told.get("seen", 0) > 0 and readable(" " + step.texts[node].strip())
+
+
+def right(trace, name):
+    """How many of a drafter's guesses were accepted, and how many were compared."""
+    outcomes = [
+        outcome
+        for step in trace.steps
+        for whose, outcome in zip(step.drafter, step.outcome, strict=True)
+        if whose == name and outcome != "unreached"
+    ]
+    return outcomes.count("accepted"), len(outcomes)

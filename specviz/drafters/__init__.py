@@ -8,11 +8,12 @@ from .early_exit import EarlyExit
 from .medusa import Medusa
 from .model import Model
 from .ngram import NGram
+from .online import Online
 from .retrieval import Retrieval
 from .several import Several
 from .staged import Staged
 
 DRAFTERS: dict[str, type[Any]] = {  # classes whose parameters differ
     drafter.name: drafter
-    for drafter in (Model, EarlyExit, Medusa, Eagle, NGram, Retrieval, Several, Cascade, Staged)
+    for drafter in (Model, EarlyExit, Medusa, Eagle, NGram, Retrieval, Several, Cascade, Staged, Online)
 }  # fmt: skip

@@ -6,9 +6,11 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+from ..passes.session import HuggingFaceModel
 from .eagle import load_layer
 from .early_exit import first_layers
 from .heads import load_heads
+from .learning import LearningModel
 from .selftest import check_tree_reading
 
 
@@ -26,6 +28,15 @@ def _eagle(pair: Any) -> Any:
     return load_layer(_folder(pair, "eagle"), pair.target)
 
 
+def _online(pair: Any, rate: float) -> Any:
+    if type(pair.draft) is not HuggingFaceModel:
+        raise ValueError(
+            "Learning draft needs a draft with weights of its own; this pair has none. "
+            "Load one, or choose another drafter."
+        )
+    return LearningModel(pair.draft, rate)
+
+
 def _folder(pair: Any, kind: str) -> Path:
     """Where a target's trained drafters lie: in folders beside its own."""
     if pair.beside is None:
@@ -33,7 +44,12 @@ def _folder(pair: Any, kind: str) -> Path:
     return pair.beside / kind
 
 
-DRAFTS: dict[str, Callable[..., Any]] = {"early-exit": _early_exit, "medusa": _medusa, "eagle": _eagle}
+DRAFTS: dict[str, Callable[..., Any]] = {
+    "early-exit": _early_exit,
+    "medusa": _medusa,
+    "eagle": _eagle,
+    "online": _online,
+}
 
 
 def draft_model(pair: Any, kind: str, **parameters: Any) -> Any:

@@ -100,6 +100,20 @@ class ToyEagle(TableSession):
         return np.array([self.model.logits([*above, *self._below(node)]) for node in nodes])
 
 
+class ToyLearning(TableSession):
+    """A table whose rows move towards those that it is shown."""
+
+    def __init__(self, model: TableModel, tokens: Sequence[int]) -> None:
+        super().__init__(model, tokens)
+        self._moved: np.ndarray | float = 0.0
+
+    def forward(self, tree: TokenTree, nodes: Sequence[int]) -> np.ndarray:
+        return super().forward(tree, nodes) + self._moved
+
+    def learn(self, rows: np.ndarray, temperature: float) -> None:
+        self._moved = temperature * np.log(0.02 + rows.mean(axis=0))
+
+
 class ToyDraft:
     """A toy of something a pair can draft with.
 
@@ -191,5 +205,6 @@ def toy_pair(vocab: int = 3, seed: int = 0, closeness: float = 0.6, eos: Sequenc
         "early-exit": lambda layers: ToyDraft(TableSession, blended(1 + layers)),
         "medusa": heads,
         "eagle": lambda: ToyDraft(ToyEagle, blended(2000)),
+        "online": lambda rate: ToyDraft(ToyLearning, draft),
     }
     return TablePair(target, draft, vocab, eos, f"toy tables (vocabulary {vocab}, seed {seed})", toys)

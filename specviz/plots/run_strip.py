@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
+import numpy as np
 import plotly.graph_objects as go
 
 from ..record import Trace
@@ -12,16 +13,21 @@ from . import theme
 TITLE = "Drafted and accepted, step by step"
 HOW_TO_READ = (
     "Grey bars are the nodes drafted in a step, green bars the tokens it wrote, the target's own included; the dashed "
-    "line is the mean. A dynamic tree should be large where much is accepted."
+    "line is the mean, the dotted one that of the last 16 steps, which rises where a draft learns. "
+    "A dynamic tree should be large where much is accepted."
 )
 
 
+LATELY = 16  # steps
+
+
 class Info(NamedTuple):
-    """Per step: nodes drafted (root excluded), tokens accepted, tokens written; and tokens written per step."""
+    """Per step: nodes drafted (root excluded), tokens accepted, written, written of late; tokens written per step."""
 
     drafted: tuple[int, ...]
     accepted: tuple[int, ...]
     written: tuple[int, ...]
+    lately: tuple[float, ...]
     mean_written: float
 
 
@@ -32,6 +38,7 @@ def info(trace: Trace) -> Info:
         tuple(step.drafted for step in trace.steps),
         tuple(len(step.path) for step in trace.steps),
         written,
+        tuple(float(np.mean(written[max(0, end - LATELY) : end])) for end in range(1, len(written) + 1)),
         sum(written) / len(written) if written else 0.0,
     )
 
@@ -49,6 +56,10 @@ def draw(info: Info) -> go.Figure:
         x=steps, y=info.written, name="tokens written", marker={"color": theme.GREEN}, width=0.5,
         customdata=info.accepted,
         hovertemplate="step %{x}: %{customdata} accepted, %{y} written<extra></extra>",
+    )  # fmt: skip
+    fig.add_scatter(
+        x=steps, y=info.lately, name=f"mean of the last {LATELY}", mode="lines",
+        line={"color": theme.BLUE, "dash": "dot", "width": 2}, hovertemplate="step %{x}: mean %{y:.2f}<extra></extra>",
     )  # fmt: skip
     theme.rule_line(fig, info.mean_written, f"mean {info.mean_written:.2f}", theme.GREEN)
     fig.update_layout(

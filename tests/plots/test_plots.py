@@ -265,6 +265,9 @@ def test_lengths_and_ribbon_infos_add_up_to_the_run():
     strip = PLOTS["lengths"].info(TRACE)
     assert sum(strip.written) == len(TRACE.tokens) and strip.mean_written == pytest.approx(TRACE.tokens_per_pass)
     assert strip.drafted == tuple(len(step.parents) - 1 for step in TRACE.steps)
+    long = replace(TRACE, steps=TRACE.steps * 40)
+    lately, written = PLOTS["lengths"].info(long).lately, [len(step.emitted) for step in long.steps]
+    assert len(lately) == len(written) and lately[0] == written[0] and lately[-1] == sum(written[-16:]) / 16
     ribbon = PLOTS["ribbon"].info(TRACE)
     assert len(ribbon.tokens) == len(TRACE.tokens) == sum(ribbon.counts.values())
     assert ribbon.counts["accepted"] == sum(len(step.emitted) - (step.bonus is not None) for step in TRACE.steps)

@@ -79,5 +79,6 @@ export const DRAFTERS = {
   "retrieval": "Retrieval",
   "several": "Several drafters",
   "cascade": "Cascade",
-  "staged": "Staged draft"
+  "staged": "Staged draft",
+  "online": "Learning draft"
 };

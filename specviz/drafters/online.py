@@ -1,0 +1,63 @@
+"""The draft learns while it drafts: online distillation (OSD, Liu et al. 2023).
+
+Unlike `model` it changes in the course of a run: every few steps a copy of the draft takes one optimiser step towards
+the rows that the target has just produced. Each run has a copy of its own. A row is drawn from and compared before
+anything is learnt of it, so it depends on the past alone, and every rule stays exact.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+import numpy as np
+
+from ..desk import Drafter
+from ..parameters import check, real, whole
+from .reading import Reading
+
+
+@dataclass(frozen=True)
+class Online(Drafter):
+    """Rows of a copy of the pair's draft that is trained on what the target says."""
+
+    name: ClassVar[str] = "online"
+    title: ClassVar[str] = "Learning draft"
+    small: ClassVar[dict[str, Any]] = {"every": 1}
+    every: int = whole(4, 1, 64, "Learn every", "After how many steps it takes one step of the optimiser.")
+    rate: float = real(3e-4, 0.0, 0.1, "Learning rate", "How far a step of the optimiser goes; 0 learns nothing.")
+    last: int = whole(128, 1, 1024, "Learn from", "How many of the target's last rows it learns from at most.")
+
+    def __post_init__(self) -> None:
+        check(self)
+
+    def open(self, desk):
+        return Learning(self.name, desk.model(self.name, rate=self.rate), self.every, self.last)
+
+
+class Learning(Reading):
+    """A draft at work on one text, with a session that learns.
+
+    Args:
+        session: has, besides what a session has, `learn(rows, temperature)`; see `models.learning`.
+        every, last: as for `Online`.
+    """
+
+    def __init__(self, name: str, session: Any, every: int, last: int) -> None:
+        super().__init__(name, session)
+        self.every, self.last = every, last
+        self.temperature = 1.0  # of the rows it was asked for
+        self._rows: list[np.ndarray] = []  # the target's, after the last tokens of the text but its very last
+        self._steps = 0
+
+    def expand(self, tree, nodes, sampling):
+        self.temperature = sampling.temperature or 1.0
+        return super().expand(tree, nodes, sampling)
+
+    def commit(self, tree, path, emitted, seen):
+        super().commit(tree, path, emitted, seen)
+        new = [seen.rows[node].astype(np.float32) for node in seen.nodes[: len(emitted)]]
+        self._rows = [*self._rows, *new][-self.last :]
+        self._steps += 1
+        if self._steps % self.every == 0:
+            self.session.learn(np.array(self._rows), self.temperature)

@@ -1,0 +1,127 @@
+"""A draft that learns while it drafts: exact, never late, each run with weights of its own."""
+
+from dataclasses import replace
+from types import SimpleNamespace
+
+import numpy as np
+import pytest
+
+import specviz
+from specviz.config import Choice
+from specviz.decode import speculate
+from specviz.drafters.online import Learning
+from specviz.proof.lossless import DEEP, error_of
+
+PAIR = specviz.toy_pair(seed=1, closeness=0.2)
+ONLINE = Choice("online", {"every": 1})
+KEYED = [specviz.VERIFIERS["race"](), specviz.VERIFIERS["target-match"](keyed=True)]
+
+
+def test_its_rows_depend_on_what_the_target_said():
+    pair = specviz.toy_pair(vocab=5, seed=2)
+    config = specviz.RunConfig("ab", Choice("chain", {"depth": 2}), Choice("sequoia"), 1.0, max_new_tokens=30, seed=1)
+    off, on = (list(speculate(pair, replace(config, drafter=who))) for who in (None, ONLINE))
+    assert on[0].draft_prob == off[0].draft_prob  # nothing was learnt before the first step
+    assert on[0].emitted == off[0].emitted and on[1].draft_prob[1:] != off[1].draft_prob[1:]
+
+
+@pytest.mark.parametrize(("builder", "verifier", "law"), [
+    ("chain", "block", "iid"), ("chain", "speculative-sampling", "distinct"), ("sequoia", "sequoia", "distinct"),
+    ("batch", "specinfer", "iid"), ("dyspec", "dyspec", "distinct"), ("batch", "traversal", "distinct"),
+])  # fmt: skip
+def test_every_rule_stays_exact(builder, verifier, law, monkeypatch):
+    """Three steps, so that what was learnt twice is drawn from as well."""
+    monkeypatch.setattr("specviz.proof.lossless.STEPS", 3)
+    shape = specviz.BUILDERS[builder](**specviz.BUILDERS[builder].small)
+    assert error_of(shape, specviz.VERIFIERS[verifier](), PAIR, law=law, tokens=DEEP, drafter=ONLINE)[0] < 1e-12
+
+
+def test_a_row_that_learnt_from_the_token_drawn_from_it_is_caught(monkeypatch):
+    """The proof can fail: the row is replaced, after the drawing, by one that has seen what was drawn."""
+    shape, rule = specviz.BUILDERS["chain"](depth=2), specviz.VERIFIERS["block"]()
+    honest = Learning.expand
+
+    def late(self, tree, nodes, sampling):
+        if nodes[0] > 0:
+            seen = tree.draft_rows[0] + np.eye(len(tree.draft_rows[0]))[tree.tokens[nodes[0]]]
+            tree.draft_rows[0] = seen / seen.sum()
+        return honest(self, tree, nodes, sampling)
+
+    monkeypatch.setattr(Learning, "expand", late)
+    assert error_of(shape, rule, PAIR, law="iid", drafter=ONLINE)[0] > 1e-3
+
+
+@pytest.mark.parametrize("rule", KEYED, ids=["race", "target-match"])
+def test_the_text_of_a_race_is_the_same_on_and_off(rule):
+    for seed, builder in enumerate(("chain", "sequoia", "dyspec", "eagle2", "k-ary")):
+        pair = specviz.toy_pair(vocab=4 + seed, seed=seed)
+        asked = specviz.RunConfig("ab", Choice(builder), rule, 0.8, max_new_tokens=40, seed=seed)
+        off, on = (specviz.run(pair, replace(asked, drafter=who)) for who in (None, ONLINE))
+        assert on.tokens == off.tokens and on.config.drafter.name == "online"
+
+
+# ---- weights --------------------------------------------------------------------------------------------------------
+
+
+@pytest.fixture(scope="module")
+def embedded():
+    torch = pytest.importorskip("torch")
+    pytest.importorskip("transformers")
+    threads = torch.get_num_threads()
+    torch.set_num_threads(1)
+    yield specviz.load_pair(device="cpu", dtype="float32")
+    torch.set_num_threads(threads)
+
+
+@pytest.mark.adapter
+def test_a_pair_whose_draft_has_no_weights_of_its_own_is_refused_in_a_sentence(embedded):
+    from specviz.models.drafts import draft_model
+    from specviz.models.early_exit import first_layers
+
+    for draft in (None, first_layers(embedded.target, 2)):
+        with pytest.raises(ValueError, match="a draft with weights of its own"):
+            draft_model(SimpleNamespace(draft=draft), "online", rate=1e-3)
+
+
+@pytest.mark.adapter
+def test_weights_of_a_run_are_its_own_and_what_drafts_follows_them(embedded):
+    """After every step the rows are those of a fresh transformers pass over the weights as they are now."""
+    import torch
+
+    from specviz.tree import TokenTree
+
+    before = [weight.clone() for weight in embedded.draft.model.parameters()]
+    text = embedded.encode("Once upon a time there was a little")
+    maker = embedded.drafter("online", rate=3e-3)
+    one, other = maker.open(text), maker.open(text)
+    rows = np.full((len(text) - 1, embedded.vocab_size), 1e-6, dtype=np.float32)
+    rows[:, 7] = 1 - rows[:, 1:].sum(axis=1)
+
+    def chance(session):
+        tree = TokenTree(session.context[-1], start=len(session.context) - 1)
+        tree.add(0, 11)
+        found = session.forward(tree, [0, 1])
+        with torch.no_grad():
+            wanted = session.weights(input_ids=torch.tensor([[*session.context, 11]])).logits[0, -2:].numpy()
+        np.testing.assert_allclose(found, wanted, atol=2e-3)
+        return torch.softmax(torch.tensor(found[0]), -1)[7].item()
+
+    chances = [chance(one)]
+    for _ in range(3):
+        one.learn(rows, 1.0)
+        chances.append(chance(one))
+    assert sorted(chances) == chances and chances[-1] > 10 * chances[0]
+    assert chance(other) == pytest.approx(chances[0])
+    assert all(torch.equal(now, then) for now, then in zip(embedded.draft.model.parameters(), before, strict=True))
+
+
+@pytest.mark.adapter
+def test_the_text_of_a_race_is_the_same_on_the_embedded_pair(embedded):
+    config = dict(
+        prompt="Once upon a time", builder=Choice("sequoia", {"size": 12, "depth": 5}), verifier=Choice("race"),
+        temperature=0.8, max_new_tokens=48, seed=2,
+    )  # fmt: skip
+    learning = Choice("online", {"every": 2, "rate": 1e-3})
+    off, on = (specviz.run(embedded, specviz.RunConfig(**config, drafter=who)) for who in (None, learning))
+    assert on.tokens == off.tokens and on.steps[0].draft_prob == off.steps[0].draft_prob
+    assert [step.draft_prob for step in on.steps] != [step.draft_prob for step in off.steps]

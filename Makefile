@@ -6,7 +6,7 @@ BIN := $(VENV)/bin
 WORKERS ?= 2
 PIP := $(BIN)/pip install -q --disable-pip-version-check -c constraints.txt
 
-.PHONY: demo test fast lint web screenshots browser clean
+.PHONY: demo test fast lint web screenshots browser house clean
 
 demo: $(VENV)/.installed
 	$(BIN)/python app/app.py
@@ -51,6 +51,11 @@ browser:
 
 screenshots: $(VENV)/.installed-dev browser  ## the pictures of the README, from the running demo
 	$(BIN)/python tests/screenshots.py
+
+house:  ## files and lines of every room
+	@git ls-files '*.py' 'assets/web/*' | xargs wc -l | awk '$$2 != "total" { n = split($$2, at, "/"); \
+		room = n > 3 ? at[1] "/" at[2] "/" at[3] : n > 1 ? at[1] (n > 2 ? "/" at[2] : "") : "."; files[room]++; lines[room] += $$1 } \
+		END { for (room in files) printf "%-24s %4d files %6d lines\n", room, files[room], lines[room] }' | sort
 
 clean:
 	rm -rf $(VENV) node_modules .pytest_cache .ruff_cache .mypy_cache .hypothesis

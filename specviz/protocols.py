@@ -1,9 +1,9 @@
 """The contracts of models, builders and verifiers on one page; those of drafters are in `desk`.
 
-    tree    = builder(draft, rng, law, room, notes)      draft: a `Draft`; grows and returns draft.tree
+    tree    = builder(draft, rng, law, room, state)      draft: a `Draft`; grows and returns draft.tree
     rows    = rows_of(session.forward(tree, all nodes))  session: the target's `Session`
     verdict = verifier(tree, rows, rng)
-    notes   = builder.learn(notes, tree, verdict, rows)
+    state   = builder.learn(state, tree, verdict, rows)
     session.commit(tree, verdict.path, emitted)
 
 A **law** says how the children of a node are drawn from the draft's row: "iid" (with replacement, duplicates stay),
@@ -170,10 +170,10 @@ class TreeBuilder:
         return self
 
     def start(self) -> Any:
-        """The notes before the first step, a plain value that is passed on and never kept."""
+        """The state before the first step, a plain value that is passed on and never kept."""
         return None
 
-    def __call__(self, draft: Draft, rng: Randomness, law: str, room: int, notes: Any) -> TokenTree:
+    def __call__(self, draft: Draft, rng: Randomness, law: str, room: int, state: Any) -> TokenTree:
         """Grow `draft.tree`.
 
         Args:
@@ -181,13 +181,13 @@ class TreeBuilder:
             rng: where chance comes from.
             law: how children are drawn.
             room: how many tokens the text may still grow by, at least 1; deeper nodes than room - 1 are useless.
-            notes: what earlier steps left.
+            state: what earlier steps left.
         """
         raise NotImplementedError
 
-    def learn(self, notes: Any, tree: TokenTree, verdict: Verdict, rows: Rows | None = None) -> Any:
-        """The notes for the next step; `rows` are the target's for the tree, None where no target was asked."""
-        return notes
+    def learn(self, state: Any, tree: TokenTree, verdict: Verdict, rows: Rows | None = None) -> Any:
+        """The state for the next step; `rows` are the target's for the tree, None where no target was asked."""
+        return state
 
 
 @dataclass(frozen=True)

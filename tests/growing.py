@@ -19,13 +19,13 @@ def small(name):
     return BUILDERS[name].smallest()
 
 
-def grow(builder, law=None, seed=0, vocab=6, room=50, notes=None, temperature=1.0, context=(0, 1)):
+def grow(builder, law=None, seed=0, vocab=6, room=50, state=None, temperature=1.0, context=(0, 1)):
     """One tree, and the draft session it was grown with."""
     _, session = specviz.toy_pair(vocab=vocab, seed=seed).open(list(context))
     tree = TokenTree(context[-1], start=len(context) - 1, law=law or builder.laws[0])
     draft = DraftSession(Reading("model", session), tree, list(context), Sampling(temperature))
-    notes = builder.start() if notes is None else notes
-    return builder(draft, Seeded(seed), tree.law, room, notes), draft
+    state = builder.start() if state is None else state
+    return builder(draft, Seeded(seed), tree.law, room, state), draft
 
 
 def path_prob(tree, node):

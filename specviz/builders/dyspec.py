@@ -47,7 +47,7 @@ class DySpec(TreeBuilder):
     def is_chain(self) -> bool:
         return self.size <= 2
 
-    def __call__(self, draft, rng, law, room, notes):
+    def __call__(self, draft, rng, law, room, state):
         tree, families, reach = draft.tree, {}, [1.0]  # reach: the product of q along the path of each node
         deepest = min(self.depth, room - 1)
         slots = [(-1.0, 0)] if deepest else []  # (minus key, parent): at most one slot a parent at any time

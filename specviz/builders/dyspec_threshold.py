@@ -59,9 +59,9 @@ class DySpecThreshold(TreeBuilder):
     def start(self):
         return max(LOW, min(0.5, 1 / self.size)) if self.threshold == "auto" else None
 
-    def __call__(self, draft, rng, law, room, notes):
+    def __call__(self, draft, rng, law, room, state):
         tree, reach, level = draft.tree, [1.0], [0]  # reach: the product of q along the path of each node
-        threshold = self.threshold if notes is None else notes
+        threshold = self.threshold if state is None else state
         waiting = []
         for _ in range(min(self.depth, room - 1)):
             if not level or len(tree) >= self.size:
@@ -87,8 +87,8 @@ class DySpecThreshold(TreeBuilder):
         tree.order = tree.topology.heavy_path if self.reorder else None
         return tree
 
-    def learn(self, notes, tree, verdict, rows=None):
-        if notes is None or len(tree) == 1:  # a number was given, or the text had no room for a tree
-            return notes
+    def learn(self, state, tree, verdict, rows=None):
+        if state is None or len(tree) == 1:  # a number was given, or the text had no room for a tree
+            return state
         change = RISE if len(tree) >= self.size else ((len(tree) - 1) / max(1, self.size - 1)) ** GAIN
-        return max(LOW, min(0.5, notes * change))
+        return max(LOW, min(0.5, state * change))

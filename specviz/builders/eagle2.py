@@ -62,7 +62,7 @@ class Eagle2(TreeBuilder):
     def is_chain(self) -> bool:
         return self.width == 1 or self.size <= 2
 
-    def __call__(self, draft, rng, law, room, notes):
+    def __call__(self, draft, rng, law, room, state):
         read: dict[Candidate | None, int] = {None: 0}  # what the draft reads -> its node in the draft's own tree
         level: list[Candidate | None] = [None]
         found: list[Candidate] = []

@@ -24,7 +24,7 @@ class StaticBuilder(TreeBuilder):
     def is_chain(self) -> bool:
         return not self.shape.rank.any()
 
-    def __call__(self, draft, rng, law, room, notes):
+    def __call__(self, draft, rng, law, room, state):
         return fill(draft, self.shape, law, rng, room)
 
 

@@ -39,14 +39,14 @@ class Heuristic(TreeBuilder):
     def start(self):
         return min(self.depth, self.longest)
 
-    def __call__(self, draft, rng, law, room, notes):
-        tree = fill(draft, grow_shape([1] * notes), law, rng, room)
-        tree.grew(length=notes)
+    def __call__(self, draft, rng, law, room, state):
+        tree = fill(draft, grow_shape([1] * state), law, rng, room)
+        tree.grew(length=state)
         return tree
 
-    def learn(self, notes, tree, verdict, rows=None):
+    def learn(self, state, tree, verdict, rows=None):
         if len(tree) == 1:  # the text had no room for a draft
-            return notes
+            return state
         if len(verdict.path) == len(tree) - 1:
-            return min(self.longest, notes + 2)
-        return max(1, notes - 1)
+            return min(self.longest, state + 2)
+        return max(1, state - 1)

@@ -62,10 +62,10 @@ class Lookahead(TreeBuilder):
     def start(self):
         return Window()
 
-    def __call__(self, draft, rng, law, room, notes):
+    def __call__(self, draft, rng, law, room, state):
         tree = draft.tree
-        merge(tree, [guess[: room - 1] for guess in notes.pool.get(tree.tokens[0], ())])
-        levels = notes.levels or (first_guesses(draft.context, self.window),)
+        merge(tree, [guess[: room - 1] for guess in state.pool.get(tree.tokens[0], ())])
+        levels = state.levels or (first_guesses(draft.context, self.window),)
         columns = max(0, min(len(levels[0]), room - len(levels)))  # the others reach behind the end
         above: list[int] = []
         for i, level in enumerate(levels):
@@ -73,16 +73,16 @@ class Lookahead(TreeBuilder):
                 above.append(tree.probe(above[-columns] if i else above[-1] if j else 0, token))
         return tree
 
-    def learn(self, notes, tree, verdict, rows=None):
+    def learn(self, state, tree, verdict, rows=None):
         if not tree.probes:
-            return notes
-        columns = len(tree.probes) // max(1, len(notes.levels))
+            return state
+        columns = len(tree.probes) // max(1, len(state.levels))
         latest = tuple(int(rows[node].argmax()) for node in tree.probes[-columns:])
         tokens = [tree.tokens[node] for node in tree.probes]
         levels = [tuple(tokens[i : i + columns]) for i in range(0, len(tokens), columns)] + [latest]
         if len(levels) < self.ngram:
-            return Window(tuple(levels), notes.pool)
-        pool = dict(notes.pool)
+            return Window(tuple(levels), state.pool)
+        pool = dict(state.pool)
         for first, *rest in zip(*levels, strict=True):
             known = [other for other in pool.get(first, ()) if other != tuple(rest)]
             pool[first] = (tuple(rest), *known)[: self.guesses]

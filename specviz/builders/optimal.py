@@ -37,8 +37,8 @@ class Optimal(PlannedBuilder):
     def plan(self, acceptance):
         return likeliest_tree(falling(acceptance), self.size, self.depth, self.width)
 
-    def __call__(self, draft, rng, law, room, notes):
-        tree = super().__call__(draft, rng, law, room, notes)
+    def __call__(self, draft, rng, law, room, state):
+        tree = super().__call__(draft, rng, law, room, state)
         tree.grew(smoothed=falling(tree.growth.acceptance) != tree.growth.acceptance)
         return tree
 

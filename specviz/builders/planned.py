@@ -71,13 +71,13 @@ class PlannedBuilder(StaticBuilder):
     def start(self):
         return self.acceptance if isinstance(self.acceptance, RunningAcceptance) else None
 
-    def __call__(self, draft, rng, law, room, notes):
-        vector = self.vector if notes is None else notes.vector
+    def __call__(self, draft, rng, law, room, state):
+        vector = self.vector if state is None else state.vector
         shape = self.plan(vector)
         chance = _reach(shape, vector)
         tree = fill(draft, shape, law, rng, room, keys=chance)
         tree.grew(acceptance=vector, expected=sum(chance), split=tuple(tree.topology.weight.tolist()))
         return tree
 
-    def learn(self, notes, tree, verdict, rows=None):
-        return None if notes is None else notes.learn(tree.children, verdict.path)
+    def learn(self, state, tree, verdict, rows=None):
+        return None if state is None else state.learn(tree.children, verdict.path)

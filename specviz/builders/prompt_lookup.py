@@ -39,7 +39,7 @@ class PromptLookup(TreeBuilder):
     def is_chain(self) -> bool:
         return self.width == 1 or self.size <= 2
 
-    def __call__(self, draft, rng, law, room, notes):
+    def __call__(self, draft, rng, law, room, state):
         tree, places = draft.tree, {}
         for length, end in self._matches(draft.context):
             node = 0

@@ -45,7 +45,7 @@ class Svip(TreeBuilder):
     def is_chain(self) -> bool:
         return True
 
-    def __call__(self, draft, rng, law, room, notes):
+    def __call__(self, draft, rng, law, room, state):
         tree, node = draft.tree, 0
         for _ in range(min(self.depth, room - 1)):
             (q,) = draft.expand([node])

@@ -38,7 +38,7 @@ class SvipTree(TreeBuilder):
     def is_chain(self) -> bool:
         return self.width == 1 or self.size <= 2
 
-    def __call__(self, draft, rng, law, room, notes):
+    def __call__(self, draft, rng, law, room, state):
         tree, level = draft.tree, [0]
         for _ in range(min(self.depth, room - 1)):
             if not level or len(tree) >= self.size:

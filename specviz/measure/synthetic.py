@@ -114,14 +114,14 @@ def grow(
     if not builder.reads_draft:
         raise ValueError(f"{builder.title} reads no rows of a draft; an acceptance vector says nothing of it.")
     source = Source(acceptance, spread, rng)
-    notes = builder.start()
+    state = builder.start()
     for _ in range(steps):
         draft = Draft(source)
-        tree = builder(draft, rng, "top", ROOM, notes)
+        tree = builder(draft, rng, "top", ROOM, state)
         accepted = _accepted(tree, len(source.vector))
         yield Grown(tree.topology, _chances(tree, accepted), draft.passes)
         path = _walk(tree, accepted, rng)
-        notes = builder.learn(notes, tree, Verdict(path, 0, (), (), ()))
+        state = builder.learn(state, tree, Verdict(path, 0, (), (), ()))
 
 
 def _accepted(tree: TokenTree, ranks: int) -> list[float]:

@@ -89,7 +89,7 @@ def test_no_draft_is_needed():
 
 
 class Listening(Seeded):
-    """Chance that notes at which positions keyed noise was read."""
+    """Chance that state at which positions keyed noise was read."""
 
     def __init__(self, seed):
         super().__init__(seed)

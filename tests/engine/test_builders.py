@@ -56,11 +56,11 @@ def test_distinct_children_are_distinct(name):
 def test_a_chain_is_declared_exactly_where_no_node_can_branch(name):
     narrow = {f: 1 for f in ("width", "guesses") if hasattr(BUILDERS[name](), f)}
     for builder in (BUILDERS[name](), BUILDERS[name](**narrow)):
-        notes = Window(pool={0: ((1, 2), (3, 4))[: builder.guesses]}) if name == "lookahead" else None
+        state = Window(pool={0: ((1, 2), (3, 4))[: builder.guesses]}) if name == "lookahead" else None
         branches = any(
             len(children) > 1
             for seed in range(6)
-            for children in grow(builder, "top", seed, context=(0, 1, 0, 2, 0), notes=notes)[0].children
+            for children in grow(builder, "top", seed, context=(0, 1, 0, 2, 0), state=state)[0].children
         )
         assert branches != builder.is_chain
 
@@ -78,12 +78,12 @@ def test_bad_parameters_are_named(name):
 
 def test_the_heuristic_adds_two_or_takes_one():
     builder = BUILDERS["heuristic"](depth=3, longest=6)
-    lengths, notes = [], builder.start()
+    lengths, state = [], builder.start()
     for accepted in (3, 5, 6, 0, 2, 0, 0, 0, 0, 0, 1):
-        tree, _ = grow(builder, notes=notes)
+        tree, _ = grow(builder, state=state)
         lengths.append(len(tree) - 1)
         path = tuple(range(1, 1 + accepted))
-        notes = builder.learn(notes, tree, Verdict(path, 0, (), (), ()))
+        state = builder.learn(state, tree, Verdict(path, 0, (), (), ()))
     assert lengths == [3, 5, 6, 6, 5, 4, 3, 2, 1, 1, 1]
 
 

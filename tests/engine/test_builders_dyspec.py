@@ -117,14 +117,14 @@ def test_no_slots_are_likelier_to_be_reached_than_the_greedy_ones():
 def test_the_automatic_threshold_brings_about_the_nodes_asked_for():
     """It begins at one over the size, is fixed before a step draws, and follows the sizes of past trees."""
     builder = BUILDERS["dyspec-threshold"](size=24, depth=10)
-    notes, sizes, seen = builder.start(), [], []
-    assert notes == 1 / 24
+    state, sizes, seen = builder.start(), [], []
+    assert state == 1 / 24
     for seed in range(60):
-        tree, _ = grow(builder, "distinct", seed, notes=notes)
-        assert tree.growth.threshold == notes
+        tree, _ = grow(builder, "distinct", seed, state=state)
+        assert tree.growth.threshold == state
         sizes.append(len(tree))
-        seen.append(notes)
-        notes = builder.learn(notes, tree, None)
+        seen.append(state)
+        state = builder.learn(state, tree, None)
     assert max(sizes) <= 24 and sum(sizes[20:]) / 40 > 0.7 * 24 and len(set(seen)) > 10
     full, small = (builder.learn(0.1, tree, None) for tree in (_of(24), _of(12)))
     assert small < 0.1 < full
@@ -146,8 +146,8 @@ def _of(size):
 class Reranked(BUILDERS["dyspec"]):
     """DySpec with EAGLE-2's second half: it keeps the drawn tokens that turned out most likely."""
 
-    def __call__(self, draft, rng, law, room, notes):
-        tree = super().__call__(draft, rng, law, room, notes)
+    def __call__(self, draft, rng, law, room, state):
+        tree = super().__call__(draft, rng, law, room, state)
         best = sorted(range(1, len(tree)), key=lambda node: (-path_prob(tree, node), node))[:2]
         kept = TokenTree(tree.tokens[0], tree.start, tree.law)
         place = {0: 0}

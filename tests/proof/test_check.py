@@ -118,8 +118,8 @@ def test_noise_shared_between_steps_is_caught(monkeypatch):
 class Dropping(type(small("chain"))):
     """A chain that drops its last token where the draft found it unlikely: it looks at the token it then removes."""
 
-    def __call__(self, draft, rng, law, room, notes):
-        tree = super().__call__(draft, rng, law, room, notes)
+    def __call__(self, draft, rng, law, room, state):
+        tree = super().__call__(draft, rng, law, room, state)
         last = len(tree) - 1
         if last and tree.draft_rows[tree.parents[last]][tree.tokens[last]] < 0.3:
             for column in (tree.parents, tree.tokens, tree.depths, tree.keys):

@@ -10,12 +10,12 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, fields, replace
 from typing import Any
 
-import numpy as np
-
 from specviz import VERIFIERS, RunConfig
 from specviz.measure.by_text import cut, positions_of
 from specviz.measure.on_nodes import Doubt, RejectionRates, draft_doubt, rates_together, rejection_rates
 from specviz.measure.on_text import Acceptance, acceptance_vector, together
+from specviz.measure.rows import ReadOnce
+from specviz.registry import build
 
 WINDOW = 128  # tokens that are read together
 WIDTH = 16
@@ -70,23 +70,27 @@ def calibrate(pair: Any, texts: Sequence[Sequence[int]], rules: Sequence[str], c
         pair: the models.
         texts: token ids, two and more of each.
         rules: menu names.
-        config: temperature, top-p and seed; each text gets a seed of its own.
+        config: who drafts, temperature, top-p and seed; each text gets a seed of its own.
 
     Raises:
-        ValueError: if there is no text to measure on.
+        ValueError: if there is no text to measure on, or the pair has not what the drafter takes.
     """
     if not texts:
         raise ValueError("text to calibrate on must have at least two tokens. Give a longer one.")
     found, of, width = Found(), sum(map(positions_of, texts)), min(WIDTH, pair.vocab_size)
     vectors: list[list[Acceptance]] = []  # of each text: texts are the unit of what is said of all
     rates: list[RejectionRates] = []
-    for stage in ("Acceptance", "Rejection rates"):
+    # The closed forms of rejection rates take children for granted that were never seen; such a drafter draws none.
+    stages = ("Acceptance",) if build("drafter", config.drafter).sparse else ("Acceptance", "Rejection rates")
+    for stage in stages:
         done = 0
         for number, text in enumerate(texts, 1):
-            own, once = replace(config, seed=config.seed + number), ReadOnce(pair)
+            own, once = replace(config, seed=config.seed + number), ReadOnce()
             if stage == "Acceptance":
-                vectors.append([acceptance_vector(once, VERIFIERS[rule](), [text], own, width) for rule in rules])
-                doubt = joined_doubts(found.doubt, draft_doubt(once, [text], own))
+                vectors.append(
+                    [acceptance_vector(pair, VERIFIERS[rule](), [text], own, width, read=once) for rule in rules]
+                )
+                doubt = joined_doubts(found.doubt, draft_doubt(pair, [text], own, read=once))
                 found = replace(found, vectors=tuple(map(together, zip(*vectors, strict=True))), doubt=doubt)
             else:
                 rates.append(rejection_rates(pair, [text], own))
@@ -100,28 +104,3 @@ def joined_doubts(one: Doubt | None, two: Doubt) -> Doubt:
     if one is None:
         return two
     return Doubt(*((*getattr(one, f.name), *getattr(two, f.name)) for f in fields(Doubt)))
-
-
-class ReadOnce:
-    """A pair that reads a text once, however many rules look at its rows."""
-
-    def __init__(self, pair: Any) -> None:
-        self._pair, self._rows = pair, {}
-
-    def __getattr__(self, name: str) -> Any:
-        return getattr(self._pair, name)
-
-    def open(self, tokens: Sequence[int]) -> tuple[Any, Any]:
-        sessions = self._pair.open(tokens)
-        return tuple(session and _ReadOnceSession(session, self._rows, place) for place, session in enumerate(sessions))
-
-
-class _ReadOnceSession:
-    def __init__(self, session: Any, rows: dict, place: int) -> None:
-        self._session, self._rows, self._place = session, rows, place
-
-    def forward(self, tree: Any, nodes: Sequence[int]) -> Any:
-        key = (self._place, tuple(tree.tokens), tuple(nodes))
-        if key not in self._rows:
-            self._rows[key] = np.asarray(self._session.forward(tree, nodes))
-        return self._rows[key]

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from specviz import BUILDERS, VERIFIERS, RunConfig
+from specviz import BUILDERS, DRAFTERS, VERIFIERS, RunConfig
 from specviz.measure.on_text import Acceptance
 from specviz.plots.predicted import Point
 from specviz.speed.forecast import Cell, Forecast, forecast
@@ -53,7 +53,7 @@ def cost_of(kind: str, here: CostTable, flat: float, draft_cost: float) -> CostT
 
 def predicted(vector: Acceptance, cost: CostTable) -> Forecast:
     """Every size and depth on a machine."""
-    return forecast(vector.acceptance, cost, SIZES, DEPTHS)
+    return forecast(vector.plan, cost, SIZES, DEPTHS)
 
 
 def sizes_from(text: Any) -> tuple[int, ...]:
@@ -80,20 +80,21 @@ def time_sizes(
 
     Args:
         pair: the models.
-        vector: the acceptance that trees and predictions are made from; its rule and temperature are run.
+        vector: the acceptance that trees and predictions are made from; its rule, drafter and temperature are run.
         cost: measured here, for the predictions.
         sizes: nodes with the root.
         rounds: each has its own prompt and seed, and its own run of plain decoding.
         tokens: written by each run.
     """
-    cells = best_of_each(forecast(vector.acceptance, cost, sizes, DEPTHS))
+    cells = best_of_each(forecast(vector.plan, cost, sizes, DEPTHS))
     named = {f"{size} nodes, {cell.depth} levels": cell for size, cell in cells.items()}
     trees = {
-        name: BUILDERS["sequoia"](size=cell.size, depth=cell.depth, acceptance=vector.acceptance)
+        name: BUILDERS["sequoia"](size=cell.size, depth=cell.depth, acceptance=vector.plan)
         for name, cell in named.items()
     }
     config = RunConfig(
-        temperature=vector.temperature, draft_temperature=vector.draft_temperature, max_new_tokens=tokens
+        temperature=vector.temperature, draft_temperature=vector.draft_temperature, max_new_tokens=tokens,
+        drafter=DRAFTERS[vector.drafter](),
     )  # fmt: skip
     prompts = [PROMPTS[turn % len(PROMPTS)] for turn in range(rounds)]
     points: tuple[Point, ...] = ()

@@ -9,7 +9,8 @@ from typing import Any
 
 import gradio as gr
 
-from specviz import RunConfig
+from specviz import DRAFTERS, RunConfig
+from specviz.desk import Drafter
 from specviz.plots import PLOTS
 
 from ..machine.engine import Engine
@@ -85,8 +86,19 @@ class StudyCard:
         }
 
 
-def sampling(temperature: Any, top_p: Any = 1.0) -> RunConfig:
-    """The configuration of a study from two controls.
+def drafter_of(name: Any) -> Drafter:
+    """The drafter that a menu names.
+
+    Raises:
+        ValueError: a sentence for the visitor.
+    """
+    if not isinstance(name, str) or name not in DRAFTERS:
+        raise ValueError(f"Drafter must be one of {', '.join(DRAFTERS)}; got {str(name)[:40]!r}.")
+    return DRAFTERS[name]()
+
+
+def sampling(temperature: Any, top_p: Any = 1.0, drafter: Any = "model") -> RunConfig:
+    """The configuration of a study from three controls.
 
     Raises:
         ValueError: a sentence for the visitor.
@@ -94,4 +106,4 @@ def sampling(temperature: Any, top_p: Any = 1.0) -> RunConfig:
     for label, value, low, high in (("Temperature", temperature, 0, 2), ("Top-p", top_p, 0.05, 1)):
         if type(value) not in (int, float) or not low <= value <= high:
             raise ValueError(f"{label} must be a number from {low} to {high}; got {str(value)[:40]}.")
-    return RunConfig(temperature=float(temperature), top_p=float(top_p), seed=1)
+    return RunConfig(temperature=float(temperature), top_p=float(top_p), seed=1, drafter=drafter_of(drafter))

@@ -9,7 +9,7 @@ from typing import Any
 
 import gradio as gr
 
-from specviz import BUILDERS, VERIFIERS, RunConfig, compatible
+from specviz import BUILDERS, DRAFTERS, VERIFIERS, RunConfig, compatible
 from specviz.measure.on_text import Acceptance
 from specviz.plots import PLOTS
 
@@ -20,7 +20,7 @@ from ..measuring.calibration import Found, Progress, calibrate
 from ..measuring.studies import STUDIES
 from ..measuring.texts import SOURCES, gather
 from ..parts.card import Card, File, Source, fill, said, status
-from ..parts.study_card import StudyCard, fold, sampling
+from ..parts.study_card import StudyCard, drafter_of, fold, sampling
 
 TITLE = "Acceptance"
 INTRO = (
@@ -43,6 +43,14 @@ FOLDS = (
 PACE = 2.0  # seconds between two drawings of the figures
 CHANCES = "Exact at every position: both models' whole rows are known, so nothing here is sampled but the text itself."
 LENGTHS = "The mean over texts of products of min(1, q / p): exact on the target's own text, an idea of it on others."
+MANY_ROWS = (
+    "{drafter.title} draw the children of a node from different rows, so there is no one row to draw these figures of. "
+    "Choose one of them alone."
+)
+UNSEEN = (
+    " The rejection rates stay as they were: {drafter.title} draws no child that it has not seen, which their closed "
+    "forms take for granted."
+)
 DRAWN = "One token is drawn from the draft at each position; q, p and its chance min(1, p / q) are then exact."
 
 
@@ -65,6 +73,10 @@ def build(engine: Engine) -> gr.State:
                 label="Verification rules",
                 info="Of the vectors.",
             )
+            drafter = gr.Dropdown(
+                [(cls.title, name) for name, cls in DRAFTERS.items()],
+                value="model", label="Drafter", filterable=False, elem_id="sv-calibrate-drafter",
+            )  # fmt: skip
             temperature = gr.Slider(0, 2, value=0.8, step=0.05, label="Temperature")
             top_p = gr.Slider(0.05, 1, value=1, step=0.05, label="Top-p", info="1 keeps every token.")
             positions = gr.Slider(50, MOST_POSITIONS, value=600, step=50, label="Positions")
@@ -82,9 +94,9 @@ def build(engine: Engine) -> gr.State:
                     cards |= {one: Card(one, first[one]) for one in inside if one in first}
                     for one in inside:
                         if one in STUDIES:
-                            StudyCard(engine, one, [temperature, top_p], sampling)
+                            StudyCard(engine, one, [temperature, top_p, drafter], sampling)
     known = gr.State(past.found.vectors)
-    inputs = [text, yours, rules, temperature, top_p, positions]
+    inputs = [text, yours, rules, temperature, top_p, positions, drafter]
     connect(engine, inputs, go, stop, load, line, cards, known)
     return known
 
@@ -112,7 +124,9 @@ def connect(engine: Engine, inputs: list, go, stop, load, line, cards: dict[str,
                     drawn = monotonic()
                 else:
                     yield {line: told(news)}
-            yield {line: said(f"{found.positions:,} positions measured.")}
+            drafter = drafter_of(values[-1])
+            left = UNSEEN.format(drafter=drafter) if drafter.sparse else ""
+            yield {line: said(f"{found.positions:,} positions measured.{left}")}
         except Exception as error:
             if not isinstance(error, ValueError):
                 logging.getLogger(__name__).exception("a calibration failed")
@@ -144,13 +158,15 @@ def connect(engine: Engine, inputs: list, go, stop, load, line, cards: dict[str,
     load.upload(read, load, outputs, queue=False, **quiet)
 
 
-def work(engine: Engine, text: Any, yours: Any, rules: Any, temperature: Any, top_p: Any, positions: Any) -> Iterator:
+def work(
+    engine: Engine, text: Any, yours: Any, rules: Any, temperature: Any, top_p: Any, positions: Any, drafter: Any
+) -> Iterator:
     """A calibration as status lines (text) and progress.
 
     Raises:
         ValueError: a sentence for the visitor.
     """
-    names, config, positions = settings(rules, temperature, top_p, positions)
+    names, config, positions = settings(rules, temperature, top_p, positions, drafter)
     with engine.alone():
         for told in engine.loading():
             yield said(told)
@@ -161,7 +177,9 @@ def work(engine: Engine, text: Any, yours: Any, rules: Any, temperature: Any, to
         yield from engine.compute(calibrate, texts, names, config)
 
 
-def settings(rules: Any, temperature: Any, top_p: Any, positions: Any) -> tuple[list[str], RunConfig, int]:
+def settings(
+    rules: Any, temperature: Any, top_p: Any, positions: Any, drafter: Any
+) -> tuple[list[str], RunConfig, int]:
     """What the controls ask for.
 
     Raises:
@@ -179,7 +197,11 @@ def settings(rules: Any, temperature: Any, top_p: Any, positions: Any) -> tuple[
         match = compatible(BUILDERS["batch"](), VERIFIERS[name](), float(temperature))
         if not match.possible:
             raise ValueError(match.reason)
-    return names, RunConfig(temperature=float(temperature), top_p=float(top_p), seed=1), int(positions)
+    who = drafter_of(drafter)
+    if who.blends:
+        raise ValueError(MANY_ROWS.format(drafter=who))
+    config = RunConfig(temperature=float(temperature), top_p=float(top_p), seed=1, drafter=who)
+    return names, config, int(positions)
 
 
 def told(news: Progress) -> str:
@@ -227,4 +249,7 @@ def how_found(found: tuple[Acceptance, ...]) -> str:
     if ways["counted"]:
         parts.append(f"counted: {', '.join(ways['counted'])}")
     text = "; ".join(parts)
-    return f"{text[:1].upper()}{text[1:]}. {found[0].positions:,} positions."
+    who = "" if found[0].drafter == "model" else f" Drafted by {DRAFTERS[found[0].drafter].title}."
+    deeper = "; ".join(f"{sum(level):.2f}" for level in found[0].levels)
+    level = f" Right below the text; any child of {VERIFIERS[found[0].verifier].title} by level: {deeper}."
+    return f"{text[:1].upper()}{text[1:]}. {found[0].positions:,} positions.{who}{level if deeper else ''}"

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from specviz import VERIFIERS
+from specviz import DRAFTERS, VERIFIERS
 from specviz.measure.on_text import Acceptance
 from specviz.plots import PLOTS
 from specviz.plots.predicted import Point
@@ -25,19 +25,21 @@ def source_of(cost: CostTable) -> Source:
 def forecast_cards(vector: Acceptance, cost: CostTable, source: Source) -> tuple[dict[str, tuple], dict]:
     """The cards that follow from a vector and a machine, and the best cell as plain data."""
     found = predicted(vector, cost)
-    basis = f"{VERIFIERS[vector.verifier].title}'s acceptance at temperature {vector.temperature:g}; {cost.note}"
+    rule = f"{VERIFIERS[vector.verifier].title}'s acceptance{by(vector)}"
+    basis = f"{rule} at temperature {vector.temperature:g}; {cost.note}"
     theory = Source("theory", "computed from the vector")
     cards = {
         "speedup": fill("speedup", PLOTS["speedup"].info(found), source, basis),
-        "shapes": fill("shapes", PLOTS["shapes"].info(vector.acceptance, SHAPE_SIZES), theory,
+        "shapes": fill("shapes", PLOTS["shapes"].info(vector.plan, SHAPE_SIZES), theory,
                        "Closed forms and dynamic programming; no machine enters."),
         "cost": fill("cost", PLOTS["cost"].info(cost), source, cost.note),
-        "marginal": fill("marginal", PLOTS["marginal"].info(vector.acceptance, cost, STEP_SIZES), source, basis),
-        "sweep": fill("sweep", PLOTS["sweep"].info(vector.acceptance, cost, SEQUENCES, LENGTHS), source, basis),
+        "marginal": fill("marginal", PLOTS["marginal"].info(vector.plan, cost, STEP_SIZES), source, basis),
+        "sweep": fill("sweep", PLOTS["sweep"].info(vector.plan, cost, SEQUENCES, LENGTHS), source, basis),
     }  # fmt: skip
     best = found.best
     return cards, {
-        "size": best.size, "depth": best.depth, "verifier": vector.verifier, "temperature": vector.temperature,
+        "size": best.size, "depth": best.depth, "verifier": vector.verifier, "drafter": vector.drafter,
+        "temperature": vector.temperature,
         "tokens": best.tokens_per_pass, "speedup": best.speedup,
     }  # fmt: skip
 
@@ -45,18 +47,34 @@ def forecast_cards(vector: Acceptance, cost: CostTable, source: Source) -> tuple
 def timed_card(points: tuple[Point, ...], here: CostTable, source: Source, vector: Acceptance) -> tuple:
     made = (
         f"Predicted from the costs of {here.machine} and timed there, each round against plain decoding of its own; "
-        f"{VERIFIERS[vector.verifier].title}, temperature {vector.temperature:g}. Never a projection."
+        f"{VERIFIERS[vector.verifier].title}{by(vector)}, temperature {vector.temperature:g}. Never a projection."
     )
     return fill("predicted", PLOTS["predicted"].info(points), source, made)
 
 
 def timed_setting(vector: Acceptance) -> str:
     """With what trees were timed, in words."""
-    return f"Best trees of several sizes, {VERIFIERS[vector.verifier].title} at temperature {vector.temperature:g}."
+    rule = f"{VERIFIERS[vector.verifier].title}{by(vector)}"
+    return f"Best trees of several sizes, {rule} at temperature {vector.temperature:g}."
+
+
+def by(vector: Acceptance) -> str:
+    """Who drafted, in words; nothing for the draft model."""
+    return "" if vector.drafter == "model" else f" with {DRAFTERS[vector.drafter].title}"
 
 
 def best_sentence(best: dict, cost: CostTable) -> str:
-    """The hardware-aware choice in words."""
+    """The hardware-aware choice in words, and whose costs they are where another drafter's were measured."""
+    costed = cost.settings.get("drafter", "model")
+    if not cost.projection and costed != best["drafter"]:
+        told = (
+            f"Costs are those of {DRAFTERS[costed].title}: measure this machine with {DRAFTERS[best['drafter']].title}."
+        )
+        return f"{_best_sentence(best, cost)} {told}"
+    return _best_sentence(best, cost)
+
+
+def _best_sentence(best: dict, cost: CostTable) -> str:
     where = f"Projection for {cost.machine}" if cost.projection else f"On {cost.machine}"
     if best["speedup"] <= 1:
         return f"{where}: plain decoding wins; the best tree reaches {best['speedup']:.2f} times its speed."

@@ -11,7 +11,7 @@ from typing import Any
 
 import gradio as gr
 
-from specviz import BUILDERS, VERIFIERS, RunConfig, compatible
+from specviz import BUILDERS, DRAFTERS, VERIFIERS, RunConfig, compatible
 from specviz.acceptance import measured
 from specviz.measure.on_text import Acceptance
 from specviz.plots import PLOTS
@@ -29,7 +29,7 @@ from ..parts.card import Card, Source, fill, said, status
 from ..parts.controls import Controls
 from ..parts.study_card import StudyCard, fold, sampling
 from . import published
-from .speed_cards import best_sentence, forecast_cards, source_of, timed_card, timed_sentence, timed_setting
+from .speed_cards import best_sentence, by, forecast_cards, source_of, timed_card, timed_sentence, timed_setting
 
 TITLE = "Speedup"
 INTRO = (
@@ -54,7 +54,13 @@ def build(engine: Engine) -> Tab:
     named = choices(past.found.vectors)
     with gr.Row(elem_classes="sv-page"):
         with gr.Column(scale=0, min_width=330, elem_classes="sv-rail sv-sticky"):
-            vector = gr.Dropdown(list(named), value=next(iter(named)), label="Acceptance vector", filterable=False,
+            drafter = gr.Dropdown(
+                [(cls.title, name) for name, cls in DRAFTERS.items()],
+                value=next(iter(named.values())).drafter, label="Drafter", filterable=False,
+                elem_id="sv-speedup-drafter",
+            )  # fmt: skip
+            mine = by_drafter(past.found.vectors, drafter.value)
+            vector = gr.Dropdown(mine, value=mine[0], label="Acceptance vector", filterable=False,
                                  info="From the tab Acceptance, or stored.")  # fmt: skip
             machine = gr.Radio(list(MACHINES.items()), value="here", label="Machine", elem_id="sv-machine")
             with gr.Group(visible=False) as idealised:
@@ -88,7 +94,7 @@ def build(engine: Engine) -> Tab:
                 reported = published.table(
                     past.points, Source("recorded", past.label), timed_setting(past.found.vectors[0])
                 )
-    tab = Tab(engine, vector, machine, [flat, draft], line, choice, apply, cards, reported)
+    tab = Tab(engine, drafter, vector, machine, [flat, draft], line, choice, apply, cards, reported)
     tab.known, tab.here = gr.State(past.found.vectors), gr.State(here)
     tab.best = gr.State(best)
     machine.change(
@@ -107,9 +113,19 @@ class Tab:
     best: gr.State
 
     def __init__(
-        self, engine: Engine, vector, machine, numbers, line, choice, apply, cards: dict[str, Card], reported: gr.HTML
+        self,
+        engine: Engine,
+        drafter,
+        vector,
+        machine,
+        numbers,
+        line,
+        choice,
+        apply,
+        cards: dict[str, Card],
+        reported: gr.HTML,
     ) -> None:
-        self.engine, self.vector, self.machine, self.numbers = engine, vector, machine, numbers
+        self.engine, self.drafter, self.vector, self.machine, self.numbers = engine, drafter, vector, machine, numbers
         self.line, self.choice, self.apply, self.cards, self.reported = line, choice, apply, cards, reported
 
     @property
@@ -134,6 +150,14 @@ class Tab:
             return {self.line: said(str(error), "error")}
         return {self.choice: said(best_sentence(best, cost)), self.best: best, self.line: said(""), **self.show(cards)}
 
+    def drafted(self, drafter: Any, name: Any, known: Any) -> dict:
+        """The vectors of a drafter in the menu; a sentence where there are none."""
+        mine = by_drafter(known, drafter)
+        if not mine:
+            title = DRAFTERS[drafter].title if isinstance(drafter, str) and drafter in DRAFTERS else "this drafter"
+            return {self.line: said(f"No vector of {title} is known. Measure one in the tab Acceptance.", "error")}
+        return {self.vector: gr.Dropdown(choices=mine, value=name if name in mine else mine[0]), self.line: said("")}
+
     def events(self, measure, timing, sizes, stop) -> None:
         quiet = {"show_progress": "hidden", "api_visibility": "private"}
         for control in (self.vector, self.machine, *self.numbers):
@@ -141,9 +165,14 @@ class Tab:
                 aside(self.forecast), self.chosen, self.outputs, queue=False, trigger_mode="always_last", **quiet
             )
 
+        self.drafter.change(
+            self.drafted, [self.drafter, self.vector, self.known], [self.vector, self.line], queue=False, **quiet
+        )
+
         def measuring(*chosen: Any) -> Generator[dict, None, CostTable]:
             found = picked(chosen[0], chosen[4])
-            config = RunConfig(PROMPT, temperature=found.temperature, verifier=VERIFIERS[found.verifier]())
+            config = RunConfig(PROMPT, temperature=found.temperature, verifier=VERIFIERS[found.verifier](),
+                               drafter=DRAFTERS[found.drafter]())  # fmt: skip
             table, drawn, here = None, monotonic(), Source("measured", "measured here")
             for news in self.engine.compute(partial(measure_cost, seconds=SECONDS), config):
                 text = f"Timing trees of rising size: {news.done} of {news.of} bursts, {SECONDS:.0f} s at most"
@@ -205,17 +234,19 @@ class Tab:
             if new == chosen[4] or name is None:
                 return {self.line: gr.skip()}
             return {
-                self.known: new, self.vector: gr.Dropdown(choices=list(names), value=name),
+                self.known: new, self.drafter: names[name].drafter,
+                self.vector: gr.Dropdown(choices=by_drafter(new, names[name].drafter), value=name),
                 **self.forecast(name, *chosen[1:4], new, chosen[5]),
             }  # fmt: skip
 
-        opened.select(taken, [vectors, *self.chosen], [*self.outputs, self.known, self.vector], **quiet)
+        opened.select(taken, [vectors, *self.chosen], [*self.outputs, self.known, self.drafter, self.vector], **quiet)
         names = [f.name for f in fields(BUILDERS["sequoia"])]
         parameters = dict(zip(names, live.builder.parameters["sequoia"], strict=True))
         targets = [live.builder.menu, parameters["size"], parameters["depth"], live.verifier.menu,
-                   live.scalars["temperature"], tabs]  # fmt: skip
+                   live.drafter.menu, live.scalars["temperature"], tabs]  # fmt: skip
         self.apply.click(
-            lambda best: ["sequoia", best["size"], best["depth"], best["verifier"], best["temperature"],
+            lambda best: ["sequoia", best["size"], best["depth"], best["verifier"], best["drafter"],
+                          best["temperature"],
                           gr.Tabs(selected="Live")],
             self.best, targets, **quiet,
         )  # fmt: skip
@@ -224,8 +255,21 @@ class Tab:
 def choices(known: tuple[Acceptance, ...]) -> dict[str, Acceptance]:
     """Vectors by name: those of the tab Acceptance, then the stored ones; all can decide about a tree."""
     stored = [
-        Acceptance(tuple(row["acceptance"]), (), (), 0, "", row["verifier"], "", row["temperature"], None)
-        for row in measured()
+        Acceptance(
+            tuple(row["acceptance"]),
+            (),
+            (),
+            0,
+            "",
+            row["verifier"],
+            "",
+            row["temperature"],
+            None,
+            name,
+            tuple(map(tuple, row.get("levels", ()))),
+        )
+        for name in DRAFTERS
+        for row in measured(name)
     ]
     usable = [
         (vector, where)
@@ -233,7 +277,12 @@ def choices(known: tuple[Acceptance, ...]) -> dict[str, Acceptance]:
         for vector in vectors
         if compatible(BUILDERS["sequoia"](), VERIFIERS[vector.verifier](), vector.temperature).possible
     ]
-    return {f"{VERIFIERS[v.verifier].title}, T {v.temperature:g}{where}": v for v, where in usable}
+    return {f"{VERIFIERS[v.verifier].title}{by(v)}, T {v.temperature:g}{where}": v for v, where in usable}
+
+
+def by_drafter(known: tuple[Acceptance, ...], drafter: Any) -> list[str]:
+    """The names of the vectors that were measured with a drafter."""
+    return [name for name, vector in choices(known).items() if vector.drafter == drafter]
 
 
 def picked(name: Any, known: tuple[Acceptance, ...]) -> Acceptance:

@@ -25,7 +25,7 @@ COSTED = (1, 2, 4, 8, 16, 32, 64)
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    add_strategy(parser)
+    add_strategy(parser, drafter=True)
     parser.add_argument(
         "--temperature", type=float, nargs="+", action="extend", metavar="T",
         help="the target's, one or several: 0, or from 0.001 upwards (default 0 0.6 1)",
@@ -56,23 +56,24 @@ def run(args: argparse.Namespace) -> int:
     if not isinstance(builder, StaticBuilder) or getattr(builder, "acceptance", None) == "measured":
         static = ", ".join(name for name, cls in BUILDERS.items() if issubclass(cls, StaticBuilder))
         raise ValueError(f"--builder must grow trees of one fixed shape ({static}); {builder.name} does not.")
+    drafter = strategy(args, "drafter", args.drafter)
     args.temperature = args.temperature or [0.0, 0.6, 1.0]
     rules = {}
     for temperature in args.temperature:
         RunConfig(temperature=temperature)  # raises on a bad one
         name = args.verifier or suited(builder, VERIFIERS, temperature)
         rules[temperature] = strategy(args, "verifier", name)
-        match = compatible(builder, rules[temperature], temperature, args.draft_temperature)
+        match = compatible(builder, rules[temperature], temperature, args.draft_temperature, drafter=drafter)
         if not match.possible:
             raise ValueError(match.reason)
-    refuse_unused(args, builder, *rules.values())
+    refuse_unused(args, builder, drafter, *rules.values())
     args.each = args.each if args.each is not None else 40 if args.speedup else 100
     if args.each < 2:
         raise ValueError(f"--each must be at least 2; got {args.each}.")
     sizes = _sizes(args.sizes)
     config = RunConfig(
         temperature=args.temperature[0], draft_temperature=args.draft_temperature, top_p=args.top_p, top_k=args.top_k,
-        seed=args.seed, max_new_tokens=args.max_new_tokens,
+        seed=args.seed, max_new_tokens=args.max_new_tokens, drafter=drafter,
     )  # fmt: skip
     written = read_prompts(args.prompts) if args.prompts else built_in_prompts()
     if len(written) < 2:

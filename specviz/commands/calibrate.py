@@ -24,7 +24,8 @@ from .options import add_drafter, add_pair, add_rows, add_rule, add_temperature,
 
 EXAMPLE = "--verifier sequoia --temperature 1 --json"
 ROUNDS = 50  # of the built-in prompts, each with seeds of its own
-STORED_TEMPERATURES = (0.3, 0.6, 0.8, 1.0)
+STORED_TEMPERATURES = {"model": (0.3, 0.6, 0.8, 1.0)}
+FEWER_TEMPERATURES = (0.8, 1.0)  # of every other drafter: most of them are asked level by level
 STORED_POSITIONS, STORED_WIDTH = 1000, 16  # at least
 
 
@@ -145,7 +146,8 @@ def check_store(args: argparse.Namespace) -> None:
 def store(pair: Any, config: RunConfig, args: argparse.Namespace) -> None:
     """Measure all rules that use a draft's rows or its order at several temperatures; write assets/acceptance."""
     vectors = []
-    for temperature in (0.0, *STORED_TEMPERATURES):
+    drafter = Choice.of(config.drafter)
+    for temperature in (0.0, *STORED_TEMPERATURES.get(drafter.name, FEWER_TEMPERATURES)):
         heated = replace(config, temperature=temperature)
         rules = [
             rule()
@@ -155,7 +157,6 @@ def store(pair: Any, config: RunConfig, args: argparse.Namespace) -> None:
         for found in every_rule(pair, rules, texts_for(pair, heated, args), heated, args.width):
             vectors.append(_stored(asdict(found)))
             print(f"{found.verifier:22} {temperature:3g}  {[round(p, 3) for p in found.acceptance[:6]]}", flush=True)
-    drafter = Choice.of(config.drafter)
     data = {
         "source": f"python -m specviz calibrate --store --drafter {drafter.name} --positions {args.positions} "
         f"--width {args.width} on {pair.info['name']}",

@@ -11,7 +11,7 @@ from ..files import printable, read_text
 from ..speed.clock import PROMPT, measure_cost
 from ..speed.machines import MACHINES, machine
 from ..speed.table import CostTable
-from .options import add_pair, add_rule, add_temperature, loading, strategy
+from .options import add_drafter, add_pair, add_rule, add_temperature, loading, strategy
 
 EXAMPLE = "--temperature 0.8 --json > cost.json"
 
@@ -22,6 +22,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--seconds", type=float, default=45.0, metavar="S", help="stop after so many, above 0 (default 45)"
     )
+    add_drafter(parser)
     add_machine(parser)
     add_pair(parser)
     parser.add_argument("--json", action="store_true", help="print the table as JSON, to be read by `optimize --cost`")
@@ -30,7 +31,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(args: argparse.Namespace) -> None:
     if not 0 < args.seconds < float("inf"):
         raise ValueError(f"--seconds must be a number above 0; got {args.seconds:g}.")
-    table = table_for(args, RunConfig(PROMPT, temperature=args.temperature, verifier=_rule(args)))
+    drafter = strategy(args, "drafter", args.drafter)
+    table = table_for(args, RunConfig(PROMPT, temperature=args.temperature, verifier=_rule(args), drafter=drafter))
     if args.json:
         print(table.to_json())
         return
@@ -43,6 +45,8 @@ def run(args: argparse.Namespace) -> None:
     print("\n  nodes     a draft pass")
     for width, draft in zip(table.widths, table.draft_s, strict=True):
         print(f"{width:7}{scale * draft:17.2f}")
+    if table.opening_s:
+        print(f"  first{scale * table.opening_s:17.2f} more, once a step")
 
 
 def add_machine(parser: argparse.ArgumentParser) -> None:

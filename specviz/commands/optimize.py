@@ -8,7 +8,7 @@ import sys
 from dataclasses import asdict
 from functools import cache
 
-from ..acceptance import find_acceptance, measured, read_acceptance
+from ..acceptance import EMBEDDED, find_acceptance, measured, planned_with, read_acceptance
 from ..builders import BUILDERS
 from ..compatibility import Compatibility, compatible
 from ..config import Choice, RunConfig
@@ -21,7 +21,7 @@ from ..speed.table import CostTable
 from ..verifiers import VERIFIERS
 from .bench import built_in_prompts
 from .cost import add_machine, load, table_for
-from .options import add_pair, add_rule, add_temperature, strategy
+from .options import add_drafter, add_pair, add_rule, add_temperature, strategy
 
 EXAMPLE = "--temperature 0.8 --machine a100 --json"
 ALLOWED = 0.05  # how much slower than the fastest the choice may be
@@ -31,6 +31,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add_temperature(parser, 0.8)
     parser.add_argument("--acceptance", metavar="FILE", help="vector as `calibrate --json` prints it (default: stored)")
     add_rule(parser, "the best of those with a known vector")
+    add_drafter(parser)
     parser.add_argument("--cost", metavar="FILE", help="table as `cost --json` prints it (default: measured now)")
     add_machine(parser)
     parser.add_argument(
@@ -53,9 +54,12 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(args: argparse.Namespace) -> int:
     if args.measure and args.machine:
         raise ValueError("--measure times this machine; leave out --machine.")
+    drafter = strategy(args, "drafter", args.drafter)
     vectors = vectors_for(args)
+    if not args.acceptance and (told := planned_with(BUILDERS["sequoia"](), drafter, _pair_named(args))):
+        print(told, file=sys.stderr)
     for name in vectors:
-        match = compatible(BUILDERS["chain"](), VERIFIERS[name](), args.temperature)
+        match = compatible(BUILDERS["chain"](), VERIFIERS[name](), args.temperature, drafter=drafter)
         if not match.possible:
             raise ValueError(match.reason)
     fixed = args.machine or args.cost
@@ -64,12 +68,18 @@ def run(args: argparse.Namespace) -> int:
     @cache
     def cost_of(name: str) -> CostTable:
         rule = Choice.of(VERIFIERS[name]())
-        return table_for(args, RunConfig(PROMPT, temperature=args.temperature, verifier=rule), pair)
+        return table_for(args, RunConfig(PROMPT, temperature=args.temperature, verifier=rule, drafter=drafter), pair)
 
     any_rule = next(iter(vectors))
     verifier, best, cost = best_rule(vectors, args.temperature, lambda name: cost_of(any_rule if fixed else name))
-    match = compatible(best.builder, VERIFIERS[verifier](), args.temperature)
-    rest = {"lossless": match.lossless, "machine": cost.machine, "unit": cost.unit, "note": cost.note}
+    match = compatible(best.builder, VERIFIERS[verifier](), args.temperature, drafter=drafter)
+    rest = {
+        "drafter": drafter.name,
+        "lossless": match.lossless,
+        "machine": cost.machine,
+        "unit": cost.unit,
+        "note": cost.note,
+    }
     timed = measured_contest(pair, best, vectors[verifier], verifier, args) if args.measure else None
     if args.json:
         told = {} if timed is None else {"behind": timed.behind, **{
@@ -95,6 +105,8 @@ def print_choice(best: Candidate, verifier: str, match: Compatibility, cost: Cos
         print(f"lossy: {match.reason}")
     if best.predicted.speedup <= 1:
         print("Plain decoding is faster: no tree pays here.")
+    elif args.drafter != "model":
+        print(f"measure it: python -m specviz optimize --drafter {args.drafter} --measure")
     elif not cost.projection:
         numbers = {name: value for name, value in asdict(best.builder).items() if name in ("size", "depth", "width")}
         options = " ".join(f"--{name} {value}" for name, value in numbers.items())
@@ -109,7 +121,8 @@ def measured_contest(pair, best: Candidate, vector: tuple, verifier: str, args: 
     """The grid, and the leaders with the choice once more; Ctrl-C ends it without a result."""
     rule = VERIFIERS[verifier]()
     prompts = prompts_like(pair, built_in_prompts(), args.prompts, seed=1)
-    config = RunConfig(temperature=args.temperature, max_new_tokens=64)
+    drafter = strategy(args, "drafter", args.drafter)
+    config = RunConfig(temperature=args.temperature, max_new_tokens=64, drafter=drafter)
     others = grid(vector, rule, args.temperature)
     for news in contest(pair, best.builder, others, rule, config, prompts):
         if sys.stderr.isatty():
@@ -150,13 +163,18 @@ def vectors_for(args: argparse.Namespace) -> dict[str, tuple]:
         vector = read_acceptance(args.acceptance)
         name = args.verifier or _named(args.acceptance) or ("exact-match" if args.temperature == 0 else "sequoia")
         return {name: vector}
-    known = {row["verifier"] for row in measured()}
+    known = {row["verifier"] for row in measured(args.drafter) or measured()}
     tree = BUILDERS["sequoia"]()
     fit = [name for name, rule in VERIFIERS.items() if compatible(tree, rule(), args.temperature).lossless]
     names = [args.verifier] if args.verifier else [name for name in fit if name in known] or fit[:1]
     if args.temperature == 0 and not args.verifier:
         names = ["exact-match"]
-    return {name: find_acceptance(name, args.temperature) for name in names}
+    return {name: find_acceptance(name, args.temperature, args.drafter, _pair_named(args)) for name in names}
+
+
+def _pair_named(args: argparse.Namespace) -> str:
+    """The name of the pair asked for, as far as vectors are stored for it."""
+    return " + ".join(filter(None, (args.target, args.draft))) or EMBEDDED
 
 
 def _named(path: str) -> str | None:

@@ -95,7 +95,7 @@ def top_p(
             yield done, of, found
         for rule in rules:
             vector = acceptance_vector(pair, VERIFIERS[rule](), texts, cut, width)
-            tokens[rule].append(expected_tokens(shape, vector.acceptance))
+            tokens[rule].append(expected_tokens(shape, vector.plan))
             positions, done = vector.positions, done + 1
             yield done, of, found
         columns = {rule: tuple(column) for rule, column in tokens.items()}
@@ -128,7 +128,7 @@ def transfer(
             texts += own_texts(pair, [prompt], replace(config, seed=config.seed + turn))
             done += 1
             yield done, of, ()
-        vectors[kind] = acceptance_vector(pair, rule, texts, config, min(16, pair.vocab_size)).acceptance
+        vectors[kind] = acceptance_vector(pair, rule, texts, config, min(16, pair.vocab_size)).plan
     rows: list[Transfer] = []
     for on, (_, last) in sides.items():
         for kind, vector in vectors.items():

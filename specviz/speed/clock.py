@@ -6,11 +6,11 @@ The numbers come from the loop itself, run on trees of rising size, so caches ar
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, fields, replace
 from math import ceil, log2
 from statistics import median
 from time import perf_counter
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -18,7 +18,8 @@ from ..acceptance import find_acceptance
 from ..builders.sequoia import Sequoia
 from ..config import RunConfig
 from ..decode import speculate
-from ..protocols import Pair, Session
+from ..desk import Drafter
+from ..protocols import Pair
 from ..record import Step
 from ..registry import build
 from .table import CostTable
@@ -54,28 +55,28 @@ def measure_cost(
 
     Args:
         pair: the models.
-        config: temperature, rule, prompt; its builder and its length are not used.
+        config: temperature, rule, drafter, prompt; its builder and its length are not used.
         sizes: nodes of the trees, 1 for plain decoding.
         rounds: how many bursts each size gets.
         burst: how many steps a burst counts.
         seconds: no burst begins later than this, so large trees are left out where the models are slow.
 
     Raises:
-        ValueError: if the pair has no draft.
+        ValueError: if the pair has not what the drafter takes.
     """
     began = perf_counter()
     config = config or RunConfig(PROMPT)
     config = replace(config, max_new_tokens=pair.max_positions)
     rule = build("verifier", config.verifier)
-    acceptance = find_acceptance(rule.name, config.temperature)
-    clocked = _ClockedPair(pair)
-    if clocked.open(pair.encode("a") or [0])[1] is None:
-        raise ValueError("the pair must have a draft to measure its cost; this one has none.")
-    runs = {(1, 0): _Run(clocked, config.plainly())}
+    drafter = build("drafter", config.drafter)
+    acceptance = find_acceptance(rule.name, config.temperature, drafter.name, pair.info["name"])
+    if drafter.name == "model" and pair.open(pair.encode("a") or [0])[1] is None:
+        raise ValueError("the pair must have a draft to measure its cost; this one has none. Choose another drafter.")
+    runs = {(1, 0): _Run(pair, config.plainly())}
     for size in sorted(set(sizes) - {1}):
         for depth in sorted({min(size - 1, ceil(log2(size))), min(size - 1, 2 * ceil(log2(size)), 16)}):
             shaped = replace(config, builder=Sequoia(size=size, depth=depth, acceptance=acceptance))
-            runs[size, depth] = _Run(clocked, shaped)
+            runs[size, depth] = _Run(pair, shaped)
     done, of = 0, rounds * len(runs)
     for _ in range(rounds):
         for run in runs.values():
@@ -103,25 +104,24 @@ def cost_table(pair: Pair, config: RunConfig | None = None, **options: Any) -> C
 class _Run:
     """One tree size: a run of the loop that goes on burst by burst, and what was counted of it."""
 
-    def __init__(self, pair: _ClockedPair, config: RunConfig) -> None:
-        self.pair, self.config = pair, config
+    def __init__(self, pair: Pair, config: RunConfig) -> None:
+        self._now: list[Pass] = []
+        self.pair = pair
+        self.config = replace(config, drafter=_clocked(build("drafter", config.drafter), self._now))
         self.steps: list[Step] = []
-        self.passes: list[tuple[int, float]] = []
+        self.passes: list[Pass] = []
         self._loop: Iterator[Step] = iter(())
 
     def burst(self, count: int) -> None:
         for turn in range(count + 1):
-            self.pair.passes.clear()
+            self._now.clear()
             step = next(self._loop, None)
             if step is None:  # the text came to an end: begin it again, without counting the prompt's pass
                 self._loop = speculate(self.pair, self.config)
                 step = next(self._loop)
             elif turn > 0:
-                took, drafted = step.seconds, sum(seconds for _, seconds in self.pair.passes)
-                # The way of a level's rows from a device is no part of the pass.
-                took = replace(took, draft=drafted, other=took.other + took.draft - drafted)
-                self.steps.append(replace(step, seconds=took))
-                self.passes += self.pair.passes
+                self.steps.append(step)
+                self.passes += self._now
 
     @property
     def nodes(self) -> int:
@@ -152,9 +152,13 @@ def _table(pair: Pair, config: RunConfig, runs: list[_Run]) -> CostTable:
     row_s = max(0.0, min(median(slopes), *least)) if slopes else 0.0
     target = [[step.seconds.target for run in by_size[size] for step in run.steps] for size in sizes]
     overhead = [median(max(0.0, run.overhead - row_s * run.inner) for run in by_size[size]) for size in sizes]
+    asked = [found for run in runs for found in run.passes]
+    opening = [found.seconds for found in asked if found.first]
+    below = [found.seconds for found in asked if found.nodes == 1 and not found.first]
     widths: dict[int, list[tuple[int, float]]] = {}
-    for width, seconds in (found for run in runs for found in run.passes):
-        widths.setdefault(int(log2(width)), []).append((width, seconds))
+    for first, width, seconds in asked:
+        if not (first and below):
+            widths.setdefault(int(log2(width)), []).append((width, seconds))
     draft = [[seconds for _, seconds in widths[octave]] for octave in sorted(widths)]
     plain = [step.seconds.total for run in runs if run.nodes == 1 for step in run.steps]
     return CostTable(
@@ -168,9 +172,11 @@ def _table(pair: Pair, config: RunConfig, runs: list[_Run]) -> CostTable:
         widths=tuple(round(median(width for width, _ in widths[octave])) for octave in sorted(widths)),
         draft_s=tuple(map(median, draft)),
         row_s=row_s,
+        opening_s=max(0.0, median(opening) - median(below)) if opening and below else 0.0,
         spread={"plain": _quartiles(plain), "target": [*map(_quartiles, target)], "draft": [*map(_quartiles, draft)]},
         settings={
-            "pair": pair.info.get("name", ""), "verifier": build("verifier", config.verifier).name,
+            "pair": pair.info.get("name", ""), "drafter": build("drafter", config.drafter).name,
+            "verifier": build("verifier", config.verifier).name,
             "temperature": config.temperature, "steps": sum(len(run.steps) for run in runs),
         },
     )  # fmt: skip
@@ -180,30 +186,29 @@ def _quartiles(values: list[float]) -> list[float]:
     return np.quantile(values, (0.25, 0.75)).tolist()
 
 
-class _ClockedPair:
-    """A pair whose draft passes are timed one by one: their nodes and seconds are appended to `passes`."""
+class Pass(NamedTuple):
+    """A drafter was asked once: whether for the root's row, which comes first, for how many nodes, and the seconds."""
 
-    def __init__(self, pair: Pair) -> None:
-        self.pair = pair
-        self.passes: list[tuple[int, float]] = []
-
-    def __getattr__(self, name: str) -> Any:
-        return getattr(self.pair, name)
-
-    def open(self, tokens: Sequence[int]) -> tuple[Session, Any]:
-        target, draft = self.pair.open(tokens)
-        return target, None if draft is None else _ClockedSession(draft, self.passes)
+    first: bool
+    nodes: int
+    seconds: float
 
 
-class _ClockedSession:
-    def __init__(self, session: Session, passes: list[tuple[int, float]]) -> None:
-        self.session, self.passes = session, passes
-        self.commit = session.commit
+def _clocked(drafter: Drafter, passes: list[Pass]) -> Drafter:
+    """A drafter that appends a `Pass` each time it is asked for rows."""
 
-    def forward(self, tree, nodes):
-        began = perf_counter()
-        logits = self.session.forward(tree, nodes)
-        if not isinstance(logits, np.ndarray):
-            logits.wait()  # for the device that computes them
-        self.passes.append((len(nodes), perf_counter() - began))
-        return logits
+    class Clocked(type(drafter)):
+        def open(self, desk):
+            drafting = super().open(desk)
+            expand = drafting.expand
+
+            def timed(tree, nodes, sampling):
+                began = perf_counter()
+                rows = expand(tree, nodes, sampling)
+                passes.append(Pass(nodes[0] == 0, len(nodes), perf_counter() - began))
+                return rows
+
+            drafting.expand = timed
+            return drafting
+
+    return Clocked(**{field.name: getattr(drafter, field.name) for field in fields(drafter)})

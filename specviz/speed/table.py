@@ -32,7 +32,9 @@ class CostTable:
         overhead_s: what a step of n nodes takes beyond its passes and rows.
         widths: w, the nodes that one draft pass reads, rising from 1.
         draft_s: one draft pass over w nodes.
-        row_s: overhead for each inner node, whose rows become probabilities.
+        row_s: overhead for each inner node.
+        opening_s: what the drafter's first rows of a step take beyond one pass over one node: heads make all levels
+            there.
         spread: for "plain", "target" and "draft" the quartiles of each entry, [low, high].
         settings: pair, rule and temperature, samples; plain JSON data.
         unit: what a 1 in the columns is: "s", seconds, or "pass", one pass of the target where a machine has no clock.
@@ -51,6 +53,7 @@ class CostTable:
     spread: dict[str, list] = field(default_factory=dict)
     settings: dict[str, Any] = field(default_factory=dict)
     unit: str = "s"
+    opening_s: float = 0.0
 
     def target(self, nodes: float) -> float:
         """Seconds of one target pass over a tree."""
@@ -69,7 +72,7 @@ class CostTable:
         inner = [int(shape.depth[node]) for node, children in enumerate(shape.children) if children]
         passes = np.bincount(inner).tolist() if inner else []
         return {
-            "draft": sum(map(self.draft, passes)),
+            "draft": sum(map(self.draft, passes)) + (self.opening_s if passes else 0.0),
             "target": self.target(len(shape)),
             "overhead": self.overhead(len(shape)) + self.row_s * len(inner),
         }
@@ -97,7 +100,7 @@ class CostTable:
             data = json.loads(text)
         except (ValueError, RecursionError):
             raise ValueError("cost table is not valid JSON. The file may be cut off or damaged.") from None
-        data = {"unit": "s"} | data if isinstance(data, dict) else data
+        data = {"unit": "s", "opening_s": 0.0} | data if isinstance(data, dict) else data
         if not isinstance(data, dict) or (lost := [f.name for f in fields(cls) if f.name not in data]):
             what = lost[0] if isinstance(data, dict) else "machine"
             raise ValueError(f"cost table must be what `python -m specviz cost --json` prints; it has no {what!r}.")
@@ -109,7 +112,7 @@ class CostTable:
                 data[name] = _column(name, data[name], len(data[steps]) if isinstance(data[steps], list | tuple) else 0)
             if any(a >= b for a, b in zip(data[steps], data[steps][1:], strict=False)):
                 raise ValueError(f"cost table is damaged: {steps} must rise.")
-        for name in ("plain_s", "row_s"):
+        for name in ("plain_s", "row_s", "opening_s"):
             (data[name],) = _column(name, [data[name]], 1)
         for name, kind in (("machine", str), ("note", str), ("projection", bool), ("spread", dict), ("settings", dict)):
             if not isinstance(data[name], kind):

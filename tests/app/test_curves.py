@@ -16,7 +16,7 @@ from specviz.speed.trials import Trial
 pytest.importorskip("gradio")
 
 from app.measuring import recorded, vectors
-from app.measuring.calibration import ReadOnce, calibrate, limited, windows
+from app.measuring.calibration import calibrate, limited, windows
 from app.measuring.speeds import cost_of, point, predicted, sizes_from, time_sizes
 from app.measuring.texts import SOURCES, gather, preset
 from app.parts.card import Source, fill, harmless
@@ -71,26 +71,34 @@ def test_progress_counts_positions_and_texts_and_keeps_what_it_has():
         next(calibrate(PAIR, [], ["sequoia"], CONFIG))
 
 
-def test_a_text_is_read_once_however_many_rules_look_at_it():
-    passes = []
+@pytest.mark.parametrize("name", [name for name in specviz.DRAFTERS if name != "several"])
+def test_every_drafter_with_one_row_a_node_is_calibrated(name):
+    config = replace(CONFIG, drafter=specviz.DRAFTERS[name]())
+    *_, news = calibrate(PAIR, TEXTS, ["sequoia", "race"], config)
+    assert news.found.positions == sum(map(positions_of, TEXTS)) and news.done == news.of
+    assert {vector.drafter for vector in news.found.vectors} == {name}
+    assert (news.found.rates is None) == (name == "retrieval")  # it draws no child that it has not seen
+    told = acceptance.how_found(news.found.vectors)
+    assert ("Drafted by" in told) == (name != "model")
+    assert ("by level" in told) == config.drafter.by_level
+    for vector in news.found.vectors:
+        cards, best = speedup.forecast_cards(vector, machine("a100"), speedup.source_of(machine("a100")))
+        assert best["drafter"] == name and best["size"] >= 2 and cards
 
-    class Counting:
-        def __getattr__(self, name):
-            return getattr(PAIR, name)
 
-        def open(self, tokens):
-            sessions = PAIR.open(tokens)
-            for session in sessions:
-                session.forward = lambda tree, nodes, forward=session.forward: (passes.append(1), forward(tree, nodes))[
-                    1
-                ]
-            return sessions
-
-    pair = ReadOnce(Counting())
-    alone = acceptance_vector(PAIR, specviz.VERIFIERS["sequoia"](), TEXTS[:1], CONFIG, 8)
-    for _ in range(3):
-        assert acceptance_vector(pair, specviz.VERIFIERS["sequoia"](), TEXTS[:1], CONFIG, 8) == alone
-    assert len(passes) == 2
+def test_the_speedup_of_a_drafter_is_told_from_its_own_vectors_and_costs():
+    heads = vector(drafter="medusa", levels=((0.5, 0.2, 0.1), (0.2, 0.1, 0.0), (0.0, 0.0, 0.0)))
+    known = (heads, vector())
+    assert speedup.by_drafter(known, "medusa")[0] == "Sequoia with Medusa heads, T 0.8"
+    assert speedup.picked("Sequoia with Medusa heads, T 0.8", known) == heads
+    assert speedup.by_drafter(known, "model")[0] == "Sequoia, T 0.8" and speedup.by_drafter(known, "staged") == []
+    here = replace(recorded.read().cost, machine="this machine", settings={"drafter": "model"})
+    _, best = speedup.forecast_cards(heads, here, speedup.source_of(here))
+    assert "Costs are those of Draft model" in speedup.best_sentence(best, here)
+    own = replace(here, settings={"drafter": "medusa"})
+    assert "Costs are" not in speedup.best_sentence(best, own) + speedup.best_sentence(best, machine("a100"))
+    (*_, news) = time_sizes(PAIR, heads, own, (2, 4), rounds=1, tokens=8)
+    assert news.done == news.of
 
 
 def test_windows_hold_as_many_positions_as_are_wanted():
@@ -120,10 +128,12 @@ def test_texts_that_cannot_be_measured_get_a_sentence():
         ({"rules": []}, "at least one"), ({"rules": None}, "at least one"), ({"rules": ["exact-match"]}, "temperature"),
         ({"temperature": "hot"}, "Temperature must"), ({"temperature": math.nan}, "Temperature must"),
         ({"top_p": 0}, "Top-p must"), ({"positions": 10**9}, "Positions must"), ({"positions": True}, "Positions must"),
+        ({"drafter": "oracle"}, "Drafter must"), ({"drafter": None}, "Drafter must"),
+        ({"drafter": "several"}, "one row"),
     ],
 )  # fmt: skip
 def test_bad_settings_get_a_sentence(change, words):
-    good = {"rules": ["sequoia"], "temperature": 0.8, "top_p": 1, "positions": 100}
+    good = {"rules": ["sequoia"], "temperature": 0.8, "top_p": 1, "positions": 100, "drafter": "medusa"}
     assert acceptance.settings(**good)[0] == ["sequoia"]
     with pytest.raises(ValueError, match=words):
         acceptance.settings(**(good | change))

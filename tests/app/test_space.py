@@ -68,7 +68,7 @@ assert spaces.loans[0] == limits.gpu_seconds(config) == round(20 + 0.15 * 12), s
 text, _, trace = list(api.answers(engine, config))[-1]
 assert specviz.Trace.from_json(trace).text == text
 loans = len(spaces.loans)
-*_, last = acceptance.work(engine, "prose", "", ["sequoia"], 0.8, 1, 50)
+*_, last = acceptance.work(engine, "prose", "", ["sequoia"], 0.8, 1, 50, "ngram")
 assert last.found.positions == 50 and len(spaces.loans) == loans + 2
 assert spaces.loans[-1] <= limits.GPU_SECONDS
 try:

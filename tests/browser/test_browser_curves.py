@@ -76,6 +76,32 @@ def test_both_tabs_open_with_recorded_figures_and_no_model(serve, visit, width, 
         assert page.evaluate("document.documentElement.scrollWidth") <= width
 
 
+def choose(page, menu, title):
+    page.locator(f"#sv-{menu}-drafter input").click()
+    page.get_by_role("option", name=title, exact=True).click()
+
+
+def test_acceptance_is_measured_with_the_drafter_of_the_menu(serve, visit):
+    page = opened(visit(serve()), "Acceptance", ACCEPTANCE)
+    choose(page, "calibrate", "Medusa heads")
+    calibrated(page)
+    says(page, "calibrate", "50 positions measured.", timeout=60_000)
+    expect(page.locator("#sv-figure-acceptance .sv-made")).to_contain_text("Drafted by Medusa heads.")
+    choose(page, "calibrate", "Several drafters")
+    page.locator("#sv-calibrate").click()
+    says(page, "calibrate", "there is no one row")
+
+
+def test_speedup_is_told_from_the_vectors_of_the_drafter_of_the_menu(serve, visit):
+    page = opened(visit(serve()), "Speedup", SPEEDUP)
+    choose(page, "speedup", "n-grams")
+    expect(page.get_by_label("Acceptance vector", exact=True)).to_have_value(re.compile("with n-grams, T .*, stored"))
+    expect(page.locator("#sv-figure-speedup .sv-made")).to_contain_text("acceptance with n-grams")
+    expect(page.locator("#sv-best .text")).to_contain_text("Costs are those of Draft model")
+    choose(page, "speedup", "Staged draft")
+    says(page, "speedup", "No vector of Staged draft is known.")
+
+
 def test_a_small_calibration_fills_every_figure_and_is_saved_and_loaded(serve, visit, tmp_path):
     page = opened(visit(serve()), "Acceptance", ACCEPTANCE)
     page.get_by_role("button", name=acceptance.FOLDS[0][1]).click()

@@ -13,14 +13,17 @@ from specviz.acceptance import expected_tokens, find_acceptance
 from specviz.builders.filling import grow_shape
 from specviz.builders.sequoia import best_tree, best_trees
 from specviz.cli import main
+from specviz.config import Choice
 from specviz.record import Timing
 from specviz.speed import clock
+from specviz.speed.choose import best_candidate
 from specviz.speed.forecast import forecast, marginal_values, predict, shape_curves
 from specviz.speed.machines import MACHINES, flat_up_to, machine, roofline
 from specviz.speed.table import CostTable
 from specviz.theory import bounds
 
 VECTOR = (0.6, 0.2, 0.1)
+RULE = specviz.VERIFIERS["sequoia"]()
 TABLE = CostTable(
     machine="paper", projection=True, note="made by hand", plain_s=10.0, sizes=(1, 4, 8), target_s=(8.0, 9.0, 13.0),
     overhead_s=(2.0, 2.0, 4.0), widths=(1, 4), draft_s=(1.0, 2.5), row_s=0.25,
@@ -178,14 +181,15 @@ def test_the_parts_of_planted_times_are_found_again():
     pair, config = specviz.toy_pair(vocab=30), specviz.RunConfig("ab", max_new_tokens=40)
     runs = []
     for size, depth in ((1, 0), (4, 2), (4, 3), (8, 3), (8, 6)):
-        run = clock._Run(clock._ClockedPair(pair), config)
+        run = clock._Run(pair, config)
         builder = specviz.BUILDERS["sequoia"](size=size, depth=max(depth, 1), acceptance=(0.6, 0.2, 0.1, 0.05))
         steps = specviz.run(pair, replace(config, builder=builder)).steps[:3]
         for step in steps if size > 1 else specviz.autoregress(pair, config).steps[:3]:
             n, inner = len(step.parents), len(set(step.parents)) - 1
             other = 2.0 + 0.01 * n + (0.05 * inner if size > 1 else 0.0)
             run.steps.append(replace(step, seconds=Timing(0.0, 1 + 0.1 * n, 0.25 * other, 0.75 * other)))
-        run.passes = [(1, 0.5), (1, 0.5), (2, 0.7), (3, 0.7), (4, 1.0)]
+        asked = [(True, 1, 0.75), (False, 1, 0.5), (False, 2, 0.7), (False, 3, 0.7), (False, 4, 1.0)]
+        run.passes = [clock.Pass(*one) for one in asked]
         runs.append(run)
     table = clock._table(pair, config, runs)
     assert table.sizes == (1, 4, 8) and table.target_s == pytest.approx((1.1, 1.4, 1.8))
@@ -193,6 +197,26 @@ def test_the_parts_of_planted_times_are_found_again():
     assert table.overhead_s == pytest.approx((2.01, 2.04, 2.08))
     assert table.plain_s == pytest.approx(1.1 + 2.01)
     assert (table.widths, table.draft_s) == ((1, 2, 4), pytest.approx((0.5, 0.7, 1.0)))
+    assert table.opening_s == pytest.approx(0.25)
+    shape = grow_shape([1, 2])  # the root's row, then that of its child
+    assert table.parts(shape)["draft"] == pytest.approx(0.75 + 0.5)
+    assert table.parts(grow_shape([]))["draft"] == 0.0
+
+
+@pytest.mark.parametrize("name", ["medusa", "eagle", "ngram", "retrieval", "early-exit", "several"])
+def test_every_drafter_has_a_table_of_its_own(name):
+    """Every asking of a drafter is counted, whatever it is made of; the pair needs no draft for one that reads none."""
+    pair, drafter = specviz.toy_pair(vocab=20), specviz.DRAFTERS[name]()
+    pair.draft = pair.draft if name == "several" else None
+    seen = []
+    config = specviz.RunConfig("abab", drafter=drafter)
+    clocked = replace(config, drafter=clock._clocked(drafter, seen), builder=Choice("chain", {"depth": 3}))
+    steps = list(specviz.speculate(pair, replace(clocked, max_new_tokens=6)))
+    assert 0 < sum(one.first for one in seen) <= len(steps) <= len(seen)
+    assert {one.nodes for one in seen} == {1}
+    table = clock.cost_table(pair, config, sizes=(1, 2, 8), rounds=1, burst=2)
+    assert table.settings["drafter"] == name and CostTable.from_json(table.to_json()) == table
+    assert predict(grow_shape([2, 1]), VECTOR, table).speedup > 0
 
 
 @pytest.mark.adapter
@@ -250,6 +274,19 @@ def test_cost_and_optimize_on_named_machines_need_no_models(capsys, tmp_path):
     assert (found["size"], found["depth"]) == (best.size, best.depth)
     assert found["tokens_per_pass"] == pytest.approx(best.tokens_per_pass)
     assert found["speedup"] == pytest.approx(best.speedup) and found["pays"]
+
+
+def test_optimize_takes_the_vector_of_the_drafter(capsys):
+    """Heads say nothing below their last level, so on a machine where depth is free their tree is not the draft's."""
+    arguments = ["optimize", "--machine", "flat:64", "--verifier", "sequoia", "--json"]
+    for name in ("model", "medusa"):
+        assert main([*arguments, "--drafter", name]) == 0
+        found = json.loads(capsys.readouterr().out)
+        best = best_candidate(find_acceptance("sequoia", 0.8, name), machine("flat:64"), RULE, 0.8)
+        assert found["drafter"] == name and found["size"] == best.predicted.size
+        assert found["tokens_per_pass"] == pytest.approx(best.predicted.tokens_per_pass)
+    assert main([*arguments, "--target", "org/other"]) == 0
+    assert "another pair's vector" in capsys.readouterr().err
 
 
 def test_optimize_says_when_no_tree_pays_and_chooses_by_temperature(capsys):

@@ -2,6 +2,7 @@
 
 import json
 from argparse import Namespace
+from dataclasses import asdict
 
 import numpy as np
 import pytest
@@ -137,3 +138,16 @@ def test_vectors_of_other_parameters_are_not_stored(capsys):
     assert "leave out their parameters" in capsys.readouterr().err
     assert main(["calibrate", "--drafter", "oracle"]) == 2
     assert "--drafter must be one of" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("name", specviz.DRAFTERS)
+def test_what_is_stored_of_a_drafter_is_sound(name):
+    if (kept := acceptance.stored(name)) is None:
+        assert acceptance.find_acceptance("sequoia", 0.8, name) == acceptance.find_acceptance("sequoia", 0.8)
+        return
+    assert kept["drafter"] == {"name": name, "parameters": asdict(specviz.DRAFTERS[name]())}
+    for row in kept["vectors"]:
+        assert row.get("drafter", "model") == name and row["positions"] >= 1000
+        assert bool(row.get("levels")) == specviz.DRAFTERS[name]().by_level
+        found = acceptance.find_acceptance(row["verifier"], row["temperature"], name)
+        assert found == acceptance.check_acceptance(row.get("levels") or row["acceptance"])

@@ -14,7 +14,7 @@ from ..config import RunConfig
 from ..experiments.agreement import Agreement, agreement, prompts_like
 from ..measure.by_text import plus_minus
 from ..speed.clock import PROMPT, measure_cost
-from ..speed.promises import Promise, foreknow, promises, trees_of
+from ..speed.promises import Promise, predictor, promises, trees_of
 from ..verifiers import VERIFIERS
 from .bench import PROMPTS_HELP, built_in_prompts, read_prompts
 from .options import add_pair, add_rows, add_strategy, refuse_unused, strategy
@@ -86,13 +86,13 @@ def run(args: argparse.Namespace) -> int:
     sides = _sides(pair, written, args)
     good = True
     for temperature, verifier in rules.items():
-        heated = replace(config, temperature=temperature)
+        asked = replace(config, temperature=temperature)
         if args.speedup:
-            found = _speedup(pair, args.builder and builder, verifier, heated, sides, sizes)
+            found = _speedup(pair, args.builder and builder, verifier, asked, sides, sizes)
             good &= all(row.holds for row in found)
             _print_promises(found, verifier.name, temperature, args.json)
         else:
-            row = agreement(pair, builder, verifier, heated, *sides, _progress)
+            row = agreement(pair, builder, verifier, asked, *sides, _progress)
             good &= row.holds
             _print_agreement(row, temperature == args.temperature[0], args.json)
     return 0 if good else 1
@@ -118,7 +118,7 @@ def _sizes(text: str) -> list[int]:
 
 def _speedup(pair, builder, verifier, config, sides, sizes) -> tuple[Promise, ...]:
     calibration, prompts = sides
-    known = foreknow(pair, verifier, config, calibration, progress=_progress)
+    known = predictor(pair, verifier, config, calibration, progress=_progress)
     costing = replace(config, prompt=PROMPT, verifier=verifier)
     largest = 2 * max(sizes)
     cost = None

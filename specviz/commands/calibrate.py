@@ -148,13 +148,13 @@ def store(pair: Any, config: RunConfig, args: argparse.Namespace) -> None:
     vectors = []
     drafter = Choice.of(config.drafter)
     for temperature in (0.0, *STORED_TEMPERATURES.get(drafter.name, FEWER_TEMPERATURES)):
-        heated = replace(config, temperature=temperature)
+        asked = replace(config, temperature=temperature)
         rules = [
             rule()
             for rule in VERIFIERS.values()
             if rule.greedy_only == (temperature == 0) and not (rule.shares or rule.alone)
         ]
-        for found in every_rule(pair, rules, texts_for(pair, heated, args), heated, args.width):
+        for found in every_rule(pair, rules, texts_for(pair, asked, args), asked, args.width):
             vectors.append(_stored(asdict(found)))
             print(f"{found.verifier:22} {temperature:3g}  {[round(p, 3) for p in found.acceptance[:6]]}", flush=True)
     data = {

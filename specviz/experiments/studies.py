@@ -19,7 +19,7 @@ from ..measure.in_traces import DepthAcceptance, depth_acceptance
 from ..measure.on_text import acceptance_vector, own_texts
 from ..protocols import Pair, TreeBuilder
 from ..record import Trace
-from ..speed.promises import Promise, foreknow, promises, trees_of
+from ..speed.promises import Promise, predictor, promises, trees_of
 from ..speed.table import CostTable
 from ..verifiers import VERIFIERS
 from .agreement import tokens_per_whole_tree
@@ -160,12 +160,12 @@ def temperatures(
     found: dict[float, Promise] = {}
     each = half + 2 * (len(prompts) - half)
     for place, value in enumerate(values):
-        heated = replace(config, temperature=value)
+        asked = replace(config, temperature=value)
         rule = VERIFIERS[suited(BUILDERS["sequoia"](), VERIFIERS, value)]()
-        known = foreknow(pair, rule, heated, prompts[:half])
+        known = predictor(pair, rule, asked, prompts[:half])
         yield place * each + half, len(values) * each, dict(found)
         rows: Any = ()
-        for done, _, rows in promises(pair, trees_of([size], known, cost), rule, heated, known, cost, prompts[half:]):
+        for done, _, rows in promises(pair, trees_of([size], known, cost), rule, asked, known, cost, prompts[half:]):
             if rows:
                 found[value] = rows[0]
             yield place * each + half + done, len(values) * each, dict(found)

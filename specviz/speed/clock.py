@@ -197,7 +197,7 @@ class Pass(NamedTuple):
 def _clocked(drafter: Drafter, passes: list[Pass]) -> Drafter:
     """A drafter that appends a `Pass` each time it is asked for rows."""
 
-    class Clocked(type(drafter)):
+    class Clocked(type(drafter)):  # type: ignore[misc]  # whichever drafter it is
         def open(self, desk):
             drafting = super().open(desk)
             expand = drafting.expand

@@ -6,7 +6,7 @@ against timed runs on other prompts.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from math import isnan
 
@@ -15,7 +15,7 @@ from ..builders import BUILDERS
 from ..builders.filling import StaticBuilder
 from ..config import RunConfig
 from ..measure.along_text import path_shares, tokens_on_texts
-from ..measure.on_text import Acceptance, acceptance_vector, own_texts
+from ..measure.on_text import Acceptance, Progress, acceptance_vector, own_texts
 from ..protocols import Pair, Verifier
 from ..registry import build
 from ..tree import Topology
@@ -23,11 +23,9 @@ from .forecast import Cell, forecast, predict
 from .table import CostTable
 from .trials import Trial, trials
 
-Told = Callable[[int, int], None]
-
 
 @dataclass(frozen=True)
-class Foreknown:
+class Predictor:
     """What is known of a pair before anything is timed: its vector, and the shares along the target's own texts."""
 
     vector: Acceptance
@@ -62,10 +60,10 @@ class Promise:
         return abs(self.ratio - 1) <= 0.15
 
 
-def foreknow(
+def predictor(
     pair: Pair, verifier: Verifier, config: RunConfig, prompts: Sequence[str], width: int = 16,
-    progress: Told = lambda done, of: None,
-) -> Foreknown:  # fmt: skip
+    progress: Progress = lambda done, of: None,
+) -> Predictor:  # fmt: skip
     """Learn what the predictions need from the target's own continuations.
 
     Args:
@@ -83,10 +81,10 @@ def foreknow(
         progress(turn + 1, len(prompts))
     width = 1 if verifier.chain_only else min(width, pair.vocab_size)
     vector = acceptance_vector(pair, verifier, [text for text, _ in written], config, width)
-    return Foreknown(vector, path_shares(pair, verifier, written, config, width))
+    return Predictor(vector, path_shares(pair, verifier, written, config, width))
 
 
-def trees_of(sizes: Sequence[int], known: Foreknown, cost: CostTable) -> dict[str, StaticBuilder]:
+def trees_of(sizes: Sequence[int], known: Predictor, cost: CostTable) -> dict[str, StaticBuilder]:
     """The tree of largest predicted speedup of each size, by name."""
     vector = known.vector.plan
     builders: dict[str, StaticBuilder] = {}
@@ -104,7 +102,7 @@ def promises(
     builders: Mapping[str, StaticBuilder],
     verifier: Verifier,
     config: RunConfig,
-    known: Foreknown,
+    known: Predictor,
     cost: CostTable,
     prompts: Sequence[str],
 ) -> Iterator[tuple[int, int, tuple[Promise, ...]]]:
@@ -113,7 +111,7 @@ def promises(
     Args:
         pair, verifier, config, prompts: as for `trials`; the prompts must not be those of `known`.
         builders: name -> a static tree.
-        known: from `foreknow`.
+        known: from `predictor`.
         cost: measured on this machine with this pair.
 
     Returns:

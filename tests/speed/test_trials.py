@@ -61,7 +61,7 @@ def test_every_way_is_run_on_every_prompt_in_turning_order():
 
 
 def test_a_promise_puts_tokens_along_texts_over_the_costs_of_the_machine():
-    known = promises.foreknow(PAIR, RULE, CONFIG, ["ab", "ca", "bd"], width=3)
+    known = promises.predictor(PAIR, RULE, CONFIG, ["ab", "ca", "bd"], width=3)
     cost = flat_up_to(4, 0.1)
     cell = known.predict(TREES["chain"].shape, cost)
     assert cell.speedup == pytest.approx(known.tokens(TREES["chain"].shape) / (1 + 3 * 0.1))

@@ -187,7 +187,8 @@ def timed(run: str, turns: Iterator[Against | None]) -> Generator[str, None, dic
         turns: from `in_turns`.
     """
     found: dict[str, Any] = {}
-    yield message(run, state="running", note=f"Timing plain decoding in turns with the run, {ROUNDS} rounds.")
+    note = f"Timing plain decoding in turns with the run, {ROUNDS} rounds."
+    yield message(run, state="running", note=note, timing={"done": 0, "of": ROUNDS})
     for news in turns:
         if news is not None:
             found = {
@@ -195,7 +196,8 @@ def timed(run: str, turns: Iterator[Against | None]) -> Generator[str, None, dic
                 "speedup": {name: rounded(value) for name, value in asdict(news).items()},
             }
             note = f"Timing plain decoding in turns with the run: {news.rounds} of {ROUNDS} rounds."
-            yield message(run, state="running", note=note, **found)
+            timing = {"done": news.rounds, "of": ROUNDS}
+            yield message(run, state="running", note=note, timing=timing, **found)
     return found
 
 

@@ -1,5 +1,6 @@
 """One Stop for several jobs, and a run that follows a stopped one: what is lit and what is said."""
 
+import re
 from threading import Semaphore
 
 import pytest
@@ -7,8 +8,10 @@ import pytest
 pytest.importorskip("gradio")
 pytest.importorskip("playwright")
 
+from pages import Gated, state
 from playwright.sync_api import expect
 
+from app.machine import limits
 from app.tabs import speedup
 
 pytestmark = pytest.mark.browser
@@ -39,3 +42,26 @@ def test_a_stop_that_two_measurements_share_stays_lit_for_the_second(serve, visi
     expect(stop).to_be_enabled()
     permits.release()
     expect(stop).to_be_disabled(timeout=LONG)
+
+
+def test_a_run_after_a_stop_that_finds_the_line_full_is_told_so(serve, visit, monkeypatch, step_by_step):
+    monkeypatch.setattr(limits, "QUEUE", 1)
+    pair = Gated(permits=2)
+    url = serve(pair)
+    first, second, third = visit(url), visit(url), visit(url)
+    first.locator("#sv-run").click()
+    expect(first.locator(".sv-where")).to_have_text("step 2 of 2")
+    second.locator("#sv-run").click()
+    expect(second.locator("#sv-notice")).to_contain_text("queue: 1/1", timeout=LONG)
+    first.locator("#sv-stop").click()
+    state(first, "stopped")
+    expect(second.locator("#sv-notice")).not_to_contain_text("queue:", timeout=LONG)  # it is its turn
+    third.locator("#sv-run").click()
+    expect(third.locator("#sv-notice")).to_contain_text("queue: 1/1", timeout=LONG)
+    first.locator("#sv-run").click()
+    expect(first.locator("#sv-notice")).to_contain_text(re.compile("queue is full|still being stopped"), timeout=LONG)
+    expect(first.locator("#sv-stop")).to_be_disabled(timeout=LONG)
+    state(first, "stopped")
+    pair.gate.release(10**6)
+    state(second, "done")
+    state(third, "done")

@@ -152,3 +152,26 @@ def test_same_seed_same_text_is_shown(serve, visit, step_by_step):
     state(page, "done")
     same = page.locator(".sv-same")
     expect(same).to_have_text("Same seed, same text: all 96 tokens equal plain decoding.")
+
+
+def test_stop_ends_the_comparison_and_leaves_the_run(serve, visit, step_by_step):
+    pair = Gated(permits=0)
+    page = visit(serve(pair))
+    config = specviz.RunConfig(
+        prompt=page.get_by_role("textbox", name="Prompt").input_value(), max_new_tokens=24,
+        builder=specviz.BUILDERS["sequoia"](), verifier=specviz.VERIFIERS["sequoia"](),
+    )  # fmt: skip
+    trace = specviz.run(specviz.toy_pair(vocab=12), config)
+    pair.gate.release(len(trace.steps) + config.max_new_tokens + 1)  # the run, plain decoding, a pass of the next round
+    page.get_by_label("New tokens").fill(str(config.max_new_tokens))
+    page.locator("#sv-run").click()
+    expect(page.locator(".sv-state")).to_contain_text("1 of 3 rounds")
+    page.locator("#sv-stop").click()
+    state(page, "done")
+    expect(page.locator(".sv-state")).to_contain_text("stopped after 1 of 3 rounds")
+    assert page.locator(".sv-ribbon").inner_text() == config.prompt + trace.text
+    assert steps(page) == len(trace.steps)
+    expect(page.locator(".sv-speedup")).to_have_text(re.compile(r"\d×"))
+    counts_add_up(page)
+    expect(page.locator("#sv-stop")).to_be_disabled()
+    pair.gate.release(10**6)

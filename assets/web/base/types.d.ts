@@ -82,6 +82,8 @@ export interface Message {
   note?: string;
   plain_rate?: number;
   speedup?: { speedup: number; low: number; high: number; rounds: number };
+  /** How many rounds of plain decoding in turns with the run, which is whole by then. */
+  timing?: { done: number; of: number };
   same?: { kind: string; text: string };
 }
 

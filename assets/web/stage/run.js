@@ -14,6 +14,7 @@ export function emptyRun(name) {
     same: /** @type {Message['same'] | null} */ (null), // how its text compares with plain decoding
     plain: /** @type {number | null} */ (null), // tokens/s of plain decoding
     against: /** @type {Message['speedup'] | null} */ (null), // timed in turns with plain decoding; a recorded run has one of each
+    timing: /** @type {Message['timing'] | null} */ (null), // how far that is, once the run itself is whole
     tokens: 0, accepted: 0, compared: 0,
     guessed: /** @type {Map<string, import('../tree/sources.js').Count>} */ (new Map()), // who drafted, and how often each was right
     rated: 0, timed: 0, seconds: [0, 0, 0, 0], // without the first step, which also reads the prompt
@@ -35,9 +36,11 @@ export const isOver = run => ['done', 'stopped', 'error'].includes(run.state);
 export function takeMessage(run, news) {
   if (news.head) run.head = news.head;
   if (news.state) { // what is stopped while it waits or loads leaves the run on the screen as it was
-    run.state = news.state === 'stopped' && run.state !== 'running' ? 'done' : news.state;
-    run.note = news.note || '';
+    const timed = news.state === 'stopped' && run.state === 'running' && run.timing;
+    run.state = news.state === 'stopped' && (run.state !== 'running' || timed) ? 'done' : news.state;
+    run.note = timed ? `Whole run; its comparison with plain decoding was stopped after ${timed.done} of ${timed.of} rounds.` : news.note || '';
   }
+  if (news.timing) run.timing = news.timing;
   if (news.same) run.same = news.same;
   if (news.state === 'stopped' && run.same && run.same.kind === 'checking') {
     run.same = { kind: 'stopped', text: 'Comparison with plain decoding stopped.' };

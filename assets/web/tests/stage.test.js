@@ -29,6 +29,14 @@ test('what is stopped while it waits leaves the run as it was; a comparison that
   assert.deepEqual([run.state, run.same.kind], ['stopped', 'stopped']);
 });
 
+test('a run that is whole stays so when its comparison with plain decoding is stopped, and says how far that was', () => {
+  const run = emptyRun('run 1');
+  takeMessage(run, { steps: [step([-1], 'r')], state: 'running' });
+  takeMessage(run, { steps: [], state: 'running', note: 'Timing', timing: { done: 1, of: 3 } });
+  takeMessage(run, { steps: [], state: 'stopped' });
+  assert.deepEqual([run.state, run.note], ['done', 'Whole run; its comparison with plain decoding was stopped after 1 of 3 rounds.']);
+});
+
 test('the clock follows a run that grows until somebody goes back', () => {
   let count = 0, moved = 0;
   const clock = stepClock(freshPage().body, { count: () => count, running: () => true, speed: () => 1, moved: () => { moved++; }, changed: () => {} });

@@ -156,7 +156,7 @@ def test_a_pair_without_a_draft_is_timed_with_what_needs_none(pair):
     config = specviz.RunConfig(temperature=0.0, max_new_tokens=4)
     alone = without_draft(pair)
     rows = bench(alone, prompts=["Once upon a time"], config=config, rounds=1)
-    assert [row.method.split(" (")[0] for row in rows] == ["plain", "transformers greedy", "prompt-lookup"]
+    assert [row.method.split(" (")[0] for row in rows] == ["plain", "transformers greedy", "prompt-lookup", "lookahead"]
     assert greedy_differences(alone, ["Once upon a time"], 4) == []
 
 

@@ -1,25 +1,25 @@
 """Section 4.4: the map of the families, with what each brings here where it is live."""
 
-from ... import registry
 from ...builders import BUILDERS
+from ...drafters import DRAFTERS
 from ...measure.along_text import ratio_of_sums
 from ...verifiers import VERIFIERS
 from ..bench import speedup, tokens_per_pass
 from ..entry import Entry, Table, judge, live, percent
 
 TEMPERATURE = 0.6
-# Family, section of the survey, builder and rule that show it, and the name of its drafter where that is not a model.
-LIVE = (
-    ("Independent drafting, a chain", "4.4.1", "chain", "speculative-sampling", None),
-    ("Independent drafting, a tree", "4.4.2", "sequoia", "sequoia", None),
-    ("Several sequences (SpecInfer)", "4.4.2", "k-sequences", "specinfer", None),
-    ("Self-drafting: lookahead", "4.4.1", "lookahead", "target-match", None),
-    ("Retrieval from the prompt", "4.4.1", "prompt-lookup", "target-match", None),
-    ("Adaptive threshold", "4.4.1", "svip", "speculative-sampling", None),
-    ("Heuristic rule", "4.4.1", "heuristic", "speculative-sampling", None),
+# Family, section of the survey, and the builder and rule that show it with the draft model, or without one.
+FAMILIES = (
+    ("Independent drafting, a chain", "4.4.1", "chain", "speculative-sampling"),
+    ("Independent drafting, a tree", "4.4.2", "sequoia", "sequoia"),
+    ("Several sequences (SpecInfer)", "4.4.2", "k-sequences", "specinfer"),
+    ("Self-drafting: lookahead", "4.4.1", "lookahead", "target-match"),
+    ("Retrieval from the prompt", "4.4.1", "prompt-lookup", "target-match"),
+    ("Adaptive threshold", "4.4.1", "svip", "speculative-sampling"),
+    ("Heuristic rule", "4.4.1", "heuristic", "speculative-sampling"),
 )
-# Drafters that appear here once they are registered; a name, and the section.
-DRAFTERS = {
+# Families that another drafter makes, shown on a chain: their name and section; others go by their own title.
+DRAFTED = {
     "medusa": ("Self-drafting: several heads (Medusa, blockwise)", "3 and 4.4.1"),
     "eagle": ("Self-drafting: features (EAGLE)", "4.4.1"),
     "early-exit": ("Self-drafting: early exit", "4.4.1"),
@@ -32,22 +32,22 @@ DRAFTERS = {
 }
 
 
-def registered():
-    """Names of the drafters there are."""
-    return list(registry.REGISTRIES.get("drafter", {}))
+def ways():
+    """Every family that is live here: its name, section, builder, rule, and drafter where that is not the model."""
+    for title, section, builder, rule in FAMILIES:
+        yield title, section, BUILDERS[builder](), VERIFIERS[rule](), None
+    for name, drafter in DRAFTERS.items():
+        if name != "model":
+            title, section = DRAFTED.get(name, (drafter.title, "4.4.1"))
+            yield title, section, BUILDERS["chain"](), VERIFIERS["target-match"](), drafter()
 
 
 def measure(bench):
     prompts = bench.prompts[:4]
     plain, rows = bench.plain(TEMPERATURE, prompts), []
-    ways = [(title, section, name, rule, {}) for title, section, name, rule, _ in LIVE]
-    for name in registered():
-        title, section = next((known for key, known in DRAFTERS.items() if name.startswith(key)), (name, "4.4.1"))
-        if name != "model":
-            ways.append((title, section, "chain", "target-match", {"drafter": registry.REGISTRIES["drafter"][name]()}))
-    for title, section, name, rule, more in ways:
+    for title, section, builder, rule, drafter in ways():
         try:
-            runs = bench.runs(BUILDERS[name](), TEMPERATURE, VERIFIERS[rule](), prompts, **more)
+            runs = bench.runs(builder, TEMPERATURE, rule, prompts, drafter=drafter)
         except ValueError:  # a drafter that this pair has not
             continue
         tries = [sum(o in ("accepted", "rejected") for o in step.outcome) for run in runs for step in run.steps]
@@ -89,7 +89,10 @@ ENTRY = Entry(
     ),
     measure=measure,
     how="timed",
-    opens=(live(BUILDERS["prompt-lookup"](), VERIFIERS["target-match"](), TEMPERATURE),),
+    opens=tuple(
+        live(builder, rule, TEMPERATURE, drafter, what=title.partition(" (")[0])
+        for title, _, builder, rule, drafter in ways()
+    ),
     shown=lambda data: [
         Table(("Family, live here", "Section", "Accepted of compared", "Tokens a pass", "Speedup"), data["rows"])
     ],

@@ -131,8 +131,12 @@ def rounds_from(value: Any) -> int:
 
 
 def fastest(engine: Engine, config: RunConfig, given: dict[str, Any] | None, title: str | None = None) -> RunConfig:
-    """The configuration with the best tree on this machine, where Sequoia's was asked for without size and depth."""
-    if config.builder.name != "sequoia" or not {"size", "depth"}.isdisjoint(given or {}):
+    """The configuration with the best tree on this machine, where Sequoia's was asked for without size and depth.
+
+    It is known of the draft model alone.
+    """
+    asked_for = config.builder.name == "sequoia" and {"size", "depth"}.isdisjoint(given or {})
+    if not asked_for or config.drafter.name != "model":
         return config
     if title is not None and title not in engine.titles:
         return config  # decoding says which models there are

@@ -33,7 +33,8 @@ def connect(engine: Engine, settings: Controls, models: gr.Dropdown, begins: Seq
     """
     parameters = dict(zip(FIELDS, settings.builder.parameters["sequoia"], strict=True))
     size, depth = (parameters[name] for name in NAMES)
-    verifier, temperature = settings.verifier.menu, settings.scalars["temperature"]
+    verifier, drafter = settings.verifier.menu, settings.drafter.menu
+    temperature = settings.scalars["temperature"]
     cell = engine.best.tree(engine.titles[0], verifier.value, temperature.value)
     if cell is not None:
         size.value, depth.value, size.info = cell.size, cell.depth, told(cell.size, True)
@@ -41,14 +42,16 @@ def connect(engine: Engine, settings: Controls, models: gr.Dropdown, begins: Seq
     chosen = gr.JSON([size.value, depth.value], visible=False)
     quiet = {"show_progress": "hidden", "api_visibility": "private"}
     look = dict(
-        inputs=[models, verifier, temperature, size, depth, chosen], outputs=[size, depth, chosen], preprocess=False
+        inputs=[models, verifier, temperature, drafter, size, depth, chosen],
+        outputs=[size, depth, chosen],
+        preprocess=False,
     )
 
-    def set_tree(title: Any, rule: Any, heat: Any, *now: Any) -> list[Any]:
-        return choose(engine, title, rule, heat, now[:2], now[2])
+    def set_tree(title: Any, rule: Any, heat: Any, who: Any, *now: Any) -> list[Any]:
+        return choose(engine, title, rule, heat, now[:2], now[2], who)
 
     # `gr.on` lists the changes that matter; a size that is set here changes nothing but what is said of it.
-    changes = [control.change for control in (models, verifier, temperature, size, depth)]
+    changes = [control.change for control in (models, verifier, temperature, drafter, size, depth)]
     gr.on(changes, set_tree, **look, queue=False, trigger_mode="always_last", **quiet)
     if engine.best.on:
         waiting = dict(concurrency_limit=WAITING, concurrency_id="measured", **quiet)
@@ -79,16 +82,20 @@ def after(engine: Engine, title: Any) -> None:
         sleep(LOOK)
 
 
-def choose(engine: Engine, title: Any, verifier: Any, temperature: Any, now: Sequence[Any], chosen: Any) -> list[Any]:
+def choose(
+    engine: Engine, title: Any, verifier: Any, temperature: Any, now: Sequence[Any], chosen: Any, drafter: Any = "model"
+) -> list[Any]:
     """Updates of size, depth and what was chosen last; a tree that a visitor chose stays as it is.
 
     Args:
         title, verifier, temperature: as the controls hold them.
         now: size and depth, likewise.
         chosen: size and depth as they were set here last.
+        drafter: who drafts; the best tree is known of the draft model alone.
     """
     number = isinstance(temperature, int | float) and math.isfinite(temperature) and temperature >= 0
-    cell = engine.best.tree(title, verifier, temperature) if number and isinstance(title, str) else None
+    known = number and isinstance(title, str) and drafter == "model"
+    cell = engine.best.tree(title, verifier, temperature) if known else None
     if cell is None:
         return [gr.update(info=FIELDS["size"].metadata["help"]), gr.skip(), gr.skip()]
     best = [cell.size, cell.depth]

@@ -56,6 +56,13 @@ def test_where_nothing_is_known_nothing_changes(engine, values):
     assert "value" not in size and "root included" in size["info"] and depth == chosen == gr.skip()
 
 
+def test_of_another_drafter_the_best_tree_is_not_known(engine):
+    size, depth, chosen = best_tree.choose(engine, "toy", "sequoia", 0.8, [16, 6], [16, 6], "ngram")
+    assert "value" not in size and "root included" in size["info"] and depth == chosen == gr.skip()
+    config = api.asked("abc", None, None, builder="sequoia", verifier="sequoia", drafter="ngram", temperature=0.8)
+    assert api.fastest(engine, config, None) == config
+
+
 def test_the_endpoint_takes_it_where_no_tree_is_asked_for(engine):
     def asked(**parameters):
         config = api.asked("abc", parameters, None, builder="sequoia", verifier="sequoia", temperature=0.8)

@@ -1,4 +1,4 @@
-"""Children of the root only: the widest tree, one draft pass (the "batch" of Kobus and Gündüz 2025, section 5).
+"""Children of the root only: the widest tree, one draft pass (the "batch" of Kobus and Gündüz 2025, section 2).
 
 Unlike every deeper shape it can win two tokens a pass at most, the accepted child and the bonus.
 """

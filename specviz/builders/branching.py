@@ -1,4 +1,4 @@
-"""A branching of its own at every level, (k1, k2, ..., kt): SpecInfer's expansion (Miao et al. 2023, section 3.1).
+"""A branching of its own at every level, (k1, k2, ..., kt): SpecInfer's expansion (Miao et al. 2023, section 3).
 
 Unlike the k-ary tree it may be wide at the top, where a refusal costs most, and narrow further down.
 """

@@ -2,7 +2,7 @@
 
 Unlike the other static shapes it is computed, by dynamic programming over an acceptance vector P, where P[k] is the
 probability that the k-th child is accepted once its parent is (Chen et al. 2024, section 3.1, algorithm 1; bounded
-depth and one vector per level: appendix F.1, algorithm 4).
+depth and one vector per level: appendix F.1.1, algorithm 4).
 A node counts the product of P along its path; the sum over all nodes, the root's 1 included, is the expected number
 of tokens per pass. Depth is counted here in levels below the root, one draft pass each; the paper counts the root's
 level as well (its P has D - 1 rows), so its tree of size 64 and depth 12 is `size=64, depth=11`.

@@ -1,4 +1,4 @@
-"""Medusa's heads: from the target's last hidden state to logits of several tokens ahead (Cai et al. 2024, equation 1).
+"""Medusa's heads: from the target's last hidden state to logits of tokens ahead (Cai et al. 2024, section 2.1.1).
 
 Head i is one residual block before the target's own output head: g_i = f + SiLU(W_i f). With W_i = 0, where training
 begins, every head says what the target says of the next token.

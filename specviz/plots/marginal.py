@@ -1,4 +1,4 @@
-"""What the next node brings against what it costs (figure 4 of the exponential-races paper)."""
+"""What the next node brings, as in figure 4 of the exponential-races paper, against what it costs."""
 
 from __future__ import annotations
 

@@ -173,7 +173,7 @@ def _full(size: int, width: int) -> list[int]:
 def marginal_values(
     acceptance: tuple, cost: CostTable, sizes: Sequence[int], width: int = 32
 ) -> list[tuple[int, float, float]]:
-    """What one more node brings and what it costs (figure 4 of the exponential-races paper).
+    """What one more node brings, as in figure 4 of the exponential-races paper, and what it costs.
 
     Args:
         acceptance, cost, width: as in `forecast`.

@@ -3,7 +3,7 @@
 Children are tried one after the other. Unlike speculative sampling a refusal does not end the step: the next child is
 compared with the residual, norm([r - q]+), while q stays as it is because every child was drawn from all of q.
 Duplicates are tried as often as they were drawn. Where several drafters fill the tree, q is the row of the drafter
-that drew the child (section 4.2).
+that drew the child (section 4.3).
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""SpecTr's k-sequential selection for i.i.d. children (Sun et al. 2023, algorithm 2).
+"""SpecTr's k-sequential selection for i.i.d. children (Sun et al. 2023, algorithm 3).
 
 Unlike SpecInfer's rule it needs no residual between two tries: every one of the k children is accepted with the same
 min(1, p / (rho q)), and rho in [1, k] is chosen once a node so that the tokens it leaves out can be made up for at the

@@ -1,4 +1,4 @@
-"""Traversal verification (Weng et al. 2025, algorithm 1): block verification carried over to trees.
+"""Traversal verification (Weng et al. 2025, algorithm 3): block verification carried over to trees.
 
 Unlike the top-down rules, which give up a subtree with its top token, it asks the leaves first. A node carries a
 share, min(1, share of its parent times r/d), and a coin is thrown only for a node whose children are all gone; when it

@@ -126,7 +126,7 @@ def carry(wanted: float, share: float) -> float:
 
     Args:
         wanted: S, the mass sum [share p - q]+ that the continuation could not serve.
-        share: the path's acceptance before (Sun et al. 2024, equation 4; Weng et al. 2025, algorithm 1).
+        share: the path's acceptance before (Sun et al. 2024, equation 4; Weng et al. 2025, equation 3).
     """
     rest = wanted + (1.0 - share)  # in this order a share of 1 stays 1, however little is wanted
     return float(wanted / rest) if rest > 0 else 1.0

@@ -51,7 +51,7 @@ def test_rows_are_those_that_a_fresh_drafter_gives_in_a_tree(name):
 
 
 def test_heads_are_measured_level_by_level_and_say_nothing_below_the_last():
-    """Children that cover the vocabulary are always accepted (Sequoia, theorem 4.2), where there are any."""
+    """Children that cover the vocabulary are always accepted (Sequoia, theorem 3.7), where there are any."""
     found = acceptance_vector(PAIR, RULES["sequoia"], TEXTS, with_drafter("medusa", heads=3), width=PAIR.vocab_size)
     assert found.drafter == "medusa" and found.plan == found.levels and len(found.levels) == LEVELS
     assert found.acceptance == found.levels[0]

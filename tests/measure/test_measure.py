@@ -45,7 +45,7 @@ def test_one_child_is_accepted_with_one_minus_total_variation(rule):
 
 
 def test_children_without_replacement_that_cover_the_vocabulary_are_always_accepted():
-    """The cover property (Sequoia, theorem 4.2)."""
+    """The cover property (Sequoia, theorem 3.7)."""
     found = acceptance_vector(PAIR, RULES["sequoia"], TEXTS, CONFIG, width=PAIR.vocab_size)
     assert sum(found.acceptance) == pytest.approx(1)
 

@@ -60,11 +60,11 @@ def figure_5(vector, sizes) -> tuple[Tree, ...]:
 def tables(vector, sizes) -> tuple[Tree, ...]:
     return (
         sequences(5, 8, vector, "Baseline of table 1 (A100)."),
-        sequoia("table-1", 128, 10 - 1, vector, "Table 1: size and depth chosen for Llama2-7B on an A100."),
+        sequoia("table-1", 128, 10 - 1, vector, "Table 1: (128, 10) with the root, for Llama2-7B on an A100."),
         sequences(16, 48, vector, "Baseline of table 2 (L40, weights offloaded)."),
         sequences(24, 32, vector, "Table 7."),
         sequences(32, 24, vector, "Table 7."),
-        sequoia("table-2", 768, 18 - 1, vector, "Table 2: size and depth chosen for the 70B models on an L40."),
+        sequoia("table-2", 768, 18 - 1, vector, "Table 2: (768, 18) with the root, for the 70B models on an L40."),
     )
 
 

@@ -38,7 +38,7 @@ ENTRY = Entry(
     "Algorithm 3",
     "Verification of a tree that grew by itself is lossless",
     "“If what this token is affects whether or not we keep the sample in draft token tree, then the final result "
-    "will be biased”; decided before drawing, the output distribution is the target's.",
+    "will be biased” (appendix A.1); decided before drawing, the output distribution is the target's (appendix A.3).",
     told,
     measure=measure,
     how="exact",

@@ -52,8 +52,8 @@ ENTRY = Entry(
     "section-4-3",
     "Sections 4.3 and 4.4",
     "Draft passes: a node each, or a level each",
-    "The greedy method calls the draft N times for N nodes, level by level only as often as the tree is deep: “this "
-    "has a minimal impact on the number of accepted tokens but significantly improves latency”.",
+    "The greedy method calls the draft N times for N nodes, level by level only as often as the tree is deep, which "
+    "“has a minimal impact on the number of accepted tokens but significantly improves latency”.",
     told,
     measure=measure,
     opens=(

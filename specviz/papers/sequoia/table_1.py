@@ -50,7 +50,7 @@ ENTRY = Entry(
     "On an A100 Sequoia is 1.05 to 1.34 times as fast as SpecInfer's 5 x 8 tree for Llama2-7B with a 68 M draft.",
     told,
     quoted=Table(
-        ("Text", "T", "Tree (size, depth)", "Sequoia", "SpecInfer 5 x 8"),
+        ("Text", "T", "Tree (size, depth with root)", "Sequoia", "SpecInfer 5 x 8"),
         (
             ("C4", 0, "(128, 10)", "4.04 x (5.08)", "3.45 x (3.96)"),
             ("C4", 0.6, "(128, 7)", "3.18 x (3.92)", "2.47 x (2.97)"),

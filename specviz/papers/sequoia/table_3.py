@@ -13,7 +13,7 @@ ENTRY = Entry(
         "of the embedded pair."
     ),
     quoted=Table(
-        ("Machine", "Target", "Tree", "Sequoia", "SpecInfer 5 x 8"),
+        ("Machine", "Target", "Tree (size, depth with root)", "Sequoia", "SpecInfer 5 x 8"),
         (
             ("A100", "Llama2-13B", "(64, 9)", "3.73 x (4.20)", "3.30 x (3.64)"),
             ("A100", "Vicuna-33B", "(64, 6)", "2.27 x (4.28)", "1.83 x (3.86)"),

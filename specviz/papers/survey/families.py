@@ -13,7 +13,7 @@ FAMILIES = (
     ("Independent drafting, a chain", "4.4.1", "chain", "speculative-sampling"),
     ("Independent drafting, a tree", "4.4.2", "sequoia", "sequoia"),
     ("Several sequences (SpecInfer)", "4.4.2", "k-sequences", "specinfer"),
-    ("Self-drafting: lookahead", "4.4.1", "lookahead", "target-match"),
+    ("Self-drafting: lookahead", "5.3.4", "lookahead", "target-match"),
     ("Retrieval from the prompt", "4.4.1", "prompt-lookup", "target-match"),
     ("Adaptive threshold", "4.4.1", "svip", "speculative-sampling"),
     ("Heuristic rule", "4.4.1", "heuristic", "speculative-sampling"),
@@ -81,7 +81,7 @@ ENTRY = Entry(
         ("Published, as quoted by the other four sources", "Speedup"),
         (
             ("Tree, Sequoia, Llama2-7B on an A100, T 0 (table 1)", 4.04),
-            ("Tree, DySpec, Llama2-70B offloaded, throughput (table 3)", 9.1),
+            ("Tree, DySpec, Llama2-70B offloaded, throughput (section 5.3)", 9.1),
             ("Chain by entropy, SVIP, LLaMA-3 70B, T 0 (table 1)", 2.83),
             ("Features, EAGLE-2, Vicuna 7B, T 1 (SVIP, table 4)", 2.58),
             ("Features, GliDe, Vicuna 7B (SVIP, table 3)", 1.95),

@@ -41,7 +41,7 @@ ENTRY = Entry(
     "correct",
     "Section 2.1 and algorithm 4",
     "The residual has its sign reversed in print",
-    "“A corrected token is sampled from the residual distribution max(q - p, 0)”, normalised.",
+    "“A corrected token is sampled from the residual distribution” max(q - p, 0), normalised.",
     told,
     measure=measure,
     how="exact",

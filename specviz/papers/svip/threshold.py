@@ -51,7 +51,7 @@ ENTRY = Entry(
     "Section 3.1.1",
     "Choosing h on held-out prompts",
     "h is chosen from 0.2, 0.3, 0.4 and 0.5 by performance on 8 samples held out from MT-Bench: 0.4 for Pythia, 0.3 "
-    "for Qwen2.5 and LLaMA-3; 0.5 on GliDe.",
+    "for Qwen2.5 and LLaMA-3; 0.5 on GliDe (section 3.3).",
     told,
     measure=measure,
     how="timed",

@@ -3,8 +3,8 @@
 Unlike DySpec it re-ranks tokens after they are known, and a drawn token may not be dropped for what it is. So its
 children are the draft's most probable tokens instead of draws, and only rules that never compare with q keep it
 lossless. A node counts the product of q along its path, which falls from parent to child: what is kept is a tree.
-With `h` the draft stops at a doubt, as SVIP's authors tried it on EAGLE-2 (Zhang et al. 2024): after every second level
-the entropy H of the best node's row is looked at, and nothing is drafted below where sqrt(H) > h.
+With `h` the draft stops at a doubt, as SVIP's authors tried it on EAGLE-2 (Zhang et al. 2024, section 3.3): after every
+second level the entropy H of the best node's row is looked at, and nothing is drafted below where sqrt(H) > h.
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
 """A chain whose length follows the run: two tokens more after a fully accepted draft, one fewer otherwise.
 
 Unlike `chain` it needs no good guess of the length. This is the "heuristic" schedule of assisted generation in
-Hugging Face transformers, SVIP's baseline, with its limit of 40 tokens. The length is decided before
-anything is drawn, so it changes no law.
+Hugging Face transformers, SVIP's baseline, with its limit of 40 tokens (Zhang et al. 2024, section 3.1.1). The length
+is decided before anything is drawn, so it changes no law.
 """
 
 from __future__ import annotations

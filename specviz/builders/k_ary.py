@@ -1,4 +1,4 @@
-"""The full k-ary tree: every node of every level has the same number of children (Medusa's Cartesian tree)."""
+"""The full k-ary tree: every node has the same number of children (Medusa's Cartesian tree; Sequoia, section 2.1)."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
-"""k sequences side by side that part at the root (SpecInfer's 5 x 8 and 16 x 48; SpecTr's drafts).
+"""k sequences side by side that part at the root (Sequoia, section 2.1 and tables 1 and 2).
 
-Unlike SpecInfer, equal first tokens of i.i.d. sequences stay separate nodes: merging them would drop tries that the
-rule counts on.
+SpecInfer's and SpecTr's drafts have this shape. Unlike SpecInfer, equal first tokens of i.i.d. sequences stay separate
+nodes: merging them would drop tries that the rule counts on.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Greedy verification: accept the child that is the target's most probable token (temperature 0 only)."""
+"""Greedy verification: accept the target's most probable token, at temperature 0 only (SVIP, algorithm 3)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Draw the target's token first, then accept the child that has it: the top-k rule.
+"""Draw the target's token first, then accept the child that has it: the top-k rule (Sequoia, section 2.2).
 
 Unlike `naive`, which is the same rule, it asks for the draft's most probable tokens as children. Unlike the rules that
 compare p with q it never looks at how children were drawn, so any tree is lossless; but the chance to accept is the

@@ -217,7 +217,9 @@ def planned_with(builder: Any, drafter: Any, pair: str = EMBEDDED) -> str:
     other = {"pair": pair != EMBEDDED and stored(drafter.name, pair) is None, "drafter": found is None}
     if whose := " and ".join(name for name, is_other in other.items() if is_other):
         with_whom = f"with {drafter.title}" if found else "with its draft model"
-        return f"The tree is planned with another {whose}'s vector, the embedded pair's {with_whom}; calibrate it."
+        told = f"The tree is planned with another {whose}'s vector, the embedded pair's {with_whom}"
+        return f"{told}; it may not be the best tree until its own vector is measured."
     if found and asdict(drafter) != found["drafter"]["parameters"]:
-        return f"The tree is planned with the vector of {drafter.title} with other parameters; calibrate it."
+        told = f"The tree is planned with the vector of {drafter.title} with other parameters"
+        return f"{told}; it may not be the best tree until its own is measured."
     return ""

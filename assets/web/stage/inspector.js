@@ -10,6 +10,7 @@ export function stepSentence(step) {
   const said = readable(step.path.map(node => step.texts[node]).join(''));
   const own = step.last ? readable(step.pieces[step.pieces.length - 1]) : '';
   const drafted = step.parents.length - 1 - step.outcome.split('o').length + 1;
+  if (!drafted) return `Nothing was drafted${own && `; the target writes “${own}”`}.`;
   const head = `${step.path.length} of ${drafted} drafted nodes accepted`;
   const tail = !step.last ? '.' : step.last === 'bonus' ? `; the target adds “${own}”.` : `; the target writes “${own}” itself.`;
   return step.path.length ? `${head}: “${said}”${tail}` : `${head}${tail}`;

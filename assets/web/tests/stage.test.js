@@ -56,6 +56,8 @@ test('a step in one sentence', () => {
   const one = step([-1, 0, 1], 'raa', { texts: ['r', ' a', ' b'], path: [1, 2], pieces: [' a', ' b', ' c'], last: 'bonus' });
   assert.equal(stepSentence(one), '2 of 2 drafted nodes accepted: “a b”; the target adds “c”.');
   assert.equal(stepSentence({ ...one, path: [], last: null }), '0 of 2 drafted nodes accepted.');
+  const probed = step([-1, 0], 'ro', { pieces: [' c'], last: 'bonus' });
+  assert.equal(stepSentence(probed), 'Nothing was drafted; the target writes “c”.');
 });
 
 test('how a tree grew is told node by node', () => {

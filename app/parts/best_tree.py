@@ -19,6 +19,8 @@ from .controls import Controls
 WAIT = 60.0  # seconds that a page waits for a measurement that is under way
 WAITING = 20  # pages that may do so at once
 NAMES = ("size", "depth")
+# A link that says which tree it is about keeps it; in the browser, so that nothing else comes before.
+LINKED = "chosen => [['size', 'depth'].some(name => new URLSearchParams(location.search).has(name)) ? null : chosen]"
 FIELDS = {f.name: f for f in fields(BUILDERS["sequoia"])}
 
 
@@ -55,21 +57,17 @@ def connect(engine: Engine, settings: Controls, models: gr.Dropdown, begins: Seq
     gr.on(changes, set_tree, **look, queue=False, trigger_mode="always_last", **quiet)
     if engine.best.on:
         waiting = dict(concurrency_limit=WAITING, concurrency_id="measured", **quiet)
-
-        def came_first(now: Any, request: gr.Request) -> Any:  # gradio goes by this annotation
-            return opened(engine, now, request)
-
-        came = Context.root_block.load(came_first, chosen, chosen, **waiting)
+        Context.root_block.load(None, chosen, chosen, js=LINKED, api_visibility="private")
+        came = Context.root_block.load(lambda: opened(engine), None, None, **waiting)
         ran = gr.on(begins, lambda title: after(engine, title), models, None, preprocess=False, **waiting)
         for event in (came, ran):
             event.then(set_tree, **look, queue=False, **quiet)
 
 
-def opened(engine: Engine, chosen: Any, request: gr.Request) -> Any:
+def opened(engine: Engine) -> None:
     """A page was opened: measure the first pair where that has never been done, and wait for it."""
     engine.best.start(engine.titles[0])
     engine.best.wait(engine.titles[0], WAIT)
-    return None if request.query_params else chosen  # a link says which tree it is about
 
 
 def after(engine: Engine, title: Any) -> None:
@@ -97,7 +95,10 @@ def choose(
     known = number and isinstance(title, str) and drafter == "model"
     cell = engine.best.tree(title, verifier, temperature) if known else None
     if cell is None:
-        return [gr.update(info=FIELDS["size"].metadata["help"]), gr.skip(), gr.skip()]
+        said, usual = gr.update(info=FIELDS["size"].metadata["help"]), [FIELDS[name].default for name in NAMES]
+        if list(now) != chosen or chosen == usual:
+            return [said, gr.skip(), gr.skip()]
+        return [said | {"value": usual[0]}, gr.update(value=usual[1]), usual]  # the best of another pair or drafter
     best = [cell.size, cell.depth]
     if list(now) == chosen and list(now) != best:
         return [gr.update(value=cell.size, info=told(cell.size, True)), gr.update(value=cell.depth), best]

@@ -14,7 +14,8 @@ from . import theme
 TITLE = "Rejection rate by number of children"
 HOW_TO_READ = (
     "Each line is how often all k children of a node are refused; lower is better, and a straight line is a power law, "
-    "whose exponent stands in the legend. No rule for independent children gets below the dashed transport floor."
+    "whose exponent stands in the legend. No lossless rule for independent children gets below the dashed "
+    "transport floor."
 )
 FLOORS = {"iid": "floor for independent children (optimal transport)", "top": "floor for the draft's top k"}
 

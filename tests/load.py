@@ -14,6 +14,7 @@ import os
 import subprocess
 import sys
 import threading
+from contextlib import redirect_stdout
 from itertools import count
 from pathlib import Path
 from statistics import median
@@ -65,7 +66,8 @@ def serve(name: str) -> None:
 
     toy = name == "toy"
     demo = build_demo(lambda: Tried(specviz.toy_pair(vocab=26) if toy else specviz.load_pair(), 0.02 if toy else 0.0))
-    _, url, _ = launch(demo, prevent_thread_lock=True, quiet=True, server_name="127.0.0.1")
+    with redirect_stdout(sys.stderr):  # where agents are served, gradio says so even when it is to be quiet
+        _, url, _ = launch(demo, prevent_thread_lock=True, quiet=True, server_name="127.0.0.1")
     print(url, flush=True)
     sys.stdin.read()
 

@@ -1,11 +1,10 @@
 """Nobody past the line: no direct way to a run, bodies are bounded, and what a visitor sends is in no log."""
 
-import asyncio
-
 import httpx
 import pytest
 
 import specviz
+from tests.loops import in_a_loop
 
 pytest.importorskip("gradio")
 
@@ -26,7 +25,7 @@ def answer(app, headers, chunks):
     async def send(news):
         sent.append(news)
 
-    asyncio.run(app({"type": "http", "headers": headers, "method": "POST", "path": "/"}, receive, send))
+    in_a_loop(app({"type": "http", "headers": headers, "method": "POST", "path": "/"}, receive, send))
     return sent[0]["status"]
 
 

@@ -1,11 +1,11 @@
 """The endpoint as a tool for agents, called by the protocol's own client."""
 
-import asyncio
 import json
 
 import pytest
 
 import specviz
+from tests.loops import in_a_loop
 
 pytest.importorskip("gradio")
 pytest.importorskip("mcp")
@@ -25,7 +25,7 @@ def talk(url, what):
             await session.initialize()
             return await what(session)
 
-    return asyncio.run(conversation())
+    return in_a_loop(conversation())
 
 
 def test_the_one_tool_writes_what_the_library_writes(serve):

@@ -55,6 +55,8 @@ def test_no_tab_has_a_serious_fault(serve, visit, scheme):
         for half in LABS if tab.TITLE == "Labs" else [None]:
             if half is not None:
                 open_tab(page, half.TITLE)
+            if tab.TITLE in ("Acceptance", "Speedup"):  # gradio's own placeholder of a figure has a fault
+                page.locator(".js-plotly-plot .main-svg:visible").first.wait_for()
             wrong += look_at(page, half.TITLE if half else tab.TITLE)
     assert not wrong, wrong
 

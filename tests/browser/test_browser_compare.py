@@ -359,7 +359,7 @@ def test_bad_input_gets_a_sentence_and_the_page_keeps_what_it_shows(serve, visit
     page.locator("#sv-compare-run").click()
     expect(line).to_contain_text("Prompt must be shorter than the models' context")
     expect(page.locator(BOARD + ".sv-recorded")).to_be_visible()
-    expect(page.locator(BOARD + ".sv-texts li")).to_have_count(3)
+    expect(page.locator(BOARD + ".sv-texts li")).to_have_count(6)  # pairs of the four recorded runs
 
 
 def test_parameters_are_behind_a_fold_and_reachable(serve, visit, sent):

@@ -9,7 +9,7 @@ from specviz.distributions import normalise
 from specviz.laws import draw_children
 from specviz.proof import large_node
 from specviz.proof.large_node import far_off, one_large_node, table
-from specviz.verifiers import sequoia, specinfer, spectr
+from specviz.verifiers import spectr, walk
 
 RULES = {name: rule() for name, rule in specviz.VERIFIERS.items()}
 
@@ -37,7 +37,7 @@ def test_a_division_factor_that_ends_too_low_is_caught(monkeypatch):
 
 
 def test_a_residual_that_is_not_the_rules_is_caught(monkeypatch):
-    monkeypatch.setattr(specinfer, "residual", lambda r, q: r)
+    monkeypatch.setattr(walk, "residual", lambda r, q: r)
     assert one_large_node(RULES["specinfer"], "iid", 60, 8, 0).error > 1e-3
 
 
@@ -47,8 +47,8 @@ def test_a_draft_that_keeps_a_refused_token_is_caught(monkeypatch):
 
 
 def test_half_precision_in_a_rule_is_caught(monkeypatch):
-    exact = sequoia.residual
-    monkeypatch.setattr(sequoia, "residual", lambda r, d: exact(r.astype(np.float32), d.astype(np.float32)))
+    exact = walk.residual
+    monkeypatch.setattr(walk, "residual", lambda r, d: exact(r.astype(np.float32), d.astype(np.float32)))
     assert 1e-10 < one_large_node(RULES["sequoia"], "distinct", 100, 8, 0).error < 1e-4
 
 

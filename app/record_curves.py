@@ -83,8 +83,8 @@ def show(news: Progress) -> None:
     print(f"{news.stage}: {news.done} of {news.of} positions", flush=True)
 
 
-def null(x: float) -> float | None:
-    return x if math.isfinite(x) else None
+def null(x: float | None) -> float | None:
+    return x if x is not None and math.isfinite(x) else None
 
 
 if __name__ == "__main__":

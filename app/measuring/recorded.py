@@ -79,8 +79,9 @@ def _made(cls: type, data: dict[str, Any]) -> Any:
 
 
 def _doubt(data: dict[str, Any]) -> Doubt:
-    """JSON has no infinity: it is null there."""
-    columns = {name: tuple(math.inf if x is None else x for x in column) for name, column in data.items()}
+    """JSON has no infinity, which a cross entropy can be: there it is null. Elsewhere null is what is not known."""
+    columns = {name: tuple(column) for name, column in data.items()}
+    columns["cross_entropy"] = tuple(math.inf if x is None else x for x in columns["cross_entropy"])
     return Doubt(**columns)
 
 

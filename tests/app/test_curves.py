@@ -2,7 +2,7 @@
 
 import json
 import math
-from dataclasses import replace
+from dataclasses import asdict, replace
 
 import pytest
 
@@ -15,6 +15,7 @@ from specviz.speed.trials import Trial
 
 pytest.importorskip("gradio")
 
+from app import record_curves
 from app.measuring import recorded, vectors
 from app.measuring.calibration import calibrate, limited, windows
 from app.measuring.speeds import cost_of, point, predicted, sizes_from, time_sizes
@@ -48,6 +49,13 @@ def test_a_calibration_in_pieces_is_the_whole_one():
     doubt = draft_doubt(PAIR, TEXTS, CONFIG)
     assert found.doubt.entropy == doubt.entropy and found.doubt.acceptance == doubt.acceptance
     assert [vector.method for vector in found.vectors] == ["expected", "counted"]
+
+
+def test_what_is_not_known_of_a_position_is_not_known_when_it_is_read_back():
+    cold = draft_doubt(PAIR, TEXTS, replace(CONFIG, top_k=2))
+    assert None in cold.accepted_length and math.inf in cold.cross_entropy
+    written = {name: [record_curves.null(x) for x in column] for name, column in asdict(cold).items()}
+    assert recorded._doubt(json.loads(json.dumps(written, allow_nan=False))) == cold
 
 
 def test_vectors_join_like_their_positions():

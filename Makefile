@@ -44,10 +44,16 @@ $(VENV)/.installed-dev: $(VENV)/.installed requirements-dev.txt
 	$(PIP) -r requirements-dev.txt
 	touch $@
 
-# The browser tests drive an installed Chromium or Chrome; on Debian the system's package is installed if there is none.
+# The browser tests drive an installed Chromium or Chrome, and a few an installed Firefox; on Debian the system's packages
+# are installed if there are none. Without Chromium they fail, without Firefox its own are skipped.
+define apt
+{ apt-get update -qq && apt-get install -y -qq $(1); } || sudo sh -c 'apt-get update -qq && apt-get install -y -qq $(1)'
+endef
+
 browser:
-	@command -v chromium chromium-browser google-chrome >/dev/null || { apt-get update -qq && apt-get install -y -qq chromium; } \
-		|| sudo sh -c 'apt-get update -qq && apt-get install -y -qq chromium'
+	@command -v chromium >/dev/null || command -v chromium-browser >/dev/null || command -v google-chrome >/dev/null || $(call apt,chromium)
+	@command -v firefox-esr >/dev/null || command -v firefox >/dev/null || $(call apt,firefox-esr) \
+		|| echo "There is no Firefox here and no package firefox-esr to install, so the tests in Firefox are skipped."
 
 screenshots: $(VENV)/.installed-dev browser  ## the pictures of the README, from the running demo
 	$(BIN)/python tests/screenshots.py

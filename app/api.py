@@ -18,8 +18,8 @@ from specviz.speed.in_turns import ROUNDS, counted, in_turns
 
 from .machine import limits
 from .machine.engine import Engine
-from .machine.job import MACHINE
 from .parts.controls import number
+from .parts.job import MACHINE
 
 DESCRIPTION = """Decode a text with tree speculative decoding and watch it step by step.
 
@@ -166,8 +166,8 @@ def answers(
             against = None
             for news in engine.compute(in_turns, config, counted(steps), rounds, title=title):
                 against = news or against
-            told = json.dumps(against and {name: rounded(value) for name, value in asdict(against).items()})
-            whole = f'{whole[:-1]},"speedup":{told}}}'
+            speedup = json.dumps(against and {name: rounded(value) for name, value in asdict(against).items()})
+            whole = f'{whole[:-1]},"speedup":{speedup}}}'
         yield text, "", whole
 
 

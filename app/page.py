@@ -17,16 +17,13 @@ from .machine import limits
 from .machine.engine import Engine
 from .machine.fetching import Hub, may_fetch
 from .machine.guard import Bounded
-from .machine.job import TELLS_JOBS
 from .machine.models import measures, offered, others
 from .parts import links, web
+from .parts.frame import Page
 from .tabs import acceptance, compare, labs, lessons, live, papers, speedup
 
-TABS = (live, compare, acceptance, speedup, labs, lessons, papers)  # each a module with a TITLE and a build(engine)
-STYLES = (
-    "page/style", "lessons/lessons", "figures/figures", "compare/compare", "labs/trees", "labs/verification",
-    "papers/papers",
-)  # fmt: skip
+TABS = tuple(module.TAB for module in (live, compare, acceptance, speedup, labs, lessons, papers))
+STYLES = ("page/style", "figures/figures", *(style for tab in TABS for style in tab.styles))
 SENTENCE = "A small model drafts a tree of tokens; a large one checks the whole tree in a single pass."
 HEADER = (
     f'<header class="sv-title"><h1>specviz</h1><p>{SENTENCE}</p>'
@@ -47,16 +44,15 @@ def build_demo(load: Callable[[], Any] | None = None) -> gr.Blocks:
     hub = Hub() if may_fetch() else None
     engine = Engine({"This pair": load}) if load else Engine(offered(), others(), hub, measures())
     with gr.Blocks(title="specviz", fill_width=True, delete_cache=(3600, 3600)) as demo:
-        header = gr.HTML(HEADER, apply_default_css=False, js_on_load=web.starts("header") + TELLS_JOBS)
-        opened, built = {}, {}
+        header = gr.HTML(HEADER, apply_default_css=False, js_on_load=web.starts("header"))
         with gr.Tabs() as tabs:
+            page = Page(demo, header, tabs, {}, {})
             for tab in TABS:
-                with gr.Tab(tab.TITLE, id=tab.TITLE) as opened[tab]:
-                    built[tab] = tab.build(engine)
-        built[speedup].connect(opened[speedup], built[acceptance], built[live], tabs)
-        labs.connect(header, tabs, built[labs])
-        demo.load(None, None, tabs, js=links.opens([tab.TITLE for tab in TABS]), api_visibility="private")
-        demo.load(None, None, [tabs, built[labs]], js=labs.OPENS, api_visibility="private")
+                with gr.Tab(tab.title, id=tab.title) as page.opened[tab.title]:
+                    page.built[tab.title] = tab.build(engine)
+        demo.load(None, None, tabs, js=links.opens(TABS), api_visibility="private")
+        for tab in TABS:
+            tab.connect(page)
         api.build(engine)
     return demo
 

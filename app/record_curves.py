@@ -46,23 +46,23 @@ def main() -> None:
     *_, (_, _, texts) = gather(pair, args.text, "", args.positions, config)
     for news in calibrate(pair, texts, RULES, config):
         show(news)
-    found = news.found
+    calibration = news.calibration
     print("costs", flush=True)
     cost = cost_table(pair, config, rounds=5, seconds=90.0)
     sizes = [int(size) for size in args.sizes.split(",")]
-    for timed in time_sizes(pair, found.vectors[0], cost, sizes, args.rounds):
+    for timed in time_sizes(pair, calibration.vectors[0], cost, sizes, args.rounds):
         print(f"speedup: {timed.done} of {timed.of} runs", flush=True)
     data = {
         "pair": pair.info["name"],
         "machine": f"a machine of {cpu_count()} cores",
-        "vectors": [asdict(vector) for vector in found.vectors],
-        "rates": asdict(found.rates),
-        "doubt": {name: [null(x) for x in column] for name, column in asdict(found.doubt).items()},
+        "vectors": [asdict(vector) for vector in calibration.vectors],
+        "rates": asdict(calibration.rates),
+        "doubt": {name: [null(x) for x in column] for name, column in asdict(calibration.doubt).items()},
         "cost": asdict(cost),
         "points": timed.points,
     }
     write(data | {"studies": studied(pair, config, [*STUDIES])})
-    print(f"{CURVES.name}: {found.positions} positions, {len(timed.points)} sizes")
+    print(f"{CURVES.name}: {calibration.positions} positions, {len(timed.points)} sizes")
 
 
 def studied(pair: Any, config: RunConfig, names: Sequence[str]) -> dict[str, Any]:

@@ -216,10 +216,10 @@ def planned_with(builder: Any, drafter: Any, pair: str = EMBEDDED) -> str:
     found = stored(drafter.name, pair) or stored(drafter.name)
     other = {"pair": pair != EMBEDDED and stored(drafter.name, pair) is None, "drafter": found is None}
     if whose := " and ".join(name for name, is_other in other.items() if is_other):
-        with_whom = f"with {drafter.title}" if found else "with its draft model"
-        told = f"The tree is planned with another {whose}'s vector, the embedded pair's {with_whom}"
-        return f"{told}; it may not be the best tree until its own vector is measured."
+        with_whom = f"with {drafter.spoken}" if found else "with its draft model"
+        sentence = f"The tree is planned with another {whose}'s vector, the embedded pair's {with_whom}"
+        return f"{sentence}; it may not be the best tree until its own vector is measured."
     if found and asdict(drafter) != found["drafter"]["parameters"]:
-        told = f"The tree is planned with the vector of {drafter.title} with other parameters"
-        return f"{told}; it may not be the best tree until its own is measured."
+        sentence = f"The tree is planned with the vector of {drafter.spoken} with other parameters"
+        return f"{sentence}; it may not be the best tree until its own is measured."
     return ""

@@ -93,7 +93,8 @@ class Drafter:
     """Who fills a tree. Subclasses are frozen dataclasses whose fields are their parameters.
 
     Class attributes:
-        name: the name in menus; title: the same for people; reads_features: whether it must be handed the target's
+        name: the name in menus; title: the same for people; spoken: the same within a sentence,
+        the title with a small letter where nothing is said; reads_features: whether it must be handed the target's
         hidden states; sparse: whether its rows hold a few tokens that it has seen and no mass anywhere else, so that
         no child is drawn beyond them; blends: whether children of one node come from different rows; merges: whether
         equal tokens of one node are merged after they were drawn; of_tokens: whether its rows follow from the tokens
@@ -103,6 +104,7 @@ class Drafter:
 
     name: ClassVar[str]
     title: ClassVar[str]
+    spoken: ClassVar[str]
     reads_features: ClassVar[bool] = False
     sparse: ClassVar[bool] = False
     blends: ClassVar[bool] = False
@@ -110,6 +112,10 @@ class Drafter:
     of_tokens: ClassVar[bool] = False
     by_level: ClassVar[bool] = False
     small: ClassVar[dict[str, Any]] = {}
+
+    def __init_subclass__(cls) -> None:
+        if "title" in vars(cls) and "spoken" not in vars(cls):
+            cls.spoken = cls.title[:1].lower() + cls.title[1:]
 
     def open(self, desk: Desk) -> Drafting:
         """Begin to draft for one text.

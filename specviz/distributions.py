@@ -9,7 +9,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Protocol
 
 import numpy as np
 
@@ -122,6 +122,22 @@ def _kept(row: np.ndarray, sampling: Sampling) -> np.ndarray:
         count = min(most, 16 * count)
 
 
+class LogitsElsewhere(Protocol):
+    """Logits that numpy pulls from where they are, [n, V], and that make their own kind of rows there."""
+
+    @property
+    def shape(self) -> tuple[int, ...]: ...
+
+    def __len__(self) -> int: ...
+
+    def __getitem__(self, index: Any) -> np.ndarray: ...
+
+    def rows(self, sampling: Sampling, ahead: int = 1) -> Rows: ...
+
+
+Logits = np.ndarray | LogitsElsewhere
+
+
 class Rows:
     """The probability rows of a tree, computed from logits when they are asked for.
 
@@ -132,7 +148,7 @@ class Rows:
         sampling: how a row is post-processed.
     """
 
-    def __init__(self, logits: np.ndarray, sampling: Sampling) -> None:
+    def __init__(self, logits: Logits, sampling: Sampling) -> None:
         self.logits = logits
         self.sampling = sampling
         self._rows: dict[int, np.ndarray] = {}
@@ -230,7 +246,7 @@ class Blend(np.ndarray):
         return blend
 
 
-def rows_of(logits: Any, sampling: Sampling, ahead: int = 1) -> Rows:
+def rows_of(logits: Logits, sampling: Sampling, ahead: int = 1) -> Rows:
     """The probability rows of a pass, wherever its logits are.
 
     Args:

@@ -85,10 +85,10 @@ def guesses(
         tree: the tree that was verified.
     """
     names: list[str | None] = [None] * len(tree)
-    told: dict[int, dict] = {}
+    details: dict[int, dict] = {}
     probs = tree.draft_prob()
     if drafting is None:
-        return tuple(names), tuple(probs), told
+        return tuple(names), tuple(probs), details
     for node, children in enumerate(tree.children):
         if not children or node not in tree.draft_rows:
             continue
@@ -101,6 +101,6 @@ def guesses(
                 probs[child] = float(row.parts[part][tree.tokens[child]])
             names[child] = name
             path = [tree.tokens[above] for above in tree.topology.path(child)]
-            if found := drafting.tell(path, name):
-                told[child] = found
-    return tuple(names), tuple(probs), told
+            if guess := drafting.tell(path, name):
+                details[child] = guess
+    return tuple(names), tuple(probs), details

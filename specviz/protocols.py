@@ -20,7 +20,7 @@ from typing import Any, ClassVar, Protocol, Self
 
 import numpy as np
 
-from .distributions import Rows
+from .distributions import Logits, Rows
 from .randomness import Randomness
 from .record import Step, Verdict
 from .tree import TokenTree
@@ -35,7 +35,7 @@ class Session(Protocol):
     def context(self) -> Sequence[int]:
         """The committed token ids."""
 
-    def forward(self, tree: TokenTree, nodes: Sequence[int]) -> np.ndarray:
+    def forward(self, tree: TokenTree, nodes: Sequence[int]) -> Logits:
         """Logits after each of `nodes`, [len(nodes), V], in one pass: an array, or what `rows_of` makes rows of.
 
         Committed tokens and ancestors that the model has not read yet are read in the same pass.

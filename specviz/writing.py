@@ -71,7 +71,7 @@ class Writing:
         target_prob, plain = p.of_both(parents[1:], tokens[1:])
         whole = len(emitted) == len(verdict.path) + 1
         last = verdict.path[-1] if verdict.path else 0
-        drafters, probs, told = self.guesses
+        drafters, probs, details = self.guesses
         self.steps += 1
         return Step(
             index=self.steps - 1,
@@ -91,7 +91,7 @@ class Writing:
             corrected=whole and bool(tree.children[last]),
             law=tree.law,
             keys=tuple(tree.keys),
-            growth=replace(tree.growth, guesses=told).named(piece),
+            growth=replace(tree.growth, guesses=details).named(piece),
             detail={node: detail.named(piece) for node, detail in verdict.detail.items()},
             draft_passes=draft.passes,
             drafter=drafters,

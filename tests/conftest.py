@@ -1,7 +1,7 @@
-"""What the browser tests share: Chromium, a served page, a watched visit to it.
+"""What the browser tests share: Chromium, Firefox, a served page, a watched visit to it.
 
-They need an installed Chromium or Chrome (`make browser` sees to it). The runs use toy tables; a gate stands where a
-slow model would be, so that no test has to wait for time to pass.
+They need an installed Chromium or Chrome, and a few an installed Firefox (`make browser` sees to both). The runs use
+toy tables; a gate stands where a slow model would be, so that no test has to wait for time to pass.
 """
 
 import os
@@ -23,15 +23,41 @@ FLAGS = [
 
 
 @pytest.fixture(scope="session")
-def chromium():
-    path = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None)
-    assert path, "the browser tests need Chromium on the PATH: `make browser`, or `apt-get install chromium`"
+def playwright():
     sync_api = pytest.importorskip("playwright.sync_api")
     sync_api.expect.set_options(timeout=30_000)
     with sync_api.sync_playwright() as playwright:
-        browser = playwright.chromium.launch(executable_path=path, args=FLAGS)
-        yield browser
-        browser.close()
+        yield playwright
+
+
+def installed(*names):
+    return next(filter(None, map(shutil.which, names)), None)
+
+
+@pytest.fixture(scope="session")
+def chromium(playwright):
+    path = installed("chromium", "chromium-browser", "google-chrome")
+    assert path, "the browser tests need Chromium on the PATH: `make browser`, or `apt-get install chromium`"
+    browser = playwright.chromium.launch(executable_path=path, args=FLAGS)
+    yield browser
+    browser.close()
+
+
+@pytest.fixture(scope="session")
+def firefox(playwright):
+    """The system's own Firefox over WebDriver BiDi, which is what playwright's channel `moz-firefox` speaks."""
+    path = installed("firefox-esr", "firefox")
+    if not path:
+        pytest.skip("no Firefox on the PATH: `make browser`, or `apt-get install firefox-esr`")
+    browser = playwright.firefox.launch(channel="moz-firefox", executable_path=path, timeout=120_000)
+    yield browser
+    browser.close()
+
+
+@pytest.fixture
+def browser(chromium):
+    """Where `visit` opens pages; a file of tests may choose another."""
+    return chromium
 
 
 # A browser that was too slow to show something on a busy machine is asked again, and listed; nothing else is.
@@ -110,7 +136,7 @@ def serve(sites, request):
 
 
 @pytest.fixture
-def visit(chromium):
+def visit(browser):
     """A function that opens a page and watches it: nothing may leave the machine, nothing may break."""
     contexts, foreign, broken = [], [], []
 
@@ -119,7 +145,7 @@ def visit(chromium):
             foreign.append(request.url)
 
     def open_page(url, width=1400, height=1000, **more):
-        context = chromium.new_context(viewport={"width": width, "height": height}, **more)
+        context = browser.new_context(viewport={"width": width, "height": height}, **more)
         contexts.append(context)
         context.set_default_timeout(120_000)  # of a machine that is busy with something else
         page = context.new_page()

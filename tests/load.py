@@ -78,14 +78,14 @@ def resident(pid: int) -> float:
 
 
 class Visit:
-    """One run of one visitor: served, refused or failed; how long it waited, and whether its place was told."""
+    """One run of one visitor: served, refused or failed; how long it waited, and whether it learnt its place."""
 
     def __init__(self, url: str, prompt: str, tokens: int) -> None:
         from gradio_client import Client
 
         self.client = Client(url, verbose=False)
         self.prompt, self.tokens = prompt, tokens
-        self.error, self.waited, self.told, self.items = "", 0.0, False, 0
+        self.error, self.waited, self.placed, self.items = "", 0.0, False, 0
 
     def run(self, leave_after: int | None = None) -> Visit:
         """Decode; leave after that many items, if it is given."""
@@ -95,7 +95,7 @@ class Visit:
             while not job.done():
                 self.items = len(job.outputs())
                 self.waited = self.waited or (perf_counter() - began if self.items else 0.0)
-                self.told = self.told or job.status().rank is not None
+                self.placed = self.placed or job.status().rank is not None
                 if leave_after is not None and self.items >= leave_after:
                     job.cancel()
                     return self
@@ -120,7 +120,7 @@ def together(url: str, visitors: int, tokens: int) -> None:
     failed = [visit for visit in visits if visit.error and visit not in refused]
     waits = sorted(visit.waited for visit in visits if not visit.error)
     print(f"{visitors} at once: {len(waits)} served, {len(refused)} refused, {len(failed)} errors")
-    print(f"  told their place in the queue: {sum(visit.told for visit in visits)}")
+    print(f"  learnt their place in the queue: {sum(visit.placed for visit in visits)}")
     print(
         f"  wait for the first item: median {median(waits):.2f} s, longest {waits[-1]:.2f} s"
         if waits
@@ -137,7 +137,7 @@ def trouble(url: str) -> None:
     print(f"cancelled after {left.items} items; the next waited {after.waited:.2f} s, error: {after.error or 'none'}")
     broken = Visit(url, f"an {BREAKS} story", 40).run()
     after = Visit(url, "the next one", 8).run()
-    print(f'broke after {broken.items} items, told "{broken.error}"; the next: error {after.error or "none"}')
+    print(f'broke after {broken.items} items with "{broken.error}"; the next: error {after.error or "none"}')
 
 
 def in_turn(url: str, runs: int, tokens: int, pid: int) -> None:

@@ -50,9 +50,10 @@ app/app
 """
 LEVEL = {room: level for level, line in enumerate(ROOMS.split("\n")) for room in line.split()}
 # Which rooms know a heavy library, read a clock or make chance.
+TRANSFORMERS = "specviz/experiments/against_transformers.py specviz/experiments/greedy_texts.py"
 ONLY = {
-    "torch": "specviz/passes specviz/models specviz/training specviz/experiments/against_transformers.py",
-    "transformers": "specviz/passes specviz/models specviz/training specviz/experiments/against_transformers.py",
+    "torch": f"specviz/passes specviz/models specviz/training {TRANSFORMERS}",
+    "transformers": f"specviz/passes specviz/models specviz/training {TRANSFORMERS}",
     "gradio": "app",
     "plotly": "specviz/plots app",
     "time": "specviz/stopwatch.py specviz/speed specviz/experiments specviz/training app",
@@ -143,6 +144,17 @@ def test_shipped_files_are_known_to_one_file():
     for path in FILES:
         if path.name != "paths.py" and relative(path) != "app/app.py":
             assert "__file__).resolve" not in path.read_text(encoding="utf-8"), f"{relative(path)}: ask specviz.paths"
+
+
+def test_measurements_are_generators_and_call_nobody_back():
+    """A callable that returns nothing can only be there to be given something."""
+    for path in FILES:
+        if relative(path).startswith(("specviz/measure/", "specviz/speed/", "specviz/proof/", "specviz/experiments/")):
+            for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+                if isinstance(node, ast.Subscript) and ast.unparse(node.value) == "Callable":
+                    assert not ast.unparse(node).endswith("None]"), f"{relative(path)}: yield what is known so far"
+                if isinstance(node, ast.arg):
+                    assert node.arg not in ("progress", "tell", "callback"), f"{relative(path)}: {node.arg}"
 
 
 def test_public_names_need_no_torch():

@@ -47,9 +47,10 @@ class Best:
         return None if known is None else _best(_Same(known), str(verifier), float(temperature))
 
     def start(self, title: str) -> None:
-        """Begin to measure a pair that is in memory, or the first one, where that has not been done."""
+        """Begin to measure a pair that is in memory, or the first one, where that has not been done of late."""
         with self._lock:
-            if not self.on or title in self._known or title in self._done:
+            known = self._known.get(title)
+            if not self.on or title in self._done or (known is not None and not known.old):
                 return
             self._done[title] = Event()
         Thread(target=self._measure, args=(title,), name="measuring", daemon=True).start()
@@ -60,15 +61,17 @@ class Best:
             self._done[title].wait(seconds)
 
     def _measure(self, title: str) -> None:
-        known = None
+        known = self._known.get(title)
         try:
             pair = self.engine.take(title)
-            known = recall(pair.info)
-            parts = iter(()) if known else measuring(pair)
-            while known is None:
+            known = recall(pair.info) or known
+            if known is not None:
+                self._known[title] = known
+            parts = measuring(pair)
+            while known is None or known.old:
                 sleep(PAUSE)
                 with self.engine.idle():
-                    known = next(parts)
+                    known = next(parts) or known
         except ValueError as error:  # no draft, say
             logging.getLogger(__name__).info("nothing was measured for %s: %s", title, error)
         except Exception:

@@ -70,13 +70,13 @@ class Named:
         if needed := too_large(models):
             raise ValueError(needed)
 
-        def told(bytes: int) -> None:
+        def report(bytes: int) -> None:
             spent, came = monotonic() - began, done + bytes
             left = f", about {spent * (of - came) / came:.0f} s left" if came and spent > 1 and came < of else ""
             self.news = f"Fetching the models: {size(came)} of {size(of)}{left}."
 
         for model in models:
-            hub.fetch(model, told, self._left)
+            hub.fetch(model, report, self._left)
             done += model.bytes
 
 

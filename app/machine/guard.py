@@ -23,8 +23,8 @@ class Bounded:
     async def __call__(self, scope: Any, receive: Any, send: Any) -> None:
         if scope["type"] != "http":
             return await self.app(scope, receive, send)
-        told = dict(scope["headers"]).get(b"content-length", b"0")
-        if not told.isdigit() or len(told) > 18 or int(told) > self.most:
+        length = dict(scope["headers"]).get(b"content-length", b"0")
+        if not length.isdigit() or len(length) > 18 or int(length) > self.most:
             return await self._refusal(scope, receive, send)
         came, answered = 0, False
 

@@ -22,7 +22,7 @@ WIDTH = 16
 
 
 @dataclass(frozen=True)
-class Found:
+class Calibration:
     """What is known so far: a vector for each rule, the draft's doubt, and rejection rates; None before the first."""
 
     vectors: tuple[Acceptance, ...] = ()
@@ -43,7 +43,7 @@ class Progress:
     of: int
     texts: int
     of_texts: int
-    found: Found
+    calibration: Calibration
 
 
 def windows(tokens: Sequence[int], positions: int, most: int) -> list[list[int]]:
@@ -77,7 +77,7 @@ def calibrate(pair: Any, texts: Sequence[Sequence[int]], rules: Sequence[str], c
     """
     if not texts:
         raise ValueError("text to calibrate on must have at least two tokens. Give a longer one.")
-    found, of, width = Found(), sum(map(positions_of, texts)), min(WIDTH, pair.vocab_size)
+    calibration, of, width = Calibration(), sum(map(positions_of, texts)), min(WIDTH, pair.vocab_size)
     vectors: list[list[Acceptance]] = []  # of each text: texts are the unit of what is said of all
     rates: list[RejectionRates] = []
     # The closed forms of rejection rates take children for granted that were never seen; such a drafter draws none.
@@ -90,13 +90,15 @@ def calibrate(pair: Any, texts: Sequence[Sequence[int]], rules: Sequence[str], c
                 vectors.append(
                     [acceptance_vector(pair, VERIFIERS[rule](), [text], own, width, read=once) for rule in rules]
                 )
-                doubt = joined_doubts(found.doubt, draft_doubt(pair, [text], own, read=once))
-                found = replace(found, vectors=tuple(map(together, zip(*vectors, strict=True))), doubt=doubt)
+                doubt = joined_doubts(calibration.doubt, draft_doubt(pair, [text], own, read=once))
+                calibration = replace(
+                    calibration, vectors=tuple(map(together, zip(*vectors, strict=True))), doubt=doubt
+                )
             else:
                 rates.append(rejection_rates(pair, [text], own))
-                found = replace(found, rates=rates_together(rates))
+                calibration = replace(calibration, rates=rates_together(rates))
             done += positions_of(text)
-            yield Progress(stage, done, of, number, len(texts), found)
+            yield Progress(stage, done, of, number, len(texts), calibration)
 
 
 def joined_doubts(one: Doubt | None, two: Doubt) -> Doubt:

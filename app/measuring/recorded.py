@@ -16,14 +16,14 @@ from specviz.plots import PLOTS
 from specviz.plots.predicted import Point
 from specviz.speed.table import CostTable
 
-from .calibration import Found
+from .calibration import Calibration
 
 
 @dataclass(frozen=True)
 class Recorded:
     """What was measured, with which pair, and on which machine in words; `studies` are infos of figures by name."""
 
-    found: Found
+    calibration: Calibration
     cost: CostTable
     points: tuple[Point, ...]
     studies: dict[str, Any]
@@ -43,7 +43,7 @@ class Recorded:
 @lru_cache
 def read() -> Recorded:
     data = json.loads(CURVES.read_text(encoding="utf-8"))
-    found = Found(
+    calibration = Calibration(
         tuple(_made(Acceptance, row) for row in data["vectors"]),
         _doubt(data["doubt"]),
         _made(RejectionRates, data["rates"]),
@@ -53,7 +53,7 @@ def read() -> Recorded:
         name: rebuilt(get_type_hints(PLOTS[name].info)["return"], info) for name, info in data["studies"].items()
     }
     points = tuple(Point(*row) for row in data["points"])
-    return Recorded(found, cost, points, studies, data["pair"], data["machine"])
+    return Recorded(calibration, cost, points, studies, data["pair"], data["machine"])
 
 
 def rebuilt(kind: Any, value: Any) -> Any:

@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import fields
-from time import sleep
 from typing import Any
 
 import gradio as gr
@@ -13,7 +12,7 @@ from gradio.context import Context
 
 from specviz import BUILDERS
 
-from ..machine.engine import LOOK, Engine
+from ..machine.engine import Engine
 from .controls import Controls
 
 WAIT = 60.0  # seconds that a page waits for a measurement that is under way
@@ -24,14 +23,15 @@ LINKED = "chosen => [['size', 'depth'].some(name => new URLSearchParams(location
 FIELDS = {f.name: f for f in fields(BUILDERS["sequoia"])}
 
 
-def connect(engine: Engine, settings: Controls, models: gr.Dropdown, begins: Sequence[Callable]) -> None:
+def connect(engine: Engine, settings: Controls, models: gr.Dropdown, running: Any) -> None:
     """Set the size and depth of Sequoia's trees to the best, now or as soon as they are known.
 
     Args:
         engine: knows them.
         settings: the controls of the tab.
         models: its menu of pairs.
-        begins: the events that begin a run, which loads a pair whose speed can then be measured.
+        running: the event of a run, which loads a pair whose speed can then be measured. Nothing may wait for that at
+            the same click: gradio's page sends the events of one click one after the other, each when the last is over.
     """
     parameters = dict(zip(FIELDS, settings.builder.parameters["sequoia"], strict=True))
     size, depth = (parameters[name] for name in NAMES)
@@ -39,7 +39,7 @@ def connect(engine: Engine, settings: Controls, models: gr.Dropdown, begins: Seq
     temperature = settings.scalars["temperature"]
     cell = engine.best.tree(engine.titles[0], verifier.value, temperature.value)
     if cell is not None:
-        size.value, depth.value, size.info = cell.size, cell.depth, told(cell.size, True)
+        size.value, depth.value, size.info = cell.size, cell.depth, hint(cell.size, True)
     # What was set here last; None where a link brought its own. Events without preprocessing are given no `gr.State`.
     chosen = gr.JSON([size.value, depth.value], visible=False)
     quiet = {"show_progress": "hidden", "api_visibility": "private"}
@@ -59,7 +59,7 @@ def connect(engine: Engine, settings: Controls, models: gr.Dropdown, begins: Seq
         waiting = dict(concurrency_limit=WAITING, concurrency_id="measured", **quiet)
         Context.root_block.load(None, chosen, chosen, js=LINKED, api_visibility="private")
         came = Context.root_block.load(lambda: opened(engine), None, None, **waiting)
-        ran = gr.on(begins, lambda title: after(engine, title), models, None, preprocess=False, **waiting)
+        ran = running.then(lambda title: after(engine, title), models, None, preprocess=False, **waiting)
         for event in (came, ran):
             event.then(set_tree, **look, queue=False, **quiet)
 
@@ -71,13 +71,10 @@ def opened(engine: Engine) -> None:
 
 
 def after(engine: Engine, title: Any) -> None:
-    """A run was begun: once its pair is there, measure that."""
-    for _ in range(int(WAIT / LOOK)):
-        if engine.holds(title):
-            engine.best.start(title)
-            engine.best.wait(title, WAIT)
-            return
-        sleep(LOOK)
+    """A run is over: where its pair is there and has never been measured, do that and wait for it."""
+    if engine.holds(title):
+        engine.best.start(title)
+        engine.best.wait(title, WAIT)
 
 
 def choose(
@@ -101,10 +98,10 @@ def choose(
         return [said | {"value": usual[0]}, gr.update(value=usual[1]), usual]  # the best of another pair or drafter
     best = [cell.size, cell.depth]
     if list(now) == chosen and list(now) != best:
-        return [gr.update(value=cell.size, info=told(cell.size, True)), gr.update(value=cell.depth), best]
-    return [gr.update(info=told(cell.size, list(now) == best)), gr.skip(), gr.skip()]
+        return [gr.update(value=cell.size, info=hint(cell.size, True)), gr.update(value=cell.depth), best]
+    return [gr.update(info=hint(cell.size, list(now) == best)), gr.skip(), gr.skip()]
 
 
-def told(size: int, taken: bool) -> str:
+def hint(size: int, taken: bool) -> str:
     """What stands at the number of nodes."""
     return f"{size} nodes, chosen for this machine." if taken else f"{size} nodes are best on this machine."

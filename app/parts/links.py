@@ -19,6 +19,7 @@ import gradio as gr
 
 from specviz.paths import asset
 
+from .frame import Tab
 from .web import starts
 
 LONGEST = 8_000  # characters of a link's parameters; servers and proxies on the way refuse longer ones
@@ -140,7 +141,7 @@ def read(linked: Linked, search: Any) -> Opened:
     return Opened(values, given, changes)
 
 
-def told(opened: Opened) -> str:
+def sentence(opened: Opened) -> str:
     """What the page says about a link that was opened."""
     more = len(opened.changes) - MOST_TOLD
     rest = [f"And {more} more changes."] if more > 0 else []
@@ -227,13 +228,15 @@ def _shown(text: str) -> str:
 # ---- on the page ----
 
 
-def opens(titles: Sequence[str]) -> str:
+def opens(tabs: Sequence[Tab]) -> str:
     """JavaScript that says which tab an address such as ?tab=compare or ?lesson=3 opens."""
-    by_name = {title.lower(): title for title in titles}
+    named = [[tab.title, tab.query] for tab in tabs]
     return f"""() => {{
-      const asked = new URLSearchParams(location.search), tabs = new Map(Object.entries({json.dumps(by_name)}));
-      const title = tabs.get(asked.has('lesson') ? 'lessons' : (asked.get('tab') || '').toLowerCase());
-      return title ? {{ __type__: 'update', selected: title }} : {{ __type__: 'update' }};
+      const asked = new URLSearchParams(location.search), tabs = {json.dumps(named)};
+      const name = (asked.get('tab') || '').toLowerCase();
+      const opened = tabs.find(([, query]) => query && asked.has(query))
+        || tabs.find(([title]) => title.toLowerCase() === name);
+      return {{ __type__: 'update', ...(opened && {{ selected: opened[0] }}) }};
     }}"""
 
 
@@ -274,7 +277,7 @@ def connect(shown: gr.HTML, linked: Linked, begins: Sequence[Callable]) -> None:
             return [gr.skip(), *unchanged]
         for i in opened.given:
             unchanged[i] = gr.update(value=opened.values[i])
-        return [_line("error" if opened.changes else "link", told(opened)), *unchanged]
+        return [_line("error" if opened.changes else "link", sentence(opened)), *unchanged]
 
     def copy_link(*values: Any) -> str:
         try:

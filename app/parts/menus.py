@@ -69,10 +69,10 @@ def models_menu(engine: Any) -> gr.Dropdown:
         menu.also = tuple(engine.hub.pairs)  # which a link may name before the hub has answered
 
         def more() -> gr.Dropdown:
-            found = engine.hub.menu()
-            choices = [*((title, title) for title in engine.titles), *found.choices]
-            folders = TYPED if engine.takes_any else "" if found.choices else FOLDERS
-            return gr.Dropdown(choices=choices, info=f"{found.info} {folders}".strip(), visible=len(choices) > 1)
+            listing = engine.hub.menu()
+            choices = [*((title, title) for title in engine.titles), *listing.choices]
+            folders = TYPED if engine.takes_any else "" if listing.choices else FOLDERS
+            return gr.Dropdown(choices=choices, info=f"{listing.info} {folders}".strip(), visible=len(choices) > 1)
 
         Context.root_block.load(more, None, menu, queue=False, show_progress="hidden", api_visibility="private")
     return menu

@@ -14,10 +14,10 @@ from specviz.desk import Drafter
 from specviz.plots import PLOTS
 
 from ..machine.engine import Engine
-from ..machine.job import Job
 from ..measuring import recorded
 from ..measuring.studies import STUDIES, studied
 from .card import Card, Source, fill, said, status
+from .job import Job
 
 PACE = 1.5  # seconds between two drawings of a figure
 
@@ -64,14 +64,14 @@ class StudyCard:
         try:
             config = self.settings(*values)
             with self.engine.alone():
-                for told in self.engine.loading():
-                    yield {self.line: said(told)}
+                for sentence in self.engine.loading():
+                    yield {self.line: said(sentence)}
                 for done, of, latest in self.engine.compute(studied, self.study.name, config):
-                    told = {self.line: said(f"{done} of {of} steps", done=done, of=of)}
+                    updates = {self.line: said(f"{done} of {of} steps", done=done, of=of)}
                     if latest is not None and monotonic() - drawn > PACE:
-                        told |= self.card.update(self.filled(latest, here))
+                        updates |= self.card.update(self.filled(latest, here))
                         shown, drawn = latest, monotonic()
-                    yield told
+                    yield updates
             end = said(f"Measured at temperature {config.temperature:g}." if self.study.name != "temperature" else
                        "Measured.")  # fmt: skip
         except ValueError as error:

@@ -16,6 +16,7 @@ from specviz.player.web import exports, joined
 ENTRY = "index.js"
 # The script is on its way when the component asks for it, so values that come meanwhile are kept for it. Its address is
 # relative to the page, which may stand behind a proxy.
+IMPORT = "import(new URL({}, document.baseURI))"
 START = """
 const missed = [props.value];
 let hear = value => missed.push(value);
@@ -24,7 +25,7 @@ const values = receive => {
   missed.forEach(value => receive(value));
   hear = receive;
 };
-import(new URL(ADDRESS, document.baseURI)).then(web => web.NAME({ element, props, trigger, server, values }, OPTIONS));
+IMPORT.then(web => web.NAME({ element, props, trigger, server, values }, OPTIONS));
 """
 
 
@@ -34,6 +35,11 @@ def script() -> tuple[str, bytes]:
     names = ", ".join(exports(ENTRY))
     code = f"{joined(ENTRY)}export const {{ {names} }} = index;\n".encode()
     return f"web/{hashlib.sha256(code).hexdigest()[:16]}.js", code
+
+
+def imported() -> str:
+    """JavaScript for a promise of the script's exports, which are the same wherever on the page it stands."""
+    return IMPORT.format(json.dumps(script()[0]))
 
 
 def starts(name: str, **options: Any) -> str:
@@ -48,7 +54,7 @@ def starts(name: str, **options: Any) -> str:
     """
     if name not in exports(ENTRY):
         raise ValueError(f"name must be one of {', '.join(exports(ENTRY))}; got {name!r}.")
-    filled = START.replace("ADDRESS", json.dumps(script()[0])).replace("NAME", name)
+    filled = START.replace("IMPORT", imported()).replace("NAME", name)
     return filled.replace("OPTIONS", json.dumps(options))
 
 

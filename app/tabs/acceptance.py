@@ -14,12 +14,13 @@ from specviz.measure.on_text import Acceptance
 from specviz.plots import PLOTS
 
 from ..machine.engine import Engine
-from ..machine.job import Job
 from ..measuring import recorded, vectors
-from ..measuring.calibration import Found, Progress, calibrate
+from ..measuring.calibration import Calibration, Progress, calibrate
 from ..measuring.studies import STUDIES
 from ..measuring.texts import SOURCES, gather
 from ..parts.card import Card, File, Source, fill, said, status
+from ..parts.frame import Tab
+from ..parts.job import Job
 from ..parts.study_card import StudyCard, drafter_of, fold, sampling
 
 TITLE = "Acceptance"
@@ -57,7 +58,7 @@ DRAWN = "One token is drawn from the draft at each position; q, p and its chance
 def build(engine: Engine) -> gr.State:
     """Lay out the tab and connect it; returns the vectors it shows, for other tabs."""
     past = recorded.read()
-    first = cards_for(past.found, Source("recorded", past.label))
+    first = cards_for(past.calibration, Source("recorded", past.label))
     with gr.Row(elem_classes="sv-page"):
         with gr.Column(scale=0, min_width=330, elem_classes="sv-rail sv-sticky"):
             text = gr.Dropdown(list(SOURCES.items()), value="own-prose", label="Text", filterable=False)
@@ -95,13 +96,13 @@ def build(engine: Engine) -> gr.State:
                     for one in inside:
                         if one in STUDIES:
                             StudyCard(engine, one, [temperature, top_p, drafter], sampling)
-    known = gr.State(past.found.vectors)
+    known = gr.State(past.calibration.vectors)
     inputs = [text, yours, rules, temperature, top_p, positions, drafter]
-    connect(engine, inputs, go, stop, load, line, cards, known)
+    events(engine, inputs, go, stop, load, line, cards, known)
     return known
 
 
-def connect(engine: Engine, inputs: list, go, stop, load, line, cards: dict[str, Card], known: gr.State) -> None:
+def events(engine: Engine, inputs: list, go, stop, load, line, cards: dict[str, Card], known: gr.State) -> None:
     """Every event of the tab."""
     quiet = {"show_progress": "hidden", "api_visibility": "private"}
 
@@ -109,7 +110,7 @@ def connect(engine: Engine, inputs: list, go, stop, load, line, cards: dict[str,
         return {part: new for name, value in values.items() for part, new in cards[name].update(value).items()}
 
     def run(*values: Any) -> Iterator[dict]:
-        found, where = Found(), Source("measured", "measured here")
+        calibration, where = Calibration(), Source("measured", "measured here")
         drawn = monotonic()
         try:
             for news in work(engine, *values):
@@ -117,26 +118,36 @@ def connect(engine: Engine, inputs: list, go, stop, load, line, cards: dict[str,
                     yield {line: news}
                     continue
                 due = monotonic() - drawn > PACE
-                changed = Found(rates=news.found.rates) if news.stage != "Acceptance" and found.rates else news.found
-                found = news.found
+                changed = (
+                    Calibration(rates=news.calibration.rates)
+                    if news.stage != "Acceptance" and calibration.rates
+                    else news.calibration
+                )
+                calibration = news.calibration
                 if due or news.done == news.of:
-                    yield {line: told(news), known: found.vectors, **show(cards_for(changed, where))}
+                    yield {line: progress(news), known: calibration.vectors, **show(cards_for(changed, where))}
                     drawn = monotonic()
                 else:
-                    yield {line: told(news)}
+                    yield {line: progress(news)}
             drafter = drafter_of(values[-1])
             left = UNSEEN.format(drafter=drafter) if drafter.sparse else ""
-            yield {line: said(f"{found.positions:,} positions measured.{left}")}
+            yield {line: said(f"{calibration.positions:,} positions measured.{left}")}
         except Exception as error:
             if not isinstance(error, ValueError):
                 logging.getLogger(__name__).exception("a calibration failed")
             why = str(error) if isinstance(error, ValueError) else "The reason is in the server's log."
-            kept = f" The figures keep the {found.positions:,} positions measured before." if found.positions else ""
+            kept = (
+                f" The figures keep the {calibration.positions:,} positions measured before."
+                if calibration.positions
+                else ""
+            )
             yield {
                 line: said(
                     f"{why}{kept}" if isinstance(error, ValueError) else f"The calibration failed. {why}{kept}", "error"
                 ),
-                **({known: found.vectors, **show(cards_for(found, where))} if found.positions else {}),
+                **(
+                    {known: calibration.vectors, **show(cards_for(calibration, where))} if calibration.positions else {}
+                ),
             }
 
     def read(data: bytes | None) -> dict:
@@ -149,7 +160,7 @@ def connect(engine: Engine, inputs: list, go, stop, load, line, cards: dict[str,
                 f"{len(loaded)} vector{'s' if len(loaded) > 1 else ''} loaded; the other figures stay as they are."
             ),
             known: loaded,
-            **show(cards_for(Found(loaded), Source("loaded", "loaded from a file"))),
+            **show(cards_for(Calibration(loaded), Source("loaded", "loaded from a file"))),
         }
 
     outputs = [line, known, *(part for card in cards.values() for part in card.outputs)]
@@ -168,8 +179,8 @@ def work(
     """
     names, config, positions = settings(rules, temperature, top_p, positions, drafter)
     with engine.alone():
-        for told in engine.loading():
-            yield said(told)
+        for sentence in engine.loading():
+            yield said(sentence)
         texts: list[list[int]] = []
         for done, of, gathered in engine.compute(gather, text, yours, positions, config):
             yield said(f"Texts to measure on: {done} of {of}", done=done, of=of)
@@ -204,29 +215,33 @@ def settings(
     return names, config, int(positions)
 
 
-def told(news: Progress) -> str:
+def progress(news: Progress) -> str:
     text = f"{news.stage}: {news.done:,} of {news.of:,} positions, {news.texts} of {news.of_texts} texts"
     both = news.done + (news.of if news.stage != "Acceptance" else 0)
     return said(text, done=both, of=2 * news.of)
 
 
-def cards_for(found: Found, source: Source) -> dict[str, tuple]:
+def cards_for(calibration: Calibration, source: Source) -> dict[str, tuple]:
     """The cards that what is known can fill, by name."""
     filled = {}
-    if found.vectors:
-        files = [File("Save vectors", "acceptance.json", vectors.to_text(found.vectors))]
+    if calibration.vectors:
+        files = [File("Save vectors", "acceptance.json", vectors.to_text(calibration.vectors))]
         filled["acceptance"] = fill(
-            "acceptance", PLOTS["acceptance"].info(found.vectors), source, how_found(found.vectors), files
+            "acceptance",
+            PLOTS["acceptance"].info(calibration.vectors),
+            source,
+            how_measured(calibration.vectors),
+            files,
         )
-    if found.rates:
+    if calibration.rates:
         ways: dict[str, list[str]] = {}
-        for rule, way in found.rates.methods.items():
+        for rule, way in calibration.rates.methods.items():
             ways.setdefault(way, []).append(VERIFIERS[rule].title)
         made = "; ".join(f"{way}: {', '.join(names)}" for way, names in ways.items())
         filled["rejection"] = fill(
-            "rejection", PLOTS["rejection"].info(found.rates), source, f"{made[:1].upper()}{made[1:]}."
+            "rejection", PLOTS["rejection"].info(calibration.rates), source, f"{made[:1].upper()}{made[1:]}."
         )
-    if found.doubt:
+    if calibration.doubt:
         for name, made in (
             ("probability", DRAWN),
             ("doubt", CHANCES),
@@ -234,14 +249,14 @@ def cards_for(found: Found, source: Source) -> dict[str, tuple]:
             ("bounds", CHANCES),
             ("ratio", CHANCES),
         ):
-            filled[name] = fill(name, PLOTS[name].info(found.doubt), source, made)
+            filled[name] = fill(name, PLOTS[name].info(calibration.doubt), source, made)
     return filled
 
 
-def how_found(found: tuple[Acceptance, ...]) -> str:
+def how_measured(measured: tuple[Acceptance, ...]) -> str:
     """Which vectors are exact expectations and which are counted, over how many positions."""
     ways = {"expected": [], "counted": []}
-    for vector in found:
+    for vector in measured:
         ways[vector.method].append(VERIFIERS[vector.verifier].title)
     parts = []
     if ways["expected"]:
@@ -249,7 +264,10 @@ def how_found(found: tuple[Acceptance, ...]) -> str:
     if ways["counted"]:
         parts.append(f"counted: {', '.join(ways['counted'])}")
     text = "; ".join(parts)
-    who = "" if found[0].drafter == "model" else f" Drafted by {DRAFTERS[found[0].drafter].title}."
-    deeper = "; ".join(f"{sum(level):.2f}" for level in found[0].levels)
-    level = f" Right below the text; any child of {VERIFIERS[found[0].verifier].title} by level: {deeper}."
-    return f"{text[:1].upper()}{text[1:]}. {found[0].positions:,} positions.{who}{level if deeper else ''}"
+    who = "" if measured[0].drafter == "model" else f" Drafted by {DRAFTERS[measured[0].drafter].spoken}."
+    deeper = "; ".join(f"{sum(level):.2f}" for level in measured[0].levels)
+    level = f" Right below the text; any child of {VERIFIERS[measured[0].verifier].title} by level: {deeper}."
+    return f"{text[:1].upper()}{text[1:]}. {measured[0].positions:,} positions.{who}{level if deeper else ''}"
+
+
+TAB = Tab(TITLE, build)

@@ -21,9 +21,10 @@ from specviz.registry import build as made
 from specviz.speed.in_turns import ROUNDS, Against, counted, in_turns
 
 from ..machine.engine import Engine, ahead, introduced, paced
-from ..machine.job import Job
 from ..parts import best_tree, links, menus
 from ..parts.controls import Controls, controls
+from ..parts.frame import Tab
+from ..parts.job import Job
 from ..parts.menus import models_menu
 from ..parts.shelf import SHELF, new_name
 from ..parts.stage import notice, sentence, stage
@@ -55,7 +56,6 @@ def build(engine: Engine) -> Controls:
             link = links.bar(TITLE, elem_id="sv-link", stage="sv-stage")
             models = models_menu(engine)
             settings = controls(prompt)
-            best_tree.connect(engine, settings, models, [go.click, prompt.submit])
             first = tuple(control.value for control in settings.inputs)
             said.value = sentence(*verdict(settings, first, pair=name_of(models.value)))
             for menu, marked in zip(settings.menu_boxes, settings.menus(first), strict=True):
@@ -63,8 +63,9 @@ def build(engine: Engine) -> Controls:
         with gr.Column(scale=1, min_width=320, elem_classes="sv-main"):
             shown = stage(recorded(), elem_id="sv-stage")
             SHELF.always("recorded", partial((TRACES / "story.json").read_text, "utf-8"))
-    connect(engine, settings, models, go, stop, said, shown)
     links.connect(link, links.Together({"models": models}, {"": settings}), [go.click, prompt.submit])
+    running = events(engine, settings, models, go, stop, said, shown)
+    best_tree.connect(engine, settings, models, running)
     return settings
 
 
@@ -77,8 +78,8 @@ def chips(prompt: gr.Textbox) -> None:
                 chip.click(None, None, prompt, js=f"() => {json.dumps(text)}", api_visibility="private")
 
 
-def connect(engine: Engine, settings: Controls, models, go, stop, said, shown) -> None:
-    """Every event of the tab."""
+def events(engine: Engine, settings: Controls, models, go, stop, said, shown) -> Any:
+    """Every event of the tab; returns that of a run."""
     private = {"api_visibility": "private", "preprocess": False}  # `Controls.read` says what is wrong in a sentence
     quiet = {"show_progress": "hidden", **private}
 
@@ -90,9 +91,9 @@ def connect(engine: Engine, settings: Controls, models, go, stop, said, shown) -
             marked = [gr.skip() for _ in settings.menu_boxes]
         return sentence(kind, text), gr.Button(interactive=kind not in ("impossible", "error")), *marked
 
-    told = [said, go, *settings.menu_boxes]
+    checked = [said, go, *settings.menu_boxes]
     for control in (models, *settings.inputs[1:]):
-        control.change(check, [models, *settings.inputs], told, queue=False, trigger_mode="always_last", **quiet)
+        control.change(check, [models, *settings.inputs], checked, queue=False, trigger_mode="always_last", **quiet)
 
     def run(title: Any, *values: Any) -> Iterator[dict]:
         kind, text = verdict(settings, values, whole=True, pair=name_of(title))
@@ -106,7 +107,7 @@ def connect(engine: Engine, settings: Controls, models, go, stop, said, shown) -
             yield {said: sentence("error", settings.with_labels(str(error))), shown: message("", state="done")}
 
     job = Job(stop, said, {shown: message("", state="stopped")})
-    job.starts([go.click, settings.prompt.submit], run, [models, *settings.inputs], [shown, said])
+    return job.starts([go.click, settings.prompt.submit], run, [models, *settings.inputs], [shown, said])
 
 
 def name_of(title: Any) -> str:
@@ -131,8 +132,8 @@ def verdict(settings: Controls, values: tuple[Any, ...], whole: bool = False, pa
         )
     except ValueError as error:
         return "error", str(error)
-    told = planned_with(config.builder, config.drafter, pair) if match.possible else ""
-    return menus.kind(match), f"{match.reason} {told}".rstrip()
+    notice = planned_with(config.builder, config.drafter, pair) if match.possible else ""
+    return menus.kind(match), f"{match.reason} {notice}".rstrip()
 
 
 def play(engine: Engine, config: Any, lossy: str | None = None, title: str | None = None) -> Iterator[str]:
@@ -152,8 +153,8 @@ def play(engine: Engine, config: Any, lossy: str | None = None, title: str | Non
     run, begun, written = new_name("run"), False, []
     with engine.alone():
         try:
-            for told in engine.loading(title):
-                yield message("", state="loading", note=told)
+            for news in engine.loading(title):
+                yield message("", state="loading", note=news)
             decoded = engine.compute(introduced, config, title=title)
             blank = next(decoded)
             about = head(config, config.prompt, blank.pair["name"], lossy)
@@ -166,8 +167,8 @@ def play(engine: Engine, config: Any, lossy: str | None = None, title: str | Non
                     yield message(run, steps, state="running", **({} if begun else {"head": about}))
                     begun = True
             kept.ended = True
-            found = yield from timed(run, engine.compute(in_turns, config, counted(kept.steps), title=title))
-            yield message(run, state="done", **found)
+            result = yield from timed(run, engine.compute(in_turns, config, counted(kept.steps), title=title))
+            yield message(run, state="done", **result)
             if promised(made("verifier", config.verifier), config.temperature):
                 compared = engine.compute(comparing, config, written, title=title)
                 yield from same(run, compared, len(written), blank.pair.get("dtype"))
@@ -175,8 +176,8 @@ def play(engine: Engine, config: Any, lossy: str | None = None, title: str | Non
             if isinstance(error, ValueError) and not begun:
                 raise
             logging.getLogger(__name__).exception("a run failed")
-            told = str(error) if isinstance(error, ValueError) else "The reason is in the server's log."
-            yield message(run if begun else "", state="error", note=f"The run failed. {told}")
+            reason = str(error) if isinstance(error, ValueError) else "The reason is in the server's log."
+            yield message(run if begun else "", state="error", note=f"The run failed. {reason}")
 
 
 def timed(run: str, turns: Iterator[Against | None]) -> Generator[str, None, dict[str, Any]]:
@@ -186,19 +187,19 @@ def timed(run: str, turns: Iterator[Against | None]) -> Generator[str, None, dic
         run: its name on the page.
         turns: from `in_turns`.
     """
-    found: dict[str, Any] = {}
+    result: dict[str, Any] = {}
     note = f"Timing plain decoding in turns with the run, {ROUNDS} rounds."
     yield message(run, state="running", note=note, timing={"done": 0, "of": ROUNDS})
     for news in turns:
         if news is not None:
-            found = {
+            result = {
                 "plain_rate": rounded(news.plain_tokens_per_s),
                 "speedup": {name: rounded(value) for name, value in asdict(news).items()},
             }
             note = f"Timing plain decoding in turns with the run: {news.rounds} of {ROUNDS} rounds."
             timing = {"done": news.rounds, "of": ROUNDS}
-            yield message(run, state="running", note=note, timing=timing, **found)
-    return found
+            yield message(run, state="running", note=note, timing=timing, **result)
+    return result
 
 
 def same(run: str, compared: Iterator[Comparison], written: int, dtype: str | None = None) -> Iterator[str]:
@@ -210,17 +211,19 @@ def same(run: str, compared: Iterator[Comparison], written: int, dtype: str | No
         written: how many tokens there are to compare.
         dtype: the models' number format.
     """
-    found = None
-    for found in compared:
-        if found.equal and found.compared % COMPARED_AT_ONCE == 1:
-            text = f"Comparing with plain decoding: {found.compared} of {written} tokens."
+    result = None
+    for result in compared:
+        if result.equal and result.compared % COMPARED_AT_ONCE == 1:
+            text = f"Comparing with plain decoding: {result.compared} of {written} tokens."
             yield message(run, same={"kind": "checking", "text": text})
-    if found is not None:
-        told = found.sentence(dtype)
-        yield message(run, same={"kind": "equal" if found.equal else "differs", "text": told})
+    if result is not None:
+        yield message(run, same={"kind": "equal" if result.equal else "differs", "text": result.sentence(dtype)})
 
 
 def recorded() -> str:
     """The run the page opens with."""
     trace, plain = (Trace.from_json((TRACES / f"{name}.json").read_text("utf-8")) for name in ("story", "plain"))
     return recorded_message(trace, plain)
+
+
+TAB = Tab(TITLE, build)

@@ -1,7 +1,9 @@
 // What the page's components start with. Each export gets a host, which is how app/parts/web.py starts it: the element,
 // gradio's own `props`, `trigger` and `server`, and `values(receive)`, which calls with the value now and whenever a new
-// one arrives. None is lost while this script is on its way.
+// one arrives. None is lost while this script is on its way. Only `job` is no component: the events of app/parts/job.py
+// call it.
 
+import { jobNews } from './base/jobs.js';
 import { placeAsked } from './base/place.js';
 import { compareBoard } from './compare/board.js';
 import { figureCard, statusLine } from './figures/card.js';
@@ -15,6 +17,7 @@ import { linkBar } from './page/links.js';
 import { paperPages } from './papers/papers.js';
 import { runPlayer } from './stage/player.js';
 
+export const job = jobNews;
 export const header = ({ element, trigger }) => pageHeader(element, () => trigger('select'));
 export const card = ({ element, values }) => values(value => figureCard(element, value));
 export const status = ({ element, values }) => values(value => statusLine(element, value));

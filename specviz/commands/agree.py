@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import argparse
 import json
-import sys
 from dataclasses import asdict, replace
 
 from ..builders import BUILDERS
@@ -13,11 +12,14 @@ from ..compatibility import compatible, suited
 from ..config import RunConfig
 from ..experiments.agreement import Agreement, agreement, prompts_like
 from ..measure.by_text import plus_minus
+from ..measure.so_far import whole
+from ..protocols import Pair, Verifier
 from ..speed.clock import PROMPT, measure_cost
 from ..speed.promises import Promise, predictor, promises, trees_of
 from ..verifiers import VERIFIERS
 from .bench import PROMPTS_HELP, built_in_prompts, read_prompts
 from .options import add_pair, add_rows, add_strategy, refuse_unused, strategy
+from .watching import until_stopped, watched
 
 EXAMPLE = "--builder sequoia --size 16 --depth 6 --temperature 0 0.6 1 --each 100"
 SIZES = (2, 4, 8, 16, 32)
@@ -84,29 +86,32 @@ def run(args: argparse.Namespace) -> int:
     if pair.draft is None:
         raise ValueError("the pair must have a draft for a prediction; give --draft as well.")
     sides = _sides(pair, written, args)
-    good = True
+    good, stopped = True, False
     for temperature, verifier in rules.items():
         asked = replace(config, temperature=temperature)
         if args.speedup:
-            found = _speedup(pair, args.builder and builder, verifier, asked, sides, sizes)
-            good &= all(row.holds for row in found)
-            _print_promises(found, verifier.name, temperature, args.json)
+            checked, stopped = _speedup(pair, builder if args.builder else None, verifier, asked, sides, sizes)
+            good &= all(row.holds for row in checked)
+            _print_promises(checked, verifier.name, temperature, args.json)
         else:
-            row = agreement(pair, builder, verifier, asked, *sides, _progress)
-            good &= row.holds
-            _print_agreement(row, temperature == args.temperature[0], args.json)
+            last, stopped = until_stopped(agreement(pair, builder, verifier, asked, *sides), "texts")
+            good &= last.known.holds
+            _print_agreement(last.known, temperature == args.temperature[0], args.json)
+        if stopped:
+            return 130
     return 0 if good else 1
 
 
-def _sides(pair, written: list[str], args: argparse.Namespace) -> tuple[list[str], list[str]]:
+def _sides(pair: Pair, written: list[str], args: argparse.Namespace) -> tuple[list[str], list[str]]:
     """Prompts to calibrate on and others to measure on; both have the same share of prose and code."""
     kinds = [(prompt, place // 2) for place, prompt in enumerate(written)]  # the built-in ones take turns
     sides = [[prompt for prompt, couple in kinds if couple % 2 == side] for side in (0, 1)]
-    sides = sides if all(sides) else [written[::2], written[1::2]]
-    return tuple(
-        prompts_like(pair, side, args.each, args.seed + 1000 * number, _progress)
-        for number, side in enumerate(sides, 1)
-    )
+    first, second = sides if all(sides) else (written[::2], written[1::2])
+
+    def enough(side: list[str], number: int) -> list[str]:
+        return whole(watched(prompts_like(pair, side, args.each, args.seed + 1000 * number), "prompts"))
+
+    return enough(first, 1), enough(second, 2)
 
 
 def _sizes(text: str) -> list[int]:
@@ -116,23 +121,28 @@ def _sizes(text: str) -> list[int]:
     return sorted({int(part) for part in parts})
 
 
-def _speedup(pair, builder, verifier, config, sides, sizes) -> tuple[Promise, ...]:
+def _speedup(
+    pair: Pair,
+    builder: StaticBuilder | None,
+    verifier: Verifier,
+    config: RunConfig,
+    sides: tuple[list[str], list[str]],
+    sizes: list[int],
+) -> tuple[tuple[Promise, ...], bool]:
+    """Promises and what became of them, and whether Ctrl-C ended that early."""
     calibration, prompts = sides
-    known = predictor(pair, verifier, config, calibration, progress=_progress)
+    known = whole(watched(predictor(pair, verifier, config, calibration), "prompts"))
     costing = replace(config, prompt=PROMPT, verifier=verifier)
     largest = 2 * max(sizes)
     cost = None
-    for news in measure_cost(pair, costing, [n for n in COSTED if n <= largest] + [largest], rounds=12, seconds=60.0):
+    costs = [n for n in COSTED if n <= largest] + [largest]
+    for news in watched(measure_cost(pair, costing, costs, rounds=12, seconds=60.0), "bursts"):
         cost = news.table
-        _progress(news.done, news.of)
     if cost is None:
         raise ValueError("the models end every text at once, so there is no step to time.")
     builders = {builder.name: builder} if builder else trees_of(sizes, known, cost)
-    found: tuple[Promise, ...] = ()
-    for done, of, rows in promises(pair, builders, verifier, config, known, cost, prompts):
-        found = rows or found
-        _progress(done, of)
-    return found
+    last, stopped = until_stopped(promises(pair, builders, verifier, config, known, cost, prompts), "runs")
+    return last.known, stopped
 
 
 def _print_agreement(row: Agreement, first: bool, as_json: bool) -> None:
@@ -151,29 +161,24 @@ def _print_agreement(row: Agreement, first: bool, as_json: bool) -> None:
 def _deviation(row: Agreement, value: float | None) -> str:
     if value is None:
         return "–"
-    told = f"{value / row.measured - 1:+.1%}"
-    return f"{value:.3f} {told if row.close(value) else f'({told})'}"
+    deviation = f"{value / row.measured - 1:+.1%}"
+    return f"{value:.3f} {deviation if row.close(value) else f'({deviation})'}"
 
 
-def _print_promises(found: tuple[Promise, ...], verifier: str, temperature: float, as_json: bool) -> None:
+def _print_promises(checked: tuple[Promise, ...], verifier: str, temperature: float, as_json: bool) -> None:
     if as_json:
-        rows = [asdict(row) | {"ratio": row.ratio, "holds": row.holds} for row in found]
+        rows = [asdict(row) | {"ratio": row.ratio, "holds": row.holds} for row in checked]
         print(json.dumps({"verifier": verifier, "temperature": temperature, "rows": rows}), flush=True)
         return
     print(f"{verifier} at temperature {temperature:g}; plain decoding is 1")
     print(f"{'':18}{'tokens a pass':>18}{'ms a step':>18}{'speedup':>26}   measured")
-    print(f"{'tree':18}{'told':>9}{'found':>9}{'told':>9}{'found':>9}{'told':>9}{'found':>17}   / told")
-    for row in found:
-        told, timed = row.predicted, row.measured
+    print(f"{'tree':18}{'forecast':>9}{'timed':>9}{'forecast':>9}{'timed':>9}{'forecast':>9}{'timed':>17}   / forecast")
+    for row in checked:
+        predicted, timed = row.predicted, row.measured
         print(
-            f"{row.name:18}{told.tokens_per_pass:9.2f}{timed.tokens_per_pass:9.2f}"
-            f"{1000 * told.step_s:9.2f}{1000 * timed.step_s:9.2f}{told.speedup:9.2f}"
+            f"{row.name:18}{predicted.tokens_per_pass:9.2f}{timed.tokens_per_pass:9.2f}"
+            f"{1000 * predicted.step_s:9.2f}{1000 * timed.step_s:9.2f}{predicted.speedup:9.2f}"
             f"{f'{timed.speedup:.2f}{plus_minus(timed.error)}':>17}{row.ratio:9.2f}"
             f"{'' if row.holds else '  beyond 15 %'}",
             flush=True,
         )
-
-
-def _progress(done: int, of: int) -> None:
-    if sys.stderr.isatty():
-        print(f"\r{done} of {of} ", end="" if done < of else "\r", file=sys.stderr, flush=True)

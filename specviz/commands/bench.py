@@ -5,8 +5,9 @@ from __future__ import annotations
 import argparse
 import json
 import sys
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import asdict
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from ..acceptance import planned_with
 from ..builders import BUILDERS
@@ -14,10 +15,17 @@ from ..config import Choice, RunConfig
 from ..drafters import DRAFTERS
 from ..files import read_text
 from ..measure.by_text import plus_minus
+from ..measure.so_far import SoFar
 from ..paths import HELD_OUT
 from ..registry import build
 from .options import add_pair, add_sampling, add_strategy, loading, refuse_unused, strategy
 from .shape_table import add_shape, print_rows, run_shape
+from .watching import until_stopped
+
+if TYPE_CHECKING:
+    from ..experiments.drafters import Row as DrafterRow
+    from ..experiments.greedy_texts import Difference
+    from ..experiments.rules import Cell
 
 PROMPTS_HELP = "one prompt a line, or a JSON list of texts in a .json file (default: openings of tales and code)"
 FIXED = {"preset rules": ("builder", "verifier", "temperature"), "same-text": ("verifier", "temperature")}
@@ -77,45 +85,46 @@ def run(args: argparse.Namespace) -> int | None:
         draft_temperature=args.draft_temperature, max_new_tokens=args.max_new_tokens,
     )  # fmt: skip
     given = read_prompts(args.prompts) if args.prompts else None
-    from ..experiments.against_transformers import bench, greedy_differences
+    from ..experiments.against_transformers import bench
+    from ..experiments.greedy_texts import greedy_differences
     from ..experiments.rules import rules_table
     from ..models.pair import load_pair
 
     pair = load_pair(args.target, args.draft, **loading(args))
     say_what_is_planned(builders, drafters, pair)
     if drafters:
-        compare_drafters(pair, drafters, builders, config, args)
-        return None
+        return compare_drafters(pair, drafters, builders, config, args)
     if args.same_text:
         prompts = given or built_in_prompts()
-        differences = greedy_differences(pair, prompts, args.max_new_tokens, builders or None, _progress)
-        print_differences(differences, f"{len(prompts)} prompts x {args.max_new_tokens} tokens in {args.dtype}", args)
-        return 1 if differences else 0
+        found = greedy_differences(pair, prompts, args.max_new_tokens, builders or None)
+        texts, stopped = until_stopped(found, "prompts")
+        print_differences(texts.known, f"{texts.done} prompts x {args.max_new_tokens} tokens in {args.dtype}", args)
+        return 130 if stopped else 1 if texts.known else 0
     if args.preset == "rules":
         if pair.draft is None:
             raise ValueError("--preset rules compares rules on what a draft proposes; give --draft as well.")
-        cells = rules_table(pair, given or built_in_prompts()[:16], min(64, args.max_new_tokens), args.seed, _progress)
-        print_cells(cells, args.json)
-        return None
-    rows = bench(
-        pair, builders or None, rules or None, given or built_in_prompts()[:FEW], config, args.rounds, _progress
-    )
+        table = rules_table(pair, given or built_in_prompts()[:16], min(64, args.max_new_tokens), args.seed)
+        cells, stopped = until_stopped(table, "cells")
+        print_cells(cells.known, args.json)
+        return 130 if stopped else 0
+    timed = bench(pair, builders or None, rules or None, given or built_in_prompts()[:FEW], config, args.rounds)
+    rows, stopped = until_stopped(timed, "runs")
     if args.json:
-        print(json.dumps([asdict(row) for row in rows], indent=1))
-        return None
-    print_rows(rows)
-    return None
+        print(json.dumps([asdict(row) for row in rows.known], indent=1))
+    else:
+        print_rows(rows.known)
+    return 130 if stopped else 0
 
 
 def say_what_is_planned(builders: list, drafters: list, pair: Any) -> None:
     """Print where a tree is planned with a vector that was measured on another pair or drafter."""
     for builder in builders:
         for drafter in drafters or [DRAFTERS["model"]()]:
-            if told := planned_with(builder, drafter, pair.info["name"]):
-                print(f"{builder.name} with {drafter.name}: {told}", file=sys.stderr)
+            if notice := planned_with(builder, drafter, pair.info["name"]):
+                print(f"{builder.name} with {drafter.name}: {notice}", file=sys.stderr)
 
 
-def compare_drafters(pair: Any, drafters: list, builders: list, config: RunConfig, args: argparse.Namespace) -> None:
+def compare_drafters(pair: Any, drafters: list, builders: list, config: RunConfig, args: argparse.Namespace) -> int:
     """A line for each temperature, kind of text and drafter, as soon as it is known."""
     from ..experiments.drafters import compare
 
@@ -123,23 +132,40 @@ def compare_drafters(pair: Any, drafters: list, builders: list, config: RunConfi
     prompts = {"tales": kinds["prose"][: FEW // 2], "code": kinds["code"][: FEW // 2]}
     heats = (0.0, 0.8) if args.temperature is None else (args.temperature,)
     builder = builders[0] if builders else BUILDERS["k-ary"]()
-    rows = []
-    if not args.json:
-        print(f"tree: {builder.name}; speedup over own plain decoding, median of {args.rounds} rounds, least to most")
-        print(f"{'drafter':12} {'text':6} {'T':>4} {'tokens/pass':>12} {'draft ms/step':>14} {'passes':>7} speedup")
-    for row in compare(pair, drafters, builder, prompts, heats, config, args.rounds, _progress):
-        rows.append(asdict(row))
-        if not args.json:
-            print(
-                f"{row.drafter:12} {row.kind:6} {row.temperature:4g} {row.tokens_per_pass:12.2f} {row.draft_ms:14.2f} "
-                f"{row.draft_passes:7.2f} {row.speedup:.2f} ({row.low:.2f} to {row.high:.2f})",
-                flush=True,
-            )
+    news = compare(pair, drafters, builder, prompts, heats, config, args.rounds)
     if args.json:
-        print(json.dumps(rows, indent=1))
+        last, stopped = until_stopped(news, "runs")
+        print(json.dumps([asdict(row) for row in last.known], indent=1))
+        return 130 if stopped else 0
+    print(f"tree: {builder.name}; speedup over own plain decoding, median of {args.rounds} rounds, least to most")
+    print(f"{'drafter':12} {'text':6} {'T':>4} {'tokens/pass':>12} {'draft ms/step':>14} {'passes':>7} speedup")
+    last, stopped = until_stopped(printed(news, args.rounds), "runs")
+    for row in last.known:
+        if row.rounds < args.rounds:
+            print_drafter(row)
+    return 130 if stopped else 0
 
 
-def print_differences(differences: list, what: str, args: argparse.Namespace) -> None:
+def printed(news: Iterable[SoFar[tuple[DrafterRow, ...]]], rounds: int) -> Iterator[SoFar[tuple[DrafterRow, ...]]]:
+    """Pass news on, and print every row once all its rounds are there."""
+    done = 0
+    for one in news:
+        for row in one.known[done:]:
+            if row.rounds == rounds:
+                print_drafter(row)
+                done += 1
+        yield one
+
+
+def print_drafter(row: DrafterRow) -> None:
+    print(
+        f"{row.drafter:12} {row.kind:6} {row.temperature:4g} {row.tokens_per_pass:12.2f} {row.draft_ms:14.2f} "
+        f"{row.draft_passes:7.2f} {row.speedup:.2f} ({row.low:.2f} to {row.high:.2f})",
+        flush=True,
+    )
+
+
+def print_differences(differences: Sequence[Difference], what: str, args: argparse.Namespace) -> None:
     """Where texts differ, a line each, and how many of `what` were compared."""
     if args.json:
         print(json.dumps([asdict(row) for row in differences], indent=1))
@@ -149,7 +175,7 @@ def print_differences(differences: list, what: str, args: argparse.Namespace) ->
     print(f"{what}: {len(differences)} differences")
 
 
-def print_cells(cells: list, as_json: bool) -> None:
+def print_cells(cells: Sequence[Cell], as_json: bool) -> None:
     """Tokens per pass with standard errors, a line per pair, a column per temperature and size."""
     if as_json:
         print(json.dumps([asdict(cell) for cell in cells], indent=1))
@@ -159,7 +185,10 @@ def print_cells(cells: list, as_json: bool) -> None:
     for pair in dict.fromkeys((cell.builder, cell.verifier) for cell in cells):
         found = {(c.temperature, c.size): c for c in cells if (c.builder, c.verifier) == pair}
         shown = (
-            f"{found[column].tokens_per_pass:10.2f}{plus_minus(found[column].standard_error):7}" for column in columns
+            f"{found[column].tokens_per_pass:10.2f}{plus_minus(found[column].standard_error):7}"
+            if column in found
+            else f"{'–':>10}{'':7}"
+            for column in columns
         )
         print(f"{' + '.join(pair):40}" + "".join(shown))
 
@@ -185,8 +214,3 @@ def read_prompts(path: str) -> list[str]:
     if not (isinstance(prompts, list) and prompts and all(isinstance(one, str) and one.strip() for one in prompts)):
         raise ValueError(f"--prompts {path!r} must hold a JSON list of texts, at least one of them and none empty.")
     return prompts
-
-
-def _progress(done: int, of: int) -> None:
-    if sys.stderr.isatty():
-        print(f"\r{done} of {of} runs", end="" if done < of else "\n", file=sys.stderr, flush=True)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import argparse
 import json
-import sys
 from collections.abc import Iterator
 from dataclasses import asdict, replace
 from typing import Any
@@ -18,9 +17,12 @@ from ..files import read_text, write_text
 from ..measure.by_text import cut, positions_of
 from ..measure.on_text import Acceptance, acceptance_so_far, acceptance_vector, own_texts, together
 from ..measure.rows import ReadOnce
+from ..measure.so_far import SoFar
+from ..protocols import Pair, Verifier
 from ..verifiers import VERIFIERS
 from .bench import built_in_prompts
 from .options import add_drafter, add_pair, add_rows, add_rule, add_temperature, loading, strategy
+from .watching import until_stopped
 
 EXAMPLE = "--verifier sequoia --temperature 1 --json"
 ROUNDS = 50  # of the built-in prompts, each with seeds of its own
@@ -71,11 +73,12 @@ def run(args: argparse.Namespace) -> int:
     if args.store:
         store(pair, config, args)
         return 0
-    found, stopped = measured_until_stopped(pair, verifier, config, args)
+    last, stopped = until_stopped(measured(pair, verifier, config, args), "positions")
+    found = last.known
     if args.json:
         print(json.dumps(asdict(found)))
     else:
-        by = f"{verifier.title} with {config.drafter.title}"
+        by = f"{verifier.title} with {config.drafter.spoken}"
         print(f"{by} at temperature {args.temperature:g}: {found.positions} positions, {found.method}")
         print("child  accepted with this chance, given that its parent is  [95 % interval over texts]")
         for k, (p, low, high) in enumerate(zip(found.acceptance, found.low, found.high, strict=True), 1):
@@ -85,23 +88,18 @@ def run(args: argparse.Namespace) -> int:
     return 130 if stopped else 0
 
 
-def measured_until_stopped(pair: Any, verifier: Any, config: RunConfig, args: argparse.Namespace) -> tuple:
-    """What was measured, and whether Ctrl-C ended it early; texts are written and measured in turn."""
+def measured(
+    pair: Pair, verifier: Verifier, config: RunConfig, args: argparse.Namespace
+) -> Iterator[SoFar[Acceptance | None]]:
+    """Positions done, of how many, and what they say; texts are written and measured in turn."""
     found = None
-    try:
-        for found in acceptance_so_far(pair, verifier, texts_for(pair, config, args), config, args.width):
-            _progress(found.positions if found else 0, args.positions)
-    except KeyboardInterrupt:
-        if found is None:
-            raise
-        print(f"\nstopped: what follows is from the {found.positions} positions measured so far", file=sys.stderr)
-        return found, True
+    for found in acceptance_so_far(pair, verifier, texts_for(pair, config, args), config, args.width):
+        yield SoFar(found.positions if found else 0, args.positions, found)
     if found is None:
         raise ValueError("text to calibrate on must have at least two tokens. Give a longer one.")
-    return found, False
 
 
-def texts_for(pair: Any, config: RunConfig, args: argparse.Namespace) -> Iterator[list[int]]:
+def texts_for(pair: Pair, config: RunConfig, args: argparse.Namespace) -> Iterator[list[int]]:
     """Token ids with --positions positions: windows of a file, or what the target writes after the built-in prompts."""
     left = args.positions
     for text in _windows(pair, args) if args.text else _continuations(pair, config):
@@ -112,14 +110,14 @@ def texts_for(pair: Any, config: RunConfig, args: argparse.Namespace) -> Iterato
         left -= positions_of(piece)
 
 
-def _windows(pair: Any, args: argparse.Namespace) -> Iterator[list[int]]:
+def _windows(pair: Pair, args: argparse.Namespace) -> Iterator[list[int]]:
     text = read_text(args.text, "--text")
     window = min(256, pair.max_positions)
     tokens = pair.encode(text)
     yield from (tokens[i : i + window] for i in range(0, len(tokens), window))
 
 
-def _continuations(pair: Any, config: RunConfig) -> Iterator[list[int]]:
+def _continuations(pair: Pair, config: RunConfig) -> Iterator[list[int]]:
     rounds = 1 if config.temperature == 0 else ROUNDS  # there a seed changes nothing
     for turn, prompt in enumerate(rounds * built_in_prompts()):
         yield from own_texts(pair, [prompt], replace(config, seed=config.seed + turn))
@@ -143,7 +141,7 @@ def check_store(args: argparse.Namespace) -> None:
         )
 
 
-def store(pair: Any, config: RunConfig, args: argparse.Namespace) -> None:
+def store(pair: Pair, config: RunConfig, args: argparse.Namespace) -> None:
     """Measure all rules that use a draft's rows or its order at several temperatures; write assets/acceptance."""
     vectors = []
     drafter = Choice.of(config.drafter)
@@ -169,7 +167,9 @@ def store(pair: Any, config: RunConfig, args: argparse.Namespace) -> None:
     stored.cache_clear()
 
 
-def every_rule(pair: Any, rules: list, texts: Iterator[list[int]], config: RunConfig, width: int) -> list[Acceptance]:
+def every_rule(
+    pair: Pair, rules: list[Verifier], texts: Iterator[list[int]], config: RunConfig, width: int
+) -> list[Acceptance]:
     """The acceptance of several rules; every text is read once for all of them."""
     parts: list[list[Acceptance]] = [[] for _ in rules]
     for number, text in enumerate(texts):
@@ -186,8 +186,3 @@ def _stored(found: dict[str, Any]) -> dict[str, Any]:
         return [*map(short, value)] if isinstance(value, tuple) else round(value, 5) if type(value) is float else value
 
     return {key: short(value) for key, value in found.items()}
-
-
-def _progress(done: int, of: int) -> None:
-    if sys.stderr.isatty():
-        print(f"\r{done} of {of} positions", end="" if done < of else "\n", file=sys.stderr, flush=True)

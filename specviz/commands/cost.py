@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import argparse
-import sys
 from typing import Any
 
 from ..config import Choice, RunConfig
@@ -12,6 +11,7 @@ from ..speed.clock import PROMPT, measure_cost
 from ..speed.machines import MACHINES, machine
 from ..speed.table import CostTable
 from .options import add_drafter, add_pair, add_rule, add_temperature, loading, strategy
+from .watching import watched
 
 EXAMPLE = "--temperature 0.8 --json > cost.json"
 
@@ -72,10 +72,8 @@ def table_for(args: argparse.Namespace, config: RunConfig, pair: Any = None) -> 
         return CostTable.from_json(read_text(args.cost, "--cost"))
     pair = pair or load(args)
     table = None
-    for progress in measure_cost(pair, config, seconds=getattr(args, "seconds", 30.0)):
-        table = progress.table
-        if sys.stderr.isatty():
-            print(f"\r{progress.done} of {progress.of} bursts ", end="", file=sys.stderr, flush=True)
+    for news in watched(measure_cost(pair, config, seconds=getattr(args, "seconds", 30.0)), "bursts"):
+        table = news.table
     if table is None:
         raise ValueError("the models end every text at once, so there is no step to time.")
     return table

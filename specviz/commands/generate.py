@@ -39,11 +39,12 @@ def run(args: argparse.Namespace) -> None:
     from ..models.pair import load_pair
 
     pair = load_pair(args.target, args.draft, **loading(args))
-    if told := planned_with(config.builder, config.drafter, pair.info["name"]):
-        print(told, file=sys.stderr)
+    if notice := planned_with(config.builder, config.drafter, pair.info["name"]):
+        print(notice, file=sys.stderr)
     if not match.lossless:
         print(f"lossy: {match.reason}", file=sys.stderr)
-    steps, coloured = [], sys.stdout.isatty() or "FORCE_COLOR" in os.environ
+    steps: list[Step] = []
+    coloured = sys.stdout.isatty() or "FORCE_COLOR" in os.environ
     try:
         for step in speculate(pair, config):
             if not args.json and not steps:

@@ -5,16 +5,20 @@ from __future__ import annotations
 import argparse
 import json
 import sys
+from collections import deque
 from dataclasses import asdict
 from functools import cache
+from typing import Any
 
 from ..acceptance import EMBEDDED, find_acceptance, measured, planned_with, read_acceptance
 from ..builders import BUILDERS
+from ..builders.k_sequences import KSequences
 from ..compatibility import Compatibility, compatible
 from ..config import Choice, RunConfig
 from ..experiments.agreement import prompts_like
 from ..files import printable, read_text
 from ..measure.by_text import plus_minus
+from ..measure.so_far import whole
 from ..speed.choose import Candidate, Contest, best_rule, contest, grid
 from ..speed.clock import PROMPT
 from ..speed.table import CostTable
@@ -22,6 +26,7 @@ from ..verifiers import VERIFIERS
 from .bench import built_in_prompts
 from .cost import add_machine, load, table_for
 from .options import add_drafter, add_pair, add_rule, add_temperature, strategy
+from .watching import watched
 
 EXAMPLE = "--temperature 0.8 --machine a100 --json"
 ALLOWED = 0.05  # how much slower than the fastest the choice may be
@@ -56,8 +61,8 @@ def run(args: argparse.Namespace) -> int:
         raise ValueError("--measure times this machine; leave out --machine.")
     drafter = strategy(args, "drafter", args.drafter)
     vectors = vectors_for(args)
-    if not args.acceptance and (told := planned_with(BUILDERS["sequoia"](), drafter, _pair_named(args))):
-        print(told, file=sys.stderr)
+    if not args.acceptance and (warning := planned_with(BUILDERS["sequoia"](), drafter, _pair_named(args))):
+        print(warning, file=sys.stderr)
     for name in vectors:
         match = compatible(BUILDERS["chain"](), VERIFIERS[name](), args.temperature, drafter=drafter)
         if not match.possible:
@@ -82,15 +87,15 @@ def run(args: argparse.Namespace) -> int:
     }
     timed = measured_contest(pair, best, vectors[verifier], verifier, args) if args.measure else None
     if args.json:
-        told = {} if timed is None else {"behind": timed.behind, **{
+        timing: dict[str, Any] = {} if timed is None else {"behind": timed.behind, **{
             part: [asdict(trial) for trial in getattr(timed, part)] for part in ("first", "final")
         }}  # fmt: skip
-        print(json.dumps(as_dict(verifier, best, args.temperature) | rest | told))
+        print(json.dumps(as_dict(verifier, best, args.temperature) | rest | timing))
     else:
         print_choice(best, verifier, match, cost, args)
         if timed is not None:
             print_contest(timed)
-    return 1 if timed is not None and timed.behind > ALLOWED else 0
+    return 1 if timed is not None and (timed.behind or 0.0) > ALLOWED else 0
 
 
 def print_choice(best: Candidate, verifier: str, match: Compatibility, cost: CostTable, args: argparse.Namespace):
@@ -120,33 +125,31 @@ def print_choice(best: Candidate, verifier: str, match: Compatibility, cost: Cos
 def measured_contest(pair, best: Candidate, vector: tuple, verifier: str, args: argparse.Namespace) -> Contest:
     """The grid, and the leaders with the choice once more; Ctrl-C ends it without a result."""
     rule = VERIFIERS[verifier]()
-    prompts = prompts_like(pair, built_in_prompts(), args.prompts, seed=1)
+    prompts = whole(prompts_like(pair, built_in_prompts(), args.prompts, seed=1))
     drafter = strategy(args, "drafter", args.drafter)
     config = RunConfig(temperature=args.temperature, max_new_tokens=64, drafter=drafter)
     others = grid(vector, rule, args.temperature)
-    for news in contest(pair, best.builder, others, rule, config, prompts):
-        if sys.stderr.isatty():
-            print(f"\r{news.done} of {news.of} runs ", end="", file=sys.stderr, flush=True)
-    if news.behind is None:
+    last = deque(watched(contest(pair, best.builder, others, rule, config, prompts), "runs"), maxlen=1)
+    if not last or last[0].behind is None:
         raise ValueError("the models end every text at once, so nothing could be timed.")
-    return news
+    return last[0]
 
 
-def print_contest(found: Contest) -> None:
+def print_contest(result: Contest) -> None:
     """Every tree of the grid with its speedup, fastest first, and how far the choice is from the best."""
-    for title, timed in (("grid, timed once over", found.first), ("leaders and choice, timed again", found.final)):
+    for title, timed in (("grid, timed once over", result.first), ("leaders and choice, timed again", result.final)):
         print(f"\n{title}: times plain decoding")
         for trial in sorted(timed, key=lambda trial: -trial.speedup):
-            mark = "  <- chosen" if trial.name == found.chosen else ""
-            told = f"{trial.tokens_per_pass:.2f} tokens a pass, {1000 * trial.step_s:.2f} ms a step"
-            print(f"  {trial.speedup:5.2f}{plus_minus(trial.error)}  {trial.name:34} {told}{mark}")
-    print(f"\nthe choice is {found.behind:.1%} slower than the fastest")
+            mark = "  <- chosen" if trial.name == result.chosen else ""
+            timing = f"{trial.tokens_per_pass:.2f} tokens a pass, {1000 * trial.step_s:.2f} ms a step"
+            print(f"  {trial.speedup:5.2f}{plus_minus(trial.error)}  {trial.name:34} {timing}{mark}")
+    print(f"\nthe choice is {result.behind:.1%} slower than the fastest")
 
 
 def as_dict(verifier: str, best: Candidate, temperature: float) -> dict:
     """The choice as plain data; `width` where the builder has one that decides its shape."""
     cell = best.predicted
-    wide = {"width": best.builder.width} if best.builder.name == "k-sequences" else {}
+    wide = {"width": best.builder.width} if isinstance(best.builder, KSequences) else {}
     return {
         "builder": best.builder.name, "verifier": verifier, "size": cell.size, "depth": cell.depth,
         "temperature": temperature, "tokens_per_pass": cell.tokens_per_pass, "speedup": cell.speedup,

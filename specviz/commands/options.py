@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+from collections.abc import Sequence
 from dataclasses import fields
 from typing import Any
 
@@ -10,8 +11,10 @@ from ..acceptance import check_acceptance, read_acceptance
 from ..builders import BUILDERS
 from ..compatibility import suited
 from ..config import Choice, RunConfig
+from ..desk import Drafter
 from ..drafters import DRAFTERS
 from ..files import MOST_TRACE, read_text
+from ..protocols import TreeBuilder, Verifier
 from ..record import Trace
 from ..registry import BASES, REGISTRIES, build
 from ..verifiers import VERIFIERS
@@ -27,13 +30,15 @@ def add_strategy(
         builder: the one taken where none is named; None for all of them, where several can be named too.
     """
     action = "store" if builder else "append"
-    told = f"default {builder}" if builder else "give it several times for several; default all that go with the pair"
+    default = (
+        f"default {builder}" if builder else "give it several times for several; default all that go with the pair"
+    )
     parser.add_argument(
         "--builder",
         default=builder,
         metavar="NAME",
         action=action,
-        help=f"tree builder: {', '.join(BUILDERS)} ({told})",
+        help=f"tree builder: {', '.join(BUILDERS)} ({default})",
     )
     if verifier:
         add_rule(parser, "the first one that suits builder and temperature", action)
@@ -56,7 +61,9 @@ def add_name_of_drafter(parser: argparse.ArgumentParser) -> None:
     )  # fmt: skip
 
 
-def add_parameters(parser: argparse.ArgumentParser, classes: list[type], whose: str) -> None:
+def add_parameters(
+    parser: argparse.ArgumentParser, classes: Sequence[type[TreeBuilder | Verifier | Drafter]], whose: str
+) -> None:
     """An option for each parameter of builders, rules or drafters."""
     owners: dict[str, dict[str, tuple[list[str], Any]]] = {}
     for cls in classes:
@@ -66,8 +73,8 @@ def add_parameters(parser: argparse.ArgumentParser, classes: list[type], whose: 
     group = parser.add_argument_group(f"parameters of {whose}, with the default of each")
     for name, meanings in owners.items():
         help = "; ".join(
-            f"{means[:1].lower()}{means[1:]}{_range(field)} (default: {', '.join(classes)})"
-            for means, (classes, field) in meanings.items()
+            f"{means[:1].lower()}{means[1:]}{_range(field)} (default: {', '.join(defaults)})"
+            for means, (defaults, field) in meanings.items()
         )
         group.add_argument(f"--{name.replace('_', '-')}", dest=f"parameter_{name}", metavar="X", help=help)
 

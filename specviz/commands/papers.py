@@ -8,7 +8,7 @@ import sys
 from collections.abc import Sequence
 
 from .. import papers
-from ..papers import Found
+from ..papers import Result
 
 EXAMPLE = "--json"
 MARKS = {papers.REPRODUCED: "=", papers.DIFFERS: "≠", papers.IMPOSSIBLE: "–"}
@@ -37,8 +37,8 @@ def run(args: argparse.Namespace) -> None:
 
         count = papers.measure_all(load_pair(), args.names, args.again, _tell)
         print(f"{count} entries measured", file=sys.stderr)
-    found = [papers.look(source, one) for source, one in chosen]
-    print(json.dumps(as_dict(found), indent=1, ensure_ascii=False) if args.json else "\n".join(lines(found)))
+    results = [papers.look(source, one) for source, one in chosen]
+    print(json.dumps(as_dict(results), indent=1, ensure_ascii=False) if args.json else "\n".join(lines(results)))
 
 
 def _named(names: Sequence[str], source: str, name: str) -> bool:
@@ -52,20 +52,20 @@ def _tell(sentence: str) -> None:
         print(sentence, file=sys.stderr, flush=True)
 
 
-def lines(found: Sequence[Found]) -> list[str]:
+def lines(results: Sequence[Result]) -> list[str]:
     """The entries as lines of text, the counts first."""
-    counts = papers.counts(found)
-    told = [", ".join(f"{counts[state]} {state}" for state in papers.STATES)]
-    for one in found:
-        told.append(f"{MARKS[one.verdict.status]} {one.source}-{one.entry.name}: {one.entry.place}, {one.entry.title}")
-        told.append(f"    {one.verdict.sentence}")
-    return told
+    counts = papers.counts(results)
+    shown = [", ".join(f"{counts[state]} {state}" for state in papers.STATES)]
+    for one in results:
+        shown.append(f"{MARKS[one.verdict.status]} {one.source}-{one.entry.name}: {one.entry.place}, {one.entry.title}")
+        shown.append(f"    {one.verdict.sentence}")
+    return shown
 
 
-def as_dict(found: Sequence[Found]) -> dict:
+def as_dict(results: Sequence[Result]) -> dict:
     """The entries as plain JSON data."""
     return {
-        "counts": papers.counts(found),
+        "counts": papers.counts(results),
         "entries": [
             {
                 "name": f"{one.source}-{one.entry.name}", "place": one.entry.place, "title": one.entry.title,
@@ -73,6 +73,6 @@ def as_dict(found: Sequence[Found]) -> dict:
                 "status": one.verdict.status, "sentence": one.verdict.sentence, "made": one.made, "data": one.data,
                 "opens": [link.query for link in one.entry.opens],
             }
-            for one in found
+            for one in results
         ],
     }  # fmt: skip

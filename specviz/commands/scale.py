@@ -5,11 +5,11 @@ from __future__ import annotations
 import argparse
 import json
 from dataclasses import asdict
-from typing import Any
 
 from ..builders import BUILDERS
 from ..compatibility import suited
 from ..experiments.scale import NODES, VOCABULARIES, Cost, scale
+from ..protocols import Pair
 from ..verifiers import VERIFIERS
 from .options import add_pair, add_rule, add_temperature, loading, strategy
 
@@ -39,10 +39,9 @@ def run(args: argparse.Namespace) -> None:
     verifier = strategy(args, "verifier", args.verifier or suited(tree, VERIFIERS, args.temperature))
     if args.steps < 1:
         raise ValueError(f"--steps must be at least 1; got {args.steps}.")
-    lists = dict(
-        nodes=numbers("--sizes", args.sizes, 2, 1024) or NODES, contexts=numbers("--contexts", args.contexts, 1, 10**7),
-        vocabularies=numbers("--vocabularies", args.vocabularies, 256, 10**6) or VOCABULARIES,
-    )  # fmt: skip
+    nodes = numbers("--sizes", args.sizes, 2, 1024) or NODES
+    contexts = numbers("--contexts", args.contexts, 1, 10**7)
+    vocabularies = numbers("--vocabularies", args.vocabularies, 256, 10**6) or VOCABULARIES
     from ..models.pair import load_pair
     from ..models.random_weights import random_pair
 
@@ -50,14 +49,14 @@ def run(args: argparse.Namespace) -> None:
     if pair.draft is None:
         raise ValueError("the pair must have a draft to be measured; this one has none. Name one with --draft.")
 
-    def of_vocabulary(size: int) -> Any:
+    def of_vocabulary(size: int) -> Pair:
         return random_pair("embedded", "embedded", args.device, args.dtype, vocab=size)
 
-    rows = []
-    for row in scale(pair, of_vocabulary, verifier, args.temperature, steps=args.steps, **lists):
+    rows: list[Cost] = []
+    for row in scale(pair, of_vocabulary, verifier, args.temperature, nodes, contexts, vocabularies, args.steps):
         rows.append(row)
         if not args.json:
-            print(told(row, rows[-2] if len(rows) > 1 else None), flush=True)
+            print(line_of(row, rows[-2] if len(rows) > 1 else None), flush=True)
     if args.json:
         print(json.dumps([asdict(row) | {"overhead": row.overhead} for row in rows], indent=1))
     else:
@@ -68,7 +67,7 @@ def run(args: argparse.Namespace) -> None:
 HEADING = "grows        nodes   text  vocabulary   ms a step: draft   target   verify    other  overhead   memory MB"
 
 
-def told(row: Cost, before: Cost | None = None) -> str:
+def line_of(row: Cost, before: Cost | None = None) -> str:
     """A row as a line, under a heading where another thing begins to grow."""
     parts = "".join(f"{1000 * seconds:9.2f}" for seconds in (row.target_s, row.verify_s, row.other_s))
     memory = "–" if row.memory is None else f"{row.memory / 2**20:.1f}"

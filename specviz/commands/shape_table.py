@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import argparse
 import json
-import sys
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
@@ -14,8 +13,10 @@ from ..compatibility import suited
 from ..config import RunConfig
 from ..verifiers import VERIFIERS
 from .options import refuse_unused, strategy
+from .watching import until_stopped
 
 if TYPE_CHECKING:
+    from ..experiments.against_transformers import Row
     from ..experiments.shapes import ShapeReport
 
 # Options that choose trained models, their texts, or another kind of benchmark.
@@ -29,7 +30,7 @@ def add_shape(parser: argparse.ArgumentParser) -> None:
     group.add_argument("--context", type=int, metavar="N", help="tokens before the trees, from 1 (default 128)")
 
 
-def run_shape(args: argparse.Namespace) -> None:
+def run_shape(args: argparse.Namespace) -> int:
     """Measure, and print the report."""
     if named := [name for name in OTHERS if getattr(args, name)]:
         raise ValueError(f"--shape makes models with random weights; leave out --{named[0].replace('_', '-')}.")
@@ -55,12 +56,14 @@ def run_shape(args: argparse.Namespace) -> None:
     context = 128 if args.context is None else args.context
     room = context + args.max_new_tokens + SIZES[-1]
     pair = random_pair(args.shape, args.draft_shape, args.device, args.dtype, room)
-    report = bench_shape(pair, config, builders, context, SIZES, args.rounds, progress=_progress)
-    projection = None if recorded is None else project(report, recorded)
+    last, stopped = until_stopped(bench_shape(pair, config, builders, context, SIZES, args.rounds), "pieces")
+    report = last.known
+    projection = None if recorded is None or report.table is None else project(report, recorded)
     if args.json:
         print(json.dumps(as_dict(report, projection), indent=1))
     else:
         print_report(report, projection)
+    return 130 if stopped else 0
 
 
 def print_report(report: ShapeReport, projection: dict[str, Any] | None) -> None:
@@ -73,14 +76,15 @@ def print_report(report: ShapeReport, projection: dict[str, Any] | None) -> None
         bare = "" if one.bare_s is None else f"{1000 * one.bare_s:9.2f}{one.ratio:15.2f}"
         print(f"{one.nodes:19}{1000 * one.engine_s:11.2f}{bare}")
     print("\ndraft pass:   nodes of the level  ms")
-    for one in report.levels:
-        print(f"{one.nodes:32}{1000 * one.seconds:8.2f}")
+    for level in report.levels:
+        print(f"{level.nodes:32}{1000 * level.seconds:8.2f}")
     print("\nstep, ms:     nodes     draft    target  verify + other   share of the step")
-    for one in report.steps:
-        draft, target, rest = (1000 * one.parts[part] for part in ("draft", "target", "overhead"))
-        print(f"{one.nodes:19}{draft:10.2f}{target:10.2f}{rest:16.2f}{one.share:20.1%}")
+    for step in report.steps:
+        draft, target, rest = (1000 * step.parts[part] for part in ("draft", "target", "overhead"))
+        print(f"{step.nodes:19}{draft:10.2f}{target:10.2f}{rest:16.2f}{step.share:20.1%}")
     print()
-    print_rows(report.methods)
+    if report.methods:
+        print_rows(report.methods)
     if projection:
         print(
             f"\n{projection['note']}\nsequoia tree of {projection['size']} nodes and {projection['depth']} levels: "
@@ -89,7 +93,7 @@ def print_report(report: ShapeReport, projection: dict[str, Any] | None) -> None
         )
 
 
-def print_rows(rows: Sequence) -> None:
+def print_rows(rows: Sequence[Row]) -> None:
     """What `bench` measured, a line a method: against plain decoding, against transformers, and where time went."""
     others = list(rows[0].against)
     print("tokens per second against own plain decoding [smallest, largest round], and against", " and ".join(others))
@@ -107,8 +111,3 @@ def print_rows(rows: Sequence) -> None:
             f"{row.speedup:6.2f} [{row.low:.2f}, {row.high:.2f}]{ratios}  {name:54} "
             f"{row.tokens_per_s:8.1f} {row.tokens_per_pass:7.2f}  {parts:>32} {over}"
         )
-
-
-def _progress(message: str) -> None:
-    if sys.stderr.isatty():
-        print(f"measuring {message}", file=sys.stderr, flush=True)

@@ -12,7 +12,9 @@ from ..experiments.sweep import Results, here, on_ray
 from ..experiments.sweep_grid import cells_of, key_of, read_grid
 from ..files import check_output, held, printable
 from ..measure.by_text import plus_minus
+from ..measure.so_far import SoFar
 from .bench import built_in_prompts
+from .watching import watched
 
 EXAMPLE = "grid.toml --out results.jsonl"
 PROMPTS = 8  # of the built-in ones, where the grid has none of its own
@@ -45,13 +47,13 @@ def run(args: argparse.Namespace) -> int:
         results = measure(path, cells, prompts, args)
     except OSError as error:
         raise ValueError(f"{path!r} cannot be written: {error.strerror}.") from None
-    found = [results.outcomes[key_of(cell)] for cell in cells]
+    wanted = [results.outcomes[key_of(cell)] for cell in cells]
     try:
-        lines = list(map(told, found))
+        lines = list(map(line_of, wanted))
     except (KeyError, TypeError, ValueError):
         raise ValueError(f"results {path!r} are damaged: a result lacks its numbers; take its line out.") from None
-    print(json.dumps(found, indent=1) if args.json else printable("\n".join(lines)))
-    return 1 if any("failed" in outcome for outcome in found) else 0
+    print(json.dumps(wanted, indent=1) if args.json else printable("\n".join(lines)))
+    return 1 if any("failed" in outcome for outcome in wanted) else 0
 
 
 def measure(path: str, cells: list[dict], prompts: list[str], args: argparse.Namespace) -> Results:
@@ -62,13 +64,12 @@ def measure(path: str, cells: list[dict], prompts: list[str], args: argparse.Nam
         there = f"{len(cells) - len(todo)} of them in {printable(path)} already"
         print(f"{len(cells)} cells, {there}", file=sys.stderr, flush=True)
         outcomes = on_ray(todo, prompts, args.ray, args.cpus, args.gpus) if args.ray else here(todo, prompts)
-        for done, outcome in enumerate(outcomes, 1):
-            results.add(outcome)
-            progress(done, len(todo))
+        for outcome in watched((SoFar(done, len(todo), one) for done, one in enumerate(outcomes, 1)), "cells"):
+            results.add(outcome.known)
     return results
 
 
-def told(outcome: dict[str, Any]) -> str:
+def line_of(outcome: dict[str, Any]) -> str:
     """An outcome as one line."""
     cell = outcome["cell"]
     names = [_named(cell[part]) for part in ("builder", "verifier") if part in cell]
@@ -78,21 +79,16 @@ def told(outcome: dict[str, Any]) -> str:
     if "result" not in outcome:
         kind = "impossible" if "impossible" in outcome else "failed"
         return f"{what}: {kind}: {outcome[kind]}"
-    found = outcome["result"]
+    result = outcome["result"]
     if cell["kind"] == "calibrate":
-        return f"{what}: acceptance {' '.join(f'{p:.3f}' for p in found['acceptance'][:6])}"
-    mark = "" if found["lossless"] else " (lossy)"
+        return f"{what}: acceptance {' '.join(f'{p:.3f}' for p in result['acceptance'][:6])}"
+    mark = "" if result["lossless"] else " (lossy)"
     return (
-        f"{what}{mark}: {found['tokens_per_pass']:.2f}{plus_minus(found['standard_error'])} tokens a pass, "
-        f"{found['tokens_per_s']:.1f} tokens/s"
+        f"{what}{mark}: {result['tokens_per_pass']:.2f}{plus_minus(result['standard_error'])} tokens a pass, "
+        f"{result['tokens_per_s']:.1f} tokens/s"
     )
 
 
 def _named(choice: dict[str, Any]) -> str:
     parameters = ", ".join(f"{name} {value}" for name, value in choice["parameters"].items())
     return f"{choice['name']} ({parameters})" if parameters else choice["name"]
-
-
-def progress(done: int, of: int) -> None:
-    if sys.stderr.isatty():
-        print(f"\r{done} of {of} cells", end="" if done < of else "\n", file=sys.stderr, flush=True)

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import argparse
 import json
-from dataclasses import fields, replace
+from dataclasses import fields
 
 from ..acceptance import expected_tokens, find_acceptance
 from ..builders import BUILDERS
 from ..builders.filling import StaticBuilder
+from ..config import Choice
+from ..registry import build
 from .options import add_strategy, refuse_unused, strategy, value_of
 
 EXAMPLE = "--builder sequoia --acceptance vector.json --size 128 --depth 10 --json"
@@ -29,7 +31,8 @@ def run(args: argparse.Namespace) -> None:
         free = next(field for field in fields(BUILDERS["sequoia"]) if field.name == "acceptance")
         acceptance = value_of("acceptance", given, free)
     if "acceptance" in {field.name for field in fields(builder)}:
-        builder = replace(builder, acceptance=acceptance)
+        own = Choice.of(builder).parameters | {"acceptance": acceptance}
+        builder = build("builder", Choice(builder.name, own))
     else:
         args.parameter_acceptance = None
     refuse_unused(args, builder)

@@ -21,6 +21,7 @@ class Cascade(Drafter):
 
     name: ClassVar[str] = "cascade"
     title: ClassVar[str] = "Cascade"
+    spoken: ClassVar[str] = "a cascade"
     small: ClassVar[dict[str, Any]] = {"at": 1, "then": "ngram"}
     by_level: ClassVar[bool] = True
     first: str = choice("model", PARTS, "First", "Who drafts the upper levels.")

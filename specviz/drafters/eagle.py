@@ -22,6 +22,7 @@ class Eagle(Drafter):
 
     name: ClassVar[str] = "eagle"
     title: ClassVar[str] = "EAGLE"
+    spoken: ClassVar[str] = "EAGLE"
     reads_features: ClassVar[bool] = True
     by_level: ClassVar[bool] = True
 

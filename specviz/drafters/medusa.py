@@ -24,6 +24,7 @@ class Medusa(Drafter):
 
     name: ClassVar[str] = "medusa"
     title: ClassVar[str] = "Medusa heads"
+    spoken: ClassVar[str] = "Medusa heads"
     reads_features: ClassVar[bool] = True
     small: ClassVar[dict[str, Any]] = {"heads": 2}
     by_level: ClassVar[bool] = True

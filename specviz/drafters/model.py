@@ -15,6 +15,7 @@ class Model(Drafter):
 
     name: ClassVar[str] = "model"
     title: ClassVar[str] = "Draft model"
+    spoken: ClassVar[str] = "the draft model"
     of_tokens: ClassVar[bool] = True
 
     def open(self, desk):

@@ -23,6 +23,7 @@ class Online(Drafter):
 
     name: ClassVar[str] = "online"
     title: ClassVar[str] = "Learning draft"
+    spoken: ClassVar[str] = "a learning draft"
     small: ClassVar[dict[str, Any]] = {"every": 1}
     every: int = whole(4, 1, 64, "Learn every", "After how many steps it takes one step of the optimiser.")
     rate: float = real(3e-4, 0.0, 0.1, "Learning rate", "How far a step of the optimiser goes; 0 learns nothing.")

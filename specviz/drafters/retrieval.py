@@ -46,7 +46,7 @@ class Retrieval(Drafter):
 
 
 @dataclass(frozen=True)
-class Found:
+class Match:
     """What followed a match.
 
     Args:
@@ -71,17 +71,17 @@ class LookingUp(Drafting):
         super().__init__(name)
         self.stored, self.longest, self.shortest = stored, longest, shortest
         self.context, self.vocab_size = list(context), vocab_size
-        self._found: dict[tuple[int, ...], Found] = {}  # of this step, by the path below the root
+        self._matches: dict[tuple[int, ...], Match] = {}  # of this step, by the path below the root
 
-    def look_up(self, path: tuple[int, ...]) -> Found:
+    def look_up(self, path: tuple[int, ...]) -> Match:
         """What followed the longest end of the text and `path` that occurs, in the library or earlier in the text."""
-        if path not in self._found:
+        if path not in self._matches:
             text = [*self.context, *path]
             length, first, last = self.stored.index.longest(text, self.longest)
             own_length, own = earlier(text, self.longest)
             best = max(length, own_length)
             if best < self.shortest:
-                self._found[path] = Found(0, np.zeros(0, int), np.zeros(0, int))
+                self._matches[path] = Match(0, np.zeros(0, int), np.zeros(0, int))
             else:
                 places, tokens, share = np.zeros(0, int), np.zeros(0, int), 1.0
                 if length == best:
@@ -93,14 +93,14 @@ class LookingUp(Drafting):
                 mine = own if own_length == best else []
                 tokens = np.concatenate([tokens, np.array(mine, dtype=int)])
                 places = np.concatenate([places, np.full(len(mine), -1)])
-                self._found[path] = Found(best, tokens, places, share)
-        return self._found[path]
+                self._matches[path] = Match(best, tokens, places, share)
+        return self._matches[path]
 
     def expand(self, tree, nodes, sampling):
         rows = []
         for node in nodes:
-            found = self.look_up(tuple(tree.tokens[step] for step in tree.topology.path(node)))
-            counts = np.bincount(found.tokens, minlength=self.vocab_size).astype(float)
+            match = self.look_up(tuple(tree.tokens[step] for step in tree.topology.path(node)))
+            counts = np.bincount(match.tokens, minlength=self.vocab_size).astype(float)
             if counts.any():
                 with np.errstate(divide="ignore"):
                     rows.append(probabilities(np.log(counts), sampling))
@@ -110,19 +110,19 @@ class LookingUp(Drafting):
 
     def commit(self, tree, path, emitted, seen):
         self.context.extend(emitted)
-        self._found.clear()
+        self._matches.clear()
 
     def tell(self, tokens, whose) -> dict[str, Any]:
-        found = self.look_up(tuple(tokens[:-1]))
-        places = found.places[found.tokens == tokens[-1]]
+        match = self.look_up(tuple(tokens[:-1]))
+        places = match.places[match.tokens == tokens[-1]]
         if not len(places):
-            return {"match": found.length, "seen": 0}
-        told = {"match": found.length, "seen": round(len(places) * found.share)}
+            return {"match": match.length, "seen": 0}
+        guess = {"match": match.length, "seen": round(len(places) * match.share)}
         in_library = places[places >= 0]
         if not len(in_library):
-            return told | {"where": "this text"}
+            return guess | {"where": "this text"}
         name, line = self.stored.where(int(in_library[0]))
-        return told | {"where": name, "line": line}
+        return guess | {"where": name, "line": line}
 
 
 def earlier(text: Sequence[int], most: int) -> tuple[int, list[int]]:

@@ -26,6 +26,7 @@ class Staged(Drafter):
 
     name: ClassVar[str] = "staged"
     title: ClassVar[str] = "Staged draft"
+    spoken: ClassVar[str] = "a staged draft"
     small: ClassVar[dict[str, Any]] = {"ahead": 2}
     guesser: str = choice("ngram", ("ngram", "retrieval"), "Guesser", "Who guesses what the draft will draw.")
     ahead: int = whole(3, 1, 16, "Ahead", "How many tokens are guessed below each node the draft reads.")

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import asdict, dataclass, replace
+from functools import partial
 from statistics import median
 from time import perf_counter
 from typing import Any
@@ -19,6 +20,7 @@ from ..builders import BUILDERS
 from ..compatibility import compatible, suited
 from ..config import RunConfig
 from ..decode import autoregress, run
+from ..measure.so_far import SoFar
 from ..models.pair import HuggingFacePair
 from ..passes.session import HuggingFaceModel
 from ..protocols import TreeBuilder, Verifier
@@ -70,9 +72,8 @@ def bench(
     prompts: Sequence[str] = (),
     config: RunConfig | None = None,
     rounds: int = 3,
-    progress: Callable[[int, int], None] = lambda done, of: None,
-) -> list[Row]:
-    """Time every method on the same prompts.
+) -> Iterator[SoFar[tuple[Row, ...]]]:
+    """Time every method on the same prompts; stop by not asking for more.
 
     Args:
         pair: the models.
@@ -82,7 +83,9 @@ def bench(
         prompts: texts to continue, at least one.
         config: temperature, seed and length; its prompt, builder and verifier are not used.
         rounds: how often each method runs over all prompts.
-        progress: is told how many of how many runs are done.
+
+    Returns:
+        Runs done, of how many, and a row for each method over the whole rounds so far; none before the first.
 
     Raises:
         ValueError: if there is no prompt, or a builder that was asked for, or every one of the menu, cannot go with
@@ -97,7 +100,8 @@ def bench(
     for method in methods.values():
         method(replace(config, prompt=prompts[0], max_new_tokens=min(16, config.max_new_tokens)))  # warm up
     samples: dict[str, list[Sample]] = {name: [] for name in methods}
-    done, total = 0, rounds * len(prompts) * len(methods)
+    rows: tuple[Row, ...] = ()
+    done, of = 0, rounds * len(prompts) * len(methods)
     for turn in range(rounds):
         found: dict[str, list[Sample]] = {name: [] for name in methods}
         for number, prompt in enumerate(prompts, turn):
@@ -106,15 +110,26 @@ def bench(
             for name in names[start:] + names[:start]:
                 found[name].append(methods[name](replace(config, prompt=prompt)))
                 done += 1
-                progress(done, total)
+                if done < of:
+                    yield SoFar(done, of, rows)
         for name, runs in found.items():
             samples[name].append(_merge(runs))
-    return [_row(name, samples, name not in lossy) for name in methods]
+        rows = tuple(_row(name, samples, name not in lossy) for name in methods)
+    yield SoFar(done, of, rows)
 
 
-def _strategies(pair, builders, verifier, config) -> list[tuple[str, TreeBuilder, Verifier, bool]]:
+Strategy = tuple[str, TreeBuilder, Verifier, bool]
+
+
+def _strategies(
+    pair: HuggingFacePair,
+    builders: Sequence[TreeBuilder] | None,
+    verifier: Verifier | Sequence[Verifier] | None,
+    config: RunConfig,
+) -> list[Strategy]:
     """Name, builder, rule and whether they are lossless, for all that can be timed."""
-    found, lone = [], None
+    found: list[Strategy] = []
+    lone = None
     rules = list(verifier) if isinstance(verifier, Sequence) else [verifier]
     for builder in builders or menu(pair):
         before, reason = len(found), None
@@ -137,15 +152,20 @@ def menu(pair: HuggingFacePair) -> list[TreeBuilder]:
     return [cls() for cls in BUILDERS.values() if not cls.alone and (drafted or not cls.reads_draft)]
 
 
-def _methods(pair, strategies, config) -> Iterator[tuple[str, Callable[[RunConfig], Sample]]]:
+def _methods(
+    pair: HuggingFacePair, strategies: Sequence[Strategy], config: RunConfig
+) -> Iterator[tuple[str, Callable[[RunConfig], Sample]]]:
     kind = "greedy" if config.temperature == 0 else "sampling"
     yield PLAIN, lambda config: _sample(autoregress(pair, config))
     yield f"{OTHERS} {kind}", lambda config: _generate(pair, config, None)
-    if isinstance(pair.draft, HuggingFaceModel):
-        yield f"{OTHERS} assisted", lambda config: _generate(pair, config, pair.draft.model)
+    if isinstance(draft := pair.draft, HuggingFaceModel):
+        yield f"{OTHERS} assisted", lambda config: _generate(pair, config, draft.model)
     for name, builder, rule, _ in strategies:
-        parts = dict(builder=builder, verifier=rule)
-        yield name, lambda config, parts=parts: _sample(run(pair, replace(config, **parts)))
+        yield name, partial(_decoded, pair, builder, rule)
+
+
+def _decoded(pair: HuggingFacePair, builder: TreeBuilder, rule: Verifier, config: RunConfig) -> Sample:
+    return _sample(run(pair, replace(config, builder=builder, verifier=rule)))
 
 
 def describe(builder: TreeBuilder) -> str:
@@ -162,10 +182,10 @@ def _sample(trace: Trace) -> Sample:
 def _generate(pair: HuggingFacePair, config: RunConfig, assistant: Any) -> Sample:
     """transformers' own `generate` with the same weights."""
     model = pair.target.model
-    ids, room = _prompt(pair, config)
+    ids, room = prompt_of(pair, config)
     passes = []
     counter = model.register_forward_pre_hook(lambda *_: passes.append(1))
-    sampling = {"do_sample": False}
+    sampling: dict[str, Any] = {"do_sample": False}
     if config.temperature > 0:
         torch.manual_seed(config.seed)
         sampling = dict(do_sample=True, temperature=config.temperature, top_p=config.top_p, top_k=config.top_k or 0)
@@ -190,9 +210,10 @@ def _merge(samples: list[Sample]) -> Sample:
     )  # fmt: skip
 
 
-def _prompt(pair: HuggingFacePair, config: RunConfig) -> tuple[torch.Tensor, int]:
+def prompt_of(pair: HuggingFacePair, config: RunConfig) -> tuple[torch.Tensor, int]:
     """The prompt as transformers takes it, and how many tokens a run may write after it."""
-    ids = pair.encode(config.prompt)
+    prompt = config.prompt
+    ids = pair.encode(prompt) if isinstance(prompt, str) else list(prompt)
     room = min(config.max_new_tokens, pair.max_positions - len(ids))
     if room < 1:
         raise ValueError(f"prompts must be shorter than {pair.max_positions} tokens, the context; got {len(ids)}.")
@@ -205,8 +226,9 @@ def _row(name: str, samples: dict[str, list[Sample]], lossless: bool) -> Row:
     against = {other: median(_ratios(mine, runs)) for other, runs in samples.items() if other.startswith(OTHERS)}
     tokens, passes = sum(s.tokens for s in mine), sum(s.passes for s in mine)
     seconds = overhead = None
-    if mine[0].timing is not None:
-        seconds = {part: median(asdict(s.timing)[part] / s.passes for s in mine) for part in asdict(mine[0].timing)}
+    timed = [(asdict(s.timing), s.passes) for s in mine if s.timing is not None]
+    if timed:
+        seconds = {part: median(timing[part] / passes for timing, passes in timed) for part in timed[0][0]}
         overhead = (seconds["verify"] + seconds["other"]) / sum(seconds.values())
     return Row(
         name, median(speedups), min(speedups), max(speedups), median(s.tokens / s.seconds for s in mine),
@@ -217,72 +239,3 @@ def _row(name: str, samples: dict[str, list[Sample]], lossless: bool) -> Row:
 def _ratios(samples: list[Sample], base: list[Sample]) -> list[float]:
     """How many times as many tokens per second, round by round."""
     return [a.tokens * b.seconds / (a.seconds * b.tokens) for a, b in zip(samples, base, strict=True)]
-
-
-@dataclass(frozen=True)
-class Difference:
-    """Where a greedy text first leaves transformers' own.
-
-    Attributes:
-        position: index of the token among the new ones; margin: how far apart the two best logits are there.
-    """
-
-    method: str
-    prompt: str
-    position: int
-    margin: float
-
-
-def greedy_differences(
-    pair: HuggingFacePair,
-    prompts: Sequence[str],
-    max_new_tokens: int = 128,
-    builders: Sequence[TreeBuilder] | None = None,
-    progress: Callable[[int, int], None] = lambda done, of: None,
-) -> list[Difference]:
-    """Compare every builder's text at temperature 0 with transformers' greedy `generate`, token by token.
-
-    Args:
-        pair: the models, in float32 where equality is expected.
-        prompts: texts to continue.
-        max_new_tokens: how far.
-        builders: None means each of the menu that goes with the pair.
-        progress: is told how many of how many prompts are done.
-
-    Returns:
-        The first difference of each text that differs; [] is what should come back.
-    """
-    found = []
-    builders = builders or menu(pair)
-    rule = VERIFIERS["exact-match"]()
-    for done, prompt in enumerate(prompts, 1):
-        config = RunConfig(prompt, temperature=0.0, verifier=rule, max_new_tokens=max_new_tokens)
-        wanted = _greedy_tokens(pair, config)
-        texts = {"plain": autoregress(pair, config).tokens}
-        texts |= {describe(builder): run(pair, replace(config, builder=builder)).tokens for builder in builders}
-        for method, tokens in texts.items():
-            if list(tokens) != wanted:
-                same = next(
-                    (i for i, (a, b) in enumerate(zip(tokens, wanted, strict=False)) if a != b),
-                    min(len(tokens), len(wanted)),
-                )
-                found.append(Difference(method, prompt, same, _margin(pair, [*pair.encode(prompt), *wanted[:same]])))
-        progress(done, len(prompts))
-    return found
-
-
-def _greedy_tokens(pair: HuggingFacePair, config: RunConfig) -> list[int]:
-    ids, room = _prompt(pair, config)
-    with torch.inference_mode():
-        out = pair.target.model.generate(
-            ids, attention_mask=torch.ones_like(ids), max_new_tokens=room, do_sample=False,
-            pad_token_id=min(pair.eos_ids, default=0),
-        )  # fmt: skip
-    return out[0, ids.shape[1] :].tolist()
-
-
-def _margin(pair: HuggingFacePair, tokens: list[int]) -> float:
-    with torch.inference_mode():
-        logits = pair.target.model(torch.tensor([tokens], device=pair.target.device)).logits[0, -1]
-    best = torch.topk(logits.float(), 2).values
-    return float(best[0] - best[1])

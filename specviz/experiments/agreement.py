@@ -8,7 +8,7 @@ to the first is what that is worth. No clock is read.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import count
 
@@ -23,6 +23,7 @@ from ..measure.along_text import path_shares, tokens_on_texts
 from ..measure.by_text import ratio_of_sums
 from ..measure.in_traces import depth_acceptance
 from ..measure.on_text import acceptance_vector, own_texts
+from ..measure.so_far import SoFar
 from ..protocols import Pair, Verifier
 from ..record import Trace
 from ..registry import build
@@ -73,9 +74,8 @@ def agreement(
     config: RunConfig,
     calibration: Sequence[str],
     prompts: Sequence[str],
-    progress: Callable[[int, int], None] = lambda done, of: None,
-) -> Agreement:
-    """Predict from `calibration`, measure on `prompts`.
+) -> Iterator[SoFar[Agreement | None]]:
+    """Predict from `calibration`, measure on `prompts`; stop by not asking for more.
 
     Args:
         pair: the models.
@@ -83,7 +83,9 @@ def agreement(
         verifier: the rule.
         config: who drafts, temperatures, length and seed; prompt `i` of each side is run with seed + i.
         calibration, prompts: texts to continue, different ones.
-        progress: is told how many of how many texts are done.
+
+    Returns:
+        Texts done, of how many, and the agreement over the prompts measured so far; None before a whole tree was.
 
     Raises:
         ValueError: if builder, rule and drafter cannot go together, or no step had room for a whole tree.
@@ -94,33 +96,41 @@ def agreement(
         raise ValueError(match.reason)
     shape = builder.prepare(verifier, config.temperature, drafter.name, pair.info["name"]).shape
     config = replace(config, builder=builder, verifier=verifier)
-    of, done = 2 * len(calibration) + len(prompts), 0
+    of, first = 2 * len(calibration) + len(prompts), len(calibration)
     if not (calibration and prompts):
         raise ValueError("agreement needs at least one prompt to calibrate on and one other to measure on.")
 
-    def runs(texts: Sequence[str], make: Callable) -> list:
-        nonlocal done
-        found = []
-        for number, prompt in enumerate(texts):
-            found.append(make(replace(config, prompt=prompt, seed=config.seed + number)))
-            done += 1
-            progress(done, of)
-        return found
-
-    texts = runs(calibration, lambda one: own_texts(pair, [one.prompt], one)[0])
+    texts, runs, measured = [], [], []
+    for text in own_texts(pair, calibration, config):
+        texts.append(text)
+        yield SoFar(len(texts), of, None)
     width = int(shape.rank.max()) + 1
     vector = acceptance_vector(pair, verifier, texts, config, width, match.law).plan
-    written = [(text, len(pair.encode(prompt))) for text, prompt in zip(texts, calibration, strict=True)]
-    shares = path_shares(pair, verifier, written, config, width) if match.law in _native(verifier, config) else None
-    levels = depth_acceptance(runs(calibration, lambda one: run(pair, one)), ranks=width).levels()
-    measured, error, steps = tokens_per_whole_tree(runs(prompts, lambda one: run(pair, one)), len(shape))
+    shares = path_shares(pair, verifier, texts, config, width) if match.law in _native(verifier, config) else None
     by_text = None if shares is None else tokens_on_texts(shape, shares)[0]
-    return Agreement(
-        builder.name, verifier.name, config.temperature, len(shape),
-        expected_tokens(shape, vector), expected_tokens(shape, levels),
-        None if by_text is None or np.isnan(by_text) else by_text,
-        measured, error, (len(calibration), len(prompts)), steps,
-    )  # fmt: skip
+    for trace in _runs(pair, config, calibration):
+        runs.append(trace)
+        yield SoFar(first + len(runs), of, None)
+    levels = depth_acceptance(runs, ranks=width).levels()
+    known = None
+    for trace in _runs(pair, config, prompts):
+        measured.append(trace)
+        if known or _whole(trace, len(shape)):
+            tokens, error, steps = tokens_per_whole_tree(measured, len(shape))
+            known = Agreement(
+                builder.name, verifier.name, config.temperature, len(shape),
+                expected_tokens(shape, vector), expected_tokens(shape, levels),
+                None if by_text is None or np.isnan(by_text) else by_text,
+                tokens, error, (first, len(measured)), steps,
+            )  # fmt: skip
+        yield SoFar(2 * first + len(measured), of, known)
+    if known is None:
+        tokens_per_whole_tree(measured, len(shape))  # raises
+
+
+def _runs(pair: Pair, config: RunConfig, prompts: Iterable[str]) -> Iterator[Trace]:
+    for number, prompt in enumerate(prompts):
+        yield run(pair, replace(config, prompt=prompt, seed=config.seed + number))
 
 
 def _native(verifier: Verifier, config: RunConfig) -> tuple[str, ...]:
@@ -136,29 +146,28 @@ def tokens_per_whole_tree(traces: Sequence[Trace], nodes: int) -> tuple[float, f
     """
     pairs = []
     for trace in traces:
-        whole = [len(step.path) + 1 for step in trace.steps if len(step.parents) == nodes]
-        if whole:
+        if whole := _whole(trace, nodes):
             pairs.append((sum(whole), len(whole)))
     if not pairs:
         raise ValueError(f"max_new_tokens must leave room for a whole tree of {nodes} nodes; raise it.")
     return *ratio_of_sums(pairs), sum(steps for _, steps in pairs)
 
 
-def prompts_like(
-    pair: Pair,
-    prompts: Sequence[str],
-    wanted: int,
-    seed: int = 0,
-    progress: Callable[[int, int], None] = lambda *_: None,
-) -> list[str]:
-    """At least as many prompts: the ones given, then windows cut from what the target writes after them.
+def _whole(trace: Trace, nodes: int) -> list[int]:
+    return [len(step.path) + 1 for step in trace.steps if len(step.parents) == nodes]
+
+
+def prompts_like(pair: Pair, prompts: Sequence[str], wanted: int, seed: int = 0) -> Iterator[SoFar[list[str]]]:
+    """As many prompts as wanted: the ones given, then windows cut from what the target writes after them.
 
     Args:
         pair: the models.
         prompts: texts to begin with.
         wanted: how many are needed.
         seed: of the continuations, at temperature 1.
-        progress: is told how many of how many there are.
+
+    Returns:
+        How many there are, of how many, and the prompts.
 
     Raises:
         ValueError: if the target ends every text before a window is full.
@@ -167,8 +176,9 @@ def prompts_like(
     each = max(1, -(-(wanted - len(found)) // max(1, len(prompts))))
     config = RunConfig(temperature=1.0, max_new_tokens=each * WINDOW)
     for turn in count():
+        yield SoFar(min(len(found), wanted), wanted, found[:wanted])
         if len(found) >= wanted:
-            return found[:wanted]
+            return
         if turn >= 8 * len(prompts):
             raise ValueError("the models end their texts too soon to cut further prompts from them; give more prompts.")
         prompt = prompts[turn % len(prompts)]
@@ -176,4 +186,3 @@ def prompts_like(
         new = [token for token in text[len(pair.encode(prompt)) :] if token not in pair.eos_ids]
         windows = (pair.decode(new[at : at + WINDOW]) for at in range(0, len(new) - WINDOW + 1, WINDOW))
         found += [window for window in windows if window.strip()]
-        progress(min(len(found), wanted), wanted)

@@ -6,7 +6,7 @@ Deterministic at temperature 0; above it two drafters write two texts, and the m
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from statistics import median
 from typing import Any
@@ -15,6 +15,7 @@ from ..compatibility import compatible, suited
 from ..config import RunConfig
 from ..decode import autoregress, run
 from ..desk import Drafter
+from ..measure.so_far import SoFar
 from ..protocols import Pair, TreeBuilder
 from ..record import Trace
 from ..verifiers import VERIFIERS
@@ -51,9 +52,8 @@ def compare(
     temperatures: Sequence[float] = (0.0, 0.8),
     config: RunConfig | None = None,
     rounds: int = 3,
-    progress: Callable[[int, int], None] = lambda done, of: None,
-) -> Iterator[Row]:
-    """A row for each temperature, kind of text and drafter.
+) -> Iterator[SoFar[tuple[Row, ...]]]:
+    """A row for each temperature, kind of text and drafter; stop by not asking for more.
 
     Args:
         pair: the models.
@@ -62,12 +62,15 @@ def compare(
         prompts: texts to continue, by their kind.
         config: length, seed, top-p and top-k; what it says of anything else is not used.
         rounds: how often each decodes every prompt.
-        progress: is told how many of how many runs are done.
+
+    Returns:
+        Runs done, of how many, and the rows of all whole rounds so far: the last ones may have fewer than `rounds`.
 
     Raises:
         ValueError: if the pair has not what a drafter takes, or nothing lossless goes with the builder.
     """
     config, done = config or RunConfig(), 0
+    rows: tuple[Row, ...] = ()
     of = len(temperatures) * len(prompts) * rounds * len(drafters)
     for temperature in temperatures:
         rule = VERIFIERS[suited(builder, VERIFIERS, temperature)]()
@@ -80,15 +83,17 @@ def compare(
             found: dict[Drafter, list[tuple[list[Trace], list[Trace]]]] = {drafter: [] for drafter in drafters}
             for drafter in drafters:  # what is loaded, tokenised or captured first is not timed
                 run(pair, replace(asked, drafter=drafter, max_new_tokens=min(8, config.max_new_tokens)))
+            current: tuple[Row, ...] = ()
             for turn in range(rounds):
                 for drafter in (*drafters[turn % len(drafters) :], *drafters[: turn % len(drafters)]):
                     runs = [replace(asked, drafter=drafter, prompt=text) for text in texts]
                     both = [(run(pair, one), autoregress(pair, one)) for one in runs]
-                    found[drafter].append(tuple(map(list, zip(*both, strict=True))))
+                    found[drafter].append(([own for own, _ in both], [plain for _, plain in both]))
                     done += 1
-                    progress(done, of)
-            for drafter in drafters:
-                yield _row(drafter.name, kind, temperature, found[drafter])
+                    if done % len(drafters) == 0:
+                        current = tuple(_row(each.name, kind, temperature, found[each]) for each in drafters)
+                    yield SoFar(done, of, rows + current)
+            rows += current
 
 
 def _row(name: str, kind: str, temperature: float, rounds: list[tuple[list[Trace], list[Trace]]]) -> Row:

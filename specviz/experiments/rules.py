@@ -5,7 +5,7 @@ No clock is read, so the figures do not depend on the machine; the standard erro
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import product
 from math import sqrt
@@ -17,6 +17,7 @@ from ..builders import BUILDERS
 from ..compatibility import compatible
 from ..config import Choice, RunConfig
 from ..decode import run
+from ..measure.so_far import SoFar
 from ..protocols import Pair, TreeBuilder
 from ..registry import build
 from ..verifiers import VERIFIERS
@@ -61,18 +62,17 @@ def rules_table(
     prompts: Sequence[str],
     max_new_tokens: int = 64,
     seed: int = 0,
-    progress: Callable[[int, int], None] = lambda done, of: None,
-) -> list[Cell]:
-    """Run every pair of `PAIRS` at every temperature and size on the same prompts.
+) -> Iterator[SoFar[tuple[Cell, ...]]]:
+    """Run every pair of `PAIRS` at every temperature and size on the same prompts, cell by cell.
 
     Args:
         pair: the models.
         prompts: texts to continue.
         max_new_tokens: how many tokens each run writes.
         seed: of all runs.
-        progress: is told how many of how many cells are done.
     """
-    cells, plan = [], list(product(TEMPERATURES, SIZES, PAIRS))
+    cells: list[Cell] = []
+    plan = list(product(TEMPERATURES, SIZES, PAIRS))
     for temperature, size, (name, rule) in plan:
         builder, verifier = sized(name, size), VERIFIERS[rule]()
         rates, nodes = [], []
@@ -86,8 +86,7 @@ def rules_table(
         error = float(np.std(rates, ddof=1)) / sqrt(len(rates)) if len(rates) > 1 else None
         lossless = compatible(builder, verifier, temperature).lossless
         cells.append(Cell(name, rule, temperature, size, float(np.mean(nodes)), float(np.mean(rates)), error, lossless))
-        progress(len(cells), len(plan))
-    return cells
+        yield SoFar(len(cells), len(plan), tuple(cells))
 
 
 def sized(name: str, size: int | None, parameters: dict[str, Any] | None = None) -> TreeBuilder:

@@ -113,7 +113,8 @@ def measure(
     builder = Sequoia(nodes, _depth(nodes), 64, find_acceptance(verifier.name, temperature))
     text = pair.encode(PROMPT) or [0]
     text = (text * (context // len(text) + 1))[:context]
-    memory, found, seed = Memory(), [], 0
+    memory, seed = Memory(), 0
+    found: list[Step] = []
     while len(found) < steps:
         config = RunConfig(
             text, builder, verifier, temperature, max_new_tokens=pair.max_positions - context, seed=seed
@@ -123,9 +124,9 @@ def measure(
         seed += 1
         if not counted and seed > 3 * steps:
             raise ValueError(f"the models end every text at once after {context} tokens, so there is no step to time.")
-    seconds = (median(getattr(step.seconds, part) for step in found) for part in PARTS)
+    draft, target, verify, other = (median(getattr(step.seconds, part) for step in found) for part in PARTS)
     size = int(median(len(step.parents) for step in found))
-    return Cost(grows, size, context, pair.vocab_size, *seconds, memory.growth(), random)
+    return Cost(grows, size, context, pair.vocab_size, draft, target, verify, other, memory.growth(), random)
 
 
 def _burst(pair: Pair, config: RunConfig) -> list[Step]:
@@ -159,8 +160,9 @@ class Memory:
 
     def growth(self) -> int | None:
         """Bytes; None where the system does not tell."""
-        peak = None if self._before is None else _kilobytes("VmHWM")
-        return None if peak is None else 1024 * max(0, peak - self._before)
+        if self._before is None or (peak := _kilobytes("VmHWM")) is None:
+            return None
+        return 1024 * max(0, peak - self._before)
 
 
 def _kilobytes(name: str) -> int | None:

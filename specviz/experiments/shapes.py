@@ -9,7 +9,7 @@ per pass from an acceptance vector recorded elsewhere and costs from here; it is
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from statistics import median
 from time import perf_counter
 from typing import Any
@@ -17,6 +17,7 @@ from typing import Any
 from ..acceptance import find_acceptance
 from ..builders.sequoia import best_tree
 from ..config import RunConfig
+from ..measure.so_far import SoFar
 from ..models.pair import HuggingFacePair
 from ..passes.bare import bare_pass
 from ..passes.session import HuggingFaceModel
@@ -79,16 +80,16 @@ class ShapeReport:
         context: tokens of text before the trees whose passes were timed.
         passes, levels, steps: columns as described in their classes.
         methods: transformers, plain decoding and builders, as `bench` has them.
-        table: the same costs as a table, for `optimize --cost`.
+        table: the same costs as a table, for `optimize --cost`; None where they were not measured yet.
     """
 
     pair: dict[str, Any]
     context: int
-    passes: tuple[PassTime, ...]
-    levels: tuple[LevelTime, ...]
-    steps: tuple[StepShare, ...]
-    methods: tuple[Row, ...]
-    table: CostTable
+    passes: tuple[PassTime, ...] = ()
+    levels: tuple[LevelTime, ...] = ()
+    steps: tuple[StepShare, ...] = ()
+    methods: tuple[Row, ...] = ()
+    table: CostTable | None = None
 
 
 def bench_shape(
@@ -99,9 +100,8 @@ def bench_shape(
     sizes: Sequence[int] = SIZES,
     rounds: int = 3,
     seconds: float = 60.0,
-    progress: Callable[[str], None] = lambda message: None,
-) -> ShapeReport:
-    """Measure a pair of random models.
+) -> Iterator[SoFar[ShapeReport]]:
+    """Measure a pair of random models: the target's passes, whole steps, then tokens per second.
 
     Args:
         pair: what `random_pair` made.
@@ -111,7 +111,9 @@ def bench_shape(
         sizes: nodes of those trees; those that do not fit behind the context are left out.
         rounds: how often everything is timed.
         seconds: about how long the costs of whole steps may be measured.
-        progress: is told what is being measured.
+
+    Returns:
+        Pieces done, of how many in what has begun, and the report so far.
 
     Raises:
         ValueError: if not even one node fits behind the context.
@@ -121,20 +123,28 @@ def bench_shape(
         raise ValueError(
             f"context must be from 1 to {pair.max_positions - 1} tokens, the shapes' limit less a node; got {context}."
         )
-    progress("the target's passes")
-    passes = tuple(time_passes(pair.target, _prompt(context, pair.vocab_size), fit, rounds))
-    progress("whole steps")
+    report = ShapeReport(pair.info, context)
+    for done, one in enumerate(time_passes(pair.target, _prompt(context, pair.vocab_size), fit, rounds), 1):
+        report = replace(report, passes=(*report.passes, one))
+        yield SoFar(done, len(fit), report)
     rule = build("verifier", config.verifier)
     around = RunConfig(_prompt(min(context, pair.max_positions // 2), pair.vocab_size), verifier=rule,
                        temperature=config.temperature)  # fmt: skip
-    *_, last = measure_cost(pair, around, fit, rounds, seconds=seconds)
-    table = last.table
-    progress("tokens per second")
-    text = "x" * context
-    methods = bench(pair, builders, rule, [text], config, rounds)
+    begun = len(fit)
+    for news in measure_cost(pair, around, fit, rounds, seconds=seconds):
+        if news.table is not None:
+            report = _with_costs(report, news.table, rule, config.temperature)
+        yield SoFar(begun + news.done, begun + news.of, report)
+    begun += news.done
+    for timed in bench(pair, builders, rule, ["x" * context], config, rounds):
+        report = replace(report, methods=timed.known)
+        yield SoFar(begun + timed.done, begun + timed.of, report)
+
+
+def _with_costs(report: ShapeReport, table: CostTable, rule: Verifier, temperature: float) -> ShapeReport:
     levels = tuple(map(LevelTime, table.widths, table.draft_s))
-    steps = tuple(_share(size, table, rule, config.temperature) for size in table.sizes if size > 1)
-    return ShapeReport(pair.info, context, passes, levels, steps, tuple(methods), table)
+    steps = tuple(_share(size, table, rule, temperature) for size in table.sizes if size > 1)
+    return replace(report, levels=levels, steps=steps, table=table)
 
 
 def time_passes(
@@ -204,7 +214,12 @@ def project(report: ShapeReport, acceptance: tuple) -> dict[str, Any]:
     Args:
         report: the costs.
         acceptance: P[k], or one vector per level.
+
+    Raises:
+        ValueError: if the report has no costs yet.
     """
+    if report.table is None:
+        raise ValueError("report must hold costs to project from; it was stopped before. Measure it to the end.")
     best = forecast(acceptance, report.table).best
     return {
         "note": "Projection: tokens per pass from the recorded acceptance vector, costs as measured around random "

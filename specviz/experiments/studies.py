@@ -8,13 +8,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any
 
 from ..acceptance import expected_tokens, find_acceptance
 from ..builders import BUILDERS
 from ..compatibility import suited
 from ..config import RunConfig
 from ..decode import run
+from ..measure.by_text import Written
 from ..measure.in_traces import DepthAcceptance, depth_acceptance
 from ..measure.on_text import acceptance_vector, own_texts
 from ..protocols import Pair, TreeBuilder
@@ -88,9 +88,10 @@ def top_p(
     of = len(values) * (len(prompts) + len(rules))
     done, positions, found = 0, 0, None
     for value in values:
-        cut, texts = replace(config, top_p=value), []
-        for turn, prompt in enumerate(prompts):
-            texts += own_texts(pair, [prompt], replace(cut, seed=config.seed + turn))
+        cut = replace(config, top_p=value)
+        texts: list[Written] = []
+        for text in own_texts(pair, prompts, cut):
+            texts.append(text)
             done += 1
             yield done, of, found
         for rule in rules:
@@ -123,9 +124,9 @@ def transfer(
     done, vectors = 0, {}
     rule = VERIFIERS[suited(BUILDERS["sequoia"](), VERIFIERS, config.temperature)]()
     for kind, (first, _) in sides.items():
-        texts = []
-        for turn, prompt in enumerate(first):
-            texts += own_texts(pair, [prompt], replace(config, seed=config.seed + turn))
+        texts: list[Written] = []
+        for text in own_texts(pair, first, config):
+            texts.append(text)
             done += 1
             yield done, of, ()
         vectors[kind] = acceptance_vector(pair, rule, texts, config, min(16, pair.vocab_size)).plan
@@ -162,10 +163,10 @@ def temperatures(
     for place, value in enumerate(values):
         asked = replace(config, temperature=value)
         rule = VERIFIERS[suited(BUILDERS["sequoia"](), VERIFIERS, value)]()
-        known = predictor(pair, rule, asked, prompts[:half])
-        yield place * each + half, len(values) * each, dict(found)
-        rows: Any = ()
-        for done, _, rows in promises(pair, trees_of([size], known, cost), rule, asked, known, cost, prompts[half:]):
+        for read in predictor(pair, rule, asked, prompts[:half]):
+            yield place * each + read.done, len(values) * each, dict(found)
+        trees = trees_of([size], read.known, cost)
+        for done, _, rows in promises(pair, trees, rule, asked, read.known, cost, prompts[half:]):
             if rows:
                 found[value] = rows[0]
             yield place * each + half + done, len(values) * each, dict(found)

@@ -35,8 +35,11 @@ def measured(cell: dict[str, Any], prompts: Sequence[str]) -> dict[str, Any]:
     try:
         return {"cell": cell} | (_calibrated(cell, prompts) if cell["kind"] == "calibrate" else _timed(cell, prompts))
     except Exception as error:  # one cell that fails must not end a night's work
-        told = " ".join(str(error).split())[:300]
-        return {"cell": cell, "failed": told if isinstance(error, ValueError) else f"{type(error).__name__}: {told}"}
+        sentence = " ".join(str(error).split())[:300]
+        return {
+            "cell": cell,
+            "failed": sentence if isinstance(error, ValueError) else f"{type(error).__name__}: {sentence}",
+        }
 
 
 def here(cells: Sequence[dict], prompts: Sequence[str]) -> Iterator[dict[str, Any]]:

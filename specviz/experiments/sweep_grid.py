@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import tomllib
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import asdict
 from hashlib import sha256
 from itertools import product
@@ -58,7 +58,13 @@ def cells_of(grid: Any, prompts: Sequence[str]) -> tuple[list[dict[str, Any]], l
         raise ValueError("sweep.prompts must be a list of texts, at least one of them and none empty.")
     lists = {name: _listed(name, grid.get(name, default)) for name, default in LISTS.items()}
     numbers = {name: _number(name, grid.get(name, default)) for name, default in NUMBERS.items()}
-    read = {"pairs": _pair, "builders": _builder, "verifiers": _verifier, "temperatures": _temperature, "sizes": _size}
+    read: dict[str, Callable[[Any], Any]] = {
+        "pairs": _pair,
+        "builders": _builder,
+        "verifiers": _verifier,
+        "temperatures": _temperature,
+        "sizes": _size,
+    }
     pairs, builders, verifiers, heats, sizes = ([check(value) for value in lists[name]] for name, check in read.items())
     if bad := [kind for kind in lists["kinds"] if kind not in KINDS]:
         raise ValueError(f"sweep.kinds must be of {', '.join(KINDS)}; got {bad[0]!r}.")
@@ -67,7 +73,7 @@ def cells_of(grid: Any, prompts: Sequence[str]) -> tuple[list[dict[str, Any]], l
     for pair, kind, heat, builder, verifier, size in product(
         pairs, lists["kinds"], heats, builders, verifiers, sizes
     ):  # fmt: skip
-        cell = {"kind": kind, "pair": pair, "temperature": heat} | common
+        cell: dict[str, Any] = {"kind": kind, "pair": pair, "temperature": heat} | common
         if kind == "calibrate":  # the same whatever the tree
             cell |= {"verifier": verifier}
         elif builder["name"] == "plain":  # no rule and no size concern plain decoding

@@ -12,7 +12,7 @@ p = target, q = draft.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Iterator, Sequence
 
 import numpy as np
 
@@ -23,7 +23,6 @@ from ..registry import build
 from ..theory.forms import FORMS, Shares, match_shares
 from ..tree import Topology
 from .by_text import ratio_of_sums
-from .on_text import Progress
 from .rows import rows_on_text
 
 
@@ -37,21 +36,18 @@ def shares_of(verifier: Verifier, temperature: float) -> Shares | None:
 def path_shares(
     pair: Pair,
     verifier: Verifier,
-    texts: Sequence[tuple[Sequence[int], int]],
+    texts: Iterable[Sequence[int]],
     config: RunConfig,
     width: int = 16,
-    progress: Progress = lambda done, of: None,
-) -> tuple[np.ndarray, ...] | None:
-    """The shares at every token that the target wrote, float64 [tokens, width] for each text.
+) -> Iterator[np.ndarray] | None:
+    """The shares at every token that the target wrote, float64 [tokens, width] for each text, one by one.
 
     Args:
         pair: the models.
         verifier: the rule, with children as it asks for them.
-        texts: token ids, and how many of them were the prompt; what follows must be the target's own text under
-            `config`.
+        texts: `Written` ones, or token ids without a prompt, which must be the target's own under `config`.
         config: who drafts, temperatures, top-p, top-k and seed.
         width: how many children to look at.
-        progress: is told how many of how many texts are done.
 
     Returns:
         None where `shares_of` knows no way, or a node has several rows, another at another level, or perhaps none.
@@ -59,19 +55,20 @@ def path_shares(
     shares, drafter = shares_of(verifier, config.temperature), build("drafter", config.drafter)
     if shares is None or drafter.by_level or drafter.blends or drafter.sparse:
         return None
-    rng, found = Seeded(config.seed), []
-    for done, (text, begin) in enumerate(texts, 1):
+    return _shares_on(pair, shares, texts, config, width)
+
+
+def _shares_on(
+    pair: Pair, shares: Shares, texts: Iterable[Sequence[int]], config: RunConfig, width: int
+) -> Iterator[np.ndarray]:
+    rng = Seeded(config.seed)
+    for text in texts:
         rows = rows_on_text(pair, text, config)
-        found.append(
-            np.array([
-                shares(p, q, text[at + 1], width, rng) for at, p, q in rows if at + 1 >= begin and p[text[at + 1]] > 0
-            ]).reshape(-1, width)
-        )  # fmt: skip
-        progress(done, len(texts))
-    return tuple(found)
+        found = [shares(p, q, text[at + 1], width, rng) for at, p, q in rows if p[text[at + 1]] > 0]
+        yield np.array(found).reshape(-1, width)
 
 
-def tokens_on_texts(shape: Topology, texts: Sequence[np.ndarray]) -> tuple[float, float | None]:
+def tokens_on_texts(shape: Topology, texts: Iterable[np.ndarray]) -> tuple[float, float | None]:
     """Tokens per pass that a shape brings on texts, and their standard error; nan where no text has room for it.
 
     Args:

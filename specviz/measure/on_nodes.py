@@ -6,7 +6,7 @@ Unlike `on_text`, which puts one rule through its own code, the curves here come
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import compress
 from math import isfinite
@@ -24,8 +24,8 @@ from ..theory.forms import FORMS, NodeOnText
 from ..theory.node import transport_acceptance
 from ..verifiers import VERIFIERS
 from .by_text import share_interval
-from .on_text import Progress
 from .rows import Reader, levels_on_text
+from .so_far import SoFar, whole
 
 WIDTHS = (1, 2, 3, 4, 6, 8, 12, 16, 24, 32)
 
@@ -59,33 +59,46 @@ def rejection_rates(
     texts: Sequence[Sequence[int]],
     config: RunConfig,
     widths: Sequence[int] = WIDTHS,
-    progress: Progress = lambda done, of: None,
     read: Reader = levels_on_text,
 ) -> RejectionRates:
-    """Measure all rules at once.
+    """`rates_so_far` to their end."""
+    return whole(rates_so_far(pair, texts, config, widths, read))
+
+
+def rates_so_far(
+    pair: Pair,
+    texts: Sequence[Sequence[int]],
+    config: RunConfig,
+    widths: Sequence[int] = WIDTHS,
+    read: Reader = levels_on_text,
+) -> Iterator[SoFar[RejectionRates]]:
+    """Measure all rules at once, text by text; stop by not asking for more.
 
     Args:
         pair: the models.
         texts: token ids; every position of each of them but the last is measured where the drafter has anything to say.
         config: temperatures, top-p, top-k and seed.
         widths: rising numbers of children, no more than the vocabulary holds.
-        progress: is told how many of how many texts are done.
         read: gives the rows at every position of a text.
+
+    Returns:
+        Texts done, of how many, and what they say together; nothing before there was a position.
 
     Raises:
         ValueError: if no text has two tokens, or the pair has no draft.
     """
     widths = tuple(width for width in widths if width <= pair.vocab_size)
-    parts, greedy = [], config.temperature == 0
+    parts: list[RejectionRates] = []
+    greedy = config.temperature == 0
     for done, text in enumerate(texts, 1):
         rng = Seeded(config.seed + done - 1)  # noise is keyed by position, so texts with one seed would share it
         rows = ((start, p, levels[0]) for start, p, levels in read(pair, text, config))
         if found := [_node(p, q, widths, rng, start + 1, greedy) for start, p, q in rows if q.any()]:
             parts.append(_rates(found, widths, config))
-        progress(done, len(texts))
+        if parts:
+            yield SoFar(done, len(texts), rates_together(parts))
     if not parts:
         raise ValueError("text to calibrate on must have at least two tokens. Give a longer one.")
-    return rates_together(parts)
 
 
 def _rates(found: Sequence[dict[str, np.ndarray]], widths: tuple[int, ...], config: RunConfig) -> RejectionRates:
@@ -183,14 +196,15 @@ class Doubt:
 LONGEST = 16
 
 
-def draft_doubt(
-    pair: Pair,
-    texts: Sequence[Sequence[int]],
-    config: RunConfig,
-    progress: Progress = lambda done, of: None,
-    read: Reader = levels_on_text,
-) -> Doubt:
-    """Measure `Doubt` at every position of texts; arguments and errors as for `rejection_rates`."""
+def draft_doubt(pair: Pair, texts: Sequence[Sequence[int]], config: RunConfig, read: Reader = levels_on_text) -> Doubt:
+    """`doubt_so_far` to its end."""
+    return whole(doubt_so_far(pair, texts, config, read))
+
+
+def doubt_so_far(
+    pair: Pair, texts: Sequence[Sequence[int]], config: RunConfig, read: Reader = levels_on_text
+) -> Iterator[SoFar[Doubt]]:
+    """Measure `Doubt` at every position of texts, text by text; arguments, results and errors as for `rates_so_far`."""
     rng = Seeded(config.seed)
     columns: dict[str, list[Any]] = {name: [] for name in Doubt.__dataclass_fields__}
     for done, text in enumerate(texts, 1):
@@ -209,10 +223,10 @@ def draft_doubt(
             columns["draft_prob"].append(float(q[token]))
             columns["target_prob"].append(float(p[token]))
         columns["accepted_length"] += compress(_lengths(shares), spoke)
-        progress(done, len(texts))
+        if columns["entropy"]:
+            yield SoFar(done, len(texts), Doubt(**{name: tuple(values) for name, values in columns.items()}))
     if not columns["entropy"]:
         raise ValueError("text to calibrate on must have at least two tokens. Give a longer one.")
-    return Doubt(**{name: tuple(values) for name, values in columns.items()})
 
 
 def _lengths(shares: Sequence[float]) -> Iterable[float | None]:

@@ -8,7 +8,8 @@ probability times those of all earlier refusals. For the others the decision its
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections import deque
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import asdict, dataclass, replace
 
 import numpy as np
@@ -25,8 +26,6 @@ from ..registry import build
 from ..tree import TokenTree
 from .by_text import Written, share_interval
 from .rows import LEVELS, Reader, levels_on_text
-
-Progress = Callable[[int, int], None]
 
 
 @dataclass(frozen=True)
@@ -112,25 +111,21 @@ class Refusing:
 def acceptance_vector(
     pair: Pair,
     verifier: Verifier,
-    texts: Sequence[Sequence[int]],
+    texts: Iterable[Sequence[int]],
     config: RunConfig,
     width: int = 16,
     law: str | None = None,
-    progress: Progress = lambda done, of: None,
     read: Reader = levels_on_text,
 ) -> Acceptance:
-    """`acceptance_so_far` to its end; `progress` is told how many of how many texts are done.
+    """`acceptance_so_far` to its end.
 
     Raises:
         ValueError: if no text has two tokens, or the pair has not what the drafter takes.
     """
-    found = None
-    for done, so_far in enumerate(acceptance_so_far(pair, verifier, texts, config, width, law, read), 1):
-        found = so_far
-        progress(done, len(texts))
-    if found is None:
+    last = deque(acceptance_so_far(pair, verifier, texts, config, width, law, read), maxlen=1)
+    if not last or last[0] is None:
         raise ValueError("text to calibrate on must have at least two tokens. Give a longer one.")
-    return found
+    return last[0]
 
 
 def acceptance_so_far(
@@ -248,15 +243,12 @@ class _Star(Rows):
         return self.p
 
 
-def own_texts(pair: Pair, prompts: Sequence[str], config: RunConfig, progress: Progress = lambda done, of: None):
-    """The target's own continuations of prompts, as `Written` texts: what it is verified on when it is decoding.
+def own_texts(pair: Pair, prompts: Iterable[str], config: RunConfig) -> Iterator[Written]:
+    """The target's own continuations of prompts, one by one: what it is verified on when it is decoding.
 
     Prompt `i` is continued with seed + i: with one seed for all, noise keyed by position would be the same in each.
     """
-    texts = []
-    for done, prompt in enumerate(prompts, 1):
-        steps = speculate(pair, replace(config, prompt=prompt, seed=config.seed + done - 1).plainly())
+    for number, prompt in enumerate(prompts):
+        steps = speculate(pair, replace(config, prompt=prompt, seed=config.seed + number).plainly())
         given = pair.encode(prompt)
-        texts.append(Written([*given, *(token for step in steps for token in step.emitted)], len(given)))
-        progress(done, len(prompts))
-    return texts
+        yield Written([*given, *(token for step in steps for token in step.emitted)], len(given))

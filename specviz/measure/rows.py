@@ -22,7 +22,7 @@ from ..registry import build
 from ..tree import TokenTree
 from .by_text import begin_of
 
-LEVELS = 5  # that are told apart where a drafter's rows depend on the level; what is below counts as the last one
+LEVELS = 5  # that are distinguished where a drafter's rows depend on the level; what is below counts as the last one
 
 Node = tuple[int, np.ndarray, Sequence[np.ndarray]]  # position, p, and q as it is at level 1, 2, ...
 Reader = Callable[[Pair, Sequence[int], RunConfig], Iterable[Node]]

@@ -19,7 +19,7 @@ from torch import nn
 from transformers import LlamaConfig, LlamaForCausalLM
 
 from ..passes.cache import TreeCache
-from ..passes.direct import direct_forward
+from ..passes.direct import MOST_POSITIONS, direct_forward
 from ..passes.session import HuggingFaceModel, HuggingFaceSession
 from ..tree import TokenTree
 from .heads import read_config, read_weights, width_of, write_config
@@ -114,11 +114,26 @@ def load_layer(folder: Path, target: HuggingFaceModel) -> EagleModel:
 
 
 class EagleModel(HuggingFaceModel):
-    """A layer that reads features beside tokens, and the target's embeddings and output head around it."""
+    """A layer that reads features beside tokens, and the target's embeddings and output head around it.
+
+    Args:
+        target: whose features it reads.
+        layer: moved to the target's device and type.
+
+    Raises:
+        ValueError: if the layer has more positions than a direct forward has a rotary table for.
+    """
 
     def __init__(self, target: HuggingFaceModel, layer: EagleLayer) -> None:
         layer = layer.to(target.device, target.dtype).eval()
-        super().__init__(layer.llama, target.vocab_size, direct=direct_forward(layer.llama))
+        direct = direct_forward(layer.llama)
+        if direct is None:
+            raise ValueError(
+                f"positions of an EAGLE layer must be at most {MOST_POSITIONS:,}; got "
+                f"{layer.config.max_position_embeddings:,}. Lower them in its config.json."
+            )
+        super().__init__(layer.llama, target.vocab_size, direct=direct)
+        self.states = direct.states
         self.target, self.join = target, layer.join
         self.embeddings = target.embeddings
 
@@ -140,13 +155,15 @@ class EagleModel(HuggingFaceModel):
             embedded = self.target.model.get_input_embeddings()(known)
             x = self.join(torch.cat([given.to(self.dtype), embedded], dim=-1))
             places, keep = (self._tensor(np.asarray(index, dtype=np.int64)) for index in (positions, rows))
-            states = self.direct.states(x, places, self.mask(hidden), cache, keep)
+            states = self.states(x, places, self.mask(hidden), cache, keep)
             cache.used += len(ids)
         return states
 
 
 class EagleSession(HuggingFaceSession):
     """The layer on one text; `take` gives it the target's features."""
+
+    model: EagleModel
 
     def __init__(self, model: EagleModel, tokens: Sequence[int]) -> None:
         self._true: list[torch.Tensor] = []  # the target's features of the text but its last token, in parts
@@ -181,7 +198,6 @@ class EagleSession(HuggingFaceSession):
         tree, (true,) = self._tree, self._true
         given = [true[run.start : run.stop]]
         given += [(self._guesses[tree.parents[node]] if node else true[self._base])[None] for node in order]
-        ids = self.context[run.start : run.stop] + [tree.tokens[node] for node in order]
-        positions = [*run, *(self._base + tree.depths[node] for node in order)]
+        ids, positions = self._inputs(run, order)
         states = self.model.guess(ids, torch.cat(given), positions, hidden, self.cache, rows)
         self._guesses.update(zip(order, states, strict=False))  # none of a run alone

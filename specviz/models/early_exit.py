@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 import torch
 
+from ..passes.rows import DeviceLogits
 from ..passes.session import HuggingFaceModel, HuggingFaceSession
 from ..tree import TokenTree
 
@@ -72,7 +73,9 @@ def _shortened(module: Any, path: list[str], count: int) -> Any:
 class ShallowModel(HuggingFaceModel):
     """The first layers of a target."""
 
-    def open(self, tokens: Sequence[int], target: HuggingFaceSession) -> HuggingFaceSession:
+    def open(self, tokens: Sequence[int], target: HuggingFaceSession | None = None) -> HuggingFaceSession:
+        if target is None:
+            raise ValueError("target must be the session whose cache the first layers share; got none.")
         return EarlyExitSession(self, tokens, target)
 
 
@@ -89,7 +92,7 @@ class EarlyExitSession(HuggingFaceSession):
         super().__init__(model, tokens, target.cache)
         self.target = target
 
-    def forward(self, tree: TokenTree, nodes: Sequence[int]) -> np.ndarray:
+    def forward(self, tree: TokenTree, nodes: Sequence[int]) -> np.ndarray | DeviceLogits:
         if tree is not self._tree:
             self._read = self.target._read
         self.target._forget()  # its tree, if it has read one, is about to be overwritten

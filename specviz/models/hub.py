@@ -66,12 +66,12 @@ def listed(name: str, seconds: float = 5.0) -> Listed:
     return Listed(name, {n: s for n, s in files.items() if n.endswith(KEPT)}, total, tags[0] if tags else "unknown")
 
 
-def fetch(model: Listed, told: Callable[[int], None], left: Event) -> None:
+def fetch(model: Listed, report: Callable[[int], None], left: Event) -> None:
     """Bring a model's files into the cache; what is there already is not fetched again.
 
     Args:
         model: from `listed`.
-        told: is told how many bytes of it are there so far.
+        report: gets how many bytes of it are there so far.
         left: when it is set, the download ends at the next piece; what came is kept for another time.
 
     Raises:
@@ -84,16 +84,16 @@ def fetch(model: Listed, told: Callable[[int], None], left: Event) -> None:
     for name, size in model.files.items():
         if left.is_set():
             raise Stopped
-        hf_hub_download(model.name, name, tqdm_class=partial(_Counter, done, told, left))
+        hf_hub_download(model.name, name, tqdm_class=partial(_Counter, done, report, left))
         done += size
-        told(done)
+        report(done)
 
 
 class _Counter:
     """Stands where `huggingface_hub` shows a progress bar: counts on from `done`."""
 
-    def __init__(self, done: int, told: Callable[[int], None], left: Event, initial: float = 0, **_: Any) -> None:
-        self.came, self.told, self.left = done + int(initial), told, left
+    def __init__(self, done: int, report: Callable[[int], None], left: Event, initial: float = 0, **_: Any) -> None:
+        self.came, self.report, self.left = done + int(initial), report, left
 
     def __enter__(self) -> _Counter:
         return self
@@ -105,4 +105,4 @@ class _Counter:
         if self.left.is_set():
             raise Stopped
         self.came += int(n)
-        self.told(self.came)
+        self.report(self.came)

@@ -49,7 +49,7 @@ def choose_dtype(dtype: str, device: torch.device) -> torch.dtype:
             return torch.float16
         if device.type == "cuda":
             return torch.bfloat16 if torch.cuda.is_bf16_supported(including_emulation=False) else torch.float16
-        able = getattr(torch.cpu, "get_capabilities", dict)()  # older versions of torch cannot tell
+        able: dict[str, bool] = getattr(torch.cpu, "get_capabilities", dict)()  # older versions of torch cannot tell
         return torch.bfloat16 if able.get("avx512_bf16") or able.get("amx_bf16") else torch.float32
     if dtype not in DTYPES:
         raise ValueError(f"dtype must be auto, {', '.join(DTYPES)}; got {dtype!r}.")
@@ -79,7 +79,7 @@ def load_model(
     from transformers import AutoConfig, AutoModelForCausalLM
     from transformers.utils import logging
 
-    logging.disable_progress_bar()  # progress is told to the caller
+    logging.disable_progress_bar()  # progress is reported to the caller
     if offload is not None:
         check_offload(offload, device)
 
@@ -95,7 +95,7 @@ def load_model(
                 raise
             return AutoModelForCausalLM.from_pretrained(place, attn_implementation="eager", **options)
 
-    model, report = _found(role, name, load)
+    model, report = _loaded(role, name, load)
     if missing := sorted(report["missing_keys"]):
         raise ValueError(
             f"{role} {name!r} lacks weights that its configuration asks for, {missing[0]} among them; "
@@ -111,10 +111,10 @@ def load_tokenizer(role: str, name: str) -> Any:
     def load(place: str, **where: Any) -> Any:
         return AutoTokenizer.from_pretrained(place, trust_remote_code=False, **where)
 
-    return _found(role, name, load)
+    return _loaded(role, name, load)
 
 
-def _found(role: str, name: str, load: Callable[..., Any]) -> Any:
+def _loaded(role: str, name: str, load: Callable[..., Any]) -> Any:
     """What `load` makes of a folder, or of a hub model; the network is asked only for what is not here yet."""
     folder = Path(name).expanduser()
     local = bool(name.strip()) and folder.is_dir()

@@ -12,7 +12,7 @@ from .drafts import draft_model
 from .early_exit import first_layers, layers_asked
 from .loading import choose_device, choose_dtype, load_model, load_tokenizer, longest_text
 from .selftest import check_tree_reading
-from .text import TokenText
+from .text import Text, TokenText
 
 Progress = Callable[[float, str], None]
 
@@ -33,7 +33,7 @@ class HuggingFacePair:
         self,
         target: HuggingFaceModel,
         draft: HuggingFaceModel | None,
-        text: TokenText,
+        text: Text,
         max_positions: int,
         eos_ids: frozenset[int],
         info: dict[str, Any],
@@ -76,7 +76,7 @@ def load_pair(
             one where the target is embedded too.
         device: "auto", "cpu", "cuda" or "mps".
         dtype: "auto", "float32", "bfloat16" or "float16".
-        progress: is told the fraction done and what is being done.
+        progress: gets the fraction done and what is being done.
         offload: how to place a target larger than the device (needs accelerate): "auto" fills GPUs, then main memory,
             then the disk; "balanced" fills all GPUs alike; "cpu" and "disk" keep every layer there. The draft is whole.
         offload_folder: where weights go that are offloaded to disk and do not lie there as safetensors already.
@@ -100,7 +100,7 @@ def load_pair(
     model = HuggingFaceModel(load_model("target", target, chosen_device, chosen_dtype, offload, folder))
     limit = longest_text("target", model.model.config)
     tell(0.6, "Loading the draft" if draft is not None else "No draft to load")
-    drafter = None
+    drafter: HuggingFaceModel | None = None
     if early:
         drafter = first_layers(model, early)
     elif draft is not None:
@@ -117,7 +117,7 @@ def load_pair(
     info = {
         "name": "embedded pair" if names == ["embedded target", "embedded draft"] else " + ".join(names),
         "target": _describe(model, target),
-        "draft": drafter and _describe(drafter, draft),
+        "draft": None if drafter is None or draft is None else _describe(drafter, draft),
         "dtype": str(chosen_dtype).removeprefix("torch."),
         "device": str(chosen_device) + (f", offload {offload}" if offload else ""),
         "vocab_size": model.vocab_size,

@@ -112,7 +112,7 @@ def random_pair(
         "name": f"random weights: {target} + {draft}", "dtype": str(number).removeprefix("torch."),
         "device": str(place), "vocab_size": widths[0], "max_positions": limit,
     }  # fmt: skip
-    return HuggingFacePair(*models, NumberText(widths[0]), limit, frozenset(), info)
+    return HuggingFacePair(models[0], models[1], NumberText(widths[0]), limit, frozenset(), info)
 
 
 def random_model(config: Any, device: torch.device, dtype: torch.dtype, seed: int = 0) -> Any:

@@ -112,9 +112,9 @@ def tree_error(model: HuggingFaceModel, target: HuggingFaceModel | None = None) 
     session.commit(tree, (1, 4, 7), emitted)
     tree = TokenTree(emitted[-1], start=len(session.context) - 1)
     tree.add(0, ids[13])
-    read = np.concatenate([*read, session.forward(tree, [1, 0])])
+    last = session.forward(tree, [1, 0])
     apart += [_alone(model, context + emitted + [ids[13]]), _alone(model, context + emitted)]
-    return difference(model, read, np.array(apart))
+    return difference(model, np.concatenate([*read, last]), np.array(apart))
 
 
 def long_text_error(model: HuggingFaceModel, ids: Sequence[int]) -> float:

@@ -74,6 +74,8 @@ class TableSession:
         return np.array([remembered([*self.context, *self._below(node)]) for node in nodes])
 
     def _below(self, node: int) -> list[int]:
+        if self._tree is None:
+            raise ValueError("nodes must be of the tree that was read last; none was read yet.")
         return [self._tree.tokens[step] for step in self._tree.topology.path(node)]
 
 
@@ -96,7 +98,7 @@ class ToyEagle(TableSession):
 
     def forward(self, tree: TokenTree, nodes: Sequence[int]) -> np.ndarray:
         self._tree = tree
-        above = [*known(self._feature), self.context[-1]]
+        above = [*(() if self._feature is None else known(self._feature)), self.context[-1]]
         return np.array([self.model.logits([*above, *self._below(node)]) for node in nodes])
 
 
@@ -201,7 +203,7 @@ def toy_pair(vocab: int = 3, seed: int = 0, closeness: float = 0.6, eos: Sequenc
         tables = [blended(1000 + level) for level in range(heads)]
         return lambda feature: np.array([table.logits(known(feature)) for table in tables])
 
-    toys = {
+    toys: dict[str, Callable[..., Any]] = {
         "early-exit": lambda layers: ToyDraft(TableSession, blended(1 + layers)),
         "medusa": heads,
         "eagle": lambda: ToyDraft(ToyEagle, blended(2000)),

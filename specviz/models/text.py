@@ -5,10 +5,23 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Sequence
 from functools import lru_cache
-from typing import Any
+from typing import Any, Protocol
 
 UNFINISHED = "\ufffd"  # what a decoder writes for bytes that are no whole character
 WINDOW = 8  # tokens that are decoded again before a new one
+
+
+class Text(Protocol):
+    """The text side of a pair; see `protocols.Pair`."""
+
+    @property
+    def piece(self) -> Callable[[int], str]: ...
+
+    def encode(self, text: str) -> list[int]: ...
+
+    def decode(self, tokens: Sequence[int]) -> str: ...
+
+    def stream(self, context: Sequence[int]) -> Callable[[int], str]: ...
 
 
 class TokenText:

@@ -23,7 +23,7 @@ UNREADABLE = Verdict(IMPOSSIBLE, "What was measured cannot be read; measure it a
 NOT_YET = Verdict(IMPOSSIBLE, "Not measured yet: run python -m specviz papers --measure.")
 
 
-class Found(NamedTuple):
+class Result(NamedTuple):
     """An entry with what is known of it: its data (None without a measurement), its verdict, and where that is from."""
 
     source: str
@@ -50,28 +50,29 @@ def entry(source: str, name: str) -> Entry:
     raise ValueError(f"There is no entry {str(name)[:40]!r} of {str(source)[:40]!r}.")
 
 
-def look(source: str, one: Entry) -> Found:
+def look(source: str, one: Entry) -> Result:
     """An entry with its stored measurement."""
     if one.measure is None:
-        return Found(source, one, None, one.told(None), "")
+        return Result(source, one, None, one.verdict(None), "")
     kept = store.read(source, one.name)
     if kept is None:
-        return Found(source, one, None, NOT_YET, "")
-    return found(source, one, kept["data"], f"{one.how}, recorded with {kept['pair']} on {kept['machine']}")
+        lacking = one.lacks()
+        return Result(source, one, None, Verdict(IMPOSSIBLE, lacking) if lacking else NOT_YET, "")
+    return result(source, one, kept["data"], f"{one.how}, recorded with {kept['pair']} on {kept['machine']}")
 
 
-def found(source: str, one: Entry, data: dict[str, Any], made: str) -> Found:
+def result(source: str, one: Entry, data: dict[str, Any], made: str) -> Result:
     """An entry with data, whatever they are from; data that an older version stored may not be readable any more."""
     try:
         one.shown(data)
-        return Found(source, one, data, one.told(data), made)
+        return Result(source, one, data, one.verdict(data), made)
     except (KeyError, IndexError, TypeError, ValueError, AttributeError):
-        return Found(source, one, None, UNREADABLE, made)
+        return Result(source, one, None, UNREADABLE, made)
 
 
-def counts(looks: Sequence[Found]) -> dict[str, int]:
+def counts(results: Sequence[Result]) -> dict[str, int]:
     """How many entries have each status."""
-    return {state: sum(one.verdict.status == state for one in looks) for state in STATES}
+    return {state: sum(one.verdict.status == state for one in results) for state in STATES}
 
 
 def measured(pair: Pair, source: str, name: str, tell: Callable[[str], None] = lambda sentence: None) -> dict[str, Any]:
@@ -80,10 +81,7 @@ def measured(pair: Pair, source: str, name: str, tell: Callable[[str], None] = l
     Raises:
         ValueError: if there is no such entry, or it cannot be measured here.
     """
-    one = entry(source, name)
-    if one.measure is None:
-        raise ValueError(one.told(None).sentence)
-    return store.plain(one.measure(Bench(pair, tell=tell)))
+    return store.plain(entry(source, name).data(Bench(pair, tell=tell)))
 
 
 def measure_all(
@@ -95,7 +93,7 @@ def measure_all(
         pair: the embedded pair.
         only: names such as "sequoia" or "sequoia-table-8"; none means all.
         again: measure also what was measured with these weights.
-        tell: is told what is being done.
+        tell: gets sentences on what is being done.
 
     Returns:
         How many were measured.
@@ -103,19 +101,22 @@ def measure_all(
     chosen = [
         (source, one)
         for source, one in entries()
-        if one.measure and (not only or source in only or f"{source}-{one.name}" in only)
+        if (not only or source in only or f"{source}-{one.name}" in only) and one.measurable
     ]
     todo = [(source, one) for source, one in chosen if again or not store.current(source, one.name)]
     bench = Bench(pair)
     for turn, (source, one) in enumerate(todo, 1):
-        head = f"{turn} of {len(todo)}, {source} {one.place}"
-        bench.tell = lambda sentence, head=head: tell(f"{head}: {sentence}")
+        bench.tell = _headed(f"{turn} of {len(todo)}, {source} {one.place}", tell)
         bench.tell(one.title)
-        store.write(source, one.name, one.measure(bench), pair.info["name"])
+        store.write(source, one.name, one.data(bench), pair.info["name"])
     return len(todo)
 
 
+def _headed(head: str, tell: Callable[[str], None]) -> Callable[[str], None]:
+    return lambda sentence: tell(f"{head}: {sentence}")
+
+
 __all__ = [
-    "DIFFERS", "IMPOSSIBLE", "REPRODUCED", "SOURCES", "STATES", "Entry", "Found", "Table", "counts", "entries", "entry",
-    "found", "look", "measure_all", "measured",
+    "DIFFERS", "IMPOSSIBLE", "REPRODUCED", "SOURCES", "STATES", "Entry", "Result", "Table", "counts", "entries",
+    "entry", "look", "measure_all", "measured", "result",
 ]  # fmt: skip

@@ -1,6 +1,6 @@
 """What entries measure with: one pair, its texts, rows, runs, vectors and costs, each made once and shared by all.
 
-Whoever watches is told how far a measurement is, and may stop it there.
+Whoever watches sees how far a measurement is, and may stop it there.
 """
 
 from __future__ import annotations
@@ -48,7 +48,7 @@ class Bench:
         pair: the models.
         texts_each, tokens: prompts of each kind that are continued, and by how many tokens.
         seconds: how long the costs of this machine may be measured.
-        tell: is told a sentence on what is being done; it may raise to stop.
+        tell: gets sentences on what is being done; it may raise to stop.
     """
 
     pair: Pair
@@ -69,8 +69,8 @@ class Bench:
     @cached_property
     def kinds(self) -> dict[str, list[str]]:
         """Prompts of each kind that training never saw."""
-        found = json.loads(HELD_OUT.read_text(encoding="utf-8"))
-        return {kind: prompts[: self.texts_each] for kind, prompts in found.items()}
+        held_out = json.loads(HELD_OUT.read_text(encoding="utf-8"))
+        return {kind: prompts[: self.texts_each] for kind, prompts in held_out.items()}
 
     @property
     def prompts(self) -> list[str]:
@@ -79,20 +79,20 @@ class Bench:
 
     def config(self, temperature: float, **more: Any) -> RunConfig:
         """A configuration with this bench's length and seed."""
-        return RunConfig(
-            **{"prompt": PROMPT, "temperature": temperature, "max_new_tokens": self.tokens, "seed": 1} | more
-        )
+        own: dict[str, Any] = {"prompt": PROMPT, "temperature": temperature, "max_new_tokens": self.tokens, "seed": 1}
+        return RunConfig(**own | more)
 
     def texts(self, temperature: float, **more: Any) -> list[tuple[list[int], int]]:
         """The target's own continuations of the prompts, as token ids, and how many of them were the prompt."""
 
         def make() -> list[tuple[list[int], int]]:
-            config, found = self.config(temperature, **more), []
+            config = self.config(temperature, **more)
+            written: list[tuple[list[int], int]] = []
             for turn, prompt in enumerate(self.prompts):
                 self.tell(f"The target writes at temperature {temperature:g}: text {turn + 1} of {len(self.prompts)}.")
                 (text,) = own_texts(self.pair, [prompt], replace(config, seed=config.seed + turn))
-                found.append((text, len(self.pair.encode(prompt))))
-            return found
+                written.append((text, len(self.pair.encode(prompt))))
+            return written
 
         return self.once(("texts", temperature, *more.items()), make)
 
@@ -100,12 +100,12 @@ class Bench:
         """Both models' rows at every token that the target wrote, text by text."""
 
         def make() -> list[list[Row]]:
-            config, found = self.config(temperature, **more), []
+            config, texts = self.config(temperature, **more), []
             for text, begin in self.texts(temperature, **more):
                 self.tell(f"Both models read at temperature {temperature:g}.")
                 rows = rows_on_text(self.pair, text, config)
-                found.append([Row(p, q, text[at + 1], at + 1) for at, p, q in rows if at + 1 >= begin])
-            return found
+                texts.append([Row(p, q, text[at + 1], at + 1) for at, p, q in rows if at + 1 >= begin])
+            return texts
 
         return self.once(("rows", temperature, *more.items()), make)
 
@@ -120,8 +120,8 @@ class Bench:
             texts = [text for text, _ in self.texts(temperature, **more)]
             self.tell(f"Acceptance of {VERIFIERS[rule].title} at temperature {temperature:g}.")
             wide = min(width, self.pair.vocab_size)
-            found = acceptance_vector(self.pair, VERIFIERS[rule](), texts, self.config(temperature, **more), wide)
-            return found.acceptance
+            vector = acceptance_vector(self.pair, VERIFIERS[rule](), texts, self.config(temperature, **more), wide)
+            return vector.acceptance
 
         return self.once(("vector", temperature, rule, width, *more.items()), make)
 
@@ -142,14 +142,14 @@ class Bench:
         prompts = self.prompts if prompts is None else prompts
 
         def make() -> list[Trace]:
-            found = []
+            traces = []
             for turn, prompt in enumerate(prompts):
                 self.tell(
                     f"{builder.title} with {rule.title}, temperature {temperature:g}: {turn + 1} of {len(prompts)}."
                 )
                 config = self.config(temperature, prompt=prompt, builder=builder, verifier=rule, **more)
-                found.append(run(self.pair, replace(config, seed=config.seed + turn)))
-            return found
+                traces.append(run(self.pair, replace(config, seed=config.seed + turn)))
+            return traces
 
         return self.once(("runs", _key(builder), _key(rule), temperature, tuple(prompts), *more.items()), make)
 
@@ -158,12 +158,12 @@ class Bench:
         prompts = self.prompts if prompts is None else prompts
 
         def make() -> list[Trace]:
-            found = []
+            traces = []
             for turn, prompt in enumerate(prompts):
                 self.tell(f"Plain decoding, temperature {temperature:g}: {turn + 1} of {len(prompts)}.")
                 config = self.config(temperature, prompt=prompt, **more)
-                found.append(autoregress(self.pair, replace(config, seed=config.seed + turn)))
-            return found
+                traces.append(autoregress(self.pair, replace(config, seed=config.seed + turn)))
+            return traces
 
         return self.once(("plain", temperature, tuple(prompts), *more.items()), make)
 
@@ -182,13 +182,13 @@ class Bench:
         """Builders of whole trees timed in turn against plain decoding, under one rule."""
 
         def make() -> dict[str, Trial]:
-            found: Sequence[Trial] = ()
+            latest: Sequence[Trial] = ()
             chosen = rule or self.rule_for(next(iter(builders.values())), temperature)
             config = self.config(temperature, max_new_tokens=min(48, self.tokens))
             for news in trials(self.pair, builders, chosen, config, self.prompts[:count]):
                 self.tell(f"Timing at temperature {temperature:g}: {news.done} of {news.of} runs.")
-                found = news.trials or found
-            return {trial.name: trial for trial in found}
+                latest = news.trials or latest
+            return {trial.name: trial for trial in latest}
 
         key = tuple((name, _key(builder)) for name, builder in builders.items())
         return self.once(("timed", key, temperature, rule and _key(rule), count), make)

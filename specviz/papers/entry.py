@@ -27,7 +27,7 @@ class Series(NamedTuple):
     """Points (x, y) of a figure; `look` is "line", "dashes" (a bound or a prediction) or "dots"."""
 
     name: str
-    points: Sequence[tuple[float, float]]
+    points: Sequence[Sequence[float]]
     look: str = "line"
 
 
@@ -62,24 +62,43 @@ class Entry:
     Args:
         name: of its stored file, after the source's; place, title: as a reader looks for it.
         says: what the source says, its numbers with table or figure.
-        told: the verdict, from the data.
+        verdict: whether source and measurement agree, from the data.
         quoted: numbers of the source, where they are many.
         measure: answers the question here, given a `Bench`; plain JSON data. None where this machine cannot.
         shown: figures and tables of the data.
         opens: where to see it at work.
         how: "exact" (arithmetic, no chance), "counted" (runs or readings) or "timed".
+        lacks: what this machine lacks for `measure`, in a sentence; nothing where it lacks nothing.
     """
 
     name: str
     place: str
     title: str
     says: str
-    told: Callable[[Any], Verdict]
+    verdict: Callable[[Any], Verdict]
     quoted: Table | None = None
     measure: Callable[[Any], dict[str, Any]] | None = None
     shown: Callable[[Any], Sequence[Lines | Table]] = field(default=lambda data: ())
     opens: Sequence[Open] = ()
     how: str = "counted"
+    lacks: Callable[[], str] = field(default=lambda: "")
+
+    @property
+    def measurable(self) -> bool:
+        """Whether this machine can measure it."""
+        return self.measure is not None and not self.lacks()
+
+    def data(self, bench: Any) -> dict[str, Any]:
+        """What it measures with a `Bench`.
+
+        Raises:
+            ValueError: if this machine cannot measure it.
+        """
+        if self.measure is None:
+            raise ValueError(self.verdict(None).sentence)
+        if lacking := self.lacks():
+            raise ValueError(lacking)
+        return self.measure(bench)
 
 
 def judge(agrees: bool, sentence: str, otherwise: str | None = None) -> Verdict:
@@ -88,7 +107,7 @@ def judge(agrees: bool, sentence: str, otherwise: str | None = None) -> Verdict:
 
 
 def impossible(reason: str) -> Callable[[Any], Verdict]:
-    """The `told` of an entry that this machine cannot measure."""
+    """The `verdict` of an entry that this machine cannot measure."""
     return lambda data: Verdict(IMPOSSIBLE, reason)
 
 

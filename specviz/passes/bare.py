@@ -26,8 +26,10 @@ def bare_pass(session: HuggingFaceSession, tree: TokenTree) -> Callable[[], None
     if model.direct is None:
         return None
     base, size = len(session.context) - 1, len(tree)
+    held = session.cache._block
+    assert held is not None  # the session has read the tree
     with torch.inference_mode():
-        block = session.cache._block[:, :, :, : base + size].clone()
+        block = held[:, :, :, : base + size].clone()
         one = StaticPass(model.direct, torch.nn.functional.pad(block, (0, 0, 0, 1)), size, base + size)
         hidden = torch.zeros((size, base + size), dtype=torch.bool)
         hidden[:, base:] = ~torch.from_numpy(tree.topology.ancestor_mask)

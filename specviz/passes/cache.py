@@ -67,8 +67,10 @@ class TreeCache(Cache):
         moved = next((i for i, slot in enumerate(slots) if slot != start + i), len(slots))
         if moved == len(slots):
             return
-        index = push(np.array(slots[moved:]), self._block.device)
-        self._block[:, :, :, start + moved : self.used] = self._block.index_select(3, index)
+        block = self._block
+        assert block is not None  # or there are no slots to move
+        index = push(np.array(slots[moved:]), block.device)
+        block[:, :, :, start + moved : self.used] = block.index_select(3, index)
 
     # What transformers asks of a cache when it makes a causal mask itself.
 

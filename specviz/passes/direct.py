@@ -8,17 +8,17 @@ this kind, or whose logits differ, keeps the transformers forward (`direct_forwa
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, Protocol
 
 import torch
 import torch.nn.functional as F
 
 from .attention import attend
-from .cache import TreeCache
 from .packed import Product, worth_packing
 
 FAMILIES = ("LlamaForCausalLM", "Qwen2ForCausalLM", "MistralForCausalLM")
 ROTARIES = ("default", "linear", "llama3")  # tables that do not change with the length of the text
+MOST_POSITIONS = 1 << 18  # in such a table
 
 
 class Layer:
@@ -44,6 +44,14 @@ def _fuse(linears: list[torch.nn.Linear], pack: bool) -> Product:
         first = last
     bias = None if linears[0].bias is None else torch.cat([linear.bias.data for linear in linears])
     return Product(weight, bias, pack)
+
+
+class KeysAndValues(Protocol):
+    """What a forward pass asks of a cache: how many slots are in use, and to write a layer's and see those in sight."""
+
+    used: int
+
+    def update(self, keys: torch.Tensor, values: torch.Tensor, layer: int, /) -> tuple[torch.Tensor, torch.Tensor]: ...
 
 
 class DirectForward:
@@ -83,7 +91,7 @@ class DirectForward:
         ids: torch.Tensor,
         positions: torch.Tensor,
         mask: torch.Tensor | None,
-        cache: TreeCache,
+        cache: KeysAndValues,
         rows: torch.Tensor | None,
     ) -> torch.Tensor:
         """Logits [len(rows), V]; arguments as for `states`."""
@@ -94,7 +102,7 @@ class DirectForward:
         ids: torch.Tensor,
         positions: torch.Tensor,
         mask: torch.Tensor | None,
-        cache: TreeCache,
+        cache: KeysAndValues,
         rows: torch.Tensor | None,
     ) -> torch.Tensor:
         """Last hidden states after the final norm, [len(rows), width]: what the output head is applied to.
@@ -155,7 +163,7 @@ def direct_forward(model: Any) -> DirectForward | None:
         and not getattr(config, "quantization_config", None)
         and not any(kind != "full_attention" for kind in getattr(config, "layer_types", None) or ())
         and not getattr(config, "sliding_window", None)
-        and config.max_position_embeddings <= 1 << 18
+        and config.max_position_embeddings <= MOST_POSITIONS
         and _untouched(model)
     )
     if not known:

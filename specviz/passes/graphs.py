@@ -126,25 +126,25 @@ class StaticPasses:
         try:
             if not self._lend(cache, shape[1]):
                 return None
-            found = self._find(shape, lambda one: one.fill(ids, positions, hidden, cache.used, rows))
+            static = self._filled(shape, lambda one: one.fill(ids, positions, hidden, cache.used, rows))
         except RuntimeError as error:  # no memory, or an operation that cannot be captured
             self._give_up(error)
             return None
-        return found.run()[: len(rows)].clone()  # the next pass of this shape writes over its result
+        return static.run()[: len(rows)].clone()  # the next pass of this shape writes over its result
 
-    def _find(self, shape: tuple[int, int], fill: Callable[[StaticPass], None]) -> StaticPass:
+    def _filled(self, shape: tuple[int, int], fill: Callable[[StaticPass], None]) -> StaticPass:
         """The filled pass of a shape, made when it comes first and captured when it comes again."""
-        found = self.passes.get(shape)
-        again = found is not None
+        again = shape in self.passes
         if not again:
             if len(self.passes) >= KEPT:
                 self.passes.popitem(last=False)
-            found = self.passes[shape] = StaticPass(self.direct, self._block, *shape)
+            self.passes[shape] = StaticPass(self.direct, self._block, *shape)
         self.passes.move_to_end(shape)
-        fill(found)
-        if again and self.capture and not found.captured:
-            found.run, found.captured = self.capture(found.run), True
-        return found
+        static = self.passes[shape]
+        fill(static)
+        if again and self.capture and not static.captured:
+            static.run, static.captured = self.capture(static.run), True
+        return static
 
     def _lend(self, cache: TreeCache, length: int) -> bool:
         """Make this block the cache's, with more than `length` slots; False while it is that of another text."""
@@ -155,16 +155,16 @@ class StaticPasses:
         owner = self._owner and self._owner()
         if owner is not None and owner is not cache:
             return False
-        theirs, large = cache._block, self._block is not None and self._block.shape[3] > length
-        if large and theirs is self._block:
-            return True
-        if not large:
-            slots = max(length, 2 * self._block.shape[3] if self._block is not None else 4 * SLOTS) + 1
+        theirs, block = cache._block, self._block
+        if block is not None and block.shape[3] > length:
+            if theirs is block:
+                return True
+            block.zero_()
+        else:
+            slots = max(length, 2 * block.shape[3] if block is not None else 4 * SLOTS) + 1
             heads, width, weights = self.direct.kv_heads, self.direct.width, self.direct.embed
             self.passes.clear()  # they point to the old one
             block = weights.new_zeros(2 * cache.depth, 1, heads, slots, width)
-        else:
-            block = self._block.zero_()
         if theirs is not None:
             block[:, :, :, : cache.used] = theirs[:, :, :, : cache.used]
         self._block = cache._block = block

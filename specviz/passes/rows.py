@@ -96,6 +96,8 @@ class DeviceRows(Rows):
         ahead: how many rows come at once.
     """
 
+    logits: DeviceLogits
+
     def __init__(self, logits: DeviceLogits, sampling: Sampling, ahead: int) -> None:
         super().__init__(logits, sampling)
         if sampling.temperature == 0:

@@ -115,10 +115,8 @@ class HuggingFaceModel:
     def logits_of(self, states: torch.Tensor) -> np.ndarray | DeviceLogits:
         """Logits of last hidden states after the final norm, [n, width], by the output head; as `read` returns them."""
         with torch.inference_mode():
-            return self.handed_over(self.direct.head(states) if self.direct else self._head(states))
-
-    def _head(self, states: torch.Tensor) -> torch.Tensor:
-        return self.model.get_output_embeddings()(states)
+            head = self.direct.head if self.direct else self.model.get_output_embeddings()
+            return self.handed_over(head(states))
 
     def handed_over(self, logits: torch.Tensor) -> np.ndarray | DeviceLogits:
         """Logits as rows are made of them: on the host, or on a GPU to be pulled, `vocab_size` of them."""
@@ -201,7 +199,7 @@ class HuggingFaceSession:
 
     def _forget(self) -> None:
         """Drop the tree that was read."""
-        self._tree = None
+        self._tree: TokenTree | None = None
         self._rows, self._watched = [], None if self._watched is None else []
         self._slots: dict[int, int] = {}  # node -> its slot, counted from the root's
 
@@ -216,18 +214,16 @@ class HuggingFaceSession:
         base = self._base
         while base - self._read > RUN:
             self._read_run(self._read + RUN)
-        run = range(self._read, base)
-        order = self._unread(tree, nodes)
-        hidden = self._hidden(tree, order, run)
+        run, order = range(self._read, base), self._unread(tree, nodes)
         place = {node: len(run) + i for i, node in enumerate(order)}
-        logits = self._ask(run, order, hidden, [place[node] for node in nodes], self._watched)
+        logits = self._ask(run, order, self._hidden(tree, order, run), [place[node] for node in nodes], self._watched)
         self._rows += nodes if self._watched is not None else []
         self._read = base
         return logits
 
     def commit(self, tree: TokenTree, path: Sequence[int], emitted: Sequence[int]) -> None:
         """Append `emitted` to the context and keep what was read of it: the root and the nodes of `path`."""
-        base, kept = self._base, []
+        base, kept = self._base, list[int]()
         if tree is self._tree:
             for node in (0, *path)[: len(emitted)]:
                 if node not in self._slots:
@@ -261,9 +257,13 @@ class HuggingFaceSession:
 
     def _ask(self, run, order, hidden, rows, features) -> np.ndarray | DeviceLogits:
         """One pass over the committed tokens in `run`, then the nodes in `order`; the rest as for a model's `read`."""
-        ids = self.context[run.start : run.stop] + [self._tree.tokens[node] for node in order]
-        positions = [*run, *(self._base + self._tree.depths[node] for node in order)]
-        return self.model.read(ids, positions, hidden, self.cache, rows, features)
+        return self.model.read(*self._inputs(run, order), hidden, self.cache, rows, features)
+
+    def _inputs(self, run: range, order: Sequence[int]) -> tuple[list[int], list[int]]:
+        """Tokens and positions of the committed tokens in `run`, then of the nodes in `order`."""
+        tokens, depths = (self._tree.tokens, self._tree.depths) if self._tree is not None else ((), ())
+        ids = self.context[run.start : run.stop] + [tokens[node] for node in order]
+        return ids, [*run, *(self._base + depths[node] for node in order)]
 
     def _unread(self, tree: TokenTree, nodes: list[int]) -> list[int]:
         """The nodes that a pass must read, in the tree's order: those asked for and their unread ancestors."""

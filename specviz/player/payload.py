@@ -64,19 +64,19 @@ def guessed(step: Step, node: int) -> str:
     name = step.drafter[node] if node < len(step.drafter) else None
     if name not in DRAFTERS or (name == "model" and {name, None}.issuperset(step.drafter)):
         return ""
-    told, depth = step.growth.guesses.get(node, {}), depth_of(step, node)
-    words = f"Guessed by {DRAFTERS[name].title}"
+    guess, depth = step.growth.guesses.get(node, {}), depth_of(step, node)
+    words = f"Guessed by {DRAFTERS[name].spoken}"
     if name == "medusa":
         words += f": head {depth}, which saw the text before the last token and nothing of this tree"
     elif name == "eagle":
         words += f" from {'the target’s hidden state' if depth == 1 else 'a hidden state that it guessed itself'}"
-    elif "order" in told:
-        last = "no history" if told["order"] == 0 else f"the last {told['order']:d} tokens"
-        words += f": seen {told['seen']:d} times after {last}"
-    elif "match" in told:
-        words += f": seen {told['seen']:d} times after the last {told['match']:d} tokens"
-        words += f", for instance in {told['where']}" if told.get("where") else ""
-        words += f", line {told['line']:d}" if "line" in told else ""
+    elif "order" in guess:
+        last = "no history" if guess["order"] == 0 else f"the last {guess['order']:d} tokens"
+        words += f": seen {guess['seen']:d} times after {last}"
+    elif "match" in guess:
+        words += f": seen {guess['seen']:d} times after the last {guess['match']:d} tokens"
+        words += f", for instance in {guess['where']}" if guess.get("where") else ""
+        words += f", line {guess['line']:d}" if "line" in guess else ""
     return words.replace("seen 1 times", "seen once").replace("last 1 tokens", "last token") + "."
 
 
@@ -97,13 +97,13 @@ def detail_payload(detail: Mapping[int, Detail]) -> dict[str, dict[str, Any]]:
     """
     sent = {}
     for node, shown in detail.items():
-        found: dict[str, Any] = {
+        payload: dict[str, Any] = {
             "tried": shown.tried and chart_payload(shown.tried),
             "after": shown.after and chart_payload(shown.after),
             "race": {name: chart_payload(racers) for name, racers in shown.race.items()},
             "facts": {name: rounded(value) for name, value in shown.facts.items()},
         }
-        sent[str(node)] = {name: value for name, value in found.items() if value}
+        sent[str(node)] = {name: value for name, value in payload.items() if value}
     return sent
 
 
@@ -122,16 +122,16 @@ def growth_payload(step: Step) -> dict[str, Any]:
     """
     growth, n = step.growth, len(step.parents)
     numbers = {name: getattr(growth, name) for name in ("candidates", "expected", "length")}
-    found: dict[str, Any] = {name: rounded(value) for name, value in numbers.items() if value is not None}
+    payload: dict[str, Any] = {name: rounded(value) for name, value in numbers.items() if value is not None}
     if any(key is not None for key in step.keys):
-        found["keys"] = rounded(list(step.keys))
+        payload["keys"] = rounded(list(step.keys))
     if growth.split and n > 1:
-        found["split"] = list(growth.split)
+        payload["split"] = list(growth.split)
     if growth.waiting and len(growth.waiting) == n - 1:
-        found["waiting"] = [[[parent, rounded(key)] for parent, key in slots] for slots in growth.waiting]
+        payload["waiting"] = [[[parent, rounded(key)] for parent, key in slots] for slots in growth.waiting]
     if growth.cut and growth.cut.tokens:
-        found["cut"] = {"texts": list(growth.cut.texts), "keys": rounded(list(growth.cut.rows["keys"]))}
-    return found
+        payload["cut"] = {"texts": list(growth.cut.texts), "keys": rounded(list(growth.cut.rows["keys"]))}
+    return payload
 
 
 def message(run: str, steps: Iterable[dict[str, Any]] = (), **more: Any) -> str:
@@ -185,7 +185,7 @@ def head(config: Any, prompt: str, pair: str, lossy: str | None = None) -> dict[
     """What is run, said once at its start; `lossy` is the reason why its text is not the target's own, if it is not."""
     builder, verifier = build("builder", config.builder), build("verifier", config.verifier)
     drafter = build("drafter", config.drafter)
-    by = "" if drafter.name == "model" or not builder.reads_draft else f", drafted by {drafter.title}"
+    by = "" if drafter.name == "model" or not builder.reads_draft else f", drafted by {drafter.spoken}"
     title = f"{builder.title} × {verifier.title}{by}, temperature {config.temperature:g}, seed {config.seed}"
     names = {"key": builder.key_title, "rule": verifier.name}
     return {"title": title, "pair": pair, "prompt": prompt, "lossy": lossy, **names}

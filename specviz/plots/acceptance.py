@@ -23,8 +23,8 @@ class Vector(NamedTuple):
     name: str
     ranks: tuple[int, ...]
     chance: tuple[float, ...]
-    low: tuple[float, ...]
-    high: tuple[float, ...]
+    low: tuple[float | None, ...]
+    high: tuple[float | None, ...]
 
 
 class Info(NamedTuple):

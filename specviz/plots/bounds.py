@@ -41,8 +41,8 @@ def info(doubt: Doubt, c: float | None = None) -> Info:
         rows.append((acceptance, pinsker, below, max(0.0, entropy_estimate(entropy, c))))
     rows.sort(key=lambda row: -row[0])
     above = sum(row[3] > row[0] for row in rows) / len(rows) if rows else 0.0
-    columns = zip(*rows, strict=True) if rows else ((),) * 4
-    return Info(*(tuple(column) for column in columns), c, above)
+    acceptances, pinskers, belows, estimates = zip(*rows, strict=True) if rows else ((), (), (), ())
+    return Info(acceptances, pinskers, belows, estimates, c, above)
 
 
 def draw(info: Info) -> go.Figure:

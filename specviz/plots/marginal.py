@@ -31,8 +31,8 @@ class Info(NamedTuple):
 def info(acceptance: tuple, cost: CostTable, sizes: Sequence[int], width: int = 32) -> Info:
     """The marginal values of the best trees of rising sizes."""
     rows = marginal_values(acceptance, cost, sizes, width)
-    columns = zip(*rows, strict=True) if rows else ((),) * 3
-    return Info(*(tuple(column) for column in columns), cost.machine, cost.projection)
+    nodes, gain, lost = zip(*rows, strict=True) if rows else ((), (), ())
+    return Info(nodes, gain, lost, cost.machine, cost.projection)
 
 
 def draw(info: Info) -> go.Figure:

@@ -27,8 +27,8 @@ class Curve(NamedTuple):
     name: str
     widths: tuple[int, ...]
     rates: tuple[float, ...]
-    low: tuple[float, ...]
-    high: tuple[float, ...]
+    low: tuple[float | None, ...]
+    high: tuple[float | None, ...]
     scale: float
     exponent: float
     method: str
@@ -45,7 +45,7 @@ class Info(NamedTuple):
 
 def info(found: RejectionRates) -> Info:
     """The curves of a measurement."""
-    curves = []
+    curves: list[Curve] = []
     for rule, rates in found.rates.items():
         points = [
             (width, rate, low, high)
@@ -53,16 +53,17 @@ def info(found: RejectionRates) -> Info:
             if rate
         ]
         if points:
-            columns = [tuple(column) for column in zip(*points, strict=True)]
-            same = [place for place, curve in enumerate(curves) if curve[1:3] == tuple(columns[:2])]
+            widths, shares, lows, highs = zip(*points, strict=True)
+            same = [place for place, curve in enumerate(curves) if (curve.widths, curve.rates) == (widths, shares)]
             if same:  # rules that come to the same share one line
                 curves[same[0]] = curves[same[0]]._replace(name=f"{curves[same[0]].name}, {rule}")
             else:
-                curves.append(Curve(rule, *columns, *fit_power_law(*columns[:2]), found.methods[rule]))
-    floors = {}
+                law = fit_power_law(widths, shares)
+                curves.append(Curve(rule, widths, shares, lows, highs, *law, found.methods[rule]))
+    floors: dict[str, tuple[tuple[int, ...], tuple[float, ...]]] = {}
     for name, rates in found.floors.items():
-        kept = [(width, rate) for width, rate in zip(found.widths, rates, strict=True) if rate > 0]
-        floors[name] = tuple(zip(*kept, strict=True)) if kept else ((), ())
+        kept = [(width, rate) for width, rate in zip(found.widths, rates, strict=True) if rate]
+        floors[name] = tuple(width for width, _ in kept), tuple(rate for _, rate in kept)
     return Info(tuple(curves), floors, found.positions, found.temperature)
 
 

@@ -43,8 +43,8 @@ def info(acceptance: tuple, sizes: Sequence[int], width: int = 4) -> Info:
         sizes: nodes with the root, from 2.
         width: sequences of "k sequences", children of "k-ary".
     """
-    curves = shape_curves(acceptance, sizes, width, DEPTH, CHILDREN)
-    curves = {kind: tuple(points) for kind, points in curves.items() if points}
+    found = shape_curves(acceptance, sizes, width, DEPTH, CHILDREN)
+    curves = {kind: tuple(points) for kind, points in found.items() if points}
     if isinstance(acceptance[0], tuple):
         return Info(curves, {}, {}, width)
     depth = min(DEPTH, max(sizes) - 1)
@@ -53,8 +53,8 @@ def info(acceptance: tuple, sizes: Sequence[int], width: int = 4) -> Info:
         lemma.append((size, tail_bound(acceptance, size - 1, int(shape.rank.max()) + 1)))
         if abs(sum(acceptance) - 1) < 1e-9:
             whole.append((size, leaf_bound(acceptance, size - 1)))
-    bounds = {"lemma 4.2, best m": lemma, "theorem 4.1, by leaves": whole}
-    bounds = {name: tuple((n, y) for n, y in points if math.isfinite(y)) for name, points in bounds.items()}
+    named = {"lemma 4.2, best m": lemma, "theorem 4.1, by leaves": whole}
+    bounds = {name: tuple((n, y) for n, y in points if math.isfinite(y)) for name, points in named.items()}
     ends = {kind: end for kind, end in plateaus(acceptance, width).items() if math.isfinite(end)}
     return Info(curves, {name: points for name, points in bounds.items() if points}, ends, width)
 

@@ -38,8 +38,8 @@ def info(found: Forecast) -> Info:
     column = next(depth for depth in found.depths if depth >= best.depth)
     return Info(
         found.sizes, found.depths,
-        tuple(tuple(cell and cell.speedup for cell in row) for row in found.cells),
-        tuple(tuple(cell and cell.tokens_per_pass for cell in row) for row in found.cells),
+        tuple(tuple(None if cell is None else cell.speedup for cell in row) for row in found.cells),
+        tuple(tuple(None if cell is None else cell.tokens_per_pass for cell in row) for row in found.cells),
         best.size, column, best.speedup, best.speedup > 1, found.cost.machine, found.cost.projection,
     )  # fmt: skip
 

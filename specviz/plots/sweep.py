@@ -44,8 +44,8 @@ def info(acceptance: tuple, cost: CostTable, widths: Sequence[int], lengths: Seq
     )
     return Info(
         tuple(widths), tuple(lengths),
-        tuple(tuple(cell and cell.speedup for cell in row) for row in cells),
-        tuple(tuple(cell and cell.tokens_per_pass for cell in row) for row in cells),
+        tuple(tuple(None if cell is None else cell.speedup for cell in row) for row in cells),
+        tuple(tuple(None if cell is None else cell.tokens_per_pass for cell in row) for row in cells),
         width, length, best, cost.machine, cost.projection,
     )  # fmt: skip
 

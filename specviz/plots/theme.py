@@ -79,7 +79,7 @@ def rule_line(fig: go.Figure, y: float, text: str, colour: str = GREY) -> None:
     """A dashed horizontal line with a word on it."""
     fig.add_hline(
         y=y, line={"color": colour, "dash": "dash", "width": 1.2},
-        annotation={"text": text, "font": {"size": 11, "color": colour}},
+        annotation={"text": text, "font": {"size": 11, "color": colour}, "yshift": 5},
         annotation_position="top right",
     )  # fmt: skip
 

@@ -40,7 +40,7 @@ class Info(NamedTuple):
     edges: tuple[tuple[int, int], ...]
     added: Node | None
     counts: dict[str, int]
-    index: int
+    step: int
 
 
 def info(step: Step) -> Info:
@@ -73,7 +73,7 @@ def _hover(step: Step, node: int) -> str:
 
 def draw(info: Info) -> go.Figure:
     counts = ", ".join(f"{count} {NAMES[outcome]}" for outcome, count in info.counts.items() if outcome != "root")
-    title = f"{TITLE} {info.index + 1}: {counts or 'no node was drafted'}"
+    title = f"{TITLE} {info.step + 1}: {counts or 'no node was drafted'}"
     fig = theme.figure("tokens after the last committed one", "", title, hovermode="closest")
     x, y = [], []
     for parent, node in info.edges:

@@ -40,7 +40,8 @@ def place(shape: Topology, path: Sequence[int] = ()) -> list[tuple[int, int]]:
 
 def _tops(shape: Topology, order: list, shift: list[int], node: int, levels: int) -> list[int]:
     """The highest row in use at each level of a subtree, from its own top node; not deeper than `levels`."""
-    tops, level = [], [(node, 0)]
+    tops: list[int] = []
+    level = [(node, 0)]
     while level and len(tops) < levels:
         tops.append(min(row for _, row in level))
         level = [(child, row + shift[child]) for above, row in level for child in order[above]]

@@ -22,7 +22,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from ..distributions import Sampling, total_variation
+from ..distributions import Rows, Sampling, total_variation
 from ..laws import draw_children
 from ..protocols import Verifier
 from ..randomness import Seeded
@@ -39,8 +39,8 @@ BINS = 40  # tokens are counted together until a bin expects this part of all dr
 
 
 @dataclass(frozen=True)
-class Found:
-    """What was found at one size.
+class NodeResult:
+    """What came of a rule at one size.
 
     Attributes:
         error: the largest total variation between the exact law of a node and the target, over all kinds of rows; None
@@ -69,14 +69,14 @@ def table(
         for law in rule.laws[:1] if rule.chain_only else rule.laws:
             for vocab, k in sizes:
                 k = 1 if rule.chain_only else k
-                found = one_large_node(rule, law, vocab, k, drawings)
+                one = one_large_node(rule, law, vocab, k, drawings)
                 yield Row(
                     f"V = {vocab}, k = {k}", name, law, 0.0 if rule.greedy_only else 1.0, rule.lossless, True,
-                    found.error, "one large node", found.runs, f"Rows that are {', '.join(KINDS)}.", found.difference,
+                    one.error, "one large node", one.runs, f"Rows that are {', '.join(KINDS)}.", one.difference,
                 )  # fmt: skip
 
 
-def one_large_node(rule: Verifier, law: str, vocab: int, k: int, drawings: int = DRAWINGS) -> Found:
+def one_large_node(rule: Verifier, law: str, vocab: int, k: int, drawings: int = DRAWINGS) -> NodeResult:
     """Prove or refute a rule on one node, on every kind of rows.
 
     Args:
@@ -97,7 +97,7 @@ def one_large_node(rule: Verifier, law: str, vocab: int, k: int, drawings: int =
         if rule.lossless and not rule.greedy_only:
             difference = difference or count(node, k, drawings)
         runs += node.runs
-    return Found(None if rule.keyed else float(np.max(errors)), runs, difference)
+    return NodeResult(None if rule.keyed else float(np.max(errors)), runs, difference)
 
 
 class Node:
@@ -129,7 +129,7 @@ class Node:
         if children and not any(tossed):
             return np.zeros(len(children)), None
         chances = [verdict.accept_prob[child + 1] if tossed[child] else 0.0 for child in range(len(children))]
-        return np.array(chances, dtype=float), rng.row / rng.row.sum()
+        return np.array(chances, dtype=float), rng.kept
 
     def law_given(self, children: Sequence[int]) -> np.ndarray:
         """The exact law of the first token written, given the children, float64 [V]."""
@@ -150,7 +150,7 @@ class Node:
         if rng.row is None:  # nor draws
             written[first_token(verdict, children)] = 1.0
             return written
-        row = rng.row / rng.row.sum()
+        row = rng.kept
         for token in np.flatnonzero(row):
             written[first_token(self.verdict(children, _Refusing(int(token))), children)] += row[token]
         return written
@@ -167,11 +167,13 @@ def error_of_node(node: Node, k: int) -> float:
 def independent(node: Node, k: int) -> float:
     """The error of the law summed over all k independent children and all coins."""
     tokens = np.flatnonzero(node.q)
-    chances, rows = np.zeros((k, len(node.q))), []
+    chances = np.zeros((k, len(node.q)))
+    rows: list[np.ndarray] = []
     for turn in range(len(tokens)):
         children = np.roll(tokens, -turn)[np.arange(k) % len(tokens)]
         chances[np.arange(k), children], row = node.refusals(children.tolist())
-        rows.append(row)
+        if row is not None:
+            rows.append(row)
     mixed = draw_children(node.q, k, "iid", Seeded(1), 1)  # neither other tokens nor their order may matter
     apart = np.abs(node.refusals(mixed)[0] - chances[np.arange(k), mixed]).max()
     written, reached = np.zeros(len(node.q)), 1.0
@@ -189,7 +191,7 @@ def one_more(node: Node, children: Sequence[int]) -> float:
         before = list(children[:place])
         following = _Refusing(*before)  # answers the draws of the children before, and keeps the row of the next
         draw_children(node.q, place + 1, node.law, following, 1)
-        row = following.row / following.row.sum()
+        row = following.kept
         after = sum(row[token] * node.law_given([*before, int(token)]) for token in np.flatnonzero(row))
         errors.append(total_variation(after, node.law_given(before) if place else node.p))
     return float(np.max(errors))
@@ -221,14 +223,14 @@ def far_off(counts: np.ndarray, p: np.ndarray) -> float:
     order = np.argsort(-p, kind="stable")
     mass = np.cumsum(p[order])
     bins = np.minimum((mass - p[order] / 2) * BINS, BINS - 1).astype(int)
-    wanted, found = (np.bincount(bins, row[order], BINS) for row in (p * counts.sum(), counts))
-    if found[wanted == 0].any():
+    wanted, drawn = (np.bincount(bins, row[order], BINS) for row in (p * counts.sum(), counts))
+    if drawn[wanted == 0].any():
         return np.inf
-    found, wanted = found[wanted > 0], wanted[wanted > 0]
+    drawn, wanted = drawn[wanted > 0], wanted[wanted > 0]
     freedom = len(wanted) - 1
     if freedom == 0:
         return 0.0
-    square = float(((found - wanted) ** 2 / wanted).sum())
+    square = float(((drawn - wanted) ** 2 / wanted).sum())
     spread = 2 / (9 * freedom)
     return ((square / freedom) ** (1 / 3) - (1 - spread)) / spread**0.5
 
@@ -248,6 +250,13 @@ class _Refusing:
         self.answers = list(answers)
         self.row: np.ndarray | None = None
 
+    @property
+    def kept(self) -> np.ndarray:
+        """The row of the first draw that was not answered, as probabilities [V]."""
+        if self.row is None:
+            raise ValueError("rule must draw once no coin falls; it drew nothing.")
+        return self.row / self.row.sum()
+
     def flip(self, prob: float) -> tuple[bool, float]:
         return False, 1.0
 
@@ -258,8 +267,11 @@ class _Refusing:
             self.row = np.array(probs)
         return int(np.argmax(probs))
 
+    def noise(self, position: int, size: int) -> np.ndarray:
+        raise ValueError("rule must not ask for keyed noise where its coins are refused; count its draws instead.")
 
-class _Everywhere:
+
+class _Everywhere(Rows):
     """Rows of the target that are the same after every node."""
 
     sampling = Sampling()  # of rows that are made already

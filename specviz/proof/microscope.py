@@ -1,4 +1,4 @@
-"""One node under the microscope: p and q typed by hand, and a rule at work on them, told try by try.
+"""One node under the microscope: p and q typed by hand, and a rule at work on them, explained try by try.
 
 Nothing of a rule is written here a second time: a run is a step of the real loop on a pair whose rows never change.
 What every rule is worth on such a node is in `microscope_rules`. p = target, q = draft.
@@ -9,6 +9,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import partial
 
 import numpy as np
 
@@ -25,6 +26,7 @@ from ..shown import Chart, Detail
 MOST_TOKENS, MOST_CHILDREN, MOST_LEVELS = 12, 6, 3
 LARGEST, SMALLEST = 1e6, 1e-9  # a weight; a share of the sum
 NAMES = "abcdefghijkl"
+Ordered = dict[str, list[float | None]]  # rows by name, [V]; None where a rule kept nothing of a token
 
 
 def normalised(name: str, weights: Sequence[float]) -> tuple[tuple[float, ...], str]:
@@ -121,14 +123,14 @@ class Try:
     outcome: str
     accept_prob: float | None
     coin: float | None
-    before: dict[str, list[float]]
-    after: dict[str, list[float]]
+    before: Ordered
+    after: Ordered
     facts: dict[str, float]
     why: str
 
 
 @dataclass(frozen=True)
-class Told:
+class Explanation:
     """One run: the drafted tokens in drawing order, the tries in the rule's order, the tokens that were written.
 
     `last` is the row that the last token was drawn from, where the rule kept it; `facts` belong to the whole node.
@@ -138,9 +140,9 @@ class Told:
     tries: list[Try]
     emitted: list[int]
     corrected: bool
-    last: list[float] | None
+    last: list[float | None] | None
     facts: dict[str, float]
-    races: dict[str, list[float | None]]
+    races: Ordered
     step: Step
 
 
@@ -157,8 +159,10 @@ class _Remembered(Seeded):
         return answer, coin
 
 
-def tell(node: Node, rule: Verifier, law: str | None = None, seed: int = 0, names: Sequence[str] = NAMES) -> Told:
-    """One step of the real loop on a pair whose rows are p and q everywhere, told try by try.
+def tell(
+    node: Node, rule: Verifier, law: str | None = None, seed: int = 0, names: Sequence[str] = NAMES
+) -> Explanation:
+    """One step of the real loop on a pair whose rows are p and q everywhere, explained try by try.
 
     Args:
         law: how children are drawn; None lets the rule choose.
@@ -172,16 +176,18 @@ def tell(node: Node, rule: Verifier, law: str | None = None, seed: int = 0, name
     config = RunConfig([0], node.builder, rule, 1.0, max_new_tokens=node.levels + 2, seed=seed)
     step = next(speculate(_pair(node, names), config, rng, law=law))
     compared = [i for i, outcome in enumerate(step.outcome) if outcome not in ("root", "unreached")]
-    turn = {coin: at for at, coin in enumerate(rng.coins)}
+    turn: dict[float | None, int] = {coin: at for at, coin in enumerate(rng.coins)}
     compared.sort(key=lambda i: (turn.get(step.coin[i], len(turn)), i))  # a rule may ask the leaves first
     shown = {i: _shown(step.detail.get(i, Detail()), len(node.p)) for i in range(len(step.parents))}
     tries = []
     for at, i in enumerate(compared):
         following = compared[at + 1] if at + 1 < len(compared) else None
-        after: dict[str, list[float]] = {}
+        after: Ordered = {}
         if step.outcome[i] == "rejected":
-            siblings = following is not None and step.parents[following] == step.parents[i]
-            after = shown[following].rows if siblings else shown[step.parents[i]].last
+            if following is not None and step.parents[following] == step.parents[i]:
+                after = shown[following].rows
+            else:
+                after = shown[step.parents[i]].last
             after = {name: row for name, row in after.items() if name != "p"}
         tries.append(
             Try(
@@ -190,7 +196,7 @@ def tell(node: Node, rule: Verifier, law: str | None = None, seed: int = 0, name
             )
         )  # fmt: skip
     end = shown[step.path[-1] if step.path else 0]
-    return Told(
+    return Explanation(
         list(step.tokens[1:]), tries, list(step.emitted), step.corrected, end.last.get("residual"),
         shown[0].facts, end.races, step,
     )  # fmt: skip
@@ -199,24 +205,37 @@ def tell(node: Node, rule: Verifier, law: str | None = None, seed: int = 0, name
 def _pair(node: Node, names: Sequence[str]) -> TablePair:
     with np.errstate(divide="ignore"):
         logits = [np.log(row) for row in node.rows]
-    target, draft = (TableModel(lambda context, row=row: row) for row in logits)
-    pair = TablePair(target, draft, len(node.p), (), "rows typed by hand")
-    pair.piece = lambda token: names[token]
+    target, draft = (TableModel(partial(_everywhere, row)) for row in logits)
+    pair = _Named(target, draft, len(node.p), (), "rows typed by hand")
+    pair.names = names
     return pair
+
+
+def _everywhere(row: np.ndarray, context: tuple[int, ...]) -> np.ndarray:
+    return row
+
+
+class _Named(TablePair):
+    """A pair whose tokens have names."""
+
+    names: Sequence[str] = NAMES
+
+    def piece(self, token: int) -> str:
+        return self.names[token]
 
 
 @dataclass(frozen=True)
 class _Shown:
     """What a rule kept about one node, its rows in the order of the tokens."""
 
-    rows: dict[str, list[float]]
-    last: dict[str, list[float]]
+    rows: Ordered
+    last: Ordered
     facts: dict[str, float]
-    races: dict[str, list[float | None]]
+    races: Ordered
 
 
 def _shown(detail: Detail, size: int) -> _Shown:
-    def ordered(chart: Chart | None) -> dict[str, list[float | None]]:
+    def ordered(chart: Chart | None) -> Ordered:
         if chart is None:
             return {}
         return {

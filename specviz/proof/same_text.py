@@ -3,7 +3,7 @@
 Rules that write argmin E / p with noise keyed by position, and every rule at temperature 0, must give plain decoding's
 text whatever was drafted, and end it where it ends. In float32 they do. In half precision a pass over many tokens
 rounds differently from a pass over one, so two candidates that are nearly tied can change places; then the margin
-between them is told.
+between them is given.
 """
 
 from __future__ import annotations

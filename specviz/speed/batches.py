@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Mapping
+from collections.abc import Callable, Hashable, Iterator, Mapping
 from statistics import median
 from time import perf_counter
 from typing import Any, TypeVar
 
 import numpy as np
 
+from ..measure.so_far import SoFar
 from ..randomness import Randomness
 from ..tree import Topology
 
@@ -37,22 +38,21 @@ def random_pass(
     return model.batch(texts, ids, shape)
 
 
-def seconds_in_turns(
-    passes: Mapping[Name, Callable[[], Any]], rounds: int = 5, tell: Callable[[int, int], None] = lambda done, of: None
-) -> dict[Name, float]:
+def seconds_in_turns(passes: Mapping[Name, Callable[[], Any]], rounds: int = 5) -> Iterator[SoFar[dict[Name, float]]]:
     """Median seconds of each pass, which take turns, so that a machine that slows down disturbs all alike.
 
     Args:
         passes: what to time, by name; each runs once more at first, uncounted.
         rounds: how often each is timed.
-        tell: is told how many rounds are done.
+
+    Returns:
+        Rounds done, of how many, and the medians; empty before the first.
     """
     took: dict[Name, list[float]] = {name: [] for name in passes}
     for turn in range(rounds + 1):
-        tell(turn, rounds)
         for name, run in passes.items():
             began = perf_counter()
             run()
             if turn:
                 took[name].append(perf_counter() - began)
-    return {name: median(each) for name, each in took.items()}
+        yield SoFar(turn, rounds, {name: median(each) for name, each in took.items() if each})

@@ -12,7 +12,7 @@ import platform
 from collections.abc import Iterator
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
-from time import perf_counter
+from time import perf_counter, time
 from typing import Any
 
 from .._version import __version__
@@ -34,6 +34,7 @@ COUNTED = (("sequoia", 0.8), ("exact-match", 0.0))  # the rule and temperature o
 STEPS = 100  # that are counted at most
 DEPTHS = range(1, 13)
 MOST = 32  # entries that are kept
+DAY = 86_400.0  # seconds after which a measurement is made again: the machine may have been busy with something else
 EMBEDDED = "embedded pair"
 
 
@@ -45,11 +46,18 @@ class Known:
         about: the machine, the pair with its number format and device, and the version; plain JSON data.
         table: the costs.
         vectors: (temperature, acceptance vector) pairs that were counted; empty where the stored ones are the pair's.
+        when: seconds since 1970.
     """
 
     about: dict[str, Any]
     table: CostTable
     vectors: tuple[tuple[float, tuple[float, ...]], ...] = ()
+    when: float = 0.0
+
+    @property
+    def old(self) -> bool:
+        """Whether it is time to measure again; until that is done, this is what is known."""
+        return not 0 <= time() - self.when < DAY
 
     def best(self, verifier: str, temperature: float, most: int = 1024) -> Cell:
         """Sequoia's tree of largest predicted speedup.
@@ -118,7 +126,7 @@ def measuring(pair: Pair, seconds: float = SECONDS) -> Iterator[Known | None]:
                 yield None
             most = max(1.0, sum(vector))  # ranks are counted apart, and a stored rank weighs more where few were seen
             vectors.append((temperature, tuple(share / most for share in vector)))
-    known = Known(about(pair.info), table, tuple(vectors))
+    known = Known(about(pair.info), table, tuple(vectors), time())
     keep(known)
     yield known
 
@@ -154,6 +162,7 @@ def kept() -> list[Known]:
                 dict(row["about"]),
                 CostTable.from_json(json.dumps(row["table"])),
                 tuple((float(heat), check_acceptance(vector)) for heat, vector in row["vectors"]),
+                float(row.get("when", 0.0)),
             )
             for row in rows
         ]

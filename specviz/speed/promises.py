@@ -7,15 +7,19 @@ against timed runs on other prompts.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
+from itertools import tee
 from math import isnan
+
+import numpy as np
 
 from ..acceptance import expected_tokens
 from ..builders import BUILDERS
 from ..builders.filling import StaticBuilder
 from ..config import RunConfig
 from ..measure.along_text import path_shares, tokens_on_texts
-from ..measure.on_text import Acceptance, Progress, acceptance_vector, own_texts
+from ..measure.on_text import Acceptance, acceptance_so_far, own_texts
+from ..measure.so_far import SoFar
 from ..protocols import Pair, Verifier
 from ..registry import build
 from ..tree import Topology
@@ -29,7 +33,7 @@ class Predictor:
     """What is known of a pair before anything is timed: its vector, and the shares along the target's own texts."""
 
     vector: Acceptance
-    shares: tuple | None
+    shares: tuple[np.ndarray, ...] | None
 
     def tokens(self, shape: Topology) -> float:
         """Tokens per pass that a shape should bring: along the texts where that is known, else by the vector."""
@@ -61,10 +65,9 @@ class Promise:
 
 
 def predictor(
-    pair: Pair, verifier: Verifier, config: RunConfig, prompts: Sequence[str], width: int = 16,
-    progress: Progress = lambda done, of: None,
-) -> Predictor:  # fmt: skip
-    """Learn what the predictions need from the target's own continuations.
+    pair: Pair, verifier: Verifier, config: RunConfig, prompts: Sequence[str], width: int = 16
+) -> Iterator[SoFar[Predictor]]:
+    """Learn what the predictions need from the target's own continuations, one by one.
 
     Args:
         pair: the models.
@@ -72,16 +75,24 @@ def predictor(
         config: who drafts, temperatures, length and seed; prompt `i` is continued with seed + i.
         prompts: texts to continue.
         width: how many children of a node to look at.
-        progress: is told how many of how many prompts are done.
+
+    Returns:
+        Prompts done, of how many, and what they say; nothing before there was a position.
+
+    Raises:
+        ValueError: if the target ends every text at once, or the pair has not what the drafter takes.
     """
-    written = []
-    for turn, prompt in enumerate(prompts):
-        (text,) = own_texts(pair, [prompt], replace(config, seed=config.seed + turn))
-        written.append((text, len(pair.encode(prompt))))
-        progress(turn + 1, len(prompts))
     width = 1 if verifier.chain_only else min(width, pair.vocab_size)
-    vector = acceptance_vector(pair, verifier, [text for text, _ in written], config, width)
-    return Predictor(vector, path_shares(pair, verifier, written, config, width))
+    texts, same = tee(own_texts(pair, prompts, config))
+    along, vector = path_shares(pair, verifier, same, config, width), None
+    shares: list[np.ndarray] = []
+    for done, vector in enumerate(acceptance_so_far(pair, verifier, texts, config, width), 1):
+        if along is not None:
+            shares.append(next(along))
+        if vector is not None:
+            yield SoFar(done, len(prompts), Predictor(vector, None if along is None else tuple(shares)))
+    if vector is None:
+        raise ValueError("text to calibrate on must have at least two tokens. Give a longer one.")
 
 
 def trees_of(sizes: Sequence[int], known: Predictor, cost: CostTable) -> dict[str, StaticBuilder]:
@@ -105,7 +116,7 @@ def promises(
     known: Predictor,
     cost: CostTable,
     prompts: Sequence[str],
-) -> Iterator[tuple[int, int, tuple[Promise, ...]]]:
+) -> Iterator[SoFar[tuple[Promise, ...]]]:
     """Predict and time trees; stop by not asking for more.
 
     Args:
@@ -123,4 +134,4 @@ def promises(
         for name, builder in builders.items()
     }
     for news in trials(pair, builders, verifier, config, prompts):
-        yield news.done, news.of, tuple(Promise(trial.name, cells[trial.name], trial) for trial in news.trials)
+        yield SoFar(news.done, news.of, tuple(Promise(trial.name, cells[trial.name], trial) for trial in news.trials))

@@ -130,7 +130,7 @@ def transport_acceptance_of(p: np.ndarray, law: Mapping[frozenset[int], float]) 
 def distinct_sets(q: np.ndarray, k: int) -> dict[frozenset[int], float]:
     """The law of the set of k children drawn without replacement: small V only.
 
-    What is left of q depends on the tokens drawn, not on their order, so orders are never told apart.
+    What is left of q depends on the tokens drawn, not on their order, so orders are never distinguished.
     """
     sets: dict[frozenset[int], float] = {frozenset(): 1.0}
     for _ in range(k):

@@ -3,6 +3,7 @@
 import re
 import sysconfig
 import zlib
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -39,7 +40,7 @@ class Corpus:
         return zlib.crc32(b"".join(zlib.crc32(s.tobytes()).to_bytes(4, "big") for s in streams))
 
 
-def read_documents(text_files: list[str | Path], code_folder: str | Path | None = None) -> list[Document]:
+def read_documents(text_files: Sequence[str | Path], code_folder: str | Path | None = None) -> list[Document]:
     """Chapters of the text files, then the Python files under `code_folder` (default: the standard library).
 
     Raises ValueError if a text file is missing, is not UTF-8 or holds no text.
@@ -67,7 +68,9 @@ def split_chapters(text: str) -> list[str]:
     """Cut prose at end-of-text marks; where it has none, before each heading that ends a chapter of some length."""
     if END_OF_TEXT in text:
         return [part.strip() for part in text.split(END_OF_TEXT) if part.strip()]
-    chapters, current, size = [], [], 0
+    chapters: list[str] = []
+    current: list[str] = []
+    size = 0
     for paragraph in re.split(r"\n\s*\n", text.strip()):
         if size >= SHORTEST_CHAPTER and _is_heading(paragraph):
             chapters.append("\n\n".join(current))
@@ -95,7 +98,7 @@ def held_out(documents: list[Document]) -> set[str]:
             raise ValueError(
                 f"the corpus must have at least two documents of {kind}, one to keep apart; got {len(marks)}."
             )
-        names |= {name for name, mark in marks.items() if mark % 50 == 0} or {min(marks, key=marks.get)}
+        names |= {name for name, mark in marks.items() if mark % 50 == 0} or {min(marks, key=marks.__getitem__)}
     return names
 
 

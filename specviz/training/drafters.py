@@ -16,7 +16,7 @@ import torch
 from torch.nn import functional
 
 from ..models.eagle import EagleLayer, begin_with_last_layer, layer_config, save_layer
-from ..models.heads import MedusaHeads, save_heads
+from ..models.heads import MedusaHeads, read_weights, save_heads
 from ..models.loading import choose_device
 from .loop import Progress, fit
 from .pair import load
@@ -39,6 +39,7 @@ def train_drafter(
     seconds: float,
     clock: Callable[[], float],
     *,
+    start: Path | None = None,
     heads: int = 4,
     device: str = "auto",
     seed: int = 0,
@@ -50,13 +51,14 @@ def train_drafter(
         target: the folder with the target.
         samples: the folder with its samples, `checkpoint/samples` of the run that made the pair.
         seconds: how long, as `clock` counts them.
-        heads: how many heads Medusa has.
+        start: a folder with heads or a layer of a target as wide, to go on from (default: from nothing).
+        heads: how many heads Medusa has, where it does not go on from others.
 
     Returns:
         A sentence on what was done, with how often each guess is the target's own on samples that were kept apart.
 
     Raises:
-        ValueError: if there are no samples.
+        ValueError: if there are no samples, or nothing that fits in `start`.
     """
     paths = shards(samples)
     if not paths:
@@ -64,7 +66,7 @@ def train_drafter(
     kept, paths = paths[0], paths[1:] or paths
     teacher = load(target, choose_device(device)).float()
     torch.manual_seed(seed)
-    model, loss = _task(kind, teacher, heads)
+    model, loss = _task(kind, teacher, heads, start)
 
     def batch_loss(step: int, share: float) -> torch.Tensor:
         rng = np.random.default_rng([seed, 3, step])
@@ -77,13 +79,20 @@ def train_drafter(
     return _report(kind, done, right(kind, model, teacher, kept))
 
 
-def _task(kind: str, teacher: Any, heads: int) -> tuple[torch.nn.Module, Callable[..., torch.Tensor]]:
+def _task(
+    kind: str, teacher: Any, heads: int, start: Path | None
+) -> tuple[torch.nn.Module, Callable[..., torch.Tensor]]:
+    """What is to be trained, as it begins, and its loss."""
     head = teacher.get_output_embeddings().weight
+    weights = read_weights(start, kind, head.shape[1]) if start else {}
+    model: torch.nn.Module
     if kind == "medusa":
-        return MedusaHeads(heads, head.shape[1]).to(head.device), heads_loss
-    layer = EagleLayer(layer_config(teacher))
-    begin_with_last_layer(layer, teacher)
-    return layer.to(head.device), layer_loss
+        model, loss = MedusaHeads(len(weights["weight"]) if weights else heads, head.shape[1]), heads_loss
+    else:
+        model, loss = EagleLayer(layer_config(teacher)), layer_loss
+        begin_with_last_layer(model, teacher)
+    model.load_state_dict(weights, strict=False)
+    return model.to(head.device), loss
 
 
 def heads_loss(

@@ -6,12 +6,17 @@ and neurons read the text and write nothing, added layers pass on what they get 
 """
 
 import torch
-from transformers import LlamaForCausalLM
+from transformers import LlamaConfig, LlamaForCausalLM
 
 from .distil import new_model
 from .recipe import Shape
 
 SMALL = 0.005
+
+
+def shape_of(config: LlamaConfig) -> Shape:
+    """The sizes of a Llama."""
+    return Shape(config.hidden_size, config.num_hidden_layers, config.num_attention_heads, config.intermediate_size)
 
 
 @torch.no_grad()
@@ -21,7 +26,7 @@ def grow(model: LlamaForCausalLM, shape: Shape) -> LlamaForCausalLM:
     Raises ValueError if `shape` is smaller anywhere, or has heads of another size.
     """
     config = model.config
-    now = Shape(config.hidden_size, config.num_hidden_layers, config.num_attention_heads, config.intermediate_size)
+    now = shape_of(config)
     if now == shape:
         return model.float()
     smaller = any(getattr(shape, size) < getattr(now, size) for size in ("hidden", "layers", "heads", "mlp"))
@@ -42,7 +47,7 @@ def grow(model: LlamaForCausalLM, shape: Shape) -> LlamaForCausalLM:
             p.fill_(quieter)
             if part is not None:
                 p[: len(part)] = part * quieter
-        elif "embed_tokens" in name:
+        elif part is not None and "embed_tokens" in name:
             p[:, : part.shape[1]] = part
             p[:, part.shape[1] :] *= SMALL / 0.02
         elif part is not None:

@@ -102,7 +102,7 @@ def _optimizers(
         {"params": [p for p in others if p.ndim <= 1], "weight_decay": 0.0},
     ]
     found: list[torch.optim.Optimizer] = [torch.optim.AdamW(groups, lr=rate, betas=(0.9, 0.95))]
-    if matrices:
+    if matrix_rate is not None and matrices:
         found.append(Muon(matrices, matrix_rate))
     for optimizer in found:
         for group in optimizer.param_groups:

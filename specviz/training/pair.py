@@ -5,6 +5,7 @@ import shutil
 from collections.abc import Callable, Sequence
 from copy import deepcopy
 from dataclasses import asdict
+from functools import partial
 from pathlib import Path
 
 import numpy as np
@@ -14,9 +15,10 @@ from torch.nn import functional
 from transformers import AutoModelForCausalLM, LlamaForCausalLM, PreTrainedModel, PreTrainedTokenizerFast
 
 from ..models.loading import choose_device
+from .average import average
 from .corpus import END_OF_TEXT, Corpus, Document, encode, read_documents, train_tokenizer, windows
 from .distil import draft_loss, new_model, warm_start
-from .grow import grow
+from .grow import grow, shape_of
 from .loop import Progress, fit, has_bfloat16, plateau
 from .recipe import Recipe
 from .report import model_card
@@ -24,6 +26,7 @@ from .samples import random_rows, shards, write_samples
 
 # Shares of the time for the target and for its samples, in all and where the target is given; the draft has the rest.
 WHOLE_PAIR, DRAFT_ONLY = (0.7, 0.08), (0.0, 0.3)
+HELD_OUT_ROWS = 64  # windows by which two models are compared
 
 
 def make_pair(
@@ -63,7 +66,14 @@ def make_pair(
         first = load(Path(start), place) if start else new_model(recipe.vocabulary, recipe.window, **shape)
         teacher, history = _train_target(first, corpus, recipe, work, for_target, place, clock)
         if start:
+            torch.manual_seed(recipe.seed)
+            began = grow(load(Path(start), place), recipe.stages[0].shape).to(place)
+            share = average(teacher, began, lambda model: held_out_loss(model, corpus, recipe))
             history.insert(0, f"grown from the model in {Path(start).name}, trained before on other text as well")
+            history.append(
+                f"target: {share:.0%} of these weights and {1 - share:.0%} of those it started with, the best share on "
+                "held-out text"
+            )
         save(teacher, tokenizer, out / "target")
     teacher = load(Path(target or out / "target"), place)
     if target and Path(target).resolve() != (out / "target").resolve():
@@ -73,7 +83,8 @@ def make_pair(
     history.append(
         f"samples: {tokens:,} tokens, two thirds of them prompts continued by the target, the rest its corpus"
     )
-    draft, done = _train_draft(teacher, recipe, work, seconds - for_target - spent, place, clock)
+    former = former_draft(Path(start), recipe, place) if start else None
+    draft, done = _train_draft(teacher, former, recipe, work, seconds - for_target - spent, place, clock)
     history.append(
         _line("draft: the target's distributions on the samples", done, recipe.draft_batch, recipe.draft_rate)
     )
@@ -82,6 +93,11 @@ def make_pair(
     card = model_card(teacher, load(out / "draft", place), tokenizer, documents, history)
     (out / "README.md").write_text(card, encoding="utf-8")
     return card
+
+
+def _rate_within(before: float, whole: float, share: float) -> float:
+    """The plateau's rate at a share of a stage that takes `whole` of the time after `before` of it."""
+    return plateau(before + share * whole)
 
 
 def _line(what: str, done: Progress, tokens: int, rate: float) -> str:
@@ -103,12 +119,10 @@ def _train_target(
     """Train `model` on running text, growing it from stage to stage; the rate falls at the very end only."""
     history, before = [], 0.0
 
-    def batch_loss(number: int, step: int) -> torch.Tensor:
+    def batch_loss(number: int, step: int, share: float) -> torch.Tensor:
         rng = np.random.default_rng([recipe.seed, 1, number, step])
         ids = torch.from_numpy(windows(corpus, rng, recipe.rows, recipe.window, recipe.code_share))
-        ids = ids.to(place, torch.long)
-        logits = model(ids, use_cache=False).logits[:, :-1]
-        return functional.cross_entropy(logits.flatten(0, 1).float(), ids[:, 1:].flatten())
+        return next_token_loss(model, ids.to(place, torch.long))
 
     for number, stage in enumerate(recipe.stages):
         torch.manual_seed(recipe.seed + number)
@@ -116,13 +130,13 @@ def _train_target(
         done = fit(
             f"target {number + 1}/{len(recipe.stages)}",
             model,
-            lambda step, share, number=number: batch_loss(number, step),
+            partial(batch_loss, number),
             work / f"target-{number + 1}.safetensors",
             seconds * stage.share,
             recipe.target_rate,
             recipe.rows * recipe.window,
             clock,
-            schedule=lambda share, before=before, whole=stage.share: plateau(before + share * whole),
+            schedule=partial(_rate_within, before, stage.share),
             matrix_rate=recipe.matrix_rate,
         )
         before += stage.share
@@ -135,8 +149,35 @@ def _train_target(
     return model, history
 
 
+@torch.inference_mode()
+def held_out_loss(model: PreTrainedModel, corpus: Corpus, recipe: Recipe) -> float:
+    """Nats per token on windows of the documents that training never sees, as much of them code as in training."""
+    rng = np.random.default_rng([recipe.seed, 3])
+    kept = Corpus(corpus.held_out, {})
+    rows = windows(kept, rng, HELD_OUT_ROWS, recipe.window, recipe.code_share)
+    nats = [next_token_loss(model, torch.from_numpy(row[None]).to(model.device, torch.long)).item() for row in rows]
+    return float(np.mean(nats))
+
+
+def next_token_loss(model: PreTrainedModel, ids: torch.Tensor) -> torch.Tensor:
+    """Mean nats per token of rows of text [rows, length]."""
+    logits = model(ids, use_cache=False).logits[:, :-1]
+    return functional.cross_entropy(logits.flatten(0, 1).float(), ids[:, 1:].flatten())
+
+
+def former_draft(start: Path, recipe: Recipe, place: torch.device) -> PreTrainedModel | None:
+    """The draft beside the model that a run starts from, if it has that model's tokenizer and the recipe's shape."""
+    folder = start.parent / "draft"
+    texts = [at.read_bytes() if at.is_file() else b"" for at in (folder / "tokenizer.json", start / "tokenizer.json")]
+    if texts[0] != texts[1]:
+        return None
+    draft = load(folder, place).float()
+    return draft if shape_of(draft.config) == recipe.draft else None
+
+
 def _train_draft(
     teacher: PreTrainedModel,
+    former: PreTrainedModel | None,
     recipe: Recipe,
     work: Path,
     seconds: float,
@@ -144,9 +185,11 @@ def _train_draft(
     clock: Callable[[], float],
 ) -> tuple[PreTrainedModel, Progress]:
     torch.manual_seed(recipe.seed)
-    model = new_model(teacher.config.vocab_size, teacher.config.max_position_embeddings, **asdict(recipe.draft))
-    model = model.to(place)
-    warm_start(model, teacher)
+    model = former
+    if model is None:
+        model = new_model(teacher.config.vocab_size, teacher.config.max_position_embeddings, **asdict(recipe.draft))
+        model = model.to(place)
+        warm_start(model, teacher)
     head, paths = teacher.get_output_embeddings().weight.detach(), shards(work / "samples")
 
     def batch_loss(step: int, share: float) -> torch.Tensor:

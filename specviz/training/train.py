@@ -74,6 +74,7 @@ def train_drafter(
     minutes: float,
     *,
     samples: str | Path | None = None,
+    start: str | Path | None = None,
     out: str | Path | None = None,
     heads: int = 4,
     device: str = "auto",
@@ -83,7 +84,8 @@ def train_drafter(
     """Train Medusa's heads or EAGLE's layer for a target, on the samples of the run that made its draft.
 
     `kind`: "medusa" or "eagle". `target`: its folder. `samples`: their folder (default: `checkpoint/samples` beside the
-    target's). `out`: where to write (default: a folder of that name beside the target's, where `load_pair` looks).
+    target's). `start`: a folder with the same drafter of a target as wide, to go on from (default: from nothing).
+    `out`: where to write (default: a folder of that name beside the target's, where `load_pair` looks).
 
     Raises:
         ValueError: in a sentence, if something cannot be read or written.
@@ -108,7 +110,7 @@ def train_drafter(
 
     return begin(
         kind, target, samples, Path(out) if out else target.parent / kind, minutes * 60, clock,
-        heads=heads, device=device, seed=seed,
+        start=Path(start) if start else None, heads=heads, device=device, seed=seed,
     )  # fmt: skip
 
 
@@ -132,7 +134,10 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--target", metavar="DIR", help="keep this target and distil only a draft for it (default: train one)"
     )
     parser.add_argument(
-        "--start", metavar="DIR", help="grow the new target from the Llama in this folder (default: from nothing)"
+        "--start",
+        metavar="DIR",
+        help="grow the new target from the Llama in this folder, its draft from the one beside it; "
+        "with --drafter: go on from the one in this folder (default: from nothing)",
     )
     parser.add_argument("--code", metavar="DIR", help="folder of Python files (default: the standard library)")
     parser.add_argument("--device", default="auto", metavar="WHERE", help="auto, cpu, cuda or mps (default auto)")
@@ -166,8 +171,8 @@ def _run_drafter(args: argparse.Namespace) -> int:
     try:
         print(
             train_drafter(
-                args.drafter, args.target, args.minutes, samples=args.samples, out=args.out, heads=args.heads,
-                device=args.device, seed=args.seed,
+                args.drafter, args.target, args.minutes, samples=args.samples, start=args.start, out=args.out,
+                heads=args.heads, device=args.device, seed=args.seed,
             )
         )  # fmt: skip
     except KeyboardInterrupt:

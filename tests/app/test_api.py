@@ -139,12 +139,14 @@ REFUSED = [
 ]
 
 
-@pytest.mark.parametrize(("wrong", "told"), REFUSED, ids=lambda value: str(value)[:40])
-def test_what_is_wrong_gets_a_sentence(generate, wrong, told):
+@pytest.mark.parametrize(("wrong", "sentence"), REFUSED, ids=lambda value: str(value)[:40])
+def test_what_is_wrong_gets_a_sentence(generate, wrong, sentence):
     with pytest.raises(Exception) as error:
         list(generate(**({"prompt": "abc"} | wrong)))
     assert type(error.value).__name__ == "Error", error.value
-    assert told in error.value.message and "Traceback" not in error.value.message and not error.value.print_exception
+    assert (
+        sentence in error.value.message and "Traceback" not in error.value.message and not error.value.print_exception
+    )
 
 
 def test_an_error_reaches_the_program_as_its_sentence(client):

@@ -12,6 +12,7 @@ from threading import enumerate as threads
 import pytest
 
 import specviz
+from specviz.paths import WEB
 from specviz.proof.same_text import comparing
 from specviz.record import Timing
 
@@ -19,6 +20,7 @@ gr = pytest.importorskip("gradio")
 
 from app.machine import models  # noqa: E402
 from app.machine.engine import Engine, ahead, paced  # noqa: E402
+from app.page import STYLES, TABS, build_demo  # noqa: E402
 from app.tabs import live  # noqa: E402
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -36,6 +38,30 @@ def test_the_recorded_run_adds_up():
     assert data["steps"][data["head"]["show"]]["outcome"].count("a") >= 2
     assert [step["index"] for step in data["steps"]] == list(range(len(data["steps"])))
     assert len(json.dumps(data)) < 300_000, "the first paint waits for this"
+
+
+def test_what_takes_long_is_the_last_that_a_click_sends():
+    """The page sends the events of one click one after the other: behind a long one all others wait."""
+    demo = build_demo()
+    events = {}
+    for _, block in sorted(demo.fns.items()):
+        for target in block.targets:
+            if target[1] not in ("load", "then", "success", "failure"):  # those are sent side by side
+                events.setdefault(target, []).append(block)
+    assert len(events) > 50
+    for target, blocks in events.items():
+        long = [block.queue is not False and block.fn is not None for block in blocks]
+        assert not any(long[:-1]), (target, [block.fn for block in blocks])
+
+
+def test_every_style_sheet_is_on_the_page_once():
+    sheets = {path.relative_to(WEB).with_suffix("").as_posix() for path in WEB.rglob("*.css")}
+    assert sorted(STYLES) == sorted(sheets - {"page/offline"}), "a tab names its style sheets in its `TAB`"
+
+
+def test_no_two_tabs_answer_to_one_name():
+    titles, queries = [tab.title.lower() for tab in TABS], [tab.query for tab in TABS if tab.query]
+    assert len({*titles, *queries}) == len(titles) + len(queries)
 
 
 # ---- the engine ----
@@ -198,17 +224,17 @@ def test_a_run_is_sent_to_its_end():
 
 
 @pytest.mark.parametrize(
-    ("verifier", "temperature", "told"), [("race", 0.8, True), ("exact-match", 0, True), ("sequoia", 0.8, False)]
+    ("verifier", "temperature", "promised"), [("race", 0.8, True), ("exact-match", 0, True), ("sequoia", 0.8, False)]
 )
-def test_same_seed_same_text_is_said_where_it_is_promised(verifier, temperature, told):
+def test_same_seed_same_text_is_said_where_it_is_promised(verifier, temperature, promised):
     engine = Engine(lambda: specviz.toy_pair(vocab=12))
     config = replace(CONFIG, verifier=specviz.VERIFIERS[verifier](), temperature=temperature)
     sent = [json.loads(text) for text in live.play(engine, config)]
     done = next(i for i, news in enumerate(sent) if news.get("state") == "done")
     said = [news["same"] for news in sent[done + 1 :]]
     assert not any("same" in news for news in sent[: done + 1])
-    assert [same["kind"] for same in said] == (["checking"] * 4 + ["equal"] if told else [])
-    if told:
+    assert [same["kind"] for same in said] == (["checking"] * 4 + ["equal"] if promised else [])
+    if promised:
         assert said[-1]["text"] == "Same seed, same text: all 30 tokens equal plain decoding."
 
 
@@ -252,14 +278,14 @@ class Failing:
 
 
 @pytest.mark.parametrize(
-    ("error", "told"),
+    ("error", "sentence"),
     [(RuntimeError("secret path"), "server's log"), (ValueError("The cache is full."), "cache is full")],
 )
-def test_a_failure_on_the_way_is_told_and_keeps_the_steps(error, told, caplog):
+def test_a_failure_on_the_way_is_said_and_keeps_the_steps(error, sentence, caplog):
     config = replace(CONFIG, builder=specviz.BUILDERS["chain"](), verifier=specviz.VERIFIERS["speculative-sampling"]())
     sent = [json.loads(text) for text in live.play(Engine(lambda: Failing(error)), config)]
     assert sum(len(news["steps"]) for news in sent) == 2
-    assert sent[-1]["state"] == "error" and told in sent[-1]["note"] and "secret" not in sent[-1]["note"]
+    assert sent[-1]["state"] == "error" and sentence in sent[-1]["note"] and "secret" not in sent[-1]["note"]
     assert "a run failed" in caplog.text
 
 

@@ -1,11 +1,14 @@
 """The best tree of this machine as the page's and the endpoint's default."""
 
+from dataclasses import replace
+from time import time
+
 import gradio as gr
 import pytest
 
 import specviz
 from app import api
-from app.machine import limits
+from app.machine import best, limits
 from app.machine.engine import Engine
 from app.parts import best_tree
 from specviz.speed import here
@@ -19,12 +22,35 @@ def engine(tmp_path, monkeypatch):
     monkeypatch.setattr(limits, "NODES", 20)
     pair = specviz.toy_pair(vocab=12)
     table = roofline("m", "n", pass_s=1.0, draft_s=0.1, overhead_s=0.0, flat=4)
-    here.keep(here.Known(here.about(pair.info), table, ((0.8, (0.6, 0.2)), (0.0, (0.9, 0.05)))))
+    here.keep(here.Known(here.about(pair.info), table, ((0.8, (0.6, 0.2)), (0.0, (0.9, 0.05))), time()))
     engine = Engine({"toy": lambda: pair}, measures=True)
     assert engine.best.tree("toy", "sequoia", 0.8) is None
     engine.best.start("toy")
     engine.best.wait("toy", 60)
     return engine
+
+
+def test_what_was_measured_long_ago_serves_until_it_is_measured_again(engine, monkeypatch):
+    (former,) = here.kept()
+    here.keep(replace(former, when=time() - 2 * here.DAY))
+    began = []
+
+    def measuring(pair):
+        began.append(later.best.tree("toy", "sequoia", 0.8))
+        yield None
+        yield replace(former, table=roofline("m", "n", pass_s=1.0, draft_s=0.6, overhead_s=0.0, flat=4))
+
+    monkeypatch.setattr(best, "measuring", measuring)
+    later = Engine({"toy": engine.take}, measures=True)
+    later.best.start("toy")
+    later.best.wait("toy", 60)
+    assert began == [engine.best.tree("toy", "sequoia", 0.8)]
+    assert later.best.tree("toy", "sequoia", 0.8).depth < began[0].depth, "drafting is dearer now"
+    again = Engine({"toy": engine.take}, measures=True)
+    here.keep(former)
+    again.best.start("toy")
+    again.best.wait("toy", 60)
+    assert len(began) == 1
 
 
 def updated(updates, name):

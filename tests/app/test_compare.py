@@ -85,7 +85,7 @@ def test_the_first_difference(one, other, at):
 def test_identical_text_is_said_where_it_must_be():
     race = Entry("A", replace(TREE, verifier=V["race"]()))
     plain = Entry("B", TREE, plain=True)
-    found = texts.told(race, [1, 2, 3], plain, [1, 2, 3])
+    found = texts.comparison(race, [1, 2, 3], plain, [1, 2, 3])
     assert (found["kind"], found["position"]) == ("equal", None)
     assert found["text"] == "A and B: identical text, all 3 tokens, as it must be."
     assert "seed 3 alone decides" in found["why"]
@@ -98,35 +98,35 @@ def test_identical_text_is_said_where_it_must_be():
 def test_a_broken_promise_is_told_with_its_margin():
     race, plain = Entry("A", replace(TREE, verifier=V["race"]())), Entry("B", TREE, plain=True)
     asked = []
-    found = texts.told(race, [1, 2, 3], plain, [1, 2, 4], lambda at: asked.append(at) or 0.0042, "bfloat16")
+    found = texts.comparison(race, [1, 2, 3], plain, [1, 2, 4], lambda at: asked.append(at) or 0.0042, "bfloat16")
     assert asked == [2] and (found["kind"], found["position"]) == ("differs", 2)
     assert "equal up to token 2" in found["text"] and "0.0042 apart (bfloat16 rounding)" in found["text"]
     assert "should be identical" in found["why"]
-    assert texts.told(race, [1], plain, [2])["text"] == "A and B: equal up to token 0."
+    assert texts.comparison(race, [1], plain, [2])["text"] == "A and B: equal up to token 0."
 
 
 def test_where_different_texts_are_expected_it_is_said_why():
-    found = texts.told(ENTRIES[0], [1, 2], ENTRIES[1], [1, 3])
+    found = texts.comparison(ENTRIES[0], [1, 2], ENTRIES[1], [1, 3])
     assert (found["kind"], found["position"]) == ("expected", 1)
     assert found["text"] == "A and B: token 2 is the first that differs."
     assert "own coins" in found["why"] and "lossless" in found["why"]
     lossy = Entry("B", replace(TREE, verifier=V["typical"]()))
-    assert f"B is lossy: {V['typical'].bias}" in texts.told(ENTRIES[0], [1], lossy, [2])["why"]
-    chance = texts.told(ENTRIES[0], [1], ENTRIES[1], [1])
+    assert f"B is lossy: {V['typical'].bias}" in texts.comparison(ENTRIES[0], [1], lossy, [2])["why"]
+    chance = texts.comparison(ENTRIES[0], [1], ENTRIES[1], [1])
     assert chance["kind"] == "equal" and "by chance" in chance["text"]
 
 
 def test_unfinished_texts_are_compared_as_far_as_both_go():
-    found = texts.told(ENTRIES[0], [1, 2, 3], ENTRIES[1], [1, 2], whole=False)
+    found = texts.comparison(ENTRIES[0], [1, 2, 3], ENTRIES[1], [1, 2], whole=False)
     assert found["kind"] == "so far" and "2 tokens that both have so far" in found["text"]
-    assert texts.told(ENTRIES[0], [1, 2, 3], ENTRIES[1], [1, 9], whole=False)["kind"] == "expected"
+    assert texts.comparison(ENTRIES[0], [1, 2, 3], ENTRIES[1], [1, 9], whole=False)["kind"] == "expected"
 
 
 def test_a_finished_text_that_ended_too_early_is_not_called_identical():
     greedy = [replace(entry, config=replace(entry.config, temperature=0.0)) for entry in ENTRIES]
-    found = texts.told(greedy[0], [1, 2, 3], greedy[1], [1, 2])
+    found = texts.comparison(greedy[0], [1, 2, 3], greedy[1], [1, 2])
     assert found["kind"] == "differs" and found["text"] == "A and B: identical for 2 tokens, where B ends."
-    assert texts.told(ENTRIES[0], [1], ENTRIES[1], [1, 2])["kind"] == "expected"
+    assert texts.comparison(ENTRIES[0], [1], ENTRIES[1], [1, 2])["kind"] == "expected"
 
 
 # ---- entries ----
@@ -222,14 +222,15 @@ class Breaking:
 
 
 @pytest.mark.parametrize(
-    ("error", "told"), [(RuntimeError("secret"), "server's log"), (ValueError("The cache is full."), "cache is full")]
+    ("error", "sentence"),
+    [(RuntimeError("secret"), "server's log"), (ValueError("The cache is full."), "cache is full")],
 )
 @pytest.mark.parametrize("late", [0, 12])
-def test_a_run_that_fails_harms_no_other(error, told, late, caplog):
+def test_a_run_that_fails_harms_no_other(error, sentence, late, caplog):
     """The chain alone has five nodes; it breaks at once, or after a while."""
     pair = Breaking(lambda nodes, length: nodes == 5 and length >= 3 + late, error)
     messages = sent([ENTRIES[1], ENTRIES[0], ENTRIES[2]], pair)
-    assert last(messages, 0, "state") == "error" and told in last(messages, 0, "note")
+    assert last(messages, 0, "state") == "error" and sentence in last(messages, 0, "note")
     assert "secret" not in json.dumps(messages)
     assert [last(messages, at, "state") for at in (1, 2)] == ["done", "done"]
     assert bool(steps_of(messages, 0)) == bool(late)
@@ -264,7 +265,7 @@ def test_the_recorded_comparison_needs_no_model_and_its_texts_are_identical():
     assert len(set(written)) == 1
     found = [pair for item in data["news"] for pair in item["pairs"]]
     assert len(found) == 6 and all("as it must be" in pair["text"] for pair in found)
-    assert len(runs.recorded()) < 150_000
+    assert len(runs.recorded()) < 200_000
 
 
 # ---- settings ----
@@ -288,7 +289,7 @@ def test_the_tab_opens_with_two_configurations_and_plain_decoding(chosen):
     assert [entry.title for entry in entries] == ["Sequoia × Sequoia", "Chain × Speculative sampling", "Plain decoding"]
     assert all((entry.config.prompt, entry.config.max_new_tokens) == ("a b c", 96) for entry in entries)
     assert chosen.possible(values(chosen))
-    assert len(chosen.told(values(chosen))) == len(chosen.outputs)
+    assert len(chosen.updates(values(chosen))) == len(chosen.outputs)
 
 
 def test_columns_have_parameters_of_their_own_and_share_the_rest(chosen):
@@ -320,8 +321,8 @@ def test_impossible_and_lossy_pairs_are_told_by_column(chosen):
     assert kind == "impossible" and "chains" in text and not chosen.possible(given)
     with pytest.raises(ValueError, match=r"^B: Speculative sampling is defined for chains"):
         chosen.read(given)
-    told = dict(zip(map(id, chosen.outputs), chosen.told(given), strict=True))
-    notices = [json.loads(told[id(column.said)])["kind"] for column in chosen.columns]
+    updates = dict(zip(map(id, chosen.outputs), chosen.updates(given), strict=True))
+    notices = [json.loads(updates[id(column.said)])["kind"] for column in chosen.columns]
     assert notices == ["", "impossible", ""]
     lossy = values(chosen, **{"Verification rule of A": "typical"})
     assert chosen.possible(lossy) and chosen.columns[0].verdict(*chosen.split(lossy)[0])[0] == "lossy"
@@ -339,8 +340,8 @@ def test_what_all_share_is_refused_without_a_letter_and_what_is_hidden_is_not_re
 
 
 def test_menus_of_each_column_are_marked_for_its_own_choice(chosen):
-    told = dict(zip(map(id, chosen.outputs), chosen.told(values(chosen)), strict=True))
-    tree, chain = (dict(map(reversed, told[id(column.controls.verifier.menu)].choices))
+    updates = dict(zip(map(id, chosen.outputs), chosen.updates(values(chosen)), strict=True))
+    tree, chain = (dict(map(reversed, updates[id(column.controls.verifier.menu)].choices))
                    for column in chosen.columns[:2])  # fmt: skip
     assert "✕ impossible" in tree["block"] and "✕" not in chain["block"]
 

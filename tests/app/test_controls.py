@@ -56,17 +56,17 @@ def test_a_new_rule_needs_no_code_here():
 
 
 @pytest.mark.parametrize(
-    ("at", "value", "told"),
+    ("at", "value", "sentence"),
     [(0, "nonsense", "must be one of"), (0, ["sample"], "must be one of"), (1, 65, "whole number from 1 to 64"),
      (1, 2.5, "whole number"), (1, None, "whole number"), (1, "7", "whole number"), (2, float("nan"), "from 0.0"),
      (3, "yes", "true or false"), (4, "four", 'such as "4, 2, 1"'), (4, "9, 1", "from 1 to 8"), (4, {}, "Widths")],
 )  # fmt: skip
-def test_bad_parameters_get_a_sentence(at, value, told):
+def test_bad_parameters_get_a_sentence(at, value, sentence):
     with gr.Blocks():
         family = controls.family("Rule", {"sample": Sample}, "sample")
     given = [control.value for control in family.inputs]
     given[at] = value
-    with pytest.raises(ValueError, match=told):
+    with pytest.raises(ValueError, match=sentence):
         family.read(given)
 
 
@@ -107,7 +107,7 @@ def test_the_page_opens_with_the_library_s_defaults(settings):
 
 
 @pytest.mark.parametrize(
-    ("label", "value", "told"),
+    ("label", "value", "sentence"),
     [("Temperature", -1, "Temperature must be"), ("Temperature", float("nan"), "Temperature must be"),
      ("Temperature", None, "it is empty"), ("Temperature", "hot", "Temperature must be a number"),
      ("Draft temperature", "-1", "Draft temperature must be"), ("Draft temperature", "warm", "Draft temperature must"),
@@ -119,10 +119,10 @@ def test_the_page_opens_with_the_library_s_defaults(settings):
      ("Textbox", "  \n", "Prompt must not be empty"), ("Textbox", "a" * 30_000, "Prompt must have at most"),
      ("Textbox", None, "Prompt must not"), ("Textbox", {"a": 1}, "Prompt must not")],
 )  # fmt: skip
-def test_bad_input_gets_one_sentence(settings, label, value, told):
+def test_bad_input_gets_one_sentence(settings, label, value, sentence):
     settings.prompt.label = "Textbox"
     kind, text = live.verdict(settings, values(settings, **{label: value}), whole=True)
-    assert kind == "error" and told in text and "\n" not in text and "Traceback" not in text
+    assert kind == "error" and sentence in text and "\n" not in text and "Traceback" not in text
 
 
 def test_optional_numbers_may_be_left_empty(settings):

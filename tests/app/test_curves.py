@@ -38,7 +38,7 @@ def last(steps):
 
 def test_a_calibration_in_pieces_is_the_whole_one():
     """Where a rule's rate is a closed form of both rows, how the positions are split cannot matter."""
-    found = last(calibrate(PAIR, TEXTS, ["sequoia", "race"], CONFIG)).found
+    found = last(calibrate(PAIR, TEXTS, ["sequoia", "race"], CONFIG)).calibration
     whole = rejection_rates(PAIR, TEXTS, CONFIG)
     assert found.rates.positions == whole.positions == found.positions == sum(len(text) - 1 for text in TEXTS)
     for rule in ("specinfer", "spectr", "target-match", "typical"):
@@ -60,7 +60,7 @@ def test_what_is_not_known_of_a_position_is_not_known_when_it_is_read_back():
 
 def test_vectors_join_like_their_positions():
     greedy = replace(CONFIG, temperature=0.0)
-    found = last(calibrate(PAIR, TEXTS, ["exact-match"], greedy)).found.vectors[0]
+    found = last(calibrate(PAIR, TEXTS, ["exact-match"], greedy)).calibration.vectors[0]
     whole = acceptance_vector(PAIR, specviz.VERIFIERS["exact-match"](), TEXTS, greedy, 12)
     assert found.acceptance == pytest.approx(whole.acceptance)
     assert (found.low, found.high) == (pytest.approx(whole.low), pytest.approx(whole.high))
@@ -74,7 +74,7 @@ def test_progress_counts_positions_and_texts_and_keeps_what_it_has():
         ("Acceptance", first, of, 1, 2), ("Acceptance", of, of, 2, 2),
         ("Rejection rates", first, of, 1, 2), ("Rejection rates", of, of, 2, 2),
     ]  # fmt: skip
-    assert news[0].found.positions == first and news[-1].found.positions == of
+    assert news[0].calibration.positions == first and news[-1].calibration.positions == of
     with pytest.raises(ValueError, match="two tokens"):
         next(calibrate(PAIR, [], ["sequoia"], CONFIG))
 
@@ -83,13 +83,13 @@ def test_progress_counts_positions_and_texts_and_keeps_what_it_has():
 def test_every_drafter_with_one_row_a_node_is_calibrated(name):
     config = replace(CONFIG, drafter=specviz.DRAFTERS[name]())
     *_, news = calibrate(PAIR, TEXTS, ["sequoia", "race"], config)
-    assert news.found.positions == sum(map(positions_of, TEXTS)) and news.done == news.of
-    assert {vector.drafter for vector in news.found.vectors} == {name}
-    assert (news.found.rates is None) == (name == "retrieval")  # it draws no child that it has not seen
-    told = acceptance.how_found(news.found.vectors)
-    assert ("Drafted by" in told) == (name != "model")
-    assert ("by level" in told) == config.drafter.by_level
-    for vector in news.found.vectors:
+    assert news.calibration.positions == sum(map(positions_of, TEXTS)) and news.done == news.of
+    assert {vector.drafter for vector in news.calibration.vectors} == {name}
+    assert (news.calibration.rates is None) == (name == "retrieval")  # it draws no child that it has not seen
+    sentence = acceptance.how_measured(news.calibration.vectors)
+    assert ("Drafted by" in sentence) == (name != "model")
+    assert ("by level" in sentence) == config.drafter.by_level
+    for vector in news.calibration.vectors:
         cards, best = speedup.forecast_cards(vector, machine("a100"), speedup.source_of(machine("a100")))
         assert best["drafter"] == name and best["size"] >= 2 and cards
 
@@ -102,7 +102,7 @@ def test_the_speedup_of_a_drafter_is_told_from_its_own_vectors_and_costs():
     assert speedup.by_drafter(known, "model")[0] == "Sequoia, T 0.8" and speedup.by_drafter(known, "staged") == []
     here = replace(recorded.read().cost, machine="this machine", settings={"drafter": "model"})
     _, best = speedup.forecast_cards(heads, here, speedup.source_of(here))
-    assert "Costs are those of Draft model" in speedup.best_sentence(best, here)
+    assert "Costs are those of the draft model" in speedup.best_sentence(best, here)
     own = replace(here, settings={"drafter": "medusa"})
     assert "Costs are" not in speedup.best_sentence(best, own) + speedup.best_sentence(best, machine("a100"))
     (*_, news) = time_sizes(PAIR, heads, own, (2, 4), rounds=1, tokens=8)
@@ -190,9 +190,9 @@ def damaged():
 
 @pytest.mark.parametrize(("text", "words"), [pytest.param(*rest, id=name) for name, *rest in damaged()])
 def test_a_damaged_file_gets_a_sentence(text, words):
-    with pytest.raises(ValueError, match=words) as told:
+    with pytest.raises(ValueError, match=words) as error:
         vectors.from_text(text)
-    assert len(str(told.value)) < 300
+    assert len(str(error.value)) < 300
 
 
 # ---- speed ----
@@ -257,7 +257,7 @@ def test_vectors_that_cannot_decide_about_a_tree_are_not_offered():
 
 def test_the_recorded_results_fill_every_card():
     past = recorded.read()
-    cards = acceptance.cards_for(past.found, Source("recorded", past.label))
+    cards = acceptance.cards_for(past.calibration, Source("recorded", past.label))
     assert set(cards) == {"acceptance", "rejection", "probability", "doubt", "length", "bounds", "ratio"}
     for name, (words, figure) in cards.items():
         said = json.loads(words)
@@ -266,12 +266,12 @@ def test_the_recorded_results_fill_every_card():
         files = {file["label"]: file["text"] for file in said["files"]}
         assert json.loads(files["JSON"]) and files["CSV"].startswith("series,x,y,z\n") and files["CSV"].count("\n") > 5
     saved = next(f for f in json.loads(cards["acceptance"][0])["files"] if f["label"] == "Save vectors")
-    assert vectors.from_text(saved["text"]) == past.found.vectors
-    assert past.found.rates.positions == past.found.positions == len(past.found.doubt.entropy)
+    assert vectors.from_text(saved["text"]) == past.calibration.vectors
+    assert past.calibration.rates.positions == past.calibration.positions == len(past.calibration.doubt.entropy)
 
 
 def test_which_figures_are_exact_and_which_counted_is_said():
-    text = acceptance.how_found((vector(), vector(verifier="race", method="counted")))
+    text = acceptance.how_measured((vector(), vector(verifier="race", method="counted")))
     assert text == "Exact expectation over the coins, children drawn: Sequoia; counted: Race. 40 positions."
 
 

@@ -35,14 +35,14 @@ class Server(BaseHTTPRequestHandler):
             return self.answer(b"[]", body)
         if path.startswith("api/models/"):
             name = path.removeprefix("api/models/").split("/revision/")[0]
-            return self.answer(self.told(name), body) if (self.folder / name).is_dir() else self.missing()
+            return self.answer(self.listing(name), body) if (self.folder / name).is_dir() else self.missing()
         name, _, file = path.partition("/resolve/")
         place = self.folder / name / file.partition("/")[2]
         if not place.is_file():
             return self.missing()
         return self.answer(place.read_bytes(), body, ETag=f'"{place.stat().st_size:040d}"', **{"X-Repo-Commit": COMMIT})
 
-    def told(self, name):
+    def listing(self, name):
         files = [
             {"rfilename": one.name, "size": one.stat().st_size, "blobId": "0" * 40}
             for one in sorted((self.folder / name).iterdir())
@@ -105,9 +105,9 @@ offered = Hub()
 menu, title = offered.menu(), "|".join(names)
 engine = Engine({"toy": specviz.toy_pair}, None, offered)
 said = []
-for told in engine.loading(title):
-    said.append(told)
-    if told.startswith("Fetching"):
+for news in engine.loading(title):
+    said.append(news)
+    if news.startswith("Fetching"):
         break  # the visitor presses Stop, or leaves
 _, under_way = engine._under_way[title]
 print(json.dumps({"menu": menu, "said": said}), flush=True)

@@ -165,7 +165,7 @@ CUT = {
 
 
 def refused(text):
-    """What the page is told, where it must be an error; nothing but a ValueError may come out of the library."""
+    """What the page gets, where it must be an error; nothing but a ValueError may come out of the library."""
     for reader in (specviz.Trace.from_json, lambda text: offline_page(specviz.Trace.from_json(text))):
         try:
             reader(text)
@@ -173,10 +173,10 @@ def refused(text):
             assert "Traceback" not in str(error) and len(str(error)) < 600, error
     answer = json.loads(keeping.open_trace(text))
     assert set(answer) == {"error"}, "it was opened"
-    told = answer["error"]
-    assert told.startswith("This file was not opened. ") and "\n" not in told and len(told) < 600
-    assert not re.search(r"codec|max\(\)|float\(\)|NoneType|argument|unpack|iterable", told), told
-    return told
+    sentence = answer["error"]
+    assert sentence.startswith("This file was not opened. ") and "\n" not in sentence and len(sentence) < 600
+    assert not re.search(r"codec|max\(\)|float\(\)|NoneType|argument|unpack|iterable", sentence), sentence
+    return sentence
 
 
 @pytest.mark.parametrize("change", DAMAGES.values(), ids=DAMAGES.keys())
@@ -316,11 +316,11 @@ LINKS = {  # each with a part of what is said
 }
 
 
-@pytest.mark.parametrize(("query", "told"), LINKS.items(), ids=lambda text: text[:30])
-def test_a_hostile_link_gets_a_sentence_and_a_page_that_can_run(page, query, told):
+@pytest.mark.parametrize(("query", "sentence"), LINKS.items(), ids=lambda text: text[:30])
+def test_a_hostile_link_gets_a_sentence_and_a_page_that_can_run(page, query, sentence):
     opened = links.read(page, "?" + query)
-    said = links.told(opened)
-    assert told in said and "\n" not in said and "Traceback" not in said and len(said) < 1500
+    said = links.sentence(opened)
+    assert sentence in said and "\n" not in said and "Traceback" not in said and len(said) < 1500
     page.read(opened.values)
 
 
@@ -349,7 +349,7 @@ def test_prompts_of_any_bytes_become_text(page, prompt):
 
 
 def test_many_changes_are_counted_not_listed(page):
-    said = links.told(links.read(page, "&".join(f"a{i}=1" for i in range(100)) + "&seed=1"))
+    said = links.sentence(links.read(page, "&".join(f"a{i}=1" for i in range(100)) + "&seed=1"))
     assert said.endswith("And 96 more changes.")
 
 

@@ -122,5 +122,5 @@ def test_a_choice_of_buttons_decides_which_parameters_there_are():
     assert links.read(Switch(), "kind=speculation&menu=two&number=7").values == ["speculation", "two", 7]
     assert links.read(Switch(), "kind=off&menu=two&number=7").values == ["off", "one", 3]
     assert links.write(Switch(), ["speculation", "one", 4]) == "kind=speculation&menu=one"
-    told = links.told(links.read(Switch(), "kind=maybe&number=70"))
-    assert "Kind “maybe” is not among the choices" in told
+    sentence = links.sentence(links.read(Switch(), "kind=maybe&number=70"))
+    assert "Kind “maybe” is not among the choices" in sentence

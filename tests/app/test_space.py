@@ -69,7 +69,7 @@ text, _, trace = list(api.answers(engine, config))[-1]
 assert specviz.Trace.from_json(trace).text == text
 loans = len(spaces.loans)
 *_, last = acceptance.work(engine, "prose", "", ["sequoia"], 0.8, 1, 50, "ngram")
-assert last.found.positions == 50 and len(spaces.loans) == loans + 2
+assert last.calibration.positions == 50 and len(spaces.loans) == loans + 2
 assert spaces.loans[-1] <= limits.GPU_SECONDS
 try:
     list(api.answers(engine, specviz.RunConfig("a" * 5000)))
@@ -126,18 +126,18 @@ def test_limits_come_from_the_environment(monkeypatch):
 
 
 @pytest.mark.parametrize(
-    ("limit", "asked", "told"),
+    ("limit", "asked", "sentence"),
     [
         ("PROMPT", {"prompt": "x" * 11}, "prompt must have at most 10 characters here; got 11"),
         ("TOKENS", {"max_new_tokens": 11}, "max_new_tokens must be at most 10 here; got 11"),
         ("NODES", {"builder": specviz.BUILDERS["dyspec"](size=11)}, "tree must have at most 10 nodes here; got 11"),
     ],
 )
-def test_a_limit_is_named_with_the_setting_that_moves_it(monkeypatch, limit, asked, told):
+def test_a_limit_is_named_with_the_setting_that_moves_it(monkeypatch, limit, asked, sentence):
     monkeypatch.setattr(limits, limit, 10)
     small = {"max_new_tokens": 10, "builder": specviz.BUILDERS["chain"](depth=9)}
     limits.check(replace(CONFIG, **small))
-    with pytest.raises(ValueError, match=re.escape(told)) as error:
+    with pytest.raises(ValueError, match=re.escape(sentence)) as error:
         limits.check(replace(CONFIG, **(small | asked)))
     assert f"SPECVIZ_MAX_{limit}" in str(error.value)
 
@@ -204,12 +204,12 @@ def test_a_typed_pair_decodes_where_that_is_allowed(monkeypatch, tmp_path):
     sent = [json.loads(text) for text in live.play(engine, CONFIG, None, f"{target} | {draft}")]
     assert sent[-1]["state"] == "done" and any("head" in news for news in sent)
     assert next(news["head"]["pair"] for news in sent if "head" in news).startswith("big + small")
-    for typed, told in (
+    for typed, sentence in (
         ("a|b|c", 'chosen from the menu or typed like "target|draft"'), (" | b", "typed like"),
         ("x" * 401, "at most 400"),
         (f"{tmp_path / 'nothing'}|", "neither a folder here nor a name on the hub"), (["a"], "Models must be one of"),
     ):  # fmt: skip
-        with pytest.raises(ValueError, match=re.escape(told)):
+        with pytest.raises(ValueError, match=re.escape(sentence)):
             list(live.play(engine, CONFIG, None, typed))
     assert not engine._running.locked()
 

@@ -9,6 +9,7 @@ from typing import ClassVar
 import pytest
 
 import specviz
+from specviz import DRAFTERS
 from specviz.acceptance import expected_tokens, measured, published
 from specviz.builders.filling import StaticBuilder, grow_shape
 from specviz.builders.sequoia import best_tree
@@ -60,6 +61,10 @@ def test_stored_vectors_have_names_and_sources_and_survive_the_box():
         assert "published in" in source or "embedded pair over" in source
     assert next(iter(named)) == published()["llama3-8b-70b-cnn"]["title"]
     assert sum("embedded pair" in name for name in named) < len(measured())  # rules for chains have no tree
+    for drafter in ("eagle", "ngram"):
+        (row,) = (row for row in measured(drafter) if (row["verifier"], row["temperature"]) == ("sequoia", 0.8))
+        by = f"Sequoia, T 0.8, by {DRAFTERS[drafter].title}"
+        assert named[by].vector == tuple(row["acceptance"]) and DRAFTERS[drafter].title in named[by].source
     loaded = Acceptance(VECTOR, VECTOR, VECTOR, 9, "counted", "race", "race", 0.6, None)
     assert list(choices((loaded, loaded)))[:2] == ["Race, T 0.6, loaded", "Race, T 0.6, loaded again"]
 

@@ -51,13 +51,13 @@ def test_no_tab_has_a_serious_fault(serve, visit, scheme):
     page = visit(f"{serve()}?__theme={scheme}", color_scheme=scheme)
     wrong = []
     for tab in TABS:
-        open_tab(page, tab.TITLE)
-        for half in LABS if tab.TITLE == "Labs" else [None]:
+        open_tab(page, tab.title)
+        for half in LABS if tab.title == "Labs" else [None]:
             if half is not None:
                 open_tab(page, half.TITLE)
-            if tab.TITLE in ("Acceptance", "Speedup"):  # gradio's own placeholder of a figure has a fault
+            if tab.title in ("Acceptance", "Speedup"):  # gradio's own placeholder of a figure has a fault
                 page.locator(".js-plotly-plot .main-svg:visible").first.wait_for()
-            wrong += look_at(page, half.TITLE if half else tab.TITLE)
+            wrong += look_at(page, half.TITLE if half else tab.title)
     assert not wrong, wrong
 
 
@@ -97,8 +97,8 @@ def test_large_type_grows_the_type_and_nothing_else_breaks(serve, visit):
     node.click()
     expect(page.locator(".sv-outcome")).to_have_text("accepted")
     for tab in TABS:
-        open_tab(page, tab.TITLE)
-        assert page.evaluate("document.documentElement.scrollWidth <= innerWidth"), tab.TITLE
+        open_tab(page, tab.title)
+        assert page.evaluate("document.documentElement.scrollWidth <= innerWidth"), tab.title
     page.reload()
     expect(button).to_have_attribute("aria-pressed", "true")  # the browser remembers
     open_tab(page, "Live")  # the address led back to the lessons
@@ -111,7 +111,7 @@ def test_large_type_grows_the_type_and_nothing_else_breaks(serve, visit):
 def test_all_tabs_fit_on_a_phone(serve, visit, width):
     page = visit(serve(), width=width, height=844)
     for tab in TABS:
-        expect(page.get_by_role("tab", name=tab.TITLE, exact=True)).to_be_visible()
+        expect(page.get_by_role("tab", name=tab.title, exact=True)).to_be_visible()
 
 
 def test_the_keyboard_reaches_everything_in_live_and_shows_where_it_is(serve, visit):

@@ -68,7 +68,7 @@ def sent(monkeypatch):
     return seen
 
 
-def told(messages):
+def contents(messages):
     """Of messages: the steps of each column, its figures, and what is said of the texts."""
     items = [item for news in messages for item in news.get("news", ())]
     count = 1 + max(item["at"] for item in items)
@@ -80,12 +80,13 @@ def told(messages):
 
 def at(page, seconds):
     """Wait until the page is drawn for a time of its clock."""
-    near = "time => Math.abs(document.querySelector('#sv-compare .sv-compare').dataset.time - time) < 1e-9"
+    near = "time => Math.abs(document.querySelector('#sv-compare .sv-compare').dataset.time - time) < 1e-6"
     page.wait_for_function(near, arg=seconds)
 
 
 def to_time(page, seconds):
-    page.locator(BOARD + ".sv-scrub").fill(repr(seconds) if seconds else "0")
+    move = "(bar, time) => { bar.value = time; bar.dispatchEvent(new Event('input', {bubbles: true})); }"
+    page.locator(BOARD + ".sv-scrub").evaluate(move, seconds)
     at(page, seconds)
 
 
@@ -127,7 +128,7 @@ def test_recorded_runs_are_compared_at_first_sight_without_any_model(serve, visi
     expect(page.locator(BOARD + ".sv-recorded")).to_be_visible()
     expect(page.locator(BOARD + ".sv-fair")).to_contain_text("one after the other")
     data = json.loads(runs.recorded())
-    steps, figures, _ = told([data])
+    steps, figures, _ = contents([data])
     table_is(page, "ABCD", figures)
     expect(page.locator(BOARD + ".sv-title-line")).to_contain_text(data["when"])
     lines = page.locator(BOARD + ".sv-texts li")
@@ -147,7 +148,7 @@ def test_recorded_runs_are_compared_at_first_sight_without_any_model(serve, visi
 
 def test_the_shared_clock_moves_every_run_by_its_own_times(serve, visit):
     page = opened(visit(serve()))
-    steps, _, _ = told([json.loads(runs.recorded())])
+    steps, _, _ = contents([json.loads(runs.recorded())])
     clocks = dict(zip("ABCD", map(ends, steps), strict=True))
     longest = max(clock[-1] for clock in clocks.values())
 
@@ -175,7 +176,7 @@ def test_the_shared_clock_moves_every_run_by_its_own_times(serve, visit):
 
 def test_the_keyboard_alone_is_enough(serve, visit):
     page = opened(visit(serve()))
-    steps, _, _ = told([json.loads(runs.recorded())])
+    steps, _, _ = contents([json.loads(runs.recorded())])
     clocks = [ends(column) for column in steps]
     moments = sorted({end for clock in clocks for end in clock})
     board = page.locator(BOARD + ".sv-compare")
@@ -226,7 +227,7 @@ def test_two_runs_are_decoded_compared_and_replayed(serve, visit, sent):
     page = opened(visit(serve(pair)))
     asked(page)
     finished(page)
-    steps, figures, pairs = told(sent)
+    steps, figures, pairs = contents(sent)
     assert len(steps) == 2
     table_is(page, "AB", figures)
     configs = [("sequoia", "sequoia"), ("chain", "speculative-sampling")]
@@ -374,7 +375,7 @@ def test_parameters_are_behind_a_fold_and_reachable(serve, visit, sent):
     asked(page)
     finished(page)
     expect(column(page, "A").locator(".sv-run-details")).to_contain_text("nodes 4,")
-    steps, _, _ = told(sent)
+    steps, _, _ = contents(sent)
     assert max(len(step["parents"]) for step in steps[0]) == 4
 
 

@@ -97,7 +97,7 @@ def test_speedup_is_told_from_the_vectors_of_the_drafter_of_the_menu(serve, visi
     choose(page, "speedup", "n-grams")
     expect(page.get_by_label("Acceptance vector", exact=True)).to_have_value(re.compile("with n-grams, T .*, stored"))
     expect(page.locator("#sv-figure-speedup .sv-made")).to_contain_text("acceptance with n-grams")
-    expect(page.locator("#sv-best .text")).to_contain_text("Costs are those of Draft model")
+    expect(page.locator("#sv-best .text")).to_contain_text("Costs are those of the draft model")
     choose(page, "speedup", "Staged draft")
     says(page, "speedup", "No vector of Staged draft is known.")
 

@@ -138,7 +138,7 @@ def test_nodes_of_several_drafters_are_told_apart_counted_and_explained(page, tm
         expect(item).to_contain_text(f"{title} {len(mine)}, {right} accepted")
         expect(item).to_contain_text(f"of {sum(compared)} compared" if any(compared) else "none compared")
         outlines.first.locator("xpath=..").click()
-        expect(page.locator(".sv-why")).to_contain_text(f"Guessed by {title}")
+        expect(page.locator(".sv-why")).to_contain_text(f"Guessed by {specviz.DRAFTERS[name].spoken}")
     assert len(forms) == len(titles), "no two drafters look alike"
     offline(page, tmp_path, drafter=specviz.DRAFTERS["medusa"](), **chosen("sequoia", "sequoia"))
     expect(page.locator(".sv-whose")).to_be_hidden()
@@ -172,7 +172,7 @@ def test_a_tree_grows_node_by_node_with_its_keys(page, tmp_path):
     for _, value in step.growth.waiting[2]:
         expect(caption).to_contain_text(f"{value:.3f}")
     expect(page.locator(".sv-svg .tag")).to_have_count(len(step.growth.waiting[2]))
-    assert page.locator(".sv-svg .node:is(.a, .x)").count() == 0, "what comes of it is not told yet"
+    assert page.locator(".sv-svg .node:is(.a, .x)").count() == 0, "what comes of it is not said yet"
     page.keyboard.press("ArrowLeft")
     frame(page, 2)
     expect(page.locator(".sv-svg")).to_have_attribute("data-step", "2")

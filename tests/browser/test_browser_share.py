@@ -115,14 +115,14 @@ def test_a_hostile_link_is_text_and_one_sentence(serve, visit):
     query = {"prompt": script, "builder": script, script: script, "seed": script, "temperature": "1e99"}
     page = visit(f"{serve(load=never)}?{urlencode(query)}&{'a=1&' * 50}")
     expect(page.get_by_role("textbox", name="Prompt")).to_have_value(script)
-    told = page.locator("#sv-link .text")
+    notice = page.locator("#sv-link .text")
     for part in (
         "from 0 to 2; “1e99” became 2",
         "Seed must be a number",
         "Tree builder “<img src=x",
         "And 2 more changes.",
     ):
-        expect(told).to_contain_text(part)
+        expect(notice).to_contain_text(part)
     assert page.locator("#sv-link img").count() == 0
 
 
@@ -318,7 +318,7 @@ def test_a_file_can_be_dragged_in(serve, visit, hostile_trace):
 def test_a_bad_file_gets_a_sentence_and_the_picture_stays(serve, visit, tmp_path):
     page = visit(serve(load=never))
     before = page.locator(f"{STAGE} .sv-ribbon").inner_text()
-    told, path = page.locator(f"{STAGE} .sv-kept"), tmp_path / "run.json"
+    notice, path = page.locator(f"{STAGE} .sv-kept"), tmp_path / "run.json"
     sent = []
     page.on("request", lambda request: sent.append(request.url) if request.method == "POST" else None)
     for content, part in [
@@ -328,11 +328,11 @@ def test_a_bad_file_gets_a_sentence_and_the_picture_stays(serve, visit, tmp_path
     ]:
         path.write_bytes(content)
         offer(page, path)
-        expect(told).to_contain_text(part)
+        expect(notice).to_contain_text(part)
     assert len(sent) == 3
     path.write_bytes(b" " * 10_000_000)
     offer(page, path)
-    expect(told).to_contain_text("This file has 10.0 MB; at most 4 MB can be opened here.")
+    expect(notice).to_contain_text("This file has 10.0 MB; at most 4 MB can be opened here.")
     assert len(sent) == 3, "a large file is not even sent"
     expect(page.locator(f"{STAGE} .sv-recorded")).to_have_text("recorded run")
     assert page.locator(f"{STAGE} .sv-ribbon").inner_text() == before

@@ -121,28 +121,28 @@ def test_a_click_shows_a_tree_large_and_its_blocks_are_the_library_s(serve, visi
 
 def test_keys_walk_the_tree_and_mark_its_row(serve, visit):
     page = opened(visit(serve()))
-    tree, told = page.locator(".sv-lab-tree"), page.locator(".sv-lab-node")
+    tree, described = page.locator(".sv-lab-tree"), page.locator(".sv-lab-node")
     tree.focus()
     page.keyboard.press("ArrowRight")
-    expect(told).to_contain_text("The root", timeout=PATIENT)
+    expect(described).to_contain_text("The root", timeout=PATIENT)
     page.keyboard.press("ArrowRight")
-    expect(told).to_contain_text(
+    expect(described).to_contain_text(
         "Node 1: child 1 of the root, level 1. Accepted with chance 0.77, 0.77 once the root is."
     )
     page.keyboard.press("ArrowDown")
-    expect(told).to_contain_text("Node 2: child 2 of the root", timeout=PATIENT)
+    expect(described).to_contain_text("Node 2: child 2 of the root", timeout=PATIENT)
     expect(page.locator(".sv-lab-mask .row").first).to_have_attribute("y", "2", timeout=PATIENT)
     page.keyboard.press("ArrowLeft")
-    expect(told).to_contain_text("The root", timeout=PATIENT)
+    expect(described).to_contain_text("The root", timeout=PATIENT)
     before = page.locator(".sv-lab-tree .spot").nth(1).get_attribute("transform")
     page.keyboard.press("+")
     assert page.locator(".sv-lab-tree .spot").nth(1).get_attribute("transform") != before
     page.keyboard.press("0")
     assert page.locator(".sv-lab-tree .spot").nth(1).get_attribute("transform") == before
     page.keyboard.press("Escape")
-    expect(told).to_contain_text("Click a node", timeout=PATIENT)
+    expect(described).to_contain_text("Click a node", timeout=PATIENT)
     page.locator('.sv-lab-tree .spot[data-node="3"]').click()
-    expect(told).to_contain_text("Node 3: child 3 of the root", timeout=PATIENT)
+    expect(described).to_contain_text("Node 3: child 3 of the root", timeout=PATIENT)
     page.locator(".sv-lab-mask svg").first.hover(position={"x": 10, "y": 10})
     expect(page.locator(".sv-lab-pair")).to_contain_text("their block holds", timeout=PATIENT)
 

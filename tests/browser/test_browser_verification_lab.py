@@ -61,15 +61,15 @@ def test_the_link_opens_the_lab_with_its_first_example_and_every_example_is_work
         buttons.nth(i).click()
         expect(buttons.nth(i)).to_have_attribute("aria-pressed", "true")
         expect(page.locator(".sv-v-why")).to_have_text(preset.why)
-        told, rows = (json.loads(answer(vars(preset))) for answer in (look, table))
-        expect(page.locator(".sv-v-verdict .text")).to_have_text(told["reason"])
+        shown, rows = (json.loads(answer(vars(preset))) for answer in (look, table))
+        expect(page.locator(".sv-v-verdict .text")).to_have_text(shown["reason"])
         settled(page)
         for found in rows["rows"]:
             shown = row(page, found["title"])
             if found["accepted"] is not None:
                 expect(shown.locator("td").nth(1)).to_have_text(f"{found['accepted']:.4f}")
         expect(page.locator(".sv-v-exact")).to_have_attribute(
-            "data-kind", "lossless" if told["exact"]["deviation"] <= 1e-12 else "lossy"
+            "data-kind", "lossless" if shown["exact"]["deviation"] <= 1e-12 else "lossy"
         )
 
 
@@ -135,14 +135,14 @@ def test_a_bar_by_keyboard_and_numbers_by_hand(lab):
 
 def test_the_stepper_tells_the_run_by_buttons_and_keys(lab):
     page = lab()
-    told = json.loads(look(vars(PRESETS[0])))["run"]
+    shown = json.loads(look(vars(PRESETS[0])))["run"]
     where, card = page.locator(".sv-v-where"), page.locator(".sv-v-try")
-    expect(where).to_have_text(f"{len(told['tries'])} tries to come")
+    expect(where).to_have_text(f"{len(shown['tries'])} tries to come")
     expect(page.locator("[data-do=back]")).to_be_disabled()
     names = "abcde"
-    for i, one in enumerate(told["tries"], 1):
+    for i, one in enumerate(shown["tries"], 1):
         page.locator("[data-do=next]").click() if i == 1 else page.keyboard.press("ArrowRight")
-        expect(where).to_have_text(f"try {i} of {len(told['tries'])}")
+        expect(where).to_have_text(f"try {i} of {len(shown['tries'])}")
         expect(card.locator("h3")).to_have_text(f"Token “{names[one['token']]}” {one['outcome']}")
         expect(card).to_contain_text(one["why"])
         expect(card.locator(".sv-v-coin b")).to_have_text(f"{one['accept_prob']:.3f} / {one['coin']:.3f}")
@@ -154,9 +154,9 @@ def test_the_stepper_tells_the_run_by_buttons_and_keys(lab):
     page.keyboard.press("ArrowRight")
     expect(where).to_have_text("the end")
     expect(page.locator("[data-do=next]")).to_be_disabled()
-    expect(card.locator("h3")).to_contain_text(f"Written: “{names[told['emitted'][0]]}”")
+    expect(card.locator("h3")).to_contain_text(f"Written: “{names[shown['emitted'][0]]}”")
     page.keyboard.press("ArrowLeft")
-    expect(where).to_have_text(f"try {len(told['tries'])} of {len(told['tries'])}")
+    expect(where).to_have_text(f"try {len(shown['tries'])} of {len(shown['tries'])}")
     page.locator("[data-do=draw]").focus()
     page.keyboard.press("d")
     expect(page.locator(".sv-v-seed")).to_have_value(str(PRESETS[0].seed + 1))
@@ -234,9 +234,11 @@ def test_hostile_names_of_a_live_run_are_only_ever_text(serve, visit):
 def test_a_phone_shows_everything_within_its_width(lab):
     page = lab(width=390, height=844)
     page.locator("[data-do=next]").click()
+    expect(page.locator(".sv-v-rules .none span")).not_to_have_count(0)
     out = page.evaluate(
         """() => [...document.querySelectorAll('.sv-v *')].filter(node => node.offsetParent
-          && !node.closest('.sv-v-presets, .sv-v-scroll') && node.getBoundingClientRect().right > innerWidth + 1)
+          && (node.matches('.none span') || !node.closest('.sv-v-presets, .sv-v-scroll'))
+          && node.getBoundingClientRect().right > innerWidth + 1)
           .map(node => node.className)"""
     )
     assert out == []

@@ -34,13 +34,13 @@ def lecture(serve, visit):
     return start
 
 
-def told(number):
+def data_of(number):
     return json.loads(lessons.lesson(number))
 
 
 def opened(page, number):
     """Wait until a lesson and its picture are there; the lesson's own data."""
-    lesson, look = told(number), told(number)["opens"]
+    lesson, look = data_of(number), data_of(number)["opens"]
     expect(page.locator(".sv-lessons h2")).to_have_text(f"{number}. {lesson['title']}", timeout=30_000)
     step = lesson["runs"][look["recording"]]["message"]["steps"][look["step"]]
     svg = page.locator("#sv-lessons .sv-svg")

@@ -28,9 +28,9 @@ def trace():
 def sentence(capsys, arguments, *words):
     """What a command that must fail with one sentence says."""
     assert main(arguments) == 2
-    told = capsys.readouterr().err
-    assert told.count("\n") == 1 and all(word in told for word in words), told
-    return told
+    output = capsys.readouterr().err
+    assert output.count("\n") == 1 and all(word in output for word in words), output
+    return output
 
 
 # ---- reading ----
@@ -223,8 +223,8 @@ def test_no_text_of_a_stranger_commands_the_terminal(tmp_path, capsys, trace):
         main(["tree", ESCAPE])
     assert main(["tree", "--builder", ESCAPE]) == 2
     assert main(["replay", ESCAPE]) == 2
-    told = "".join(capsys.readouterr())
-    assert told and not set(told) & set(ESCAPE) - set("]0;owned2J")
+    output = "".join(capsys.readouterr())
+    assert output and not set(output) & set(ESCAPE) - set("]0;owned2J")
 
 
 def test_a_table_of_costs_does_not_command_the_terminal(tmp_path, capsys):

@@ -45,7 +45,7 @@ def test_a_trace_file_is_written_beside_the_text(capsys, tmp_path):
     assert f"Once upon a time{trace.text}" in capsys.readouterr().out
     assert main([*ARGUMENTS, "--trace", str(tmp_path / "no" / "run.json")]) == 2
     shown = capsys.readouterr()
-    assert "cannot be written" in shown.err and not shown.out  # told before anything is decoded
+    assert "cannot be written" in shown.err and not shown.out  # said before anything is decoded
 
 
 def test_colours_say_where_each_token_came_from(capsys, monkeypatch):

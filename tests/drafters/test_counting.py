@@ -76,9 +76,9 @@ def test_retrieval_counts_what_followed_and_says_where():
                 own += Counter(context[i + m] for i in mine)
         assert found.length == most and Counter(found.tokens.tolist()) == own
         for token, count in own.items():
-            told = drafting.tell([token], "retrieval")
-            assert told["seen"] == count and told["match"] == most
-            assert told["where"] in ("alphabet.txt", "echo.txt", "this text")
+            tally = drafting.tell([token], "retrieval")
+            assert tally["seen"] == count and tally["match"] == most
+            assert tally["where"] in ("alphabet.txt", "echo.txt", "this text")
 
 
 def test_a_row_of_n_grams_is_discounted_counting_and_sums_to_one():

@@ -171,7 +171,7 @@ def test_a_tree_says_where_its_acceptance_comes_from(kept):
     sequoia, planned_with = specviz.BUILDERS["sequoia"](), acceptance.planned_with
     model, ngram, medusa = (specviz.DRAFTERS[name]() for name in ("model", "ngram", "medusa"))
     assert planned_with(sequoia, model, "embedded pair") == planned_with(sequoia, medusa) == ""
-    assert "another pair's vector, the embedded pair's with Draft model" in planned_with(sequoia, model, "mine + yours")
+    assert "another pair's vector, the embedded pair's with the draft model" in planned_with(sequoia, model, "mine")
     assert "another pair's vector, the embedded pair's with Medusa heads" in planned_with(sequoia, medusa, "mine")
     assert "another drafter's vector" in planned_with(sequoia, ngram, "embedded pair")
     assert "another pair and drafter's vector" in planned_with(sequoia, ngram, "mine")

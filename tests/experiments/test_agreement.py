@@ -24,7 +24,9 @@ PROMPTS = [f"{a}{b}" for a in "abcdefgh" for b in "bdf"]
 )
 def test_predictions_come_true(builder, verifier, temperature):
     config = replace(CONFIG, temperature=temperature)
-    found = agreement(PAIR, builder, specviz.VERIFIERS[verifier](), config, CALIBRATION, PROMPTS)
+    *_, half, last = agreement(PAIR, builder, specviz.VERIFIERS[verifier](), config, CALIBRATION, PROMPTS)
+    found = last.known
+    assert last.done == last.of == half.done + 1 and half.known.prompts[1] == len(PROMPTS) - 1
     assert found.nodes == len(builder.shape) and found.steps > 300
     assert found.by_level == pytest.approx(found.measured, abs=max(0.06 * found.measured, 3 * found.standard_error))
     assert found.by_vector == pytest.approx(found.measured, abs=max(0.12 * found.measured, 3 * found.standard_error))
@@ -56,4 +58,7 @@ def test_only_whole_trees_count_and_runs_are_the_unit_of_error():
 
 def test_what_cannot_be_run_gets_a_sentence():
     with pytest.raises(ValueError, match="defined for chains"):
-        agreement(PAIR, specviz.BUILDERS["batch"](), specviz.VERIFIERS["block"](), CONFIG, ["a"], ["b"])
+        next(agreement(PAIR, specviz.BUILDERS["batch"](), specviz.VERIFIERS["block"](), CONFIG, ["a"], ["b"]))
+    tree, rule = specviz.BUILDERS["chain"](depth=40), specviz.VERIFIERS["speculative-sampling"]()
+    with pytest.raises(ValueError, match="leave room for a whole tree of 41 nodes"):
+        list(agreement(PAIR, tree, rule, replace(CONFIG, max_new_tokens=20), ["a"], ["b"]))

@@ -8,13 +8,16 @@ import pytest
 import specviz
 from specviz.cli import main
 from specviz.experiments import rules
+from specviz.measure.so_far import SoFar, whole
 
 
 def test_tokens_per_pass_of_named_pairs(monkeypatch):
     monkeypatch.setattr(rules, "SIZES", (8,))
     prompts = ["abc", "bca", "cab"]
-    cells = rules.rules_table(specviz.toy_pair(vocab=6), prompts, max_new_tokens=12)
-    assert len(cells) == len(rules.PAIRS) * len(rules.TEMPERATURES)
+    news = list(rules.rules_table(specviz.toy_pair(vocab=6), prompts, max_new_tokens=12))
+    cells = news[-1].known
+    assert len(cells) == len(news) == news[0].of == len(rules.PAIRS) * len(rules.TEMPERATURES)
+    assert all(one.known == cells[: one.done] for one in news)
     for cell in cells:
         assert cell.lossless and 1 <= cell.tokens_per_pass <= 12 and 2 <= cell.nodes <= 8
         assert 0 <= cell.standard_error < cell.tokens_per_pass
@@ -45,7 +48,10 @@ def test_bench_has_a_row_for_every_method(pair):
 
     config = specviz.RunConfig(temperature=0.0, max_new_tokens=12)
     builders = [specviz.BUILDERS["chain"](), specviz.BUILDERS["prompt-lookup"]()]
-    rows = bench(pair, builders, prompts=["Once upon a time"], config=config, rounds=2)
+    news = list(bench(pair, builders, prompts=["Once upon a time"], config=config, rounds=2))
+    assert [one.done for one in news] == list(range(1, 11)) and news[0].of == 10
+    assert [len(one.known) for one in news] == [0] * 5 + [5] * 5  # the first round is known while the second runs
+    rows = news[-1].known
     assert [row.method.split(" (")[0] for row in rows] == [
         "plain", "transformers greedy", "transformers assisted", "chain", "prompt-lookup",
     ]  # fmt: skip
@@ -94,17 +100,17 @@ def test_help_tells_the_default_that_holds(capsys):
 @pytest.mark.adapter
 def test_greedy_texts_are_those_of_transformers(pair):
     from specviz.commands.bench import built_in_prompts
-    from specviz.experiments.against_transformers import greedy_differences
+    from specviz.experiments.greedy_texts import greedy_differences
 
-    assert greedy_differences(pair, built_in_prompts()[:2], max_new_tokens=40) == []
+    assert [one.known for one in greedy_differences(pair, built_in_prompts()[:2], max_new_tokens=40)] == [(), ()]
 
 
 @pytest.mark.adapter
 def test_a_difference_is_found_and_its_margin_told(pair, monkeypatch):
-    import specviz.experiments.against_transformers as module
+    import specviz.experiments.greedy_texts as module
 
     monkeypatch.setattr(module, "_greedy_tokens", lambda pair, config: [7, 7, 7])
-    found = module.greedy_differences(pair, ["Once upon"], 3, [specviz.BUILDERS["chain"]()])
+    (_, _, found), *_ = module.greedy_differences(pair, ["Once upon"], 3, [specviz.BUILDERS["chain"]()])
     assert [row.position for row in found] == [0, 0] and all(row.margin >= 0 for row in found)
 
 
@@ -151,36 +157,62 @@ def test_a_lossy_row_says_so(loaded, capsys, tmp_path):
 
 @pytest.mark.adapter
 def test_a_pair_without_a_draft_is_timed_with_what_needs_none(pair):
-    from specviz.experiments.against_transformers import bench, greedy_differences
+    from specviz.experiments.against_transformers import bench
+    from specviz.experiments.greedy_texts import greedy_differences
 
     config = specviz.RunConfig(temperature=0.0, max_new_tokens=4)
     alone = without_draft(pair)
-    rows = bench(alone, prompts=["Once upon a time"], config=config, rounds=1)
+    rows = whole(bench(alone, prompts=["Once upon a time"], config=config, rounds=1))
     assert [row.method.split(" (")[0] for row in rows] == ["plain", "transformers greedy", "prompt-lookup", "lookahead"]
-    assert greedy_differences(alone, ["Once upon a time"], 4) == []
+    assert whole(greedy_differences(alone, ["Once upon a time"], 4)) == ()
 
 
 @pytest.mark.adapter
 def test_no_side_writes_past_the_context(pair, monkeypatch):
-    from specviz.experiments.against_transformers import _generate, greedy_differences
+    from specviz.experiments.against_transformers import _generate
+    from specviz.experiments.greedy_texts import greedy_differences
 
     prompt = "Once upon a time there was"
     length = len(pair.encode(prompt))
     monkeypatch.setattr(pair, "max_positions", length + 3)
     config = specviz.RunConfig(prompt, temperature=0.0, max_new_tokens=50)
     assert _generate(pair, config, None).tokens == len(specviz.autoregress(pair, config).tokens) == 3
-    assert greedy_differences(pair, [prompt], 50, [specviz.BUILDERS["chain"]()]) == []
+    assert whole(greedy_differences(pair, [prompt], 50, [specviz.BUILDERS["chain"]()])) == ()
     monkeypatch.setattr(pair, "max_positions", length)
     with pytest.raises(ValueError, match=f"shorter than {length} tokens"):
         _generate(pair, config, None)
 
 
 @pytest.mark.adapter
-def test_differing_texts_are_an_exit_code_and_json(loaded, capsys, monkeypatch):
+def test_a_benchmark_that_is_interrupted_prints_the_rounds_that_are_whole(loaded, capsys, monkeypatch):
     import specviz.experiments.against_transformers as module
 
+    bench, news = module.bench, []
+
+    def interrupted(*arguments):
+        for one in bench(*arguments):
+            news.append(one)
+            yield one
+            if one.known:
+                raise KeyboardInterrupt
+
+    monkeypatch.setattr(module, "bench", interrupted)
+    command = ["bench", "--builder", "chain", "--rounds", "2", "--max-new-tokens", "3", "--json"]
+    assert main(command) == 130
+    printed = capsys.readouterr()
+    assert json.loads(printed.out) == [asdict(row) for row in news[-1].known]
+    assert f"from {news[-1].done} of {2 * (news[-1].done - 1)} runs measured so far" in printed.err
+    monkeypatch.setattr(module, "bench", lambda *arguments: (one for one in () if one))
+    assert main(command) == 2
+    assert "before anything was known" in capsys.readouterr().err
+
+
+@pytest.mark.adapter
+def test_differing_texts_are_an_exit_code_and_json(loaded, capsys, monkeypatch):
+    import specviz.experiments.greedy_texts as module
+
     found = [module.Difference("chain", "abc", 4, 0.5)]
-    monkeypatch.setattr(module, "greedy_differences", lambda *args: found)
+    monkeypatch.setattr(module, "greedy_differences", lambda *args: iter([SoFar(1, 1, tuple(found))]))
     assert main(["bench", "--same-text", "--json"]) == 1
     assert json.loads(capsys.readouterr().out) == [asdict(found[0])]
     assert main(["bench", "--same-text"]) == 1

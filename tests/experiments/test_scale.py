@@ -7,7 +7,7 @@ import pytest
 
 import specviz
 from specviz.cli import main
-from specviz.commands.scale import told
+from specviz.commands.scale import line_of
 from specviz.experiments.scale import Memory, measure, scale
 
 RULE = specviz.VERIFIERS["sequoia"]()
@@ -55,10 +55,10 @@ def test_the_overhead_is_what_no_pass_takes():
     row = next(scale(toy(), toy, RULE, **FEW))
     row = replace(row, draft_s=0.003, target_s=0.005, verify_s=0.0005, other_s=0.0015, memory=3 << 20)
     assert row.overhead == pytest.approx(0.2)
-    heading, line = told(row).splitlines()
+    heading, line = line_of(row).splitlines()
     assert "overhead" in heading
     assert " ".join(line.split()) == "tree 4 128 12 3.00 5.00 0.50 1.50 20.0% 3.0"
-    assert told(replace(row, memory=None, random=True), row).split()[-2:] == ["–", "random"]
+    assert line_of(replace(row, memory=None, random=True), row).split()[-2:] == ["–", "random"]
 
 
 def test_memory_that_is_taken_is_seen():

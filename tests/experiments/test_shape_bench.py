@@ -141,7 +141,13 @@ def test_passes_without_a_direct_forward_have_no_bare_time(pair, monkeypatch):
 def test_a_report_holds_what_was_measured_and_projections_apart(pair):
     rule = specviz.VERIFIERS["exact-match"]()
     config = specviz.RunConfig(temperature=0.0, max_new_tokens=6, verifier=rule)
-    report = bench_shape(pair, config, [specviz.BUILDERS["sequoia"](size=8)], 16, (1, 4, 16, 2000), rounds=1, seconds=9)
+    trees = [specviz.BUILDERS["sequoia"](size=8)]
+    news = list(bench_shape(pair, config, trees, 16, (1, 4, 16, 2000), rounds=1, seconds=9))
+    assert [one.done for one in news] == list(range(1, len(news) + 1)) and news[-1].of == len(news)
+    assert [len(one.known.passes) for one in news[:3]] == [1, 2, 3] and news[2].known.table is None
+    with pytest.raises(ValueError, match="must hold costs"):
+        project(news[2].known, (0.5,))
+    report = news[-1].known
     assert [one.nodes for one in report.passes] == [1, 4, 16]  # 2000 nodes do not fit
     assert all(one.ratio == one.engine_s / one.bare_s > 0 for one in report.passes)
     assert [row.method.split(" (")[0] for row in report.methods] == [
@@ -165,7 +171,7 @@ def test_a_context_that_leaves_no_room_is_refused(pair):
     config = specviz.RunConfig(temperature=0.0, verifier=specviz.VERIFIERS["exact-match"]())
     for context in (0, 1024):
         with pytest.raises(ValueError, match=f"context must be from 1 to 1023 tokens.*got {context}"):
-            bench_shape(pair, config, [], context)
+            next(bench_shape(pair, config, [], context))
 
 
 def test_the_command_prints_tables_and_keeps_the_projection_apart(capsys, tmp_path, monkeypatch):

@@ -51,7 +51,7 @@ def test_top_p_is_the_expectation_of_each_rules_vector():
     shape = specviz.BUILDERS["sequoia"](size=16, depth=6, acceptance=find_acceptance("sequoia", 1.0)).shape
     for place, value in enumerate((0.6, 1.0)):
         cut = specviz.RunConfig(temperature=1.0, max_new_tokens=30, seed=1, top_p=value)
-        texts = own_texts(PAIR, ["ab"], cut)
+        texts = list(own_texts(PAIR, ["ab"], cut))
         for rule in studies.TOP_P_RULES:
             vector = acceptance_vector(PAIR, specviz.VERIFIERS[rule](), texts, cut, 8).acceptance
             assert found.tokens[rule][place] == pytest.approx(expected_tokens(shape, vector))
@@ -97,7 +97,7 @@ def test_every_study_is_recorded_and_comes_back_whole():
 
 def test_published_numbers_name_their_place():
     pytest.importorskip("gradio")
-    from app.tabs.published import published
+    from app.tabs.speedup.published import published
 
     data = published()
     kinds = {
@@ -122,7 +122,7 @@ def test_published_numbers_name_their_place():
 def test_measured_and_published_share_no_block():
     pytest.importorskip("gradio")
     from app.parts.card import Source
-    from app.tabs.published import published, value
+    from app.tabs.speedup.published import published, value
     from specviz.plots.predicted import Point
 
     text = value([Point("<b>", 4, 1.5, 1.4, 1.2, 1.6)], Source("measured", "measured here"), "With a pair.")

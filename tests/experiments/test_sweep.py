@@ -32,16 +32,16 @@ def test_a_grid_is_every_combination_once():
 
 def test_outcomes_are_those_of_single_runs():
     outcomes = list(here(cells(), ["abc"]))
-    told = {(o["cell"]["builder"]["name"], o["cell"].get("verifier", {}).get("name")): o for o in outcomes}
+    by_cell = {(o["cell"]["builder"]["name"], o["cell"].get("verifier", {}).get("name")): o for o in outcomes}
     config = specviz.RunConfig(
         "abc", specviz.BUILDERS["chain"](depth=6), specviz.VERIFIERS["specinfer"](), 1.0, max_new_tokens=8, seed=0
     )
     trace = specviz.run(specviz.toy_pair(vocab=12), config)
-    result = told["chain", "specinfer"]["result"]
+    result = by_cell["chain", "specinfer"]["result"]
     assert result["tokens_per_pass"] == trace.tokens_per_pass and result["steps"] == len(trace.steps)
     assert result["lossless"] and result["tokens_per_s"] > 0
-    assert told["plain", "plain"]["result"]["tokens_per_pass"] == 1
-    assert "defined for chains" in told["k-sequences", "block"]["impossible"]
+    assert by_cell["plain", "plain"]["result"]["tokens_per_pass"] == 1
+    assert "defined for chains" in by_cell["k-sequences", "block"]["impossible"]
 
 
 def test_calibration_is_a_kind_of_cell():
@@ -74,9 +74,9 @@ def test_only_what_is_not_there_is_measured(tmp_path, capsys):
     assert len(first.splitlines()) == 5
     capsys.readouterr()
     assert main(["sweep", str(grid), "--json"]) == 0
-    told = capsys.readouterr()
-    assert out.read_text() == first and "5 of them" in told.err
-    assert [json.dumps(outcome) for outcome in json.loads(told.out)] == first.splitlines()
+    printed = capsys.readouterr()
+    assert out.read_text() == first and "5 of them" in printed.err
+    assert [json.dumps(outcome) for outcome in json.loads(printed.out)] == first.splitlines()
     grid.write_text(json.dumps(GRID | {"temperatures": [1.0, 0.5]}))
     assert main(["sweep", str(grid)]) == 0
     assert out.read_text().startswith(first) and len(out.read_text().splitlines()) == 10
@@ -165,9 +165,9 @@ def test_toml_and_json_say_the_same(tmp_path):
     ],
 )
 def test_a_bad_grid_gets_a_sentence(grid, words):
-    with pytest.raises(ValueError) as told:
+    with pytest.raises(ValueError) as error:
         cells_of(grid, ["abc"])
-    assert words in str(told.value)
+    assert words in str(error.value)
 
 
 @pytest.mark.parametrize(("name", "text"), [("a.json", "{"), ("a.toml", "pairs = ["), ("a.json", None)])

@@ -22,7 +22,7 @@ from specviz.measure.rows import LEVELS, ReadOnce, levels_on_text
 from specviz.tree import TokenTree
 
 PAIR = specviz.toy_pair(vocab=5, seed=3)
-TEXTS = own_texts(PAIR, ["abcab", "bca"], specviz.RunConfig(temperature=1.0, max_new_tokens=20))
+TEXTS = list(own_texts(PAIR, ["abcab", "bca"], specviz.RunConfig(temperature=1.0, max_new_tokens=20)))
 RULES = {name: rule() for name, rule in specviz.VERIFIERS.items()}
 
 

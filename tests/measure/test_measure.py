@@ -18,7 +18,7 @@ from specviz.tree import Topology
 
 PAIR = specviz.toy_pair(vocab=5, seed=3)
 CONFIG = specviz.RunConfig(temperature=1.0, max_new_tokens=50)
-TEXTS = own_texts(PAIR, ["abc", "bca"], CONFIG)
+TEXTS = list(own_texts(PAIR, ["abc", "bca"], CONFIG))
 RULES = {name: rule() for name, rule in specviz.VERIFIERS.items()}
 
 
@@ -198,7 +198,7 @@ def test_the_accepted_length_on_the_targets_own_text_is_that_of_chains():
     """The identity of `_lengths`: both are sums of products of min(p, q)."""
     config = specviz.RunConfig("abc", temperature=1.0, max_new_tokens=1500, builder=specviz.BUILDERS["chain"](depth=16),
                                verifier=RULES["speculative-sampling"])  # fmt: skip
-    texts = own_texts(PAIR, ["abc"], config)
+    texts = list(own_texts(PAIR, ["abc"], config))
     expected = np.mean(draft_doubt(PAIR, texts, config).accepted_length[: 1 - LONGEST])
     # Positions of a text, not steps: a chain drafted at every position of the target's own text.
     lengths = []
@@ -265,7 +265,7 @@ def test_texts_are_the_unit_of_an_interval():
 
 def test_a_vectors_interval_is_that_of_its_texts_and_one_text_has_none():
     config = specviz.RunConfig(temperature=0.0, max_new_tokens=60)
-    texts = own_texts(PAIR, ["a", "b", "c", "ab", "ba"], config)
+    texts = list(own_texts(PAIR, ["a", "b", "c", "ab", "ba"], config))
     every = [acceptance_vector(PAIR, RULES["exact-match"], [text], config, width=2) for text in texts]
     assert {(one.low, one.high) for one in every} == {((None, None), (None, None))}
     found = acceptance_vector(PAIR, RULES["exact-match"], texts, config, width=2)

@@ -9,6 +9,7 @@ import specviz
 from specviz.builders.filling import grow_shape
 from specviz.experiments.agreement import tokens_per_whole_tree
 from specviz.measure.along_text import path_shares, shares_of, tokens_on_texts
+from specviz.measure.by_text import Written
 from specviz.measure.on_text import own_texts
 from specviz.randomness import Seeded
 from specviz.theory.bounds import chain_tokens
@@ -68,10 +69,10 @@ def test_at_temperature_zero_it_is_what_the_tree_does_on_the_same_prompts(builde
     config = specviz.RunConfig(builder=builder, verifier=rule, temperature=0.0, max_new_tokens=60)
     runs = [specviz.run(pair, replace(config, prompt=prompt)) for prompt in ("abc", "cab", "bca", "dd", "ea")]
     runs = [trace for trace in runs if trace.stop == "length"]  # an end of text cuts the last step of a run
-    texts = [((*trace.prompt_tokens, *trace.tokens), len(trace.prompt_tokens)) for trace in runs]
-    told = tokens_on_texts(builder.shape, path_shares(pair, rule, texts, config, width=3))
+    texts = [Written([*trace.prompt_tokens, *trace.tokens], len(trace.prompt_tokens)) for trace in runs]
+    predicted = tokens_on_texts(builder.shape, path_shares(pair, rule, texts, config, width=3))
     *measured, steps = tokens_per_whole_tree(runs, len(builder.shape))
-    assert told == pytest.approx(tuple(measured)) and steps > 20
+    assert predicted == pytest.approx(tuple(measured)) and steps > 20
 
 
 def test_above_temperature_zero_it_agrees_with_runs():
@@ -81,17 +82,16 @@ def test_above_temperature_zero_it_agrees_with_runs():
         rule = specviz.VERIFIERS[name]()
         config = specviz.RunConfig(builder=builder, verifier=rule, temperature=1.0, max_new_tokens=150)
         prompts = [f"{a}{b}" for a in "abcdefgh" for b in "ace"]
-        texts = [own_texts(pair, [p], replace(config, seed=i))[0] for i, p in enumerate(prompts)]
-        shares = path_shares(pair, rule, [(text, 2) for text in texts], config, width=3)
-        told, error = tokens_on_texts(builder.shape, shares)
+        shares = path_shares(pair, rule, own_texts(pair, prompts, config), config, width=3)
+        predicted, error = tokens_on_texts(builder.shape, shares)
         runs = [specviz.run(pair, replace(config, prompt=p, seed=100 + i)) for i, p in enumerate(prompts)]
         mean, spread, _ = tokens_per_whole_tree(runs, 8)
-        assert abs(told - mean) < 3.5 * (error**2 + spread**2) ** 0.5, name
+        assert abs(predicted - mean) < 3.5 * (error**2 + spread**2) ** 0.5, name
 
 
 def test_rules_that_look_at_whole_paths_have_no_shares_and_short_texts_no_tokens():
     assert shares_of(specviz.VERIFIERS["block"](), 1.0) is None
     assert shares_of(specviz.VERIFIERS["block"](), 0.0) is match_shares
     config = specviz.RunConfig(temperature=1.0)
-    assert path_shares(specviz.toy_pair(), specviz.VERIFIERS["traversal"](), [([1, 2], 1)], config) is None
+    assert path_shares(specviz.toy_pair(), specviz.VERIFIERS["traversal"](), [[1, 2]], config) is None
     assert np.isnan(tokens_on_texts(grow_shape([1] * 5), [np.ones((3, 1))])).all()

@@ -118,9 +118,9 @@ def test_the_embedded_pair_describes_itself(pair):
 
 
 def test_progress_is_told():
-    told = []
-    specviz.load_pair(draft="early-exit:1", device="cpu", progress=lambda fraction, message: told.append(fraction))
-    assert told == sorted(told) and told[0] == 0 and told[-1] == 1 and len(told) >= 4
+    fractions = []
+    specviz.load_pair(draft="early-exit:1", device="cpu", progress=lambda fraction, message: fractions.append(fraction))
+    assert fractions == sorted(fractions) and fractions[0] == 0 and fractions[-1] == 1 and len(fractions) >= 4
 
 
 # Tokens as text

@@ -96,7 +96,8 @@ def test_a_run_writes_the_same_text(name):
     found = specviz.run(pair, config)
     assert found.tokens == wanted.tokens
     assert [step.parents for step in found.steps] == [step.parents for step in wanted.steps]
-    assert {shape[0] for shape in pair.target.static.passes} - {1} == {16}  # a last token needs no tree
+    sizes = {shape[0] for shape in pair.target.static.passes}
+    assert 16 in sizes <= {1, 2, 4, 8, 16}  # where few tokens are left, trees are smaller
 
 
 class Capture:

@@ -114,8 +114,8 @@ def test_whose_guess_a_node_was_is_said_where_it_is_not_the_draft_model_alone():
     some = drafters["several"](drafters=("model", "medusa", "eagle"))
     for drafter, wanted in (
         (drafters["model"](), {None}),
-        (some, {"Draft model", "Medusa heads", "EAGLE"}),
-        (drafters["cascade"](), {"Draft model", "n-grams"}),
+        (some, {"the draft model", "Medusa heads", "EAGLE"}),
+        (drafters["cascade"](), {"the draft model", "n-grams"}),
         (drafters["eagle"](), {"EAGLE"}),
     ):
         found = set()
@@ -129,4 +129,6 @@ def test_whose_guess_a_node_was_is_said_where_it_is_not_the_draft_model_alone():
                     assert said.endswith("guessed itself.") == (depth > 1)
                 names = [title for title in wanted - {None} if said.startswith(f"Guessed by {title}")]
                 found.add(names[0] if names else said or None)
+        if len(wanted) > 1:  # of a tree so shallow that the draft model alone filled it nothing is said
+            found.discard(None)
         assert found == wanted

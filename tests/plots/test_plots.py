@@ -31,7 +31,7 @@ from specviz.tree import Topology
 
 PAIR = specviz.toy_pair(vocab=6, seed=3)
 CONFIG = specviz.RunConfig("ab", temperature=1.0, max_new_tokens=40)
-TEXTS = own_texts(PAIR, ["abc", "bca"], CONFIG)
+TEXTS = list(own_texts(PAIR, ["abc", "bca"], CONFIG))
 VECTOR = (0.6, 0.2, 0.1, 0.1)
 ACCEPTANCE = acceptance_vector(PAIR, specviz.VERIFIERS["sequoia"](), TEXTS, CONFIG, width=5)
 RATES = rejection_rates(PAIR, TEXTS, CONFIG, widths=(1, 2, 4, 6))
@@ -305,7 +305,7 @@ def test_a_machine_without_a_clock_is_told_in_passes():
 def test_depth_info_keeps_untried_cells_empty():
     info = PLOTS["depth"].info(DepthAcceptance(((10, 4), (5, 0)), ((6, 1), (5, 0))))
     assert info.rates == ((0.6, 0.25), (1.0, None)) and info.labels[1][1] == "never tried"
-    assert info.labels[0][0] == "6 of 10 accepted"  # of runs that are not told apart there is no interval
+    assert info.labels[0][0] == "6 of 10 accepted"  # of runs that are not distinguished there is no interval
 
 
 def test_tree_info_puts_the_accepted_path_on_top():

@@ -27,7 +27,7 @@ BIASED = (0.5, 0.3, 0.2), (0.2, 0.2, 0.6)  # every lossy choice shows here; on o
 THIRDS = (1 / 3, 2 / 3), (2 / 3, 1 / 3)
 
 
-def found(node, law=None):
+def by_rule(node, law=None):
     return {row.rule: row for row in compare(node, law)}
 
 
@@ -48,7 +48,7 @@ pairs = st.integers(2, 4).flatmap(lambda size: st.tuples(row(size), row(size)))
 @settings(max_examples=30, deadline=None)
 def test_one_child_is_accepted_with_one_minus_total_variation_by_every_rule_that_couples(pair):
     p, q = pair
-    rows = found(Node(p, q, 1))
+    rows = by_rule(Node(p, q, 1))
     for name in ("sequoia", "dyspec", "traversal", "specinfer", "spectr", "speculative-sampling", "block"):
         assert rows[name].accepted == pytest.approx(1 - total_variation(np.array(p), np.array(q)), abs=1e-12), name
         assert rows[name].ceiling == pytest.approx(rows[name].accepted, abs=1e-12)
@@ -60,7 +60,7 @@ def test_one_child_is_accepted_with_one_minus_total_variation_by_every_rule_that
 @settings(max_examples=20, deadline=None)
 def test_as_many_children_as_tokens_cover_everything(pair):
     p, q = pair
-    rows = found(Node(p, q, len(p)))
+    rows = by_rule(Node(p, q, len(p)))
     for name in ("sequoia", "dyspec", "traversal", "target-match", "race"):
         assert rows[name].accepted == pytest.approx(1, abs=1e-12), name
     assert rows["specinfer"].accepted <= rows["specinfer"].ceiling + 1e-12
@@ -68,7 +68,7 @@ def test_as_many_children_as_tokens_cover_everything(pair):
 
 def test_specinfer_and_spectr_do_not_cover_a_support_that_sequoia_covers():
     """Sequoia, appendix F.3: P = [1, 0] against Q = [1/2, 1/2] with two children."""
-    rows = found(Node((1.0, 0.0), (0.5, 0.5), 2))
+    rows = by_rule(Node((1.0, 0.0), (0.5, 0.5), 2))
     values = {
         "specinfer": 0.75,
         "spectr": 0.75,
@@ -86,7 +86,7 @@ def test_specinfer_and_spectr_do_not_cover_a_support_that_sequoia_covers():
 
 def test_the_top_k_rule_is_no_optimal_transport():
     """Sequoia, appendix F.3: [0.6, 0.4] against itself with one child."""
-    rows = found(Node((0.6, 0.4), (0.6, 0.4), 1))
+    rows = by_rule(Node((0.6, 0.4), (0.6, 0.4), 1))
     assert rows["target-match"].accepted == pytest.approx(0.6, abs=1e-12)
     for name in ("sequoia", "specinfer", "spectr", "speculative-sampling", "race"):
         assert rows[name].accepted == pytest.approx(1, abs=1e-12), name
@@ -94,7 +94,7 @@ def test_the_top_k_rule_is_no_optimal_transport():
 
 def test_a_block_of_two_accepts_eleven_ninths_and_one_by_one_ten_ninths():
     """Sun et al. 2024, section 3; traversal is block verification on a chain."""
-    rows = found(Node(*THIRDS, 1, 2))
+    rows = by_rule(Node(*THIRDS, 1, 2))
     for name in ("block", "traversal"):
         assert rows[name].accepted == pytest.approx(11 / 9, abs=1e-12)
     for name in ("speculative-sampling", "sequoia", "specinfer", "spectr"):
@@ -232,7 +232,7 @@ def test_a_race_that_was_not_shared_accepts_what_a_draw_of_its_own_does(law):
 
 def test_the_number_of_runs_is_bounded_and_what_is_too_much_is_said():
     p, q = normalised("p", list(range(1, 13)))[0], normalised("q", list(range(12, 0, -1)))[0]
-    rows = found(Node(p, q, 6))
+    rows = by_rule(Node(p, q, 6))
     assert rows["specinfer"].proof == rows["spectr"].proof == "closed form"
     assert rows["sequoia"].accepted is None and rows["sequoia"].proof == "" and rows["sequoia"].ceiling <= 1
     for node in (Node(p, q, 2), Node(P, Q, 4), Node(P, Q, 1, 3), Node(P, Q, 6)):
@@ -241,17 +241,17 @@ def test_the_number_of_runs_is_bounded_and_what_is_too_much_is_said():
                 assert row.runs <= expected_runs(node, row.match.law) <= MOST_RUNS
 
 
-# ---- a run, told ----
+# ---- a run, explained ----
 
 
 @pytest.mark.parametrize("rule", ["sequoia", "dyspec", "specinfer", "traversal"])
 @pytest.mark.parametrize("seed", range(12))
 def test_the_tries_are_what_the_rule_did(rule, seed):
     node = Node(P, Q, 4)
-    told = tell(node, RULES[rule](), seed=seed)
+    explanation = tell(node, RULES[rule](), seed=seed)
     replace = rule == "specinfer"
     r, d, gone = np.array(P), np.array(Q), []
-    for one, token in zip(told.tries, told.drafted, strict=False):
+    for one, token in zip(explanation.tries, explanation.drafted, strict=False):
         assert one.token == token
         assert one.before["residual"] == pytest.approx(r, abs=1e-12)
         assert one.before["draft"] == pytest.approx(d, abs=1e-12)
@@ -259,7 +259,7 @@ def test_the_tries_are_what_the_rule_did(rule, seed):
         if rule != "traversal":
             assert one.accept_prob == pytest.approx(min(1, r[token] / d[token]), abs=1e-12)
         if one.outcome == "accepted":
-            assert one.after == {} and told.emitted[0] == token
+            assert one.after == {} and explanation.emitted[0] == token
             break
         gone.append(token)
         if rule == "traversal":
@@ -269,20 +269,20 @@ def test_the_tries_are_what_the_rule_did(rule, seed):
         if "draft" in one.after:
             assert one.after["draft"] == pytest.approx(d, abs=1e-12)
     else:
-        assert told.last == pytest.approx(r, abs=1e-12) and told.corrected
-        assert r[told.emitted[0]] > 0
-    assert len(told.tries) == sum(outcome in ("accepted", "rejected") for outcome in told.step.outcome)
+        assert explanation.last == pytest.approx(r, abs=1e-12) and explanation.corrected
+        assert r[explanation.emitted[0]] > 0
+    assert len(explanation.tries) == sum(outcome in ("accepted", "rejected") for outcome in explanation.step.outcome)
 
 
 def test_runs_with_many_seeds_follow_the_exact_law():
-    """Not a proof, which is enumeration: it ties what is told to what is counted."""
+    """Not a proof, which is enumeration: it ties what is shown to what is counted."""
     node, rule, runs = Node(P, Q, 2), RULES["specinfer"](), 3000
     hits = np.zeros(4)
     lucky = 0
     for seed in range(runs):
-        told = tell(node, rule, seed=seed)
-        hits[told.emitted[0]] += 1
-        lucky += bool(told.step.path)
+        explanation = tell(node, rule, seed=seed)
+        hits[explanation.emitted[0]] += 1
+        lucky += bool(explanation.step.path)
     assert hits / runs == pytest.approx(P, abs=0.04)
     assert lucky / runs == pytest.approx(examine(node, rule).accepted, abs=0.04)
 
@@ -305,13 +305,13 @@ def test_every_rule_tells_its_run_as_plain_data(rule, children, levels):
             tell(node, RULES[rule]())
         return
     for seed in range(6):
-        told = tell(node, RULES[rule](), seed=seed, names=["<b>", "${1}", "\n", "é"])
-        assert told.step.texts[1] in ["<b>", "${1}", "\n", "é"]
-        for one in told.tries:
+        explanation = tell(node, RULES[rule](), seed=seed, names=["<b>", "${1}", "\n", "é"])
+        assert explanation.step.texts[1] in ["<b>", "${1}", "\n", "é"]
+        for one in explanation.tries:
             rows = [*one.before.values(), *one.after.values()]
             json.dumps(rows, allow_nan=False)
             assert all(len(values) == 4 for values in rows) and one.why.endswith(".")
-    assert (rule == "race") == bool(told.races)
+    assert (rule == "race") == bool(explanation.races)
 
 
 def test_the_rows_of_the_largest_node_are_told_whole():

@@ -14,11 +14,10 @@ def test_passes_take_turns_and_the_first_is_not_counted(monkeypatch):
         order.append("slow")
         next(clock), next(clock)
 
-    told = []
     passes = {"fast": lambda: order.append("fast"), "slow": slow}
-    found = batches.seconds_in_turns(passes, rounds=3, tell=lambda done, of: told.append((done, of)))
-    assert order == ["fast", "slow"] * 4 and found == {"fast": 1, "slow": 3}
-    assert told == [(0, 3), (1, 3), (2, 3), (3, 3)]
+    found = list(batches.seconds_in_turns(passes, rounds=3))
+    assert order == ["fast", "slow"] * 4
+    assert found == [(0, 3, {})] + [(turn, 3, {"fast": 1, "slow": 3}) for turn in (1, 2, 3)]
 
 
 def test_random_rows_have_the_shape_that_was_asked_for():

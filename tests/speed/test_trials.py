@@ -9,6 +9,8 @@ import specviz
 from specviz.cli import main
 from specviz.experiments.agreement import prompts_like
 from specviz.measure.by_text import jackknife
+from specviz.measure.on_text import acceptance_vector, own_texts
+from specviz.measure.so_far import whole
 from specviz.record import Timing
 from specviz.speed import choose, promises
 from specviz.speed.forecast import forecast, predict
@@ -61,7 +63,9 @@ def test_every_way_is_run_on_every_prompt_in_turning_order():
 
 
 def test_a_promise_puts_tokens_along_texts_over_the_costs_of_the_machine():
-    known = promises.predictor(PAIR, RULE, CONFIG, ["ab", "ca", "bd"], width=3)
+    first, second, (done, of, known) = promises.predictor(PAIR, RULE, CONFIG, ["ab", "ca", "bd"], width=3)
+    assert done == of == 3 and [len(one.shares) for one in (first.known, second.known, known)] == [1, 2, 3]
+    assert known.vector == acceptance_vector(PAIR, RULE, own_texts(PAIR, ["ab", "ca", "bd"], CONFIG), CONFIG, 3)
     cost = flat_up_to(4, 0.1)
     cell = known.predict(TREES["chain"].shape, cost)
     assert cell.speedup == pytest.approx(known.tokens(TREES["chain"].shape) / (1 + 3 * 0.1))
@@ -208,18 +212,20 @@ def test_optimize_measures_its_choice_against_a_grid(toy, capsys, tmp_path, monk
 def test_calibrate_keeps_what_was_measured_when_it_is_interrupted(toy, capsys, monkeypatch):
     from specviz.commands import calibrate
 
-    told = []
+    measured, progress = calibrate.measured, []
 
-    def interrupt(done, of):
-        told.append((done, of))
-        if len(told) == 3:
-            raise KeyboardInterrupt
+    def interrupted(*arguments):
+        for one in measured(*arguments):
+            progress.append(one)
+            yield one
+            if len(progress) == 3:
+                raise KeyboardInterrupt
 
-    monkeypatch.setattr(calibrate, "_progress", interrupt)
+    monkeypatch.setattr(calibrate, "measured", interrupted)
     assert main(["calibrate", "--positions", "500", "--width", "4", "--json"]) == 130
     printed = capsys.readouterr()
-    assert json.loads(printed.out)["positions"] == told[-1][0] < 500 and "measured so far" in printed.err
-    monkeypatch.setattr(calibrate, "_progress", lambda done, of: None)
+    assert json.loads(printed.out)["positions"] == progress[-1].done < 500 and "measured so far" in printed.err
+    monkeypatch.setattr(calibrate, "measured", measured)
     assert main(["calibrate", "--positions", "150", "--width", "4", "--json"]) == 0
     assert json.loads(capsys.readouterr().out)["positions"] == 150
 
@@ -244,10 +250,11 @@ def test_bad_values_get_one_sentence(capsys, arguments, words):
 
 
 def test_prompts_are_cut_from_continuations_where_there_are_too_few():
-    found = prompts_like(PAIR, ["abc", "bca"], 9, seed=3)
+    *_, before, (done, of, found) = prompts_like(PAIR, ["abc", "bca"], 9, seed=3)
+    assert done == of == 9 > before.done == len(before.known) and before.known == found[: before.done]
     assert found[:2] == ["abc", "bca"] and len(found) == 9 and len(set(found)) > 5
-    assert prompts_like(PAIR, ["abc", "bca"], 1) == ["abc"]
+    assert whole(prompts_like(PAIR, ["abc", "bca"], 1)) == ["abc"]
     ends = specviz.toy_pair(vocab=8, seed=2)
     ends.eos_ids = frozenset(range(8))
     with pytest.raises(ValueError, match="give more prompts"):
-        prompts_like(ends, ["abc"], 3)
+        whole(prompts_like(ends, ["abc"], 3))

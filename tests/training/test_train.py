@@ -11,6 +11,8 @@ import pytest
 import torch
 from transformers import AutoModelForCausalLM, AutoTokenizer
 
+from specviz.training import pair
+from specviz.training.average import average
 from specviz.training.corpus import KINDS, Document, encode, held_out, read_documents, split_chapters, train_tokenizer
 from specviz.training.corpus import windows as random_windows
 from specviz.training.distil import draft_loss, new_model, warm_start
@@ -260,8 +262,15 @@ def test_a_tiny_pair_end_to_end(library, tmp_path, capsys):
 
     later = tmp_path / "later"
     card = train([library[0]], later, 2.0, start=out / "target", clock=Ticks(), **(ask | {"recipe": LARGER}))
-    assert "grown from" in card
+    assert "grown from" in card and "of those it started with" in card
     assert AutoModelForCausalLM.from_pretrained(later / "target").config.num_hidden_layers == 3
+    place = torch.device("cpu")
+    former = pair.former_draft(out / "target", TINY, place)  # the draft of a pair goes on as its target does
+    for ours, theirs in zip(former.parameters(), draft.float().parameters(), strict=True):
+        assert torch.equal(ours, theirs)
+    assert pair.former_draft(out / "target", replace(TINY, draft=Shape(32, 1, 1, 64)), place) is None, "another shape"
+    (out / "draft" / "tokenizer.json").write_text("{}", encoding="utf-8")
+    assert pair.former_draft(out / "target", TINY, place) is None, "of other tokens"
 
     other = tmp_path / "other"
     card = train([library[0]], other, 0.5, target=out / "target", clock=Ticks(), **ask)
@@ -270,6 +279,15 @@ def test_a_tiny_pair_end_to_end(library, tmp_path, capsys):
 
     with pytest.raises(ValueError, match="other text, target or recipe"):
         train([library[0], library[0]], out, 5.0, clock=Ticks(), **ask)
+
+
+def test_the_best_weights_between_two_models_are_taken():
+    old, new = torch.nn.Linear(1, 1, bias=False), torch.nn.Linear(1, 1, bias=False)
+    for wanted, share in ((0.0, 0.0), (0.7, 0.7), (0.69, 0.7), (5.0, 1.0)):
+        torch.nn.init.zeros_(old.weight)
+        torch.nn.init.ones_(new.weight)
+        assert average(new, old, lambda model, wanted=wanted: abs(model.weight.item() - wanted)) == share
+        assert new.weight.item() == pytest.approx(share) and old.weight.item() == 0
 
 
 def held_out_nats(model, corpus) -> float:

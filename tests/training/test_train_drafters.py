@@ -5,7 +5,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 import torch
-from safetensors.torch import save_file
+from safetensors.torch import load_file, save_file
 
 import specviz
 from specviz.config import Choice
@@ -89,8 +89,6 @@ def pair(place):
 
 
 def prompt(place):
-    from safetensors.torch import load_file
-
     return load_file(place / "checkpoint" / "samples" / "00000.safetensors")["tokens"][0, :20].tolist()
 
 
@@ -132,6 +130,16 @@ def test_a_layer_learns_the_next_feature(place):
         optimizer.zero_grad()
         losses.append(loss.item())
     assert losses[-1] < 0.6 * losses[0]
+
+
+@pytest.mark.parametrize("kind", ["medusa", "eagle"])
+def test_training_goes_on_from_what_a_folder_holds(pair, place, tmp_path, kind):
+    train_drafter(kind, place / "target", 1e-9, start=place / kind, out=tmp_path / kind, heads=9, device="cpu")
+    before, after = (load_file(folder / kind / "model.safetensors") for folder in (place, tmp_path))
+    assert before.keys() == after.keys()
+    assert all(torch.equal(before[name], after[name]) for name in before)
+    with pytest.raises(ValueError, match="must have been trained"):
+        train_drafter(kind, place / "target", 1e-9, start=tmp_path, out=tmp_path / "other", device="cpu")
 
 
 @pytest.mark.parametrize("drafter", ["medusa", "eagle"])

@@ -12,9 +12,10 @@ from specviz.paths import asset
 from specviz.player.payload import message
 
 from ...machine.engine import Engine
-from ...machine.job import Job
 from ...parts import links
 from ...parts.card import said, status
+from ...parts.frame import Tab
+from ...parts.job import Job
 from ...parts.menus import models_menu
 from ...parts.web import starts
 from ..live import STORIES, chips
@@ -44,18 +45,18 @@ def build(engine: Engine) -> Settings:
                 "", html_template=asset("compare/compare.html"), js_on_load=starts("compare"),
                 server_functions=[recorded], elem_id="sv-compare", apply_default_css=False,
             )  # fmt: skip
-    connect(engine, chosen, models, go, stop, line, board)
     links.connect(link, links.Together({"models": models}, {"": chosen}), [go.click, prompt.submit])
+    events(engine, chosen, models, go, stop, line, board)
     return chosen
 
 
-def connect(engine: Engine, chosen: Settings, models, go, stop, line, board) -> None:
+def events(engine: Engine, chosen: Settings, models, go, stop, line, board) -> None:
     """Every event of the tab."""
     private = {"api_visibility": "private", "preprocess": False}  # `Controls.read` says what is wrong in a sentence
     quiet = {"show_progress": "hidden", **private}
     gr.on(
         [control.change for control in chosen.inputs[1:]],
-        lambda *values: [gr.Button(interactive=chosen.possible(values)), *chosen.told(values)],
+        lambda *values: [gr.Button(interactive=chosen.possible(values)), *chosen.updates(values)],
         chosen.inputs, [go, *chosen.outputs], queue=False, trigger_mode="always_last", **quiet,
     )  # fmt: skip
 
@@ -73,3 +74,6 @@ def connect(engine: Engine, chosen: Settings, models, go, stop, line, board) -> 
 
     job = Job(stop, line, {board: message("", state="stopped")})
     job.starts([go.click, chosen.prompt.submit], run, [models, *chosen.inputs], [board, line])
+
+
+TAB = Tab(TITLE, build, styles=("compare/compare",))

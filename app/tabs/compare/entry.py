@@ -73,18 +73,18 @@ class Entry:
         return speculate(pair, self.config.plainly() if self.plain else self.config)
 
     def about(self, alike: bool = False) -> dict[str, Any]:
-        """What the page is told of it.
+        """What the page gets of it.
 
         Args:
             alike: whether all of a comparison differ in their drafters alone, which is then its title.
         """
         names = ("letter", "title", "details", "lossy", "plain")
-        found = {name: getattr(self, name) for name in names} | {"most": self.config.max_new_tokens}
+        data = {name: getattr(self, name) for name in names} | {"most": self.config.max_new_tokens}
         if self.drafter is not None and alike:
-            found |= {"title": self.drafter.title, "details": f"{self.title}, {self.details}"}
+            data |= {"title": self.drafter.title, "details": f"{self.title}, {self.details}"}
         elif self.drafter is not None and self.drafter.name != "model":
-            found["title"] = f"{self.drafter.title}: {self.title}"
-        return found
+            data["title"] = f"{self.drafter.title}: {self.title}"
+        return data
 
 
 def _short(value: Any) -> str:

@@ -20,7 +20,7 @@ from ...machine.engine import Engine, paced
 from . import race
 from .entry import Entry
 from .figures import Tally
-from .texts import told
+from .texts import comparison
 
 WARM_UP = 2  # steps before each run that are not counted, so that none pays for a cold start
 LETTERS = "ABCD"
@@ -40,8 +40,8 @@ def play(engine: Engine, entries: Sequence[Entry], title: str | None = None) -> 
     """
     name, held, opened = f"comparison {next(_names)}", [], False
     with engine.alone():
-        for told in engine.loading(title):
-            yield message("", state="loading", note=told)
+        for news in engine.loading(title):
+            yield message("", state="loading", note=news)
         news_of = engine.compute(decoded, entries, title=title)
         opening = next(news_of)
         for news in news_of:
@@ -96,14 +96,14 @@ def pairs(
         pair: the models, where its run has ended.
         ended: the columns whose runs came to their end.
     """
-    found = []
+    comparisons = []
     for before in range(at):
         if written[before]:
             margin = pair and Margin(pair, entries[at], written[at])
             dtype = pair and pair.info.get("dtype")
             both = entries[before], written[before], entries[at], written[at]
-            found.append(told(*both, margin, dtype, whole={before, at} <= set(ended)))
-    return found
+            comparisons.append(comparison(*both, margin, dtype, whole={before, at} <= set(ended)))
+    return comparisons
 
 
 class Margin:
@@ -145,7 +145,7 @@ def of_traces(traces: Sequence[Trace], plain: Sequence[bool], when: str = "") ->
     written = [list(trace.tokens) for trace in traces]
     for at, column in enumerate(news):
         column["pairs"] = [
-            told(
+            comparison(
                 entries[i],
                 written[i],
                 entries[at],

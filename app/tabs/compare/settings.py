@@ -44,7 +44,7 @@ class Column:
 
     @property
     def outputs(self) -> list[Any]:
-        """What `told` updates."""
+        """The components that `updates` is for."""
         return [self.body, self.said, *self.controls.menu_boxes]
 
     def verdict(self, kind: Any, values: tuple[Any, ...], whole: bool = False) -> tuple[str, str]:
@@ -59,7 +59,7 @@ class Column:
             return "error", f"{self.letter} must be one of {', '.join(self.kinds.values())}; got {str(kind)[:40]!r}."
         return verdict(self.controls, values, whole) if kind == "speculation" else ("", "")
 
-    def told(self, kind: Any, values: tuple[Any, ...]) -> list[Any]:
+    def updates(self, kind: Any, values: tuple[Any, ...]) -> list[Any]:
         """The updates of `outputs`: menus marked for what is chosen, and the sentence on it."""
         try:
             marked = [gr.Dropdown(choices=choices) for choices in self.controls.menus(values)]
@@ -105,7 +105,7 @@ class Settings:
 
     @property
     def outputs(self) -> list[Any]:
-        """What `told` updates."""
+        """The components that `updates` is for."""
         return [part for column in self.columns for part in column.outputs]
 
     def names(self, values: Sequence[Any]) -> list[str | None]:
@@ -126,11 +126,11 @@ class Settings:
             found.append((kind, (*shared, *mine)))
         return found
 
-    def told(self, values: Sequence[Any]) -> list[Any]:
+    def updates(self, values: Sequence[Any]) -> list[Any]:
         return [
             update
             for column, mine in zip(self.columns, self.split(values), strict=True)
-            for update in column.told(*mine)
+            for update in column.updates(*mine)
         ]
 
     def possible(self, values: Sequence[Any]) -> bool:

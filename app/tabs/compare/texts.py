@@ -15,7 +15,7 @@ def first_difference(one: Sequence[int], other: Sequence[int]) -> int | None:
     return next((i for i, (a, b) in enumerate(zip(one, other, strict=False)) if a != b), None)
 
 
-def told(
+def comparison(
     one: Entry,
     wrote: Sequence[int],
     other: Entry,

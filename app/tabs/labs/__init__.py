@@ -7,6 +7,7 @@ from typing import Any
 
 import gradio as gr
 
+from ...parts.frame import Page, Tab
 from . import tree_lab, verification_lab
 
 TITLE = "Labs"
@@ -15,8 +16,7 @@ LABS = (tree_lab, verification_lab)  # one module per half, each with a TITLE an
 OPENS = f"""() => {{
   const asked = (new URLSearchParams(location.search).get('lab') || '').toLowerCase();
   const lab = {json.dumps([lab.TITLE for lab in LABS])}.find(title => asked && title.toLowerCase().startsWith(asked));
-  const select = selected => ({{ __type__: 'update', ...(lab && {{ selected }}) }});
-  return [select({json.dumps(TITLE)}), select(lab)];
+  return {{ __type__: 'update', ...(lab && {{ selected: lab }}) }};
 }}"""
 TAKES = f"""() => [{json.dumps(TITLE)}, {json.dumps(verification_lab.TITLE)}]
   .map(selected => ({{ __type__: 'update', selected }}))"""
@@ -31,6 +31,11 @@ def build(engine: Any) -> gr.Tabs:
     return halves
 
 
-def connect(asks: gr.HTML, tabs: gr.Tabs, halves: gr.Tabs) -> None:
-    """Open the Verification lab when `asks` says that a node of a run is to be looked at (`labs/node.js`)."""
-    asks.select(None, None, [tabs, halves], js=TAKES, queue=False, api_visibility="private")
+def connect(page: Page) -> None:
+    """Open the lab of a link, and the Verification lab when a node of a run is to be looked at (`labs/node.js`)."""
+    halves = page.built[TITLE]
+    page.demo.load(None, None, halves, js=OPENS, api_visibility="private")
+    page.header.select(None, None, [page.tabs, halves], js=TAKES, queue=False, api_visibility="private")
+
+
+TAB = Tab(TITLE, build, styles=("labs/trees", "labs/verification"), connect=connect, query="lab")

@@ -5,7 +5,7 @@ from __future__ import annotations
 from math import isfinite
 from typing import Any, NamedTuple
 
-from specviz import BUILDERS, VERIFIERS, compatible
+from specviz import BUILDERS, DRAFTERS, VERIFIERS, compatible
 from specviz.acceptance import MOST, check_acceptance, measured, published
 from specviz.measure.on_text import Acceptance
 
@@ -14,6 +14,7 @@ from .paper_trees import PRESETS
 
 OWN = "Your own numbers"
 BLOCKS = (8, 16, 32, 64, 128)
+OF_OTHERS = {("sequoia", 0.8), ("exact-match", 0.0)}  # rule and temperature of the vectors shown of every drafter
 LIMITS = {  # of the sliders: label, least, most, and whether it must be whole
     "nodes": ("Nodes", 2, 768, True),
     "levels": ("Levels", 1, 64, True),
@@ -32,7 +33,10 @@ class Named(NamedTuple):
 
 
 def choices(loaded: tuple[Acceptance, ...] = ()) -> dict[str, Named]:
-    """Vectors by name: those of a file, then the published ones, then those measured on the embedded pair."""
+    """Vectors by name: those of a file, then the published ones, then those measured on the embedded pair.
+
+    Of its draft model all are there, of other drafters those of `OF_OTHERS`.
+    """
     named = {}
     for vector in loaded:
         title = f"{VERIFIERS[vector.verifier].title}, T {vector.temperature:g}, loaded"
@@ -41,12 +45,15 @@ def choices(loaded: tuple[Acceptance, ...] = ()) -> dict[str, Named]:
         named[title] = Named(vector.acceptance, f"from a file, {vector.method} over {vector.positions:,} positions")
     for row in published().values():
         named[row["title"]] = Named(row["acceptance"], f"published in {row['source']}")
-    for row in measured():
-        rule, temperature = VERIFIERS[row["verifier"]], row["temperature"]
-        if compatible(BUILDERS["sequoia"](), rule(), temperature).possible:
-            named[f"{rule.title}, T {temperature:g}, embedded pair"] = Named(
-                tuple(row["acceptance"]), f"measured on the embedded pair over {row['positions']:,} positions"
-            )
+    for drafter, who in DRAFTERS.items():
+        by = "embedded pair" if drafter == "model" else f"by {who.title}"
+        for row in measured(drafter):
+            rule, temperature = VERIFIERS[row["verifier"]], row["temperature"]
+            shown = drafter == "model" or (row["verifier"], temperature) in OF_OTHERS
+            if shown and compatible(BUILDERS["sequoia"](), rule(), temperature).possible:
+                source = f"measured on the embedded pair over {row['positions']:,} positions"
+                source += "" if drafter == "model" else f", drafted by {who.title}"
+                named[f"{rule.title}, T {temperature:g}, {by}"] = Named(tuple(row["acceptance"]), source)
     return named
 
 

@@ -146,8 +146,8 @@ def _curve(preset: str, vector: tuple[float, ...], sizes: Sizes, block: int) -> 
     if preset == "table-5":
         shapes = [tree.shape for tree in PRESETS[preset].trees(vector, sizes)]
     else:
-        found = best_trees(vector, CURVE, [sizes.levels], sizes.children)
-        shapes = list({len(shape): shape for shape, _ in found.values()}.values())
+        best = best_trees(vector, CURVE, [sizes.levels], sizes.children)
+        shapes = list({len(shape): shape for shape, _ in best.values()}.values())
     return PLOTS["blocks"].info(shapes, block)
 
 

@@ -119,8 +119,8 @@ def connect(stored, box, load, preset, branching, sliders, line, lab, card, look
         return {line: said(about(OWN, vector_from(values[0]), "typed here")), **show(*values)}
 
     def typed(name: Any, known: tuple[Acceptance, ...], *values: Any) -> dict:
-        found = choices(known).get(name)
-        if found and values[0] == in_text(found.vector):  # the menu wrote it, not the visitor
+        choice = choices(known).get(name)
+        if choice and values[0] == in_text(choice.vector):  # the menu wrote it, not the visitor
             return {line: gr.skip()}
         return {stored: OWN, own: values[0], **owned(*values)}  # kept, right or wrong
 
@@ -130,14 +130,14 @@ def connect(stored, box, load, preset, branching, sliders, line, lab, card, look
         if name not in named:
             text = values[0] if mine is None else mine
             return {box: text, **owned(text, *values[1:])}
-        found = named[name]
-        text = in_text(found.vector)
-        return {box: text, line: said(about(name, found.vector, found.source)), **show(text, *values[1:])}
+        choice = named[name]
+        text = in_text(choice.vector)
+        return {box: text, line: said(about(name, choice.vector, choice.source)), **show(text, *values[1:])}
 
     @safely
     def moved(name: Any, known: tuple[Acceptance, ...], *values: Any) -> dict:
-        found, vector = choices(known).get(name), vector_from(values[0])
-        return {line: said(about(name, vector, found.source if found else "typed here")), **show(*values)}
+        choice, vector = choices(known).get(name), vector_from(values[0])
+        return {line: said(about(name, vector, choice.source if choice else "typed here")), **show(*values)}
 
     @safely
     def brought(data: bytes | None, *values: Any) -> dict:

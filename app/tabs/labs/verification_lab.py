@@ -102,9 +102,9 @@ def _look(asked: dict[str, Any], node: Node, said: list[str]) -> dict[str, Any]:
     data = {"p": node.p, "q": node.q, "said": said, "kind": kind(match), "reason": match.reason, "law": match.law}
     if not match.possible:
         return data
-    told = tell(node, rule, asked.get("law"), _seed(asked.get("seed")))
-    run = {name: value for name, value in vars(told).items() if name not in ("step", "tries")}
-    run["tries"] = [asdict(one) for one in told.tries]
+    explanation = tell(node, rule, asked.get("law"), _seed(asked.get("seed")))
+    run = {name: value for name, value in vars(explanation).items() if name not in ("step", "tries")}
+    run["tries"] = [asdict(one) for one in explanation.tries]
     return data | {"run": run, "exact": _exact(examined(node, asked["rule"], asked.get("law")), node)}
 
 

@@ -1,4 +1,4 @@
-"""The tab "Lessons": ten short lessons on recorded runs, for which no model is needed.
+"""The tab "Lessons": short lessons on recorded runs, for which no model is needed.
 
 The page asks for one lesson at a time, so that its first paint waits for none of them.
 """
@@ -18,12 +18,12 @@ from specviz.paths import TRACES, asset
 from specviz.player.payload import decode_rate, head, step_payload
 from specviz.registry import build as make
 
+from ...parts.frame import Tab
 from ...parts.shelf import SHELF, save
 from ...parts.web import starts
 from . import chain, heads, looking, not_paying, one_pass, residual, same_seed, sequoia, trees, who_drafts
 from .lesson import Look, Recording
 
-TITLE = "Lessons"
 LESSONS = (one_pass, chain, residual, trees, sequoia, looking, same_seed, not_paying, who_drafts, heads)
 FOLDER = TRACES / "lessons"
 
@@ -57,15 +57,15 @@ def lesson(number: Any) -> str:
 def _lesson(number: int) -> str:
     module = LESSONS[number - 1]
     traces = read(module)
-    told = module.tell(*traces)
+    written = module.tell(*traces)
     pairs = list(zip(module.RECORDINGS, traces, strict=True))
     rate = next((decode_rate(trace.steps) for recording, trace in pairs if recording.plain), None)
     runs = [
         {"label": recording.label, "message": message(run_name(number, recording), recording, trace, rate)}
         for recording, trace in pairs
     ]
-    looks = {"opens": place(told.opens), "shows": place(told.shows)}
-    data = asdict(told) | looks | {"number": number, "title": module.TITLE, "runs": runs}
+    looks = {"opens": place(written.opens), "shows": place(written.shows)}
+    data = asdict(written) | looks | {"number": number, "title": module.TITLE, "runs": runs}
     return json.dumps(data, ensure_ascii=False, allow_nan=False)
 
 
@@ -101,3 +101,6 @@ def short(module: ModuleType) -> str:
 def read(module: ModuleType) -> list[Trace]:
     """The recorded traces of a lesson."""
     return [Trace.from_json(path(module, recording).read_text("utf-8")) for recording in module.RECORDINGS]
+
+
+TAB = Tab("Lessons", build, styles=("lessons/lessons",), query="lesson")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from specviz import BUILDERS, VERIFIERS, RunConfig
 
-from .lesson import TALE, Look, Recording, Told, count, most, quote, readable, rejected, times, unreached
+from .lesson import TALE, Lesson, Look, Recording, count, most, quote, readable, rejected, times, unreached
 
 TITLE = "A chain of guesses"
 CHAIN = BUILDERS["chain"](depth=6)
@@ -19,7 +19,7 @@ def tell(trace):
     whole = [step for step in trace.steps if len(step.parents) > CHAIN.depth]
     kept = [sum(len(step.path) >= depth for step in whole) for depth in range(CHAIN.depth + 1)]
     behind, refused = unreached(step), rejected(step)[0]
-    return Told(
+    return Lesson(
         opens=Look(step.index),
         text=(
             f"The simplest draft is a **chain**: {CHAIN.depth} guesses, each made after the one before it.",

@@ -5,7 +5,7 @@ from __future__ import annotations
 from specviz import BUILDERS, DRAFTERS, VERIFIERS, RunConfig
 from specviz.tree import Topology
 
-from .lesson import TALE, Look, Recording, Told, children, count, most, percent, quote, readable
+from .lesson import TALE, Lesson, Look, Recording, children, count, most, percent, quote, readable
 
 TITLE = "Heads instead of a model"
 TREE = BUILDERS["branching"](widths=(3, 2, 1))
@@ -24,7 +24,7 @@ def tell(heads, model):
     one, other = (node for node in children(step) if any(step.tokens[child] == twice for child in children(step, node)))
     again = next(node for node in children(step, one) if step.tokens[node] == twice)
     passes = model.steps[-1].draft_passes
-    return Told(
+    return Lesson(
         timed=True,
         opens=Look(step.index, again),
         text=(

@@ -53,7 +53,7 @@ class Look:
 
 
 @dataclass(frozen=True)
-class Told:
+class Lesson:
     """One lesson as it stands on the page; **words** between stars are terms that it defines.
 
     Args:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from specviz import BUILDERS, VERIFIERS, RunConfig
 
-from .lesson import TALE, Look, Recording, Told, children, count, levels
+from .lesson import TALE, Lesson, Look, Recording, children, count, levels
 
 TITLE = "Looking before drawing"
 DYSPEC = RunConfig(TALE, BUILDERS["dyspec"](size=24), VERIFIERS["dyspec"](), temperature=0.6)
@@ -18,7 +18,7 @@ def tell(dyspec, svip):
     short, long = (choose(svip.steps, key=levels) for choose in (min, max))
     if len(deep.parents) != len(wide.parents) or levels(deep) <= levels(wide) or levels(long) < levels(short) + 3:
         return None
-    return Told(
+    return Lesson(
         opens=Look(deep.index),
         text=(
             "A draft can be sure of itself or not. When it is sure, nearly all its probability lies on one token. When "

@@ -5,7 +5,7 @@ from __future__ import annotations
 from specviz import BUILDERS, VERIFIERS, RunConfig
 from specviz.player.payload import decode_rate
 
-from .lesson import TALE, Look, Recording, Told, most
+from .lesson import TALE, Lesson, Look, Recording, most
 
 TITLE = "When it does not pay"
 NODES, GUESSES = 160, 2
@@ -23,7 +23,7 @@ def tell(tree, chain, plain):
     if speedup >= 0.95:
         return None
     middle = most(tree.steps[1:], lambda step: len(step.pieces))
-    return Told(
+    return Lesson(
         timed=True,
         opens=Look(middle.index),
         text=(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from specviz import BUILDERS, VERIFIERS, RunConfig
 
-from .lesson import SHIP, Look, Recording, Told, count, most, quote, times, written
+from .lesson import SHIP, Lesson, Look, Recording, count, most, quote, times, written
 
 TITLE = "One pass can check many tokens"
 CONFIG = RunConfig(SHIP, BUILDERS["chain"](depth=5), VERIFIERS["exact-match"](), temperature=0)
@@ -19,7 +19,7 @@ def tell(trace):
     guesses = len(step.parents) - 1
     kept = f"all {guesses}" if len(step.path) == guesses else f"{len(step.path)} of them"
     poorest = min(trace.steps[:-1], key=lambda step: len(step.path))
-    return Told(
+    return Lesson(
         opens=Look(step.index),
         text=(
             "A language model writes a text one **token** at a time: a word, a piece of one, or a sign. For every "

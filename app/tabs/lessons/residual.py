@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from specviz import BUILDERS, VERIFIERS, RunConfig
 
-from .lesson import WOOD, Look, Recording, Told, most, percent, quote, readable, rejected
+from .lesson import WOOD, Lesson, Look, Recording, most, percent, quote, readable, rejected
 
 TITLE = "A coin, and what is left"
 CONFIG = RunConfig(WOOD, BUILDERS["chain"](depth=4), VERIFIERS["speculative-sampling"](), temperature=0.8)
@@ -25,7 +25,7 @@ def tell(trace):
     node = rejected(step)[0]
     token, q, p = quote(step.texts[node]), step.draft_prob[node], step.target_prob[node]
     prob, coin = step.accept_prob[node], step.coin[node]
-    return Told(
+    return Lesson(
         opens=Look(step.index, node),
         text=(
             "Draft and target both give every token a probability: q is the draft’s, p the target’s. A guess is drawn "

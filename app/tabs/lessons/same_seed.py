@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from specviz import BUILDERS, VERIFIERS, RunConfig
 
-from .lesson import SHIP, Look, Recording, Told, count, most, quote, readable
+from .lesson import SHIP, Lesson, Look, Recording, count, most, quote, readable
 
 TITLE = "Same seed, same text"
 TOKENS = 32
@@ -26,7 +26,7 @@ def tell(tree, chain, plain):
     target, draft = (step.detail[0].race[racer] for racer in ("target", "draft"))
     if target.tokens[0] != draft.tokens[0] or not readable(*target.texts[:2]):
         return None
-    return Told(
+    return Lesson(
         opens=Look(step.index, step.path[0]),
         text=(
             "Drawing a token can be a **race**. Every token gets an arrival time: a random number divided by the "

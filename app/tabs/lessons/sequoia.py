@@ -5,7 +5,7 @@ from __future__ import annotations
 from specviz import BUILDERS, VERIFIERS, RunConfig
 from specviz.tree import Topology
 
-from .lesson import TALE, Look, Recording, Told, children, count, levels, most, percent
+from .lesson import TALE, Lesson, Look, Recording, children, count, levels, most, percent
 
 TITLE = "Sequoia’s tree"
 CONFIG = RunConfig(TALE, BUILDERS["sequoia"](size=24, depth=6), VERIFIERS["sequoia"](), temperature=0.6)
@@ -22,7 +22,7 @@ def tell(trace):
     if len(top) < 2 or not children(step, top[0]):
         return None
     below = children(step, top[0])[0]
-    return Told(
+    return Lesson(
         opens=Look(step.index),
         text=(
             f"Which {nodes} nodes are worth having? Sequoia asks how often the first child of a node is accepted, how "

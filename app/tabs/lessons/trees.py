@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from specviz import BUILDERS, VERIFIERS, RunConfig
 
-from .lesson import TALE, Look, Recording, Told, children, count, most, percent, quote, readable, times
+from .lesson import TALE, Lesson, Look, Recording, children, count, most, percent, quote, readable, times
 
 TITLE = "Why trees"
 TREE = BUILDERS["branching"](widths=(3, 2, 2, 1))
@@ -21,7 +21,7 @@ def tell(trace):
     guesses, n = children(step), len(trace.steps)
     before = guesses[: guesses.index(step.path[0])]
     nodes = len(step.parents) - 1
-    return Told(
+    return Lesson(
         opens=Look(step.index),
         text=(
             "After a refusal a chain is at its end. A **tree** has another guess ready.",

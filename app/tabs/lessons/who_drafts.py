@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from specviz import BUILDERS, DRAFTERS, VERIFIERS, RunConfig
 
-from .lesson import FUNCTION, Look, Recording, Told, count, most, percent, quote, readable, times
+from .lesson import FUNCTION, Lesson, Look, Recording, count, most, percent, quote, readable, times
 
 TITLE = "Who drafts?"
 TREE, RULE = BUILDERS["sequoia"](size=12), VERIFIERS["sequoia"]()
@@ -19,30 +19,30 @@ FEWEST = 3  # accepted guesses of the library; fewer show nothing
 
 
 def tell(both, library):
-    found = most(both.steps, worth)
+    step = most(both.steps, worth)
     model, looked_up = (right(both, name) for name in ("model", "retrieval"))
     if (
-        found is None
+        step is None
         or not library.steps
         or not model[1]
         or looked_up[0] < FEWEST
         or not library.tokens_per_pass < both.tokens_per_pass
     ):
         return None
-    node = next(node for node in found.path if looked_up_well(found, node))
-    told = found.growth.guesses[node]
-    where = f", for instance in {told['where']}" if told.get("where") else ""
-    often = "once" if told["seen"] == 1 else f"{told['seen']} times"
+    node = next(node for node in step.path if looked_up_well(step, node))
+    guess = step.growth.guesses[node]
+    where = f", for instance in {guess['where']}" if guess.get("where") else ""
+    often = "once" if guess["seen"] == 1 else f"{guess['seen']} times"
     wrong = sum(not step.path for step in library.steps)
-    return Told(
-        opens=Look(found.index, node),
+    return Lesson(
+        opens=Look(step.index, node),
         text=(
             "A rule compares a guess with the **row** it was drawn from: a probability for every token. It does not "
             "ask who made the row. So a small model can draft, or heads, or counts, or a library.",
             "Here two take turns at every node: the draft model, and **retrieval**, which looks for the last tokens "
             "in Python’s own source files and guesses what followed there. The outline around a node says whose guess "
-            f"it was. In step {found.index + 1} retrieval guessed {quote(found.texts[node])}: after the last "
-            f"{count(told['match'], 'token')} it had been seen {often}{where}.",
+            f"it was. In step {step.index + 1} retrieval guessed {quote(step.texts[node])}: after the last "
+            f"{count(guess['match'], 'token')} it had been seen {often}{where}.",
             f"Of the guesses that were compared, {model[0]} of {model[1]} of the model’s were accepted, and "
             f"{looked_up[0]} of {looked_up[1]} of the library’s.",
         ),
@@ -69,8 +69,8 @@ def worth(step):
 
 def looked_up_well(step, node):
     """Whether a node is the library's and speaks for itself."""
-    told = step.growth.guesses.get(node, {})
-    return step.drafter[node] == "retrieval" and told.get("seen", 0) > 0 and readable(" " + step.texts[node].strip())
+    guess = step.growth.guesses.get(node, {})
+    return step.drafter[node] == "retrieval" and guess.get("seen", 0) > 0 and readable(" " + step.texts[node].strip())
 
 
 def right(trace, name):

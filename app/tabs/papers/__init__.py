@@ -16,12 +16,11 @@ from specviz import papers
 from specviz.paths import asset
 
 from ...machine.engine import Engine
-from ...machine.job import MACHINE
 from ...parts.card import harmless
+from ...parts.frame import Tab
+from ...parts.job import MACHINE
 from ...parts.web import starts
 from .work import remeasured
-
-TITLE = "Papers"
 
 
 def build(engine: Engine) -> None:
@@ -51,7 +50,7 @@ def build(engine: Engine) -> None:
                     if data is None:
                         yield said("running", text=sentence)
             made = f"{one.how}, measured here now"
-            yield said("done", entry=described(papers.found(source, one, data, made)))
+            yield said("done", entry=described(papers.result(source, one, data, made)))
         except ValueError as error:
             yield said("failed", text=str(error))
         except Exception:
@@ -74,16 +73,16 @@ def source_page(name: Any) -> str:
     })  # fmt: skip
 
 
-def described(found: papers.Found) -> dict[str, Any]:
+def described(result: papers.Result) -> dict[str, Any]:
     """An entry as the page draws it."""
-    one = found.entry
-    blocks = () if found.data is None else one.shown(found.data)
+    one = result.entry
+    blocks = () if result.data is None else one.shown(result.data)
     return {
         "name": one.name, "place": one.place, "title": one.title, "says": one.says, "how": one.how,
         "quoted": None if one.quoted is None else one.quoted._asdict(),
-        "status": found.verdict.status, "sentence": found.verdict.sentence, "made": found.made,
+        "status": result.verdict.status, "sentence": result.verdict.sentence, "made": result.made,
         "blocks": [_block(block) for block in blocks], "opens": [link._asdict() for link in one.opens],
-        "measurable": one.measure is not None,
+        "measurable": one.measurable,
     }  # fmt: skip
 
 
@@ -91,3 +90,6 @@ def _block(block: Any) -> dict[str, Any]:
     if isinstance(block, papers.Table):
         return {"kind": "table", **block._asdict()}
     return {"kind": "lines", **block._asdict(), "series": [series._asdict() for series in block.series]}
+
+
+TAB = Tab("Papers", build, styles=("papers/papers",))

@@ -26,7 +26,7 @@ def remeasured(pair: Any, source: str, name: str) -> Iterator[tuple[str, dict[st
     def tell(sentence: str) -> None:
         if left.is_set():
             raise _Left
-        news.put(("told", sentence))
+        news.put(("sentence", sentence))
 
     def work() -> None:
         try:
@@ -41,7 +41,7 @@ def remeasured(pair: Any, source: str, name: str) -> Iterator[tuple[str, dict[st
             kind, value = news.get()
             if kind == "error":
                 raise value
-            yield (value, None) if kind == "told" else ("Measured.", value)
+            yield (value, None) if kind == "sentence" else ("Measured.", value)
             if kind == "data":
                 return
     finally:

@@ -1,9 +1,12 @@
 // How the parts of the page tell each other something: a message goes to all who listen for its name. Where nobody
 // does yet (a tab that was never opened is not there), it waits for the first who will.
 
-const listeners = new Map(), waiting = new Map();
+/** @type {Map<string, { element: Element, listen: (message: any) => void }[]>} */
+const listeners = new Map();
+/** @type {Map<string, any>} */
+const waiting = new Map();
 
-const there = name => (listeners.get(name) || []).filter(({ element }) => element.isConnected);
+const there = (/** @type {string} */ name) => (listeners.get(name) || []).filter(({ element }) => element.isConnected);
 
 /** @param {string} name @param {any} [message] */
 export function tell(name, message) {

@@ -51,7 +51,11 @@ export function finder(root, prefix = 'sv-') {
  */
 export const one = (root, selector) => root.querySelector(selector);
 
-// A screen reader reads every change, so there must be none where the text stays the same.
+/**
+ * A screen reader reads every change, so there must be none where the text stays the same.
+ * @param {Element} node
+ * @param {string} text
+ */
 export function say(node, text) {
   if (node.textContent !== text) node.textContent = text;
 }
@@ -66,7 +70,11 @@ export function pen(width = 1, height = 1) {
   return /** @type {CanvasRenderingContext2D} */ (canvas.getContext('2d', { willReadFrequently: true }));
 }
 
-// Offers a file to the visitor.
+/**
+ * Offers a file to the visitor.
+ * @param {string} name
+ * @param {Blob} blob
+ */
 export function give(name, blob) {
   const link = document.createElement('a');
   link.href = URL.createObjectURL(blob);

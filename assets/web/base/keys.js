@@ -27,6 +27,7 @@ export function meant(root, event, own = null, near = false) {
  * @param {{ own?: HTMLElement | null, first?: boolean }} more `first`: before the parts inside it see the key
  */
 export function keys(root, acts, { own = null, first = false } = {}) {
+  /** @param {KeyboardEvent} event */
   function heard(event) {
     if (!root.isConnected) return document.removeEventListener('keydown', heard, first);
     if (event.defaultPrevented || !meant(root, event, own, first)) return;

@@ -7,6 +7,7 @@
  * @param {EventTarget} [target]
  */
 export function onPage(element, kind, listen, target = document) {
+  /** @param {Event} event */
   function heard(event) {
     if (element.isConnected) listen(event);
     else target.removeEventListener(kind, heard);

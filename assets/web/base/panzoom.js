@@ -43,10 +43,12 @@ export function pinched(view, before, now, limits) {
  *   limits?: [number, number] }} on what a visitor did; `pointed` with null once the pointer has left
  */
 export function panZoom(svg, { changed, tapped, pointed = () => {}, limits = [0.15, 4] }) {
+  /** @type {Map<number, Point>} */
   const held = new Map(); // pointerId -> where it is, of at most two
   let view = /** @type {View | null} */ (null);
   let moved = false; // whether the visitor chose this view
-  let grip = /** @type {any} */ (null); // where the pointers were when the last of them came or went, and the view then
+  /** @type {{ points: Point[], view: View } | null} */
+  let grip = null; // where the pointers were when the last of them came or went, and the view then
   let dragged = false; // whether this touch moved anything, so that it is no tap
 
   /** @param {View | null} next @param {boolean} [chosen] by the visitor */
@@ -56,11 +58,18 @@ export function panZoom(svg, { changed, tapped, pointed = () => {}, limits = [0.
     if (view) changed(view);
   }
 
+  /** @param {number} factor @param {number} [x] @param {number} [y] */
   function zoom(factor, x = svg.clientWidth / 2, y = svg.clientHeight / 2) {
     if (view) set(zoomed(view, factor, x, y, limits));
   }
 
-  // Pans just enough to see the box from (x, y) with this width and height on each side, in units of the picture.
+  /**
+   * Pans just enough to see the box from (x, y) with this width, in units of the picture, and some pixels around it.
+   * @param {number} x
+   * @param {number} y
+   * @param {number} right its width
+   * @param {number} [edge] pixels
+   */
   function reveal(x, y, right, edge = 30) {
     if (!view) return;
     const left = view.x + x * view.k, top = view.y + y * view.k;
@@ -69,11 +78,11 @@ export function panZoom(svg, { changed, tapped, pointed = () => {}, limits = [0.
     set({ ...view, x: view.x + dx, y: view.y + dy });
   }
 
-  const point = event => {
+  const point = (/** @type {MouseEvent} */ event) => {
     const box = svg.getBoundingClientRect();
     return { x: event.clientX - box.left, y: event.clientY - box.top };
   };
-  const hold = () => { grip = held.size ? { points: [...held.values()], view: { ...view } } : null; };
+  const hold = () => { grip = held.size && view ? { points: [...held.values()], view: { ...view } } : null; };
 
   svg.addEventListener('wheel', event => {
     if (!view || !(event.ctrlKey || document.activeElement === svg)) return;
@@ -94,7 +103,7 @@ export function panZoom(svg, { changed, tapped, pointed = () => {}, limits = [0.
   });
 
   svg.addEventListener('pointermove', event => {
-    if (!held.has(event.pointerId)) {
+    if (!held.has(event.pointerId) || !grip) {
       if (!held.size) pointed(/** @type {Element} */ (event.target));
       return;
     }
@@ -108,6 +117,7 @@ export function panZoom(svg, { changed, tapped, pointed = () => {}, limits = [0.
     set({ ...grip.view, x: grip.view.x + x, y: grip.view.y + y });
   });
 
+  /** @param {PointerEvent} event */
   function release(event) {
     if (!held.delete(event.pointerId)) return;
     hold();

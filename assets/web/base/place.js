@@ -1,13 +1,18 @@
 // A place in a run, in the words of a link: step=5&node=3, steps counted from 1 as on the page, a node by its number or
 // "last" for the target's own token. Anyone may write a link: what is out of range is brought into range.
 
+/** @param {number} index @param {string | null} key */
 export function placeText(index, key) {
-  const place = new URLSearchParams({ step: index + 1 });
+  const place = new URLSearchParams({ step: String(index + 1) });
   if (key !== null && /^(\d+|last)$/.test(key)) place.set('node', key);
   return place.toString();
 }
 
-// What an address asks for, of a lesson or of a run; null where it asks for no step there.
+/**
+ * What an address asks for, of a lesson or of a run; null where it asks for no step there.
+ * @param {string} search
+ * @param {boolean} lesson
+ */
 export function placeAsked(search, lesson) {
   const asked = new URLSearchParams(search), step = (asked.get('step') || '').trim(), node = asked.get('node') || '';
   if (asked.has('lesson') !== lesson || !/^-?\d{1,9}$/.test(step)) return null;
@@ -19,7 +24,11 @@ export function placeAsked(search, lesson) {
   };
 }
 
-// The place as it exists in a run that has these steps: the last step instead of a later one, no node that is not there.
+/**
+ * The place as it exists in a run that has these steps: the last step instead of a later one, no node that is not there.
+ * @param {import('./types.js').Step[]} steps
+ * @param {{ index: number, key: string | null }} place
+ */
 export function placeIn(steps, { index, key }) {
   const at = Math.min(index, steps.length - 1), there = key === 'last' ? steps[at].last : Number(key) < steps[at].parents.length;
   return { index: at, key: there ? key : null };

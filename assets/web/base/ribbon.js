@@ -17,12 +17,20 @@ export function spansOf(step) {
   });
 }
 
-// The nodes that were accepted, from the root down.
+/**
+ * The nodes that were accepted, from the root down.
+ * @param {import('./types.js').Step} step
+ */
 export function pathOf(step) {
   return [...step.outcome].flatMap((letter, i) => (letter === 'a' ? [i] : []));
 }
 
-// Marks the step at hand and scrolls to its last token. `spans` are those of each step.
+/**
+ * Marks the step at hand and scrolls to its last token.
+ * @param {HTMLElement} box
+ * @param {HTMLElement[][]} spans those of each step
+ * @param {number} current
+ */
 export function follow(box, spans, current) {
   spans.forEach((tokens, i) => tokens.forEach(span => {
     span.classList.toggle('later', i > current);
@@ -33,16 +41,21 @@ export function follow(box, spans, current) {
   else if (current < 0) box.scrollTop = 0;
 }
 
+/** @param {HTMLElement} box @param {HTMLElement} span */
 function show(box, span) {
   const top = span.offsetTop - box.offsetTop, height = span.offsetHeight;
   if (top + height > box.scrollTop + box.clientHeight) box.scrollTop = top + height - box.clientHeight + 8;
   else if (top < box.scrollTop) box.scrollTop = Math.max(0, top - 8);
 }
 
-// Calls with the step and the node of a token that is clicked.
+/**
+ * Calls with the step and the node of a token that is clicked.
+ * @param {Element} box
+ * @param {(step: number, key: string) => void} chosen
+ */
 export function onToken(box, chosen) {
   box.addEventListener('click', event => {
-    const span = event.target.closest('[data-step]');
-    if (span) chosen(Number(span.dataset.step), span.dataset.key);
+    const at = /** @type {Element} */ (event.target), span = /** @type {HTMLElement | null} */ (at.closest('[data-step]'));
+    if (span) chosen(Number(span.dataset.step), String(span.dataset.key));
   });
 }

@@ -1,18 +1,25 @@
 // The words of a figure and the status line: JSON in, text nodes out. Nothing here is ever parsed as markup.
 
-import { give, make } from '../base/dom.js';
+import { give, make, one } from '../base/dom.js';
 
+/**
+ * A file to download: the word on its button, its name and its text.
+ * @typedef {{ label: string, name: string, text: string }} File
+ */
+
+/** @param {Element} element @param {string} value what app/parts/card.py fills a card with */
 export function figureCard(element, value) {
-  const card = JSON.parse(value || '{}'), find = (name) => element.querySelector(name);
+  const card = JSON.parse(value || '{}'), find = (/** @type {string} */ selector) => one(element, selector);
   find('h2').textContent = card.title || '';
   const source = find('.sv-source');
   source.textContent = card.source ? card.source.label : '';
   source.dataset.kind = card.source ? card.source.kind : '';
   find('.sv-read').textContent = card.read || '';
   find('.sv-made').textContent = card.made || '';
-  find('.sv-files').replaceChildren(...(card.files || []).map((file) => downloadButton(file, card.title)));
+  find('.sv-files').replaceChildren(...(card.files || []).map((/** @type {File} */ file) => downloadButton(file, card.title)));
 }
 
+/** @param {File} file @param {string} title of the figure */
 export function downloadButton(file, title) {
   const button = make('button', file.label);
   button.type = 'button';
@@ -21,11 +28,12 @@ export function downloadButton(file, title) {
   return button;
 }
 
+/** @param {Element} element @param {string} value what `said` of app/parts/card.py writes */
 export function statusLine(element, value) {
-  const status = JSON.parse(value || '{}'), line = element.querySelector('.sv-notice');
+  const status = JSON.parse(value || '{}'), line = one(element, '.sv-notice');
   line.dataset.kind = status.kind || (status.text ? 'note' : '');
   line.querySelector('.text').textContent = status.text || '';
-  const bar = element.querySelector('.sv-progress');
+  const bar = one(element, '.sv-progress');
   if (!bar) return;
   bar.hidden = !status.of;
   bar.max = status.of || 1;

@@ -2,12 +2,21 @@
 
 import { make, one } from '../base/dom.js';
 
+/**
+ * What one source reports, or what was measured here, as app/tabs/speedup/published.py writes it.
+ * @typedef {{ text: string, url?: string | null }} Link
+ * @typedef {string | number | null | Link} Cell
+ * @typedef {{ kind: 'here' | 'published', title: string, source: string, note: string, columns: string[], rows: Cell[][] }} Block
+ */
+
+/** @param {Element} element @param {string} value */
 export function publishedTables(element, value) {
-  const data = JSON.parse(value || '{}'), root = element.querySelector('.sv-published');
+  const data = JSON.parse(value || '{}'), root = one(element, '.sv-published');
   if (!data.blocks) return;
   root.replaceChildren(...data.blocks.map(publishedBlock));
 }
 
+/** @param {Block} block */
 function publishedBlock(block) {
   const section = make('section', '', 'sv-block');
   section.dataset.kind = block.kind;
@@ -23,7 +32,7 @@ function publishedBlock(block) {
     const row = make('tr');
     cells.forEach((cell) => {
       const box = make('td');
-      if (cell && cell.url && cell.url.startsWith('https://')) {
+      if (typeof cell === 'object' && cell?.url?.startsWith('https://')) {
         const link = Object.assign(make('a', cell.text), { href: cell.url, target: '_blank', rel: 'noopener noreferrer' });
         link.setAttribute('aria-label', `${cell.text}, opens the paper in a new tab`);
         box.append(link);

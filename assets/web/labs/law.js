@@ -77,8 +77,9 @@ function ruleRow(row, most, own, chosen) {
   pick.addEventListener('click', () => chosen(row.rule));
   name.append(pick);
   if (row.kind === 'impossible') {
-    const why = make('td', row.reason, 'none');
+    const why = make('td', '', 'none');
     why.colSpan = 5;
+    why.append(make('span', row.reason));
     made.append(name, why);
     return made;
   }

@@ -1,10 +1,19 @@
 // The link of a tab: asks the server what the address of the page stands for, where it has parameters, and copies the
 // link of what the controls hold now. Text only ever becomes text nodes.
 
-export function linkBar(element, { tab, stage, others }, trigger) {
-  const line = element.querySelector('.sv-notice'), asked = new URLSearchParams(location.search);
-  element.querySelector('.sv-link-copy').addEventListener('click', () => trigger('click'));
+import { one } from '../base/dom.js';
 
+/**
+ * Shows what the server answers.
+ * @param {Element} element
+ * @param {{ tab: string, stage: string | null, others: string[] }} about `others` are parameters that mean another tab
+ * @param {(event: 'click' | 'select', data?: { search: string }) => void} trigger
+ */
+export function linkBar(element, { tab, stage, others }, trigger) {
+  const line = one(element, '.sv-notice'), asked = new URLSearchParams(location.search);
+  one(element, '.sv-link-copy').addEventListener('click', () => trigger('click'));
+
+  /** @param {string} value */
   async function show(value) {
     const news = JSON.parse(value || '{}');
     line.dataset.kind = news.kind || '';
@@ -12,10 +21,12 @@ export function linkBar(element, { tab, stage, others }, trigger) {
   }
 
   function place() { // which step is on the screen; a run from a file is in no link
-    const { of, place: at } = document.querySelector(stage && `#${stage} .sv-svg`)?.dataset || {};
+    const picture = /** @type {SVGElement | null} */ (stage && document.querySelector(`#${stage} .sv-svg`));
+    const { of, place: at } = picture?.dataset || {};
     return of === 'recorded' ? `&picture=recorded&${at}` : of === 'run' ? `&${at}` : '';
   }
 
+  /** @param {string} query */
   async function copy(query) {
     const link = new URL(location.href), here = new URL(location.href), theme = asked.get('__theme');
     link.search = here.search = (tab === 'live' ? '' : `tab=${encodeURIComponent(tab)}&`) + query + place();
@@ -27,6 +38,7 @@ export function linkBar(element, { tab, stage, others }, trigger) {
     return done ? 'The link is copied, and in the address bar.' : 'The link is in the address bar.';
   }
 
+  /** @param {string} text */
   async function copied(text) {
     try {
       await navigator.clipboard.writeText(text);
@@ -36,7 +48,7 @@ export function linkBar(element, { tab, stage, others }, trigger) {
     }
   }
 
-  const mine = name => !name.startsWith('__') && !others.includes(name);
+  const mine = (/** @type {string} */ name) => !name.startsWith('__') && !others.includes(name);
   const meant = (asked.get('tab') || 'live').toLowerCase() === tab && !asked.has('lesson');
   if (meant && [...asked.keys()].some(mine)) trigger('select', { search: location.search });
   return show;

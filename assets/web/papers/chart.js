@@ -29,7 +29,7 @@ export function lineChart(block) {
   };
   /** @type {(range: Point, log: boolean, from: number, to: number) => (value: number) => number} */
   const scale = ([low, high], log, from, to) => {
-    const f = log ? Math.log : v => v;
+    const f = log ? Math.log : (/** @type {number} */ v) => v;
     return v => from + (f(v) - f(low)) / (f(high) - f(low)) * (to - from);
   };
   const xs = range(all.map(p => p[0]), block.log_x), ys = range(all.map(p => p[1]), block.log_y);

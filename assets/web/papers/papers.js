@@ -38,7 +38,7 @@ export function paperPages(element, first, fetchPage, ask) {
   /** @param {string} name */
   async function open(name) {
     shown = name;
-    $('list').querySelectorAll('button').forEach(button => {
+    $('list').querySelectorAll('button').forEach((/** @type {HTMLButtonElement} */ button) => {
       if (button.dataset.source === name) button.setAttribute('aria-current', 'page'); else button.removeAttribute('aria-current');
     });
     root.setAttribute('aria-busy', 'true');
@@ -101,8 +101,8 @@ export function paperPages(element, first, fetchPage, ask) {
       part.style.flexGrow = String(page.counts[state]);
       return part;
     }));
-    $('list').querySelectorAll('button').forEach(button => {
-      const counts = page.sources[button.dataset.source];
+    $('list').querySelectorAll('button').forEach((/** @type {HTMLButtonElement} */ button) => {
+      const counts = page.sources[String(button.dataset.source)];
       button.title = STATES.map(state => `${counts[state]} ${state}`).join(', ');
     });
   }
@@ -158,5 +158,5 @@ export function paperPages(element, first, fetchPage, ask) {
   }
 
   open(shown);
-  return value => received(JSON.parse(value));
+  return (/** @type {string} */ value) => received(JSON.parse(value));
 }

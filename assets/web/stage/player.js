@@ -125,6 +125,7 @@ export function runPlayer(element, server = {}) {
 
   // ---- moving about ----
 
+  /** @param {number} index @param {string | null} [key] */
   function go(index, key = null) {
     clock.pause();
     clock.go(index);

@@ -48,7 +48,7 @@ def measure(bench):
     return {"rows": rows}
 
 
-def told(data):
+def verdict(data):
     gap = max(abs(row[2] - row[3]) for row in data["rows"])
     return judge(
         gap < 1e-3 and max(row[4] for row in data["rows"]) <= 1e-9,
@@ -64,7 +64,7 @@ ENTRY = Entry(
     "The greedy tree is the best one for the draft's own estimate",
     "A heap gives the slot with the largest chance to be reached; keys fall from choice to choice, and the tree "
     "maximises equation 11 under the assumption that all samplings have one acceptance rate (appendix D).",
-    told,
+    verdict,
     measure=measure,
     how="exact",
     opens=(live(BUILDERS["dyspec"](size=24), VERIFIERS["dyspec"](), 0.6),),

@@ -23,7 +23,7 @@ def _path(tree, node):
     return tuple(tree.tokens[above] for above in tree.topology.path(node))
 
 
-def told(data):
+def verdict(data):
     equal = sum(row[4] for row in data["rows"])
     return judge(
         equal == len(data["rows"]),
@@ -39,7 +39,7 @@ ENTRY = Entry(
     "A threshold gives the same tree level by level",
     "“If we set the threshold to be the same as the acceptance rate of the last token, we will exactly get the same "
     "result as the previous algorithm” (appendix A.1); in practice it is about one over the size.",
-    told,
+    verdict,
     measure=measure,
     how="exact",
     opens=(live(BUILDERS["dyspec-threshold"](size=32), VERIFIERS["dyspec"](), 0.6),),

@@ -23,7 +23,7 @@ def measure(bench):
     return {"rows": rows}
 
 
-def told(data):
+def verdict(data):
     exact, wrong = [row[1] for row in data["rows"][:2]], [row[1] for row in data["rows"][2:]]
     return judge(
         max(exact) < 1e-12 and min(wrong) > 1e-3,
@@ -39,7 +39,7 @@ ENTRY = Entry(
     "Verification of a tree that grew by itself is lossless",
     "“If what this token is affects whether or not we keep the sample in draft token tree, then the final result "
     "will be biased” (appendix A.1); decided before drawing, the output distribution is the target's (appendix A.3).",
-    told,
+    verdict,
     measure=measure,
     how="exact",
     opens=(lab("verification"),),

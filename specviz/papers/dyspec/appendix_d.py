@@ -38,7 +38,7 @@ def measure(bench):
     return {"rows": rows}
 
 
-def told(data):
+def verdict(data):
     gap = max(row[2] for row in data["rows"])
     return judge(
         gap < 1e-9,
@@ -54,7 +54,7 @@ ENTRY = Entry(
     "Greedy on the weights is optimal",
     "Adding the neighbour of largest weight, again and again, gives the connected tree of largest weight for every "
     "size (theorem, parts A and B).",
-    told,
+    verdict,
     measure=measure,
     how="exact",
     opens=(live(BUILDERS["dyspec"](size=24), VERIFIERS["dyspec"](), 0.6),),

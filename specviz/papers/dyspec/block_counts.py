@@ -12,14 +12,14 @@ def measure(bench):
     rows = []
     for size in PRINTED:
         bench.tell(f"Random trees of {size} nodes.")
-        found = [random_tree(size, Seeded(seed)) for seed in range(TREES)]
+        trees = [random_tree(size, Seeded(seed)) for seed in range(TREES)]
         rows.append(
-            [size, *(sum(count_blocks(tree, order(tree)) for tree in found) / TREES for order in ORDERS.values())]
+            [size, *(sum(count_blocks(tree, order(tree)) for tree in trees) / TREES for order in ORDERS.values())]
         )
     return {"orders": list(ORDERS), "rows": rows}
 
 
-def told(data):
+def verdict(data):
     drawn, hpd = data["orders"].index("as drawn") + 1, data["orders"].index("depth-first") + 1
     off = max(
         max(abs(row[drawn] / PRINTED[row[0]][0] - 1), abs(row[hpd] / PRINTED[row[0]][1] - 1)) for row in data["rows"]
@@ -44,7 +44,7 @@ ENTRY = Entry(
     "Blocks of 32 x 32 in the tree's attention mask",
     "Reordering by depth first, close to heavy-path order, leaves fewer blocks that are not empty: up to 5.9 times "
     "fewer at 2048 nodes.",
-    told,
+    verdict,
     quoted=Table(
         ("Nodes", "Blocks as drawn", "Reordered"),
         ((256, 36, 22.5), (512, 135.5, 52.8), (1024, 490.2, 119.3), (2048, 1654.5, 278.7)),

@@ -31,7 +31,7 @@ def measure(bench):
     }
 
 
-def told(data):
+def verdict(data):
     rates = [rate for _, rate in data["points"]]
     rises = sum(b >= a - 0.02 for a, b in itertools.pairwise(rates))
     return judge(
@@ -51,7 +51,7 @@ ENTRY = Entry(
     "Likely tokens are accepted more often",
     "“Predicted tokens of higher draft probability statistically have a higher acceptance rate”; draft and target "
     "probabilities are strongly correlated (figure 2, right).",
-    told,
+    verdict,
     measure=measure,
     opens=(tab("acceptance"),),
     shown=lambda data: [Lines("draft probability q", "mean of min(1, p / q)", [Series("here", data["points"])])],

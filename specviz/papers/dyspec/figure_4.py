@@ -24,7 +24,7 @@ def measure(bench):
     return {"rows": rows}
 
 
-def told(data):
+def verdict(data):
     other = max(row[4] for row in data["rows"])
     return judge(
         other < 0.1,
@@ -43,7 +43,7 @@ ENTRY = Entry(
     "Where the time of a step goes",
     "Written in C++, tree construction takes less than two per cent of the time; what remains beside the passes is "
     "masks, sampling and verification.",
-    told,
+    verdict,
     measure=measure,
     how="timed",
     opens=(live(BUILDERS["dyspec"](size=SIZE), VERIFIERS["dyspec"](), TEMPERATURE),),

@@ -17,7 +17,7 @@ def measure(bench):
     }
 
 
-def told(data):
+def verdict(data):
     sizes, accepted = [s for _, s in data["sizes"]], [a for _, a in data["accepted"]]
     return judge(
         len(set(sizes)) > 1,
@@ -33,7 +33,7 @@ ENTRY = Entry(
     "Tree size and accepted tokens, step by step",
     "With a fixed threshold the tree's size varies from step to step, and so does the number of accepted tokens "
     "(OpenWebText, 768 nodes at most).",
-    told,
+    verdict,
     measure=measure,
     opens=(live(BUILDERS["dyspec-threshold"](size=SIZE, depth=12), VERIFIERS["dyspec"](), TEMPERATURE),),
     shown=lambda data: [

@@ -34,7 +34,7 @@ def measure(bench):
     return {"rows": rows}
 
 
-def told(data):
+def verdict(data):
     largest = [row for row in data["rows"] if row[0] == SIZES[-1]]
     one, _, level = largest
     return judge(
@@ -54,7 +54,7 @@ ENTRY = Entry(
     "Draft passes: a node each, or a level each",
     "The greedy method calls the draft N times for N nodes, level by level only as often as the tree is deep, which "
     "“has a minimal impact on the number of accepted tokens but significantly improves latency”.",
-    told,
+    verdict,
     measure=measure,
     opens=(
         compare(

@@ -27,7 +27,7 @@ def measure(bench):
     return {"rows": rows}
 
 
-def told(data):
+def verdict(data):
     tokens = {(row[0], row[1]): row[2] for row in data["rows"]}
     words, wins = [], []
     for temperature in TEMPERATURES:
@@ -51,7 +51,7 @@ ENTRY = Entry(
     "Against Sequoia and SpecInfer at 64 nodes",
     "With a 68 M draft and trees of 64 tokens DySpec accepts more than Sequoia and SpecInfer in nearly every row, "
     "and takes less time in all.",
-    told,
+    verdict,
     quoted=Table(
         ("Target, text", "T", "DySpec, s (tokens)", "Sequoia", "SpecInfer", "Baseline"),
         (

@@ -28,7 +28,7 @@ def measure(bench):
     return {"rows": rows}
 
 
-def told(data):
+def verdict(data):
     fixed, start, auto = data["rows"]
     used = [row[1] / SIZE for row in data["rows"]]
     return judge(
@@ -48,7 +48,7 @@ ENTRY = Entry(
     "With 768 nodes DySpec leads at temperature 0 (C4: 16.04 tokens against 9.40 of Sequoia) but not at 0.6 (7.14 "
     "against 8.96): the threshold of 0.001 gives 551.79 nodes on average, and “mechanisms for dynamically adjusting "
     "the threshold” are wanted.",
-    told,
+    verdict,
     measure=measure,
     opens=(
         compare(

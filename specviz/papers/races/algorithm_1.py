@@ -18,7 +18,7 @@ def measure(bench):
     return {"rows": rows}
 
 
-def told(data):
+def verdict(data):
     error = max(row[2] for row in data["rows"])
     return judge(
         error < 1e-12,
@@ -32,7 +32,7 @@ ENTRY = Entry(
     "GSD on sequences, batches and trees",
     "Drafts without replacement, accepted one after the other with min(1, p / q), residual after each: the tree "
     "procedure applies the batch selection at every vertex.",
-    told,
+    verdict,
     measure=measure,
     how="exact",
     opens=(lab("verification"),),

@@ -24,7 +24,7 @@ def measure(bench):
     return {"counted": hits / n, "expected": expected / n, "error": sqrt(variance) / n, "positions": n}
 
 
-def told(data):
+def verdict(data):
     off = abs(data["counted"] - data["expected"]) / max(data["error"], 1e-9)
     return judge(
         off < 3.5,
@@ -40,7 +40,7 @@ ENTRY = Entry(
     "One race, two rows: how often the winner is the same",
     "The draft's token is the winner under q of a race with exponential variables, the target's the winner under p "
     "of the same race; if they are equal the draft is accepted.",
-    told,
+    verdict,
     measure=measure,
     opens=(lab("verification", preset="several"),),
     shown=lambda data: [

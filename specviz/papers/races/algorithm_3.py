@@ -21,7 +21,7 @@ def measure(bench):
     return {"rows": rows}
 
 
-def told(data):
+def verdict(data):
     gap = max(abs(row[1] - row[2]) for row in data["rows"])
     last = data["rows"][-1]
     return judge(
@@ -39,7 +39,7 @@ ENTRY = Entry(
     "The optimal tree by priority queue, in k log k",
     "Adding the vertex that is most likely accepted, again and again, gives the optimal tree in O(k log k), less "
     "than Sequoia's dynamic programme.",
-    told,
+    verdict,
     measure=measure,
     how="exact",
     opens=(lab("tree", preset="races"),),

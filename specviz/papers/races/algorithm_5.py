@@ -20,7 +20,7 @@ def measure(bench):
     return {"rows": rows}
 
 
-def told(data):
+def verdict(data):
     equal = sum(row[3] for row in data["rows"])
     return judge(
         equal == len(data["rows"]),
@@ -37,7 +37,7 @@ ENTRY = Entry(
     "Races on trees keep the target's law",
     "Children are the first arrivals of the race under q, the target's winner under p is written and followed if it "
     "was drafted; the verification step is simpler than GSD's.",
-    told,
+    verdict,
     measure=measure,
     how="exact",
     opens=(

@@ -39,7 +39,7 @@ def measure(bench):
     }
 
 
-def told(data):
+def verdict(data):
     bound = data["bits"] / data["entropy"]
     counted = data["inner"] * (data["symbols"] - 1) + 1
     return judge(
@@ -59,7 +59,7 @@ ENTRY = Entry(
     "The inner nodes of a Tunstall tree, grown by expanding the most probable leaf, are the optimal draft tree; its "
     "expected sequence length equals the number of generated tokens, so H E[L] <= the length of a codeword "
     "(equations 25 and 26).",
-    told,
+    verdict,
     measure=measure,
     how="exact",
     opens=(lab("tree", preset="races"),),

@@ -13,7 +13,7 @@ TEMPERATURE, DRAWS, CHILDREN, POSITIONS = 1.0, 8, 32, 60
 
 def on_text(bench):
     """Means over positions of a text of (KL, H of GSD with its tail as one index), in bits."""
-    rows, rng, found = bench.positions(TEMPERATURE), Seeded(9), []
+    rows, rng, points = bench.positions(TEMPERATURE), Seeded(9), []
     for turn, row in enumerate(rows[:: max(1, len(rows) // POSITIONS)]):
         bench.tell(f"The accepted index at position {turn + 1}.")
         k = min(CHILDREN, len(row.q))
@@ -21,18 +21,18 @@ def on_text(bench):
             [sequoia_refusals(row.p, row.q, draw_children(row.q, k, "distinct", rng, 0)) for _ in range(DRAWS)], axis=0
         )
         shares = -np.diff(np.append(1.0, refused))
-        found.append([divergence(row.p, row.q), bits(np.append(shares.clip(0), refused[-1]))])
-    finite = [pair for pair in found if np.isfinite(pair[0])]
+        points.append([divergence(row.p, row.q), bits(np.append(shares.clip(0), refused[-1]))])
+    finite = [pair for pair in points if np.isfinite(pair[0])]
     return np.mean(finite, axis=0).tolist(), len(finite)
 
 
 def measure(bench):
-    found = on_rows(bench)
+    points = on_rows(bench)
     (kl, entropy), positions = on_text(bench)
-    return {"rows": found, "text": [kl, entropy], "positions": positions}
+    return {"rows": points, "text": [kl, entropy], "positions": positions}
 
 
-def told(data):
+def verdict(data):
     broken = sum(row[0] > row[3] + 2e-3 for row in data["rows"])
     below = sum(row[0] > min(row[1], row[2]) + 2e-3 for row in data["rows"])
     kl, entropy = data["text"]
@@ -54,7 +54,7 @@ ENTRY = Entry(
     "KL(P || Q) <= H[R]",
     "Channel simulation: the divergence between target and draft is a lower bound of the entropy of which draft is "
     "accepted.",
-    told,
+    verdict,
     measure=measure,
     how="exact",
     opens=(lab("verification"),),

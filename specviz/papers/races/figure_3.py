@@ -12,7 +12,7 @@ METHODS = {"GSD": "sequoia", "ERSD": "race"}
 
 
 def measure(bench):
-    found = {}
+    by_method = {}
     for method, rule in METHODS.items():
         vector = bench.vector(TEMPERATURE, rule)
         lines = {}
@@ -27,11 +27,11 @@ def measure(bench):
             ):
                 traces = bench.runs(builder, TEMPERATURE, VERIFIERS[rule](), bench.prompts[:4])
                 runs.setdefault(name, []).append([k, tokens_per_pass(traces)])
-        found[method] = {"expected": lines, "run": runs}
-    return found
+        by_method[method] = {"expected": lines, "run": runs}
+    return by_method
 
 
-def told(data):
+def verdict(data):
     ends = {m: {name: points[-1][1] for name, points in one["expected"].items()} for m, one in data.items()}
     best = all(max(end, key=end.get) == "optimal tree" for end in ends.values())
     gap = ends["GSD"]["optimal tree"] / ends["ERSD"]["optimal tree"] - 1
@@ -53,7 +53,7 @@ ENTRY = Entry(
     "The optimal tree grows with the logarithm of the drafts and is best for GSD and ERSD; batch plateaus just below "
     "two, the sequence and the SpecInfer tree level off; GSD leads slightly for few drafts, then they converge "
     "(Llama-3.1 70B, 1B draft).",
-    told,
+    verdict,
     measure=measure,
     opens=(
         compare(

@@ -11,21 +11,21 @@ METHODS = {"GSD": "sequoia", "ERSD": "race"}
 
 
 def measure(bench):
-    found = {}
+    by_method = {}
     for method, rule in METHODS.items():
         vector = bench.vector(TEMPERATURE, rule)
-        found[method] = {}
+        by_method[method] = {}
         for name in ("batch", "sequence", "optimal tree"):
             values = [(k, expected_tokens(shapes(vector, k)[name], vector)) for k in DRAFTED]
             before, points = (0, 1.0), []
             for k, tokens in values:
                 points.append([k, max(1e-6, (tokens - before[1]) / (k - before[0]))])
                 before = (k, tokens)
-            found[method][name] = points
-    return found
+            by_method[method][name] = points
+    return by_method
 
 
-def told(data):
+def verdict(data):
     first = {m: one["batch"][0][1] for m, one in data.items()}
     late = {m: sum(v for _, v in one["batch"][1:8]) for m, one in data.items()}
     return judge(
@@ -44,7 +44,7 @@ ENTRY = Entry(
     "What one more draft brings",
     "The marginal acceptance of each further draft: for the first GSD is ahead, for later ones of a batch ERSD; the "
     "optimal tree's falls slowest.",
-    told,
+    verdict,
     measure=measure,
     opens=(
         compare(

@@ -9,29 +9,29 @@ TEMPERATURE, PARTS = 1.0, 50
 
 
 def measure(bench):
-    found = []
+    points = []
     for row in bench.positions(TEMPERATURE):
         tv = 1 - float(np.minimum(row.p, row.q).sum())
-        found.append(
+        points.append(
             (race_acceptance(row.p, row.q), harmonic_bound(row.p, row.q), coupling_bound(row.p, row.q), 1 - tv)
         )
-    found = np.array(sorted(found))
-    means = [part.mean(axis=0) for part in np.array_split(found, min(PARTS, len(found)))]
+    points = np.array(sorted(points))
+    means = [part.mean(axis=0) for part in np.array_split(points, min(PARTS, len(points)))]
     broken = int(
-        (found[:, 1] > found[:, 0] + 1e-9).sum()
-        + (found[:, 2] > found[:, 0] + 1e-9).sum()
-        + (found[:, 0] > found[:, 3] + 1e-9).sum()
+        (points[:, 1] > points[:, 0] + 1e-9).sum()
+        + (points[:, 2] > points[:, 0] + 1e-9).sum()
+        + (points[:, 0] > points[:, 3] + 1e-9).sum()
     )
     names = ("exact", "lemma", "coupling", "ceiling")
     return {
         **{name: [[i / len(means), float(mean[j])] for i, mean in enumerate(means)] for j, name in enumerate(names)},
         "broken": broken,
-        "positions": len(found),
-        "mean": found.mean(axis=0).tolist(),
+        "positions": len(points),
+        "mean": points.mean(axis=0).tolist(),
     }
 
 
-def told(data):
+def verdict(data):
     exact, lemma, coupling, ceiling = data["mean"]
     return judge(
         data["broken"] == 0,
@@ -48,7 +48,7 @@ ENTRY = Entry(
     "A lower bound of the first race's acceptance",
     "P(accept) >= (1 - D_HM(P, Q)) / 2 = sum of P Q / (P + Q), with the harmonic mean distance D_HM (equations 1 and "
     "2); the formulas of the text at hand are damaged, and the normalisation of D_HM is a reading.",
-    told,
+    verdict,
     measure=measure,
     opens=(lab("verification"),),
     shown=lambda data: [

@@ -20,17 +20,17 @@ def fixed(vector, drafted, used, m):
 
 def measure(bench):
     vector = falling(bench.vector(TEMPERATURE))
-    found = {"tokens": [], "best": [], "fixed": []}
+    series = {"tokens": [], "best": [], "fixed": []}
     for k in DRAFTED:
         tree = likeliest_tree(vector, k + 1, 64, 32)
         used = int(tree.rank.max()) + 1
-        found["tokens"].append([k, expected_tokens(tree, vector)])
-        found["best"].append([k, tail_bound(vector, k, used)])
-        found["fixed"].append([k, fixed(vector, k, used, FIXED)])
-    return found
+        series["tokens"].append([k, expected_tokens(tree, vector)])
+        series["best"].append([k, tail_bound(vector, k, used)])
+        series["fixed"].append([k, fixed(vector, k, used, FIXED)])
+    return series
 
 
-def told(data):
+def verdict(data):
     triples = list(zip(data["tokens"], data["best"], data["fixed"], strict=True))
     held = all(t[1] <= b[1] + 2e-3 and b[1] <= f[1] + 2e-3 for t, b, f in triples)
     first, last = (b[1] / t[1] for t, b, _ in (triples[0], triples[-1]))
@@ -48,7 +48,7 @@ ENTRY = Entry(
     "A tighter bound for few drafts",
     "Keep the ranks that the tree uses, spread the rest e over m equal ranks: tokens <= (log(N + m) + log(k + 1)) / "
     "H[R'] for every integer m; figure 3 shows the minimum over m and a fixed m.",
-    told,
+    verdict,
     measure=measure,
     how="exact",
     opens=(lab("tree", preset="races"),),

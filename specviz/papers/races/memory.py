@@ -13,21 +13,22 @@ TEMPERATURE, LENGTHS = 1.0, (1, 2, 4, 8, 12, 16)
 
 def measure(bench):
     vector = bench.vector(TEMPERATURE)
-    shares = path_shares(bench.pair, VERIFIERS["sequoia"](), bench.texts(TEMPERATURE), bench.config(TEMPERATURE), 8)
+    texts = [text for text, _ in bench.texts(TEMPERATURE)]
+    shares = tuple(path_shares(bench.pair, VERIFIERS["sequoia"](), texts, bench.config(TEMPERATURE), 8))
     traces = bench.runs(BUILDERS["chain"](depth=16), TEMPERATURE, VERIFIERS["speculative-sampling"](), bench.prompts)
-    found = depth_acceptance(traces, levels=6, ranks=1)
+    by_level = depth_acceptance(traces, levels=6, ranks=1)
     return {
         "flat": [[n, expected_tokens(grow_shape([1] * n), vector)] for n in LENGTHS],
         "along": [[n, tokens_on_texts(grow_shape([1] * n), shares)[0]] for n in LENGTHS],
         "levels": [
             [level + 1, rate[0], tried[0]]
-            for level, (rate, tried) in enumerate(zip(found.rates, found.tried, strict=True))
+            for level, (rate, tried) in enumerate(zip(by_level.rates, by_level.tried, strict=True))
             if rate[0] is not None
         ],
     }
 
 
-def told(data):
+def verdict(data):
     read = [n for n, value in data["along"] if value is not None]
     if not read:
         return judge(False, "No text is long enough for even the shortest chain, so nothing can be said.")
@@ -51,7 +52,7 @@ ENTRY = Entry(
     "Text has memory: more is accepted than order 0 predicts",
     "“The empirical performance plateaus at a higher level than predicted by the measured [acceptance], indicating "
     "higher-order Markov dependencies”: regions where target and draft agree.",
-    told,
+    verdict,
     measure=measure,
     opens=(tab("acceptance"),),
     shown=lambda data: [

@@ -8,17 +8,17 @@ from ...randomness import Seeded
 from ...theory import node
 
 SMALL, TOKENS = 24, 5
-REPEATED = 600  # independent draws that are told apart
+REPEATED = 600  # independent draws that are distinguished
 
 
 def small_rows():
     """Pairs (p, q) of a few tokens, from nearly equal to far apart."""
-    rng, found = Seeded(5), []
+    rng, pairs = Seeded(5), []
     for turn in range(SMALL):
         p, other = (_row(rng.noise(2 * turn + i, TOKENS), 0.3 + turn % 4) for i in (0, 1))
         mix = turn / (SMALL - 1)
-        found.append((p, (1 - mix) * p + mix * other))
-    return found
+        pairs.append((p, (1 - mix) * p + mix * other))
+    return pairs
 
 
 def _row(noise, power):
@@ -62,11 +62,11 @@ def completed(vector, size):
 
 def on_rows(bench):
     """For every small pair of rows (KL, H of GSD, of ERSD, and of rejection with independent draws), in bits."""
-    found = []
+    points = []
     for turn, (p, q) in enumerate(small_rows(), 1):
         bench.tell(f"Exact laws of the accepted index: {turn} of {SMALL}.")
         laws = index_laws(p, q)
-        if laws["with replacement"][-1] > 1e-6:  # so far apart that the draws told apart do not hold the law
+        if laws["with replacement"][-1] > 1e-6:  # so far apart that the distinct draws do not hold the law
             continue
-        found.append([divergence(p, q), bits(laws["GSD"]), bits(laws["ERSD"]), bits(laws["with replacement"])])
-    return sorted(found)
+        points.append([divergence(p, q), bits(laws["GSD"]), bits(laws["ERSD"]), bits(laws["with replacement"])])
+    return sorted(points)

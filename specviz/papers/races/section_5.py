@@ -8,14 +8,14 @@ TEMPERATURE, WIDTHS = 1.0, (1, 2, 3, 4, 6, 8, 12, 16, 32)
 
 
 def measure(bench):
-    found = {}
+    by_method = {}
     for method, rule in (("GSD", "sequoia"), ("ERSD", "race")):
         vector = np.cumsum(bench.vector(TEMPERATURE, rule))
-        found[method] = [[k, 1 + float(vector[min(k, len(vector)) - 1])] for k in WIDTHS if k <= len(vector)]
-    return found
+        by_method[method] = [[k, 1 + float(vector[min(k, len(vector)) - 1])] for k in WIDTHS if k <= len(vector)]
+    return by_method
 
 
-def told(data):
+def verdict(data):
     pairs = list(zip(data["GSD"], data["ERSD"], strict=True))
     first, later = pairs[0], [(g, e) for g, e in pairs if g[0] > 2]
     ahead = [g[0] for g, e in later if e[1] > g[1]]
@@ -36,7 +36,7 @@ ENTRY = Entry(
     "Rejection leads for one draft, races for several",
     "For batches GSD outperforms ERSD with one draft, consistent with lemma 3.1; with two they are about equal, with "
     "more ERSD leads; both plateau just below two tokens.",
-    told,
+    verdict,
     measure=measure,
     opens=(tab("acceptance"),),
     shown=lambda data: [

@@ -11,19 +11,19 @@ RULES = {"sequoia": "GSD", "race": "ERSD"}
 
 
 def measure(bench):
-    found = {}
+    by_strategy = {}
     for rule, name in RULES.items():
         vector = falling(bench.vector(TEMPERATURE, rule))
         whole = completed(vector, bench.pair.vocab_size)
-        found[name] = {
+        by_strategy[name] = {
             "tokens": [[k, expected_tokens(likeliest_tree(vector, k + 1, 64, 32), vector)] for k in DRAFTED],
             "bound": [[k, tunstall_bound(whole, k)] for k in DRAFTED],
             "leaves": [[k, leaf_bound(whole, k)] for k in DRAFTED],
         }
-    return found
+    return by_strategy
 
 
-def told(data):
+def verdict(data):
     held = all(
         t[1] <= leaf[1] + 1e-6 <= b[1] + 2e-3
         for one in data.values()
@@ -46,7 +46,7 @@ ENTRY = Entry(
     "No tree brings more than (log |Omega| + log(k + 1)) / H[R]",
     "The expected number of generated tokens of the optimal tree of k drafts is at most (log |Omega| + log(k + 1)) / "
     "H[R]; for large k the entropy of which draft is accepted governs the speedup.",
-    told,
+    verdict,
     measure=measure,
     how="exact",
     opens=(lab("tree", preset="races"),),

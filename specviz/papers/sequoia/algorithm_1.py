@@ -27,7 +27,7 @@ def measure(bench):
     return {"rows": rows, "vectors": VECTORS}
 
 
-def told(data):
+def verdict(data):
     gap = max(row[2] for row in data["rows"])
     return judge(
         gap < 1e-9,
@@ -44,7 +44,7 @@ ENTRY = Entry(
     "The dynamic programme finds the best tree",
     "T[n, b] = max over m of T[n - m, b - 1] + P[b] max T[m, j] finds the tree of size N that maximises the expected "
     "number of tokens, for any vector (section 3.1.1; with bounded depth: algorithm 4).",
-    told,
+    verdict,
     measure=measure,
     how="exact",
     opens=(lab("tree", preset="figure-5"),),

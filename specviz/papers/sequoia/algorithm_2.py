@@ -27,7 +27,7 @@ def measure(bench):
     return {"rows": rows}
 
 
-def told(data):
+def verdict(data):
     exact, wrong = [row[1] for row in data["rows"][:2]], [row[1] for row in data["rows"][2:]]
     return judge(
         max(exact) < 1e-12 and min(wrong) > 1e-3,
@@ -43,7 +43,7 @@ ENTRY = Entry(
     "Sampling without replacement keeps the target's law",
     "Children are drawn without replacement, uniformly among the rest once the draft's tokens are used up, and "
     "verified with min(1, R / D); the output distribution is the target's (proof in appendix F.2.1).",
-    told,
+    verdict,
     measure=measure,
     how="exact",
     opens=(live(BUILDERS["sequoia"](), VERIFIERS["sequoia"]()), lab("verification")),

@@ -33,7 +33,9 @@ def timed(bench, vector):
             passes["target", texts, n] = random_pass(pair.target, rng, pair.vocab_size, texts, PREFIX, shape)
         for w in WIDTHS:
             passes["draft", texts, w] = random_pass(pair.draft, rng, pair.vocab_size, texts, PREFIX, w)
-    return seconds_in_turns(passes, tell=lambda done, of: bench.tell(f"Timing batched passes: {done} of {of} rounds."))
+    for news in seconds_in_turns(passes):
+        bench.tell(f"Timing batched passes: {news.done} of {news.of} rounds.")
+    return news.known
 
 
 def many(cost, took, texts):
@@ -50,7 +52,7 @@ def many(cost, took, texts):
     )
 
 
-def told(data):
+def verdict(data):
     sizes = [row[1] for row in data["rows"]]
     last, one, many = data["rows"][-1], data["passes"][0], data["passes"][-1]
     wide = data["sizes"][-1]
@@ -77,7 +79,7 @@ ENTRY = Entry(
     "“The optimal tree also depends on the batch size, which can be considered by the hardware-aware optimizer”; "
     "for b texts at once the speedup of section 4.1 is then G(n, d) t(b) / (t(b n) + d c(b)), which the paper leaves "
     "to the reader.",
-    told,
+    verdict,
     measure=measure,
     how="timed",
     opens=(tab("speedup"),),

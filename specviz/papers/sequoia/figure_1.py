@@ -15,7 +15,7 @@ def measure(bench):
     return {"curves": curves, "ends": [[name, ends[name]] for name in ("chain", "k-sequences", "k-ary", "batch")]}
 
 
-def told(data):
+def verdict(data):
     last = {name: points[-1][1] for name, points in data["curves"].items()}
     half = {name: _at(points, points[-1][0] / 4) for name, points in data["curves"].items()}
     gained = {name: last[name] - half[name] for name in last}
@@ -43,7 +43,7 @@ ENTRY = Entry(
     "The tokens of Sequoia's trees grow roughly with the logarithm of the size; k independent sequences and other "
     "shapes reach an asymptote (Pythia pairs on WikiText-103). One sequence is bounded by 1 / (1 - P1), k sequences "
     "by one more (section 3.1.2).",
-    told,
+    verdict,
     measure=measure,
     how="exact",
     opens=(lab("tree", preset="builders"),),

@@ -21,7 +21,7 @@ def measure(bench):
     return {"rows": rows, "by_root": limited[11], "below_root": limited[12]}
 
 
-def told(data):
+def verdict(data):
     deeper = [row[1] for row in data["rows"]]
     tokens = [row[3] for row in data["rows"]]
     steps = [b - a for a, b in itertools.pairwise(tokens)]
@@ -42,7 +42,7 @@ ENTRY = Entry(
     "Appendix E prints a vector of 31 numbers, 0.7732, 0.1039, 0.0402 and so on (Llama3-8B for Llama3-70B, CNN), and "
     "draws its trees of 8, 16, 32, 64, 128 and 256 nodes with unlimited depth; figure 2 shows one of 64 nodes and "
     "depth 12.",
-    told,
+    verdict,
     measure=measure,
     how="exact",
     opens=tuple(lab("tree", preset=f"figure-{n}")._replace(label=f"Open figure {n} in the Tree lab") for n in (5, 2)),

@@ -9,20 +9,20 @@ RULES = {"sequoia": "Sequoia", "specinfer": "SpecInfer", "spectr": "SpecTr", "ta
 
 
 def measure(bench):
-    found = {}
+    by_temperature = {}
     for temperature in TEMPERATURES:
         texts = [text for text, _ in bench.texts(temperature)]
         bench.tell(f"Rejection rates at temperature {temperature:g}.")
         rates = rejection_rates(bench.pair, texts, bench.config(temperature), WIDTHS)
-        found[f"{temperature:g}"] = {
+        by_temperature[f"{temperature:g}"] = {
             "widths": rates.widths,
             "positions": rates.positions,
             **{name: rates.rates[name] for name in RULES},
         }
-    return found
+    return by_temperature
 
 
-def told(data):
+def verdict(data):
     beaten = []
     for temperature, rates in data.items():
         for name, title in RULES.items():
@@ -63,7 +63,7 @@ ENTRY = Entry(
     "At temperatures 0.2, 0.6 and 1.0 Sequoia's rule rejects least of all at every number of children and follows a "
     "power law; SpecTr and SpecInfer do well at high and badly at low temperatures, top-k the opposite "
     "(WikiText-103).",
-    told,
+    verdict,
     measure=measure,
     shown=shown,
     opens=(tab("acceptance"),),

@@ -21,7 +21,7 @@ def measure(bench):
     return {"rows": rows}
 
 
-def told(data):
+def verdict(data):
     tokens = {(rule, temperature): value for rule, temperature, _, value in data["rows"]}
     gain = {
         rule: max(tokens["sequoia", t] / tokens[rule, t] for t in TEMPERATURES)
@@ -49,7 +49,7 @@ ENTRY = Entry(
     "Robust to temperature",
     "With one tree for all, Sequoia's rule is fastest at every temperature, up to 1.65 times SpecInfer's and 1.27 "
     "times top-k (Llama2-7B, 68 M draft, CNN).",
-    told,
+    verdict,
     measure=measure,
     how="timed",
     opens=(

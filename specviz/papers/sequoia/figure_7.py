@@ -14,7 +14,7 @@ def measure(bench):
     return {"free": free, "best": best.speedup, "size": best.size, "depth": best.depth}
 
 
-def told(data):
+def verdict(data):
     most = max(value for _, value in data["free"])
     return judge(
         data["best"] >= most,
@@ -29,7 +29,7 @@ ENTRY = Entry(
     "Limiting depth pays: the optimiser against unlimited trees",
     "Trees chosen for the machine, with limited depth, are faster than any size of tree with unlimited depth, on "
     "A100 and L40.",
-    told,
+    verdict,
     measure=measure,
     how="timed",
     opens=(tab("speedup"),),

@@ -8,7 +8,7 @@ def measure(bench):
     return {"points": list(zip(cost.sizes, [s / cost.target_s[0] for s in cost.target_s], strict=True))}
 
 
-def told(data):
+def verdict(data):
     points = [tuple(point) for point in data["points"]]
     flat = max(n for n, t in points if t <= 1.5)
     (a, ta), (b, tb) = points[-2], points[-1]
@@ -28,7 +28,7 @@ ENTRY = Entry(
     "A pass over n tokens: flat at first, then in proportion to n",
     "Forward pass times are roughly constant for small n and then grow about linearly; where that begins depends on "
     "the ratio of memory bandwidth to arithmetic.",
-    told,
+    verdict,
     measure=measure,
     how="timed",
     opens=(tab("speedup"),),

@@ -20,7 +20,7 @@ def measure(bench):
     return {"rows": rows, "texts": len(bench.prompts)}
 
 
-def told(data):
+def verdict(data):
     off = [abs(got - want) / max(error, 1e-9) for _, want, got, error in data["rows"]]
     share = max(abs(got / want - 1) for _, want, got, _ in data["rows"])
     return judge(
@@ -39,7 +39,7 @@ ENTRY = Entry(
     "Expected tokens are the sum of the nodes' scores",
     "Under the positional acceptance assumption (definition 3.1) a tree brings F(T) = sum over nodes of the product "
     "of P along the path. Appendix B names the assumption as the main theoretical limitation.",
-    told,
+    verdict,
     measure=measure,
     opens=(live(BUILDERS["sequoia"](size=16, depth=8), VERIFIERS["sequoia"]()),),
     shown=lambda data: [Table(("Nodes", "Sum of scores", "Tokens a pass, counted", "Standard error"), data["rows"])],

@@ -29,7 +29,7 @@ def measure(bench):
     return {"rows": rows, "best": best.size, "c": cost.draft_s[0] / cost.plain_s}
 
 
-def told(data):
+def verdict(data):
     chosen = next((row for row in data["rows"] if row[0] == data["best"]), None)
     if chosen is None:
         return judge(False, "No text was long enough to time the chosen tree.")
@@ -51,7 +51,7 @@ ENTRY = Entry(
     "The hardware-aware optimiser: G(n, d) / (t(n) + d c)",
     "Size and depth are chosen by searching for the largest G(n, d) / (t(n) + d c), with t and c measured. On an "
     "A100 that gave trees of 64 to 128 nodes and c = 0.5 / 24.2 = 0.02 for a 68 M draft of a 7 B target.",
-    told,
+    verdict,
     measure=measure,
     how="timed",
     opens=(tab("speedup"),),

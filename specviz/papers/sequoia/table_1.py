@@ -28,7 +28,7 @@ def measure(bench):
     return {"rows": rows}
 
 
-def told(data):
+def verdict(data):
     pairs = list(zip(data["rows"][::2], data["rows"][1::2], strict=True))
     ratios = [ours[2] / other[2] for ours, other in pairs]
     words = " and ".join(
@@ -48,7 +48,7 @@ ENTRY = Entry(
     "Table 1",
     "On one device, against 5 sequences of 8 tokens",
     "On an A100 Sequoia is 1.05 to 1.34 times as fast as SpecInfer's 5 x 8 tree for Llama2-7B with a 68 M draft.",
-    told,
+    verdict,
     quoted=Table(
         ("Text", "T", "Tree (size, depth with root)", "Sequoia", "SpecInfer 5 x 8"),
         (

@@ -17,7 +17,7 @@ def measure(bench):
     }
 
 
-def told(data):
+def verdict(data):
     ours = dict(data["sequoia"])
     spread = max(ours.values()) / min(ours.values())
     best = all(ours[value] >= dict(data[rule])[value] - 1e-9 for rule in RULES for value in VALUES)
@@ -36,7 +36,7 @@ ENTRY = Entry(
     "Table 8",
     "Robust to top-p",
     "With one tree, Sequoia's rule is fastest at top-p 0.8, 0.9 and 1.0.",
-    told,
+    verdict,
     measure=measure,
     quoted=Table(
         ("Top-p", "Sequoia", "SpecInfer", "Top-k"),

@@ -37,7 +37,7 @@ def _k_ary(vector, n, k):
     return float(sum(alpha**level for level in range(depth + 1)))
 
 
-def told(data):
+def verdict(data):
     above = all(
         s[1] >= k[1] - 1e-6 >= b[1] - 1e-6
         for s, k, b in zip(data["sequoia"], data["k-ary"], data["bound"], strict=True)
@@ -58,7 +58,7 @@ ENTRY = Entry(
     "Tokens grow without end, about as the logarithm of the size",
     "If the rejection rate of k children is at most 1 / k^b, Sequoia's tree of n nodes brings Omega(b log n / log "
     "log n) tokens; the proof shows b log n / (10 log log n) for the best k-ary tree k*(n) (theorem F.2).",
-    told,
+    verdict,
     measure=measure,
     how="exact",
     opens=(lab("tree", preset="figure-5"),),

@@ -20,15 +20,15 @@ def measure(bench):
     return {"rows": [[name, float(form(*SAME, 1)), float(form(*COVER, 2))] for name, form in rules.items()]}
 
 
-def told(data):
-    found = {name: (round(one, 6), round(two, 6)) for name, one, two in data["rows"]}
+def verdict(data):
+    accepted = {name: (round(one, 6), round(two, 6)) for name, one, two in data["rows"]}
     printed = {"Sequoia": (1, 1), "SpecInfer": (1, 0.75), "SpecTr": (1, 0.75), "Top-k": (0.6, 1)}
     return judge(
-        all(found[name] == want for name, want in printed.items()),
+        all(accepted[name] == want for name, want in printed.items()),
         "Exactly as printed: with q = p = [0.6, 0.4] one child is accepted with certainty by the three rules that "
-        f"compare, and with {found['Top-k'][0]:g} by top-k; with p = [1, 0], q = [1/2, 1/2] two children cover for "
-        f"Sequoia and top-k, while SpecInfer and SpecTr accept with {found['SpecInfer'][1]:g}.",
-        f"The closed forms give {found}, not what is printed.",
+        f"compare, and with {accepted['Top-k'][0]:g} by top-k; with p = [1, 0], q = [1/2, 1/2] two children cover for "
+        f"Sequoia and top-k, while SpecInfer and SpecTr accept with {accepted['SpecInfer'][1]:g}.",
+        f"The closed forms give {accepted}, not what is printed.",
     )
 
 
@@ -39,7 +39,7 @@ ENTRY = Entry(
     "Sequoia has both properties; SpecInfer and SpecTr lack cover (p = [1, 0], q = [1/2, 1/2]: SpecInfer rejects "
     "with 25 %, SpecTr accepts with 0.75); top-k lacks optimal transport (p = q = [0.6, 0.4]: it accepts with 0.6, "
     "not 1) (appendix F.3).",
-    told,
+    verdict,
     measure=measure,
     how="exact",
     opens=(lab("verification", preset="cover"),),

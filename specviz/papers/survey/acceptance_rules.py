@@ -26,7 +26,7 @@ def measure(bench):
     return {"rows": rows}
 
 
-def told(data):
+def verdict(data):
     match, rejection, typical = data["rows"]
     return judge(
         match[1] < rejection[1] and typical[2] > 1e-3 > max(match[2], rejection[2]),
@@ -44,7 +44,7 @@ ENTRY = Entry(
     "Exact match, rejection sampling, typical acceptance",
     "Exact matching may struggle when the target samples; a criterion modified from rejection sampling keeps the "
     "distribution; typical acceptance relaxes it for more speed.",
-    told,
+    verdict,
     measure=measure,
     opens=(
         compare(

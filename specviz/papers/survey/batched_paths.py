@@ -24,17 +24,18 @@ def measure(bench):
         for name, rows, tokens in (("tree", 1, shape), ("paths", paths, longest)):
             bench.tell(f"Reading the texts of {rows} rows.")
             passes[name, n] = random_pass(bench.pair.target, rng, bench.pair.vocab_size, rows, PREFIX, tokens)
-    took = seconds_in_turns(passes, tell=lambda done, of: bench.tell(f"Timing batched passes: {done} of {of} rounds."))
+    for news in seconds_in_turns(passes):
+        bench.tell(f"Timing batched passes: {news.done} of {news.of} rounds.")
     (trace,) = bench.runs(BUILDERS["dyspec"](size=32), TEMPERATURE, None, bench.prompts[:1])
     own = [(batched(Topology(step.parents))[2], len(step.parents)) for step in trace.steps]
     return {
-        "rows": [[n, *batched(shape), took["tree", n], took["paths", n]] for n, shape in shapes.items()],
+        "rows": [[n, *batched(shape), news.known["tree", n], news.known["paths", n]] for n, shape in shapes.items()],
         "run": sum(paths for paths, _ in own) / sum(tree for _, tree in own),
         "prefix": PREFIX,
     }
 
 
-def told(data):
+def verdict(data):
     nodes, paths, longest, tokens, tree, batch = data["rows"][-1]
     return judge(
         all(row[3] > row[0] for row in data["rows"]) and batch > tree,
@@ -52,7 +53,7 @@ ENTRY = Entry(
     "A batch of paths reads shared tokens again and again",
     "Verifying sequences one by one results in “redundant computation”, and in a batch what they share “cannot be "
     "reused”; merged into a prefix tree with a tree mask they are verified in a single pass.",
-    told,
+    verdict,
     measure=measure,
     how="timed",
     opens=(lab("tree", preset="builders"),),

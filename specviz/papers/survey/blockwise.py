@@ -16,7 +16,7 @@ def measure(bench):
     return {"rows": rows}
 
 
-def told(data):
+def verdict(data):
     ok = all(row[2] >= row[1] / (row[0] + 1) - 1e-9 for row in data["rows"])
     words = ", ".join(f"{row[2] / row[3]:.2f} times that with {row[0]} drafts" for row in data["rows"])
     return judge(
@@ -33,7 +33,7 @@ ENTRY = Entry(
     "Blockwise parallel decoding: m / k + 1 passes at best",
     "With k heads the number of passes falls from m to 2 m / k, and to m / k + 1 once verification and prediction "
     "share a pass, if all drafts are accepted.",
-    told,
+    verdict,
     measure=measure,
     opens=(live(BUILDERS["chain"](depth=4), VERIFIERS["exact-match"](), 0.0),),
     shown=lambda data: [Table(("Drafts k", "Tokens m", "Passes", "At best"), data["rows"])],

@@ -29,7 +29,7 @@ def measure(bench):
     }
 
 
-def told(data):
+def verdict(data):
     wrong = max(abs(a - b) for a, b in zip(data["rows"][0][1:], data["rows"][2][1:], strict=True))
     return judge(
         data["error"] < 1e-12 and wrong > 1e-3,
@@ -45,7 +45,7 @@ ENTRY = Entry(
     "The adjusted distribution makes it exact",
     "For any p and q, tokens of speculative decoding are distributed as those of p alone: what is accepted and what "
     "is resampled after a refusal add up to p.",
-    told,
+    verdict,
     measure=measure,
     how="exact",
     opens=(lab("verification", preset="several"),),

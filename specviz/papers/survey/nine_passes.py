@@ -24,7 +24,7 @@ def measure(bench):
     return {"rows": rows}
 
 
-def told(data):
+def verdict(data):
     best = min(data["rows"], key=lambda row: row[2] or 99)
     return judge(
         0 < best[3] <= PASSES,
@@ -41,7 +41,7 @@ ENTRY = Entry(
     "Section 5.1",
     "An example: 37 tokens in 9 passes",
     "In the example “it only forwards 9 times and generates 37 tokens”.",
-    told,
+    verdict,
     measure=measure,
     opens=(live(BUILDERS["chain"](depth=12), VERIFIERS["exact-match"](), 0.0),),
     shown=lambda data: [Table(("Longest draft", "Texts", "Passes for 37 tokens, mean", "Fewest"), data["rows"])],

@@ -8,7 +8,7 @@ def measure(bench):
     return {"points": [[n, s / (n * cost.target_s[0])] for n, s in zip(cost.sizes, cost.target_s, strict=True)]}
 
 
-def told(data):
+def verdict(data):
     ratio = {n: share * n for n, share in data["points"]}
     four = min(ratio, key=lambda n: abs(n - 4))
     last = max(ratio)
@@ -27,7 +27,7 @@ ENTRY = Entry(
     "Several tokens at about the price of one",
     "Decoding is bound by memory, so “the time taken for a large model to process one token is almost the same as "
     "the time taken to process multiple tokens in parallel”.",
-    told,
+    verdict,
     measure=measure,
     how="timed",
     opens=(tab("speedup"),),

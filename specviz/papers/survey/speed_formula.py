@@ -18,7 +18,7 @@ def measure(bench):
     return {"alpha": alpha, "formula": [[n, chain_tokens(alpha, n)] for n in LENGTHS], "counted": counted}
 
 
-def told(data):
+def verdict(data):
     off = max(abs(c[1] / f[1] - 1) for c, f in zip(data["counted"], data["formula"], strict=True))
     return judge(
         off < 0.1,
@@ -35,7 +35,7 @@ ENTRY = Entry(
     "What the speed depends on: length, cost and acceptance",
     "The speedup depends on the draft's size and length, its latency, and the acceptance rate; n drafts of cost D "
     "pay if n D is well below (m - 1) T for m accepted.",
-    told,
+    verdict,
     measure=measure,
     opens=(live(BUILDERS["chain"](depth=4), VERIFIERS["speculative-sampling"](), TEMPERATURE),),
     shown=lambda data: [

@@ -24,7 +24,7 @@ def measure(bench):
     return {"rows": rows}
 
 
-def told(data):
+def verdict(data):
     best = max(data["rows"], key=lambda row: row[4] or 0)
     ends = [row for row in data["rows"] if row[0] == "static"]
     inside = max(ends, key=lambda row: row[4] or 0)
@@ -45,7 +45,7 @@ ENTRY = Entry(
     "When to stop drafting",
     "“Sequences of speculative tokens that are too short or too long are suboptimal”: a static setting, an adaptive "
     "threshold on each token, or heuristic rules such as longer after a full acceptance.",
-    told,
+    verdict,
     measure=measure,
     how="timed",
     opens=(

@@ -33,7 +33,7 @@ def measure(bench):
     }
 
 
-def told(data):
+def verdict(data):
     error = max(row[1] for row in data["rows"])
     return judge(
         error < 1e-12 and data["early"] == 0,
@@ -50,7 +50,7 @@ ENTRY = Entry(
     "Algorithm 1",
     "Stop after the first token drawn in doubt",
     "Draft until sqrt(H(q)) > h; the token just sampled is kept. The output distribution is the target's.",
-    told,
+    verdict,
     measure=measure,
     how="exact",
     opens=(live(BUILDERS["svip"](h=H), VERIFIERS["speculative-sampling"](), 1.0),),

@@ -33,7 +33,7 @@ def measure(bench):
     }
 
 
-def told(data):
+def verdict(data):
     return judge(
         data["held"] == data["positions"] and data["tighter"] > 0,
         f"Both bounds hold at all {data['positions']} positions, and Pinsker's is {percent(data['tighter'])} tighter: "
@@ -52,7 +52,7 @@ ENTRY = Entry(
     "Another bound, and which is tighter",
     "beta >= 1 - sqrt(1 - exp(-KL)) (Bretagnolle and Huber) is never negative, but Pinsker's is 11 % tighter for "
     "Qwen2.5, 20 % for Pythia and 43 % for LLaMA-3.",
-    told,
+    verdict,
     measure=measure,
     opens=(tab("acceptance"),),
     shown=lambda data: [Table(("Mean over positions", "Value"), data["rows"])],

@@ -27,7 +27,7 @@ def measure(bench):
     }
 
 
-def told(data):
+def verdict(data):
     return judge(
         data["printed"] < 1e-9,
         "The printed residual is lossless.",
@@ -42,7 +42,7 @@ ENTRY = Entry(
     "Section 2.1 and algorithm 4",
     "The residual has its sign reversed in print",
     "“A corrected token is sampled from the residual distribution” max(q - p, 0), normalised.",
-    told,
+    verdict,
     measure=measure,
     how="exact",
     opens=(lab("verification", preset="several"),),

@@ -28,7 +28,7 @@ def measure(bench):
     }
 
 
-def told(data):
+def verdict(data):
     off = abs(data["counted"] - data["expected"]) / max(data["error"], 1e-9)
     return judge(
         off < 3.5,
@@ -42,7 +42,7 @@ ENTRY = Entry(
     "Equations 1 to 3",
     "The chance to accept is 1 - TV",
     "beta = sum over x of q(x) min(1, p(x) / q(x)) = sum min(p, q) = 1 - TVD(p, q).",
-    told,
+    verdict,
     measure=measure,
     opens=(
         lab("verification", preset="transport"),

@@ -24,7 +24,7 @@ def measure(bench):
     return {"positions": len(rows), "held": held, "useful": useful / len(rows), "gap": sum(gaps) / len(gaps)}
 
 
-def told(data):
+def verdict(data):
     return judge(
         data["held"] == data["positions"],
         f"The bound holds at all {data['positions']} positions; it says anything at all (is above 0) at "
@@ -38,7 +38,7 @@ ENTRY = Entry(
     "Equations 4 and 5",
     "A lower bound from cross-entropy and entropy",
     "beta >= 1 - sqrt(KL(q || p) / 2) = 1 - sqrt(H(q, p) / 2 - H(q) / 2), by Pinsker's inequality.",
-    told,
+    verdict,
     measure=measure,
     opens=(tab("acceptance"),),
     shown=lambda data: [

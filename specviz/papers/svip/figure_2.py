@@ -41,7 +41,7 @@ def shown(data):
     ]
 
 
-def told(data):
+def verdict(data):
     return judge(
         data["with_acceptance"] < -0.3,
         f"Over {data['positions']} positions entropy and acceptance correlate with {data['with_acceptance']:.2f} and "
@@ -59,7 +59,7 @@ ENTRY = Entry(
     "Where the draft is in doubt, less is accepted",
     "Over more than a million tokens at temperature 1 there is a strong negative correlation between the draft's "
     "entropy and acceptance; at low entropy dozens of tokens in a row are accepted.",
-    told,
+    verdict,
     measure=lambda bench: profile(bench.rows(TEMPERATURE)),
     shown=shown,
     opens=(tab("acceptance"),),

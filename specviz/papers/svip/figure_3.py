@@ -28,7 +28,7 @@ def measure(bench):
     }
 
 
-def told(data):
+def verdict(data):
     low, high = data["quartiles"]
     return judge(
         data["share"] > 0.5,
@@ -45,7 +45,7 @@ ENTRY = Entry(
     "Figure 3",
     "Cross-entropy is about a constant times the draft's entropy",
     "For Pythia, Qwen2.5 and LLaMA-3 the ratio H(q, p) / H(q) is concentrated between 1.0 and 1.3.",
-    told,
+    verdict,
     measure=measure,
     opens=(tab("acceptance"),),
     shown=lambda data: [Lines("H(q, p) / H(q)", "positions", [Series("here", data["histogram"])])],

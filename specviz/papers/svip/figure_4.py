@@ -12,16 +12,16 @@ TEMPERATURE, SHOWN, C = 1.0, 60, 0.15
 
 
 def measure(bench):
-    found = []
+    estimates = []
     for row in bench.positions(TEMPERATURE):
         own, cross = entropy(row.q), cross_entropy(row.q, row.p)
         bound = pinsker_bound(max(0.0, cross - own)) if isfinite(cross) else 0.0
-        found.append((float(np.minimum(row.p, row.q).sum()), max(0.0, bound), max(0.0, entropy_estimate(own, C))))
-    found.sort()
-    each = np.array_split(np.array(found), min(SHOWN, len(found)))
+        estimates.append((float(np.minimum(row.p, row.q).sum()), max(0.0, bound), max(0.0, entropy_estimate(own, C))))
+    estimates.sort()
+    each = np.array_split(np.array(estimates), min(SHOWN, len(estimates)))
     means = [part.mean(axis=0) for part in each]
     names = ("acceptance", "bound", "estimate")
-    above = np.array([[acceptance - bound, acceptance - guess] for acceptance, bound, guess in found])
+    above = np.array([[acceptance - bound, acceptance - guess] for acceptance, bound, guess in estimates])
     return {
         **{
             name: [[place / len(means), float(mean[i])] for place, mean in enumerate(means)]
@@ -29,11 +29,11 @@ def measure(bench):
         },
         "under": float((above[:, 1] >= 0).mean()),
         "distance": float(np.abs(above[:, 1]).mean()),
-        "positions": len(found),
+        "positions": len(estimates),
     }
 
 
-def told(data):
+def verdict(data):
     return judge(
         data["under"] > 0.5,
         f"With c = {C}, as in the authors' code, the estimate from the draft's entropy alone stays below the "
@@ -50,7 +50,7 @@ ENTRY = Entry(
     "The bound, and the estimate that needs the draft alone",
     "beta >= 1 - sqrt(c H(q)) approximates the bound of equation 5 with the draft's entropy; drawn beside the "
     "acceptance for positions sorted by it.",
-    told,
+    verdict,
     measure=measure,
     opens=(tab("acceptance"),),
     shown=lambda data: [

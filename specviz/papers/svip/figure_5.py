@@ -5,17 +5,17 @@ from .policies import POLICIES, by_kind
 
 
 def measure(bench):
-    found = {}
+    by_temperature = {}
     for temperature in (0.0, 1.0):
         rows = by_kind(bench, temperature)
-        found[f"{temperature:g}"] = [
+        by_temperature[f"{temperature:g}"] = [
             [name, *(sum(row[i] for row in rows if row[1] == name) / len(bench.kinds) for i in (4, 5))]
             for name in POLICIES
         ]
-    return {t: [[*row, row[2] / max(row[1], 1e-9)] for row in rows] for t, rows in found.items()}
+    return {t: [[*row, row[2] / max(row[1], 1e-9)] for row in rows] for t, rows in by_temperature.items()}
 
 
-def told(data):
+def verdict(data):
     rates = {t: {row[0]: row[3] for row in rows} for t, rows in data.items()}
     words = " and ".join(
         f"{100 * rate['SVIP']:.0f} % at temperature {t} ({100 * rate['constant 5']:.0f} % constant, "
@@ -35,7 +35,7 @@ ENTRY = Entry(
     "Shorter drafts, more of them accepted",
     "SVIP leads to shorter drafts and a higher acceptance rate: about 80 % or more for Qwen2.5 and more than 90 % "
     "for LLaMA-3 in greedy decoding.",
-    told,
+    verdict,
     measure=measure,
     opens=(tab("acceptance"),),
     shown=lambda data: [

@@ -4,7 +4,7 @@ from ..entry import Entry, judge, tab
 from .figure_2 import profile, shown
 
 
-def told(data):
+def verdict(data):
     return judge(
         data["with_length"] < -0.15,
         f"In greedy decoding entropy and accepted length correlate with {data['with_length']:.2f} over "
@@ -19,7 +19,7 @@ ENTRY = Entry(
     "The same in greedy decoding",
     "In the greedy setting the correlation between entropy and accepted length is much stronger, as models repeat "
     "themselves.",
-    told,
+    verdict,
     measure=lambda bench: profile(bench.rows(0.0)),
     shown=shown,
     opens=(tab("acceptance"),),

@@ -27,11 +27,11 @@ def by_kind(bench, temperature):
 
 def wins(rows):
     """For each kind of text the policy that was fastest, and SVIP's gain over the constant length."""
-    found = {}
+    winners = {}
     for kind in {row[0] for row in rows}:
         mine = {row[1]: row[2] for row in rows if row[0] == kind}
-        found[kind] = (max(mine, key=mine.get), mine["SVIP"] / mine["constant 5"] - 1)
-    return found
+        winners[kind] = (max(mine, key=mine.get), mine["SVIP"] / mine["constant 5"] - 1)
+    return winners
 
 
 def words(rows):

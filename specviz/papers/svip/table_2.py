@@ -8,7 +8,7 @@ from .long_form import measured, sentence, shown
 TEMPERATURE = 1.0
 
 
-def told(data):
+def verdict(data):
     words, best = sentence(data)
     reach = next(iter(data["points"].values()))[-1][0]
     return judge(
@@ -28,7 +28,7 @@ ENTRY = Entry(
     "At temperature 1 SVIP speeds up Pythia 1.07 to 1.44 times and Qwen2.5 1.29 to 1.35 times from 128 to 8K tokens, "
     "where the others slow down or stay level, but for the heuristic on Pythia from 4K on (up to 1.25); LLaMA-3 1.69 "
     "to 2.02.",
-    told,
+    verdict,
     measure=lambda bench: measured(bench, TEMPERATURE),
     how="timed",
     shown=shown,

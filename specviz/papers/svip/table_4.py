@@ -25,14 +25,14 @@ def measure(bench):
     best = min(tried, key=lambda row: row[1])[0]
     plain, rows = bench.plain(TEMPERATURE, judging), []
     for name, h in (("EAGLE-2", 0.0), ("EAGLE-2 + SVIP", best)):
-        found = runs(h, judging)
-        steps = [step for trace in found for step in trace.steps]
+        traces = runs(h, judging)
+        steps = [step for trace in traces for step in trace.steps]
         passes = sum(step.draft_passes for step in steps) / max(1, len(steps))
-        rows.append([name, speedup(found, plain), tokens_per_pass(found), drafted(found), passes])
+        rows.append([name, speedup(traces, plain), tokens_per_pass(traces), drafted(traces), passes])
     return {"tried": tried, "best": best, "prompts": half, "rows": rows}
 
 
-def told(data):
+def verdict(data):
     alone, stopped = data["rows"]
     gain = stopped[1] / alone[1] - 1
     words = (
@@ -55,7 +55,7 @@ ENTRY = Entry(
     "On top of EAGLE-2",
     "SVIP adds about 5 % for Vicuna 7B and 13B and 2 % for LLaMA-2 with EAGLE-2 at temperature 1, testing the entropy "
     "after every two draft tokens instead of after each.",
-    told,
+    verdict,
     quoted=Table(
         ("Target", "EAGLE-2", "+ SVIP"),
         (

@@ -8,7 +8,7 @@ from .long_form import measured, sentence, shown
 TEMPERATURE = 0.0
 
 
-def told(data):
+def verdict(data):
     words, best = sentence(data)
     reach = next(iter(data["points"].values()))[-1][0]
     return judge(
@@ -27,7 +27,7 @@ ENTRY = Entry(
     "Long texts, greedy decoding",
     "Greedy texts repeat themselves, so speedups are higher than in table 2 (appendix D): LLaMA-3 2.31 at 128 to 4.33 "
     "at 8K tokens with SVIP.",
-    told,
+    verdict,
     measure=lambda bench: measured(bench, TEMPERATURE),
     how="timed",
     shown=shown,

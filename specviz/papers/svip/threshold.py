@@ -25,13 +25,13 @@ def tune_h(bench, temperature, values=PAPERS):
 
 
 def measure(bench):
-    found = {f"{temperature:g}": tune_h(bench, temperature, PAPERS + WIDER) for temperature in TEMPERATURES}
-    best = {name: min(rows, key=lambda row: row[1])[0] for name, rows in found.items()}
-    own = {name: min(rows[: len(PAPERS)], key=lambda row: row[1])[0] for name, rows in found.items()}
-    return {"found": found, "best": best[f"{TEMPERATURES[-1]:g}"], "best_of_all": best, "best_of_papers": own}
+    by_temperature = {f"{temperature:g}": tune_h(bench, temperature, PAPERS + WIDER) for temperature in TEMPERATURES}
+    best = {name: min(rows, key=lambda row: row[1])[0] for name, rows in by_temperature.items()}
+    own = {name: min(rows[: len(PAPERS)], key=lambda row: row[1])[0] for name, rows in by_temperature.items()}
+    return {"found": by_temperature, "best": best[f"{TEMPERATURES[-1]:g}"], "best_of_all": best, "best_of_papers": own}
 
 
-def told(data):
+def verdict(data):
     best, own = data["best_of_all"], data["best_of_papers"]
     inside = all(value in PAPERS for value in best.values())
     words = " and ".join(
@@ -52,7 +52,7 @@ ENTRY = Entry(
     "Choosing h on held-out prompts",
     "h is chosen from 0.2, 0.3, 0.4 and 0.5 by performance on 8 samples held out from MT-Bench: 0.4 for Pythia, 0.3 "
     "for Qwen2.5 and LLaMA-3; 0.5 on GliDe (section 3.3).",
-    told,
+    verdict,
     measure=measure,
     how="timed",
     opens=(live(BUILDERS["svip"](), VERIFIERS["speculative-sampling"]()),),

@@ -16,8 +16,8 @@ import gradio as gr
 from specviz.paths import PUBLISHED
 from specviz.plots.predicted import Point
 
-from ..parts.card import Source, harmless
-from ..parts.web import starts
+from ...parts.card import Source, harmless
+from ...parts.web import starts
 
 COLUMNS = (
     "Method", "Speedup", "Tokens a pass", "Place", "Target and draft", "Temperature", "Text", "Machine", "Setting",

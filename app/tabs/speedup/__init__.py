@@ -11,25 +11,27 @@ from typing import Any
 
 import gradio as gr
 
-from specviz import BUILDERS, DRAFTERS, VERIFIERS, RunConfig, compatible
-from specviz.acceptance import measured
+from specviz import BUILDERS, DRAFTERS, VERIFIERS, RunConfig
 from specviz.measure.on_text import Acceptance
 from specviz.plots import PLOTS
 from specviz.plots.predicted import Point
 from specviz.speed.clock import PROMPT, measure_cost
 from specviz.speed.table import CostTable
 
-from ..machine.engine import Engine
-from ..machine.job import Job
-from ..machine.turns import aside
-from ..measuring import recorded
-from ..measuring.speeds import LARGEST, MACHINES, cost_of, sizes_from, time_sizes
-from ..measuring.studies import STUDIES
-from ..parts.card import Card, Source, fill, said, status
-from ..parts.controls import Controls
-from ..parts.study_card import StudyCard, fold, sampling
+from ...machine.engine import Engine
+from ...machine.turns import aside
+from ...measuring import recorded
+from ...measuring.speeds import LARGEST, MACHINES, cost_of, sizes_from, time_sizes
+from ...measuring.studies import STUDIES
+from ...parts.card import Card, Source, fill, said, status
+from ...parts.controls import Controls
+from ...parts.frame import Page, Tab
+from ...parts.job import Job
+from ...parts.study_card import StudyCard, fold, sampling
+from .. import acceptance, live
 from . import published
-from .speed_cards import best_sentence, by, forecast_cards, source_of, timed_card, timed_sentence, timed_setting
+from .cards import best_sentence, forecast_cards, source_of, timed_card, timed_sentence, timed_setting
+from .vectors import by_drafter, choices, picked
 
 TITLE = "Speedup"
 INTRO = (
@@ -47,11 +49,11 @@ FOLDS = (
 )
 
 
-def build(engine: Engine) -> Tab:
-    """Lay out the tab and connect what stays within it; returns what `connect` needs to join it to other tabs."""
+def build(engine: Engine) -> Speedup:
+    """Lay out the tab and connect what stays within it."""
     past = recorded.read()
     here = replace(past.cost, machine=past.machine, note=past.note)
-    named = choices(past.found.vectors)
+    named = choices(past.calibration.vectors)
     with gr.Row(elem_classes="sv-page"):
         with gr.Column(scale=0, min_width=330, elem_classes="sv-rail sv-sticky"):
             drafter = gr.Dropdown(
@@ -59,7 +61,7 @@ def build(engine: Engine) -> Tab:
                 value=next(iter(named.values())).drafter, label="Drafter", filterable=False,
                 elem_id="sv-speedup-drafter",
             )  # fmt: skip
-            mine = by_drafter(past.found.vectors, drafter.value)
+            mine = by_drafter(past.calibration.vectors, drafter.value)
             vector = gr.Dropdown(mine, value=mine[0], label="Acceptance vector", filterable=False,
                                  info="From the tab Acceptance, or stored.")  # fmt: skip
             machine = gr.Radio(list(MACHINES.items()), value="here", label="Machine", elem_id="sv-machine")
@@ -81,7 +83,9 @@ def build(engine: Engine) -> Tab:
                 choice = status("sv-best")
                 choice.value = said(best_sentence(best, here))
                 apply = gr.Button("Use it in Live", elem_id="sv-apply", scale=0, min_width=160)
-            first["predicted"] = timed_card(past.points, here, Source("recorded", past.label), past.found.vectors[0])
+            first["predicted"] = timed_card(
+                past.points, here, Source("recorded", past.label), past.calibration.vectors[0]
+            )
             with gr.Row(elem_classes="sv-figures"):
                 cards = {name: Card(name, first[name]) for name in OPEN}
             for name, question, inside in FOLDS:
@@ -92,10 +96,10 @@ def build(engine: Engine) -> Tab:
                             StudyCard(engine, one, [], lambda: sampling(0.8))
             with fold("published", "What do the papers report?"):
                 reported = published.table(
-                    past.points, Source("recorded", past.label), timed_setting(past.found.vectors[0])
+                    past.points, Source("recorded", past.label), timed_setting(past.calibration.vectors[0])
                 )
-    tab = Tab(engine, drafter, vector, machine, [flat, draft], line, choice, apply, cards, reported)
-    tab.known, tab.here = gr.State(past.found.vectors), gr.State(here)
+    tab = Speedup(engine, drafter, vector, machine, [flat, draft], line, choice, apply, cards, reported)
+    tab.known, tab.here = gr.State(past.calibration.vectors), gr.State(here)
     tab.best = gr.State(best)
     machine.change(
         lambda kind: gr.Group(visible=kind == "flat"), machine, idealised, queue=False, show_progress="hidden",
@@ -105,7 +109,7 @@ def build(engine: Engine) -> Tab:
     return tab
 
 
-class Tab:
+class Speedup:
     """The tab's parts, its events, and its session states: `known` vectors, the table measured `here`, `best` cell."""
 
     known: gr.State
@@ -144,8 +148,8 @@ class Tab:
         """All figures that follow from the controls, as an event's outputs."""
         try:
             cost = cost_of(kind, here, flat, draft)
-            found = picked(name, known)
-            cards, best = forecast_cards(found, cost, source_of(cost))
+            measured = picked(name, known)
+            cards, best = forecast_cards(measured, cost, source_of(cost))
         except ValueError as error:
             return {self.line: said(str(error), "error")}
         return {self.choice: said(best_sentence(best, cost)), self.best: best, self.line: said(""), **self.show(cards)}
@@ -154,7 +158,7 @@ class Tab:
         """The vectors of a drafter in the menu; a sentence where there are none."""
         mine = by_drafter(known, drafter)
         if not mine:
-            title = DRAFTERS[drafter].title if isinstance(drafter, str) and drafter in DRAFTERS else "this drafter"
+            title = DRAFTERS[drafter].spoken if isinstance(drafter, str) and drafter in DRAFTERS else "this drafter"
             return {self.line: said(f"No vector of {title} is known. Measure one in the tab Acceptance.", "error")}
         return {self.vector: gr.Dropdown(choices=mine, value=name if name in mine else mine[0]), self.line: said("")}
 
@@ -170,9 +174,9 @@ class Tab:
         )
 
         def measuring(*chosen: Any) -> Generator[dict, None, CostTable]:
-            found = picked(chosen[0], chosen[4])
-            config = RunConfig(PROMPT, temperature=found.temperature, verifier=VERIFIERS[found.verifier](),
-                               drafter=DRAFTERS[found.drafter]())  # fmt: skip
+            measured = picked(chosen[0], chosen[4])
+            config = RunConfig(PROMPT, temperature=measured.temperature, verifier=VERIFIERS[measured.verifier](),
+                               drafter=DRAFTERS[measured.drafter]())  # fmt: skip
             table, drawn, here = None, monotonic(), Source("measured", "measured here")
             for news in self.engine.compute(partial(measure_cost, seconds=SECONDS), config):
                 text = f"Timing trees of rising size: {news.done} of {news.of} bursts, {SECONDS:.0f} s at most"
@@ -188,17 +192,17 @@ class Tab:
             return table
 
         def timed(sizes: Any, *chosen: Any) -> Iterator[dict]:
-            wanted, found, here = sizes_from(sizes), picked(chosen[0], chosen[4]), chosen[5]
+            wanted, measured, here = sizes_from(sizes), picked(chosen[0], chosen[4]), chosen[5]
             if here.machine != "this machine":  # a prediction and what is laid over it are of one machine
                 here = yield from measuring(*chosen)
             points: tuple[Point, ...] = ()
-            for news in self.engine.compute(time_sizes, found, here, wanted):
+            for news in self.engine.compute(time_sizes, measured, here, wanted):
                 changed = len(news.points) > len(points) or news.done == news.of
                 points = news.points
                 text = f"Timing trees and plain decoding in turn: {news.done} of {news.of} runs"
-                card = {"predicted": timed_card(points, here, Source("measured", "measured here"), found)}
+                card = {"predicted": timed_card(points, here, Source("measured", "measured here"), measured)}
                 yield {self.line: said(text, done=news.done, of=news.of), **(self.show(card) if changed else {})}
-            table = published.value(points, Source("measured", "measured here"), timed_setting(found))
+            table = published.value(points, Source("measured", "measured here"), timed_setting(measured))
             yield {self.line: said(timed_sentence(points)), **({self.reported: table} if points else {})}
 
         def guarded(work: Any) -> Any:
@@ -207,8 +211,8 @@ class Tab:
             def run(*values: Any) -> Iterator[dict]:
                 try:
                     with self.engine.alone():
-                        for told in self.engine.loading():
-                            yield {self.line: said(told)}
+                        for sentence in self.engine.loading():
+                            yield {self.line: said(sentence)}
                         yield from work(*values)
                 except ValueError as error:
                     yield {self.line: said(str(error), "error")}
@@ -224,9 +228,8 @@ class Tab:
         job.starts(measure.click, guarded(measuring), self.chosen, outputs)
         job.starts(timing.click, guarded(timed), [sizes, *self.chosen], outputs)
 
-    def connect(self, opened: gr.Tab, vectors: gr.State, live: Controls, tabs: gr.Tabs) -> None:
-        """Take the vectors of the tab Acceptance when this one is opened, and give the best cell to the tab Live."""
-        quiet = {"show_progress": "hidden", "api_visibility": "private", "queue": False}
+    def takes(self, vectors: gr.State, opened: gr.Tab) -> None:
+        """Take the vectors of the tab Acceptance when this one is opened."""
 
         def taken(new: tuple[Acceptance, ...], *chosen: Any) -> dict:
             names = choices(new)
@@ -239,59 +242,27 @@ class Tab:
                 **self.forecast(name, *chosen[1:4], new, chosen[5]),
             }  # fmt: skip
 
-        opened.select(taken, [vectors, *self.chosen], [*self.outputs, self.known, self.drafter, self.vector], **quiet)
+        opened.select(taken, [vectors, *self.chosen], [*self.outputs, self.known, self.drafter, self.vector],
+                      queue=False, show_progress="hidden", api_visibility="private")  # fmt: skip
+
+    def gives(self, controls: Controls, tabs: gr.Tabs) -> None:
+        """Give the best cell to the tab Live."""
         names = [f.name for f in fields(BUILDERS["sequoia"])]
-        parameters = dict(zip(names, live.builder.parameters["sequoia"], strict=True))
-        targets = [live.builder.menu, parameters["size"], parameters["depth"], live.verifier.menu,
-                   live.drafter.menu, live.scalars["temperature"], tabs]  # fmt: skip
+        parameters = dict(zip(names, controls.builder.parameters["sequoia"], strict=True))
+        targets = [controls.builder.menu, parameters["size"], parameters["depth"], controls.verifier.menu,
+                   controls.drafter.menu, controls.scalars["temperature"], tabs]  # fmt: skip
         self.apply.click(
             lambda best: ["sequoia", best["size"], best["depth"], best["verifier"], best["drafter"],
-                          best["temperature"],
-                          gr.Tabs(selected="Live")],
-            self.best, targets, **quiet,
+                          best["temperature"], gr.Tabs(selected=live.TITLE)],
+            self.best, targets, queue=False, show_progress="hidden", api_visibility="private",
         )  # fmt: skip
 
 
-def choices(known: tuple[Acceptance, ...]) -> dict[str, Acceptance]:
-    """Vectors by name: those of the tab Acceptance, then the stored ones; all can decide about a tree."""
-    stored = [
-        Acceptance(
-            tuple(row["acceptance"]),
-            (),
-            (),
-            0,
-            "",
-            row["verifier"],
-            "",
-            row["temperature"],
-            None,
-            name,
-            tuple(map(tuple, row.get("levels", ()))),
-        )
-        for name in DRAFTERS
-        for row in measured(name)
-    ]
-    usable = [
-        (vector, where)
-        for vectors, where in ((known, ""), (stored, ", stored"))
-        for vector in vectors
-        if compatible(BUILDERS["sequoia"](), VERIFIERS[vector.verifier](), vector.temperature).possible
-    ]
-    return {f"{VERIFIERS[v.verifier].title}{by(v)}, T {v.temperature:g}{where}": v for v, where in usable}
+def connect(page: Page) -> None:
+    """Take the vectors of Acceptance when this tab is opened, and give the best tree to Live."""
+    tab: Speedup = page.built[TITLE]
+    tab.takes(page.built[acceptance.TITLE], page.opened[TITLE])
+    tab.gives(page.built[live.TITLE], page.tabs)
 
 
-def by_drafter(known: tuple[Acceptance, ...], drafter: Any) -> list[str]:
-    """The names of the vectors that were measured with a drafter."""
-    return [name for name, vector in choices(known).items() if vector.drafter == drafter]
-
-
-def picked(name: Any, known: tuple[Acceptance, ...]) -> Acceptance:
-    """The vector of that name.
-
-    Raises:
-        ValueError: if there is none.
-    """
-    named = choices(known)
-    if name not in named:
-        raise ValueError("Choose an acceptance vector.")
-    return named[name]
+TAB = Tab(TITLE, build, connect=connect)

@@ -8,8 +8,8 @@ from specviz.plots import PLOTS
 from specviz.plots.predicted import Point
 from specviz.speed.table import CostTable
 
-from ..measuring.speeds import SIZES, predicted
-from ..parts.card import Source, fill
+from ...measuring.speeds import SIZES, predicted
+from ...parts.card import Source, fill
 
 STEP_SIZES = (2, 3, 4, 6, 8, 12, 16, 24, 32, 48, 64, 96, 128, 192, 256, 512)
 SHAPE_SIZES = tuple(size for size in SIZES if size <= 512)
@@ -24,19 +24,19 @@ def source_of(cost: CostTable) -> Source:
 
 def forecast_cards(vector: Acceptance, cost: CostTable, source: Source) -> tuple[dict[str, tuple], dict]:
     """The cards that follow from a vector and a machine, and the best cell as plain data."""
-    found = predicted(vector, cost)
+    forecast = predicted(vector, cost)
     rule = f"{VERIFIERS[vector.verifier].title}'s acceptance{by(vector)}"
     basis = f"{rule} at temperature {vector.temperature:g}; {cost.note}"
     theory = Source("theory", "computed from the vector")
     cards = {
-        "speedup": fill("speedup", PLOTS["speedup"].info(found), source, basis),
+        "speedup": fill("speedup", PLOTS["speedup"].info(forecast), source, basis),
         "shapes": fill("shapes", PLOTS["shapes"].info(vector.plan, SHAPE_SIZES), theory,
                        "Closed forms and dynamic programming; no machine enters."),
         "cost": fill("cost", PLOTS["cost"].info(cost), source, cost.note),
         "marginal": fill("marginal", PLOTS["marginal"].info(vector.plan, cost, STEP_SIZES), source, basis),
         "sweep": fill("sweep", PLOTS["sweep"].info(vector.plan, cost, SEQUENCES, LENGTHS), source, basis),
     }  # fmt: skip
-    best = found.best
+    best = forecast.best
     return cards, {
         "size": best.size, "depth": best.depth, "verifier": vector.verifier, "drafter": vector.drafter,
         "temperature": vector.temperature,
@@ -60,17 +60,16 @@ def timed_setting(vector: Acceptance) -> str:
 
 def by(vector: Acceptance) -> str:
     """Who drafted, in words; nothing for the draft model."""
-    return "" if vector.drafter == "model" else f" with {DRAFTERS[vector.drafter].title}"
+    return "" if vector.drafter == "model" else f" with {DRAFTERS[vector.drafter].spoken}"
 
 
 def best_sentence(best: dict, cost: CostTable) -> str:
     """The hardware-aware choice in words, and whose costs they are where another drafter's were measured."""
     costed = cost.settings.get("drafter", "model")
     if not cost.projection and costed != best["drafter"]:
-        told = (
-            f"Costs are those of {DRAFTERS[costed].title}: measure this machine with {DRAFTERS[best['drafter']].title}."
-        )
-        return f"{_best_sentence(best, cost)} {told}"
+        whose, own = DRAFTERS[costed].spoken, DRAFTERS[best["drafter"]].spoken
+        whose_costs = f"Costs are those of {whose}: measure this machine with {own}."
+        return f"{_best_sentence(best, cost)} {whose_costs}"
     return _best_sentence(best, cost)
 
 

@@ -1,8 +1,8 @@
 """A job: what a visitor starts and may stop, in the one line before the machine.
 
 Runs of all visitors and all tabs wait in one line, and one at a time has its turn. Gradio shows each visitor the place
-in the line; whoever comes when it is full is told so. Several jobs may share a Stop, which is lit while any of them
-waits or runs. Which do is known in the browser alone, where a click is seen before the line is.
+in the line; whoever comes when it is full gets a sentence that says so. Several jobs may share a Stop, which is lit
+while any of them waits or runs. Which do is known in the browser alone, where a click is seen before the line is.
 """
 
 from __future__ import annotations
@@ -13,22 +13,10 @@ from typing import Any
 
 import gradio as gr
 
-from . import limits
+from ..machine import limits
+from .web import imported
 
 MACHINE = {"concurrency_limit": 1, "concurrency_id": "machine"}  # of every event that decodes
-# In the page's header, which is always there. A stopped job ends as one that failed does, but never before it is told
-# so here; until then gradio takes no further click for it.
-TELLS_JOBS = """
-const jobs = new Map(); // job -> [its Stop, 'asked' or 'stopping']
-window.specvizJob = (job, stop, news) => {
-  const was = (jobs.get(job) || [])[1];
-  if (news === 'asked') jobs.set(job, [stop, was || news]);
-  else if (news === 'stopping') { if (was) jobs.set(job, [stop, news]); }
-  else jobs.delete(job);
-  const lit = [...jobs.values()].some(([of, state]) => of === stop && state === 'asked');
-  return [was, { __type__: 'update', interactive: lit }];
-};
-"""
 STOPPING = "The run before is still being stopped. Press the button again in a moment."
 SAME = "{ __type__: 'update' }"
 
@@ -59,27 +47,31 @@ class Job:
         quiet = {"show_progress": "hidden", "api_visibility": "private", "queue": False}
         asked = asked if isinstance(asked, Sequence) else [asked]
 
-        def told(news: str) -> str:
+        def send(news: str, returned: str) -> str:
             names = f"{self.stop.elem_id} {self._count}", self.stop.elem_id, news
-            return f"specvizJob({', '.join(map(json.dumps, names))})"
+            return (
+                f"async () => {{ const {{ was, lit }} = (await {imported()}).job({', '.join(map(json.dumps, names))}); "
+                f"const stop = {{ __type__: 'update', interactive: lit }}; return {returned}; }}"
+            )
 
         # In the browser, at once: what waits in the line can be stopped as well.
         gr.on(
-            asked, None, None, [self.line, self.stop], js=f"() => {{ const [was, lit] = {told('asked')}; "
-            f"return [was === 'stopping' ? {_error(STOPPING)} : {SAME}, lit]; }}", **quiet,
+            asked, None, None, [self.line, self.stop],
+            js=send("asked", f"[was === 'stopping' ? {_error(STOPPING)} : {SAME}, stop]"), **quiet,
         )  # fmt: skip
         running = gr.on(
             asked, run, inputs, outputs, show_progress="minimal", show_progress_on=self.line, preprocess=False,
             api_visibility="private", **MACHINE,
         )  # fmt: skip
-        running.success(None, None, self.stop, js=f"() => {told('ended')}[1]", **quiet)
+        running.success(None, None, self.stop, js=send("ended", "[stop]"), **quiet)
+        # A job that was stopped ends as one that failed does, but never before the page knows that it was.
         running.failure(
-            None, None, [self.line, self.stop], js=f"() => {{ const [was, lit] = {told('ended')}; "
-            f"return [was === 'stopping' ? {SAME} : {_error(full())}, lit]; }}", **quiet,
+            None, None, [self.line, self.stop],
+            js=send("ended", f"[was === 'stopping' ? {SAME} : {_error(full())}, stop]"), **quiet,
         )  # fmt: skip
         written = ", ".join(json.dumps(value) for value in self.stopped.values())
         self.stop.click(
-            None, None, [self.stop, *self.stopped], js=f"() => [{told('stopping')}[1], {written}]", cancels=[running],
+            None, None, [self.stop, *self.stopped], js=send("stopping", f"[stop, {written}]"), cancels=[running],
             **quiet,
         )  # fmt: skip
         return running

@@ -1,0 +1,48 @@
+"""The frame that tabs stand in: what a tab is, and what it is handed to reach the others."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, NamedTuple
+
+import gradio as gr
+
+
+class Page(NamedTuple):
+    """The page with all of its tabs, for those that reach beyond themselves.
+
+    Args:
+        demo: the page; its `load` is what happens when a visitor comes.
+        header: the title line, which is there before any tab was opened.
+        tabs: choose which tab is shown, by title.
+        opened: title -> the tab's frame, which says when it is opened.
+        built: title -> what the tab's `build` returned.
+    """
+
+    demo: gr.Blocks
+    header: gr.HTML
+    tabs: gr.Tabs
+    opened: dict[str, gr.Tab]
+    built: dict[str, Any]
+
+
+def alone(page: Page) -> None:
+    """For a tab that needs no other."""
+
+
+class Tab(NamedTuple):
+    """A tab, as its module in app/tabs declares it.
+
+    Args:
+        title: what visitors read, and its name in links.
+        build: takes the engine and lays the tab out; what it returns is for other tabs.
+        styles: its style sheets under assets/web, without ".css".
+        connect: what joins it to other tabs, called when all of them are laid out.
+        query: a parameter of an address that opens it, as ?lesson=3 does, or None.
+    """
+
+    title: str
+    build: Callable[[Any], Any]
+    styles: tuple[str, ...] = ()
+    connect: Callable[[Page], None] = alone
+    query: str | None = None

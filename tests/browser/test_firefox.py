@@ -1,0 +1,98 @@
+"""The page in headless Firefox: first paint, inspector, a run, the Tree lab, dark, and the page that plays offline."""
+
+import json
+
+import pytest
+
+pytest.importorskip("gradio")
+expect = pytest.importorskip("playwright.sync_api").expect
+
+from pages import counts_add_up, offline, state, steps, to_step  # noqa: E402
+
+from app.tabs import live  # noqa: E402
+
+pytestmark = pytest.mark.browser
+SLOW = 60_000  # milliseconds: what a busy machine may need
+
+
+@pytest.fixture
+def browser(firefox):
+    return firefox
+
+
+@pytest.fixture
+def heard():
+    """Functions to watch a page with: nothing it says in the console may be an error."""
+    errors = []
+
+    def watch(page):
+        page.on("console", lambda message: message.type == "error" and errors.append(message.text))
+        return page
+
+    yield watch
+    assert errors == []
+
+
+def colour(page, outcome, part="fill"):
+    """How the first node with this outcome is painted."""
+    shape = page.locator(f".sv-svg .node.{outcome} .shape").first
+    return shape.evaluate("(shape, part) => getComputedStyle(shape)[part]", part)
+
+
+def test_the_recorded_tree_is_drawn_and_a_click_says_why(serve, visit, heard):
+    page = heard(visit(serve()))
+    to_step(page, 0)
+    assert counts_add_up(page) == len(json.loads(live.recorded())["steps"][0]["parents"])
+    page.locator(".sv-svg .node.x").first.click()
+    page.mouse.move(5, 5)
+    expect(page.locator(".sv-outcome")).to_have_text("rejected")
+    expect(page.locator(".sv-why")).to_contain_text("Rejected: the coin")
+    page.keyboard.press("ArrowRight")
+    expect(page.locator(".sv-svg")).to_have_attribute("data-step", "1")
+
+
+def test_a_run_finishes_with_coloured_nodes_and_the_tree_lab_redraws(serve, visit, heard):
+    page = heard(visit(serve()))
+    page.locator("#sv-run").click()
+    state(page, "done")
+    assert steps(page) > 1 and counts_add_up(page) > 1
+    to_step(page, 0)
+    kinds = [kind for kind in ("a", "x", "u") if page.locator(f".sv-svg .node.{kind}").count()]
+    assert len(kinds) > 1
+    assert len({colour(page, kind, "stroke") for kind in kinds}) == len(kinds), "every outcome has a colour of its own"
+
+    page.get_by_role("tab", name="Labs").click()
+    batch = page.locator('.sv-lab-card[data-name="batch"]')
+    expect(batch).to_contain_text("tokens a pass", timeout=SLOW)
+    before = page.locator('.sv-lab-card[data-name="sequoia"] svg').inner_html()
+    page.locator("#sv-lab-box textarea").fill("0.5, 0.25")
+    expect(batch).to_contain_text("1.75 tokens a pass", timeout=SLOW)
+    assert page.locator('.sv-lab-card[data-name="sequoia"] svg').inner_html() != before
+
+
+@pytest.mark.parametrize("theme", ["light", "dark"])
+def test_what_the_browser_draws_itself_follows_the_theme(serve, visit, theme):
+    """Firefox shows scroll bars and the arrows of numbers, white ones unless it knows that the page is dark."""
+    page = visit(f"{serve()}?__theme={theme}")
+    expect(page.locator("body")).to_have_class("dark" if theme == "dark" else "")
+    for part in ("html", ".sv-ribbon", "input[type=number]"):
+        scheme = page.locator(part).first.evaluate("part => getComputedStyle(part).colorScheme")
+        assert (scheme == "dark") == (theme == "dark"), (part, scheme)
+
+
+def test_an_exported_run_plays(browser, heard, tmp_path):
+    context = browser.new_context(viewport={"width": 1400, "height": 1000})
+    page, asked, broken = heard(context.new_page()), [], []
+    page.on("request", lambda request: asked.append(request.url))
+    page.on("pageerror", lambda error: broken.append(str(error)))
+    run = offline(page, tmp_path)
+    last = len(run)
+    assert steps(page) == last > 1
+    to_step(page, 0)
+    assert counts_add_up(page) == len(run[0].parents)
+    page.locator(".sv-speed").select_option("15")
+    page.locator(".sv-play").click()
+    expect(page.locator(".sv-where")).to_have_text(f"step {last} of {last}", timeout=SLOW)
+    context.close()
+    assert all(url.startswith(("file:", "blob:", "data:")) for url in asked), asked
+    assert broken == []

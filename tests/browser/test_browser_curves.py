@@ -99,7 +99,7 @@ def test_speedup_is_told_from_the_vectors_of_the_drafter_of_the_menu(serve, visi
     expect(page.locator("#sv-figure-speedup .sv-made")).to_contain_text("acceptance with n-grams")
     expect(page.locator("#sv-best .text")).to_contain_text("Costs are those of the draft model")
     choose(page, "speedup", "Staged draft")
-    says(page, "speedup", "No vector of Staged draft is known.")
+    says(page, "speedup", "No vector of a staged draft is known.")
 
 
 def test_a_small_calibration_fills_every_figure_and_is_saved_and_loaded(serve, visit, tmp_path):

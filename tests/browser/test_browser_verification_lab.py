@@ -64,10 +64,10 @@ def test_the_link_opens_the_lab_with_its_first_example_and_every_example_is_work
         shown, rows = (json.loads(answer(vars(preset))) for answer in (look, table))
         expect(page.locator(".sv-v-verdict .text")).to_have_text(shown["reason"])
         settled(page)
-        for found in rows["rows"]:
-            shown = row(page, found["title"])
-            if found["accepted"] is not None:
-                expect(shown.locator("td").nth(1)).to_have_text(f"{found['accepted']:.4f}")
+        for rule in rows["rows"]:
+            drawn = row(page, rule["title"])
+            if rule["accepted"] is not None:
+                expect(drawn.locator("td").nth(1)).to_have_text(f"{rule['accepted']:.4f}")
         expect(page.locator(".sv-v-exact")).to_have_attribute(
             "data-kind", "lossless" if shown["exact"]["deviation"] <= 1e-12 else "lossy"
         )

@@ -1,7 +1,5 @@
-// What the page's components start with. Each export gets a host, which is how app/parts/web.py starts it: the element,
-// gradio's own `props`, `trigger` and `server`, and `values(receive)`, which calls with the value now and whenever a new
-// one arrives. None is lost while this script is on its way. Only `job` is no component: the events of app/parts/job.py
-// call it.
+// What the page's components start with: app/parts/web.py calls each export with a host. Only `job` is no component: the
+// events of app/parts/job.py call it.
 
 import { jobNews } from './base/jobs.js';
 import { placeAsked } from './base/place.js';
@@ -17,28 +15,49 @@ import { linkBar } from './page/links.js';
 import { paperPages } from './papers/papers.js';
 import { runPlayer } from './stage/player.js';
 
+/**
+ * @typedef {object} Host
+ * @property {HTMLElement} element
+ * @property {{ value: string }} props gradio's own, like the next two
+ * @property {(event: string, data?: object) => void} trigger
+ * @property {Record<string, import('./base/types.js').Ask>} server its functions
+ * @property {(receive: (value: string) => void) => void} values calls with the value now and whenever a new one arrives;
+ *   none is lost while this script is on its way
+ */
+/** @typedef {(host: Host) => void} Component */
+
 export const job = jobNews;
+/** @type {Component} */
 export const header = ({ element, trigger }) => pageHeader(element, () => trigger('select'));
+/** @type {Component} */
 export const card = ({ element, values }) => values(value => figureCard(element, value));
+/** @type {Component} */
 export const status = ({ element, values }) => values(value => statusLine(element, value));
 export const notice = status;
+/** @type {Component} */
 export const published = ({ element, values }) => values(value => publishedTables(element, value));
+/** @type {(host: Host, about: Parameters<typeof linkBar>[1]) => void} */
 export const links = ({ element, trigger, values }, about) => values(linkBar(element, about, trigger));
+/** @type {Component} */
 export const trees = ({ element, trigger, values }) => values(treeLab(element, question => trigger('select', question)));
-export const verification = ({ element, props, server }) => verificationLab(element, JSON.parse(props.value), server);
+/** @type {Component} */
+export const verification = ({ element, props, server }) => verificationLab(element, JSON.parse(props.value), { look: server.look, table: server.table });
+/** @type {Component} */
 export const compare = ({ element, server, values }) => values(compareBoard(element, () => server.recorded(0)).receive);
 
+/** @param {Host} host */
 export function papers({ element, props, server, trigger, values }) {
-  const fetchPage = name => server.source_page(name), ask = wanted => trigger('select', wanted);
-  values(paperPages(element, JSON.parse(props.value), fetchPage, ask));
+  values(paperPages(element, JSON.parse(props.value), name => server.source_page(name), wanted => trigger('select', wanted)));
 }
 
+/** @param {Host} host @param {{ most: number }} limits */
 export function stage({ element, server, values }, { most }) {
   const player = runPlayer(element, { save: server.save, open: server.open_trace, most, take: opensInLab });
   player.expect(placeAsked(location.search, false));
   values(player.receive);
 }
 
+/** @param {Host} host */
 export function lessons({ element, props, server }) {
   lessonBook(element, JSON.parse(props.value), number => server.lesson(number), { save: server.save });
 }

@@ -31,6 +31,7 @@ PARTS = ("draft", "target", "verify", "other")
 LAWS = {"iid": "independent", "distinct": "without replacement", "top": "most probable", "race": "shared race"}
 
 PLACE = WEB / "base" / "words.js"
+RECORD = "/** @type {Record<string, string>} */\n"
 
 
 def script() -> str:
@@ -49,7 +50,8 @@ def script() -> str:
     }
     head = "// The words of the page. Made from specviz/player/words.py: python -m specviz.player.words\n"
     return head + "".join(
-        f"\n// {name}: {about}\nexport const {name} = {json.dumps(table, ensure_ascii=False, indent=2)};\n"
+        f"\n// {name}: {about}\n{RECORD if isinstance(table, dict) else ''}"
+        f"export const {name} = {json.dumps(table, ensure_ascii=False, indent=2)};\n"
         for name, (about, table) in tables.items()
     )
 

@@ -1,6 +1,8 @@
 // A place in a run, in the words of a link: step=5&node=3, steps counted from 1 as on the page, a node by its number or
 // "last" for the target's own token. Anyone may write a link: what is out of range is brought into range.
 
+/** @typedef {{ of: string, recording: number, index: number, key: string | null }} Place */
+
 /** @param {number} index @param {string | null} key */
 export function placeText(index, key) {
   const place = new URLSearchParams({ step: String(index + 1) });
@@ -12,6 +14,7 @@ export function placeText(index, key) {
  * What an address asks for, of a lesson or of a run; null where it asks for no step there.
  * @param {string} search
  * @param {boolean} lesson
+ * @returns {Place | null}
  */
 export function placeAsked(search, lesson) {
   const asked = new URLSearchParams(search), step = (asked.get('step') || '').trim(), node = asked.get('node') || '';
@@ -26,8 +29,8 @@ export function placeAsked(search, lesson) {
 
 /**
  * The place as it exists in a run that has these steps: the last step instead of a later one, no node that is not there.
- * @param {import('./types.js').Step[]} steps
- * @param {{ index: number, key: string | null }} place
+ * @param {import('./types.js').Sent[]} steps
+ * @param {Pick<Place, 'index' | 'key'>} place
  */
 export function placeIn(steps, { index, key }) {
   const at = Math.min(index, steps.length - 1), there = key === 'last' ? steps[at].last : Number(key) < steps[at].parents.length;

@@ -12,14 +12,14 @@ export function spansOf(step) {
     const span = make('span', piece, (own && step.last) || 'accepted');
     if (/^\s*\n\s*$/.test(piece)) span.classList.add('newline');
     span.dataset.step = String(step.index);
-    span.dataset.key = own ? 'last' : String(step.path?.[i]);
+    span.dataset.key = own ? 'last' : String(step.path[i]);
     return span;
   });
 }
 
 /**
  * The nodes that were accepted, from the root down.
- * @param {import('./types.js').Step} step
+ * @param {import('./types.js').Sent} step
  */
 export function pathOf(step) {
   return [...step.outcome].flatMap((letter, i) => (letter === 'a' ? [i] : []));

@@ -26,8 +26,8 @@ export interface Growth {
   length?: number;
 }
 
-/** One pass of the target: the tree that was drafted, and what the rule made of it. */
-export interface Step {
+/** One pass of the target as it is sent: the tree that was drafted, and what the rule made of it. */
+export interface Sent {
   index: number;
   parents: number[];
   tokens: number[];
@@ -54,11 +54,25 @@ export interface Step {
   draft_passes: number;
   /** Whose guess each node was; null for the root and where a builder guessed. */
   drafter?: (string | null)[];
-  /** The accepted nodes from the root down; added in the browser. */
-  path?: number[];
-  /** What is known of all drafters of its run so far; added in the browser. */
-  guessed?: Map<string, { nodes: number; compared: number; accepted: number }>;
 }
+
+/** The same within its run, with what the browser adds. */
+export interface Step extends Sent {
+  /** The accepted nodes from the root down. */
+  path: number[];
+  /** What is known of all drafters of its run so far. */
+  guessed: Guesses;
+}
+
+/** How many nodes a drafter guessed, how many of them were compared, and how many it got right. */
+export interface Count {
+  nodes: number;
+  compared: number;
+  accepted: number;
+}
+
+/** By the name of a drafter, in the order in which they first guessed. */
+export type Guesses = Map<string, Count>;
 
 /** What is said about a run once, at its start. */
 export interface Head {
@@ -76,7 +90,7 @@ export interface Head {
 /** One message about a run; a new name begins a new history. */
 export interface Message {
   run: string;
-  steps: Step[];
+  steps: Sent[];
   head?: Head;
   state?: 'loading' | 'running' | 'done' | 'stopped' | 'error';
   note?: string;

@@ -1,6 +1,7 @@
 // The words of the page. Made from specviz/player/words.py: python -m specviz.player.words
 
 // OUTCOMES: by letter, and the target's own tokens
+/** @type {Record<string, string>} */
 export const OUTCOMES = {
   "r": "last token",
   "a": "accepted",
@@ -13,12 +14,14 @@ export const OUTCOMES = {
 };
 
 // OWN: what is said of those
+/** @type {Record<string, string>} */
 export const OWN = {
   "bonus": "The tree came to an end here, so the target adds a token of its own: it costs no extra pass.",
   "correction": "None of the children here was accepted, so the target writes the next token itself."
 };
 
 // MARKS: signs in a line of text
+/** @type {Record<string, string>} */
 export const MARKS = {
   "accepted": "■",
   "rejected": "✕",
@@ -29,6 +32,7 @@ export const MARKS = {
 };
 
 // ROWS: of a chart
+/** @type {Record<string, string>} */
 export const ROWS = {
   "p": "target p",
   "q": "draft q",
@@ -38,6 +42,7 @@ export const ROWS = {
 };
 
 // FACTS: numbers that a rule keeps
+/** @type {Record<string, string>} */
 export const FACTS = {
   "rho": "ρ",
   "beta": "β",
@@ -54,6 +59,7 @@ export const PARTS = [
 ];
 
 // DRAWN: children are ...
+/** @type {Record<string, string>} */
 export const DRAWN = {
   "iid": "drawn independently from the draft, duplicates kept",
   "distinct": "drawn from the draft without replacement",
@@ -62,6 +68,7 @@ export const DRAWN = {
 };
 
 // LAWS: the same in a table
+/** @type {Record<string, string>} */
 export const LAWS = {
   "iid": "independent",
   "distinct": "without replacement",
@@ -70,6 +77,7 @@ export const LAWS = {
 };
 
 // DRAFTERS: who guesses, in the order of the menu
+/** @type {Record<string, string>} */
 export const DRAFTERS = {
   "model": "Draft model",
   "early-exit": "Early exit",

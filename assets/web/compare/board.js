@@ -3,20 +3,35 @@
 // Messages are what app/tabs/compare/runs.py writes.
 
 import { finder, make, one, say } from '../base/dom.js';
-import { keys } from '../base/keys.js';
+import { sharedClock } from './clock.js';
 import { runColumn } from './column.js';
 import { raceChart, raceKey } from './race.js';
 import { writeTable } from './table.js';
 import { writeTexts } from './texts.js';
 
-const SPEEDS = [1, 0.5, 0.25, 0.1, 0.05, 0.02];
-const SHORTEST = 4; // seconds that a replay takes at least, as long as nobody chose a speed
+/** @typedef {import('./column.js').Column} Column */
+/** @typedef {import('./types.js').About} About */
+/** @typedef {import('./types.js').News} News */
+/** @typedef {import('./types.js').Pair} Pair */
 
+/**
+ * @typedef {object} Comparison
+ * @property {string | null} name
+ * @property {Column[]} columns
+ * @property {Map<string, Pair>} pairs by the letters of both
+ * @property {string} state
+ * @property {string} note
+ * @property {boolean} [recorded]
+ * @property {string} [pair] the name of the models
+ * @property {string} [when] it was recorded, and where
+ */
+
+/** @param {HTMLElement} element @param {() => Promise<string>} fetchRecorded */
 export function compareBoard(element, fetchRecorded) {
   const root = one(element, '.sv-compare'), $ = finder(root);
   const race = raceChart($('race-svg'), seconds => { clock.pause(); clock.seek(seconds); });
   const clock = sharedClock(root, { columns: () => run.columns, running: () => run.state === 'running', changed: () => schedule() });
-  /** @type {{ name: string | null, columns: any[], pairs: Map<string, any>, state: string, note: string, recorded?: boolean, pair?: string, when?: string }} */
+  /** @type {Comparison} */
   let run = { name: null, columns: [], pairs: new Map(), state: '', note: '' };
   let frame = /** @type {number | null} */ (null), whole = false;
 
@@ -26,10 +41,11 @@ export function compareBoard(element, fetchRecorded) {
 
   // ---- what arrives ----
 
+  /** @param {string} text a message */
   function receive(text) {
     if (!text) return;
-    const news = JSON.parse(text);
-    if (news.columns) start(news);
+    const news = /** @type {News} */ (JSON.parse(text));
+    if (news.columns) start(news, news.columns);
     else if (news.run && news.run !== run.name) return;
     for (const item of news.news || []) take(run.columns[item.at], item);
     if (news.state === 'stopped') for (const column of run.columns) {
@@ -45,17 +61,18 @@ export function compareBoard(element, fetchRecorded) {
     schedule(true);
   }
 
-  function start(news) {
+  /** @param {News} news @param {About[]} columns */
+  function start(news, columns) {
     if (run.name !== null && news.run !== 'recorded' && innerWidth < 760) element.scrollIntoView({ block: 'start' }); // on a phone Run is far below
     const { recorded, pair, prompt, when } = news, box = $('runs');
     run = { name: news.run, columns: [], pairs: new Map(), state: 'running', note: '', recorded, pair, when };
     box.replaceChildren();
-    box.style.setProperty('--columns', columnWidths(news.columns));
-    run.columns = news.columns.map(about => runColumn(about, { recorded, prompt }, box, {
+    box.style.setProperty('--columns', columnWidths(columns));
+    run.columns = columns.map(about => runColumn(about, { recorded, prompt }, box, {
       seek: seconds => { clock.pause(); clock.seek(seconds); },
       said: text => say($('live'), text),
     }));
-    $('race-key').replaceChildren(...news.columns.map(({ letter, title }) => {
+    $('race-key').replaceChildren(...columns.map(({ letter, title }) => {
       const item = make('span', '', 'sv-race-name');
       item.append(raceKey(letter), make('b', letter), title);
       return item;
@@ -63,6 +80,7 @@ export function compareBoard(element, fetchRecorded) {
     clock.begin(!recorded);
   }
 
+  /** @param {Column} column @param {import('./types.js').ColumnNews} news */
   function take(column, news) {
     if (news.state) column.state = news.state;
     if (news.note) column.note = news.note;
@@ -78,6 +96,7 @@ export function compareBoard(element, fetchRecorded) {
     frame ??= requestAnimationFrame(now => { frame = null; render(now); });
   }
 
+  /** @param {number} now */
   function render(now) {
     if (!element.isConnected) return;
     const moving = clock.advance(now);
@@ -107,119 +126,8 @@ export function compareBoard(element, fetchRecorded) {
   return { receive };
 }
 
-// Four runs stand two by two; plain decoding needs less room than a tree.
+/** Four runs stand two by two; plain decoding needs less room than a tree. @param {About[]} columns */
 function columnWidths(columns) {
   if (columns.length > 3) return 'repeat(2, minmax(0, 1fr))';
   return columns.map(about => (about.plain ? 'minmax(13rem, 0.6fr)' : 'minmax(0, 1fr)')).join(' ');
-}
-
-// The clock of all runs, with its buttons and keys.
-function sharedClock(root, { columns, running, changed }) {
-  const $ = finder(root);
-  let time = 0, following = false, playing = false, before = null, chosen = false;
-
-  const limit = () => Math.max(0, ...columns().map(column => column.ends.at(-1) || 0));
-  const first = () => Math.min(...columns().map(column => column.ends.at(-1) || Infinity));
-  const events = some => [...new Set(some.flatMap(column => column.ends))].sort((a, b) => a - b);
-
-  function begin(follows) {
-    pause();
-    time = 0;
-    following = follows;
-  }
-
-  function follow() {
-    if (following) time = limit();
-  }
-
-  function ended(recorded) {
-    following = false;
-    if (!chosen) $('speed').value = SPEEDS.find(speed => limit() / speed >= SHORTEST) || SPEEDS.at(-1);
-    if (recorded) time = first(); // when the first run is through
-    else if (!matchMedia('(prefers-reduced-motion: reduce)').matches && limit()) {
-      time = 0;
-      play();
-    }
-  }
-
-  function advance(now) {
-    if (!playing) return false;
-    time = Math.min(limit(), time + Number($('speed').value) * Math.max(0, now - (before ?? now)) / 1000);
-    before = now;
-    if (time >= limit()) pause();
-    return playing;
-  }
-
-  function seek(seconds) {
-    time = Math.min(limit(), Math.max(0, seconds));
-    following = running() && time === limit();
-    changed();
-  }
-
-  function pause() {
-    if (playing) tell();
-    playing = false;
-    changed();
-  }
-
-  function play() {
-    if (!limit()) return;
-    if (time >= limit()) time = 0;
-    following = false;
-    playing = true;
-    before = null;
-    changed();
-  }
-
-  function step(by, some = columns()) {
-    pause();
-    const all = [0, ...events(some)];
-    const next = by > 0 ? all.find(at => at > time) : all.findLast(at => at < time);
-    if (next !== undefined) seek(next);
-    requestAnimationFrame(() => requestAnimationFrame(tell));
-  }
-
-  function tell() { // what a screen reader hears when the clock stands still
-    const told = columns().filter(column => column.steps.length).map(column => `${column.about.letter} ${column.clock()}`);
-    say($('live'), `${$('where').textContent}. ${told.join('. ')}`);
-  }
-
-  function write() {
-    const seconds = value => value.toFixed(limit() < 2 ? 3 : 2), scrub = $('scrub');
-    scrub.max = limit();
-    scrub.value = time;
-    const told = limit() ? `${seconds(time)} of ${seconds(limit())} s` : 'no step yet';
-    scrub.setAttribute('aria-valuetext', told);
-    $('where').textContent = told;
-    $('play').textContent = playing ? '❚❚ Pause' : '▶ Play';
-    $('play').setAttribute('aria-label', playing ? 'pause' : 'play');
-    root.dataset.time = time;
-  }
-
-  const toggle = () => { if (playing) pause(); else play(); };
-  for (const [name, act] of Object.entries({ back: () => step(-1), forward: () => step(1), play: toggle })) $(name).addEventListener('click', act);
-  $('scrub').addEventListener('input', () => { pause(); seek(Number($('scrub').value)); });
-  $('speed').addEventListener('change', () => { chosen = true; });
-  keys(root, event => {
-    const column = columns().find(item => item.svg === event.target), mine = column ? [column] : columns(), shift = event.shiftKey && column;
-    const walk = way => () => {
-      const key = column.tree.walk(way);
-      if (key) column.pin(key, true);
-    };
-    return {
-      ArrowLeft: shift ? walk('parent') : () => step(-1, mine),
-      ArrowRight: shift ? walk('child') : () => step(1, mine),
-      ArrowUp: column && walk('up'),
-      ArrowDown: column && walk('down'),
-      Enter: column && (() => { if (column.pinned !== null) column.tree.unfold(column.pinned); }),
-      Escape: column && (() => column.pin(null)),
-      e: column && (() => column.tree.toggle()),
-      0: column && (() => column.tree.reset()),
-      Home: () => { pause(); seek(0); },
-      End: () => { pause(); seek(limit()); },
-      ' ': toggle,
-    };
-  }, { own: $('scrub') });
-
-  return { begin, follow, ended, advance, seek, pause, write, get time() { return time; } };
 }

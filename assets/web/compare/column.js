@@ -9,11 +9,22 @@ import { countGuesses } from '../tree/sources.js';
 import { isMore, treeView } from '../tree/view.js';
 import { raceKey } from './race.js';
 
+/** @typedef {import('../base/types.js').Step} Step */
+/** @typedef {import('./types.js').About} About */
+/** @typedef {import('./types.js').State} State */
+/** @typedef {ReturnType<typeof runColumn>} Column */
+
 const KEYS = 'up and down walk the nodes, left and right change the step, E unfolds, 0 resets the view';
 
+/** @typedef {Partial<Record<State, string>>} Words */
+/** @type {Words} */
+const BEFORE = { waiting: 'waits for its turn', never: 'not run' }; // the first step
+/** @type {Words} */
+const AFTER = { running: '; decoding', stopped: '; stopped here' }; // the last one so far
+
 /**
- * @param {{ letter: string, title: string, details: string, lossy?: string, plain?: boolean }} about
- * @param {{ recorded: boolean, prompt: string }} run
+ * @param {About} about
+ * @param {{ recorded?: boolean, prompt?: string }} run
  * @param {HTMLElement} parent on the page; the column is added to it
  * @param {{ seek: (seconds: number) => void, said: (text: string) => void }} on
  */
@@ -29,22 +40,25 @@ export function runColumn(about, run, parent, { seek, said }) {
   box.append(heading(about), make('p', about.details, 'sv-run-details'), make('p', '', 'sv-clock'), ribbon, canvas, make('p', '', 'sv-node'));
   parent.append(box);
 
-  let current = -2, pinned = null, hovered = null;
+  let current = -2, pinned = /** @type {string | null} */ (null), hovered = /** @type {string | null} */ (null);
   const tree = treeView(svg, { hover: key => { hovered = key; inspect(); }, pick: pin, smallest: 0.8 });
   const column = {
-    about, box, svg, tree, steps: /** @type {import('../base/types.js').Step[]} */ ([]),
-    ends: /** @type {number[]} */ ([]), totals: /** @type {number[]} */ ([]), spans: /** @type {HTMLElement[][]} */ ([]), state: run.recorded ? 'done' : 'waiting', note: '', figures: null,
-    guessed: /** @type {Map<string, import('../tree/sources.js').Count>} */ (new Map()),
+    about, box, svg, tree, steps: /** @type {Step[]} */ ([]), spans: /** @type {HTMLElement[][]} */ ([]),
+    ends: /** @type {number[]} */ ([]), totals: /** @type {number[]} */ ([]), // seconds, and tokens by then
+    state: /** @type {State} */ (run.recorded ? 'done' : 'waiting'), note: '',
+    figures: /** @type {import('./types.js').Figures | null} */ (null),
+    guessed: /** @type {import('../base/types.js').Guesses} */ (new Map()),
     get pinned() { return pinned; },
     add, show, pin, clock: () => $('clock').textContent,
   };
   onToken(ribbon, step => seek(column.ends[step]));
   return column;
 
-  function add(step) {
-    if (column.steps[step.index]) return;
-    step.path = pathOf(step);
-    step.guessed = countGuesses(column.guessed, step);
+  /** @param {import('../base/types.js').Sent} sent */
+  function add(sent) {
+    if (column.steps[sent.index]) return;
+    /** @type {Step} */
+    const step = Object.assign(sent, { path: pathOf(sent), guessed: countGuesses(column.guessed, sent) });
     column.steps.push(step);
     column.ends.push((column.ends.at(-1) || 0) + step.seconds.reduce((sum, part) => sum + part, 0));
     column.totals.push((column.totals.at(-1) || 0) + step.pieces.length);
@@ -53,7 +67,7 @@ export function runColumn(about, run, parent, { seek, said }) {
     ribbon.append(...spans);
   }
 
-  // The step that has ended by this time.
+  /** The step that has ended by this time. @param {number} time */
   function show(time) {
     const at = column.ends.filter(end => end <= time).length - 1, step = column.steps[at];
     say($('clock'), clockText(column, at));
@@ -68,6 +82,7 @@ export function runColumn(about, run, parent, { seek, said }) {
     inspect();
   }
 
+  /** @param {string | null} key @param {boolean} [look] at it */
   function pin(key, look = false) {
     pinned = key;
     hovered = null;
@@ -81,6 +96,7 @@ export function runColumn(about, run, parent, { seek, said }) {
   }
 }
 
+/** @param {About} about */
 function heading(about) {
   const made = make('h3');
   made.append(raceKey(about.letter), make('b', about.letter), make('span', about.title, 'sv-run-title'));
@@ -92,22 +108,34 @@ function heading(about) {
   return made;
 }
 
-// The line under a tree: the node in question, or the whole step.
+/**
+ * The line under a tree: the node in question, or the whole step.
+ * @param {Step | undefined} step
+ * @param {string | null} key
+ * @param {boolean} plain whether it is plain decoding
+ */
 export function nodeText(step, key, plain) {
   if (!step) return '';
   if (key === null) return plain ? `The target writes “${readable(step.pieces[0])}”.` : stepSentence(step);
-  if (key === 'last') return `“${visible(step.pieces.at(-1))}”, ${OUTCOMES[step.last]}. ${OWN[step.last] || ''}`;
+  if (key === 'last') {
+    const own = step.last || '';
+    return `“${visible(step.pieces[step.pieces.length - 1])}”, ${OUTCOMES[own]}. ${OWN[own] || ''}`;
+  }
   if (isMore(key)) return 'More children that were never reached; press Enter or click to unfold them.';
   const node = Number(key);
   return `“${visible(step.texts[node])}”, ${OUTCOMES[step.outcome[node]]}. ${step.sentences[step.why[node]]}`;
 }
 
-// How far a run is when its step `at` was the last to end.
+/**
+ * How far a run is when its step `at` was the last to end.
+ * @param {Pick<Column, 'state' | 'note' | 'steps' | 'ends' | 'totals'>} column
+ * @param {number} at
+ */
 export function clockText({ state, note, steps, ends, totals }, at) {
   const failed = state === 'error' ? `This run failed. ${note}` : '';
-  if (!steps.length) return failed || { waiting: 'waits for its turn', never: 'not run' }[state] || 'begins';
+  if (!steps.length) return failed || BEFORE[state] || 'begins';
   const all = at === steps.length - 1, tokens = at < 0 ? 0 : totals[at];
-  if (all && state === 'done') return `${tokens} tokens in ${steps.length} steps, ${ends.at(-1).toFixed(3)} s`;
+  if (all && state === 'done') return `${tokens} tokens in ${steps.length} steps, ${ends[at].toFixed(3)} s`;
   const told = `${tokens} of ${totals.at(-1)} tokens, step ${at + 1}`;
-  return failed ? `${told}. ${failed}` : told + ((all && { running: '; decoding', stopped: '; stopped here' }[state]) || '');
+  return failed ? `${told}. ${failed}` : told + ((all && AFTER[state]) || '');
 }

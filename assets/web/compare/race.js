@@ -3,12 +3,15 @@
 import { hear } from '../base/bus.js';
 import { draw } from '../base/dom.js';
 
+/** @typedef {{ letter: string, ends: number[], totals: number[] }} Racer when its steps ended, and the tokens written by then */
+
+/** @type {Record<string, string>} */
 const RACE_MARKS = {
   A: 'M0 -5.5A5.5 5.5 0 1 1 0 5.5A5.5 5.5 0 1 1 0 -5.5Z', B: 'M-5 -5H5V5H-5Z', C: 'M0 -6.5L6.2 5H-6.2Z',
   D: 'M0 -7L7 0L0 7L-7 0Z',
 };
 
-// About `many` round numbers from 0 to `most`.
+/** About `many` round numbers from 0 to `most`. @param {number} most @param {number} many */
 export function ticks(most, many) {
   if (!(most > 0)) return [0];
   const rough = most / many, power = 10 ** Math.floor(Math.log10(rough));
@@ -16,12 +19,12 @@ export function ticks(most, many) {
   return Array.from({ length: Math.floor(most / step + 1e-9) + 1 }, (_, i) => Number((i * step).toPrecision(6)));
 }
 
-// A run is { letter, ends: seconds at which its steps ended, totals: tokens written by then }.
+/** @param {SVGSVGElement} svg @param {(seconds: number) => void} seek */
 export function raceChart(svg, seek) {
   const lines = draw('g', {}, svg), cursor = draw('g', { class: 'cursor' }, svg);
-  let runs = [], now = 0, most = { x: 0, y: 0 }, box = { left: 0, right: 1, top: 0, bottom: 1 };
-  const x = seconds => box.left + (box.right - box.left) * (most.x ? seconds / most.x : 0);
-  const y = tokens => box.bottom - (box.bottom - box.top) * (most.y ? tokens / most.y : 0);
+  let runs = /** @type {Racer[]} */ ([]), now = 0, most = { x: 0, y: 0 }, box = { left: 0, right: 1, top: 0, bottom: 1 };
+  const x = (/** @type {number} */ seconds) => box.left + (box.right - box.left) * (most.x ? seconds / most.x : 0);
+  const y = (/** @type {number} */ tokens) => box.bottom - (box.bottom - box.top) * (most.y ? tokens / most.y : 0);
 
   function redraw() {
     const unit = parseFloat(getComputedStyle(document.documentElement).fontSize) / 16;
@@ -45,7 +48,7 @@ export function raceChart(svg, seek) {
       if (!run.ends.length) continue;
       const path = run.ends.map((end, i) => `H${x(end).toFixed(1)}V${y(run.totals[i]).toFixed(1)}`).join('');
       draw('path', { class: `line sv-run-${run.letter}`, 'data-letter': run.letter, d: `M${box.left} ${box.bottom}${path}` }, lines);
-      ends.push({ letter: run.letter, x: x(run.ends.at(-1)), y: y(run.totals.at(-1)) });
+      ends.push({ letter: run.letter, x: x(run.ends.at(-1) ?? 0), y: y(run.totals.at(-1) ?? 0) });
     }
     let taken = -Infinity; // letters that would stand on one another move aside
     for (const end of ends.sort((a, b) => a.x - b.x)) {
@@ -68,7 +71,7 @@ export function raceChart(svg, seek) {
   }
 
   let held = false;
-  const point = event => {
+  const point = (/** @type {PointerEvent} */ event) => {
     const at = (event.clientX - svg.getBoundingClientRect().left - box.left) / (box.right - box.left);
     seek(Math.min(1, Math.max(0, at)) * most.x);
   };
@@ -85,12 +88,14 @@ export function raceChart(svg, seek) {
   hear('type', svg, again);
 
   return {
+    /** @param {Racer[]} all */
     show(all) { runs = all; redraw(); },
+    /** @param {number} seconds */
     at(seconds) { now = seconds; place(); },
   };
 }
 
-// A run's line and mark, for a key beside its name.
+/** A run's line and mark, for a key beside its name. @param {string} letter */
 export function raceKey(letter) {
   const svg = draw('svg', { viewBox: '0 -8 40 16', 'aria-hidden': 'true', class: 'key' });
   draw('path', { class: `line sv-run-${letter}`, d: 'M0 0H40' }, svg);

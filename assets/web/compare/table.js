@@ -5,23 +5,31 @@ import { PARTS } from '../base/words.js';
 import { differ, rightOf, titleOf } from '../tree/sources.js';
 import { raceKey } from './race.js';
 
-/** @type {[string, string, (f: any) => string, ((f: any) => string)?][]} name, key, what is written, and a note below it */
+/** @typedef {import('./types.js').About} About */
+/** @typedef {import('./types.js').Figures} Figures */
+/** @typedef {{ about: About, figures: Figures, guessed: import('../base/types.js').Guesses }} Ran a run that has figures */
+/** @typedef {'tokens' | 'per_pass' | 'acceptance' | 'token_ms' | 'rate'} Key */
+
+/** @type {[string, Key, (value: number, f: Figures) => string, ((f: Figures) => string)?][]} name, key, what is written, and a note below it */
 const FIGURES = [
-  ['tokens written', 'tokens', f => `${f.tokens} in ${f.passes} ${f.passes === 1 ? 'pass' : 'passes'}`],
-  ['tokens per pass', 'per_pass', f => f.per_pass.toFixed(2)],
-  ['acceptance', 'acceptance', f => `${Math.round(100 * f.acceptance)} %`, f => `${f.accepted} of ${f.compared} compared`],
-  ['milliseconds per token', 'token_ms', f => f.token_ms.toFixed(2)],
-  ['tokens per second', 'rate', f => f.rate.toFixed(f.rate < 100 ? 1 : 0)],
+  ['tokens written', 'tokens', (tokens, { passes }) => `${tokens} in ${passes} ${passes === 1 ? 'pass' : 'passes'}`],
+  ['tokens per pass', 'per_pass', value => value.toFixed(2)],
+  ['acceptance', 'acceptance', share => `${Math.round(100 * share)} %`, f => `${f.accepted} of ${f.compared} compared`],
+  ['milliseconds per token', 'token_ms', value => value.toFixed(2)],
+  ['tokens per second', 'rate', rate => rate.toFixed(rate < 100 ? 1 : 0)],
 ];
 
-/** @param {HTMLElement} root @param {any[]} columns */
+/** @param {HTMLElement} root @param {import('./column.js').Column[]} columns */
 export function writeTable(root, columns) {
-  const ran = columns.filter(column => column.figures), plain = ran.find(column => column.about.plain && column.figures.rate);
-  const rows = FIGURES.map(([name, key, write, note]) => row(name, ran.map(({ about, figures }) =>
-    (figures[key] === null ? cell(about, key, '–') : cell(about, key, write(figures), note && note(figures))))));
+  const ran = columns.flatMap(({ about, figures, guessed }) => (figures ? [{ about, figures, guessed }] : []));
+  const plain = ran.find(({ about, figures }) => about.plain && figures.rate)?.figures.rate;
+  const rows = FIGURES.map(([name, key, write, note]) => row(name, ran.map(({ about, figures }) => {
+    const value = figures[key];
+    return value === null ? cell(about, key, '–') : cell(about, key, write(value, figures), note?.(figures));
+  })));
   if (plain && ran.length > 1) {
     rows.push(row('against plain decoding', ran.map(({ about, figures }) =>
-      cell(about, 'speedup', figures.rate ? `${(figures.rate / plain.figures.rate).toFixed(2)}×` : '–'))));
+      cell(about, 'speedup', figures.rate ? `${(figures.rate / plain).toFixed(2)}×` : '–'))));
   }
   if (ran.some(column => differ(column.guessed))) rows.push(row('who was right', ran.map(({ about, guessed }) => {
     const told = make('td');
@@ -33,12 +41,13 @@ export function writeTable(root, columns) {
   const longest = Math.max(...ran.map(({ figures }) => figures.token_ms || 0));
   rows.push(row('where a token’s time goes', ran.map(({ figures }) => timeBar(figures, longest))));
   rows.push(row('a step takes', ran.map(({ about, figures }) => cell(about, 'step_ms', figures.step_ms ? `${figures.step_ms.toFixed(1)} ms` : '–',
-    figures.step_ms && PARTS.map((part, i) => `${part} ${figures.step_parts[i].toFixed(1)}`).join(' · ')))));
+    figures.step_ms ? PARTS.map((part, i) => `${part} ${Number(figures.step_parts[i]).toFixed(1)}`).join(' · ') : ''))));
   finder(root)('table').hidden = !ran.length;
   one(root, 'thead').replaceChildren(head(ran));
   one(root, 'tbody').replaceChildren(...rows);
 }
 
+/** @param {Ran[]} ran */
 function head(ran) {
   const made = make('tr');
   made.append(make('td'), ...ran.map(({ about }) => {
@@ -50,6 +59,7 @@ function head(ran) {
   return made;
 }
 
+/** @param {string} name @param {HTMLElement[]} cells */
 function row(name, cells) {
   const made = make('tr'), first = make('th', name);
   first.scope = 'row';
@@ -57,6 +67,7 @@ function row(name, cells) {
   return made;
 }
 
+/** @param {About} about @param {string} figure @param {string} value @param {string} [note] */
 function cell({ letter }, figure, value, note) {
   const made = make('td', value);
   made.dataset.figure = figure;
@@ -65,13 +76,14 @@ function cell({ letter }, figure, value, note) {
   return made;
 }
 
+/** @param {Figures} figures @param {number} longest milliseconds a token */
 function timeBar({ token_ms: total, token_parts: parts }, longest) {
   const made = make('td'), line = make('span', '', 'sv-time-bar');
   line.setAttribute('role', 'img');
-  line.setAttribute('aria-label', total ? PARTS.map((part, i) => `${part} ${parts[i].toFixed(2)} ms`).join(', ') : 'not known');
+  line.setAttribute('aria-label', total ? PARTS.map((part, i) => `${part} ${Number(parts[i]).toFixed(2)} ms`).join(', ') : 'not known');
   line.append(...PARTS.map((part, i) => {
     const piece = make('i', '', part);
-    piece.style.width = total ? `${100 * parts[i] / longest}%` : '0';
+    piece.style.width = total ? `${100 * Number(parts[i]) / longest}%` : '0';
     return piece;
   }));
   made.append(line);

@@ -3,12 +3,16 @@
 import { finder, make } from '../base/dom.js';
 import { visible } from '../base/text.js';
 
+/** @typedef {import('./column.js').Column} Column */
+/** @typedef {import('./types.js').Pair} Pair */
+
+/** @param {Column} column @param {number} position */
 const pieceAt = (column, position) => visible(column.spans.flat()[position]?.textContent || '');
 
 /**
  * @param {HTMLElement} root
- * @param {any[]} columns
- * @param {{ a: string, b: string, kind: string, text: string, why?: string, position: number | null }[]} pairs
+ * @param {Column[]} columns
+ * @param {Pair[]} pairs
  * @param {(seconds: number) => void} show the time at which both texts are that far
  */
 export function writeTexts(root, columns, pairs, show) {
@@ -21,7 +25,7 @@ export function writeTexts(root, columns, pairs, show) {
     line.append(make('span', pair.text));
     const { position } = pair;
     if (position === null) return line;
-    const both = [pair.a, pair.b].map(letter => columns.find(column => column.about.letter === letter));
+    const both = columns.filter(({ about }) => about.letter === pair.a || about.letter === pair.b);
     const [one, other] = both.map(column => pieceAt(column, position));
     const button = make('button', 'Show');
     button.type = 'button';
@@ -35,13 +39,16 @@ export function writeTexts(root, columns, pairs, show) {
   for (const column of columns) markDifferences(column, pairs);
 }
 
+/** @param {Column} column @param {Pair[]} pairs */
 function markDifferences({ about: { letter }, spans, box }, pairs) {
-  const tokens = spans.flat(), found = new Map();
+  const tokens = spans.flat(), found = /** @type {Map<number, string[]>} */ (new Map());
   for (const { a, b, position } of pairs) {
     if (position === null || (a !== letter && b !== letter)) continue;
     found.set(position, [...found.get(position) || [], a === letter ? b : a]);
   }
-  for (const span of box.querySelectorAll('.differs')) if (!found.has(tokens.indexOf(span))) span.classList.remove('differs');
+  for (const span of /** @type {NodeListOf<HTMLElement>} */ (box.querySelectorAll('.differs'))) {
+    if (!found.has(tokens.indexOf(span))) span.classList.remove('differs');
+  }
   for (const [position, letters] of found) {
     tokens[position].classList.add('differs');
     tokens[position].dataset.differs = `≠${letters.join('')}`;

@@ -3,29 +3,16 @@
 import { draw, make } from '../base/dom.js';
 import { curve } from '../tree/paint.js';
 
-/**
- * A tree as app/tabs/labs/pictures.py sends it; `kind` is "none" where a builder cannot make one here.
- * @typedef {object} LabTree
- * @property {string} name
- * @property {string} title
- * @property {string} kind
- * @property {string} note
- * @property {number[]} parents
- * @property {number[]} rows where each node stands, from the top
- * @property {number[]} chance with which each node is accepted
- * @property {number} tokens
- * @property {number} [error]
- * @property {string} stats
- * @property {string} settings
- */
+/** @typedef {import('./types.js').LabTree} LabTree */
 
+/** How many levels below the root each node stands. @param {number[]} parents */
 export function depthsOf(parents) {
   const depth = [0];
   for (let i = 1; i < parents.length; i++) depth.push(depth[parents[i]] + 1);
   return depth;
 }
 
-/** @param {LabTree} tree @param {number} most tokens of the best one @param {() => void} chosen */
+/** @param {LabTree | import('./types.js').NoTree} tree @param {number} most tokens of the best one @param {() => void} chosen */
 export function treeCard(tree, most, chosen) {
   const button = make('button', '', 'sv-lab-card');
   button.type = 'button';
@@ -47,15 +34,17 @@ export function treeCard(tree, most, chosen) {
   return button;
 }
 
+/** @type {(x: number, y: number, r: number) => string} */
 const dot = (x, y, r) => `M${x - r} ${y}a${r} ${r} 0 1 0 ${2 * r} 0a${r} ${r} 0 1 0 ${-2 * r} 0z`;
 
+/** @param {LabTree} tree */
 function thumbnail(tree) {
   const width = 260, height = 132, margin = 12, depth = depthsOf(tree.parents);
   const levels = Math.max(1, ...depth), rows = Math.max(0, ...tree.rows);
   const dx = Math.min(30, (width - 2 * margin) / levels), dy = rows ? Math.min(15, (height - 2 * margin) / rows) : 0;
   const left = (width - dx * levels) / 2, top = (height - dy * rows) / 2;
   const size = Math.min(4.5, 1 + Math.min(dx, dy || 15) * 0.22);
-  const x = i => +(left + dx * depth[i]).toFixed(1), y = i => +(top + dy * tree.rows[i]).toFixed(1);
+  const x = (/** @type {number} */ i) => +(left + dx * depth[i]).toFixed(1), y = (/** @type {number} */ i) => +(top + dy * tree.rows[i]).toFixed(1);
   const svg = draw('svg', { viewBox: `0 0 ${width} ${height}`, 'aria-hidden': 'true' }), inner = new Set(tree.parents);
   let edges = '', filled = '', rings = '';
   tree.parents.forEach((parent, i) => {

@@ -5,15 +5,21 @@ import { panZoom } from '../base/panzoom.js';
 import { curve } from '../tree/paint.js';
 import { depthsOf } from './cards.js';
 
+/** @typedef {import('./types.js').LabTree} LabTree */
+/** @typedef {import('../base/panzoom.js').View} View */
+
 const MARGIN = { left: 26, right: 64, top: 26, bottom: 40 };
 
+/** @param {number} x */
 export const share = x => (x === 0 ? '0' : x >= 0.995 ? x.toFixed(3) : x >= 0.0995 ? x.toFixed(2) : x >= 0.001 ? x.toFixed(3) : x.toExponential(0));
 
 /** @param {SVGSVGElement} svg @param {(node: number | null) => void} chosen */
 export function largeTree(svg, chosen) {
   const canvas = draw('g', {}, svg);
-  let tree = /** @type {import('./cards.js').LabTree | any} */ (null);
-  let spots = [], spread = null, selected = null;
+  /** @type {LabTree} what is shown, from the first on */
+  let tree;
+  let spots = /** @type {{ x: number, y: number }[]} */ ([]);
+  let spread = /** @type {number | null} */ (null), selected = /** @type {number | null} */ (null);
   const hand = panZoom(svg, {
     limits: [0.5, 30],
     changed: view => { if (view.k === spread) place(view); else redraw(view); },
@@ -43,6 +49,7 @@ export function largeTree(svg, chosen) {
     return { down, wide: Math.min(120, across / levels), high: rows ? Math.min(26, down / rows) : 26 };
   }
 
+  /** @param {View} view */
   function redraw(view) {
     const { wide, high } = steps(), depth = depthsOf(tree.parents), inner = new Set(tree.parents);
     const dx = wide * view.k, dy = high * view.k, labels = dy >= 15 && dx >= 44, most = Math.max(1.3, Math.min(dx, dy) * 0.32);
@@ -67,6 +74,7 @@ export function largeTree(svg, chosen) {
     place(view);
   }
 
+  /** @param {View} view */
   function place(view) {
     canvas.setAttribute('transform', `translate(${view.x} ${view.y})`);
   }
@@ -80,6 +88,7 @@ export function largeTree(svg, chosen) {
     }
   }
 
+  /** @param {number | null} node @param {boolean} [look] at it */
   function select(node, look = false) {
     selected = node;
     if (!tree) return;
@@ -90,19 +99,20 @@ export function largeTree(svg, chosen) {
     hand.reveal(x / k, y / k, 40 / k, 40);
   }
 
-  function walk(key) { // across to parent or first child; up and down among the nodes of a level
-    if (selected === null) return 0;
+  /** Across to parent or first child; up and down among the nodes of a level. @param {number} node @param {string} key */
+  function walk(node, key) {
     const { parents, rows } = tree, depth = depthsOf(parents);
-    if (key === 'ArrowLeft') return Math.max(0, parents[selected]);
-    if (key === 'ArrowRight') return parents.includes(selected) ? parents.indexOf(selected) : selected;
-    const level = parents.map((_, i) => i).filter(i => depth[i] === depth[selected]).sort((i, j) => rows[i] - rows[j]);
-    const at = level.indexOf(selected) + (key === 'ArrowUp' ? -1 : 1);
+    if (key === 'ArrowLeft') return Math.max(0, parents[node]);
+    if (key === 'ArrowRight') return parents.includes(node) ? parents.indexOf(node) : node;
+    const level = parents.map((_, i) => i).filter(i => depth[i] === depth[node]).sort((i, j) => rows[i] - rows[j]);
+    const at = level.indexOf(node) + (key === 'ArrowUp' ? -1 : 1);
     return level[Math.min(level.length - 1, Math.max(0, at))];
   }
 
+  /** @param {KeyboardEvent} event */
   function onKey(event) {
     if (!tree || event.ctrlKey || event.metaKey || event.altKey) return;
-    if (event.key.startsWith('Arrow')) select(walk(event.key), true);
+    if (event.key.startsWith('Arrow')) select(selected === null ? 0 : walk(selected, event.key), true);
     else if (event.key === '+' || event.key === '-') hand.zoom(event.key === '+' ? 1.3 : 1 / 1.3);
     else if (event.key === '0') fit();
     else if (event.key === 'Escape') select(null);
@@ -111,7 +121,7 @@ export function largeTree(svg, chosen) {
   }
 
   return {
-    // Another tree is fitted in; the same one keeps its view and its selected node.
+    /** Another tree is fitted in; the same one keeps its view and its selected node. @param {LabTree} next @param {boolean} same */
     show(next, same) {
       tree = next;
       if (!same || !hand.view) {

@@ -1,22 +1,23 @@
 // What the Verification lab says of a rule as a whole: the law of what it writes against p, and all rules side by side.
 
-import { finder, make, one } from '../base/dom.js';
+import { finder, make, one, say } from '../base/dom.js';
 import { LAWS } from '../base/words.js';
 import { barTable } from './tries.js';
 
 const EXACT = 1e-12;
 
-// A sentence with a mark of its kind.
+/** A sentence with a mark of its kind. @param {HTMLElement} line @param {string} kind @param {string} text */
 export function notice(line, kind, text) {
   line.dataset.kind = kind;
-  if (line.querySelector('.text').textContent !== text) line.querySelector('.text').textContent = text;
+  say(one(line, '.text'), text);
 }
 
-const small = value => (value === 0 ? '0' : value.toExponential(0).replace('e-', '·10⁻').replace(/\d+$/, digits => [...digits].map(d => '⁰¹²³⁴⁵⁶⁷⁸⁹'[d]).join('')));
+/** @param {number} value */
+const small = value => (value === 0 ? '0' : value.toExponential(0).replace('e-', '·10⁻').replace(/\d+$/, digits => [...digits].map(d => '⁰¹²³⁴⁵⁶⁷⁸⁹'[Number(d)]).join('')));
 
 /**
  * @param {HTMLElement} root
- * @param {{ texts: number[][] | null, of: number, own: number[], law: number[], deviation: number, proof: string, runs: number } | null} exact
+ * @param {import('./types.js').Exact | null} exact
  * @param {{ names: string[], levels: number }} about the node
  * @param {string} rule its title
  * @param {boolean} promised whether the rule promises to be lossless here
@@ -47,7 +48,7 @@ export function writeLaw(root, exact, about, rule, promised) {
 
 /**
  * @param {HTMLElement} root
- * @param {{ levels: number, rows: object[], first: [string, number][] }} data
+ * @param {import('./types.js').Rules} data
  * @param {string} own the rule that is looked at
  * @param {(rule: string) => void} chosen
  */
@@ -69,6 +70,12 @@ export function writeRules(root, data, own, chosen) {
   }));
 }
 
+/**
+ * @param {import('./types.js').RuleRow} row
+ * @param {number} most tokens that can be accepted
+ * @param {string} own the rule that is looked at
+ * @param {(rule: string) => void} chosen
+ */
 function ruleRow(row, most, own, chosen) {
   const made = make('tr', '', row.rule === own ? 'own' : ''), name = make('th'), pick = make('button', row.title);
   pick.type = 'button';
@@ -83,7 +90,7 @@ function ruleRow(row, most, own, chosen) {
     made.append(name, why);
     return made;
   }
-  const drawn = make('td'), off = row.deviation !== null && row.deviation > EXACT;
+  const { deviation } = row, drawn = make('td'), off = deviation !== null && deviation > EXACT;
   if (row.accepted !== null) {
     const track = make('i'), bar = make('u', '', row.kind), line = make('em');
     bar.style.width = `${100 * Math.min(1, row.accepted / most)}%`;
@@ -91,7 +98,7 @@ function ruleRow(row, most, own, chosen) {
     track.append(bar, line);
     drawn.append(track);
   }
-  const law = make('td', row.kind === 'lossy' ? `≠ ${off ? row.deviation.toFixed(3) : 'lossy'}` : '= p', `sv-v-kind ${row.kind}`);
+  const law = make('td', row.kind === 'lossy' ? `≠ ${off ? deviation.toFixed(3) : 'lossy'}` : '= p', `sv-v-kind ${row.kind}`);
   law.title = `${row.reason} ${row.proof === 'enumeration' ? `${row.runs} ${row.runs === 1 ? 'outcome' : 'outcomes'} enumerated.` : row.proof === 'closed form' ? 'By a closed form.' : 'Too many outcomes to enumerate.'}`;
   const counted = make('td', row.accepted === null ? 'too many' : row.accepted.toFixed(4));
   made.append(name, drawn, counted, make('td', row.ceiling.toFixed(4)), make('td', LAWS[row.law] || row.law), law);

@@ -4,8 +4,7 @@ import { draw, make } from '../base/dom.js';
 
 /**
  * @param {number[]} parents
- * @param {{ name: string, said: string, order: number[], blocks: [number, number, number][] }} picture blocks are
- *   (row, column, pairs in it)
+ * @param {import('./types.js').Mask} picture
  * @param {number} block rows of a block
  * @param {(text: string) => void} told what is under the pointer
  */
@@ -27,7 +26,9 @@ export function maskFigure(parents, picture, block, told) {
   draw('path', { class: 'cells', d: cells }, box);
   const line = draw('rect', { class: 'row', x: 0, y: 0, width: n, height: 1, visibility: 'hidden' }, box);
   box.addEventListener('pointermove', event => {
-    const frame = box.getBoundingClientRect(), at = (from, length, where) => Math.floor((((where - from) / length) * 1.008 - 0.004) * n);
+    const frame = box.getBoundingClientRect();
+    /** @type {(from: number, length: number, where: number) => number} */
+    const at = (from, length, where) => Math.floor((((where - from) / length) * 1.008 - 0.004) * n);
     const column = at(frame.left, frame.width, event.clientX), row = at(frame.top, frame.height, event.clientY);
     if (row < 0 || column < 0 || row >= n || column >= n) return;
     const count = pairs.get(`${Math.floor(row / block)} ${Math.floor(column / block)}`) || 0;
@@ -39,6 +40,7 @@ export function maskFigure(parents, picture, block, told) {
   figure.append(box, words);
   return {
     figure,
+    /** @param {number | null} node */
     mark(node) {
       line.setAttribute('y', String(node === null ? -1 : place[node]));
       line.setAttribute('visibility', node === null ? 'hidden' : 'visible');

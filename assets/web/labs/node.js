@@ -3,9 +3,18 @@
 
 import { tell } from '../base/bus.js';
 
+/** @typedef {import('../base/types.js').Step} Step */
+/** @typedef {import('./types.js').Taken} Taken */
+
 const MOST_TAKEN = 12, MOST_TAKEN_CHILDREN = 6;
 
-// What opens a node, or null where p or q are not known: it is the node whose children the selected token is one of.
+/**
+ * What opens a node, or null where p or q are not known: it is the node whose children the selected token is one of.
+ * @param {Step} step
+ * @param {string} key
+ * @param {{ rule?: string }} head of the run
+ * @param {number} index
+ */
 export function opensInLab(step, key, head, index) {
   const taken = nodeOf(step, key);
   if (!taken) return null;
@@ -15,15 +24,19 @@ export function opensInLab(step, key, head, index) {
   };
 }
 
+/** @param {Step} step @param {string} key @returns {Taken | null} */
 export function nodeOf(step, key) {
   if (!/^(last|\d+)$/.test(key)) return null;
   const end = step.path.at(-1) ?? 0, node = Number(key);
   const parent = key === 'last' ? end : node > 0 ? step.parents[node] : 0;
   const children = step.parents.flatMap((above, i) => (above === parent ? [i] : []));
-  const known = value => typeof value === 'number';
-  if (!children.length || !children.every(i => known(step.p[i]) && known(step.q[i]))) return null;
-  const tokens = new Map();
-  for (const i of children) tokens.set(step.tokens[i], { text: step.texts[i], p: step.p[i], q: step.q[i] });
+  if (!children.length) return null;
+  const tokens = /** @type {Map<number, { text: string, p: number, q: number }>} */ (new Map());
+  for (const i of children) {
+    const p = step.p[i], q = step.q[i];
+    if (typeof p !== 'number' || typeof q !== 'number') return null;
+    tokens.set(step.tokens[i], { text: step.texts[i], p, q });
+  }
   const tried = (step.detail[children[0]] || {}).tried; // before the first try the draft is still whole
   if (tried && tried.rows.p && tried.rows.draft) {
     tried.tokens.forEach((token, i) => {
@@ -31,11 +44,11 @@ export function nodeOf(step, key) {
     });
   }
   const listed = [...tokens.values()].slice(0, MOST_TAKEN - 1);
-  const rest = name => Math.max(0, 1 - listed.reduce((sum, token) => sum + token[name], 0));
+  const rest = (/** @type {'p' | 'q'} */ name) => Math.max(0, 1 - listed.reduce((sum, token) => sum + token[name], 0));
   const left = { text: '(rest)', p: rest('p'), q: rest('q') };
   const whole = left.p < 5e-4 && left.q < 5e-4 && listed.length > 1; // payloads are rounded
   if (!whole) listed.push(left);
-  const share = name => { const total = listed.reduce((sum, token) => sum + token[name], 0); return listed.map(token => token[name] / total); };
+  const share = (/** @type {'p' | 'q'} */ name) => { const total = listed.reduce((sum, token) => sum + token[name], 0); return listed.map(token => token[name] / total); };
   return {
     names: listed.map(token => token.text), p: share('p'), q: share('q'), law: step.law, rest: !whole,
     children: Math.min(children.length, MOST_TAKEN_CHILDREN), drafted: children.length,

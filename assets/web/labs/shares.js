@@ -2,7 +2,11 @@
 
 import { finder, make, one } from '../base/dom.js';
 
+const ROWS = /** @type {const} */ (['p', 'q']);
+/** @type {Record<string, number>} */
 const BY_KEY = { ArrowUp: 0.01, ArrowRight: 0.01, ArrowDown: -0.01, ArrowLeft: -0.01, PageUp: 0.1, PageDown: -0.1 };
+/** @type {Record<string, number>} */
+const ENDS = { Home: 0, End: 1 };
 
 /** @param {number[]} weights NaN counts as nothing */
 export function sharesOf(weights) {
@@ -10,7 +14,12 @@ export function sharesOf(weights) {
   return weights.map(weight => (total > 0 ? Math.max(0, weight || 0) / total : 0));
 }
 
-// One share is set; the others keep their proportions and make room for it.
+/**
+ * One share is set; the others keep their proportions and make room for it.
+ * @param {number[]} weights
+ * @param {number} token
+ * @param {number} wanted
+ */
 export function withShare(weights, token, wanted) {
   const value = Math.round(1000 * Math.min(1, Math.max(0, wanted))) / 1000, row = sharesOf(weights);
   const others = row.reduce((sum, share, i) => sum + (i === token ? 0 : share), 0);
@@ -31,7 +40,7 @@ export function withOneLess(weights) {
 
 /**
  * @param {HTMLElement} root
- * @param {{ names: string[], p: number[], q: number[] }} state is written to
+ * @param {{ names: string[] } & Record<typeof ROWS[number], number[]>} state is written to
  * @param {(wait?: number) => void} changed
  */
 export function shareBars(root, state, changed) {
@@ -46,6 +55,7 @@ export function shareBars(root, state, changed) {
     refresh();
   }
 
+  /** @param {typeof ROWS[number]} name @param {number} token */
   function line(name, token) {
     const made = make('div', '', `sv-v-line ${name}`), bar = make('div', '', 'sv-v-bar'), box = make('input');
     const label = `${name === 'p' ? 'target p' : 'draft q'} of ${state.names[token]}`;
@@ -54,12 +64,12 @@ export function shareBars(root, state, changed) {
     for (const [key, value] of Object.entries({ role: 'slider', 'aria-label': label, 'aria-valuemin': 0, 'aria-valuemax': 1 })) bar.setAttribute(key, String(value));
     Object.assign(box, { type: 'number', min: '0', step: 'any' });
     box.setAttribute('aria-label', `${label}, as a number`);
-    const move = wanted => {
+    const move = (/** @type {number} */ wanted) => {
       state[name] = withShare(state[name], token, wanted);
       refresh();
       changed(40);
     };
-    const drag = event => {
+    const drag = (/** @type {PointerEvent} */ event) => {
       const { left, width } = bar.getBoundingClientRect();
       move((event.clientX - left) / width);
     };
@@ -67,7 +77,7 @@ export function shareBars(root, state, changed) {
     bar.addEventListener('pointermove', event => { if (bar.hasPointerCapture(event.pointerId)) drag(event); });
     bar.addEventListener('keydown', event => {
       const by = event.key in BY_KEY ? sharesOf(state[name])[token] + BY_KEY[event.key] * (event.shiftKey ? 10 : 1) : null;
-      const value = { Home: 0, End: 1 }[event.key] ?? by;
+      const value = ENDS[event.key] ?? by;
       if (value === null || event.ctrlKey || event.metaKey || event.altKey) return;
       event.preventDefault();
       event.stopPropagation();
@@ -84,7 +94,7 @@ export function shareBars(root, state, changed) {
 
   /** @param {HTMLInputElement | null} [typed] keeps what is typed in it */
   function refresh(typed = null) {
-    for (const name of ['p', 'q']) {
+    for (const name of ROWS) {
       const row = sharesOf(state[name]);
       root.querySelectorAll(`.sv-v-line.${name}`).forEach((made, token) => {
         const bar = one(made, '.sv-v-bar'), box = one(made, 'input');

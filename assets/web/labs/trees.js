@@ -1,5 +1,4 @@
-// The Tree lab: small trees side by side, one of them large, and its attention mask in several orders. A value is what
-// app/tabs/labs/pictures.py sends: { forest: { trees, ... }, one: { name, orders, ... } }.
+// The Tree lab: small trees side by side, one of them large, and its attention mask in several orders.
 
 import { one as part } from '../base/dom.js';
 import { downloadButton } from '../figures/card.js';
@@ -7,17 +6,23 @@ import { depthsOf, treeCard } from './cards.js';
 import { largeTree, share } from './large.js';
 import { maskFigure } from './masks.js';
 
+/** @typedef {import('./types.js').LabTree} LabTree */
+
 /** @param {HTMLElement} element @param {(question: object) => void} ask the server for another tree or block */
 export function treeLab(element, ask) {
-  const find = name => part(element, name);
+  const find = (/** @type {string} */ name) => part(element, name);
   const picture = largeTree(find('.sv-lab-tree'), select);
-  let drawn = '', data = null, tree = null, masks = [];
+  /** @type {LabTree} the large one, from the first value on */
+  let tree;
+  let drawn = '', hint = '', masks = /** @type {ReturnType<typeof maskFigure>[]} */ ([]);
 
+  /** @param {number | null} node */
   function select(node) {
-    find('.sv-lab-node').textContent = node === null ? data.forest.hint : nodeText(tree, node);
+    find('.sv-lab-node').textContent = node === null ? hint : nodeText(tree, node);
     for (const mask of masks) mask.mark(node);
   }
 
+  /** @param {import('./types.js').Forest} forest */
   function side(forest) {
     find('.sv-source').textContent = forest.source.label;
     find('.sv-source').dataset.kind = forest.source.kind;
@@ -26,37 +31,39 @@ export function treeLab(element, ask) {
     find('.sv-lab-read').textContent = forest.read;
     find('.sv-lab-synthetic').hidden = !forest.synthetic;
     find('.sv-lab-synthetic span:last-child').textContent = forest.synthetic;
-    const most = Math.max(1, ...forest.trees.map(one => one.tokens || 0));
+    const most = Math.max(1, ...forest.trees.map(one => (one.kind === 'none' ? 0 : one.tokens)));
     find('.sv-lab-cards').replaceChildren(...forest.trees.map(one => treeCard(one, most, () => ask({ tree: one.name }))));
     const files = [{ label: 'JSON', name: 'trees.json', text: JSON.stringify(forest.trees) }, { label: 'CSV', name: 'trees.csv', text: forest.csv }];
     find('.sv-files').replaceChildren(...files.map(file => downloadButton(file, 'Trees side by side')));
   }
 
   for (const button of /** @type {NodeListOf<HTMLElement>} */ (element.querySelectorAll('.sv-lab-tools button'))) {
+    /** @type {Record<string, () => void>} */
     const acts = { fit: picture.fit, in: () => picture.zoom(1.3), out: () => picture.zoom(1 / 1.3) };
     button.addEventListener('click', acts[button.dataset.do ?? '']);
   }
   const asked = new URLSearchParams(location.search);
   if (asked.get('lab') === 'tree' && asked.get('preset')) ask({ preset: asked.get('preset') });
-  find('.sv-lab-block').addEventListener('change', event => ask({ block: Number(event.target.value) }));
-  find('.sv-lab-larger').addEventListener('click', event => {
+  const block = find('.sv-lab-block'), larger = find('.sv-lab-larger');
+  block.addEventListener('change', () => ask({ block: Number(block.value) }));
+  larger.addEventListener('click', () => {
     const on = find('.sv-lab-masks').classList.toggle('large');
-    event.target.setAttribute('aria-pressed', on);
-    event.target.textContent = on ? 'Side by side' : 'Larger';
+    larger.setAttribute('aria-pressed', on);
+    larger.textContent = on ? 'Side by side' : 'Larger';
   });
 
-  return function show(value) {
+  return function show(/** @type {string} */ value) {
     if (!value) return;
     const before = JSON.stringify(tree);
-    data = JSON.parse(value);
-    const { forest, one } = data, text = JSON.stringify(forest);
+    const { forest, one } = /** @type {import('./types.js').Trees} */ (JSON.parse(value)), text = JSON.stringify(forest);
+    hint = forest.hint;
     if (text !== drawn) side(forest); // the cards keep their focus while only what is shown below them changes
     drawn = text;
     for (const button of element.querySelectorAll('.sv-lab-card')) button.setAttribute('aria-pressed', String(button.getAttribute('data-name') === one.name));
-    tree = forest.trees.find(other => other.name === one.name);
+    tree = /** @type {LabTree} */ (forest.trees.find(other => other.name === one.name));
     find('.sv-lab-name').textContent = tree.title;
     find('.sv-lab-about').textContent = [`${tree.stats}; ${tree.settings || 'drawn at random'}.`, tree.note].join(' ');
-    find('.sv-lab-block').replaceChildren(...one.choices.map(size => new Option(`${size} × ${size}`, size, false, size === one.block)));
+    block.replaceChildren(...one.choices.map(size => new Option(`${size} × ${size}`, String(size), false, size === one.block)));
     find('.sv-lab-bound').textContent = one.bound;
     masks = one.orders.map(order => maskFigure(tree.parents, order, one.block, told => { find('.sv-lab-pair').textContent = told; }));
     find('.sv-lab-masks').replaceChildren(...masks.map(mask => mask.figure));
@@ -65,6 +72,7 @@ export function treeLab(element, ask) {
   };
 }
 
+/** @param {Pick<LabTree, 'parents' | 'chance'>} tree @param {number} node */
 export function nodeText({ parents, chance }, node) {
   const parent = parents[node];
   if (parent < 0) return `The root, the last token of the text. Below it: ${parents.length - 1} drafted tokens.`;

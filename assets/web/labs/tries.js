@@ -1,10 +1,23 @@
 // Draws a run of the Verification lab try by try, and rows of bars over a few tokens. Token text only becomes text nodes.
 
-import { finder, make } from '../base/dom.js';
+import { finder, make, one as part } from '../base/dom.js';
 import { probability } from '../base/text.js';
 import { FACTS, MARKS, ROWS } from '../base/words.js';
 
-// Bars over tokens: `rows` is name -> numbers, `own` the token in question, `line` a threshold across the first row.
+/** @typedef {import('./types.js').Rows} Rows */
+/** @typedef {import('./types.js').Told} Told */
+/** @typedef {import('./types.js').Try} Try */
+/** @typedef {{ p: number[], q: number[], levels: number }} Shape */
+/** @typedef {{ caption: string, rows: Rows, own?: number, line?: number }} BarChart */
+
+/**
+ * Bars over tokens.
+ * @param {string} title
+ * @param {string[]} names of the tokens
+ * @param {Rows} rows
+ * @param {number | null} [own] the token in question
+ * @param {number | null} [line] a threshold across the first row
+ */
 export function barTable(title, names, rows, own = null, line = null) {
   const box = make('table', '', 'sv-v-bars'), head = make('tr'), body = make('tbody'), top = make('thead');
   const shown = Object.keys(rows);
@@ -31,109 +44,128 @@ export function barTable(title, names, rows, own = null, line = null) {
   return box;
 }
 
-// The stepper. `told` is a run as the server tells it, `names` what its tokens are called.
+/** @param {HTMLElement} root */
 export function tryStepper(root) {
   const $ = finder(root, 'sv-v-');
-  let told = null, names = [], node = null, at = 0;
+  let told = /** @type {Told | null} */ (null), names = /** @type {string[]} */ ([]), at = 0;
+  /** @type {Shape} of the run that is told */
+  let node;
 
-  const last = () => told.tries.length + 1; // place 0 is before the first try, the last one is what was written
-  const quoted = token => `“${names[token]}”`;
+  const last = (/** @type {Told} */ run) => run.tries.length + 1; // place 0 is before the first try, the last one is what was written
+  const quoted = (/** @type {number} */ token) => `“${names[token]}”`;
 
+  /** @param {Told} run @param {string[]} tokens their names @param {Shape} shape */
   function show(run, tokens, shape) {
     [told, names, node] = [run, tokens, shape];
     go(0);
   }
 
+  /** @param {number} place */
   function go(place) {
     if (!told) return;
-    at = Math.max(0, Math.min(last(), place));
-    $('where').textContent = !at ? `${told.tries.length} ${told.tries.length === 1 ? 'try' : 'tries'} to come`
-      : at === last() ? 'the end' : `try ${at} of ${told.tries.length}`;
-    root.querySelector('[data-do=back]').disabled = !at;
-    root.querySelector('[data-do=next]').disabled = at === last();
-    track();
-    $('try').replaceChildren(...(!at ? before() : at === last() ? after() : tried(told.tries[at - 1])));
+    const { tries } = told, end = last(told);
+    at = Math.max(0, Math.min(end, place));
+    $('where').textContent = !at ? `${tries.length} ${tries.length === 1 ? 'try' : 'tries'} to come`
+      : at === end ? 'the end' : `try ${at} of ${tries.length}`;
+    part(root, '[data-do=back]').disabled = !at;
+    part(root, '[data-do=next]').disabled = at === end;
+    track(told);
+    $('try').replaceChildren(...(!at ? before(told) : at === end ? after(told) : tried(told, tries[at - 1])));
   }
 
-  function track() {
-    const done = new Map(told.tries.slice(0, at).map(one => [one.node, one.outcome]));
-    const now = at && at < last() ? told.tries[at - 1].node : null;
-    const items = told.drafted.map((token, i) => {
+  /** @param {Told} run */
+  function track(run) {
+    const done = new Map(run.tries.slice(0, at).map(one => [one.node, one.outcome]));
+    const now = at && at < last(run) ? run.tries[at - 1].node : null;
+    const items = run.drafted.map((token, i) => {
       const outcome = done.get(i + 1) || 'waiting', item = make('li', '', outcome), words = outcome === 'waiting' ? 'not tried' : outcome;
       item.append(make('b', MARKS[outcome]), make('span', names[token]), make('small', `, ${words}`));
       if (i + 1 === now) item.setAttribute('aria-current', 'step');
       return item;
     });
-    if (at === last()) {
-      const own = make('li', '', told.corrected ? 'correction' : 'bonus');
-      own.append(make('b', MARKS.bonus), make('span', names[told.emitted.at(-1)]), make('small', ', written by the target'));
+    if (at === last(run)) {
+      const own = make('li', '', run.corrected ? 'correction' : 'bonus');
+      own.append(make('b', MARKS.bonus), make('span', names[run.emitted[run.emitted.length - 1]]), make('small', ', written by the target'));
       items.push(own);
     }
     $('track').replaceChildren(...items);
   }
 
-  function before() {
-    const listed = told.drafted.map(quoted).join(', ');
-    const how = node.levels > 1 ? `a chain of ${told.drafted.length}: ${listed}` : told.drafted.length === 1 ? `one child: ${listed}` : `${told.drafted.length} children in this order: ${listed}`;
-    return [title('Before the first try'), make('p', `The draft has drawn ${how}.`), ...numbers(told.facts), ...races(),
-      bars(['what both models say', { p: node.p, q: node.q }, null, told.facts.threshold])];
+  /** @param {Told} run */
+  function before(run) {
+    const listed = run.drafted.map(quoted).join(', ');
+    const how = node.levels > 1 ? `a chain of ${run.drafted.length}: ${listed}` : run.drafted.length === 1 ? `one child: ${listed}` : `${run.drafted.length} children in this order: ${listed}`;
+    return [title('Before the first try'), make('p', `The draft has drawn ${how}.`), ...numbers(run.facts), ...races(run),
+      bars({ caption: 'what both models say', rows: { p: node.p, q: node.q }, line: run.facts.threshold })];
   }
 
-  function tried(one) {
+  /** @param {Told} run @param {Try} one */
+  function tried(run, one) {
     const parts = [title(`Token ${quoted(one.token)}`, one.outcome), make('p', one.why), ...numbers(one.facts)];
-    if (one.accept_prob !== null && one.coin !== null) parts.push(coin(one));
+    if (one.accept_prob !== null && one.coin !== null) parts.push(coin(one.accept_prob, one.coin));
     const known = Object.fromEntries(Object.entries(one.before).filter(([name]) => name !== 'p'));
     const held = Object.keys(known).length ? (known.residual ? known : { p: node.p, ...known }) : { p: node.p, q: node.q };
-    const charts = [['before this try', held, one.token, told.facts.threshold]];
-    if (Object.keys(one.after).length) charts.push([`once ${quoted(one.token)} is refused`, one.after]);
+    /** @type {BarChart[]} */
+    const charts = [{ caption: 'before this try', rows: held, own: one.token, line: run.facts.threshold }];
+    if (Object.keys(one.after).length) charts.push({ caption: `once ${quoted(one.token)} is refused`, rows: one.after });
     parts.push(bars(...charts));
     return parts;
   }
 
-  function after() {
-    const drafted = told.emitted.slice(0, -1), own = told.emitted.at(-1);
+  /** @param {Told} run */
+  function after(run) {
+    const drafted = run.emitted.slice(0, -1), own = run.emitted[run.emitted.length - 1];
     const kept = drafted.length ? `Accepted: ${drafted.map(quoted).join(', ')}. ` : 'Nothing was accepted. ';
-    const why = told.corrected
-      ? `The target writes ${quoted(own)} itself${told.last ? ', drawn from what is left to it' : ''}.`
+    const why = run.corrected
+      ? `The target writes ${quoted(own)} itself${run.last ? ', drawn from what is left to it' : ''}.`
       : `The tree came to an end, so the target adds ${quoted(own)}, drawn from p.`;
-    const row = told.last ? { residual: told.last } : { p: node.p };
-    return [title(`Written: ${told.emitted.map(quoted).join(', ')}`, told.corrected ? 'correction' : 'bonus'), make('p', kept + why), ...races(),
-      bars([told.corrected || told.last ? 'what its token was drawn from' : 'p after the last token', row, own])];
+    /** @type {Rows} */
+    const row = run.last ? { residual: run.last } : { p: node.p };
+    return [title(`Written: ${run.emitted.map(quoted).join(', ')}`, run.corrected ? 'correction' : 'bonus'), make('p', kept + why), ...races(run),
+      bars({ caption: run.corrected || run.last ? 'what its token was drawn from' : 'p after the last token', rows: row, own })];
   }
 
+  /** @param {string} text @param {string} [kind] */
   function title(text, kind = '') {
     const line = make('h3', text);
     if (kind) line.append(' ', make('span', kind, `sv-v-badge ${kind}`));
     return line;
   }
 
+  /** @param {Record<string, number>} facts */
   function numbers(facts) {
     const known = Object.entries(facts || {});
     if (!known.length) return [];
     return [make('p', known.map(([name, value]) => `${FACTS[name] || name} = ${value.toFixed(3)}`).join(', '), 'sv-v-facts')];
   }
 
-  // The acceptance as a filled bar, the coin as a mark on it: left of the bar's end means accepted.
-  function coin(one) {
+  /**
+   * The acceptance as a filled bar, the coin as a mark on it: left of the bar's end means accepted.
+   * @param {number} chance
+   * @param {number} tossed
+   */
+  function coin(chance, tossed) {
     const line = make('div', '', 'sv-v-coin'), bar = make('i'), fill = make('u'), mark = make('em');
-    fill.style.width = `${100 * one.accept_prob}%`;
-    mark.style.left = `${100 * one.coin}%`;
+    fill.style.width = `${100 * chance}%`;
+    mark.style.left = `${100 * tossed}%`;
     bar.append(fill, mark);
-    line.append(make('span', 'acceptance, coin'), bar, make('b', `${one.accept_prob.toFixed(3)} / ${one.coin.toFixed(3)}`));
+    line.append(make('span', 'acceptance, coin'), bar, make('b', `${chance.toFixed(3)} / ${tossed.toFixed(3)}`));
     return line;
   }
 
-  function races() {
-    return Object.entries(told.races || {}).map(([name, times]) => {
-      const order = times.map((time, token) => [time, token]).filter(([time]) => time !== null).sort((a, b) => a[0] - b[0]);
-      const listed = order.map(([time, token]) => `${quoted(token)} at ${time.toPrecision(3)}`).join(', ');
+  /** @param {Told} run */
+  function races(run) {
+    return Object.entries(run.races || {}).map(([name, times]) => {
+      const order = times.flatMap((time, token) => (time === null ? [] : [{ time, token }])).sort((a, b) => a.time - b.time);
+      const listed = order.map(({ time, token }) => `${quoted(token)} at ${time.toPrecision(3)}`).join(', ');
       return make('p', `Arrivals under ${name === 'target' ? 'the target' : 'the draft'}: ${listed}.`, 'sv-v-facts');
     });
   }
 
+  /** @param {BarChart[]} charts */
   function bars(...charts) {
     const box = make('div', '', 'sv-v-charts');
-    box.append(...charts.map(([caption, rows, own = null, line = null]) => barTable(caption, names, rows, own, line)));
+    box.append(...charts.map(({ caption, rows, own, line }) => barTable(caption, names, rows, own, line)));
     return box;
   }
 
@@ -141,8 +173,8 @@ export function tryStepper(root) {
     told = null;
     for (const name of ['track', 'try']) $(name).replaceChildren();
     $('where').textContent = '';
-    for (const name of ['back', 'next']) root.querySelector(`[data-do=${name}]`).disabled = true;
+    for (const name of ['back', 'next']) part(root, `[data-do=${name}]`).disabled = true;
   }
 
-  return { show, clear, move: by => go(at + by) };
+  return { show, clear, move: (/** @type {number} */ by) => go(at + by) };
 }

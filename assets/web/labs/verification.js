@@ -9,15 +9,20 @@ import { notice, writeLaw, writeRules } from './law.js';
 import { shareBars, withOneLess, withOneMore } from './shares.js';
 import { tryStepper } from './tries.js';
 
+/** @typedef {import('./types.js').Refused} Refused */
+/** @typedef {import('./types.js').Start} Start */
+/** @typedef {import('./types.js').LabNode & { names: string[] }} State what is looked at, with the names of its tokens */
+/** @typedef {Pick<State, 'names' | 'levels' | 'rule'>} About what an answer is about */
+/** @typedef {{ look: import('../base/types.js').Ask, table: import('../base/types.js').Ask }} Server */
+
 /**
  * @param {HTMLElement} element
- * @param {{ presets: any[], rules: { name: string, title: string, law: string }[], laws: Record<string, string>,
- *   names: string, most: { tokens: number, children: number, levels: number, seed: number } }} start
- * @param {{ look: import('../base/types.js').Ask, table: import('../base/types.js').Ask }} server
+ * @param {Start} start
+ * @param {Server} server
  */
 export function verificationLab(element, start, server) {
   const root = one(element, '.sv-v'), $ = finder(root, 'sv-v-');
-  /** @type {{ names: string[], p: number[], q: number[], children: number, levels: number, rule: string, law: string | null, seed: number }} */
+  /** @type {State} */
   const state = { names: [], p: [], q: [], children: 2, levels: 1, rule: '', law: null, seed: 0 };
   const tries = tryStepper(root), bars = shareBars(root, state, wait => { own(); ask(wait); });
   const ask = asker(root, state, server, { failed, seen, table: (data, about) => writeRules(root, data, about.rule, rule => change({ rule })) });
@@ -25,6 +30,7 @@ export function verificationLab(element, start, server) {
 
   // ---- what is looked at ----
 
+  /** @param {Partial<State>} node */
   function put(node) {
     Object.assign(state, { children: 2, levels: 1, law: null, seed: 0 }, node);
     bars.show();
@@ -32,6 +38,7 @@ export function verificationLab(element, start, server) {
     ask();
   }
 
+  /** @param {number} number of an example */
   function load(number) {
     const { p, q, children, levels, rule, law, seed, why } = start.presets[number];
     mark(number);
@@ -39,6 +46,7 @@ export function verificationLab(element, start, server) {
     put({ names: [...start.names].slice(0, p.length), p: [...p], q: [...q], children, levels, rule, law, seed });
   }
 
+  /** @param {import('./types.js').Taken & { rule?: string, from: string }} taken */
   function take({ names, p, q, children, law, rule, from, rest, drafted }) {
     mark(null);
     const known = start.rules.find(other => other.name === rule) || start.rules[0];
@@ -50,6 +58,7 @@ export function verificationLab(element, start, server) {
     root.scrollIntoView({ block: 'start' });
   }
 
+  /** @param {number | null} number */
   function mark(number) {
     [...$('presets').children].forEach((button, i) => button.setAttribute('aria-pressed', i === number));
   }
@@ -60,6 +69,7 @@ export function verificationLab(element, start, server) {
     $('why').textContent = 'A node of your own. The examples above bring theirs back.';
   }
 
+  /** @param {Partial<State>} news */
   function change(news) {
     Object.assign(state, news);
     if (Object.keys(news).some(name => name !== 'rule' && name !== 'seed')) own();
@@ -79,12 +89,14 @@ export function verificationLab(element, start, server) {
 
   // ---- tools ----
 
+  /** @param {string[]} names @param {(weights: number[]) => number[]} resized */
   function resize(names, resized) {
     state.names = names;
     change({ p: resized(state.p), q: resized(state.q) });
     bars.show();
   }
 
+  /** @param {number} by */
   function step(by) {
     tries.move(by);
     $('live').textContent = `${$('where').textContent}. ${[...$('try').querySelectorAll('h3, p')].map(line => line.textContent).join('. ')}`;
@@ -106,19 +118,21 @@ export function verificationLab(element, start, server) {
 
   // ---- what the server answers ----
 
+  /** @param {string} text */
   function failed(text) {
     notice($('verdict'), 'error', text);
     $('said').textContent = '';
     root.classList.add('stale');
   }
 
+  /** @param {import('./types.js').Seen} told @param {About} about */
   function seen(told, about) {
     root.classList.remove('stale');
     notice($('verdict'), told.kind, told.reason);
     $('said').textContent = told.said.join(' ');
     const rule = start.rules.find(other => other.name === about.rule)?.title ?? about.rule;
     if (told.run) tries.show(told.run, about.names, { p: told.p, q: told.q, levels: about.levels }); else tries.clear();
-    writeLaw(root, told.run ? told.exact : null, about, rule, told.kind === 'lossless' || told.kind === 'useless');
+    writeLaw(root, told.exact ?? null, about, rule, told.kind === 'lossless' || told.kind === 'useless');
   }
 
   hear('node', element, take);
@@ -128,10 +142,14 @@ export function verificationLab(element, start, server) {
   }
 }
 
-/** @param {any} root */
+/**
+ * @param {HTMLElement} root
+ * @param {Start} start
+ * @param {{ load: (number: number) => void, change: (news: Partial<State>) => void }} on
+ */
 function menus(root, start, { load, change }) {
   const $ = finder(root, 'sv-v-');
-  const option = (value, text) => Object.assign(make('option', text), { value });
+  const option = (/** @type {string} */ value, /** @type {string} */ text) => Object.assign(make('option', text), { value });
   $('rule').append(...start.rules.map(rule => option(rule.name, rule.title)));
   $('law').append(option('', 'drawn as the rule asks'), ...Object.entries(start.laws).map(([law, text]) => option(law, text)));
   for (let k = 1; k <= start.most.children; k++) $('shape').append(option(`${k} 1`, k === 1 ? '1 child' : `${k} children`));
@@ -151,24 +169,34 @@ function menus(root, start, { load, change }) {
   $('seed').addEventListener('change', () => change({ seed: $('seed').value === '' ? NaN : Number($('seed').value) }));
 }
 
-// Asks the server one question at a time, always about the latest node.
+/**
+ * Asks the server one question at a time, always about the latest node.
+ * @param {HTMLElement} root
+ * @param {State} state
+ * @param {Server} server
+ * @param {{ failed: (text: string) => void, seen: (told: import('./types.js').Seen, about: About) => void,
+ *   table: (rules: import('./types.js').Rules, about: About) => void }} on
+ */
 function asker(root, state, server, { failed, seen, table }) {
-  let busy = false, again = false, unread = false, timer;
+  const finite = (/** @type {number} */ value) => (Number.isFinite(value) ? value : null);
+  let busy = false, again = false, unread = false, timer = 0;
 
   async function work() {
     busy = true;
     do {
       again = unread = false;
-      const { names, ...asked } = state, about = { names: [...names], levels: state.levels, rule: state.rule };
-      for (const name of ['p', 'q']) asked[name] = asked[name].map(weight => (Number.isFinite(weight) ? weight : null));
-      if (!Number.isFinite(asked.seed)) asked.seed = null;
+      const { names, p, q, seed, ...chosen } = state, about = { names: [...names], levels: state.levels, rule: state.rule };
+      const asked = { ...chosen, p: p.map(finite), q: q.map(finite), seed: finite(seed) };
       try {
-        const told = JSON.parse(await server.look(asked));
-        if (!again && told.error) failed(told.error);
-        if (again || told.error) continue;
+        const told = /** @type {import('./types.js').Seen | Refused} */ (JSON.parse(await server.look(asked)));
+        if (again) continue;
+        if (told.error !== undefined) {
+          failed(told.error);
+          continue;
+        }
         seen(told, about);
-        const rules = JSON.parse(await server.table(asked));
-        if (!rules.error) table(rules, about);
+        const rules = /** @type {import('./types.js').Rules | Refused} */ (JSON.parse(await server.table(asked)));
+        if (rules.error === undefined) table(rules, about);
       } catch {
         failed('The server did not answer. Change anything to ask again.');
       }

@@ -7,7 +7,14 @@ import { onPage } from '../base/page.js';
 import { placeAsked, placeIn } from '../base/place.js';
 import { runPlayer } from '../stage/player.js';
 
-// The number of a lesson in an address such as ?lesson=3: null where none is asked for, and brought into range else.
+/** @typedef {import('./types.js').Lesson} Lesson */
+/** @typedef {import('./types.js').Look} Look */
+
+/**
+ * The number of a lesson in an address such as ?lesson=3: null where none is asked for, and brought into range else.
+ * @param {string} search
+ * @param {number} most
+ */
 export function lessonAsked(search, most) {
   const asked = new URLSearchParams(search).get('lesson');
   if (asked === null) return null;
@@ -21,36 +28,41 @@ export function lessonAsked(search, most) {
  * @param {{ save: import('../base/types.js').Ask }} server
  */
 export function lessonBook(element, titles, fetchLesson, server) {
-  const root = one(element, '.sv-lessons'), $ = selector => one(root, selector);
-  const details = $('.sv-lesson-question details'), known = new Map();
+  const root = one(element, '.sv-lessons'), $ = (/** @type {string} */ selector) => one(root, selector);
+  const details = $('.sv-lesson-question details'), known = /** @type {Map<number, Lesson>} */ (new Map());
   const player = runPlayer($('.sv-lesson-stage'), server), screen = fullScreen(root);
-  let number = lessonAsked(location.search, titles.length) ?? 1, lesson = null;
+  let number = lessonAsked(location.search, titles.length) ?? 1, lesson = /** @type {Lesson | null} */ (null);
   let asked = placeAsked(location.search, true);
 
   // ---- one lesson ----
 
+  /** @param {number} wanted */
   async function open(wanted) {
     number = Math.min(titles.length, Math.max(1, wanted));
     mark();
     root.setAttribute('aria-busy', 'true');
     const mine = number;
+    /** @type {Lesson} */
+    let found;
     try {
-      if (!known.has(mine)) known.set(mine, JSON.parse(await fetchLesson(mine)));
+      found = known.get(mine) ?? JSON.parse(await fetchLesson(mine));
     } catch {
       if (mine === number) failed();
       return;
     }
+    known.set(mine, found);
     if (mine !== number) return; // another one was asked for meanwhile
-    lesson = known.get(mine);
-    writeLesson(root, lesson, i => show({ recording: i, step: lesson.opens.recording === i ? lesson.opens.step : 0, node: null }));
-    show(linked() || lesson.opens);
+    lesson = found;
+    writeLesson(root, found, i => show(found, { recording: i, step: found.opens.recording === i ? found.opens.step : 0, node: null }));
+    show(found, linked(found) || found.opens);
     root.setAttribute('aria-busy', 'false');
   }
 
-  function linked() { // the step that the link of the page leads to, once
+  /** The step that the link of the page leads to, once. @param {Lesson} of */
+  function linked({ runs }) {
     if (!asked) return null;
-    const recording = Math.min(lesson.runs.length - 1, asked.recording);
-    const place = placeIn(lesson.runs[recording].message.steps, asked);
+    const recording = Math.min(runs.length - 1, asked.recording);
+    const place = placeIn(runs[recording].message.steps, asked);
     asked = null;
     return { recording, step: place.index, node: place.key };
   }
@@ -63,9 +75,10 @@ export function lessonBook(element, titles, fetchLesson, server) {
     root.setAttribute('aria-busy', 'false');
   }
 
-  function show(look) {
+  /** @param {Lesson} of @param {Look} look */
+  function show({ runs }, look) {
     [...$('.sv-lesson-runs').children].forEach((button, i) => button.setAttribute('aria-pressed', i === look.recording));
-    player.receive(JSON.stringify(lesson.runs[look.recording].message));
+    player.receive(JSON.stringify(runs[look.recording].message));
     player.show(look.step, look.node);
     // A node that is folded away cannot be pointed at; the player draws within a frame.
     if (look.node !== null) requestAnimationFrame(() => { if (!$('.node.selected')) $('.sv-expand').click(); });
@@ -115,9 +128,10 @@ export function lessonBook(element, titles, fetchLesson, server) {
 
   const acts = { previous: () => open(number - 1), next: () => open(number + 1), project: screen.toggle };
   for (const [name, act] of Object.entries(acts)) $(`[data-go=${name}]`).addEventListener('click', act);
-  $('.sv-lesson-try button').addEventListener('click', () => { if (lesson) show(lesson.shows); });
+  $('.sv-lesson-try button').addEventListener('click', () => { if (lesson) show(lesson, lesson.shows); });
   details.addEventListener('toggle', () => { if (details.open) details.scrollIntoView({ block: 'nearest' }); });
 
+  /** @param {number} by */
   function turn(by) {
     const listed = $('.sv-lessons-list').contains(document.activeElement);
     open(number + by);
@@ -139,6 +153,7 @@ export function lessonBook(element, titles, fetchLesson, server) {
   open(number);
 }
 
+/** @param {HTMLElement} parent @param {string[]} texts */
 function paragraphs(parent, texts) {
   parent.replaceChildren(...texts.map(text => {
     const line = make('p');
@@ -147,11 +162,13 @@ function paragraphs(parent, texts) {
   }));
 }
 
+/** @param {{ parents: number[] }} step */
 const chained = step => step.parents.every((parent, node) => parent === node - 1);
 
+/** @param {HTMLElement} root @param {Lesson} lesson @param {(recording: number) => void} chosen */
 function writeLesson(root, lesson, chosen) {
   const $ = finder(root, 'sv-lesson-'), details = $('question').querySelector('details'), stage = $('stage'), runs = $('runs');
-  root.querySelector('h2').textContent = `${lesson.number}. ${lesson.title}`;
+  one(root, 'h2').textContent = `${lesson.number}. ${lesson.title}`;
   paragraphs($('body'), lesson.text);
   $('try').querySelector('p').textContent = lesson.task;
   $('question').querySelector('p').textContent = lesson.question;
@@ -170,10 +187,11 @@ function writeLesson(root, lesson, chosen) {
   root.scrollTop = 0;
 }
 
-// The lecture hall: the lesson alone on the screen, in large type.
+/** The lecture hall: the lesson alone on the screen, in large type. @param {HTMLElement} root */
 function fullScreen(root) {
-  const button = root.querySelector('[data-go=project]'), on = () => root.classList.contains('projected');
+  const button = one(root, '[data-go=project]'), on = () => root.classList.contains('projected');
 
+  /** @param {boolean} wanted */
   function set(wanted) {
     if (wanted === on()) return;
     root.classList.toggle('projected', wanted);
@@ -183,7 +201,7 @@ function fullScreen(root) {
     // Where the browser refuses (inside another page, say) the lesson still fills the window.
     if (wanted) root.requestFullscreen?.().catch(() => {});
     else if (document.fullscreenElement) document.exitFullscreen();
-    root.querySelector('h2').focus({ preventScroll: true });
+    one(root, 'h2').focus({ preventScroll: true });
   }
   onPage(root, 'fullscreenchange', () => { if (!document.fullscreenElement) set(false); });
   return { on, toggle: () => set(!on()) };

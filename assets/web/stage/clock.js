@@ -6,7 +6,7 @@
  *   many steps there are, whether more may come, steps a second; told of another step, and of play and pause
  */
 export function stepClock(element, { count, running, speed, moved, changed }) {
-  let current = -1, following = true, playing = false, timer;
+  let current = -1, following = true, playing = false, timer = 0;
 
   function reset() {
     pause();
@@ -14,6 +14,7 @@ export function stepClock(element, { count, running, speed, moved, changed }) {
     following = true;
   }
 
+  /** @param {number} index */
   function go(index) {
     if (!count()) return;
     current = Math.min(count() - 1, Math.max(0, index));

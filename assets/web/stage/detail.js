@@ -1,20 +1,26 @@
 // What a rule kept about a node, drawn: rows over a few tokens as bars, races as two columns of arrival times, numbers.
-// It is what detail_payload of specviz/payload.py sends; nothing here knows a rule. Token text only becomes text nodes.
+// It is what detail_payload of specviz/player/payload.py sends; nothing here knows a rule. Token text only becomes text nodes.
 
 import { make, one } from '../base/dom.js';
 import { probability, visible } from '../base/text.js';
 import { FACTS, ROWS } from '../base/words.js';
 
+/** @typedef {import('../base/types.js').Chart} Chart */
+/** @typedef {import('../base/types.js').Step} Step */
+
 const KNOWN = ['p', 'draft', 'residual']; // rows in this order, others after them
 const RACE = 'arrival times on a logarithmic scale, the first wins';
 
+/** @param {HTMLElement} box */
 export function detailView(box) {
-  // `key` is a node, "last" for the token the target adds, or undefined for a whole step.
+  /** @param {Step} step @param {number | 'last' | undefined} key a node, the token the target adds, or the whole step */
   function show(step, key) {
-    const end = key === 'last' ? step.path.at(-1) ?? 0 : key;
-    const here = step.detail[end] || {}, above = (end && key !== 'last' && step.detail[step.parents[end]]) || {};
+    /** @type {(node: number) => import('../base/types.js').Detail} */
+    const kept = node => step.detail[node] || {};
+    const end = key === 'last' ? step.path.at(-1) ?? 0 : key ?? -1;
+    const here = kept(end), above = kept(end > 0 && key !== 'last' ? step.parents[end] : -1);
     const own = key === 'last' ? step.own : step.tokens[end];
-    const parts = [];
+    const parts = /** @type {HTMLElement[]} */ ([]);
     if (key === 'last') {
       if (here.after) parts.push(bars('what it was drawn from', here.after, own));
       if (here.race) parts.push(...races('its race', here.race, own));
@@ -30,21 +36,23 @@ export function detailView(box) {
     box.hidden = !parts.length;
   }
 
+  /** @param {HTMLElement[]} parts @param {Record<string, number>} [above] @param {Record<string, number>} [here] */
   function numbers(parts, above = {}, here = {}) {
     const line = make('p');
-    for (const [where, facts] of [['From its parent: ', above], ['Here: ', here]]) {
+    for (const [where, facts] of Object.entries({ 'From its parent: ': above, 'Here: ': here })) {
       if (!Object.keys(facts).length) continue;
-      line.append(String(where));
+      line.append(where);
       for (const [name, value] of Object.entries(facts)) line.append(`${FACTS[name] || name} `, make('b', value.toFixed(3)));
     }
     if (line.childNodes.length) parts.push(line);
   }
 
+  /** @param {string} title @param {Chart} chart @param {number | null} [own] the token in question */
   function bars(title, chart, own) {
     const names = KNOWN.filter(name => name in chart.rows);
     names.push(...Object.keys(chart.rows).filter(name => !KNOWN.includes(name)));
     const most = Math.max(1e-9, ...names.flatMap(name => chart.rows[name]));
-    const cells = at => {
+    const cells = (/** @type {number} */ at) => {
       const drawn = make('td');
       for (const name of names) {
         const bar = make('i', '', KNOWN.includes(name) ? name : '');
@@ -57,12 +65,13 @@ export function detailView(box) {
     return table(title, head, chart, cells, own);
   }
 
+  /** @param {string} title @param {Record<string, Chart>} columns @param {number | null} [own] */
   function races(title, columns, own) {
     const times = Object.values(columns).flatMap(chart => Object.values(chart.rows)[0]).filter(time => time > 0);
     const low = Math.log(Math.min(...times)), span = Math.log(Math.max(...times)) - low || 1;
     return Object.entries(columns).map(([name, chart]) => {
       const arrivals = Object.values(chart.rows)[0];
-      const cells = at => {
+      const cells = (/** @type {number} */ at) => {
         const drawn = make('td'), track = make('div', '', 'track'), dot = make('u');
         dot.style.left = `${Math.max(0, 100 * (Math.log(arrivals[at]) - low) / span)}%`;
         track.append(dot);
@@ -75,6 +84,13 @@ export function detailView(box) {
     });
   }
 
+  /**
+   * @param {string} title
+   * @param {HTMLElement[] | null} head
+   * @param {Chart} chart
+   * @param {(at: number) => HTMLElement[]} cells beside the token at this place
+   * @param {number | null} [own]
+   */
   function table(title, head, chart, cells, own) {
     const made = make('table'), body = make('tbody');
     made.append(make('caption', title));

@@ -1,11 +1,21 @@
 // The panel under the tree: what a node is, why it has its outcome, and its numbers. With no node, the step in a sentence.
 
-import { finder, make } from '../base/dom.js';
+import { finder, make, one } from '../base/dom.js';
 import { probability, readable, visible } from '../base/text.js';
 import { DRAWN, OUTCOMES, OWN } from '../base/words.js';
 import { detailView } from './detail.js';
 
-// One sentence on a step, also what a screen reader hears.
+/** @typedef {import('../base/types.js').Step} Step */
+/** @typedef {(step: Step, key: string, index: number) => (() => void) | null} Take what opens a node in the lab */
+
+/**
+ * What the panel says; `node` where it is about one, with its numbers.
+ * @typedef {{ token: string, why: string, facts: string, kind?: string | null, node?: number }} About
+ */
+
+const BARS = /** @type {const} */ (['p', 'q', 'plain', 'accept']);
+
+/** One sentence on a step, also what a screen reader hears. @param {Step} step */
 export function stepSentence(step) {
   const said = readable(step.path.map(node => step.texts[node]).join(''));
   const own = step.last ? readable(step.pieces[step.pieces.length - 1]) : '';
@@ -16,16 +26,17 @@ export function stepSentence(step) {
   return step.path.length ? `${head}: “${said}”${tail}` : `${head}${tail}`;
 }
 
+/** @param {HTMLElement} element @param {Take} [take] */
 export function inspectorView(element, take) {
   const $ = finder(element), lab = make('button', 'Open in the lab', 'sv-take');
   lab.type = 'button';
   lab.title = 'look at this node’s p and q in the Verification lab';
   lab.hidden = true;
   if (take) $('what').append(lab);
-  const BARS = ['p', 'q', 'plain', 'accept'];
   const detail = detailView($('detail'));
-  let shown = { step: null, key: null };
+  let shown = /** @type {{ step: Step | null, key: string | null }} */ ({ step: null, key: null });
 
+  /** @param {Step | undefined} step @param {number} index @param {string | null} key */
   function show(step, index, key) {
     if (!step || (step === shown.step && key === shown.key)) return; // what is read or selected here stays
     shown = { step, key };
@@ -33,9 +44,9 @@ export function inspectorView(element, take) {
       : key.endsWith('+') ? aboutFold(key, step) : aboutNode(step, Number(key));
     $('inspector').dataset.kind = about.kind || '';
     $('token').textContent = about.token;
-    $('outcome').textContent = OUTCOMES[about.kind] || '';
+    $('outcome').textContent = OUTCOMES[about.kind || ''] || '';
     $('why').textContent = about.why;
-    $('facts').textContent = about.facts || '';
+    $('facts').textContent = about.facts;
     for (const name of BARS) bar(name, about.node === undefined ? null : step[name][about.node]);
     const above = about.node ? step.detail[step.parents[about.node]] : undefined;
     mark('accept', about.node === undefined ? null : step.coin[about.node]);
@@ -46,6 +57,7 @@ export function inspectorView(element, take) {
     lab.onclick = open || null;
   }
 
+  /** @param {Step} step @param {number} index @returns {About} */
   function aboutStep(step, index) {
     return {
       token: `step ${index + 1}`,
@@ -54,15 +66,17 @@ export function inspectorView(element, take) {
     };
   }
 
+  /** @param {Step} step @returns {About} */
   function aboutLast(step) {
     return {
       kind: step.last,
       token: visible(step.pieces[step.pieces.length - 1]),
-      why: OWN[step.last] || '',
+      why: OWN[step.last || ''] || '',
       facts: 'It is written after the last accepted node and is the root of the next tree.',
     };
   }
 
+  /** @param {string} key @param {Step} step @returns {About} */
   function aboutFold(key, step) {
     return {
       kind: 'u',
@@ -72,13 +86,11 @@ export function inspectorView(element, take) {
     };
   }
 
+  /** @param {Step} step @param {number} node @returns {About} */
   function aboutNode(step, node) {
     const about = { node, kind: step.outcome[node], token: visible(step.texts[node]), why: step.sentences[step.why[node]] };
     const law = `children are ${DRAWN[step.law] || step.law}`;
-    if (!node) {
-      about.facts = `tree of ${step.parents.length} nodes from ${step.draft_passes} draft passes; ${law}`;
-      return about;
-    }
+    if (!node) return { ...about, facts: `tree of ${step.parents.length} nodes from ${step.draft_passes} draft passes; ${law}` };
     let depth = 0, rank = 0, siblings = 0;
     for (let i = node; i > 0; i = step.parents[i]) depth++;
     step.parents.forEach((parent, i) => {
@@ -86,20 +98,24 @@ export function inspectorView(element, take) {
       siblings++;
       if (i <= node) rank++;
     });
-    about.facts = about.kind === 'o' ? `depth ${depth}` : `depth ${depth}; child ${rank} of ${siblings}; ${law}`;
-    return about;
+    return { ...about, facts: about.kind === 'o' ? `depth ${depth}` : `depth ${depth}; child ${rank} of ${siblings}; ${law}` };
   }
 
+  /** @param {string} name @param {number | null | undefined} value */
   function bar(name, value) {
-    const line = element.querySelector(`[data-bar="${name}"]`), known = value !== null && value !== undefined;
+    const line = one(element, `[data-bar="${name}"]`), known = value !== null && value !== undefined;
     line.classList.toggle('empty', !known);
     line.querySelector('u').style.width = known ? `${100 * Math.min(1, value)}%` : 0;
     line.querySelector('b').textContent = known ? probability(value) : '–';
   }
 
-  // A line across a bar: the coin on the acceptance, the threshold on p; and its number.
+  /**
+   * A line across a bar: the coin on the acceptance, the threshold on p; and its number.
+   * @param {string} name
+   * @param {number | null | undefined} value
+   */
   function mark(name, value) {
-    const line = element.querySelector(`[data-bar="${name}"]`), known = value !== null && value !== undefined;
+    const line = one(element, `[data-bar="${name}"]`), known = value !== null && value !== undefined;
     line.querySelector('em').hidden = !known;
     if (!known) return;
     line.querySelector('em').style.left = `${100 * value}%`;

@@ -5,8 +5,8 @@ import { PARTS } from '../base/words.js';
 import { countGuesses, differ, outlineOf, rightOf, titleOf } from '../tree/sources.js';
 import { rateOf } from './run.js';
 
-const number = value => value.toFixed(value < 100 ? 1 : 0);
-const milliseconds = value => (1000 * value).toFixed(1);
+const number = (/** @type {number} */ value) => value.toFixed(value < 100 ? 1 : 0);
+const milliseconds = (/** @type {number} */ value) => (1000 * value).toFixed(1);
 
 /** @param {HTMLElement} element @param {import('./run.js').Run} run */
 export function writeTitle(element, run) {
@@ -16,6 +16,7 @@ export function writeTitle(element, run) {
   $('lossy').hidden = !head.lossy;
   $('lossy').title = head.lossy || '';
   $('title-line').textContent = [head.title, head.pair].filter(Boolean).join(' · ');
+  /** @type {Record<string, string>} */
   const words = { loading: 'loading', running: 'running', stopped: `stopped after ${run.steps.length} steps` };
   say($('state'), run.note || words[run.state] || '');
   $('state').dataset.state = run.state;
@@ -27,6 +28,7 @@ export function writeTitle(element, run) {
 /** @param {HTMLElement} element @param {import('./run.js').Run} run */
 export function writeMeasures(element, run) {
   const $ = finder(element), count = run.steps.length, rate = rateOf(run);
+  /** @type {(name: string, value: string, note: string) => void} */
   const put = (name, value, note) => {
     $(name).textContent = value;
     $(`${name}-of`).textContent = note;
@@ -75,7 +77,9 @@ export function writeLegend(element, step) {
 
 /**
  * Who guessed the nodes of a step and who was right so far, where more than one drafter did.
- * @param {HTMLElement} element @param {import('../base/types.js').Step} step @param {import('./run.js').Run} run
+ * @param {HTMLElement} element
+ * @param {import('../base/types.js').Step} step
+ * @param {import('./run.js').Run} run
  */
 export function writeWhose(element, step, run) {
   const box = finder(element)('whose'), here = countGuesses(new Map(), step);
@@ -90,6 +94,7 @@ export function writeWhose(element, step, run) {
   }));
 }
 
+/** @param {string} name */
 function outlineKey(name) {
   const svg = draw('svg', { viewBox: '-13 -13 26 26', 'aria-hidden': 'true' }), { d, dash } = outlineOf(name);
   draw('path', { class: 'outline', d, 'stroke-dasharray': dash }, svg);

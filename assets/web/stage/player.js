@@ -13,27 +13,34 @@ import { writeControls, writeLegend, writeMeasures, writeTitle, writeWhose } fro
 import { emptyRun, isOver, kindOf, takeMessage } from './run.js';
 import { saving } from './save.js';
 
+/** @typedef {import('../base/place.js').Place} Place */
+/** @typedef {import('../base/types.js').Step} Step */
+/** @typedef {import('./run.js').Run} Run */
+
 /**
  * @param {HTMLElement} element where stage.html is
- * @param {{ save?: import('../base/types.js').Ask, open?: import('../base/types.js').Ask, most?: number,
- *   take?: (step: object, key: string, head: object, index: number) => (() => void) | null }} [server] what there is
- *   beside the player: saving, opening a file of at most so many bytes, and what opens a node in the lab
+ * @param {import('./save.js').Server & {
+ *   take?: (step: Step, key: string, head: Run['head'], index: number) => (() => void) | null }} [server] what there is
+ *   beside the player: saving, opening, and what opens a node in the lab
  */
 export function runPlayer(element, server = {}) {
   const $ = finder(element), left = new Set(); // runs that made room for one from a file
-  const { take: opens } = server, take = opens && ((step, key, index) => opens(step, key, run.head, index));
+  const { take: opens } = server;
+  /** @type {import('./inspector.js').Take | undefined} */
+  const take = opens && ((step, key, index) => opens(step, key, run.head, index));
   const inspector = inspectorView(element, take), growth = growthPlayer(element, { draw: () => schedule(), say });
   const tree = treeView($('svg'), { hover: key => { hovered = key; inspect(); }, pick: pin });
   const clock = stepClock(element, {
     count: () => run.steps.length, running: () => run.state === 'running', speed: () => Number($('speed').value),
     moved: () => { hovered = pinned = null; schedule(); }, changed: schedule,
   });
-  let run = emptyRun(null), spans = /** @type {HTMLElement[][]} */ ([]), wanted = /** @type {any} */ (null);
+  let run = emptyRun(null), spans = /** @type {HTMLElement[][]} */ ([]), wanted = /** @type {Place | null} */ (null);
   let pinned = /** @type {string | null} */ (null), hovered = /** @type {string | null} */ (null), frame = /** @type {number | null} */ (null);
   saving(element, server, { shown: () => ({ run, step: run.steps[clock.current] }), say, replace });
 
   // ---- what arrives ----
 
+  /** @param {string} name */
   function start(name) {
     run = emptyRun(name);
     spans = [];
@@ -44,9 +51,10 @@ export function runPlayer(element, server = {}) {
     $('ribbon').replaceChildren($('prompt'));
   }
 
+  /** @param {string} text a message */
   function receive(text) {
     if (!text) return;
-    const news = JSON.parse(text);
+    const news = /** @type {import('../base/types.js').Message} */ (JSON.parse(text));
     if (left.has(news.run)) return;
     if (news.run && news.run !== run.name) {
       if (run.name && innerWidth < 760 && kindOf({ name: news.run }) !== 'lesson') {
@@ -75,6 +83,7 @@ export function runPlayer(element, server = {}) {
     if (place.key !== null) requestAnimationFrame(() => { if (!element.querySelector('.node.selected')) expand(); }); // it is folded away
   }
 
+  /** @param {string} text */
   function replace(text) {
     left.add(run.name);
     receive(text);
@@ -105,6 +114,7 @@ export function runPlayer(element, server = {}) {
     if (!growth.step && (run.state !== 'running' || playing || !following)) say(stepSentence(step));
   }
 
+  /** @param {string} text */
   function say(text) {
     write($('live'), text);
   }
@@ -114,6 +124,7 @@ export function runPlayer(element, server = {}) {
     inspector.show(run.steps[clock.current], clock.current, hovered ?? pinned);
   }
 
+  /** @param {string | null} key @param {boolean} [look] at it */
   function pin(key, look = false) {
     pinned = key;
     hovered = null;
@@ -132,6 +143,7 @@ export function runPlayer(element, server = {}) {
     pinned = key;
   }
 
+  /** @param {number} by */
   function move(by) {
     if (growth.step) growth.move(by); else go(clock.current + by);
   }
@@ -156,19 +168,26 @@ export function runPlayer(element, server = {}) {
     leave: () => (growth.step ? growth.stop() : pin(null)),
   });
 
-  return { receive, show: go, expect: place => { wanted = place; } };
+  return { receive, show: go, expect: (/** @type {Place | null} */ place) => { wanted = place; } };
 }
 
-// Buttons, the slider, the text and the keys.
+/** @typedef {'back' | 'forward' | 'play' | 'grow' | 'expand' | 'leave'} Act */
+
+/**
+ * Buttons, the slider, the text and the keys.
+ * @param {HTMLElement} element
+ * @param {Record<Act, () => void> & { tree: import('../tree/view.js').TreeView, scrub: (index: number) => void,
+ *   token: (index: number, key: string) => void, pinned: () => string | null, pick: (key: string | null) => void }} on
+ */
 function controls(element, on) {
-  const $ = finder(element), { tree } = on, walk = way => () => on.pick(tree.walk(way));
+  const $ = finder(element), { tree } = on, walk = (/** @type {import('../tree/view.js').Way} */ way) => () => on.pick(tree.walk(way));
   const clicks = { back: on.back, forward: on.forward, play: on.play, grow: on.grow, expand: on.expand,
     in: () => tree.zoom(1.25), out: () => tree.zoom(0.8), reset: tree.reset };
   for (const [name, act] of Object.entries(clicks)) $(name).addEventListener('click', act);
   $('scrub').addEventListener('input', () => on.scrub(Number($('scrub').value)));
   onToken($('ribbon'), on.token);
   keys(one(element, '.sv'), event => {
-    const up = event.target === $('svg') || event.shiftKey || on.pinned() !== null; // else up and down scroll the page
+    const key = on.pinned(), up = event.target === $('svg') || event.shiftKey || key !== null; // else up and down scroll the page
     return {
       ArrowLeft: event.shiftKey ? walk('parent') : on.back,
       ArrowRight: event.shiftKey ? walk('child') : on.forward,
@@ -178,7 +197,7 @@ function controls(element, on) {
       g: on.grow,
       e: on.expand,
       0: tree.reset,
-      Enter: () => { if (on.pinned() !== null) tree.unfold(on.pinned()); },
+      Enter: () => { if (key !== null) tree.unfold(key); },
       Escape: on.leave,
     };
   }, { own: $('scrub') });

@@ -3,6 +3,7 @@
 import { pathOf } from '../base/ribbon.js';
 import { countGuesses } from '../tree/sources.js';
 
+/** @typedef {import('../base/types.js').Sent} Sent */
 /** @typedef {import('../base/types.js').Step} Step */
 /** @typedef {import('../base/types.js').Message} Message */
 
@@ -16,16 +17,17 @@ export function emptyRun(name) {
     against: /** @type {Message['speedup'] | null} */ (null), // timed in turns with plain decoding; a recorded run has one of each
     timing: /** @type {Message['timing'] | null} */ (null), // how far that is, once the run itself is whole
     tokens: 0, accepted: 0, compared: 0,
-    guessed: /** @type {Map<string, import('../tree/sources.js').Count>} */ (new Map()), // who drafted, and how often each was right
+    guessed: /** @type {import('../base/types.js').Guesses} */ (new Map()), // who drafted, and how often each was right
     rated: 0, timed: 0, seconds: [0, 0, 0, 0], // without the first step, which also reads the prompt
   };
 }
 
 /** @typedef {ReturnType<typeof emptyRun>} Run */
 
-// "recorded", "run", "file" or "lesson".
+/** "recorded", "run", "file" or "lesson". @param {Pick<Run, 'name'>} run */
 export const kindOf = run => (run.name || '').split(' ')[0];
 
+/** @param {Run} run */
 export const isOver = run => ['done', 'stopped', 'error'].includes(run.state);
 
 /**
@@ -47,16 +49,15 @@ export function takeMessage(run, news) {
   }
   if (news.plain_rate) run.plain = news.plain_rate;
   if (news.speedup) run.against = news.speedup;
-  const fresh = news.steps.filter(step => !run.steps[step.index]);
-  for (const step of fresh) addStep(run, step);
-  return fresh;
+  return news.steps.filter(step => !run.steps[step.index]).map(step => addStep(run, step));
 }
 
-function addStep(run, step) {
+/** @param {Run} run @param {Sent} sent */
+function addStep(run, sent) {
+  sent.detail ??= {};
+  /** @type {Step} */
+  const step = Object.assign(sent, { path: pathOf(sent), guessed: countGuesses(run.guessed, sent) });
   run.steps[step.index] = step;
-  step.detail ??= {};
-  step.path = pathOf(step);
-  step.guessed = countGuesses(run.guessed, step);
   run.tokens += step.pieces.length;
   run.accepted += step.path.length;
   for (const letter of step.outcome) if ('axp'.includes(letter)) run.compared++;
@@ -65,9 +66,10 @@ function addStep(run, step) {
     step.seconds.forEach((value, i) => { run.seconds[i] += value; });
     run.rated++;
   }
+  return step;
 }
 
-// Tokens per second of engine time; null where no time was taken.
+/** Tokens per second of engine time; null where no time was taken. @param {Run} run */
 export function rateOf(run) {
   const total = run.seconds.reduce((sum, value) => sum + value, 0);
   return total > 0 ? run.timed / total : null;

@@ -1,13 +1,25 @@
 // The menu "Save" and the button "Open": a run as JSON or as a page that plays offline, the picture as SVG or PNG, and
-// a run that somebody saved, chosen or dragged in. `server` has save(asked) and open(text), each only where there is one,
-// and `most`, the size in bytes above which a file is not even read.
+// a run that somebody saved, chosen or dragged in.
 
 import { finder, give } from '../base/dom.js';
 import { onPage } from '../base/page.js';
 import { pictureOf, png } from '../tree/picture.js';
 
+/**
+ * @typedef {object} Server what there is beside the page, each only where there is one
+ * @property {import('../base/types.js').Ask} [save]
+ * @property {import('../base/types.js').Ask} [open]
+ * @property {number} [most] the size in bytes above which a file is not even read
+ */
+
+/**
+ * @param {HTMLElement} element
+ * @param {Server} server
+ * @param {{ shown: () => { run: import('./run.js').Run, step: import('../base/types.js').Step | undefined },
+ *   say: (text: string) => void, replace: (text: string) => void }} stage
+ */
 export function saving(element, server, stage) {
-  const $ = finder(element);
+  const $ = finder(element), { most = Infinity } = server;
   const menu = $('save'), chosen = $('open-file');
   $('open').hidden = !server.open;
   for (const button of menu.querySelectorAll('[data-save]')) {
@@ -19,6 +31,7 @@ export function saving(element, server, stage) {
     });
   }
 
+  /** @param {string} text */
   function tell(text) {
     $('kept').hidden = !text;
     $('kept').textContent = text;
@@ -26,11 +39,12 @@ export function saving(element, server, stage) {
 
   // ---- saving ----
 
+  /** @param {string} kind */
   async function save(kind) {
     tell('');
     const { run, step } = stage.shown();
     if (!step) return tell('There is nothing to save yet. Press Run first.');
-    if (kind === 'json' || kind === 'html') {
+    if (server.save && (kind === 'json' || kind === 'html')) {
       const kept = JSON.parse(await server.save({ run: run.name, kind }));
       if (kept.error) return tell(kept.error);
       return hand(`specviz-run.${kind}`, new Blob([kept.text], { type: kind === 'json' ? 'application/json' : 'text/html' }));
@@ -41,6 +55,7 @@ export function saving(element, server, stage) {
       kind === 'png' ? await png(picture) : new Blob([picture.text], { type: 'image/svg+xml' }));
   }
 
+  /** @param {string} name @param {Blob} blob */
   function hand(name, blob) {
     give(name, blob);
     stage.say(`${name} is saved.`);
@@ -48,12 +63,14 @@ export function saving(element, server, stage) {
 
   // ---- opening ----
 
+  /** @param {File} file */
   async function open(file) {
+    if (!server.open) return;
     tell('');
     const { run } = stage.shown();
     if (run.state === 'running' || run.state === 'loading') return tell('A run is under way. Stop it before you open another.');
-    if (file.size > server.most) {
-      return tell(`This file has ${(file.size / 1e6).toFixed(1)} MB; at most ${server.most / 1e6} MB can be opened here. Larger runs: python -m specviz export.`);
+    if (file.size > most) {
+      return tell(`This file has ${(file.size / 1e6).toFixed(1)} MB; at most ${most / 1e6} MB can be opened here. Larger runs: python -m specviz export.`);
     }
     try {
       const found = await server.open(await file.text());
@@ -71,17 +88,20 @@ export function saving(element, server, stage) {
   });
 
   // A file may be dropped anywhere while the picture is on the screen; beside it, the browser would leave the page.
-  const carries = event => server.open && $('canvas').offsetParent && event.dataTransfer?.types.includes('Files');
+  /** @type {(event: DragEvent) => boolean} */
+  const carries = event => Boolean(server.open && $('canvas').offsetParent && event.dataTransfer?.types.includes('Files'));
+  /** @param {DragEvent} event */
   function onDrag(event) {
-    element.classList.toggle('dropping', event.type === 'dragover' && Boolean(carries(event)));
+    element.classList.toggle('dropping', event.type === 'dragover' && carries(event));
     if (!carries(event)) return;
     event.preventDefault();
-    if (event.type === 'drop' && event.dataTransfer.files.length) open(event.dataTransfer.files[0]);
+    const file = event.dataTransfer?.files[0];
+    if (event.type === 'drop' && file) open(file);
   }
   for (const kind of ['dragover', 'dragleave', 'drop']) onPage(element, kind, onDrag);
 
   onPage(element, 'pointerdown', event => { if (!menu.contains(event.target)) menu.open = false; });
-  menu.addEventListener('keydown', event => {
+  menu.addEventListener('keydown', (/** @type {KeyboardEvent} */ event) => {
     if (event.key !== 'Escape' || !menu.open) return;
     event.stopPropagation();
     menu.open = false;

@@ -1,20 +1,32 @@
 // How a tree grew, node by node: the number each node was chosen by, what was waiting beside it, and why it was chosen.
-// `keys` and `growth` are what the builder recorded (growth_payload of specviz/payload.py); nothing here knows a builder.
+// `keys` and `growth` are what the builder recorded (growth_payload of specviz/player/payload.py); nothing here knows a builder.
 
 import { finder } from '../base/dom.js';
 import { probability, visible } from '../base/text.js';
 
-// Whether a builder recorded anything about the growth of this tree.
+/** @typedef {import('../base/types.js').Step} Step */
+
+/**
+ * How far a tree has grown: its newest node, and what is written beside nodes: a slot that waits or a share.
+ * @typedef {{ newest: number, tags: Map<number, string> }} Grown
+ */
+
+/** Whether a builder recorded anything about the growth of this tree. @param {Step | undefined} step */
 export function grows(step) {
   return Boolean(step && step.parents.length > 1 && step.growth && Object.keys(step.growth).length);
 }
 
-// The sentence on frame `at`: that of node `at`, or of the whole tree where `at` is the number of nodes.
+/**
+ * The sentence on frame `at`: that of node `at`, or of the whole tree where `at` is the number of nodes.
+ * @param {Step} step
+ * @param {number} at
+ * @param {string} keyTitle what the builder calls its keys
+ */
 export function growthSentence(step, at, keyTitle) {
   const { keys, waiting, split, cut, candidates, expected, length } = step.growth, n = step.parents.length;
-  const name = node => `“${visible(step.texts[node])}”`;
-  const key = value => (Number.isInteger(value) ? String(value) : probability(value));
-  const told = [];
+  const name = (/** @type {number} */ node) => `“${visible(step.texts[node])}”`;
+  const key = (/** @type {number} */ value) => (Number.isInteger(value) ? String(value) : probability(value));
+  const told = /** @type {string[]} */ ([]);
   if (at < n) {
     told.push(`Node ${at} of ${n - 1}: ${name(at)} after ${name(step.parents[at])}`);
     if (keys && keys[at] !== null) told[0] += `, ${keyTitle} ${key(keys[at])}`;
@@ -37,11 +49,16 @@ export function growthSentence(step, at, keyTitle) {
   return told.map(sentence => `${sentence}.`).join(' ');
 }
 
-// Plays it. `on` has draw(): the frame changed, and say(text) for a screen reader.
+/**
+ * Plays it.
+ * @param {HTMLElement} element
+ * @param {{ draw: () => void, say: (text: string) => void }} on the frame changed; what a screen reader hears
+ */
 export function growthPlayer(element, on) {
   const $ = finder(element);
-  let step = null, at = 0, keyTitle = 'key', timer = null, playing = false;
+  let step = /** @type {Step | null} */ (null), at = 0, keyTitle = 'key', timer = 0, playing = false;
 
+  /** @param {Step} next @param {string} [title] of its keys */
   function start(next, title) {
     if (!grows(next)) return;
     step = next;
@@ -55,12 +72,13 @@ export function growthPlayer(element, on) {
     $('growing').hidden = !growing;
     $('legend').hidden = growing;
     $('grow').setAttribute('aria-pressed', growing);
-    $('growing').textContent = growing ? growthSentence(step, at, keyTitle) : '';
+    $('growing').textContent = step ? growthSentence(step, at, keyTitle) : '';
     if (growing && !playing) on.say($('growing').textContent);
     on.draw();
   }
 
   function play() {
+    if (!step) return;
     playing = true;
     if (at >= step.parents.length) at = 1;
     show();
@@ -85,10 +103,10 @@ export function growthPlayer(element, on) {
     show();
   }
 
-  // What the tree shows: how many nodes, and beside which of them a slot waits or a share was given.
+  /** What the tree shows. @returns {Grown | null} */
   function frame() {
     if (!step) return null;
-    const { waiting, split } = step.growth, tags = new Map();
+    const { waiting, split } = step.growth, tags = /** @type {Grown['tags']} */ (new Map());
     if (waiting) for (const [parent, value] of waiting[at - 1] || []) tags.set(parent, `◌ ${probability(value)}`);
     if (split) for (let node = 0; node <= at && node < split.length; node++) tags.set(node, `${split[node]}`);
     return { newest: at, tags };
@@ -98,7 +116,9 @@ export function growthPlayer(element, on) {
     start, stop, frame,
     get step() { return step; },
     get playing() { return playing; },
+    /** @param {number} by */
     move(by) {
+      if (!step) return;
       pause();
       at = Math.min(step.parents.length, Math.max(1, at + by));
       show();

@@ -16,6 +16,12 @@
  * @property {boolean} leaf nothing follows in its row, so its label may be long
  */
 
+/**
+ * The marks in the order in which arrow keys walk them, and the room they take.
+ * @typedef {{ marks: Mark[], rows: number, columns: number, opened?: Set<string> }} Layout `opened` are the keys of the
+ *   folds that were opened because there was room
+ */
+
 const SIBLINGS = 4; // never-reached siblings beyond this many share one "+N"
 
 /** @param {{ parents: number[] }} step */
@@ -26,26 +32,29 @@ export function childrenOf(step) {
 }
 
 /**
- * The marks in the order in which arrow keys walk them.
  * @param {Step} step
  * @param {(key: string) => boolean} isOpen
+ * @returns {Layout}
  */
 export function treeLayout(step, isOpen) {
   const children = childrenOf(step), n = step.parents.length, size = new Array(n).fill(1);
   const marks = /** @type {Mark[]} */ ([]);
   for (let i = n - 1; i > 0; i--) size[step.parents[i]] += size[i];
-  const reached = i => 'rap'.includes(step.outcome[i]);
+  const reached = (/** @type {number} */ i) => 'rap'.includes(step.outcome[i]);
   const end = Math.max(0, step.outcome.lastIndexOf('a'));
   let rows = 0;
 
+  /** @param {number} node @param {number} column @param {Mark | null} from */
   function place(node, column, from) {
+    /** @type {Mark} */
     const mark = { key: String(node), node, from, x: column, y: rows, letter: step.outcome[node], hidden: 0, leaf: false };
     marks.push(mark);
+    /** @type {(key: string, letter: string, hidden: number) => () => void} */
     const beside = (key, letter, hidden) => () => {
       marks.push({ key, leaf: true, from: mark, x: column + 1, y: rows++, letter, hidden });
     };
     const drawn = node === end && step.last ? [beside('last', 'last', 0)] : [];
-    const first = i => (step.outcome[i] === 'a' ? 0 : 1);
+    const first = (/** @type {number} */ i) => (step.outcome[i] === 'a' ? 0 : 1);
     const below = children[node].slice().sort((i, j) => first(i) - first(j) || i - j);
     if (below.length && !reached(node) && !isOpen(mark.key)) {
       mark.hidden = size[node] - 1;
@@ -68,7 +77,7 @@ export function treeLayout(step, isOpen) {
  * @param {Step} step
  * @param {(key: string) => boolean} isOpen what somebody opened
  * @param {{ rows: number, columns: number }} room how many there is room for; a tree that needs more keeps its folds
- * @returns {ReturnType<typeof treeLayout> & { opened: Set<string> }} with the keys of the folds that were opened
+ * @returns {Layout}
  */
 export function roomyLayout(step, isOpen, room) {
   const open = new Set(), refused = new Set();

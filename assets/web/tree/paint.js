@@ -6,6 +6,7 @@ import { visible } from '../base/text.js';
 import { differ, outlineOf } from './sources.js';
 
 /** @typedef {import('../base/types.js').Step} Step */
+/** @typedef {import('./growth.js').Grown} Grown */
 /** @typedef {import('./layout.js').Mark} Mark */
 
 /**
@@ -13,6 +14,7 @@ import { differ, outlineOf } from './sources.js';
  * @typedef {{ dx: number, dy: number, size: number, unit: number, width: (text: string) => number }} Sizes
  */
 
+/** @type {Record<string, string>} */
 const SHAPES = {
   r: 'M0 -6A6 6 0 1 1 0 6A6 6 0 1 1 0 -6Z',
   a: 'M-6 -6H6V6H-6Z',
@@ -24,18 +26,24 @@ const SHAPES = {
 };
 const LONGEST = 14; // a label that nothing follows may be as wide as this many em
 
-// A line from one point to another that leaves and arrives level.
+/**
+ * A line from one point to another that leaves and arrives level.
+ * @param {number} x0
+ * @param {number} y0
+ * @param {number} x1
+ * @param {number} y1
+ */
 export function curve(x0, y0, x1, y1) {
   const m = (x0 + x1) / 2;
   return y0 === y1 ? `M${x0} ${y0}H${x1}` : `M${x0} ${y0}C${m} ${y0} ${m} ${y1} ${x1} ${y1}`;
 }
 
 /**
- * Edges and nodes, two groups. `grown`, while the growth of a tree plays, has the newest node and tags beside nodes.
+ * Edges and nodes, two groups.
  * @param {Mark[]} marks
  * @param {Step} step
  * @param {Sizes} sizes
- * @param {{ newest: number, tags: Map<number, string> } | null} grown
+ * @param {Grown | null} grown while the growth of a tree plays
  */
 export function paint(marks, step, sizes, grown) {
   const { dx, dy, size, unit, width } = sizes;
@@ -45,7 +53,10 @@ export function paint(marks, step, sizes, grown) {
     const x = mark.x * dx, y = mark.y * dy, text = textOf(mark, step);
     const label = fitted(text, mark.leaf ? LONGEST * size : dx - 23 * unit - beside, width);
     ends.set(mark, x + beside + width(label) + 4);
-    if (mark.from) edge(edges, mark, ends.get(mark.from), mark.from.y * dy, x, y, step, unit);
+    if (mark.from) {
+      const end = x - (mark.letter === 'more' ? 14 : 10) * unit;
+      edge(edges, mark, curve(ends.get(mark.from), mark.from.y * dy, end, y), step);
+    }
     const kind = mark.key === 'last' ? step.last : mark.letter;
     const node = draw('g', { class: `node ${kind}`, 'data-at': at, transform: `translate(${x} ${y})` }, nodes);
     const reach = mark.leaf ? ends.get(mark) - x + (mark.hidden ? 60 : 14) : dx - 14;
@@ -60,33 +71,47 @@ export function paint(marks, step, sizes, grown) {
   return [edges, nodes];
 }
 
+/** @param {Mark} mark @param {Step} step */
 function textOf(mark, step) {
-  if (mark.key === 'last') return visible(step.pieces.at(-1));
-  return mark.letter === 'more' ? '' : visible(step.texts[mark.node]);
+  if (mark.key === 'last') return visible(step.pieces[step.pieces.length - 1]);
+  return mark.node === undefined ? '' : visible(step.texts[mark.node]);
 }
 
-function edge(parent, mark, x0, y0, cx, cy, step, unit) {
+/** @param {SVGElement} parent @param {Mark} mark @param {string} d its way @param {Step} step */
+function edge(parent, mark, d, step) {
   const q = mark.node === undefined ? null : step.q[mark.node];
   draw('path', {
     class: `edge ${mark.key === 'last' ? step.last : mark.letter}`,
-    d: curve(x0, y0, cx - (mark.letter === 'more' ? 14 : 10) * unit, cy),
+    d,
     'stroke-width': ((mark.letter === 'a' ? 2.5 : 1.2) + 5 * (q ?? 0.1)).toFixed(2),
   }, parent);
 }
 
-// Around the mark of a node, where more than one drafter guessed: whose guess it was.
+/**
+ * Around the mark of a node, where more than one drafter guessed: whose guess it was.
+ * @param {SVGElement} node
+ * @param {string | null | undefined} name
+ * @param {number} unit
+ */
 function outline(node, name, unit) {
   if (!name) return;
   const { d, dash } = outlineOf(name);
   draw('path', { class: 'outline', 'data-drafter': name, d, 'stroke-dasharray': dash, transform: `scale(${unit})` }, node);
 }
 
+/** @param {SVGElement} node @param {number} number @param {Grown} grown @param {Sizes} sizes */
 function growth(node, number, { newest, tags }, { size, unit }) {
   node.classList.toggle('newest', number === newest);
   if (tags.has(number)) draw('text', { class: 'tag', x: 9 * unit, y: -size * 0.62, 'font-size': size * 0.8 }, node, tags.get(number));
 }
 
-// How many nodes are folded here; a click opens them.
+/**
+ * How many nodes are folded here; a click opens them.
+ * @param {SVGElement} parent
+ * @param {Mark} mark
+ * @param {number} x
+ * @param {Sizes} sizes
+ */
 function pill(parent, mark, x, { size, width }) {
   const text = `+${mark.hidden}`, wide = width(text) * 0.9 + 10;
   const made = draw('g', { class: 'pill', 'data-open': mark.key, transform: `translate(${x} 0)` }, parent);

@@ -1,7 +1,7 @@
 // The tree of a step as a picture of its own: an SVG with everything it needs inside and no script, or a PNG of it.
 // It is built from an allow-list of elements and attributes; text only ever becomes text nodes.
 
-import { draw, finder, pen } from '../base/dom.js';
+import { draw, finder, one, pen } from '../base/dom.js';
 
 const DRAWN = { // with the values that need not be written
   fill: '', stroke: 'none', 'stroke-width': '', 'stroke-opacity': '1', 'stroke-dasharray': 'none', 'stroke-linecap': 'butt',
@@ -12,12 +12,17 @@ const PLACED = ['d', 'x', 'y', 'dx', 'dy', 'width', 'height', 'rx', 'transform']
 const SANS = 'ui-sans-serif, system-ui, sans-serif';
 const LARGEST_SIDE = 8192; // pixels a canvas can surely have
 
+/** @typedef {{ text: string, wide: number, high: number }} Picture an SVG as text, and its size in pixels */
+
+/** @param {HTMLElement} element @param {string} caption @returns {Picture} */
 export function pictureOf(element, caption) {
-  const $ = finder(element), make = (name, attributes, text) => draw(name, attributes, null, text === undefined ? undefined : xmlText(text));
+  const $ = finder(element);
+  /** @type {(name: keyof SVGElementTagNameMap, attributes: Record<string, string | number>, text?: string) => SVGElement} */
+  const make = (name, attributes, text) => draw(name, attributes, null, text === undefined ? undefined : xmlText(text));
   const canvas = $('svg').firstElementChild, box = canvas.getBBox();
   const ink = colour(getComputedStyle($('canvas')).color), paper = colour(getComputedStyle($('canvas')).backgroundColor);
   const size = parseFloat(getComputedStyle(document.documentElement).fontSize), margin = 1.2 * size, line = 1.7 * size;
-  const top = margin + 1.4 * line, width = sizes => Math.ceil(Math.max(...sizes) + 2 * margin);
+  const top = margin + 1.4 * line, width = (/** @type {number[]} */ sizes) => Math.ceil(Math.max(...sizes) + 2 * margin);
 
   const tree = plainCopy(canvas);
   tree.setAttribute('transform', `translate(${margin - box.x} ${top - box.y})`);
@@ -34,7 +39,7 @@ export function pictureOf(element, caption) {
     if (items.length) row += line;
     for (const item of items) {
       const mark = make('g', { transform: `translate(${x + 7} ${row})` });
-      mark.append(plainCopy(item.querySelector('path')));
+      mark.append(plainCopy(one(item, 'path')));
       const text = item.textContent.trim().replace(/\s+/g, ' ');
       words.append(mark, make('text', { x: x + 1.4 * size, y: row + 0.32 * size }, text));
       x += ruler.measureText(text).width + 3 * size;
@@ -48,9 +53,13 @@ export function pictureOf(element, caption) {
   return { text: new XMLSerializer().serializeToString(root), wide, high };
 }
 
+/** @param {Element} node @returns {SVGElement} */
 export function plainCopy(node) {
-  const copy = draw(node.localName), style = getComputedStyle(node);
-  for (const name of PLACED) if (node.hasAttribute(name)) copy.setAttribute(name, node.getAttribute(name));
+  const copy = draw(/** @type {keyof SVGElementTagNameMap} */ (node.localName)), style = getComputedStyle(node);
+  for (const name of PLACED) {
+    const value = node.getAttribute(name);
+    if (value !== null) copy.setAttribute(name, value);
+  }
   if (node.localName !== 'g') {
     for (const [name, usual] of Object.entries(node.localName === 'text' ? { ...DRAWN, ...WRITTEN } : DRAWN)) {
       const value = style.getPropertyValue(name);
@@ -58,13 +67,16 @@ export function plainCopy(node) {
     }
   }
   for (const child of node.childNodes) {
-    if (child.nodeType === Node.TEXT_NODE) copy.append(xmlText(child.data));
-    else if (!child.classList.contains('hit')) copy.append(plainCopy(child));
+    if (child.nodeType === Node.TEXT_NODE) copy.append(xmlText(/** @type {Text} */ (child).data));
+    else if (!(/** @type {Element} */ (child).classList.contains('hit'))) copy.append(plainCopy(/** @type {Element} */ (child)));
   }
   return copy;
 }
 
-// Mixed colours are written in a way that only browsers know; as a pixel every colour is three numbers.
+/**
+ * Mixed colours are written in a way that only browsers know; as a pixel every colour is three numbers.
+ * @param {string} value
+ */
 function colour(value) {
   if (value === 'none' || /^(#|rgb\()/.test(value)) return value;
   const paint = pen();
@@ -74,11 +86,12 @@ function colour(value) {
   return alpha ? `rgb(${red}, ${green}, ${blue})` : 'none';
 }
 
-// XML has no place for some characters that a token may hold.
+/** XML has no place for some characters that a token may hold. @param {string} text */
 export function xmlText(text) {
   return text.replace(/[^\t\n\r\u0020-\ud7ff\ue000-\ufffd\u{10000}-\u{10ffff}]/gu, '\ufffd');
 }
 
+/** @param {Picture} picture @returns {Promise<Blob>} */
 export async function png(picture) {
   const address = URL.createObjectURL(new Blob([picture.text], { type: 'image/svg+xml' })), image = new Image();
   try {
@@ -90,5 +103,7 @@ export async function png(picture) {
   const scale = Math.min(2, LARGEST_SIDE / picture.wide, LARGEST_SIDE / picture.high);
   const paint = pen(picture.wide * scale, picture.high * scale);
   paint.drawImage(image, 0, 0, paint.canvas.width, paint.canvas.height);
-  return new Promise(done => paint.canvas.toBlob(done, 'image/png'));
+  return new Promise((done, failed) => paint.canvas.toBlob(blob => {
+    if (blob) done(blob); else failed(new Error('The browser could not write the picture.'));
+  }, 'image/png'));
 }

@@ -2,8 +2,8 @@
 
 import { DRAFTERS } from '../base/words.js';
 
-/** @typedef {import('../base/types.js').Step} Step */
-/** @typedef {{ nodes: number, compared: number, accepted: number }} Count */
+/** @typedef {import('../base/types.js').Count} Count */
+/** @typedef {import('../base/types.js').Guesses} Guesses */
 
 const CIRCLE = 'M0 -10A10 10 0 1 1 0 10A10 10 0 1 1 0 -10Z';
 const SQUARE = 'M-9.5 -9.5H9.5V9.5H-9.5Z';
@@ -13,6 +13,7 @@ const OUTLINES = [ // by shape or dash, so that they differ without any colour
   { d: 'M-5 -10H5L11 0L5 10H-5L-11 0Z', dash: 'none' },
 ];
 
+/** @param {string} name */
 export const titleOf = name => DRAFTERS[name] || name;
 
 /** A drafter's nodes have the same outline in every run. @param {string} name */
@@ -23,8 +24,8 @@ export function outlineOf(name) {
 
 /**
  * Adds a step to what is known of the drafters of its run.
- * @param {Map<string, Count>} known by name, in the order in which they first guessed
- * @param {Pick<Step, 'drafter' | 'outcome'>} step
+ * @param {Guesses} known
+ * @param {Pick<import('../base/types.js').Sent, 'drafter' | 'outcome'>} step
  */
 export function countGuesses(known, step) {
   (step.drafter ?? []).forEach((name, node) => {
@@ -38,7 +39,7 @@ export function countGuesses(known, step) {
   return known;
 }
 
-// Whether there is anything to tell apart.
+/** Whether there is anything to tell apart. @param {Guesses | undefined} known */
 export const differ = known => (known?.size ?? 0) > 1;
 
 /** Who was right, in words. @param {Count} count */

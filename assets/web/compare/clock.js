@@ -1,0 +1,128 @@
+// The shared clock of a comparison: all runs are replayed together on it.
+
+import { finder, say } from '../base/dom.js';
+import { keys } from '../base/keys.js';
+
+/** @typedef {import('./column.js').Column} Column */
+
+const SPEEDS = [1, 0.5, 0.25, 0.1, 0.05, 0.02];
+const SHORTEST = 4; // seconds that a replay takes at least, as long as nobody chose a speed
+
+/**
+ * @param {HTMLElement} root
+ * @param {{ columns: () => Column[], running: () => boolean, changed: () => void }} run
+ */
+export function sharedClock(root, { columns, running, changed }) {
+  const $ = finder(root);
+  let time = 0, following = false, playing = false, before = /** @type {number | null} */ (null), chosen = false;
+
+  const limit = () => Math.max(0, ...columns().map(column => column.ends.at(-1) || 0));
+  const first = () => Math.min(...columns().map(column => column.ends.at(-1) || Infinity));
+  const events = (/** @type {Column[]} */ some) => [...new Set(some.flatMap(column => column.ends))].sort((a, b) => a - b);
+
+  /** @param {boolean} follows */
+  function begin(follows) {
+    pause();
+    time = 0;
+    following = follows;
+  }
+
+  function follow() {
+    if (following) time = limit();
+  }
+
+  /** @param {boolean} [recorded] */
+  function ended(recorded) {
+    following = false;
+    if (!chosen) $('speed').value = SPEEDS.find(speed => limit() / speed >= SHORTEST) || SPEEDS.at(-1);
+    if (recorded) time = first(); // when the first run is through
+    else if (!matchMedia('(prefers-reduced-motion: reduce)').matches && limit()) {
+      time = 0;
+      play();
+    }
+  }
+
+  /** @param {number} now */
+  function advance(now) {
+    if (!playing) return false;
+    time = Math.min(limit(), time + Number($('speed').value) * Math.max(0, now - (before ?? now)) / 1000);
+    before = now;
+    if (time >= limit()) pause();
+    return playing;
+  }
+
+  /** @param {number} seconds */
+  function seek(seconds) {
+    time = Math.min(limit(), Math.max(0, seconds));
+    following = running() && time === limit();
+    changed();
+  }
+
+  function pause() {
+    if (playing) tell();
+    playing = false;
+    changed();
+  }
+
+  function play() {
+    if (!limit()) return;
+    if (time >= limit()) time = 0;
+    following = false;
+    playing = true;
+    before = null;
+    changed();
+  }
+
+  /** @param {number} by @param {Column[]} [some] whose steps count */
+  function step(by, some = columns()) {
+    pause();
+    const all = [0, ...events(some)];
+    const next = by > 0 ? all.find(at => at > time) : all.findLast(at => at < time);
+    if (next !== undefined) seek(next);
+    requestAnimationFrame(() => requestAnimationFrame(tell));
+  }
+
+  function tell() { // what a screen reader hears when the clock stands still
+    const told = columns().filter(column => column.steps.length).map(column => `${column.about.letter} ${column.clock()}`);
+    say($('live'), `${$('where').textContent}. ${told.join('. ')}`);
+  }
+
+  function write() {
+    const seconds = (/** @type {number} */ value) => value.toFixed(limit() < 2 ? 3 : 2), scrub = $('scrub');
+    scrub.max = limit();
+    scrub.value = time;
+    const told = limit() ? `${seconds(time)} of ${seconds(limit())} s` : 'no step yet';
+    scrub.setAttribute('aria-valuetext', told);
+    $('where').textContent = told;
+    $('play').textContent = playing ? '❚❚ Pause' : '▶ Play';
+    $('play').setAttribute('aria-label', playing ? 'pause' : 'play');
+    root.dataset.time = String(time);
+  }
+
+  const toggle = () => { if (playing) pause(); else play(); };
+  for (const [name, act] of Object.entries({ back: () => step(-1), forward: () => step(1), play: toggle })) $(name).addEventListener('click', act);
+  $('scrub').addEventListener('input', () => { pause(); seek(Number($('scrub').value)); });
+  $('speed').addEventListener('change', () => { chosen = true; });
+  keys(root, event => {
+    const column = columns().find(item => item.svg === event.target), mine = column ? [column] : columns(), shift = event.shiftKey && column;
+    const walk = (/** @type {import('../tree/view.js').Way} */ way) => () => {
+      const key = column?.tree.walk(way);
+      if (key) column?.pin(key, true);
+    };
+    return {
+      ArrowLeft: shift ? walk('parent') : () => step(-1, mine),
+      ArrowRight: shift ? walk('child') : () => step(1, mine),
+      ArrowUp: column && walk('up'),
+      ArrowDown: column && walk('down'),
+      Enter: column && (() => { if (column.pinned !== null) column.tree.unfold(column.pinned); }),
+      Escape: column && (() => column.pin(null)),
+      e: column && (() => column.tree.toggle()),
+      0: column && (() => column.tree.reset()),
+      Home: () => { pause(); seek(0); },
+      End: () => { pause(); seek(limit()); },
+      ' ': toggle,
+    };
+  }, { own: $('scrub') });
+
+  return { begin, follow, ended, advance, seek, pause, write, get time() { return time; } };
+}

@@ -86,6 +86,37 @@ class StudyCard:
         }
 
 
+def figures(
+    engine: Engine,
+    first: dict[str, tuple],
+    shown: tuple[str, ...],
+    folds: tuple[tuple[str, str, tuple[str, ...]], ...],
+    inputs: list,
+    settings: Callable[..., RunConfig],
+) -> dict[str, Card]:
+    """The figures of a tab: those always in sight, then the others and the studies, in folds by question.
+
+    Args:
+        engine: where the studies are run.
+        first: what each figure opens with, by name; one that is not there is a study, or has nothing to show.
+        shown: names of the figures in sight.
+        folds: name, question and figures of each fold.
+        inputs, settings: as for the studies.
+
+    Returns:
+        The cards that the tab's own events fill, by name.
+    """
+    with gr.Row(elem_classes="sv-figures"):
+        cards = {name: Card(name, first[name]) for name in shown}
+    for name, question, inside in folds:
+        with fold(name, question), gr.Row(elem_classes="sv-figures"):
+            cards |= {one: Card(one, first[one]) for one in inside if one in first}
+            for one in inside:
+                if one in STUDIES:
+                    StudyCard(engine, one, inputs, settings)
+    return cards
+
+
 def drafter_of(name: Any) -> Drafter:
     """The drafter that a menu names.
 

@@ -16,12 +16,11 @@ from specviz.plots import PLOTS
 from ..machine.engine import Engine
 from ..measuring import recorded, vectors
 from ..measuring.calibration import Calibration, Progress, calibrate
-from ..measuring.studies import STUDIES
 from ..measuring.texts import SOURCES, gather
 from ..parts.card import Card, File, Source, fill, said, status
 from ..parts.frame import Tab
 from ..parts.job import Job
-from ..parts.study_card import StudyCard, drafter_of, fold, sampling
+from ..parts.study_card import drafter_of, figures, sampling
 
 TITLE = "Acceptance"
 INTRO = (
@@ -88,14 +87,7 @@ def build(engine: Engine) -> gr.State:
             load = gr.UploadButton("Load vectors", type="binary", file_types=[".json"], elem_id="sv-load")
         with gr.Column(scale=1, min_width=320, elem_classes="sv-main"):
             gr.HTML(f'<p class="sv-intro">{INTRO}</p>', apply_default_css=False, js_on_load=None)
-            with gr.Row(elem_classes="sv-figures"):
-                cards = {name: Card(name, first[name]) for name in OPEN}
-            for name, question, inside in FOLDS:
-                with fold(name, question), gr.Row(elem_classes="sv-figures"):
-                    cards |= {one: Card(one, first[one]) for one in inside if one in first}
-                    for one in inside:
-                        if one in STUDIES:
-                            StudyCard(engine, one, [temperature, top_p, drafter], sampling)
+            cards = figures(engine, first, OPEN, FOLDS, [temperature, top_p, drafter], sampling)
     known = gr.State(past.calibration.vectors)
     inputs = [text, yours, rules, temperature, top_p, positions, drafter]
     events(engine, inputs, go, stop, load, line, cards, known)

@@ -22,12 +22,11 @@ from ...machine.engine import Engine
 from ...machine.turns import aside
 from ...measuring import recorded
 from ...measuring.speeds import LARGEST, MACHINES, cost_of, sizes_from, time_sizes
-from ...measuring.studies import STUDIES
 from ...parts.card import Card, Source, fill, said, status
 from ...parts.controls import Controls
 from ...parts.frame import Page, Tab
 from ...parts.job import Job
-from ...parts.study_card import StudyCard, fold, sampling
+from ...parts.study_card import figures, fold, sampling
 from .. import acceptance, live
 from . import published
 from .cards import best_sentence, forecast_cards, source_of, timed_card, timed_sentence, timed_setting
@@ -86,14 +85,7 @@ def build(engine: Engine) -> Speedup:
             first["predicted"] = timed_card(
                 past.points, here, Source("recorded", past.label), past.calibration.vectors[0]
             )
-            with gr.Row(elem_classes="sv-figures"):
-                cards = {name: Card(name, first[name]) for name in OPEN}
-            for name, question, inside in FOLDS:
-                with fold(name, question), gr.Row(elem_classes="sv-figures"):
-                    cards |= {one: Card(one, first[one]) for one in inside if one in first}
-                    for one in inside:
-                        if one in STUDIES:
-                            StudyCard(engine, one, [], lambda: sampling(0.8))
+            cards = figures(engine, first, OPEN, FOLDS, [], lambda: sampling(0.8))
             with fold("published", "What do the papers report?"):
                 reported = published.table(
                     past.points, Source("recorded", past.label), timed_setting(past.calibration.vectors[0])

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Callable, Iterator
+from functools import cache
 from time import monotonic
 from typing import Any
 
@@ -39,23 +40,14 @@ class StudyCard:
 
     def __init__(self, engine: Engine, name: str, inputs: list, settings: Callable[..., RunConfig]) -> None:
         self.engine, self.study, self.settings = engine, STUDIES[name], settings
-        past = recorded.read()
         with gr.Column(elem_classes="sv-study"):
-            if name in past.studies:
-                first = self.filled(past.studies[name], Source("recorded", past.label))
-            else:  # a study that reads clocks waits for a quiet machine
-                first = self.filled(PLOTS[name].info({}), Source("recorded", "not recorded yet"))
-            self.card = Card(name, first)
+            self.card = Card(name, opening_card(name))
             with gr.Row(elem_classes="sv-go"):
                 go = gr.Button(self.study.label, size="sm", elem_id=f"sv-study-{name}")
                 stop = gr.Button("Stop", size="sm", interactive=False, elem_id=f"sv-study-{name}-stop")
             self.line = status(f"sv-study-{name}-status")
         job = Job(stop, self.line, {self.line: said("Stopped. The figure shows what was measured before.")})
         job.starts(go.click, self.run, inputs, [self.line, *self.card.outputs])
-
-    def filled(self, info: Any, source: Source) -> tuple:
-        """The card's words and figure."""
-        return fill(self.study.name, info, source, self.study.made)
 
     def run(self, *values: Any) -> Iterator[dict]:
         """The study as an event: the line at every step, the figure a few times a minute, a sentence at the end."""
@@ -69,7 +61,7 @@ class StudyCard:
                 for done, of, latest in self.engine.compute(studied, self.study.name, config):
                     updates = {self.line: said(f"{done} of {of} steps", done=done, of=of)}
                     if latest is not None and monotonic() - drawn > PACE:
-                        updates |= self.card.update(self.filled(latest, here))
+                        updates |= self.card.update(filled(self.study.name, latest, here))
                         shown, drawn = latest, monotonic()
                     yield updates
             end = said(f"Measured at temperature {config.temperature:g}." if self.study.name != "temperature" else
@@ -82,8 +74,22 @@ class StudyCard:
         new = latest is not None and latest is not shown
         yield {
             self.line: end,
-            **(self.card.update(self.filled(latest, here)) if new else {}),
+            **(self.card.update(filled(self.study.name, latest, here)) if new else {}),
         }
+
+
+def filled(name: str, info: Any, source: Source) -> tuple:
+    """The words and the figure of a study's card."""
+    return fill(name, info, source, STUDIES[name].made)
+
+
+@cache
+def opening_card(name: str) -> tuple:
+    """What a study's card opens with: it follows from the recorded files alone."""
+    past = recorded.read()
+    if name in past.studies:
+        return filled(name, past.studies[name], Source("recorded", past.label))
+    return filled(name, PLOTS[name].info({}), Source("recorded", "not recorded yet"))  # reads clocks: a quiet machine's
 
 
 def figures(

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Iterator
+from functools import cache
 from time import monotonic
 from typing import Any
 
@@ -57,7 +58,6 @@ DRAWN = "One token is drawn from the draft at each position; q, p and its chance
 def build(engine: Engine) -> gr.State:
     """Lay out the tab and connect it; returns the vectors it shows, for other tabs."""
     past = recorded.read()
-    first = cards_for(past.calibration, Source("recorded", past.label))
     with gr.Row(elem_classes="sv-page"):
         with gr.Column(scale=0, min_width=330, elem_classes="sv-rail sv-sticky"):
             text = gr.Dropdown(list(SOURCES.items()), value="own-prose", label="Text", filterable=False)
@@ -87,7 +87,7 @@ def build(engine: Engine) -> gr.State:
             load = gr.UploadButton("Load vectors", type="binary", file_types=[".json"], elem_id="sv-load")
         with gr.Column(scale=1, min_width=320, elem_classes="sv-main"):
             gr.HTML(f'<p class="sv-intro">{INTRO}</p>', apply_default_css=False, js_on_load=None)
-            cards = figures(engine, first, OPEN, FOLDS, [temperature, top_p, drafter], sampling)
+            cards = figures(engine, opening_cards(), OPEN, FOLDS, [temperature, top_p, drafter], sampling)
     known = gr.State(past.calibration.vectors)
     inputs = [text, yours, rules, temperature, top_p, positions, drafter]
     events(engine, inputs, go, stop, load, line, cards, known)
@@ -243,6 +243,13 @@ def cards_for(calibration: Calibration, source: Source) -> dict[str, tuple]:
         ):
             filled[name] = fill(name, PLOTS[name].info(calibration.doubt), source, made)
     return filled
+
+
+@cache
+def opening_cards() -> dict[str, tuple]:
+    """What the tab opens with: it follows from the recorded files alone, whichever pair the page is for."""
+    past = recorded.read()
+    return cards_for(past.calibration, Source("recorded", past.label))
 
 
 def how_measured(measured: tuple[Acceptance, ...]) -> str:

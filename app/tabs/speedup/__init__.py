@@ -5,7 +5,7 @@ from __future__ import annotations
 import logging
 from collections.abc import Generator, Iterator
 from dataclasses import fields, replace
-from functools import partial
+from functools import cache, partial
 from time import monotonic
 from typing import Any
 
@@ -51,7 +51,7 @@ FOLDS = (
 def build(engine: Engine) -> Speedup:
     """Lay out the tab and connect what stays within it."""
     past = recorded.read()
-    here = replace(past.cost, machine=past.machine, note=past.note)
+    here, first, best = opening()
     named = choices(past.calibration.vectors)
     with gr.Row(elem_classes="sv-page"):
         with gr.Column(scale=0, min_width=330, elem_classes="sv-rail sv-sticky"):
@@ -77,14 +77,10 @@ def build(engine: Engine) -> Speedup:
             line = status("sv-speedup-status")
         with gr.Column(scale=1, min_width=320, elem_classes="sv-main"):
             gr.HTML(f'<p class="sv-intro">{INTRO}</p>', apply_default_css=False, js_on_load=None)
-            first, best = forecast_cards(next(iter(named.values())), here, Source("recorded", past.label))
             with gr.Row(elem_classes="sv-best"):
                 choice = status("sv-best")
                 choice.value = said(best_sentence(best, here))
                 apply = gr.Button("Use it in Live", elem_id="sv-apply", scale=0, min_width=160)
-            first["predicted"] = timed_card(
-                past.points, here, Source("recorded", past.label), past.calibration.vectors[0]
-            )
             cards = figures(engine, first, OPEN, FOLDS, [], lambda: sampling(0.8))
             with fold("published", "What do the papers report?"):
                 reported = published.table(
@@ -99,6 +95,15 @@ def build(engine: Engine) -> Speedup:
     )  # fmt: skip
     tab.events(measure, timing, sizes, stop)
     return tab
+
+
+@cache
+def opening() -> tuple[CostTable, dict[str, tuple], dict]:
+    """The costs, cards and best cell that the tab opens with: they follow from the recorded files alone."""
+    past = recorded.read()
+    here, source = replace(past.cost, machine=past.machine, note=past.note), Source("recorded", past.label)
+    cards, best = forecast_cards(next(iter(choices(past.calibration.vectors).values())), here, source)
+    return here, cards | {"predicted": timed_card(past.points, here, source, past.calibration.vectors[0])}, best
 
 
 class Speedup:

@@ -56,7 +56,7 @@ ONLY = {
     "transformers": f"specviz/passes specviz/models specviz/training {TRANSFORMERS}",
     "gradio": "app",
     "plotly": "specviz/plots app",
-    "time": "specviz/stopwatch.py specviz/speed specviz/experiments specviz/training app",
+    "time": "specviz/stopwatch.py specviz/passes/threads.py specviz/speed specviz/experiments specviz/training app",
     "random": "specviz/randomness.py specviz/training",
 }
 SHARED = {

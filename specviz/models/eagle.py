@@ -150,7 +150,7 @@ class EagleModel(HuggingFaceModel):
         rows: Sequence[int],
     ) -> torch.Tensor:
         """Guessed features [len(rows), width]; `given` are the features beside the tokens, [m, width]."""
-        with torch.inference_mode():
+        with torch.inference_mode(), self.threads(len(ids)):
             known = self._tensor(np.minimum(np.asarray(ids, dtype=np.int64), self.embeddings - 1))
             embedded = self.target.model.get_input_embeddings()(known)
             x = self.join(torch.cat([given.to(self.dtype), embedded], dim=-1))

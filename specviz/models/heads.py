@@ -17,6 +17,7 @@ from torch import nn
 from torch.nn import functional
 
 from ..passes.session import HuggingFaceModel
+from ..passes.threads import using
 
 
 class MedusaHeads(nn.Module):
@@ -48,7 +49,7 @@ class HeadsOf:
         self.target, self.heads = target, heads.to(target.device, target.dtype).eval()
 
     def __call__(self, feature: torch.Tensor) -> Any:
-        with torch.inference_mode():
+        with torch.inference_mode(), using(self.target.threads.count):
             states = self.heads(feature[None])[:, 0]
         return self.target.logits_of(states)
 

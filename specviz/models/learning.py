@@ -15,6 +15,7 @@ import numpy as np
 import torch
 
 from ..passes.session import HuggingFaceModel, HuggingFaceSession
+from ..passes.threads import using
 from ..tree import TokenTree
 
 READ = 256  # tokens of the text that a step of the optimiser reads at most
@@ -67,7 +68,7 @@ class LearningSession:
         ids = ids.clamp(max=self.draft.embeddings - 1)
         places = torch.arange(begin, end, device=ids.device)[None]
         wanted = torch.tensor(rows, device=self.draft.device)
-        with torch.inference_mode(False), torch.enable_grad():
+        with using(self.draft.threads.count), torch.inference_mode(False), torch.enable_grad():
             logits = self.weights(input_ids=ids, position_ids=places, use_cache=False).logits[0, -len(rows) :]
             size = min(logits.shape[1], wanted.shape[1])  # vocabularies may be padded
             found = torch.log_softmax(logits[:, :size] / temperature, dim=-1)
@@ -80,6 +81,7 @@ class LearningSession:
         """A session of the weights as they are now."""
         model = copy.deepcopy(self.weights).requires_grad_(False).to(self.draft.dtype)
         reader = HuggingFaceModel(model, self.draft.vocab_size)
+        reader.threads = self.draft.threads
         if self.draft.direct is None:
             reader.leave_to_transformers()
         return reader.open(tokens)

@@ -21,6 +21,7 @@ from .direct import DirectForward, direct_forward
 from .graphs import cuda_graphs, static_passes
 from .offload import SpreadCache, computing_device, layer_devices
 from .rows import DeviceLogits, push
+from .threads import Threads, using
 
 RUN = 512  # committed tokens read in one pass before the tree joins in: bounds the size of the mask
 
@@ -60,6 +61,7 @@ class HuggingFaceModel:
         self.direct = direct or direct_forward(model)
         self.static = static_passes(self.direct)  # on a GPU: passes of fixed shape, which can be captured
         self.lazy = self.device.type == "cuda"  # whether logits stay where they are until they are read
+        self.threads = Threads(self.device)
         self._selects = "logits_to_keep" in inspect.signature(model.forward).parameters
 
     def open(self, tokens: Sequence[int], target: HuggingFaceSession | None = None) -> HuggingFaceSession:
@@ -80,14 +82,9 @@ class HuggingFaceModel:
         self.direct = self.static = None
 
     def read(
-        self,
-        ids: Sequence[int],
-        positions: Sequence[int],
-        hidden: np.ndarray | None,
-        cache: TreeCache | None,
-        rows: Sequence[int],
-        features: list[torch.Tensor] | None = None,
-    ) -> np.ndarray | DeviceLogits:
+        self, ids: Sequence[int], positions: Sequence[int], hidden: np.ndarray | None, cache: TreeCache | None,
+        rows: Sequence[int], features: list[torch.Tensor] | None = None,
+    ) -> np.ndarray | DeviceLogits:  # fmt: skip
         """One forward pass.
 
         Args:
@@ -102,7 +99,7 @@ class HuggingFaceModel:
         """
         # A vocabulary larger than this model's: a token it cannot know is read as the last one it knows.
         ids = np.minimum(np.asarray(ids, dtype=np.int64), self.embeddings - 1)
-        with torch.inference_mode():
+        with torch.inference_mode(), self.threads(len(ids)):
             logits = None
             if self.static is not None and cache is not None and features is None:
                 logits = self.static(ids, positions, hidden, cache, rows)
@@ -114,7 +111,7 @@ class HuggingFaceModel:
 
     def logits_of(self, states: torch.Tensor) -> np.ndarray | DeviceLogits:
         """Logits of last hidden states after the final norm, [n, width], by the output head; as `read` returns them."""
-        with torch.inference_mode():
+        with torch.inference_mode(), using(self.threads.count):
             head = self.direct.head if self.direct else self.model.get_output_embeddings()
             return self.handed_over(head(states))
 

@@ -1,0 +1,100 @@
+"""Passes on a CPU take the number of threads that is fastest now, and find out cheaply which one that is."""
+
+import pytest
+import torch
+
+from specviz.passes.session import HuggingFaceModel
+from specviz.passes.threads import SHARE, Threads, using
+
+IDLE = {1: 0.030, 2: 0.022, 4: 0.016}  # seconds of a pass by number of threads
+BUSY = {1: 0.032, 2: 0.150, 4: 0.400}
+
+
+class Machine:
+    """A clock that passes move on, by what they would take here with torch's present number of threads."""
+
+    def __init__(self):
+        self.now, self.takes, self.counts = 0.0, IDLE, []
+
+    def __call__(self):
+        return self.now
+
+    def read(self, threads, tokens=8):
+        with threads(tokens):
+            self.counts.append(torch.get_num_threads())
+            self.now += self.takes[torch.get_num_threads()] * (1 + tokens / 16)
+
+
+@pytest.fixture
+def machine():
+    with using(4):
+        yield Machine()
+
+
+def spent(machine, threads, passes):
+    began = machine.now
+    for step in range(passes):
+        machine.read(threads, 1 + 7 * (step % 3))  # passes of three sizes, in turn
+    return machine.now - began
+
+
+def ideal(takes, passes):
+    return sum(min(takes.values()) * (1 + (1 + 7 * (step % 3)) / 16) for step in range(passes))
+
+
+def test_all_threads_are_taken_on_an_idle_machine_and_trying_others_costs_little(machine):
+    threads = Threads(torch.device("cpu"), machine)
+    assert threads.counts == [1, 2, 4]
+    assert spent(machine, threads, 3000) <= ideal(IDLE, 3000) * (1 + 3 * SHARE)
+    assert threads.count == 4 and set(machine.counts) == {1, 2, 4}
+
+
+def test_one_thread_is_taken_while_the_machine_is_busy_and_all_again_after_that(machine):
+    threads = Threads(torch.device("cpu"), machine)
+    spent(machine, threads, 300)
+    machine.takes = BUSY
+    spent(machine, threads, 60)
+    assert threads.count == 1
+    assert spent(machine, threads, 3000) <= ideal(BUSY, 3000) * (1 + 3 * SHARE)
+    machine.takes = IDLE
+    spent(machine, threads, 1500)
+    assert threads.count == 4
+
+
+def test_one_slow_pass_changes_nothing(machine):
+    threads = Threads(torch.device("cpu"), machine)
+    spent(machine, threads, 300)
+    machine.takes = BUSY
+    machine.read(threads)
+    machine.takes = IDLE
+    spent(machine, threads, 30)
+    assert threads.count == 4
+
+
+def test_the_number_outside_a_pass_is_left_as_it_was_even_if_one_fails(machine):
+    threads = Threads(torch.device("cpu"), machine)
+    threads.count = 1
+    with pytest.raises(RuntimeError, match="broken"), threads(3):
+        assert torch.get_num_threads() == 1
+        raise RuntimeError("broken")
+    assert torch.get_num_threads() == 4
+
+
+def test_on_a_gpu_there_is_nothing_to_choose(machine):
+    assert Threads(torch.device("cuda"), machine).counts == [4]
+
+
+def test_a_model_reads_with_the_number_that_was_chosen(machine):
+    from transformers import LlamaConfig, LlamaForCausalLM
+
+    config = LlamaConfig(
+        hidden_size=16, intermediate_size=16, num_hidden_layers=1, num_attention_heads=2, vocab_size=9,
+        bos_token_id=None, eos_token_id=None,
+    )  # fmt: skip
+    model, seen = HuggingFaceModel(LlamaForCausalLM(config)), []
+    model.threads.count = 2
+    head = model.direct.head
+    model.direct.head = lambda states: seen.append(torch.get_num_threads()) or head(states)
+    model.read([1, 2], [0, 1], None, model.new_cache(), [1])
+    model.logits_of(torch.zeros(1, 16))
+    assert seen == [2, 2]

@@ -33,7 +33,7 @@ CLOSENESS = 0.2  # a draft far from the target, or a lossy rule would hardly sho
 # Drafters as they are checked: their name in the table, their menu name and small parameters.
 CHECKED: dict[str, tuple[str, dict[str, Any]]] = {
     **{name: (name, cls.small) for name, cls in DRAFTERS.items()},
-    "several, merged": ("several", {**DRAFTERS["several"].small, "merge": True}),
+    "several-merged": ("several", {**DRAFTERS["several"].small, "merge": True}),
 }
 
 

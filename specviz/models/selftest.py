@@ -15,6 +15,7 @@ import numpy as np
 import torch
 
 from ..passes.session import HuggingFaceModel
+from ..passes.threads import using
 from ..tree import TokenTree
 from .loading import longest_text
 
@@ -154,7 +155,7 @@ def own_pass(model: HuggingFaceModel, ids: Sequence[int], past, keep: bool) -> t
     """transformers' own forward over tokens and nothing else: the last rows, float32 [<= LAST, V'], and its cache."""
     tokens = np.minimum(np.asarray(ids, dtype=np.int64), model.embeddings - 1)
     options = {} if past is None else {"past_key_values": past}
-    with torch.inference_mode():
+    with torch.inference_mode(), using(model.threads.count):
         out = model.model(input_ids=torch.from_numpy(tokens).to(model.device)[None], use_cache=keep, **options)
     return out.logits[0, -LAST:].float().cpu().numpy(), getattr(out, "past_key_values", None)
 

@@ -10,6 +10,7 @@ from ..tree import TokenTree
 from .graphs import StaticPass, cuda_graphs
 from .rows import wait
 from .session import HuggingFaceSession
+from .threads import using
 
 
 def bare_pass(session: HuggingFaceSession, tree: TokenTree) -> Callable[[], None] | None:
@@ -38,7 +39,7 @@ def bare_pass(session: HuggingFaceSession, tree: TokenTree) -> Callable[[], None
         run = cuda_graphs(model.device)(one.run) if model.device.type == "cuda" else one.run
 
     def ready() -> None:
-        with torch.inference_mode():
+        with torch.inference_mode(), using(model.threads.count):
             wait(run())
 
     return ready

@@ -14,6 +14,7 @@ import torch
 
 from ..tree import Topology
 from .rows import pull
+from .threads import using
 
 if TYPE_CHECKING:
     from .session import HuggingFaceModel
@@ -42,7 +43,7 @@ def batched_pass(
     mask, places = model.mask(hidden), torch.from_numpy(begin + depth).to(model.device)
 
     def read(tokens: torch.Tensor, **more: torch.Tensor) -> torch.Tensor:
-        with torch.inference_mode():
+        with torch.inference_mode(), using(model.threads.count):
             return model.model(input_ids=tokens, past_key_values=cache, use_cache=True, **more).logits
 
     read(texts)

@@ -17,7 +17,7 @@ import torch
 
 SHARE = 0.03  # of the time that other numbers of threads may cost by being tried
 BETTER = 0.9  # of the usual time: what a try must stay under to be taken for faster
-KEPT = 5  # passes whose median is the usual time
+KEPT, ENOUGH = 5, 2  # passes whose median is the usual time, at most and at least
 SOONEST = 0.001  # seconds that a try is taken to cost at least
 
 
@@ -42,7 +42,7 @@ class Threads:
         """Run a pass over `tokens` tokens with the best number of threads, or with one whose turn it is to be tried."""
         size, began = tokens.bit_length(), self.clock()
         last = self._last.setdefault(size, deque(maxlen=KEPT))
-        waiting = [n for n in self.counts if n != self.count and self._due[n] <= began] if len(last) == KEPT else []
+        waiting = [n for n in self.counts if n != self.count and self._due[n] <= began] if len(last) >= ENOUGH else []
         tried = waiting[0] if waiting else self.count
         with using(tried):
             yield

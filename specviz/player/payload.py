@@ -199,7 +199,7 @@ def decode_rate(steps: Iterable[Step]) -> float | None:
 
 
 def rounded(value: Any) -> Any:
-    """Numbers with four significant digits, as many as a page can show."""
+    """Numbers with six significant digits, as a saved run has them: with fewer, a bar and its sentence round apart."""
     if isinstance(value, float):
-        return float(f"{value:.4g}")
+        return float(f"{value:.6g}")
     return [rounded(item) for item in value] if isinstance(value, list | tuple) else value

@@ -11,11 +11,11 @@ export function visible(text) {
 }
 
 /**
- * The same inside a sentence.
+ * The same inside a sentence; spaces keep their sign where there is nothing else to read.
  * @param {string} text
  */
 export function readable(text) {
-  return visible(text).replace(/·/g, ' ').trim();
+  return visible(text).replace(/·/g, ' ').trim() || visible(text);
 }
 
 /**

@@ -95,7 +95,7 @@ export interface Message {
   state?: 'loading' | 'running' | 'done' | 'stopped' | 'error';
   note?: string;
   plain_rate?: number;
-  speedup?: { speedup: number; low: number; high: number; rounds: number };
+  speedup?: { speedup: number; low: number; high: number; rounds: number; tokens_per_s: number };
   /** How many rounds of plain decoding in turns with the run, which is whole by then. */
   timing?: { done: number; of: number };
   same?: { kind: string; text: string };

@@ -11,6 +11,19 @@ import { FACTS, ROWS } from '../base/words.js';
 const KNOWN = ['p', 'draft', 'residual']; // rows in this order, others after them
 const RACE = 'arrival times on a logarithmic scale, the first wins';
 
+/**
+ * A chart without the tokens to which no row gives a ten-thousandth: a target that is sure of one token has no second.
+ * @param {Chart} chart
+ * @param {number | null} [own] stays in any case
+ * @returns {Chart}
+ */
+export function weighed({ tokens, texts, rows }, own) {
+  const kept = tokens.map((_, at) => at).filter(at => tokens[at] === own || Object.values(rows).some(row => row[at] >= 1e-4));
+  /** @type {<T>(list: T[]) => T[]} */
+  const picked = list => kept.map(at => list[at]);
+  return { tokens: picked(tokens), texts: picked(texts), rows: Object.fromEntries(Object.entries(rows).map(([name, row]) => [name, picked(row)])) };
+}
+
 /** @param {HTMLElement} box */
 export function detailView(box) {
   /** @param {Step} step @param {number | 'last' | undefined} key a node, the token the target adds, or the whole step */
@@ -47,8 +60,9 @@ export function detailView(box) {
     if (line.childNodes.length) parts.push(line);
   }
 
-  /** @param {string} title @param {Chart} chart @param {number | null} [own] the token in question */
-  function bars(title, chart, own) {
+  /** @param {string} title @param {Chart} whole @param {number | null} [own] the token in question */
+  function bars(title, whole, own) {
+    const chart = weighed(whole, own);
     const names = KNOWN.filter(name => name in chart.rows);
     names.push(...Object.keys(chart.rows).filter(name => !KNOWN.includes(name)));
     const most = Math.max(1e-9, ...names.flatMap(name => chart.rows[name]));

@@ -36,8 +36,10 @@ export function writeMeasures(element, run) {
   put('per-pass', count ? (run.tokens / count).toFixed(2) : '–', `${run.tokens} tokens in ${count} passes`);
   put('acceptance', run.compared ? `${Math.round(100 * run.accepted / run.compared)} %` : '–',
     `${run.accepted} of ${run.compared} compared`);
-  put('rate', rate ? number(rate) : '–', run.head.recorded ? 'when it was recorded' : 'on this machine');
-  const { against, plain } = run, ratio = against ? against.speedup : rate && plain ? rate / plain : null;
+  const { against, plain } = run;
+  put('rate', rate ? number(rate) : '–', run.head.recorded ? 'when it was recorded' // the ratio is of the rate over all rounds
+    : against ? `over ${against.rounds} ${against.rounds === 1 ? 'round' : 'rounds'}: ${number(against.tokens_per_s)}` : 'on this machine');
+  const ratio = against ? against.speedup : rate && plain ? rate / plain : null;
   put('speedup', ratio ? `${ratio.toFixed(2)}×` : '–',
     against && plain ? `${against.low.toFixed(2)}–${against.high.toFixed(2)} · plain ${number(plain)}/s`
       : plain ? `plain: ${number(plain)} tokens/s` : run.head.recorded ? 'not recorded' : 'when the run ends');
@@ -70,6 +72,7 @@ export function writeLegend(element, step) {
     item.hidden = 'po'.includes(letter) && !count;
   }
   $('sum').querySelector('b').textContent = step.outcome.length;
+  $('sum').lastChild.textContent = step.outcome.length === 1 ? ' node' : ' nodes';
   last.hidden = !step.last;
   last.querySelector('svg').setAttribute('class', `node ${step.last}`);
   last.querySelector('span').textContent = `${step.last} (not a node)`;

@@ -15,6 +15,7 @@ test('what cannot be seen gets a sign', () => {
   assert.equal(visible('\u202eabc\x00'), '\\x202eabc\\x00');
   assert.equal(visible(''), '∅');
   assert.equal(readable(' two words '), 'two words');
+  assert.equal(readable('  '), '··');
   assert.deepEqual([0.5, 0.0001, 0].map(probability), ['0.500', '1.0e-4', '0.000']);
 });
 

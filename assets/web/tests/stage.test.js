@@ -2,8 +2,9 @@ import assert from 'node:assert/strict';
 import test from 'node:test';
 
 import { stepClock } from '../stage/clock.js';
+import { weighed } from '../stage/detail.js';
 import { stepSentence } from '../stage/inspector.js';
-import { writeWhose } from '../stage/panel.js';
+import { writeLegend, writeMeasures, writeWhose } from '../stage/panel.js';
 import { emptyRun, kindOf, rateOf, takeMessage } from '../stage/run.js';
 import { growthSentence, grows } from '../tree/growth.js';
 import { freshPage, step } from './page.js';
@@ -17,6 +18,18 @@ test('a run sums up its steps; the first one reads the prompt and is not rated',
   assert.deepEqual([run.tokens, run.accepted, run.compared, run.plain], [3, 2, 3, 4]);
   assert.equal(rateOf(run), 1 / 0.5);
   assert.equal(kindOf(run), 'run');
+});
+
+test('the speedup stands beside both of the rates that it is the ratio of', () => {
+  const run = emptyRun('run 1'), names = ['per-pass', 'acceptance', 'rate', 'speedup'], parts = ['draft', 'target', 'verify', 'other'];
+  const { body } = freshPage(names.map(name => `<b class="sv-${name}"></b><i class="sv-${name}-of"></i>`).join('')
+    + ['bar', 'key'].map(name => `<p class="sv-time-${name}">${parts.map(part => `<i class="${part}"></i>`).join('')}</p>`).join('')
+    + '<p class="sv-time-line"></p>');
+  const speedup = { speedup: 1.25, low: 1.1, high: 1.4, rounds: 3, tokens_per_s: 35 };
+  takeMessage(run, { steps: [], plain_rate: 28, speedup });
+  writeMeasures(body, run);
+  const said = name => body.querySelector(`.sv-${name}`).textContent;
+  assert.deepEqual(['rate-of', 'speedup', 'speedup-of'].map(said), ['over 3 rounds: 35.0', '1.25×', '1.10–1.40 · plain 28.0/s']);
 });
 
 test('what is stopped while it waits leaves the run as it was; a comparison that was stopped says so', () => {
@@ -81,4 +94,16 @@ test('a run counts who was right, drafter by drafter, and says so where there is
   assert.ok(!box.firstChild.hidden);
   assert.deepEqual([...box.querySelectorAll('span')].map(item => item.textContent), [
     'Draft model 2, 0 accepted whole run: 1 of 2 compared, 50 %', 'Retrieval 1, 1 accepted whole run: 1 of 1 compared, 100 %']);
+});
+
+test('bars leave out what no row gives any weight, but never the token in question', () => {
+  const chart = { tokens: [7, 8, 9], texts: ['a', 'b', 'c'], rows: { p: [1, 0, 0], draft: [0.5, 1e-9, 0] } };
+  assert.deepEqual(weighed(chart, 9), { tokens: [7, 9], texts: ['a', 'c'], rows: { p: [1, 0], draft: [0.5, 0] } });
+  assert.deepEqual(weighed({ ...chart, rows: { p: [1, 0, 0], draft: [0, 0.4, 0.6] } }).tokens, [7, 8, 9]);
+});
+
+test('the legend counts one node and several', () => {
+  const { body } = freshPage('<p class="sv-legend"></p><p class="sv-sum">= <b></b> nodes</p><p class="sv-last"><svg></svg><span></span></p>');
+  const said = one => (writeLegend(body, one), body.querySelector('.sv-sum').textContent);
+  assert.deepEqual([step([-1], 'r'), step([-1, 0], 'ra')].map(said), ['= 1 node', '= 2 nodes']);
 });

@@ -69,3 +69,10 @@ def test_the_scripts_stand_inside_a_page(entry):
 
 def test_the_browser_has_the_same_words():
     assert words.PLACE.read_text(encoding="utf-8") == words.script(), "run python -m specviz.player.words"
+
+
+@pytest.mark.parametrize("name", sorted(file.relative_to(paths.WEB).as_posix() for file in paths.WEB.rglob("*.css")))
+def test_no_selector_has_a_list_in_brackets(name):
+    """Gradio prefixes what stands between two commas, so that such a list would outrank rules that come after it."""
+    rules = re.sub(r"/\*.*?\*/", "", (paths.WEB / name).read_text("utf-8"), flags=re.DOTALL)
+    assert not re.findall(r":(?:is|not|has|where)\([^){}]*,[^{}]*\{", rules)

@@ -1,6 +1,6 @@
 """Whoever drafts, the greedy text in float32 is that of transformers' own `generate`: the embedded pair, 20 prompts.
 
-All prompts with every drafter take minutes, so that is among the slow tests; otherwise the drafters share the prompts.
+The drafters share the prompts; among the slow tests each has half of them, neighbours in the menu not the same half.
 """
 
 import json
@@ -92,7 +92,8 @@ def test_the_greedy_text_of_some_prompts_is_transformers(pair, theirs, drafter):
     assert assert_same(pair, drafter, {prompt: theirs[prompt] for prompt in some}) > 1
 
 
-@pytest.mark.slow  # some 20 s a drafter
+@pytest.mark.slow  # some 10 s a drafter
 @pytest.mark.parametrize("drafter", specviz.DRAFTERS)
-def test_the_greedy_text_of_all_prompts_is_transformers(pair, theirs, drafter):
-    assert assert_same(pair, drafter, theirs) > 1
+def test_the_greedy_text_of_half_the_prompts_is_transformers(pair, theirs, drafter):
+    half = list(theirs)[list(specviz.DRAFTERS).index(drafter) % 2 :: 2]
+    assert assert_same(pair, drafter, {prompt: theirs[prompt] for prompt in half}) > 1

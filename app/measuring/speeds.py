@@ -87,7 +87,7 @@ def time_sizes(
         tokens: written by each run.
     """
     cells = best_of_each(forecast(vector.plan, cost, sizes, DEPTHS))
-    named = {f"{size} nodes, {cell.depth} levels": cell for size, cell in cells.items()}
+    named = {f"{size} nodes, {cell.depth} level{'s' * (cell.depth > 1)}": cell for size, cell in cells.items()}
     trees = {
         name: BUILDERS["sequoia"](size=cell.size, depth=cell.depth, acceptance=vector.plan)
         for name, cell in named.items()

@@ -48,7 +48,7 @@ def info(doubt: Doubt, c: float | None = None) -> Info:
 def draw(info: Info) -> go.Figure:
     if not info.acceptance:
         return theme.empty("Nothing measured yet: calibrate on a text to see how tight the bounds are.")
-    title = f"{TITLE}; the estimate is too high at {info.overestimated:.0%} of positions"
+    title = f"{TITLE}; the estimate is too high at {100 * info.overestimated:.0f} % of positions"
     fig = theme.figure("positions, sorted by acceptance", "chance that a drafted token is accepted", title)
     every = max(1, len(info.acceptance) // MOST)
     places = list(range(1, len(info.acceptance) + 1))[::every]

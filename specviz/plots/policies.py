@@ -58,7 +58,7 @@ def draw(info: Info) -> go.Figure:
     places = [f"{bar.kind}: {bar.policy}" for bar in info.bars]
     fig.add_bar(
         x=places, y=[bar.drafted for bar in info.bars], name="drafted", marker={"color": "rgba(138,143,152,0.4)"},
-        text=[f"{bar.share:.0%} accepted" for bar in info.bars], textposition="outside",
+        text=[f"{100 * bar.share:.0f} %" for bar in info.bars], textposition="outside", constraintext="none",
         textfont={"color": theme.TEXT}, cliponaxis=False,
         hovertemplate="%{y:.2f} drafted",
     )  # fmt: skip

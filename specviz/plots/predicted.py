@@ -52,7 +52,7 @@ def info(points: Sequence[Point], axis: str = "size") -> Info:
 def draw(info: Info) -> go.Figure:
     if not info.points:
         return theme.empty("Nothing timed yet: measure some tree sizes to lay them over the prediction.")
-    title = f"{TITLE}: the prediction misses by {info.worst:.0%} at most"
+    title = f"{TITLE}: the prediction misses by {100 * info.worst:.0f} % at most"
     fig = theme.figure(AXES[info.axis], "speedup, times plain decoding", title)
     sizes = [point.size for point in info.points]
     fig.add_scatter(

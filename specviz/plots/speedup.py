@@ -46,7 +46,8 @@ def info(found: Forecast) -> Info:
 
 def draw(info: Info) -> go.Figure:
     source = f"projection for {info.machine}" if info.projection else f"from costs measured on {info.machine}"
-    words = f"best {info.best_speedup:.2f} at {info.best_size} nodes, {info.best_depth} levels"
+    levels = f"{info.best_depth} level{'s' * (info.best_depth > 1)}"
+    words = f"best {info.best_speedup:.2f} at {info.best_size} nodes, {levels}"
     words = words if info.pays else f"plain decoding wins, {words}"
     fig = theme.figure("levels below the root", "nodes of the tree, its root included", f"{TITLE}: {words}<br>{source}")
     theme.speedup_map(fig, info.depths, info.sizes, info.speedup, info.tokens, "%{y} nodes, %{x} levels")

@@ -38,7 +38,7 @@ def draw(info: Info) -> go.Figure:
     fig = theme.figure("top-p", f"expected tokens per pass of a tree of {info.nodes} nodes", TITLE)
     for place, (rule, line) in enumerate(info.tokens.items()):
         fig.add_scatter(
-            x=info.values, y=line, name=f"{rule}, moves {info.span[rule]:.0%}", mode="lines+markers",
+            x=info.values, y=line, name=f"{rule}, moves {100 * info.span[rule]:.0f} %", mode="lines+markers",
             **theme.series(place), hovertemplate="top-p %{x}: %{y:.3f} tokens",
         )  # fmt: skip
     return fig.update_yaxes(rangemode="tozero")

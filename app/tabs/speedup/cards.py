@@ -26,7 +26,7 @@ def forecast_cards(vector: Acceptance, cost: CostTable, source: Source) -> tuple
     """The cards that follow from a vector and a machine, and the best cell as plain data."""
     forecast = predicted(vector, cost)
     rule = f"{VERIFIERS[vector.verifier].title}'s acceptance{by(vector)}"
-    basis = f"{rule} at temperature {vector.temperature:g}; {cost.note}"
+    basis = f"{rule} at temperature {vector.temperature:g}. {cost.note}"
     theory = Source("theory", "computed from the vector")
     cards = {
         "speedup": fill("speedup", PLOTS["speedup"].info(forecast), source, basis),
@@ -78,7 +78,8 @@ def _best_sentence(best: dict, cost: CostTable) -> str:
     if best["speedup"] <= 1:
         return f"{where}: plain decoding wins; the best tree reaches {best['speedup']:.2f} times its speed."
     return (
-        f"{where}: best is a Sequoia tree of {best['size']} nodes and {best['depth']} levels, "
+        f"{where}: best is a Sequoia tree of {best['size']} nodes and {best['depth']} level"
+        f"{'s' * (best['depth'] > 1)}, "
         f"{best['tokens']:.2f} tokens a pass, {best['speedup']:.2f} times plain decoding."
     )
 

@@ -7,7 +7,7 @@ import numpy as np
 from ..laws import most_probable
 from ..shown import Chart
 
-LIKELIEST = 4  # with the token in question, five bars
+LIKELIEST = 4  # with the token in question, five bars; with the one that was refused last, six
 WHOLE = 12  # a row of so few tokens is kept whole
 
 
@@ -22,11 +22,9 @@ class Bars:
         self.p = p
         self._likeliest = most_probable(p, len(p) if len(p) <= WHOLE else LIKELIEST)
 
-    def __call__(self, token: int | None = None, **rows: np.ndarray) -> Chart:
-        """The chart of those tokens and `token`: "p", and each row under its keyword."""
-        tokens = list(self._likeliest)
-        if token is not None and token not in tokens:
-            tokens.append(token)
+    def __call__(self, *asked: int, **rows: np.ndarray) -> Chart:
+        """The chart of those tokens and of those asked for: "p", and each row under its keyword."""
+        tokens = list(dict.fromkeys([*self._likeliest, *asked]))
         places = np.array(tokens)
         shown = {"p": self.p, **rows}
         return Chart(tuple(tokens), {name: tuple(row[places].tolist()) for name, row in shown.items()})

@@ -49,8 +49,9 @@ class SpecTr(Verifier):
                 if walk.flip(child, ratio(row[token], rho * q[token]), rng):
                     break
             else:
-                walk.show(node, after=bars(token, residual=left / left.sum()))
-                return walk.end(rng.draw(left))
+                bonus = rng.draw(left)
+                walk.show(node, after=bars(token, bonus, residual=left / left.sum()))
+                return walk.end(bonus)
             node = child
         return walk.end(rng.draw(p[node]))
 

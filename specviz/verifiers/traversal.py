@@ -71,5 +71,6 @@ def _visit(tree: TokenTree, p: Rows, rng: Randomness, walk: Walk, node: int, sha
         walk.mark(above, True)
     if r is None or bars is None:
         return rng.draw(p[node])
-    walk.show(node, after=bars(token, residual=r))
-    return rng.draw(r)
+    bonus = rng.draw(r)
+    walk.show(node, after=bars(token, bonus, residual=r))
+    return bonus

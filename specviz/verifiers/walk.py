@@ -85,8 +85,9 @@ def try_in_turn(tree: TokenTree, p: Rows, rng: Randomness, law: str, in_support:
             r = residual(r, d)
             offers.took(token)
         else:
-            walk.show(node, after=bars(token, residual=r))
-            return walk.end(rng.draw(r))
+            bonus = rng.draw(r)
+            walk.show(node, after=bars(token, bonus, residual=r))
+            return walk.end(bonus)
         node = child
     return walk.end(rng.draw(p[node]))
 

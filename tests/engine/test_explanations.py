@@ -98,6 +98,21 @@ def test_residuals_are_those_before_each_try():
     assert refused > 10
 
 
+@pytest.mark.parametrize("verifier", ["sequoia", "specinfer", "spectr", "traversal"])
+def test_what_a_token_was_drawn_from_shows_that_token_and_the_one_refused_last(verifier):
+    corrected = 0
+    pair = specviz.toy_pair(vocab=64, closeness=0.3)  # more tokens than bars
+    config = specviz.RunConfig("ab", BUILDERS["k-sequences"](2, 3), VERIFIERS[verifier](), 1.0, max_new_tokens=60)
+    for step in speculate(pair, config):
+        end = step.path[-1] if step.path else 0
+        if end in step.detail and (chart := step.detail[end].after):
+            tried = [n for n, above in enumerate(step.parents) if above == end and step.coin[n] is not None]
+            assert {step.emitted[-1], step.tokens[tried[-1]]} <= set(chart.tokens) and len(chart.tokens) <= 6
+            assert chart.rows["residual"][chart.tokens.index(step.emitted[-1])] > 0
+            corrected += 1
+    assert corrected > 3
+
+
 def test_the_race_shows_who_arrives_when():
     for _, step in steps_of("race"):
         for node in (0, *step.path):

@@ -94,6 +94,7 @@ export function paperPages(element, first, fetchPage, ask) {
 
   function bar() {
     const box = $('bar'), total = STATES.reduce((sum, state) => sum + page.counts[state], 0);
+    box.setAttribute('role', 'img');  // not before it has a name
     box.setAttribute('aria-label', `${total} entries: ` + STATES.map(state => `${page.counts[state]} ${state}`).join(', '));
     box.replaceChildren(...STATES.filter(state => page.counts[state]).map(state => {
       const part = make('span', `${MARKS[state]} ${page.counts[state]} ${state}`);

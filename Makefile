@@ -2,8 +2,10 @@
 PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
-# Tests run side by side; each worker serves one page and loads a pair once for each file that needs it.
+# Tests run side by side, neighbours on the same worker until one has nothing left and takes over half of another's: each
+# serves one page that tests share, and loads a pair once for each file that needs it.
 WORKERS ?= 2
+SIDE_BY_SIDE := -n $(WORKERS) --dist worksteal
 PIP := $(BIN)/pip install -q --disable-pip-version-check -c constraints.txt
 
 .PHONY: demo test fast lint web screenshots browser house clean
@@ -12,10 +14,10 @@ demo: $(VENV)/.installed
 	$(BIN)/python app/app.py
 
 test: $(VENV)/.installed-dev browser lint
-	$(BIN)/python -m pytest -n $(WORKERS) --dist loadfile
+	$(BIN)/python -m pytest $(SIDE_BY_SIDE)
 
 fast: $(VENV)/.installed-dev  ## without the browser, the adapters and what is slow
-	$(BIN)/python -m pytest -n $(WORKERS) --dist loadfile -m "not browser and not adapter and not slow"
+	$(BIN)/python -m pytest $(SIDE_BY_SIDE) -m "not browser and not adapter and not slow"
 
 lint: $(VENV)/.installed-dev web
 	$(BIN)/ruff check .

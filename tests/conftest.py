@@ -7,6 +7,8 @@ toy tables; a gate stands where a slow model would be, so that no test has to wa
 import os
 import re
 import shutil
+import socket
+import time
 
 import pytest
 
@@ -15,10 +17,18 @@ import specviz
 if "PYTEST_XDIST_WORKER" in os.environ:  # workers share the cores; torch reads this when it is imported
     os.environ.setdefault("OMP_NUM_THREADS", "1")
 os.environ.setdefault("SPECVIZ_MEASURE", "0")  # no page measures this machine unless a test is about that
+# Gradio looks for a free port from here on. Workers must not find the same one: whoever loses it tries all others in
+# vain, five seconds each, since an app that is a tool for agents too can be started only once.
+with socket.create_server(("127.0.0.1", 0)) as free:
+    os.environ["GRADIO_SERVER_PORT"] = str(free.getsockname()[1])
 
 FLAGS = [
     "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run", "--disable-background-networking",
     "--disable-component-update", "--disable-sync",
+    # Two pages of its own, in the menu of an address bar that nobody sees, took a quarter of the time to open one here.
+    # A second list of features replaces playwright's, so what matters of that is in this one as well.
+    "--disable-features=WebUIOmniboxPopup,WebUIOmniboxAimPopup,AvoidUnnecessaryBeforeUnloadCheckSync,"
+    "DestroyProfileOnBrowserClose,HttpsUpgrades,MediaRouter,OptimizationHints,Translate",
 ]  # fmt: skip
 
 
@@ -87,11 +97,13 @@ class Site:
             _, self.url, _ = launch(self.demo, prevent_thread_lock=True, quiet=True, server_name="127.0.0.1")
 
     def idle(self):
-        """Whether no run is left from before."""
-        free = self.engine._running.acquire(timeout=5)
-        if free:
-            self.engine._running.release()
-        return free and not self.engine._under_way
+        """Whether nothing is left of the test before, in the line or on the machine; it may be leaving just now."""
+        line, end = self.demo._queue, time.monotonic() + 5
+        while len(line) or any(line.active_jobs) or self.engine._running.locked() or self.engine._under_way:
+            if time.monotonic() > end:
+                return False
+            time.sleep(0.05)
+        return True
 
     def take(self, load):
         self.load = load
@@ -112,9 +124,9 @@ def sites():
 def serve(sites, request):
     """A function that serves the page with a pair and returns its address.
 
-    A test that changes the program (it takes `monkeypatch` itself), or serves a second page, gets one of its own.
+    A test that changes the program (it takes `monkeypatch`), or serves a second page, gets one of its own.
     """
-    own, shared = [], False  # a page of its own for every test until sharing one is proven on a quiet machine
+    own, shared = [], "monkeypatch" not in request.fixturenames
 
     def start(pair=None, load=None):
         nonlocal shared
@@ -144,7 +156,7 @@ def visit(browser):
         if not re.match(r"(http://127\.0\.0\.1[:/]|data:|blob:)", request.url):
             foreign.append(request.url)
 
-    def open_page(url, width=1400, height=1000, **more):
+    def open_page(url, width=1400, height=1000, ready=".sv-svg .node", **more):
         context = browser.new_context(viewport={"width": width, "height": height}, **more)
         contexts.append(context)
         context.set_default_timeout(120_000)  # of a machine that is busy with something else
@@ -153,7 +165,7 @@ def visit(browser):
         page.on("pageerror", lambda error: broken.append(str(error)))
         page.on("dialog", lambda dialog: broken.append(dialog.message))
         page.goto(url)
-        page.locator(".sv-svg .node").first.wait_for()
+        page.locator(ready).first.wait_for()
         return page
 
     yield open_page

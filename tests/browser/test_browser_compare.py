@@ -276,7 +276,8 @@ def test_where_identical_text_is_promised_it_is_said(serve, visit):
 
 
 def test_a_replay_starts_by_itself_unless_motion_is_reduced(serve, visit):
-    pages = {motion: opened(visit(serve(), reduced_motion=motion)) for motion in ("no-preference", "reduce")}
+    url = serve()
+    pages = {motion: opened(visit(url, reduced_motion=motion)) for motion in ("no-preference", "reduce")}
     for motion, page in pages.items():
         page.locator(BOARD + ".sv-speed").select_option("0.02")
         asked(page, tokens=200)
@@ -413,10 +414,8 @@ def test_every_width_and_scheme_fits(serve, visit, width, scheme):
 
 
 def test_a_link_fills_in_both_columns_and_waits_for_run(serve, visit):
-    url = serve()
     query = "tab=compare&seed=5&a.builder=k-ary&a.builder.width=3&b.decodes=plain&c.decodes=off"
-    page = visit(url)
-    page.goto(f"{url}?{query}")
+    page = visit(f"{serve()}?{query}", ready=BOARD + "section.sv-run .node")
     expect(page.locator("#sv-compare-link")).to_contain_text("Opened from a link. Press Run to start.")
     expect(page.get_by_label("Tree builder of A")).to_have_value("k-ary")
     expect(page.get_by_label("Tree builder of B")).to_be_hidden()

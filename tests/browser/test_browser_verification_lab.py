@@ -26,9 +26,7 @@ def lab(serve, visit):
     """A function that opens the lab by its link."""
 
     def start(**more):
-        url = serve(load=never)
-        page = visit(url, **more)
-        page.goto(f"{url}?lab=verification")
+        page = visit(f"{serve(load=never)}?lab=verification", ready=".sv-v", **more)
         settled(page)
         return page
 

@@ -76,6 +76,7 @@ def table(
     verifiers: Sequence[str] | None = None,
     tokens: int = LENGTH,
     drafters: Sequence[str] = ("model",),
+    steps: int = STEPS,
 ) -> Iterator[Row]:
     """A row for each builder, rule, law and drafter that can go together.
 
@@ -84,6 +85,7 @@ def table(
         builders, verifiers: menu names; None means all.
         drafters: names of `CHECKED` above; a builder that asks nobody is checked with the first of them alone.
         tokens: how many a run may write; with `DEEP` the second step has trees of two levels too, and takes longer.
+        steps: how many are enumerated; one alone cannot see chance that is shared between steps.
     """
     for d, b, v in product(drafters, builders or _menu("builder"), verifiers or _menu("verifier")):
         drafter = build("drafter", Choice(*CHECKED[d]))
@@ -100,7 +102,8 @@ def table(
                 yield Row(*declared, None, "text equality", runs, match.reason, difference, d)
             else:
                 pairs = [toy_pair(seed=seed, closeness=CLOSENESS) for seed in seeds]
-                found = [error_of(builder, verifier, pair, temperature, law, tokens, drafter=drafter) for pair in pairs]
+                ask = partial(error_of, builder, verifier, drafter=drafter)
+                found = [ask(pair, temperature, law, tokens, steps) for pair in pairs]
                 error, runs = float(np.max([e for e, _ in found])), sum(n for _, n in found)
                 yield Row(*declared, error, "enumeration", runs, match.reason, drafter=d)
 
@@ -117,15 +120,16 @@ def error_of(
     temperature: float = 1.0,
     law: str | None = None,
     tokens: int = LENGTH,
+    steps: int = STEPS,
     **sampling: Any,
 ) -> tuple[float, int]:
-    """The largest error of the exact law of the text over two steps, and how many outcomes were enumerated.
+    """The largest error of the exact law of the text over `steps` steps, and how many outcomes were enumerated.
 
     `sampling` are further fields of the `RunConfig` (draft_temperature, drafter, ...). Texts of fewer than `LENGTH`
     tokens are completed by the target's own law; longer ones are cut.
     """
     config = RunConfig(PROMPT, builder, verifier, temperature, max_new_tokens=tokens, seed=0, **sampling)
-    outcomes = exact_law(partial(_write, pair, config, law))
+    outcomes = exact_law(partial(_write, pair, config, law, steps))
     row = partial(_target_row, pair, config.target_sampling)
     found: dict[tuple[int, ...], float] = {}
     for written, weight in outcomes.items():
@@ -142,9 +146,9 @@ def error_of(
     return float(np.max([abs(found.get(text, 0.0) - wanted[text]) for text in wanted])), len(outcomes)
 
 
-def _write(pair: TablePair, config: RunConfig, law: str | None, rng: Any) -> tuple[int, ...]:
-    steps = islice(speculate(pair, config, rng, law=law), STEPS)
-    return tuple(token for step in steps for token in step.emitted)
+def _write(pair: TablePair, config: RunConfig, law: str | None, steps: int, rng: Any) -> tuple[int, ...]:
+    written = islice(speculate(pair, config, rng, law=law), steps)
+    return tuple(token for step in written for token in step.emitted)
 
 
 def _target_row(pair: TablePair, sampling: Sampling, text: tuple[int, ...]) -> np.ndarray:

@@ -6,6 +6,7 @@ takes the first possible one, until every sequence of answers has been taken onc
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Hashable
 from typing import TypeVar
 
@@ -40,10 +41,12 @@ class Planned:
         return answer, prob / 2 if answer else (1 + prob) / 2
 
     def draw(self, probs: np.ndarray) -> int:
-        if not (probs.min() >= 0 and 0 < probs.sum() < np.inf):
+        weights = probs.tolist()  # a handful of numbers, for which plain Python is faster than numpy
+        total = sum(weights)
+        if not (min(weights) >= 0 and 0 < total < math.inf):
             raise ValueError(f"a token was asked for from the weights {probs}; they must be from 0 and not all 0.")
-        possible = np.flatnonzero(probs > 0)
-        return int(self._take((probs[possible] / probs.sum()).tolist(), possible.tolist()))
+        possible = [token for token, weight in enumerate(weights) if weight > 0]
+        return self._take([weights[token] / total for token in possible], possible)
 
     def noise(self, position: int, size: int) -> np.ndarray:
         raise ValueError("noise keyed by position is continuous and cannot be enumerated; compare texts instead.")

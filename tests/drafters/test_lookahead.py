@@ -116,9 +116,8 @@ def test_the_seed_alone_fixes_the_text_and_probes_read_no_noise(rule):
 def test_the_law_of_the_text_over_steps_enough_to_use_what_was_found(rule, window, ngram, guesses, monkeypatch):
     """N-grams of three tokens need two steps to be made; two more try them."""
     monkeypatch.setattr("specviz.proof.lossless.LENGTH", 5)
-    monkeypatch.setattr("specviz.proof.lossless.STEPS", 4)
     pair, builder = specviz.toy_pair(seed=1, closeness=0.2), LOOKAHEAD(window, ngram, guesses)
-    error, _ = error_of(builder, RULES[rule](), pair, law="top", tokens=5)
+    error, _ = error_of(builder, RULES[rule](), pair, law="top", tokens=5, steps=4)
     assert error > 1e-3 if rule == "typical" else error < 1e-12
 
 

@@ -1,30 +1,38 @@
 // How the parts of the page tell each other something: a message goes to all who listen for its name. Where nobody
 // does yet (a tab that was never opened is not there), it waits for the first who will.
 
-/** @type {Map<string, { element: Element, listen: (message: any) => void }[]>} */
+/** @typedef {import('./types.js').Messages} Messages */
+/** @typedef {(message: any) => void} Listen what it takes depends on the name it is kept under */
+
+/** @type {Map<keyof Messages, { element: Element, listen: Listen }[]>} */
 const listeners = new Map();
-/** @type {Map<string, any>} */
+/** @type {Map<keyof Messages, Messages[keyof Messages]>} */
 const waiting = new Map();
 
-const there = (/** @type {string} */ name) => (listeners.get(name) || []).filter(({ element }) => element.isConnected);
+const there = (/** @type {keyof Messages} */ name) => (listeners.get(name) || []).filter(({ element }) => element.isConnected);
 
-/** @param {string} name @param {any} [message] */
-export function tell(name, message) {
-  const heard = there(name);
+/**
+ * @template {keyof Messages} Name
+ * @param {Name} name
+ * @param {Messages[Name] extends void ? [] : [Messages[Name]]} said
+ */
+export function tell(name, ...said) {
+  const heard = there(name), message = said[0];
   if (!heard.length) waiting.set(name, message);
   for (const { listen } of heard) listen(message);
 }
 
 /**
  * Listens as long as the element is on the page.
- * @param {string} name
+ * @template {keyof Messages} Name
+ * @param {Name} name
  * @param {Element} element
- * @param {(message: any) => void} listen
+ * @param {(message: Messages[Name]) => void} listen
  */
 export function hear(name, element, listen) {
   listeners.set(name, [...there(name), { element, listen }]);
   if (!waiting.has(name)) return;
-  const message = waiting.get(name);
+  const message = /** @type {Messages[Name]} */ (waiting.get(name));
   waiting.delete(name);
   listen(message);
 }

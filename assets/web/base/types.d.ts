@@ -103,3 +103,26 @@ export interface Message {
 
 /** A function of the server; it takes one argument. */
 export type Ask = (asked: unknown) => Promise<string>;
+
+/** A node of a run that is taken into the Verification lab. */
+export interface Taken {
+  names: string[];
+  p: number[];
+  q: number[];
+  law: string;
+  /** Whether the last token stands for all others. */
+  rest: boolean;
+  children: number;
+  /** How many children the node had. */
+  drafted: number;
+}
+
+/** What the parts of the page may tell each other, by name. */
+export interface Messages {
+  /** The page's type was made larger or smaller. */
+  type: void;
+  /** The lab that waits on its tab is to be shown. */
+  'open-lab': void;
+  /** A node for that lab, by which rule it was decided and where. */
+  node: Taken & { rule?: string; from: string };
+}

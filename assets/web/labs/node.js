@@ -4,7 +4,7 @@
 import { tell } from '../base/bus.js';
 
 /** @typedef {import('../base/types.js').Step} Step */
-/** @typedef {import('./types.js').Taken} Taken */
+/** @typedef {import('../base/types.js').Taken} Taken */
 
 const MOST_TAKEN = 12, MOST_TAKEN_CHILDREN = 6;
 

@@ -77,19 +77,6 @@ export interface Start {
   most: { tokens: number; children: number; levels: number; seed: number };
 }
 
-/** A node of a run, taken into the lab. */
-export interface Taken {
-  names: string[];
-  p: number[];
-  q: number[];
-  law: string;
-  /** Whether the last token stands for all others. */
-  rest: boolean;
-  children: number;
-  /** How many children the node had. */
-  drafted: number;
-}
-
 /** Numbers by name, one for each token. */
 export type Rows = Record<string, number[]>;
 

@@ -46,7 +46,7 @@ export function verificationLab(element, start, server) {
     put({ names: [...start.names].slice(0, p.length), p: [...p], q: [...q], children, levels, rule, law, seed });
   }
 
-  /** @param {import('./types.js').Taken & { rule?: string, from: string }} taken */
+  /** @param {import('../base/types.js').Messages['node']} taken */
   function take({ names, p, q, children, law, rule, from, rest, drafted }) {
     mark(null);
     const known = start.rules.find(other => other.name === rule) || start.rules[0];

@@ -1,6 +1,6 @@
 """Whoever drafts, the greedy text in float32 is that of transformers' own `generate`: the embedded pair, 20 prompts.
 
-The drafters share the prompts; among the slow tests each has half of them, neighbours in the menu not the same half.
+The drafters share the prompts; among the slow tests each has a quarter of them, neighbours in the menu not the same.
 """
 
 import json
@@ -92,8 +92,8 @@ def test_the_greedy_text_of_some_prompts_is_transformers(pair, theirs, drafter):
     assert assert_same(pair, drafter, {prompt: theirs[prompt] for prompt in some}) > 1
 
 
-@pytest.mark.slow  # some 10 s a drafter
+@pytest.mark.slow  # some 5 s a drafter
 @pytest.mark.parametrize("drafter", specviz.DRAFTERS)
-def test_the_greedy_text_of_half_the_prompts_is_transformers(pair, theirs, drafter):
-    half = list(theirs)[list(specviz.DRAFTERS).index(drafter) % 2 :: 2]
-    assert assert_same(pair, drafter, {prompt: theirs[prompt] for prompt in half}) > 1
+def test_the_greedy_text_of_a_quarter_of_the_prompts_is_transformers(pair, theirs, drafter):
+    quarter = list(theirs)[list(specviz.DRAFTERS).index(drafter) % 4 :: 4]
+    assert assert_same(pair, drafter, {prompt: theirs[prompt] for prompt in quarter}) > 1

@@ -203,8 +203,7 @@ def test_choosing_a_builder_shows_its_parameters(serve, visit):
     expect(page.get_by_role("textbox", name="Prompt")).to_have_value(live.CODE["A class"])
 
 
-@pytest.mark.parametrize("scheme", ["light", "dark"])
-@pytest.mark.parametrize("width", [1400, 390])
+@pytest.mark.parametrize(("width", "scheme"), [(1400, "light"), (390, "dark")])
 def test_every_width_and_scheme_fits(serve, visit, width, scheme):
     page = visit(f"{serve()}?__theme={scheme}", width=width, height=900, color_scheme=scheme)
     assert page.evaluate("document.body.classList.contains('dark')") == (scheme == "dark")

@@ -399,8 +399,7 @@ def test_hostile_text_is_only_ever_text(serve, visit):
     assert page.evaluate("window.hacked") is None
 
 
-@pytest.mark.parametrize("scheme", ["light", "dark"])
-@pytest.mark.parametrize("width", [1400, 390])
+@pytest.mark.parametrize(("width", "scheme"), [(1400, "light"), (390, "dark")])
 def test_every_width_and_scheme_fits(serve, visit, width, scheme):
     page = opened(visit(f"{serve()}?__theme={scheme}", width=width, height=900, color_scheme=scheme))
     assert page.evaluate("document.documentElement.scrollWidth") <= width

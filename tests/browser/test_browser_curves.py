@@ -58,8 +58,7 @@ def calibrated(page, positions=50, rules=("Sequoia",)):
     page.locator("#sv-calibrate").click()
 
 
-@pytest.mark.parametrize("scheme", ["light", "dark"])
-@pytest.mark.parametrize("width", [1400, 390])
+@pytest.mark.parametrize(("width", "scheme"), [(1400, "light"), (390, "dark")])
 def test_both_tabs_open_with_recorded_figures_and_no_model(serve, visit, width, scheme):
     def never():
         raise AssertionError("a model was loaded")

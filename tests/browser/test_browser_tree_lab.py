@@ -48,8 +48,7 @@ def sequoia(**parameters):
     return specviz.BUILDERS["sequoia"](**parameters).shape
 
 
-@pytest.mark.parametrize("scheme", ["light", "dark"])
-@pytest.mark.parametrize("width", [1400, 390])
+@pytest.mark.parametrize(("width", "scheme"), [(1400, "light"), (390, "dark")])
 def test_it_opens_with_every_tree_and_no_model(serve, visit, width, scheme):
     def never():
         raise AssertionError("a model was loaded")

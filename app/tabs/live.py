@@ -92,8 +92,8 @@ def events(engine: Engine, settings: Controls, models, go, stop, said, shown) ->
         return sentence(kind, text), gr.Button(interactive=kind not in ("impossible", "error")), *marked
 
     checked = [said, go, *settings.menu_boxes]
-    for control in (models, *settings.inputs[1:]):
-        control.change(check, [models, *settings.inputs], checked, queue=False, trigger_mode="always_last", **quiet)
+    changes = [control.change for control in (models, *settings.inputs[1:])]
+    gr.on(changes, check, [models, *settings.inputs], checked, queue=False, trigger_mode="always_last", **quiet)
 
     def run(title: Any, *values: Any) -> Iterator[dict]:
         kind, text = verdict(settings, values, whole=True, pair=name_of(title))

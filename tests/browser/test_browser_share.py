@@ -263,6 +263,7 @@ def test_the_menu_works_from_the_keyboard(serve, visit):
     expect(menu.locator("[data-save=json]")).to_be_hidden()
     expect(menu.locator("summary")).to_be_focused()
     page.keyboard.press("Enter")
+    expect(menu.locator("[data-save=json]")).to_be_visible()
     page.keyboard.press("Tab")
     with page.expect_download() as download:
         page.keyboard.press("Enter")

@@ -257,8 +257,8 @@ def bar(tab: str, elem_id: str, stage: str | None = None) -> gr.HTML:
     )
 
 
-def connect(shown: gr.HTML, linked: Linked, begins: Sequence[Callable]) -> None:
-    """Open the address that the page came with, if it has parameters, and write links.
+def connect(shown: gr.HTML, linked: Linked, begins: Sequence[Callable]) -> gr.events.Dependency:
+    """Open the address that the page came with, if it has parameters, and write links; returns the event of opening.
 
     Args:
         shown: what `bar` made.
@@ -285,9 +285,10 @@ def connect(shown: gr.HTML, linked: Linked, begins: Sequence[Callable]) -> None:
         except ValueError as error:
             return _line("error", str(error))
 
-    shown.select(open_link, None, [shown, *linked.inputs], **quiet)
+    opened = shown.select(open_link, None, [shown, *linked.inputs], **quiet)
     shown.click(copy_link, linked.inputs, shown, **quiet)
     gr.on(begins, None, None, shown, js="() => '{}'", **quiet)
+    return opened
 
 
 def _line(kind: str, text: str, **more: Any) -> str:

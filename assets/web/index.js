@@ -12,6 +12,7 @@ import { verificationLab } from './labs/verification.js';
 import { lessonBook } from './lessons/lessons.js';
 import { pageHeader } from './page/header.js';
 import { linkBar } from './page/links.js';
+import { hearRail } from './page/turned.js';
 import { paperPages } from './papers/papers.js';
 import { runPlayer } from './stage/player.js';
 
@@ -38,6 +39,8 @@ export const notice = status;
 export const published = ({ element, values }) => values(value => publishedTables(element, value));
 /** @type {(host: Host, about: Parameters<typeof linkBar>[1]) => void} */
 export const links = ({ element, trigger, values }, about) => values(linkBar(element, about, trigger));
+/** @type {(host: Host, about: { besides: string }) => void} */
+export const ear = ({ element, trigger }, { besides }) => hearRail(element, besides, () => trigger('input'));
 /** @type {Component} */
 export const trees = ({ element, trigger, values }) => values(treeLab(element, question => trigger('select', question)));
 /** @type {Component} */

@@ -9,13 +9,13 @@ import pytest
 
 import specviz
 
-pytest.importorskip("gradio")
+gr = pytest.importorskip("gradio")
 expect = pytest.importorskip("playwright.sync_api").expect
 
 from pages import Gated, choose  # noqa: E402
 
 from app.tabs import compare  # noqa: E402
-from app.tabs.compare import runs  # noqa: E402
+from app.tabs.compare import runs, settings  # noqa: E402
 from tests.browser.test_browser_runs import HOSTILE  # noqa: E402
 
 pytestmark = pytest.mark.browser
@@ -351,6 +351,48 @@ def test_what_cannot_run_is_told_before_and_what_is_lossy_carries_its_mark(serve
     expect(page.locator(BOARD + ".sv-texts-why")).to_contain_text("A is lossy")
 
 
+def test_whatever_is_turned_is_looked_at(serve, visit):
+    page = opened(visit(serve()))
+    side, said = page.locator("#sv-side-A"), page.locator("#sv-side-A-notice .sv-notice")
+    run, rail = page.locator("#sv-compare-run"), page.locator(".sv-rail").filter(has=page.locator("#sv-compare-run"))
+    rail.get_by_role("button", name="More").click()
+    for label, wrong, right in (("New tokens", "0", "12"), ("Top-k", "many", "40")):  # boxes for numbers and for text
+        rail.get_by_label(label).fill(wrong)
+        expect(said).to_contain_text(f"{label} must be")
+        expect(run).to_be_disabled()
+        rail.get_by_label(label).fill(right)
+        expect(said).to_be_hidden()
+        expect(run).to_be_enabled()
+    choose(page, "Verification rule of A", "Typical acceptance")  # a menu
+    expect(said).to_have_attribute("data-kind", "lossy")
+    temperature = rail.get_by_label("number input for Temperature")
+    temperature.fill("-1")  # a slider's box, which brings it into range when it is left
+    expect(said).to_contain_text("Temperature must be")
+    temperature.press("Tab")
+    expect(temperature).to_have_value("0")
+    expect(said).to_be_hidden()
+    rail.get_by_role("button", name="Reset").first.click()  # its button
+    expect(said).to_have_attribute("data-kind", "lossy")
+    rail.get_by_label("range slider for Temperature").fill("0")  # and the slider
+    expect(said).to_be_hidden()
+    rail.get_by_label("range slider for Temperature").fill("1")
+    choose(page, "Verification rule of A", "SpecInfer")
+    expect(said).to_be_hidden()
+    choose(page, "Drafter of A", "Several drafters")
+    side.get_by_role("button", name="Parameters").click()
+    expect(said).to_be_hidden()
+    side.get_by_label("Merge equal guesses").check()  # a switch
+    expect(said).to_contain_text("Merging equal guesses")
+    set_kind(page, "A", "Plain decoding")  # one of a few
+    expect(said).to_be_hidden()
+
+
+def test_every_kind_of_control_is_among_those_that_were_turned():
+    with gr.Blocks():
+        kinds = {type(control) for control in settings.lay_out(gr.Textbox()).inputs}
+    assert kinds == {gr.Textbox, gr.Number, gr.Dropdown, gr.Slider, gr.Checkbox, gr.Radio}, "the test above turns these"
+
+
 def test_bad_input_gets_a_sentence_and_the_page_keeps_what_it_shows(serve, visit):
     page = opened(visit(serve()))
     page.locator("#sv-compare-prompt textarea").fill("   ")
@@ -413,15 +455,16 @@ def test_every_width_and_scheme_fits(serve, visit, width, scheme):
 
 
 def test_a_link_fills_in_both_columns_and_waits_for_run(serve, visit):
-    query = "tab=compare&seed=5&a.builder=k-ary&a.builder.width=3&b.decodes=plain&c.decodes=off"
+    query = "tab=compare&seed=5&a.builder.size=5&b.decodes=plain&c.decodes=off"  # nothing that a menu would tell
     page = visit(f"{serve()}?{query}", ready=BOARD + "section.sv-run .node")
     expect(page.locator("#sv-compare-link")).to_contain_text("Opened from a link. Press Run to start.")
-    expect(page.get_by_label("Tree builder of A")).to_have_value("k-ary")
     expect(page.get_by_label("Tree builder of B")).to_be_hidden()
     expect(page.locator(BOARD + ".sv-recorded")).to_be_visible()
     page.locator("#sv-compare-run").click()
     finished(page)
-    expect(column(page, "A").locator(".sv-run-details")).to_contain_text("children 3")
+    expect(column(page, "A").locator(".sv-run-details")).to_contain_text("nodes 5,")
     expect(page.locator(BOARD + "section.sv-run")).to_have_count(2)
     page.locator("#sv-compare-link .sv-link-copy").click()
-    page.wait_for_url(re.compile(r"tab=compare&.*seed=5.*a\.builder=k-ary.*b\.decodes=plain.*c\.decodes=off"))
+    page.wait_for_url(
+        re.compile(r"tab=compare&.*seed=5.*a\.builder=sequoia.*a\.builder\.size=5.*b\.decodes=plain.*c\.decodes=off")
+    )

@@ -17,6 +17,7 @@ from ...parts.card import said, status
 from ...parts.frame import Tab
 from ...parts.job import Job
 from ...parts.menus import models_menu
+from ...parts.turned import ear, turned
 from ...parts.web import starts
 from ..live import STORIES, chips
 from .runs import play, recorded
@@ -40,25 +41,23 @@ def build(engine: Engine) -> Settings:
             link = links.bar(TITLE, elem_id="sv-compare-link")
             models = models_menu(engine)
             chosen = lay_out(prompt)
+            heard = ear(besides=prompt.elem_id)
         with gr.Column(scale=1, min_width=320, elem_classes="sv-main"):
             board = gr.HTML(
                 "", html_template=asset("compare/compare.html"), js_on_load=starts("compare"),
                 server_functions=[recorded], elem_id="sv-compare", apply_default_css=False,
             )  # fmt: skip
-    links.connect(link, links.Together({"models": models}, {"": chosen}), [go.click, prompt.submit])
+    opened = links.connect(link, links.Together({"models": models}, {"": chosen}), [go.click, prompt.submit])
+    turned(
+        heard, opened, lambda *values: [gr.Button(interactive=chosen.possible(values)), *chosen.updates(values)],
+        chosen.inputs, [go, *chosen.outputs],
+    )  # fmt: skip
     events(engine, chosen, models, go, stop, line, board)
     return chosen
 
 
 def events(engine: Engine, chosen: Settings, models, go, stop, line, board) -> None:
-    """Every event of the tab."""
-    private = {"api_visibility": "private", "preprocess": False}  # `Controls.read` says what is wrong in a sentence
-    quiet = {"show_progress": "hidden", **private}
-    gr.on(
-        [control.change for control in chosen.inputs[1:]],
-        lambda *values: [gr.Button(interactive=chosen.possible(values)), *chosen.updates(values)],
-        chosen.inputs, [go, *chosen.outputs], queue=False, trigger_mode="always_last", **quiet,
-    )  # fmt: skip
+    """Every event of a run."""
 
     def run(title: Any, *values: Any) -> Iterator[dict]:
         yield {line: said("")}

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from importlib.util import find_spec
 from typing import Any
 
@@ -19,7 +19,7 @@ from .machine.fetching import Hub, may_fetch
 from .machine.guard import Bounded
 from .machine.models import measures, offered, others
 from .parts import links, web
-from .parts.frame import Page
+from .parts.frame import Page, Tab
 from .tabs import acceptance, compare, labs, lessons, live, papers, speedup
 
 TABS = tuple(module.TAB for module in (live, compare, acceptance, speedup, labs, lessons, papers))
@@ -34,24 +34,25 @@ FONT = ("ui-sans-serif", "system-ui", "sans-serif")
 MONO = ("ui-monospace", "SFMono-Regular", "Menlo", "Consolas", "monospace")
 
 
-def build_demo(load: Callable[[], Any] | None = None) -> gr.Blocks:
-    """The whole page.
+def build_demo(load: Callable[[], Any] | None = None, tabs: Sequence[Tab] = TABS) -> gr.Blocks:
+    """The page.
 
     Args:
         load: returns the only pair to decode with; by default a visitor may choose among `models.offered`. Called at
             the first run, not before.
+        tabs: those it has. Live is one of them; Speedup needs Acceptance beside it. A page of few tabs opens sooner.
     """
     hub = Hub() if may_fetch() else None
     engine = Engine({"This pair": load}) if load else Engine(offered(), others(), hub, measures())
     with gr.Blocks(title="specviz", fill_width=True, delete_cache=(3600, 3600)) as demo:
         header = gr.HTML(HEADER, apply_default_css=False, js_on_load=web.starts("header"))
-        with gr.Tabs() as tabs:
-            page = Page(demo, header, tabs, {}, {})
-            for tab in TABS:
+        with gr.Tabs() as frame:
+            page = Page(demo, header, frame, {}, {})
+            for tab in tabs:
                 with gr.Tab(tab.title, id=tab.title) as page.opened[tab.title]:
                     page.built[tab.title] = tab.build(engine)
-        demo.load(None, None, tabs, js=links.opens(TABS), api_visibility="private")
-        for tab in TABS:
+        demo.load(None, None, frame, js=links.opens(tabs), api_visibility="private")
+        for tab in tabs:
             tab.connect(page)
         api.build(engine)
     return demo

@@ -81,16 +81,20 @@ def pytest_collection_modifyitems(config, items):
 
 
 class Site:
-    """A served page whose pair can be changed, since building a page takes longer than most tests."""
+    """A served page whose pair can be changed, since building a page takes longer than most tests.
 
-    def __init__(self):
+    Args:
+        tabs: titles of the tabs it has; None for all.
+    """
+
+    def __init__(self, tabs=None):
         from gradio import networking
 
         from app.machine import engine
-        from app.page import build_demo, launch
+        from app.page import TABS, build_demo, launch
 
         self.load = None
-        self.demo = build_demo(lambda: self.load())
+        self.demo = build_demo(lambda: self.load(), [tab for tab in TABS if tabs is None or tab.title in tabs])
         self.engine = engine._engines[max(engine._engines)]
         with pytest.MonkeyPatch.context() as patch:
             patch.setattr(networking, "url_ok", lambda url: True)  # it gives up early; the browser waits longer
@@ -113,10 +117,10 @@ class Site:
 
 @pytest.fixture(scope="session")
 def sites():
-    """The page that tests share, one a worker."""
-    kept = []
+    """The pages that tests share, by their tabs; each worker has its own."""
+    kept = {}
     yield kept
-    for site in kept:
+    for site in kept.values():
         site.demo.close(verbose=False)
 
 
@@ -124,21 +128,23 @@ def sites():
 def serve(sites, request):
     """A function that serves the page with a pair and returns its address.
 
-    A test that changes the program (it takes `monkeypatch`), or serves a second page, gets one of its own.
+    A test that changes the program (it takes `monkeypatch`), or serves a second page, gets one of its own. A file whose
+    tests are about few tabs names them in `PAGE`: it then has no others, and opens in half of the time.
     """
     own, shared = [], "monkeypatch" not in request.fixturenames
+    tabs = getattr(request.module, "PAGE", None)
 
     def start(pair=None, load=None):
         nonlocal shared
         load = load or (lambda: pair or specviz.toy_pair(vocab=12))
         if shared:
             shared = False
-            if sites and not sites[0].idle():
-                sites.pop().demo.close(verbose=False)
-            if not sites:
-                sites.append(Site())
-            return sites[0].take(load)
-        site = Site()
+            if tabs in sites and not sites[tabs].idle():
+                sites.pop(tabs).demo.close(verbose=False)
+            if tabs not in sites:
+                sites[tabs] = Site(tabs)
+            return sites[tabs].take(load)
+        site = Site(tabs)
         own.append(site)
         return site.take(load)
 

@@ -193,6 +193,15 @@ def test_menus_mark_what_does_not_fit(serve, visit):
     expect(page.locator("#sv-run")).to_be_enabled()
 
 
+def test_a_link_opens_a_tab(serve, visit):
+    url = serve()
+    page = visit(f"{url}?tab=compare", ready="#sv-compare .node")
+    for query, tab in [("tab=compare", "Compare"), ("tab=SPEEDUP", "Speedup"), ("tab=nothing", "Live")]:
+        if tab != "Compare":
+            page.goto(f"{url}?{query}")
+        expect(page.get_by_role("tab", name=tab, exact=True)).to_have_attribute("aria-selected", "true")
+
+
 def test_choosing_a_builder_shows_its_parameters(serve, visit):
     page = visit(serve())
     expect(page.get_by_label("number input for Nodes")).to_be_visible()

@@ -19,6 +19,7 @@ from app.tabs.compare import runs, settings  # noqa: E402
 from tests.browser.test_browser_runs import HOSTILE  # noqa: E402
 
 pytestmark = pytest.mark.browser
+PAGE = ("Live", "Compare")
 BOARD = "#sv-compare "
 
 

@@ -15,6 +15,7 @@ from pages import Gated  # noqa: E402
 from app.tabs import acceptance, speedup  # noqa: E402
 
 pytestmark = pytest.mark.browser
+PAGE = ("Live", "Acceptance", "Speedup")
 ACCEPTANCE = acceptance.OPEN
 SPEEDUP = speedup.OPEN
 FOLDS = {"Acceptance": acceptance.FOLDS, "Speedup": speedup.FOLDS}

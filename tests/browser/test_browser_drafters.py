@@ -12,6 +12,7 @@ from pages import choose, state, to_step  # noqa: E402
 from app.tabs import compare  # noqa: E402
 
 pytestmark = pytest.mark.browser
+PAGE = ("Live", "Compare")
 
 
 def test_medusa_is_chosen_shows_its_parameters_and_runs(serve, visit):

@@ -15,6 +15,7 @@ from app.machine import limits
 from app.tabs import speedup
 
 pytestmark = pytest.mark.browser
+PAGE = ("Live", "Acceptance", "Speedup")
 LONG = 120_000
 
 

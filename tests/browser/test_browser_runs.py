@@ -12,6 +12,7 @@ expect = pytest.importorskip("playwright.sync_api").expect
 from pages import Gated, choose, counts_add_up, state, steps  # noqa: E402
 
 pytestmark = pytest.mark.browser
+PAGE = ("Live",)
 HOSTILE = [
     "<img src=x onerror=window.hacked=1>", "${window.hacked=1}", "{{window.hacked=1}}", "`+(window.hacked=1)+`", "\n",
     " ", "</script><script>window.hacked=1</script>", "\u202eabc\x00", "'\"&lt;", "\t", "é漢🌳",

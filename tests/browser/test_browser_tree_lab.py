@@ -16,6 +16,7 @@ from specviz.measure.on_text import Acceptance  # noqa: E402
 from specviz.theory.mask_order import ORDERS, count_blocks  # noqa: E402
 
 pytestmark = pytest.mark.browser
+PAGE = ("Live", "Labs")
 
 
 def opened(page, width=1400):

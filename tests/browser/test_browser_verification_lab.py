@@ -15,6 +15,7 @@ from app.tabs.labs.verification_lab import look, table  # noqa: E402
 from tests.browser.test_browser_runs import HOSTILE  # noqa: E402
 
 pytestmark = pytest.mark.browser
+PAGE = ("Live", "Labs")
 
 
 def never():

@@ -11,6 +11,7 @@ expect = pytest.importorskip("playwright.sync_api").expect
 from app.tabs import lessons  # noqa: E402
 
 pytestmark = pytest.mark.browser
+PAGE = ("Live", "Lessons")
 OVERFLOWING = """() => [...document.querySelectorAll('.sv-lessons *')]
   .filter(node => node.offsetParent && !node.closest('svg') && !node.matches('.sv-live')
     && (node.getBoundingClientRect().right > innerWidth + 1 || node.getBoundingClientRect().left < -1))
@@ -202,3 +203,13 @@ def test_every_width_and_scheme_fits(lecture, width, height, scheme):
         page.keyboard.press("f")
         assert page.evaluate(OVERFLOWING) == []
         page.keyboard.press("Escape")
+
+
+def test_a_lesson_s_link_leads_to_the_step_on_the_screen(lecture):
+    page, _ = lecture("?lesson=6&recording=1&step=3&node=1")
+    lesson = page.locator("#sv-lessons")
+    expect(lesson.locator(".sv-where")).to_contain_text("step 3 of")
+    expect(lesson.locator(".sv-lesson-runs button").nth(1)).to_have_attribute("aria-pressed", "true")
+    lesson.locator(".sv-forward").click()
+    lesson.locator(".sv-lessons-link").hover()
+    expect(lesson.locator(".sv-lessons-link")).to_have_attribute("href", re.compile(r"\?lesson=6&recording=1&step=4$"))

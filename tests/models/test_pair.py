@@ -3,6 +3,7 @@
 import json
 import re
 import socket
+from functools import cache
 
 import numpy as np
 import pytest
@@ -36,6 +37,7 @@ def pair():
     return specviz.load_pair(device="cpu", dtype="float32")
 
 
+@cache
 def greedy(pair, prompt, length):
     ids = torch.tensor([pair.encode(prompt)])
     with torch.inference_mode():

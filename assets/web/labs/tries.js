@@ -136,7 +136,7 @@ export function tryStepper(root) {
   function numbers(facts) {
     const known = Object.entries(facts || {});
     if (!known.length) return [];
-    return [make('p', known.map(([name, value]) => `${FACTS[name] || name} = ${value.toFixed(3)}`).join(', '), 'sv-v-facts')];
+    return [make('p', known.map(([name, value]) => `${FACTS[name] || name} = ${probability(value)}`).join(', '), 'sv-v-facts')];
   }
 
   /**
@@ -149,7 +149,7 @@ export function tryStepper(root) {
     fill.style.width = `${100 * chance}%`;
     mark.style.left = `${100 * tossed}%`;
     bar.append(fill, mark);
-    line.append(make('span', 'acceptance, coin'), bar, make('b', `${chance.toFixed(3)} / ${tossed.toFixed(3)}`));
+    line.append(make('span', 'acceptance, coin'), bar, make('b', `${probability(chance)} / ${probability(tossed)}`));
     return line;
   }
 

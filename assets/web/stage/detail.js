@@ -55,7 +55,7 @@ export function detailView(box) {
     for (const [where, facts] of Object.entries({ 'From its parent: ': above, 'Here: ': here })) {
       if (!Object.keys(facts).length) continue;
       line.append(where);
-      for (const [name, value] of Object.entries(facts)) line.append(`${FACTS[name] || name} `, make('b', value.toFixed(3)));
+      for (const [name, value] of Object.entries(facts)) line.append(`${FACTS[name] || name} `, make('b', probability(value)));
     }
     if (line.childNodes.length) parts.push(line);
   }

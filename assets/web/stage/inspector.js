@@ -119,7 +119,7 @@ export function inspectorView(element, take) {
     line.querySelector('em').hidden = !known;
     if (!known) return;
     line.querySelector('em').style.left = `${100 * value}%`;
-    line.querySelector('b').textContent += ` / ${value.toFixed(3)}`;
+    line.querySelector('b').textContent += ` / ${probability(value)}`;
   }
 
   return { show, spoken: () => `${$('token').textContent}: ${$('outcome').textContent}. ${$('why').textContent}` };

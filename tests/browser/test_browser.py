@@ -12,6 +12,7 @@ from pages import Gated, choose, counts_add_up, entry, state, steps, to_step  # 
 from app.tabs import live  # noqa: E402
 
 pytestmark = pytest.mark.browser
+PAGE = ("Live",)
 
 
 def test_the_first_paint_shows_a_recorded_run_without_any_model(serve, visit):
@@ -191,15 +192,6 @@ def test_menus_mark_what_does_not_fit(serve, visit):
     temperature.press("Tab")
     expect(page.get_by_label("Verification rule", exact=True)).to_have_value("Exact match")
     expect(page.locator("#sv-run")).to_be_enabled()
-
-
-def test_a_link_opens_a_tab(serve, visit):
-    url = serve()
-    page = visit(f"{url}?tab=compare", ready="#sv-compare .node")
-    for query, tab in [("tab=compare", "Compare"), ("tab=SPEEDUP", "Speedup"), ("tab=nothing", "Live")]:
-        if tab != "Compare":
-            page.goto(f"{url}?{query}")
-        expect(page.get_by_role("tab", name=tab, exact=True)).to_have_attribute("aria-selected", "true")
 
 
 def test_choosing_a_builder_shows_its_parameters(serve, visit):

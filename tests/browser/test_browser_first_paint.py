@@ -1,14 +1,11 @@
-"""What the first paint transfers, and what a visitor sees who is not let in."""
+"""The whole page: what its first paint transfers, and the tab that a link opens."""
 
 import pytest
-
-from app.machine import limits
 
 pytest.importorskip("gradio")
 expect = pytest.importorskip("playwright.sync_api").expect
 
 from first_paint import Meter  # noqa: E402
-from pages import Gated, state  # noqa: E402
 
 pytestmark = pytest.mark.browser
 MOST = 1_000_000  # bytes
@@ -32,21 +29,10 @@ def test_less_than_a_megabyte_travels_before_a_curve_is_opened(serve, chromium):
     page.context.close()
 
 
-def test_whoever_is_not_let_in_reads_a_sentence_and_can_try_again(serve, visit, step_by_step, monkeypatch):
-    monkeypatch.setattr(limits, "QUEUE", 1)
-    pair = Gated(permits=2)
-    url = serve(pair)
-    first, second, third = visit(url), visit(url), visit(url)
-    first.locator("#sv-run").click()
-    expect(first.locator(".sv-where")).to_have_text("step 2 of 2")
-    second.locator("#sv-run").click()
-    expect(second.locator("#sv-notice")).to_contain_text("queue: 1/1")
-    third.locator("#sv-run").click()
-    expect(third.locator("#sv-notice")).to_contain_text("the queue is full (at most 1 wait here)")
-    expect(third.locator("#sv-stop")).to_be_disabled()
-    assert third.locator(".sv-svg .node").count() > 3, "the recorded run is still there"
-    pair.gate.release(10**6)
-    state(first, "done")
-    state(second, "done")
-    third.locator("#sv-run").click()
-    state(third, "done")
+def test_a_link_opens_a_tab(serve, visit):
+    url = serve()
+    page = visit(f"{url}?tab=compare", ready="#sv-compare .node")
+    for query, tab in [("tab=compare", "Compare"), ("tab=SPEEDUP", "Speedup"), ("tab=nothing", "Live")]:
+        if tab != "Compare":
+            page.goto(f"{url}?{query}")
+        expect(page.get_by_role("tab", name=tab, exact=True)).to_have_attribute("aria-selected", "true")

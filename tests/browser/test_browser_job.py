@@ -8,7 +8,7 @@ import pytest
 pytest.importorskip("gradio")
 pytest.importorskip("playwright")
 
-from pages import Gated, state
+from pages import line_of_three, state
 from playwright.sync_api import expect
 
 from app.machine import limits
@@ -47,13 +47,7 @@ def test_a_stop_that_two_measurements_share_stays_lit_for_the_second(serve, visi
 
 def test_a_run_after_a_stop_that_finds_the_line_full_is_told_so(serve, visit, monkeypatch, step_by_step):
     monkeypatch.setattr(limits, "QUEUE", 1)
-    pair = Gated(permits=2)
-    url = serve(pair)
-    first, second, third = visit(url), visit(url), visit(url)
-    first.locator("#sv-run").click()
-    expect(first.locator(".sv-where")).to_have_text("step 2 of 2")
-    second.locator("#sv-run").click()
-    expect(second.locator("#sv-notice")).to_contain_text("queue: 1/1", timeout=LONG)
+    pair, first, second, third = line_of_three(serve, visit)
     first.locator("#sv-stop").click()
     state(first, "stopped")
     expect(second.locator("#sv-notice")).not_to_contain_text("queue:", timeout=LONG)  # it is its turn

@@ -9,7 +9,7 @@ import specviz
 pytest.importorskip("gradio")
 expect = pytest.importorskip("playwright.sync_api").expect
 
-from pages import Gated, choose, counts_add_up, state, steps  # noqa: E402
+from pages import Gated, choose, counts_add_up, line_of_three, state, steps  # noqa: E402
 
 from app.machine import limits  # noqa: E402
 
@@ -182,13 +182,7 @@ def test_stop_ends_the_comparison_and_leaves_the_run(serve, visit, step_by_step)
 
 def test_whoever_is_not_let_in_reads_a_sentence_and_can_try_again(serve, visit, step_by_step, monkeypatch):
     monkeypatch.setattr(limits, "QUEUE", 1)
-    pair = Gated(permits=2)
-    url = serve(pair)
-    first, second, third = visit(url), visit(url), visit(url)
-    first.locator("#sv-run").click()
-    expect(first.locator(".sv-where")).to_have_text("step 2 of 2")
-    second.locator("#sv-run").click()
-    expect(second.locator("#sv-notice")).to_contain_text("queue: 1/1")
+    pair, first, second, third = line_of_three(serve, visit)
     third.locator("#sv-run").click()
     expect(third.locator("#sv-notice")).to_contain_text("the queue is full (at most 1 wait here)")
     expect(third.locator("#sv-stop")).to_be_disabled()

@@ -21,10 +21,10 @@ from ..machine import limits
 from .menus import choices
 
 
-def parameter(f: Field) -> gr.components.Component:
+def parameter(f: Field, visible: bool) -> gr.components.Component:
     """The control for one field of a builder or a verifier."""
     meta = f.metadata
-    common = {"label": meta["label"], "info": meta["help"], "interactive": True}
+    common = {"label": meta["label"], "info": meta["help"], "interactive": True, "visible": visible}
     match meta["kind"]:
         case "whole":
             return gr.Slider(meta["low"], meta["high"], value=f.default, step=1, **common)
@@ -82,11 +82,10 @@ def _tuples(value: Any) -> Any:
 
 @dataclass
 class Family:
-    """The menu of builders or of verifiers, with the parameters of each in a group that shows while it is chosen."""
+    """The menu of builders or of verifiers, with the parameters of each, which show while it is chosen."""
 
     registry: dict[str, type]
     menu: gr.Dropdown
-    groups: dict[str, gr.Group]
     parameters: dict[str, list[gr.components.Component]]
 
     @property
@@ -130,21 +129,28 @@ def family(label: str, registry: dict[str, type], chosen: str, fold: gr.Accordio
     menu = gr.Dropdown(
         [(cls.title, name) for name, cls in registry.items()], value=chosen, label=label, filterable=False
     )
-    groups, parameters = {}, {}
+    parameters = {}
     with fold or nullcontext():
         for name, cls in registry.items():
-            with gr.Group(visible=name == chosen and bool(fields(cls))) as groups[name]:
-                parameters[name] = [parameter(f) for f in fields(cls)]
-    shown = [name for name in registry if parameters[name]]
+            parameters[name] = [parameter(f, visible=name == chosen) for f in fields(cls)]
+    owners = [name for name, controls in parameters.items() for _ in controls]
+    # The browser walks the whole page for every control that shows or hides, so only those that do are named.
+    shown = gr.Textbox(chosen, visible=False)
+
+    def exchanged(name: str, before: str) -> list[Any]:
+        swapped = [gr.update(visible=owner == name) if owner in (name, before) else gr.skip() for owner in owners]
+        return [*swapped, name]
+
     menu.change(
-        lambda name: [gr.Group(visible=name == other) for other in shown],
-        menu,
-        [groups[name] for name in shown],
+        exchanged,
+        [menu, shown],
+        [*(control for controls in parameters.values() for control in controls), shown],
         queue=False,
+        trigger_mode="always_last",  # `shown` is that of the choice before, however fast they follow each other
         show_progress="hidden",
         api_visibility="private",
     )
-    return Family(registry, menu, groups, parameters)
+    return Family(registry, menu, parameters)
 
 
 @dataclass
@@ -272,7 +278,10 @@ def scalar_controls() -> dict[str, gr.components.Component]:
 def controls(prompt: gr.Textbox) -> Controls:
     """Lay out everything below the prompt."""
     defaults = RunConfig()
-    builder = family("Tree builder", BUILDERS, defaults.builder.name)
-    verifier = family("Verification rule", VERIFIERS, defaults.verifier.name)
-    drafter = family("Drafter", DRAFTERS, defaults.drafter.name)
+    with gr.Group():
+        builder = family("Tree builder", BUILDERS, defaults.builder.name)
+    with gr.Group():
+        verifier = family("Verification rule", VERIFIERS, defaults.verifier.name)
+    with gr.Group():
+        drafter = family("Drafter", DRAFTERS, defaults.drafter.name)
     return Controls(prompt, builder, verifier, drafter, scalar_controls())

@@ -1,8 +1,11 @@
 """The page in headless Chromium: first paint, nodes, keyboard, sentences, dark and phone."""
 
 import json
+from dataclasses import fields
 
 import pytest
+
+import specviz
 
 pytest.importorskip("gradio")
 expect = pytest.importorskip("playwright.sync_api").expect
@@ -202,6 +205,26 @@ def test_choosing_a_builder_shows_its_parameters(serve, visit):
     expect(page.get_by_label("number input for Nodes")).to_be_hidden()
     page.get_by_role("button", name="A class").click()
     expect(page.get_by_role("textbox", name="Prompt")).to_have_value(live.CODE["A class"])
+
+
+def test_parameters_follow_the_menu_however_slow_the_server_is(serve, visit):
+    page = visit(serve())
+
+    def late(route):
+        page.wait_for_timeout(300)
+        route.continue_()
+
+    page.route(lambda url: "/gradio_api/run/" in url or url.endswith("/join"), late)
+    for title in ("DySpec", "Chain", "k-ary", "SVIP chain"):
+        page.get_by_label("Tree builder", exact=True).click()
+        entry(page, title).click()
+    shown = page.locator(".sv-rail [aria-label^='number input for']:visible")
+    wanted = [f.metadata["label"] for f in fields(specviz.BUILDERS["svip"]) if f.metadata["kind"] in ("whole", "real")]
+    expect(page.get_by_label(f"number input for {wanted[0]}", exact=True)).to_be_visible()
+    page.wait_for_timeout(1000)  # what hides what is not chosen may be under way
+    page.unroute_all(behavior="ignoreErrors")
+    labels = [one.get_attribute("aria-label").removeprefix("number input for ") for one in shown.all()]
+    assert labels == [*wanted, "Temperature"]
 
 
 @pytest.mark.parametrize(("width", "scheme"), [(1400, "light"), (390, "dark")])

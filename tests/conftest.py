@@ -153,20 +153,39 @@ def serve(sites, request):
         site.demo.close(verbose=False)
 
 
+@pytest.fixture(scope="session")
+def visitor():
+    """A function that returns a browser's visitor who has been here before: the same one, whose cache spares the time."""
+    known = {}
+
+    def returning(browser):
+        if browser not in known:
+            known[browser] = browser.new_context()
+        return known[browser]
+
+    return returning
+
+
 @pytest.fixture
-def visit(browser):
-    """A function that opens a page and watches it: nothing may leave the machine, nothing may break."""
-    contexts, foreign, broken = [], [], []
+def visit(browser, visitor):
+    """A function that opens a page and watches it: nothing may leave the machine, nothing may break.
+
+    The first page of a test belongs to whoever visited before, who has the files but remembers nothing of the page;
+    others, and those who are given special permissions, are new.
+    """
+    pages, foreign, broken = [], [], []
 
     def look(request):
         if not re.match(r"(http://127\.0\.0\.1[:/]|data:|blob:)", request.url):
             foreign.append(request.url)
 
-    def open_page(url, width=1400, height=1000, ready=".sv-svg .node", **more):
-        context = browser.new_context(viewport={"width": width, "height": height}, **more)
-        contexts.append(context)
+    def open_page(url, width=1400, height=1000, ready=".sv-svg .node", color_scheme="light", reduced_motion=None, **more):
+        context = browser.new_context(**more) if pages or more else visitor(browser)
         context.set_default_timeout(120_000)  # of a machine that is busy with something else
         page = context.new_page()
+        pages.append(page)
+        page.set_viewport_size({"width": width, "height": height})
+        page.emulate_media(color_scheme=color_scheme, reduced_motion=reduced_motion)
         page.on("request", look)
         page.on("pageerror", lambda error: broken.append(str(error)))
         page.on("dialog", lambda dialog: broken.append(dialog.message))
@@ -175,9 +194,13 @@ def visit(browser):
         return page
 
     yield open_page
-    hacked = [page.evaluate("window.hacked") for context in contexts for page in context.pages]
-    for context in contexts:
-        context.close()
+    hacked = [page.evaluate("window.hacked") for page in pages if not page.is_closed()]
+    for page in pages:
+        if page.context is not visitor(browser):
+            page.context.close()
+        elif not page.is_closed():
+            page.evaluate("localStorage.clear()")
+            page.close()
     assert not foreign, foreign
     assert not broken, broken
     assert not any(hacked)

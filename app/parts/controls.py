@@ -134,22 +134,12 @@ def family(label: str, registry: dict[str, type], chosen: str, fold: gr.Accordio
         for name, cls in registry.items():
             parameters[name] = [parameter(f, visible=name == chosen) for f in fields(cls)]
     owners = [name for name, controls in parameters.items() for _ in controls]
-    # The browser walks the whole page for every control that shows or hides, so only those that do are named.
     shown = gr.Textbox(chosen, visible=False)
-
-    def exchanged(name: str, before: str) -> list[Any]:
-        swapped = [gr.update(visible=owner == name) if owner in (name, before) else gr.skip() for owner in owners]
-        return [*swapped, name]
-
-    menu.change(
-        exchanged,
-        [menu, shown],
-        [*(control for controls in parameters.values() for control in controls), shown],
-        queue=False,
-        trigger_mode="always_last",  # `shown` is that of the choice before, however fast they follow each other
-        show_progress="hidden",
-        api_visibility="private",
-    )
+    # In the browser, which walks the whole page for every control that it shows or hides: so only for those that do.
+    exchange = f"""(name, before) => {json.dumps(owners)}.map(owner => [name, before].includes(owner)
+        ? {{__type__: 'update', visible: owner === name}} : undefined).concat(name)"""
+    controls = [control for mine in parameters.values() for control in mine]
+    menu.change(None, [menu, shown], [*controls, shown], js=exchange, api_visibility="private")
     return Family(registry, menu, parameters)
 
 

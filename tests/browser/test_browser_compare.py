@@ -281,7 +281,7 @@ def test_a_replay_starts_by_itself_unless_motion_is_reduced(serve, visit):
     pages = {motion: opened(visit(url, reduced_motion=motion)) for motion in ("no-preference", "reduce")}
     for motion, page in pages.items():
         page.locator(BOARD + ".sv-speed").select_option("0.02")
-        asked(page, tokens=200)
+        asked(page, tokens=60)
         state = page.locator(BOARD + ".sv-state")
         expect(page.locator(BOARD + ".sv-recorded")).to_be_hidden(timeout=30_000)
         expect(state).to_have_attribute("data-state", "done", timeout=60_000)

@@ -60,7 +60,7 @@ def calibrated(page, positions=50, rules=("Sequoia",)):
 
 
 @pytest.mark.parametrize(("width", "scheme"), [(1400, "light"), (390, "dark")])
-def test_both_tabs_open_with_recorded_figures_and_no_model(serve, visit, width, scheme):
+def test_both_tabs_open_with_recorded_figures_and_published_numbers_but_no_model(serve, visit, width, scheme):
     def never():
         raise AssertionError("a model was loaded")
 
@@ -74,6 +74,15 @@ def test_both_tabs_open_with_recorded_figures_and_no_model(serve, visit, width, 
             box = page.locator(f"#sv-figure-{card} .js-plotly-plot .main-svg").first.bounding_box()
             assert box["x"] >= 0 and box["x"] + box["width"] <= width
         assert page.evaluate("document.documentElement.scrollWidth") <= width
+    page.get_by_role("button", name="What do the papers report?").click()
+    blocks = page.locator("#sv-published .sv-block")
+    expect(blocks.first).to_have_attribute("data-kind", "here")
+    assert {block.get_attribute("data-kind") for block in blocks.all()[1:]} == {"published"}
+    links = page.locator("#sv-published td a")
+    assert links.count() > 40 and all(
+        link.get_attribute("href").startswith("https://arxiv.org/") for link in links.all()[:5]
+    )
+    assert page.evaluate("document.documentElement.scrollWidth") <= width
 
 
 def choose(page, menu, title):
@@ -81,28 +90,7 @@ def choose(page, menu, title):
     page.get_by_role("option", name=title, exact=True).click()
 
 
-def test_acceptance_is_measured_with_the_drafter_of_the_menu(serve, visit):
-    page = opened(visit(serve()), "Acceptance", ACCEPTANCE)
-    choose(page, "calibrate", "Medusa heads")
-    calibrated(page)
-    says(page, "calibrate", "50 positions measured.", timeout=60_000)
-    expect(page.locator("#sv-figure-acceptance .sv-made")).to_contain_text("Drafted by Medusa heads.")
-    choose(page, "calibrate", "Several drafters")
-    page.locator("#sv-calibrate").click()
-    says(page, "calibrate", "there is no one row")
-
-
-def test_speedup_is_told_from_the_vectors_of_the_drafter_of_the_menu(serve, visit):
-    page = opened(visit(serve()), "Speedup", SPEEDUP)
-    choose(page, "speedup", "n-grams")
-    expect(page.get_by_label("Acceptance vector", exact=True)).to_have_value(re.compile("with n-grams, T .*, stored"))
-    expect(page.locator("#sv-figure-speedup .sv-made")).to_contain_text("acceptance with n-grams")
-    expect(page.locator("#sv-best .text")).to_contain_text("Costs are those of the draft model")
-    choose(page, "speedup", "Staged draft")
-    says(page, "speedup", "No vector of a staged draft is known.")
-
-
-def test_a_small_calibration_fills_every_figure_and_is_saved_and_loaded(serve, visit, tmp_path):
+def test_a_calibration_and_a_study_fill_their_figures_and_vectors_are_saved_and_loaded(serve, visit, tmp_path):
     page = opened(visit(serve()), "Acceptance", ACCEPTANCE)
     page.get_by_role("button", name=acceptance.FOLDS[0][1]).click()
     calibrated(page, rules=("Sequoia", "Race"))
@@ -111,6 +99,12 @@ def test_a_small_calibration_fills_every_figure_and_is_saved_and_loaded(serve, v
         expect(source(page, card)).to_have_text("measured here")
     expect(page.locator("#sv-figure-acceptance .sv-made")).to_contain_text("counted: ")
     expect(page.locator("#sv-calibrate-stop")).to_be_disabled()
+    page.get_by_role("button", name=acceptance.FOLDS[1][1]).click()
+    expect(source(page, "depth")).to_contain_text("recorded")
+    page.locator("#sv-study-depth").click()
+    says(page, "study-depth", "Measured at temperature 0.8.", timeout=60_000)
+    expect(source(page, "depth")).to_have_text("measured here")
+    expect(page.locator("#sv-study-depth-stop")).to_be_disabled()
     with page.expect_download() as download:
         page.get_by_role("button", name="Download Save vectors").click()
     saved = tmp_path / "acceptance.json"
@@ -154,17 +148,32 @@ def test_stop_keeps_what_was_measured_and_another_calibration_can_begin(serve, v
 
 
 def test_a_failure_midway_keeps_the_figures_and_shows_no_trace(serve, visit, caplog):
-    page = opened(visit(serve(Gated(fail_at=4))), "Acceptance", ACCEPTANCE)
+    pair = Gated(fail_at=4)
+    page = opened(visit(serve(pair)), "Acceptance", ACCEPTANCE)
     page.get_by_label("Text", exact=True).click()
     page.get_by_role("option", name="A tale (prose)").click()
     calibrated(page, positions=1000)
     says(page, "calibrate", "The figures keep the 381 positions measured before.", timeout=60_000)
     assert "the target broke" not in page.locator("body").inner_text()
     expect(page.locator("#sv-figure-acceptance .sv-made")).to_contain_text("381 positions")
+    pair.fail_at = pair.passes + 30
+    page.get_by_role("button", name=acceptance.FOLDS[1][1]).click()
+    page.locator("#sv-study-depth").click()
+    says(page, "study-depth", "keeps what was measured before", timeout=60_000)
+    assert "the target broke" not in page.locator("body").inner_text()
+    expect(page.locator("#sv-figure-depth .js-plotly-plot .main-svg").first).to_be_visible()
 
 
-def test_bad_choices_get_a_sentence(serve, visit):
+def test_the_drafter_of_the_menu_is_measured_and_told_and_bad_choices_get_a_sentence(serve, visit):
     page = opened(visit(serve()), "Acceptance", ACCEPTANCE)
+    choose(page, "calibrate", "Medusa heads")
+    calibrated(page)
+    says(page, "calibrate", "50 positions measured.", timeout=60_000)
+    expect(page.locator("#sv-figure-acceptance .sv-made")).to_contain_text("Drafted by Medusa heads.")
+    choose(page, "calibrate", "Several drafters")
+    page.locator("#sv-calibrate").click()
+    says(page, "calibrate", "there is no one row")
+    choose(page, "calibrate", "Draft model")
     calibrated(page, rules=())
     says(page, "calibrate", "Choose at least one verification rule.")
     calibrated(page, rules=("Exact match",))
@@ -177,6 +186,13 @@ def test_bad_choices_get_a_sentence(serve, visit):
     page.get_by_label("Sizes to time").fill("many")
     page.get_by_role("button", name="Time them").click()
     says(page, "speedup", "Sizes to time must be up to")
+    choose(page, "speedup", "n-grams")
+    vector = page.get_by_label("Acceptance vector", exact=True)
+    expect(vector).to_have_value(re.compile("with n-grams, T .*, stored"))
+    expect(page.locator("#sv-figure-speedup .sv-made")).to_contain_text("acceptance with n-grams")
+    expect(page.locator("#sv-best .text")).to_contain_text("Costs are those of the draft model")
+    choose(page, "speedup", "Staged draft")
+    says(page, "speedup", "No vector of a staged draft is known.")
 
 
 def test_another_machine_is_a_projection_and_its_best_tree_goes_to_live(serve, visit):
@@ -197,8 +213,8 @@ def test_another_machine_is_a_projection_and_its_best_tree_goes_to_live(serve, v
     expect(page.locator("#sv-run")).to_be_enabled()
 
 
-def test_sizes_are_timed_with_the_vector_just_measured(serve, visit, monkeypatch):
-    monkeypatch.setattr(speedup, "SECONDS", 3.0)
+def test_this_machine_is_measured_and_sizes_are_timed_with_the_vector_just_measured(serve, visit, monkeypatch):
+    monkeypatch.setattr(speedup, "SECONDS", 2.0)
     page = opened(visit(serve(specviz.toy_pair(vocab=12))), "Acceptance", ACCEPTANCE)
     page.get_by_label("number input for Temperature").locator("visible=true").fill("0.6")
     calibrated(page)
@@ -206,53 +222,14 @@ def test_sizes_are_timed_with_the_vector_just_measured(serve, visit, monkeypatch
     opened(page, "Speedup", SPEEDUP)
     page.get_by_role("button", name=speedup.FOLDS[0][1]).click()
     expect(page.get_by_role("combobox", name="Acceptance vector")).to_have_value("Sequoia, T 0.6")
+    page.locator("#sv-measure").click()
+    says(page, "speedup", "Measured: ", timeout=90_000)
+    for card in ("speedup", "cost", "marginal"):
+        expect(source(page, card)).to_have_text("measured here")
+    expect(page.locator("#sv-best .text")).to_contain_text("On this machine")
     page.get_by_label("Sizes to time").fill("2, 6")
     page.get_by_role("button", name="Time them").click()
     says(page, "speedup", "Timed: ", timeout=120_000)
     expect(source(page, "cost")).to_have_text("measured here")
     expect(source(page, "predicted")).to_have_text("measured here")
     expect(page.locator("#sv-figure-predicted .sv-made")).to_contain_text("temperature 0.6")
-
-
-def test_this_machine_is_measured_and_the_map_follows(serve, visit, monkeypatch):
-    monkeypatch.setattr(speedup, "SECONDS", 3.0)
-    page = opened(visit(serve()), "Speedup", SPEEDUP)
-    page.get_by_role("button", name=speedup.FOLDS[0][1]).click()
-    page.locator("#sv-measure").click()
-    says(page, "speedup", "Measured: ", timeout=90_000)
-    for card in ("speedup", "cost", "marginal"):
-        expect(source(page, card)).to_have_text("measured here")
-    expect(page.locator("#sv-best .text")).to_contain_text("On this machine")
-
-
-def test_a_study_is_run_here_and_its_figure_follows(serve, visit):
-    page = opened(visit(serve()), "Acceptance", ACCEPTANCE)
-    page.get_by_role("button", name=acceptance.FOLDS[1][1]).click()
-    expect(source(page, "depth")).to_contain_text("recorded")
-    page.locator("#sv-study-depth").click()
-    says(page, "study-depth", "Measured at temperature 0.8.", timeout=60_000)
-    expect(source(page, "depth")).to_have_text("measured here")
-    expect(page.locator("#sv-study-depth-stop")).to_be_disabled()
-
-
-def test_a_study_that_breaks_keeps_its_figure_and_says_so(serve, visit, caplog):
-    page = opened(visit(serve(Gated(fail_at=30))), "Acceptance", ACCEPTANCE)
-    page.get_by_role("button", name=acceptance.FOLDS[1][1]).click()
-    page.locator("#sv-study-depth").click()
-    says(page, "study-depth", "keeps what was measured before", timeout=60_000)
-    assert "the target broke" not in page.locator("body").inner_text()
-    expect(page.locator("#sv-figure-depth .js-plotly-plot .main-svg").first).to_be_visible()
-
-
-@pytest.mark.parametrize("width", [1400, 390])
-def test_published_numbers_stand_apart_from_what_was_measured_here(serve, visit, width):
-    page = opened(visit(serve(), width=width, height=900), "Speedup", SPEEDUP)
-    page.get_by_role("button", name="What do the papers report?").click()
-    blocks = page.locator("#sv-published .sv-block")
-    expect(blocks.first).to_have_attribute("data-kind", "here")
-    assert {block.get_attribute("data-kind") for block in blocks.all()[1:]} == {"published"}
-    links = page.locator("#sv-published td a")
-    assert links.count() > 40 and all(
-        link.get_attribute("href").startswith("https://arxiv.org/") for link in links.all()[:5]
-    )
-    assert page.evaluate("document.documentElement.scrollWidth") <= width

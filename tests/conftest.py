@@ -155,7 +155,7 @@ def serve(sites, request):
 
 @pytest.fixture(scope="session")
 def visitor():
-    """A function that returns a browser's visitor who has been here before: the same one, whose cache spares the time."""
+    """A function that returns a browser's visitor who has been here before: always the same, whose cache saves time."""
     known = {}
 
     def returning(browser):
@@ -179,7 +179,9 @@ def visit(browser, visitor):
         if not re.match(r"(http://127\.0\.0\.1[:/]|data:|blob:)", request.url):
             foreign.append(request.url)
 
-    def open_page(url, width=1400, height=1000, ready=".sv-svg .node", color_scheme="light", reduced_motion=None, **more):
+    def open_page(
+        url, width=1400, height=1000, ready=".sv-svg .node", color_scheme="light", reduced_motion=None, **more
+    ):
         context = browser.new_context(**more) if pages or more else visitor(browser)
         context.set_default_timeout(120_000)  # of a machine that is busy with something else
         page = context.new_page()

@@ -76,7 +76,7 @@ def test_a_kind_nobody_knows_is_refused():
         x: int = field(default=1, metadata={"kind": "odd", "label": "x", "help": ""})
 
     with pytest.raises(ValueError, match="kind must be"):
-        controls.parameter(fields(Odd)[0])
+        controls.parameter(fields(Odd)[0], visible=True)
 
 
 def test_every_builder_and_verifier_is_on_the_page(settings):

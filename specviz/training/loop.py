@@ -4,11 +4,9 @@ import math
 import os
 import signal
 import threading
-import time
 from collections.abc import Callable, Iterator
-from contextlib import AbstractContextManager, contextmanager, nullcontext
+from contextlib import contextmanager
 from dataclasses import asdict, dataclass
-from functools import cache
 from pathlib import Path
 
 import torch
@@ -17,7 +15,7 @@ from safetensors.torch import save_file
 from torch import nn
 from tqdm import tqdm
 
-from ..models.loading import choose_dtype
+from .arithmetic import autocast
 from .muon import Muon
 
 WARM_UP_STEPS = 50
@@ -118,30 +116,6 @@ def cosine(share: float) -> float:
 def plateau(share: float) -> float:
     """Learning rate at a share of the time, in units of its peak: constant, then linear from 60 % on down to 2 %."""
     return 1.0 - 0.98 * max(0.0, min(1.0, (share - 0.6) / 0.4))
-
-
-@cache
-def has_bfloat16(device: torch.device) -> bool:
-    """Whether bfloat16 is the fast format of the device: on a processor a product is timed, not all gain by it."""
-    if choose_dtype("auto", device) != torch.bfloat16:
-        return False
-    if device.type != "cpu":
-        return True
-    seconds = {}
-    for dtype in (torch.float32, torch.bfloat16):
-        left, right = torch.ones(512, 512, dtype=dtype), torch.ones(512, 512, dtype=dtype)
-        tries = []
-        for _ in range(10):
-            began = time.perf_counter()
-            left @ right
-            tries.append(time.perf_counter() - began)
-        seconds[dtype] = min(tries)
-    return seconds[torch.bfloat16] < seconds[torch.float32]
-
-
-def autocast(device: torch.device) -> AbstractContextManager:
-    """bfloat16 arithmetic where the device is fast at it, float32 elsewhere; the weights stay float32."""
-    return torch.autocast(device.type, dtype=torch.bfloat16) if has_bfloat16(device) else nullcontext()
 
 
 def _save(

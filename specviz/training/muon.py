@@ -1,10 +1,12 @@
 """Muon for the matrices of a small model: momentum, made orthogonal before it is applied.
 
-Unlike `torch.optim.Muon` the iteration runs in float32: on processors whose bfloat16 products are not faster it takes
-half the time, and it is a third of a training step here.
+Unlike that of `torch.optim.Muon` the iteration runs in bfloat16 only where its products are the faster ones: on other
+processors float32 takes half the time, and it is a third of a training step there.
 """
 
 import torch
+
+from .arithmetic import has_bfloat16
 
 # Newton-Schulz: odd polynomials that push every singular value towards 1 (Jordan et al. 2024, Muon).
 COEFFICIENTS = (3.4445, -4.7750, 2.0315)
@@ -16,10 +18,12 @@ def orthogonal(matrix: torch.Tensor) -> torch.Tensor:
     a, b, c = COEFFICIENTS
     wide = matrix if matrix.shape[0] <= matrix.shape[1] else matrix.T
     x = wide / (wide.norm() + 1e-7)
+    if has_bfloat16(matrix.device):
+        x = x.bfloat16()
     for _ in range(ITERATIONS):
         gram = x @ x.T
         x = torch.addmm(x, torch.addmm(gram, gram, gram, beta=b, alpha=c), x, beta=a)
-    return x if wide is matrix else x.T
+    return (x if wide is matrix else x.T).to(matrix)
 
 
 class Muon(torch.optim.Optimizer):

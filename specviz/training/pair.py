@@ -11,16 +11,17 @@ from pathlib import Path
 import numpy as np
 import torch
 from tokenizers import Tokenizer
-from torch.nn import functional
 from transformers import AutoModelForCausalLM, LlamaForCausalLM, PreTrainedModel, PreTrainedTokenizerFast
 
 from ..models.loading import choose_device
+from .arithmetic import has_bfloat16
 from .average import average
 from .corpus import END_OF_TEXT, Corpus, Document, encode, read_documents, train_tokenizer, windows
-from .distil import draft_loss, new_model, warm_start
+from .distil import draft_loss, new_model, next_token_loss, warm_start
 from .grow import grow, shape_of
-from .loop import Progress, fit, has_bfloat16, plateau
+from .loop import Progress, fit, plateau
 from .recipe import Recipe
+from .repeats import unlearn_repeats
 from .report import model_card
 from .samples import random_rows, shards, write_samples
 
@@ -43,7 +44,6 @@ def make_pair(
 ) -> str:
     """What `specviz.training.train.train` promises, for arguments that it has checked."""
     work, place = out / "checkpoint", choose_device(device)
-    recipe = recipe.going_on() if start else recipe
     for_target, for_samples = (seconds * share for share in (DRAFT_ONLY if target else WHOLE_PAIR))
 
     documents = read_documents(text_files, code_folder)
@@ -74,6 +74,7 @@ def make_pair(
                 f"target: {share:.0%} of these weights and {1 - share:.0%} of those it started with, the best share on "
                 "held-out text"
             )
+        history.append(unlearn_repeats(teacher, corpus, recipe))
         save(teacher, tokenizer, out / "target")
     teacher = load(Path(target or out / "target"), place)
     if target and Path(target).resolve() != (out / "target").resolve():
@@ -121,7 +122,8 @@ def _train_target(
 
     def batch_loss(number: int, step: int, share: float) -> torch.Tensor:
         rng = np.random.default_rng([recipe.seed, 1, number, step])
-        ids = torch.from_numpy(windows(corpus, rng, recipe.rows, recipe.window, recipe.code_share))
+        span = min(recipe.spans[step % len(recipe.spans)], recipe.window)
+        ids = torch.from_numpy(windows(corpus, rng, recipe.rows * recipe.window // span, span, recipe.code_share))
         return next_token_loss(model, ids.to(place, torch.long))
 
     for number, stage in enumerate(recipe.stages):
@@ -157,12 +159,6 @@ def held_out_loss(model: PreTrainedModel, corpus: Corpus, recipe: Recipe) -> flo
     rows = windows(kept, rng, HELD_OUT_ROWS, recipe.window, recipe.code_share)
     nats = [next_token_loss(model, torch.from_numpy(row[None]).to(model.device, torch.long)).item() for row in rows]
     return float(np.mean(nats))
-
-
-def next_token_loss(model: PreTrainedModel, ids: torch.Tensor) -> torch.Tensor:
-    """Mean nats per token of rows of text [rows, length]."""
-    logits = model(ids, use_cache=False).logits[:, :-1]
-    return functional.cross_entropy(logits.flatten(0, 1).float(), ids[:, 1:].flatten())
 
 
 def former_draft(start: Path, recipe: Recipe, place: torch.device) -> PreTrainedModel | None:

@@ -32,7 +32,7 @@ def train(
 
     Writes transformers folders `out/target` and `out/draft` and the model card `out/README.md`, which it returns.
     `target`: a folder with a model and its tokenizer, for which only a draft is made. `start`: such a folder, whose
-    Llama the new target grows from. `code_folder`: where Python files
+    Llama the new target grows from (default recipe: `Recipe().going_on()`). `code_folder`: where Python files
     are looked for (default: this interpreter's standard library). `clock`: seconds, as the budget counts them.
 
     Raises:
@@ -64,7 +64,7 @@ def train(
 
     return make_pair(
         text_files, Path(out), minutes * 60, target=target, start=start, code_folder=code_folder,
-        recipe=recipe or Recipe(), device=device, clock=clock,
+        recipe=recipe or (Recipe().going_on() if start else Recipe()), device=device, clock=clock,
     )  # fmt: skip
 
 
@@ -139,6 +139,17 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         help="grow the new target from the Llama in this folder, its draft from the one beside it; "
         "with --drafter: go on from the one in this folder (default: from nothing)",
     )
+    parser.add_argument(
+        "--muon",
+        type=float,
+        default=0.0,
+        metavar="RATE",
+        help="with --start: train matrices by Muon, as a new target's are at 0.02, which pays when millions of tokens "
+        "are read (default 0: small steps of AdamW, which forget little)",
+    )
+    parser.add_argument(
+        "--code-share", type=float, default=0.2, metavar="S", help="of the target's text, from 0 to 1 (default 0.2)"
+    )
     parser.add_argument("--code", metavar="DIR", help="folder of Python files (default: the standard library)")
     parser.add_argument("--device", default="auto", metavar="WHERE", help="auto, cpu, cuda or mps (default auto)")
     parser.add_argument(
@@ -153,10 +164,14 @@ def run(args: argparse.Namespace) -> int:
     for name in ("text", "out"):
         if getattr(args, name) is None:
             raise ValueError(f"--{name} is needed to train a pair; --drafter alone goes without.")
+    for name, value in (("muon", args.muon), ("code-share", args.code_share)):
+        if not 0 <= value <= 1:
+            raise ValueError(f"--{name} must be a number from 0 to 1; got {value}.")
+    recipe = Recipe(seed=args.seed, code_share=args.code_share)
     try:
         card = train(
             args.text, args.out, args.minutes, target=args.target, start=args.start,
-            code_folder=args.code, recipe=Recipe(seed=args.seed), device=args.device,
+            code_folder=args.code, recipe=recipe.going_on(args.muon) if args.start else recipe, device=args.device,
         )  # fmt: skip
     except KeyboardInterrupt:
         print(f"\nInterrupted; the state is in {args.out}/checkpoint, the same command again continues.")

@@ -136,9 +136,3 @@ def windows(corpus: Corpus, rng: np.random.Generator, count: int, length: int, c
         start = rng.integers(0, max(1, len(stream) - length + 1))
         rows.append(np.resize(stream[start : start + length], length))
     return np.stack(rows)
-
-
-def beginnings(stream: np.ndarray, rng: np.random.Generator, count: int, length: int) -> np.ndarray:
-    """The first `length` tokens of `count` random documents of a stream, behind the end-of-text before each."""
-    starts = np.flatnonzero(stream[: max(1, len(stream) - length)] == 0) + 1
-    return np.stack([np.resize(stream[start : start + length], length) for start in rng.choice(starts, count)])

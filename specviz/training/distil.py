@@ -1,7 +1,6 @@
-"""Models of the pair, and the losses by which they learn: the target from text, the draft from the target."""
+"""Models of the pair, and the loss by which the draft learns the target's distributions."""
 
 import torch
-from torch.nn import functional
 from transformers import LlamaConfig, LlamaForCausalLM, PreTrainedModel
 
 SHARPEST = 0.5
@@ -36,12 +35,6 @@ def warm_start(draft: PreTrainedModel, target: PreTrainedModel) -> None:
     for name, ours in draft.model.named_parameters():
         if name in theirs and theirs[name].shape == ours.shape:
             ours.copy_(theirs[name])
-
-
-def next_token_loss(model: PreTrainedModel, ids: torch.Tensor) -> torch.Tensor:
-    """Mean nats per token of rows of text [rows, length]."""
-    logits = model(ids, use_cache=False).logits[:, :-1]
-    return functional.cross_entropy(logits.flatten(0, 1).float(), ids[:, 1:].flatten())
 
 
 def draft_loss(draft: PreTrainedModel, head: torch.Tensor, rows: dict[str, torch.Tensor], share: float) -> torch.Tensor:

@@ -11,17 +11,17 @@ from pathlib import Path
 import numpy as np
 import torch
 from tokenizers import Tokenizer
+from torch.nn import functional
 from transformers import AutoModelForCausalLM, LlamaForCausalLM, PreTrainedModel, PreTrainedTokenizerFast
 
 from ..models.loading import choose_device
 from .arithmetic import has_bfloat16
 from .average import average
 from .corpus import END_OF_TEXT, Corpus, Document, encode, read_documents, train_tokenizer, windows
-from .distil import draft_loss, new_model, next_token_loss, warm_start
+from .distil import draft_loss, new_model, warm_start
 from .grow import grow, shape_of
 from .loop import Progress, fit, plateau
 from .recipe import Recipe
-from .repeats import unlearn_repeats
 from .report import model_card
 from .samples import random_rows, shards, write_samples
 
@@ -74,7 +74,6 @@ def make_pair(
                 f"target: {share:.0%} of these weights and {1 - share:.0%} of those it started with, the best share on "
                 "held-out text"
             )
-        history.append(unlearn_repeats(teacher, corpus, recipe))
         save(teacher, tokenizer, out / "target")
     teacher = load(Path(target or out / "target"), place)
     if target and Path(target).resolve() != (out / "target").resolve():
@@ -159,6 +158,12 @@ def held_out_loss(model: PreTrainedModel, corpus: Corpus, recipe: Recipe) -> flo
     rows = windows(kept, rng, HELD_OUT_ROWS, recipe.window, recipe.code_share)
     nats = [next_token_loss(model, torch.from_numpy(row[None]).to(model.device, torch.long)).item() for row in rows]
     return float(np.mean(nats))
+
+
+def next_token_loss(model: PreTrainedModel, ids: torch.Tensor) -> torch.Tensor:
+    """Mean nats per token of rows of text [rows, length]."""
+    logits = model(ids, use_cache=False).logits[:, :-1]
+    return functional.cross_entropy(logits.flatten(0, 1).float(), ids[:, 1:].flatten())
 
 
 def former_draft(start: Path, recipe: Recipe, place: torch.device) -> PreTrainedModel | None:

@@ -30,9 +30,7 @@ class Recipe:
     hold; its steps read that many tokens in windows of `spans`, in turn (short ones cost less attention).
     `draft_batch` is the tokens per step of the draft, a shard `sample_rows` samples of `sample_length` tokens,
     `most_samples` the tokens at which sampling ends early and leaves its time to the draft (6 GB on disk). Rates are
-    peaks: `matrix_rate` of Muon for the target's matrices (None: AdamW for them too), the others of AdamW. At its end
-    the target unlearns to repeat itself, at the constant `unlearning_rate` and for at most `unlearning_steps`, until
-    greedy tales repeat only `most_repeated` of their 4-grams.
+    peaks: `matrix_rate` of Muon for the target's matrices (None: AdamW for them too), the others of AdamW.
     """
 
     vocabulary: int = 4096
@@ -49,9 +47,6 @@ class Recipe:
     sample_rows: int = 128
     sample_length: int = 128
     most_samples: int = 8_000_000
-    unlearning_rate: float = 2e-4
-    unlearning_steps: int = 40
-    most_repeated: float = 0.1
     seed: int = 0
 
     def going_on(self, matrix_rate: float | None = None) -> "Recipe":

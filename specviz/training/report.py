@@ -16,7 +16,6 @@ from transformers import AutoModelForCausalLM, PreTrainedModel
 
 from ..paths import HELD_OUT
 from .corpus import KINDS, Document, held_out, read_documents
-from .repeats import repetition, until_end
 from .samples import continue_text
 
 TEMPERATURES = (0.0, 0.6, 0.8, 1.0)
@@ -54,6 +53,12 @@ def bits_per_character(
     return nats / math.log(2) / characters if characters else math.nan
 
 
+def repetition(ids: list[int], size: int = 4) -> float:
+    """The share of a text's n-grams that stood in it before: [1, 2, 1, 2, 1] has pairs 12, 21, 12, 21, a half."""
+    grams = [tuple(ids[i : i + size]) for i in range(len(ids) - size + 1)]
+    return 1 - len(set(grams)) / len(grams) if grams else 0.0
+
+
 @torch.inference_mode()
 def openings(tokenizer: Tokenizer, device: torch.device, window: int) -> dict[str, torch.Tensor]:
     """The held-out openings by kind, written for this and in no corpus, each kind cut to its shortest."""
@@ -70,7 +75,7 @@ def greedy_repetition(target: PreTrainedModel, tokenizer: Tokenizer, length: int
     rows = openings(tokenizer, target.device, window)[KINDS[0]]
     heats = torch.zeros(len(rows), device=rows.device)
     text, _ = continue_text(target, rows, min(window, rows.shape[1] + length), heats)
-    return float(np.mean([repetition(until_end(row[rows.shape[1] :].tolist())) for row in text]))
+    return float(np.mean([repetition(_until_end(row[rows.shape[1] :].tolist())) for row in text]))
 
 
 @torch.inference_mode()
@@ -81,7 +86,11 @@ def unchosen_samples(target: PreTrainedModel, tokenizer: Tokenizer, count: int =
     heats = torch.full((len(rows),), SAMPLE_TEMPERATURE, device=rows.device)
     generator = torch.Generator().manual_seed(0)
     text, _ = continue_text(target, rows, min(window, rows.shape[1] + length), heats, generator)
-    return [tokenizer.decode(until_end(row.tolist())) for row in text]
+    return [tokenizer.decode(_until_end(row.tolist())) for row in text]
+
+
+def _until_end(ids: list[int]) -> list[int]:
+    return ids[: ids.index(0)] if 0 in ids else ids
 
 
 @torch.inference_mode()

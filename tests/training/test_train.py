@@ -20,7 +20,7 @@ from specviz.training.grow import grow
 from specviz.training.loop import fit, plateau
 from specviz.training.muon import orthogonal
 from specviz.training.recipe import Recipe, Shape, Stage
-from specviz.training.report import bits_per_character
+from specviz.training.report import bits_per_character, repetition
 from specviz.training.samples import continue_text, draw, random_rows, shards, write_samples
 from specviz.training.train import train
 
@@ -29,7 +29,6 @@ pytestmark = pytest.mark.adapter
 TINY = Recipe(
     vocabulary=300, window=64, stages=(Stage(Shape(32, 1, 1, 64), 0.5), Stage(Shape(64, 2, 2, 128), 0.5)),
     draft=Shape(64, 1, 2, 128), rows=4, sample_rows=8, sample_length=32, draft_batch=128, target_rate=3e-3,
-    unlearning_steps=2,
 )  # fmt: skip
 LARGER = replace(TINY, stages=(Stage(Shape(64, 3, 2, 128), 1.0),))
 
@@ -322,6 +321,11 @@ def test_bad_text_gets_a_sentence(content, sentence, library, tmp_path):
     (tmp_path / "bad.txt").write_bytes(content)
     with pytest.raises(ValueError, match=sentence):
         train([tmp_path / "bad.txt"], tmp_path / "pair", 1, code_folder=library[1])
+
+
+def test_repetition_counts_what_stood_before():
+    assert repetition([1, 2, 1, 2, 1], 2) == 0.5
+    assert repetition([1, 2, 3, 4, 5]) == 0.0 == repetition([1, 2])
 
 
 def test_bits_per_character_are_those_of_the_likelihood(library):

@@ -33,7 +33,7 @@ def main() -> None:
     parser.add_argument("--only", choices=("story", "race", "lessons", *alone), help="write these alone")
     parser.add_argument("--prompt", default="Once upon a time there was a little", help="of the first screen")
     parser.add_argument("--temperature", type=float, default=0.6)
-    parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument("--seed", type=int, default=2)
     parser.add_argument("--max-new-tokens", type=int, default=96)
     args = vars(parser.parse_args())
     only, config, pair = args.pop("only"), specviz.RunConfig(**args), default_pair()

@@ -144,8 +144,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         type=float,
         default=0.0,
         metavar="RATE",
-        help="with --start: train matrices by Muon at this rate, from 0 to 1, as a new target's are at 0.02; it pays when "
-        "millions of tokens are read (default 0: small steps of AdamW, which forget little)",
+        help="with --start: train matrices by Muon at this rate, from 0 to 1, as a new target's are at 0.02; it pays "
+        "when millions of tokens are read (default 0: small steps of AdamW, which forget little)",
     )
     parser.add_argument(
         "--code-share", type=float, default=0.2, metavar="S", help="of the target's text, from 0 to 1 (default 0.2)"

@@ -167,6 +167,8 @@ def run(args: argparse.Namespace) -> int:
     for name, value in (("muon", args.muon), ("code-share", args.code_share)):
         if not 0 <= value <= 1:
             raise ValueError(f"--{name} must be a number from 0 to 1; got {value}.")
+    if args.muon and not args.start:
+        raise ValueError("--muon belongs to --start; a new target's matrices are trained by Muon as it is.")
     recipe = Recipe(seed=args.seed, code_share=args.code_share)
     try:
         card = train(

@@ -11,6 +11,7 @@ import pytest
 import torch
 from transformers import AutoModelForCausalLM, AutoTokenizer
 
+from specviz.cli import main
 from specviz.training import pair
 from specviz.training.average import average
 from specviz.training.corpus import KINDS, Document, encode, held_out, read_documents, split_chapters, train_tokenizer
@@ -337,3 +338,20 @@ def test_bits_per_character_are_those_of_the_likelihood(library):
     loss = model(torch.tensor([ids]), labels=torch.tensor([ids])).loss.item() * (len(ids) - 1)
     expected = loss / np.log(2) / len(tokenizer.decode(ids[1:]))
     assert bits_per_character(model, tokenizer, documents, "code", most=1) == pytest.approx(expected, rel=1e-4)
+
+
+def test_going_on_takes_small_steps_unless_muon_is_asked_for(tmp_path, library, capsys):
+    whole = Recipe(code_share=0.4)
+    small, long = whole.going_on(), whole.going_on(0.01)
+    assert len(small.stages) == len(long.stages) == 1 and small.stages[0].shape == whole.stages[-1].shape
+    assert small.matrix_rate is None and small.target_rate < whole.target_rate and small.rows < whole.rows
+    assert long == replace(whole, stages=long.stages, matrix_rate=0.01)
+    common = ["train", "--text", str(library[0]), "--out", str(tmp_path / "out")]
+    for more, sentence in (
+        (["--muon", "0.02"], "--muon belongs to --start"),
+        (["--muon", "2", "--start", str(tmp_path)], "--muon must be a number from 0 to 1; got 2.0"),
+        (["--code-share", "nan"], "--code-share must be a number from 0 to 1"),
+    ):
+        assert main([*common, *more]) == 2
+        assert sentence in capsys.readouterr().err
+    assert not (tmp_path / "out").exists()

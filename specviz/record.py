@@ -13,6 +13,7 @@ from typing import Any, ClassVar
 
 from . import validation as reading
 from .config import Choice, RunConfig
+from .metrics import Counts, known
 from .shown import Detail, Growth, as_plain, from_schema_1, read_detail, read_growth
 from .tree import Topology
 
@@ -163,16 +164,24 @@ class Trace:
         return sum(step.seconds.total for step in self.steps)
 
     @property
+    def counts(self) -> Counts:
+        """The sums over its steps, from which its rates follow."""
+        return Counts.of(self.steps)
+
+    @property
     def tokens_per_pass(self) -> float:
-        """Tokens written per pass of the target."""
-        return len(self.tokens) / len(self.steps) if self.steps else 0.0
+        """Tokens written per pass of the target, all steps; nan without steps."""
+        return self.counts.tokens_per_pass
+
+    @property
+    def tokens_per_s(self) -> float:
+        """Tokens written per second after the first step, which also reads the prompt; nan where there is no other."""
+        return self.counts.tokens_per_s
 
     @property
     def acceptance(self) -> float | None:
-        """Accepted nodes divided by compared nodes (never-reached nodes do not count); None where none was compared."""
-        outcomes = [outcome for step in self.steps for outcome in step.outcome]
-        compared = sum(outcome in ("accepted", "rejected", "passed") for outcome in outcomes)
-        return outcomes.count("accepted") / compared if compared else None
+        """Accepted nodes over compared nodes (never-reached nodes do not count); None where none was compared."""
+        return known(self.counts.acceptance)
 
     def to_dict(self) -> dict[str, Any]:
         return {

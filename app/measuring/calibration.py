@@ -11,7 +11,7 @@ from dataclasses import dataclass, fields, replace
 from typing import Any
 
 from specviz import VERIFIERS, RunConfig
-from specviz.measure.by_text import cut, positions_of
+from specviz.measure.by_text import Written, cut, positions_of
 from specviz.measure.on_nodes import Doubt, RejectionRates, draft_doubt, rates_together, rejection_rates
 from specviz.measure.on_text import Acceptance, acceptance_vector, together
 from specviz.measure.rows import ReadOnce
@@ -47,9 +47,9 @@ class Progress:
 
 
 def windows(tokens: Sequence[int], positions: int, most: int) -> list[list[int]]:
-    """A text cut so that about `positions` positions can be measured, each piece no longer than the models read."""
+    """A text in pieces that the models can read, about `positions` positions in all; they stay one text."""
     length = max(2, min(WINDOW, most))
-    pieces = [list(tokens[start : start + length]) for start in range(0, len(tokens), length)]
+    pieces = [Written(tokens[start : start + length], 1, "one") for start in range(0, len(tokens), length)]
     return limited([piece for piece in pieces if len(piece) > 1], positions)
 
 
@@ -92,11 +92,13 @@ def calibrate(pair: Any, texts: Sequence[Sequence[int]], rules: Sequence[str], c
                 )
                 doubt = joined_doubts(calibration.doubt, draft_doubt(pair, [text], own, read=once))
                 calibration = replace(
-                    calibration, vectors=tuple(map(together, zip(*vectors, strict=True))), doubt=doubt
+                    calibration,
+                    vectors=tuple(together(parts, texts[:number]) for parts in zip(*vectors, strict=True)),
+                    doubt=doubt,
                 )
             else:
                 rates.append(rejection_rates(pair, [text], own))
-                calibration = replace(calibration, rates=rates_together(rates))
+                calibration = replace(calibration, rates=rates_together(rates, texts[:number]))
             done += positions_of(text)
             yield Progress(stage, done, of, number, len(texts), calibration)
 

@@ -94,7 +94,7 @@ STUDIES = {
         Study(
             "transfer", "Run both trees on both",
             "Vectors are calibrated on half of the prompts of each kind; each kind's tree of 16 nodes is run on the "
-            "other halves of both. Counted, with two standard errors.",
+            "other halves of both. Counted, with 95 % intervals over texts.",
             lambda pair, config: _shown("transfer", studies.transfer(pair, config, kinds(20))),
         ),
         Study(

@@ -11,8 +11,8 @@ from ..builders.filling import StaticBuilder
 from ..compatibility import compatible, suited
 from ..config import RunConfig
 from ..experiments.agreement import Agreement, agreement, prompts_like
-from ..measure.by_text import plus_minus
 from ..measure.so_far import whole
+from ..metrics import plus_minus
 from ..protocols import Pair, Verifier
 from ..speed.clock import PROMPT, measure_cost
 from ..speed.promises import Promise, predictor, promises, trees_of
@@ -151,10 +151,10 @@ def _print_agreement(row: Agreement, first: bool, as_json: bool) -> None:
         return
     if first:
         print(f"{row.builder}, {row.nodes} nodes; {row.prompts[0]} prompts to calibrate on, {row.prompts[1]} others")
-        print("tokens per pass of the target; a deviation in brackets is beyond 5 % and two standard errors")
+        print("tokens per pass of the target; a deviation in brackets is beyond 5 % and the 95 % interval")
         print(f"{'T':>5}  {'rule':14}{'one vector':>18}{'by level':>18}{'along texts':>18}{'measured':>16}  steps")
     cells = "".join(f"{_deviation(row, value):>18}" for value in (row.by_vector, row.by_level, row.by_text))
-    measured = f"{row.measured:.3f}{plus_minus(row.standard_error, 3)}"
+    measured = f"{row.measured:.3f}{plus_minus(row.margin, 3)}"
     print(f"{row.temperature:5g}  {row.verifier:14}{cells}{measured:>16}{row.steps:7}", flush=True)
 
 
@@ -178,7 +178,7 @@ def _print_promises(checked: tuple[Promise, ...], verifier: str, temperature: fl
         print(
             f"{row.name:18}{predicted.tokens_per_pass:9.2f}{timed.tokens_per_pass:9.2f}"
             f"{1000 * predicted.step_s:9.2f}{1000 * timed.step_s:9.2f}{predicted.speedup:9.2f}"
-            f"{f'{timed.speedup:.2f}{plus_minus(timed.error)}':>17}{row.ratio:9.2f}"
+            f"{f'{timed.speedup:.2f}{plus_minus(timed.margin)}':>17}{row.ratio:9.2f}"
             f"{'' if row.holds else '  beyond 15 %'}",
             flush=True,
         )

@@ -14,8 +14,8 @@ from ..builders import BUILDERS
 from ..config import Choice, RunConfig
 from ..drafters import DRAFTERS
 from ..files import read_text
-from ..measure.by_text import plus_minus
 from ..measure.so_far import SoFar
+from ..metrics import plus_minus
 from ..paths import HELD_OUT
 from ..registry import build
 from .options import add_pair, add_sampling, add_strategy, loading, refuse_unused, strategy
@@ -176,7 +176,7 @@ def print_differences(differences: Sequence[Difference], what: str, args: argpar
 
 
 def print_cells(cells: Sequence[Cell], as_json: bool) -> None:
-    """Tokens per pass with standard errors, a line per pair, a column per temperature and size."""
+    """Tokens per pass with 95 % intervals, a line per pair, a column per temperature and size."""
     if as_json:
         print(json.dumps([asdict(cell) for cell in cells], indent=1))
         return
@@ -185,7 +185,7 @@ def print_cells(cells: Sequence[Cell], as_json: bool) -> None:
     for pair in dict.fromkeys((cell.builder, cell.verifier) for cell in cells):
         found = {(c.temperature, c.size): c for c in cells if (c.builder, c.verifier) == pair}
         shown = (
-            f"{found[column].tokens_per_pass:10.2f}{plus_minus(found[column].standard_error):7}"
+            f"{found[column].tokens_per_pass:10.2f}{plus_minus(found[column].margin):7}"
             if column in found
             else f"{'–':>10}{'':7}"
             for column in columns

@@ -14,7 +14,7 @@ from ..compatibility import compatible
 from ..config import Choice, RunConfig
 from ..drafters import DRAFTERS
 from ..files import read_text, write_text
-from ..measure.by_text import cut, positions_of
+from ..measure.by_text import Written, cut, positions_of
 from ..measure.on_text import Acceptance, acceptance_so_far, acceptance_vector, own_texts, together
 from ..measure.rows import ReadOnce
 from ..measure.so_far import SoFar
@@ -114,7 +114,7 @@ def _windows(pair: Pair, args: argparse.Namespace) -> Iterator[list[int]]:
     text = read_text(args.text, "--text")
     window = min(256, pair.max_positions)
     tokens = pair.encode(text)
-    yield from (tokens[i : i + window] for i in range(0, len(tokens), window))
+    yield from (Written(tokens[i : i + window], 1, args.text) for i in range(0, len(tokens), window))
 
 
 def _continuations(pair: Pair, config: RunConfig) -> Iterator[list[int]]:
@@ -172,11 +172,13 @@ def every_rule(
 ) -> list[Acceptance]:
     """The acceptance of several rules; every text is read once for all of them."""
     parts: list[list[Acceptance]] = [[] for _ in rules]
+    measured: list[list[int]] = []
     for number, text in enumerate(texts):
         once, own = ReadOnce(), replace(config, seed=config.seed + number)
+        measured.append(text)
         for rule, found in zip(rules, parts, strict=True):
             found.append(acceptance_vector(pair, rule, [text], own, width, read=once))
-    return list(map(together, parts))
+    return [together(found, measured) for found in parts]
 
 
 def _stored(found: dict[str, Any]) -> dict[str, Any]:

@@ -17,8 +17,8 @@ from ..compatibility import Compatibility, compatible
 from ..config import Choice, RunConfig
 from ..experiments.agreement import prompts_like
 from ..files import printable, read_text
-from ..measure.by_text import plus_minus
 from ..measure.so_far import whole
+from ..metrics import plus_minus
 from ..speed.choose import Candidate, Contest, best_rule, contest, grid
 from ..speed.clock import PROMPT
 from ..speed.table import CostTable
@@ -142,7 +142,7 @@ def print_contest(result: Contest) -> None:
         for trial in sorted(timed, key=lambda trial: -trial.speedup):
             mark = "  <- chosen" if trial.name == result.chosen else ""
             timing = f"{trial.tokens_per_pass:.2f} tokens a pass, {1000 * trial.step_s:.2f} ms a step"
-            print(f"  {trial.speedup:5.2f}{plus_minus(trial.error)}  {trial.name:34} {timing}{mark}")
+            print(f"  {trial.speedup:5.2f}{plus_minus(trial.margin)}  {trial.name:34} {timing}{mark}")
     print(f"\nthe choice is {result.behind:.1%} slower than the fastest")
 
 

@@ -11,8 +11,8 @@ from typing import Any
 from ..experiments.sweep import Results, here, on_ray
 from ..experiments.sweep_grid import cells_of, key_of, read_grid
 from ..files import check_output, held, printable
-from ..measure.by_text import plus_minus
 from ..measure.so_far import SoFar
+from ..metrics import plus_minus
 from .bench import built_in_prompts
 from .watching import watched
 
@@ -83,10 +83,8 @@ def line_of(outcome: dict[str, Any]) -> str:
     if cell["kind"] == "calibrate":
         return f"{what}: acceptance {' '.join(f'{p:.3f}' for p in result['acceptance'][:6])}"
     mark = "" if result["lossless"] else " (lossy)"
-    return (
-        f"{what}{mark}: {result['tokens_per_pass']:.2f}{plus_minus(result['standard_error'])} tokens a pass, "
-        f"{result['tokens_per_s']:.1f} tokens/s"
-    )
+    rate = "" if result["tokens_per_s"] is None else f", {result['tokens_per_s']:.1f} tokens/s"
+    return f"{what}{mark}: {result['tokens_per_pass']:.2f}{plus_minus(result['margin'])} tokens a pass{rate}"
 
 
 def _named(choice: dict[str, Any]) -> str:

@@ -1,8 +1,6 @@
 """Side by side on this machine: plain decoding, every builder, and transformers' own generation.
 
-All methods share one process, one set of weights and the same prompts. Each prompt of a round is decoded by every
-method in an order that turns, a round's speeds are compared with one another, and medians over the rounds of these
-ratios are reported: whatever else the machine does then disturbs both sides of a ratio alike.
+All methods share one process, one set of weights and the same prompts, and take turns prompt by prompt.
 """
 
 from __future__ import annotations
@@ -10,7 +8,6 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import asdict, dataclass, replace
 from functools import partial
-from statistics import median
 from time import perf_counter
 from typing import Any
 
@@ -21,32 +18,23 @@ from ..compatibility import compatible, suited
 from ..config import RunConfig
 from ..decode import autoregress, run
 from ..measure.so_far import SoFar
+from ..metrics import Counts
 from ..models.pair import HuggingFacePair
 from ..passes.session import HuggingFaceModel
 from ..protocols import TreeBuilder, Verifier
-from ..record import Timing, Trace
+from ..speed.paired import paired
 from ..verifiers import VERIFIERS
 
 PLAIN, OTHERS = "plain", "transformers"
 
 
 @dataclass(frozen=True)
-class Sample:
-    """One run of one method: tokens written, passes of the target, seconds, and where they went if that is known."""
-
-    tokens: int
-    passes: int
-    seconds: float
-    timing: Timing | None = None
-
-
-@dataclass(frozen=True)
 class Row:
-    """One method: medians over the rounds.
+    """One method, all rounds together.
 
     Attributes:
-        speedup: tokens per second against this project's own plain decoding in the same round; `low` and `high` are
-            its smallest and largest round.
+        speedup: tokens per second against this project's own plain decoding; `low` and `high` are its smallest and
+            largest round.
         against: the same against each of transformers' ways to generate, by their names here.
         seconds: the mean step in seconds as `Timing` splits it; None for transformers.
         overhead: verify + other as a part of the step.
@@ -99,23 +87,23 @@ def bench(
     lossy = {name for name, _, _, lossless in strategies if not lossless}
     for method in methods.values():
         method(replace(config, prompt=prompts[0], max_new_tokens=min(16, config.max_new_tokens)))  # warm up
-    samples: dict[str, list[Sample]] = {name: [] for name in methods}
+    rounds_of: dict[str, list[Counts]] = {name: [] for name in methods}
+    found: dict[str, list[Counts]] = {name: [] for name in methods}
     rows: tuple[Row, ...] = ()
-    done, of = 0, rounds * len(prompts) * len(methods)
-    for turn in range(rounds):
-        found: dict[str, list[Sample]] = {name: [] for name in methods}
-        for number, prompt in enumerate(prompts, turn):
-            names = list(methods)
-            start = number % len(names)
-            for name in names[start:] + names[:start]:
-                found[name].append(methods[name](replace(config, prompt=prompt)))
-                done += 1
-                if done < of:
-                    yield SoFar(done, of, rows)
-        for name, runs in found.items():
-            samples[name].append(_merge(runs))
-        rows = tuple(_row(name, samples, name not in lossy) for name in methods)
-    yield SoFar(done, of, rows)
+    each = len(prompts)
+
+    def decoded(method: Callable[[RunConfig], Counts], turn: int) -> Counts:
+        # Prompts move on by one each round, so that none always meets the same order.
+        return method(replace(config, prompt=prompts[(turn + turn // each) % each]))
+
+    ways, of = {name: partial(decoded, method) for name, method in methods.items()}, rounds * each * len(methods)
+    for done, (_, name, counts) in enumerate(paired(ways, rounds * each), 1):
+        found[name].append(counts)
+        if done % (each * len(methods)) == 0:
+            for one, runs in found.items():
+                rounds_of[one].append(sum(runs[-each:], Counts()))
+            rows = tuple(_row(one, rounds_of, one not in lossy) for one in methods)
+        yield SoFar(done, of, rows)
 
 
 Strategy = tuple[str, TreeBuilder, Verifier, bool]
@@ -154,9 +142,9 @@ def menu(pair: HuggingFacePair) -> list[TreeBuilder]:
 
 def _methods(
     pair: HuggingFacePair, strategies: Sequence[Strategy], config: RunConfig
-) -> Iterator[tuple[str, Callable[[RunConfig], Sample]]]:
+) -> Iterator[tuple[str, Callable[[RunConfig], Counts]]]:
     kind = "greedy" if config.temperature == 0 else "sampling"
-    yield PLAIN, lambda config: _sample(autoregress(pair, config))
+    yield PLAIN, lambda config: autoregress(pair, config).counts
     yield f"{OTHERS} {kind}", lambda config: _generate(pair, config, None)
     if isinstance(draft := pair.draft, HuggingFaceModel):
         yield f"{OTHERS} assisted", lambda config: _generate(pair, config, draft.model)
@@ -164,8 +152,8 @@ def _methods(
         yield name, partial(_decoded, pair, builder, rule)
 
 
-def _decoded(pair: HuggingFacePair, builder: TreeBuilder, rule: Verifier, config: RunConfig) -> Sample:
-    return _sample(run(pair, replace(config, builder=builder, verifier=rule)))
+def _decoded(pair: HuggingFacePair, builder: TreeBuilder, rule: Verifier, config: RunConfig) -> Counts:
+    return run(pair, replace(config, builder=builder, verifier=rule)).counts
 
 
 def describe(builder: TreeBuilder) -> str:
@@ -174,39 +162,28 @@ def describe(builder: TreeBuilder) -> str:
     return f"{builder.name} ({', '.join(numbers)})" if numbers else builder.name
 
 
-def _sample(trace: Trace) -> Sample:
-    sums = [sum(getattr(step.seconds, part) for step in trace.steps) for part in ("draft", "target", "verify", "other")]
-    return Sample(len(trace.tokens), len(trace.steps), trace.seconds, Timing(*sums))
-
-
-def _generate(pair: HuggingFacePair, config: RunConfig, assistant: Any) -> Sample:
-    """transformers' own `generate` with the same weights."""
-    model = pair.target.model
+def _generate(pair: HuggingFacePair, config: RunConfig, assistant: Any) -> Counts:
+    """transformers' own `generate` with the same weights; its time is not split into parts."""
     ids, room = prompt_of(pair, config)
-    passes = []
-    counter = model.register_forward_pre_hook(lambda *_: passes.append(1))
+    steps: list[tuple[int, float]] = []  # tokens so far and the time, after each pass of the target
     sampling: dict[str, Any] = {"do_sample": False}
     if config.temperature > 0:
         torch.manual_seed(config.seed)
         sampling = dict(do_sample=True, temperature=config.temperature, top_p=config.top_p, top_k=config.top_k or 0)
-    try:
-        began = perf_counter()
-        with torch.inference_mode():
-            out = model.generate(
-                ids, attention_mask=torch.ones_like(ids), max_new_tokens=room,
-                assistant_model=assistant, pad_token_id=min(pair.eos_ids, default=0), **sampling,
-            )  # fmt: skip
-        seconds = perf_counter() - began
-    finally:
-        counter.remove()
-    return Sample(out.shape[1] - ids.shape[1], len(passes), seconds)
 
+    def passed(ids: torch.Tensor, scores: Any, **_: Any) -> torch.Tensor:
+        steps.append((ids.shape[1], perf_counter()))
+        return torch.zeros(len(ids), dtype=torch.bool, device=ids.device)
 
-def _merge(samples: list[Sample]) -> Sample:
-    timings = [sample.timing for sample in samples if sample.timing is not None]
-    timing = Timing(*map(sum, zip(*(asdict(t).values() for t in timings), strict=True))) if timings else None
-    return Sample(
-        sum(s.tokens for s in samples), sum(s.passes for s in samples), sum(s.seconds for s in samples), timing
+    with torch.inference_mode():
+        out = pair.target.model.generate(
+            ids, attention_mask=torch.ones_like(ids), max_new_tokens=room, stopping_criteria=[passed],
+            assistant_model=assistant, pad_token_id=min(pair.eos_ids, default=0), **sampling,
+        )  # fmt: skip
+    tokens, began = steps[0]
+    return Counts(
+        out.shape[1] - ids.shape[1], len(steps), timed_tokens=out.shape[1] - tokens, timed_passes=len(steps) - 1,
+        seconds=(0.0, 0.0, 0.0, steps[-1][1] - began),
     )  # fmt: skip
 
 
@@ -220,22 +197,16 @@ def prompt_of(pair: HuggingFacePair, config: RunConfig) -> tuple[torch.Tensor, i
     return torch.tensor([ids], device=pair.target.device), room
 
 
-def _row(name: str, samples: dict[str, list[Sample]], lossless: bool) -> Row:
-    mine = samples[name]
-    speedups = _ratios(mine, samples[PLAIN])
-    against = {other: median(_ratios(mine, runs)) for other, runs in samples.items() if other.startswith(OTHERS)}
-    tokens, passes = sum(s.tokens for s in mine), sum(s.passes for s in mine)
+def _row(name: str, rounds: dict[str, list[Counts]], lossless: bool) -> Row:
+    totals = {method: sum(each, Counts()) for method, each in rounds.items()}
+    mine, plain = totals[name], totals[PLAIN]
+    speedups = [one.speedup(other) for one, other in zip(rounds[name], rounds[PLAIN], strict=True)]
     seconds = overhead = None
-    timed = [(asdict(s.timing), s.passes) for s in mine if s.timing is not None]
-    if timed:
-        seconds = {part: median(timing[part] / passes for timing, passes in timed) for part in timed[0][0]}
-        overhead = (seconds["verify"] + seconds["other"]) / sum(seconds.values())
+    if not name.startswith(OTHERS):
+        seconds = mine.step_parts
+        overhead = (seconds["verify"] + seconds["other"]) / mine.seconds_per_step
     return Row(
-        name, median(speedups), min(speedups), max(speedups), median(s.tokens / s.seconds for s in mine),
-        tokens / max(passes, 1), against, seconds, overhead, lossless,
+        name, mine.speedup(plain), min(speedups), max(speedups), mine.tokens_per_s, mine.tokens_per_pass,
+        {other: mine.speedup(total) for other, total in totals.items() if other.startswith(OTHERS)},
+        seconds, overhead, lossless,
     )  # fmt: skip
-
-
-def _ratios(samples: list[Sample], base: list[Sample]) -> list[float]:
-    """How many times as many tokens per second, round by round."""
-    return [a.tokens * b.seconds / (a.seconds * b.tokens) for a, b in zip(samples, base, strict=True)]

@@ -20,12 +20,13 @@ from ..compatibility import compatible
 from ..config import RunConfig
 from ..decode import run
 from ..measure.along_text import path_shares, tokens_on_texts
-from ..measure.by_text import ratio_of_sums
+from ..measure.by_text import Window, sources
 from ..measure.in_traces import depth_acceptance
 from ..measure.on_text import acceptance_vector, own_texts
 from ..measure.so_far import SoFar
+from ..metrics import Counts, estimate
 from ..protocols import Pair, Verifier
-from ..record import Trace
+from ..record import Step, Trace
 from ..registry import build
 
 WINDOW = 24  # tokens of a prompt that is cut from a continuation
@@ -40,7 +41,7 @@ class Agreement:
         by_vector: predicted from one vector for all levels, calibrated on text.
         by_level: predicted from rates by level, calibrated on runs.
         by_text: predicted from walks along the target's own texts; None where the rule has no closed form for it.
-        measured, standard_error: over whole trees on the other prompts; a single one gives no error.
+        measured, margin: over whole trees on the other prompts, and the half-width of its interval; None for one text.
         prompts: how many on each side, calibration first.
         steps: how many were measured.
     """
@@ -53,13 +54,13 @@ class Agreement:
     by_level: float
     by_text: float | None
     measured: float
-    standard_error: float | None
+    margin: float | None
     prompts: tuple[int, int]
     steps: int
 
     def close(self, predicted: float) -> bool:
-        """Whether a prediction is within 5 % or two standard errors of the measurement."""
-        return abs(predicted - self.measured) <= max(0.05 * self.measured, 2 * (self.standard_error or 0.0))
+        """Whether a prediction is within 5 % of the measurement or in its interval."""
+        return abs(predicted - self.measured) <= max(0.05 * self.measured, self.margin or 0.0)
 
     @property
     def holds(self) -> bool:
@@ -116,12 +117,12 @@ def agreement(
     for trace in _runs(pair, config, prompts):
         measured.append(trace)
         if known or _whole(trace, len(shape)):
-            tokens, error, steps = tokens_per_whole_tree(measured, len(shape))
+            tokens, margin, steps = tokens_per_whole_tree(measured, len(shape))
             known = Agreement(
                 builder.name, verifier.name, config.temperature, len(shape),
                 expected_tokens(shape, vector), expected_tokens(shape, levels),
                 None if by_text is None or np.isnan(by_text) else by_text,
-                tokens, error, (first, len(measured)), steps,
+                tokens, margin, (first, len(measured)), steps,
             )  # fmt: skip
         yield SoFar(2 * first + len(measured), of, known)
     if known is None:
@@ -139,22 +140,23 @@ def _native(verifier: Verifier, config: RunConfig) -> tuple[str, ...]:
 
 
 def tokens_per_whole_tree(traces: Sequence[Trace], nodes: int) -> tuple[float, float | None, int]:
-    """Tokens per pass over the steps that had room for a tree of `nodes` nodes, with standard error, and their number.
+    """Tokens per pass over the steps that had room for a tree of `nodes` nodes, its margin, and how many steps.
 
     The last steps of a run have smaller trees, and an end of text cuts what was accepted; neither is the tree's doing,
-    so a step counts if its tree is whole, with all that its rule accepted. Runs are the unit of the standard error.
+    so a step counts if its tree is whole, with all that its rule accepted. Texts are the unit of the margin.
     """
-    pairs = []
-    for trace in traces:
-        if whole := _whole(trace, nodes):
-            pairs.append((sum(whole), len(whole)))
-    if not pairs:
+    counted = [
+        (trace.config.prompt, Counts.of(whole, whole=True)) for trace in traces if (whole := _whole(trace, nodes))
+    ]
+    if not counted:
         raise ValueError(f"max_new_tokens must leave room for a whole tree of {nodes} nodes; raise it.")
-    return *ratio_of_sums(pairs), sum(steps for _, steps in pairs)
+    rows = [(one.tokens, one.passes) for _, one in counted]
+    tokens, margin = estimate(rows, texts=sources([prompt for prompt, _ in counted]))
+    return tokens, margin, sum(one.passes for _, one in counted)
 
 
-def _whole(trace: Trace, nodes: int) -> list[int]:
-    return [len(step.path) + 1 for step in trace.steps if len(step.parents) == nodes]
+def _whole(trace: Trace, nodes: int) -> list[Step]:
+    return [step for step in trace.steps if len(step.parents) == nodes]
 
 
 def prompts_like(pair: Pair, prompts: Sequence[str], wanted: int, seed: int = 0) -> Iterator[SoFar[list[str]]]:
@@ -167,7 +169,7 @@ def prompts_like(pair: Pair, prompts: Sequence[str], wanted: int, seed: int = 0)
         seed: of the continuations, at temperature 1.
 
     Returns:
-        How many there are, of how many, and the prompts.
+        How many there are, of how many, and the prompts; all windows behind one of the given ones are one text.
 
     Raises:
         ValueError: if the target ends every text before a window is full.
@@ -184,5 +186,5 @@ def prompts_like(pair: Pair, prompts: Sequence[str], wanted: int, seed: int = 0)
         prompt = prompts[turn % len(prompts)]
         (text,) = own_texts(pair, [prompt], replace(config, seed=seed + turn))
         new = [token for token in text[len(pair.encode(prompt)) :] if token not in pair.eos_ids]
-        windows = (pair.decode(new[at : at + WINDOW]) for at in range(0, len(new) - WINDOW + 1, WINDOW))
+        windows = (Window(pair.decode(new[at : at + WINDOW]), prompt) for at in range(0, len(new) - WINDOW + 1, WINDOW))
         found += [window for window in windows if window.strip()]

@@ -1,23 +1,23 @@
 """Who should draft? The same tree filled by one drafter after the other, on tales and on code.
 
-Every drafter decodes every prompt beside plain decoding, turn by turn, so that a noisy machine disturbs both alike.
-Deterministic at temperature 0; above it two drafters write two texts, and the mean over the prompts is what counts.
+Every drafter decodes every prompt beside plain decoding, turn by turn. Deterministic at temperature 0; above it two
+drafters write two texts, and all prompts together are what counts.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from statistics import median
-from typing import Any
+from functools import partial
 
 from ..compatibility import compatible, suited
 from ..config import RunConfig
 from ..decode import autoregress, run
 from ..desk import Drafter
 from ..measure.so_far import SoFar
+from ..metrics import Counts, count
 from ..protocols import Pair, TreeBuilder
-from ..record import Trace
+from ..speed.paired import paired
 from ..verifiers import VERIFIERS
 
 
@@ -27,9 +27,9 @@ class Row:
 
     Attributes:
         tokens_per_pass: tokens written per pass of the target.
-        draft_ms: milliseconds of drafting a step, the median of the rounds; draft_passes: passes of a model a step.
-        speedup: tokens per second against plain decoding of the same prompts in the same round, the median.
-        low, high: of the rounds.
+        draft_ms: milliseconds of drafting a step; draft_passes: passes of a model a step.
+        speedup: tokens per second against plain decoding of the same prompts, all rounds together.
+        low, high: the smallest and largest of a round.
     """
 
     drafter: str
@@ -80,33 +80,30 @@ def compare(
                 raise ValueError(match.reason)
         for kind, texts in prompts.items():
             asked = replace(config, builder=builder, verifier=rule, temperature=temperature, prompt=texts[0])
-            found: dict[Drafter, list[tuple[list[Trace], list[Trace]]]] = {drafter: [] for drafter in drafters}
             for drafter in drafters:  # what is loaded, tokenised or captured first is not timed
                 run(pair, replace(asked, drafter=drafter, max_new_tokens=min(8, config.max_new_tokens)))
+            found: dict[Drafter, list[tuple[Counts, Counts]]] = {drafter: [] for drafter in drafters}
             current: tuple[Row, ...] = ()
-            for turn in range(rounds):
-                for drafter in (*drafters[turn % len(drafters) :], *drafters[: turn % len(drafters)]):
-                    runs = [replace(asked, drafter=drafter, prompt=text) for text in texts]
-                    both = [(run(pair, one), autoregress(pair, one)) for one in runs]
-                    found[drafter].append(([own for own, _ in both], [plain for _, plain in both]))
-                    done += 1
-                    if done % len(drafters) == 0:
-                        current = tuple(_row(each.name, kind, temperature, found[each]) for each in drafters)
-                    yield SoFar(done, of, rows + current)
+            ways = {drafter: partial(_both, pair, replace(asked, drafter=drafter), texts) for drafter in drafters}
+            for _, drafter, both in paired(ways, rounds):
+                found[drafter].append(both)
+                done += 1
+                if done % len(drafters) == 0:
+                    current = tuple(_row(each.name, kind, temperature, found[each]) for each in drafters)
+                yield SoFar(done, of, rows + current)
             rows += current
 
 
-def _row(name: str, kind: str, temperature: float, rounds: list[tuple[list[Trace], list[Trace]]]) -> Row:
-    speedups = [_rate(own) / _rate(plain) for own, plain in rounds]
-    steps = [[step for trace in own for step in trace.steps] for own, _ in rounds]
-    drafting = [1000 * sum(step.seconds.draft for step in each) / len(each) for each in steps]
+def _both(pair: Pair, asked: RunConfig, texts: Sequence[str], turn: int) -> tuple[Counts, Counts]:
+    """The runs on all texts, and plain decoding beside each."""
+    runs = [(run(pair, one), autoregress(pair, one)) for one in (replace(asked, prompt=text) for text in texts)]
+    return count(own for own, _ in runs), count(plain for _, plain in runs)
+
+
+def _row(name: str, kind: str, temperature: float, rounds: list[tuple[Counts, Counts]]) -> Row:
+    own, plain = (sum(each, Counts()) for each in zip(*rounds, strict=True))
+    speedups = [one.speedup(other) for one, other in rounds]
     return Row(
-        name, kind, temperature,
-        sum(len(trace.tokens) for own, _ in rounds for trace in own) / sum(map(len, steps)),
-        median(drafting), sum(step.draft_passes for each in steps for step in each) / sum(map(len, steps)),
-        median(speedups), min(speedups), max(speedups), len(rounds),
+        name, kind, temperature, own.tokens_per_pass, 1000 * own.step_parts["draft"], own.draft_passes_per_step,
+        own.speedup(plain), min(speedups), max(speedups), len(rounds),
     )  # fmt: skip
-
-
-def _rate(traces: Sequence[Any]) -> float:
-    return sum(len(trace.tokens) for trace in traces) / sum(trace.seconds for trace in traces)

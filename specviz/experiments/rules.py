@@ -1,6 +1,6 @@
-"""Tokens per target pass of named pairs of builder and rule, with standard errors: what a rule is worth, not its speed.
+"""Tokens per target pass of named pairs of builder and rule, with intervals: what a rule is worth, not its speed.
 
-No clock is read, so the figures do not depend on the machine; the standard error is that of the mean over prompts.
+No clock is read, so the figures do not depend on the machine.
 """
 
 from __future__ import annotations
@@ -8,16 +8,14 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import product
-from math import sqrt
 from typing import Any
-
-import numpy as np
 
 from ..builders import BUILDERS
 from ..compatibility import compatible
 from ..config import Choice, RunConfig
 from ..decode import run
 from ..measure.so_far import SoFar
+from ..metrics import Counts, estimate
 from ..protocols import Pair, TreeBuilder
 from ..registry import build
 from ..verifiers import VERIFIERS
@@ -45,7 +43,7 @@ SIZES = (16, 64)
 
 @dataclass(frozen=True)
 class Cell:
-    """One pair at one temperature and size: mean tokens per pass over the prompts and its standard error."""
+    """One pair at one temperature and size: tokens per pass over the prompts, and the half-width of its interval."""
 
     builder: str
     verifier: str
@@ -53,7 +51,7 @@ class Cell:
     size: int
     nodes: float
     tokens_per_pass: float
-    standard_error: float | None
+    margin: float | None
     lossless: bool
 
 
@@ -75,17 +73,16 @@ def rules_table(
     plan = list(product(TEMPERATURES, SIZES, PAIRS))
     for temperature, size, (name, rule) in plan:
         builder, verifier = sized(name, size), VERIFIERS[rule]()
-        rates, nodes = [], []
+        runs: list[Counts] = []
         for number, prompt in enumerate(prompts):
             config = RunConfig(
                 prompt, builder, verifier, temperature, max_new_tokens=max_new_tokens, seed=seed + number
             )
-            trace = run(pair, config)
-            rates.append(trace.tokens_per_pass)
-            nodes += [len(step.parents) for step in trace.steps]
-        error = float(np.std(rates, ddof=1)) / sqrt(len(rates)) if len(rates) > 1 else None
+            runs.append(run(pair, config).counts)
+        tokens, margin = estimate([(one.tokens, one.passes) for one in runs])
         lossless = compatible(builder, verifier, temperature).lossless
-        cells.append(Cell(name, rule, temperature, size, float(np.mean(nodes)), float(np.mean(rates)), error, lossless))
+        nodes = 1 + sum(runs, Counts()).drafted
+        cells.append(Cell(name, rule, temperature, size, nodes, tokens, margin, lossless))
         yield SoFar(len(cells), len(plan), tuple(cells))
 
 

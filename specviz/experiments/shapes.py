@@ -10,8 +10,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import asdict, dataclass, replace
+from functools import partial
 from statistics import median
-from time import perf_counter
 from typing import Any
 
 from ..acceptance import find_acceptance
@@ -25,6 +25,7 @@ from ..protocols import TreeBuilder, Verifier
 from ..registry import build
 from ..speed.clock import measure_cost
 from ..speed.forecast import forecast
+from ..speed.paired import paired, seconds_of
 from ..speed.table import CostTable
 from ..tree import TokenTree
 from .against_transformers import Row, bench
@@ -164,7 +165,6 @@ def time_passes(
     for size in sizes:
         tree = _tree(size, context, model.vocab_size)
         nodes = range(size)
-        engine, bare = [], []
 
         def read(tree=tree, nodes=nodes):
             session.forward(tree, nodes)[0]  # pulls a row, so the pass is over
@@ -172,21 +172,17 @@ def time_passes(
         for _ in range(3):
             read()
         ready = bare_pass(session, tree)
-        for _ in range(rounds):
-            engine.append(_timed(read, burst))
-            if ready is not None:
-                bare.append(_timed(ready, burst))
-        yield PassTime(size, median(engine), median(bare) if bare else None)
+        calls = {"engine": read} if ready is None else {"engine": read, "bare": ready}
+        ways = {name: partial(_burst, call, burst) for name, call in calls.items()}
+        took: dict[str, list[float]] = {name: [] for name in ways}
+        for _, name, seconds in paired(ways, rounds):
+            took[name].append(seconds)
+        yield PassTime(size, *(median(took[name]) if name in took else None for name in ("engine", "bare")))
 
 
-def _timed(call: Callable[[], Any], count: int) -> float:
+def _burst(call: Callable[[], Any], count: int, turn: int) -> float:
     call()
-    seconds = []
-    for _ in range(count):
-        began = perf_counter()
-        call()
-        seconds.append(perf_counter() - began)
-    return median(seconds)
+    return median(seconds_of(call) for _ in range(count))
 
 
 def _prompt(length: int, vocab_size: int) -> list[int]:

@@ -112,7 +112,7 @@ class Transfer:
     run_on: str
     predicted: float
     measured: float
-    standard_error: float | None
+    margin: float | None
 
 
 def transfer(
@@ -138,8 +138,8 @@ def transfer(
                 traces.append(run(pair, prepared(config, builder, prompt, 100 + turn)))
                 done += 1
                 yield done, of, tuple(rows)
-            measured, error, _ = tokens_per_whole_tree(traces, len(builder.shape))
-            rows.append(Transfer(kind, on, expected_tokens(builder.shape, vector), measured, error))
+            measured, margin, _ = tokens_per_whole_tree(traces, len(builder.shape))
+            rows.append(Transfer(kind, on, expected_tokens(builder.shape, vector), measured, margin))
     yield done, of, tuple(rows)
 
 

@@ -14,12 +14,11 @@ from functools import lru_cache, partial
 from pathlib import Path
 from typing import Any
 
-import numpy as np
-
 from ..compatibility import compatible
 from ..config import Choice, RunConfig
 from ..decode import run
 from ..measure.on_text import acceptance_vector, own_texts
+from ..metrics import Counts, estimate, known
 from ..protocols import Pair
 from ..record import Trace
 from ..registry import build
@@ -164,14 +163,13 @@ def _timed(cell: dict[str, Any], prompts: Sequence[str]) -> dict[str, Any]:
 
 
 def _summary(traces: Sequence[Trace]) -> dict[str, Any]:
-    rates, steps = [trace.tokens_per_pass for trace in traces], [step for trace in traces for step in trace.steps]
-    error = float(np.std(rates, ddof=1)) / len(rates) ** 0.5 if len(rates) > 1 else None
-    seconds = {part: sum(getattr(s.seconds, part) for s in steps) for part in ("draft", "target", "verify", "other")}
+    runs = [trace.counts for trace in traces]
+    tokens, margin = estimate([(one.tokens, one.passes) for one in runs])
+    total = sum(runs, Counts())
     return {
-        "tokens_per_pass": float(np.mean(rates)), "standard_error": error,
-        "tokens_per_s": sum(len(trace.tokens) for trace in traces) / max(sum(seconds.values()), 1e-9),
-        "nodes": float(np.mean([len(step.parents) for step in steps])), "steps": len(steps),
-        "step_s": {part: spent / len(steps) for part, spent in seconds.items()},
+        "tokens_per_pass": tokens, "margin": margin, "tokens_per_s": known(total.tokens_per_s),
+        "nodes": 1 + total.drafted, "steps": total.passes,
+        "step_s": {part: known(seconds) for part, seconds in total.step_parts.items()},
     }  # fmt: skip
 
 

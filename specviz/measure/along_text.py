@@ -17,12 +17,12 @@ from collections.abc import Iterable, Iterator, Sequence
 import numpy as np
 
 from ..config import RunConfig
+from ..metrics import estimate
 from ..protocols import Pair, Verifier
 from ..randomness import Seeded
 from ..registry import build
 from ..theory.forms import FORMS, Shares, match_shares
 from ..tree import Topology
-from .by_text import ratio_of_sums
 from .rows import rows_on_text
 
 
@@ -69,14 +69,14 @@ def _shares_on(
 
 
 def tokens_on_texts(shape: Topology, texts: Iterable[np.ndarray]) -> tuple[float, float | None]:
-    """Tokens per pass that a shape brings on texts, and their standard error; nan where no text has room for it.
+    """Tokens per pass that a shape brings on texts, and the margin of its interval; nan where no text has room for it.
 
     Args:
         shape: the tree; ranks beyond the shares are never accepted.
         texts: from `path_shares`. Steps without room for the whole tree do not count.
     """
     pairs = [_renewals(shape, shares) for shares in texts if len(shares) > shape.depth.max()]
-    return ratio_of_sums(pairs) if pairs else (np.nan, np.nan)
+    return estimate(pairs) if pairs else (np.nan, np.nan)
 
 
 def _renewals(shape: Topology, shares: np.ndarray) -> tuple[float, float]:

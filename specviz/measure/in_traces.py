@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
+from ..metrics import COMPARED, Interval, share_interval
 from ..record import Trace
 from ..tree import Topology
-from .by_text import Interval, share_interval
 
 
 @dataclass(frozen=True)
@@ -53,8 +53,8 @@ class DepthAcceptance:
 
 
 def _interval(runs: Sequence[DepthAcceptance], level: int, rank: int) -> Interval:
-    known = (one for one in runs if level < len(one.tried) and rank < len(one.tried[level]))
-    return share_interval([(one.accepted[level][rank], one.tried[level][rank]) for one in known])
+    known = [one for one in runs if level < len(one.tried) and rank < len(one.tried[level])]
+    return share_interval(*([getattr(one, side)[level][rank] for one in known] for side in ("accepted", "tried")))
 
 
 def _cells(value, *matrices):
@@ -112,7 +112,7 @@ def compared_nodes(traces: Iterable[Trace]) -> ComparedNodes:
         for trace in traces
         for step in trace.steps
         for node, outcome in enumerate(step.outcome)
-        if outcome in ("accepted", "rejected", "passed")
+        if outcome in COMPARED
     ]
     return (
         ComparedNodes(*(tuple(column) for column in zip(*rows, strict=True))) if rows else ComparedNodes((), (), (), ())

@@ -17,13 +17,14 @@ import numpy as np
 
 from ..config import RunConfig
 from ..distributions import entropy
+from ..metrics import Interval, share_interval
 from ..protocols import Pair
 from ..randomness import Randomness, Seeded
 from ..theory.bounds import cross_entropy
 from ..theory.forms import FORMS, NodeOnText
 from ..theory.node import transport_acceptance
 from ..verifiers import VERIFIERS
-from .by_text import share_interval
+from .by_text import sources
 from .rows import Reader, levels_on_text
 from .so_far import SoFar, whole
 
@@ -89,14 +90,16 @@ def rates_so_far(
     """
     widths = tuple(width for width in widths if width <= pair.vocab_size)
     parts: list[RejectionRates] = []
+    measured: list[Sequence[int]] = []
     greedy = config.temperature == 0
     for done, text in enumerate(texts, 1):
         rng = Seeded(config.seed + done - 1)  # noise is keyed by position, so texts with one seed would share it
         rows = ((start, p, levels[0]) for start, p, levels in read(pair, text, config))
         if found := [_node(p, q, widths, rng, start + 1, greedy) for start, p, q in rows if q.any()]:
             parts.append(_rates(found, widths, config))
+            measured.append(text)
         if parts:
-            yield SoFar(done, len(texts), rates_together(parts))
+            yield SoFar(done, len(texts), rates_together(parts, measured))
     if not parts:
         raise ValueError("text to calibrate on must have at least two tokens. Give a longer one.")
 
@@ -115,30 +118,28 @@ def _rates(found: Sequence[dict[str, np.ndarray]], widths: tuple[int, ...], conf
     )  # fmt: skip
 
 
-def rates_together(parts: Sequence[RejectionRates]) -> RejectionRates:
-    """Rejection rates over several texts, each measured alone."""
+def rates_together(parts: Sequence[RejectionRates], texts: Sequence[Any]) -> RejectionRates:
+    """Rejection rates over several texts, each measured alone; those with one source count as one text."""
     counts = [part.positions for part in parts]
 
-    def columns(side: str, rule: str) -> list[list[tuple[float, int]] | None]:
-        """For each width the [rejected, tried] of every text, None where the rule takes no such width."""
+    def columns(side: str, rule: str) -> list[list[float] | None]:
+        """For each width how often every text rejects, None where the rule takes no such width."""
         each = zip(*(getattr(part, side)[rule] for part in parts), strict=True)
         return [
-            None if None in rates else [(rate * count, count) for rate, count in zip(rates, counts, strict=True)]
+            None if None in rates else [rate * count for rate, count in zip(rates, counts, strict=True)]
             for rates in each
         ]
 
     def means(side: str) -> dict[str, tuple[float | None, ...]]:
         return {
-            rule: tuple(
-                None if pairs is None else sum(hits for hits, _ in pairs) / sum(counts) for pairs in columns(side, rule)
-            )
+            rule: tuple(None if hits is None else sum(hits) / sum(counts) for hits in columns(side, rule))
             for rule in getattr(parts[0], side)
         }
 
-    ends = {
-        rule: list(zip(*(share_interval(pairs or []) for pairs in columns("rates", rule)), strict=True))
-        for rule in parts[0].rates
-    }
+    def interval(hits: list[float] | None) -> Interval:
+        return (None, None) if hits is None else share_interval(hits, counts, sources(texts))
+
+    ends = {rule: list(zip(*map(interval, columns("rates", rule)), strict=True)) for rule in parts[0].rates}
     low, high = ({rule: end[side] for rule, end in ends.items()} for side in (0, 1))
     return replace(parts[0], rates=means("rates"), low=low, high=high, floors=means("floors"), positions=sum(counts))
 

@@ -11,6 +11,7 @@ import json
 from collections import deque
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import asdict, dataclass, replace
+from typing import Any
 
 import numpy as np
 
@@ -20,11 +21,12 @@ from ..config import RunConfig
 from ..decode import speculate
 from ..distributions import Rows, Sampling
 from ..laws import children_of, draw_children
+from ..metrics import share_interval
 from ..protocols import Pair, Verifier
 from ..randomness import Randomness, Seeded
 from ..registry import build
 from ..tree import TokenTree
-from .by_text import Written, share_interval
+from .by_text import Written, sources
 from .rows import LEVELS, Reader, levels_on_text
 
 
@@ -158,6 +160,7 @@ def acceptance_so_far(
     drafter = build("drafter", config.drafter)
     deep = LEVELS if drafter.by_level else 1
     parts: list[Acceptance] = []
+    measured: list[Sequence[int]] = []
     for number, text in enumerate(texts):
         total, counts, expected = np.zeros((deep, width)), np.zeros(deep), True
         rng = Seeded(config.seed + number)  # noise is keyed by position, so texts with one seed would share it
@@ -170,6 +173,7 @@ def acceptance_so_far(
         if counts[0]:
             means = tuple(map(tuple, (total / np.maximum(counts, 1)[:, None]).tolist()))
             none = (None,) * width
+            measured.append(text)
             parts.append(
                 Acceptance(
                     means[0], none, none, int(counts[0]), "expected" if expected else "counted",
@@ -177,15 +181,15 @@ def acceptance_so_far(
                     drafter.name, means if drafter.by_level else (),
                 )
             )  # fmt: skip
-        yield together(parts) if parts else None
+        yield together(parts, measured) if parts else None
 
 
-def together(parts: Sequence[Acceptance]) -> Acceptance:
-    """One rule's acceptance over several texts, each measured alone."""
+def together(parts: Sequence[Acceptance], texts: Sequence[Any]) -> Acceptance:
+    """One rule's acceptance over several texts, each measured alone; those with one source count as one text."""
     counts = [part.positions for part in parts]
     ranks = zip(*(part.acceptance for part in parts), strict=True)
     hits = [[share * count for share, count in zip(shares, counts, strict=True)] for shares in ranks]
-    low, high = zip(*(share_interval(list(zip(row, counts, strict=True))) for row in hits), strict=True)
+    low, high = zip(*(share_interval(row, counts, sources(texts)) for row in hits), strict=True)
     mean = tuple(min(1.0, sum(row) / sum(counts)) for row in hits)
     method = "expected" if all(part.method == "expected" for part in parts) else "counted"
     deeper = (_level(parts, depth) for depth in range(1, len(parts[0].levels)))
@@ -251,4 +255,5 @@ def own_texts(pair: Pair, prompts: Iterable[str], config: RunConfig) -> Iterator
     for number, prompt in enumerate(prompts):
         steps = speculate(pair, replace(config, prompt=prompt, seed=config.seed + number).plainly())
         given = pair.encode(prompt)
-        yield Written([*given, *(token for step in steps for token in step.emitted)], len(given))
+        (source,) = sources([prompt])
+        yield Written([*given, *(token for step in steps for token in step.emitted)], len(given), source)

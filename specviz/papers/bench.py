@@ -20,6 +20,7 @@ from ..config import Choice, RunConfig
 from ..decode import autoregress, run
 from ..measure.on_text import acceptance_vector, own_texts
 from ..measure.rows import rows_on_text
+from ..metrics import drafted, seconds_per_token, speedup, tokens_per_pass
 from ..paths import HELD_OUT
 from ..protocols import Pair, TreeBuilder, Verifier
 from ..record import Trace
@@ -192,29 +193,6 @@ class Bench:
 
         key = tuple((name, _key(builder)) for name, builder in builders.items())
         return self.once(("timed", key, temperature, rule and _key(rule), count), make)
-
-
-def tokens_per_pass(traces: Sequence[Trace]) -> float:
-    """Tokens written over passes of the target."""
-    return sum(len(trace.tokens) for trace in traces) / max(1, sum(len(trace.steps) for trace in traces))
-
-
-def seconds_per_token(traces: Sequence[Trace]) -> float:
-    """Seconds over tokens of all steps but the first of each run, which also reads the prompt."""
-    steps = [step for trace in traces for step in trace.steps[1:]]
-    return sum(step.seconds.total for step in steps) / max(1, sum(len(step.emitted) for step in steps))
-
-
-def speedup(traces: Sequence[Trace], plain: Sequence[Trace]) -> float:
-    """How many times faster than plain decoding the runs wrote; nan where nothing was timed."""
-    took = seconds_per_token(traces)
-    return seconds_per_token(plain) / took if took else float("nan")
-
-
-def drafted(traces: Sequence[Trace]) -> float:
-    """Mean number of drafted nodes of a step."""
-    sizes = [len(step.parents) - 1 for trace in traces for step in trace.steps]
-    return sum(sizes) / max(1, len(sizes))
 
 
 def _key(strategy: Any) -> str:

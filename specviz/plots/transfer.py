@@ -12,8 +12,8 @@ from . import theme
 
 TITLE = "A vector from one kind of text, run on another"
 HOW_TO_READ = (
-    "For each kind of text the bars are trees planned for it and for the other kind, with two standard errors; the "
-    "outlines are what their vectors promised. Bars alike mean that the tree's shape hardly matters, outlines off "
+    "For each kind of text the bars are trees planned for it and for the other kind, with 95 % intervals over texts; "
+    "the outlines are what their vectors promised. Bars alike mean that the tree's shape hardly matters, outlines off "
     "their bars that the vector was wrong about this text."
 )
 
@@ -46,7 +46,7 @@ def draw(info: Info) -> go.Figure:
         fig.add_bar(
             x=where, y=[row.measured for row in rows], name=f"tree planned for {planned}", offsetgroup=planned,
             marker={"color": colour, "pattern": {"shape": ("", "/", "x")[place % 3]}}, opacity=0.75,
-            error_y={"type": "data", "array": [row.standard_error and 2 * row.standard_error for row in rows],
+            error_y={"type": "data", "array": [row.margin for row in rows],
                      "thickness": 1.5, "width": 4, "color": theme.TEXT},
             hovertemplate="%{y:.2f} tokens measured",
         )  # fmt: skip

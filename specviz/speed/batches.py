@@ -2,18 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from statistics import median
-from time import perf_counter
-from typing import Any, TypeVar
+from typing import Any
 
 import numpy as np
 
 from ..measure.so_far import SoFar
 from ..randomness import Randomness
 from ..tree import Topology
-
-Name = TypeVar("Name", bound=Hashable)
+from .paired import Name, paired, seconds_of
 
 
 def random_pass(
@@ -39,7 +37,7 @@ def random_pass(
 
 
 def seconds_in_turns(passes: Mapping[Name, Callable[[], Any]], rounds: int = 5) -> Iterator[SoFar[dict[Name, float]]]:
-    """Median seconds of each pass, which take turns, so that a machine that slows down disturbs all alike.
+    """Median seconds of each pass, timed in turns.
 
     Args:
         passes: what to time, by name; each runs once more at first, uncounted.
@@ -49,10 +47,9 @@ def seconds_in_turns(passes: Mapping[Name, Callable[[], Any]], rounds: int = 5) 
         Rounds done, of how many, and the medians; empty before the first.
     """
     took: dict[Name, list[float]] = {name: [] for name in passes}
-    for turn in range(rounds + 1):
-        for name, run in passes.items():
-            began = perf_counter()
-            run()
-            if turn:
-                took[name].append(perf_counter() - began)
-        yield SoFar(turn, rounds, {name: median(each) for name, each in took.items() if each})
+    for turn, name, seconds in paired(
+        {name: lambda _, run=run: seconds_of(run) for name, run in passes.items()}, rounds + 1
+    ):
+        took[name].append(seconds)
+        if sum(map(len, took.values())) == (turn + 1) * len(took):
+            yield SoFar(turn, rounds, {name: median(each[1:]) for name, each in took.items() if turn})

@@ -1,20 +1,22 @@
 """Trees timed against plain decoding and each other, prompt by prompt in turn.
 
-Every prompt is decoded plainly and with every tree, in an order that turns from prompt to prompt, so that a noisy
-machine disturbs all alike. Counted are the steps with a whole tree, without the first, which also reads the prompt:
-what the tree brings while the text has room for it.
+Every prompt is decoded plainly and with every tree. Counted are the steps with a whole tree, without the first, which
+also reads the prompt: what the tree brings while the text has room for it.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 
 from ..config import RunConfig
 from ..decode import run
-from ..measure.by_text import jackknife, ratio_of_rates
+from ..measure.by_text import sources
+from ..metrics import Counts, estimate, ratio_of_rates
 from ..protocols import Pair, TreeBuilder, Verifier
 from ..record import Step, Trace
+from .paired import paired
 
 PLAIN = "plain"
 
@@ -27,7 +29,7 @@ class Trial:
         name: of the tree, as in `trials`.
         speedup: tokens per second, times those of plain decoding on the same prompts.
         low, high: the smallest and largest speedup of a single prompt.
-        error: standard error of `speedup`, with prompts as the unit, each timed both ways; None for a single prompt.
+        margin: half-width of the 95 % interval of `speedup` over texts, each timed both ways; None for a single text.
         tokens_per_pass: of the counted steps.
         step_s: mean seconds of a counted step, and `parts` how they split into draft, target and overhead.
         steps: how many were counted.
@@ -37,7 +39,7 @@ class Trial:
     speedup: float
     low: float
     high: float
-    error: float | None
+    margin: float | None
     tokens_per_pass: float
     step_s: float
     parts: dict[str, float]
@@ -65,20 +67,19 @@ def trials(
         config: temperatures, length and seed; prompt `i` is run with seed + i, its builder and rule are not used.
         prompts: texts to continue, each once a tree.
     """
-    ways = {PLAIN: None, **builders}
-    counted: dict[str, list[list[Step]]] = {name: [] for name in ways}
-    done, of = 0, len(ways) * len(prompts)
+    counted: dict[str, list[Counts]] = {name: [] for name in (PLAIN, *builders)}
+    of = len(counted) * len(prompts)
+
+    def ran(builder: TreeBuilder | None, turn: int) -> Trace:
+        once = replace(config, prompt=prompts[turn], verifier=verifier, seed=config.seed + turn)
+        return run(pair, once.plainly() if builder is None else replace(once, builder=builder))
+
+    ways = {name: partial(ran, builder) for name, builder in {PLAIN: None, **builders}.items()}
     if prompts:  # the first run of all would pay for what the models set up
-        run(pair, replace(config, prompt=prompts[0], builder=next(iter(builders.values())), verifier=verifier))
-    for turn, prompt in enumerate(prompts):
-        once = replace(config, prompt=prompt, verifier=verifier, seed=config.seed + turn)
-        names = list(ways)
-        for name in names[turn % len(names) :] + names[: turn % len(names)]:
-            builder = ways[name]
-            trace = run(pair, once.plainly() if builder is None else replace(once, builder=builder))
-            counted[name].append(whole_steps(trace))
-            done += 1
-            yield Progress(done, of, results(counted) if done % len(ways) == 0 else ())
+        ran(next(iter(builders.values())), 0)
+    for done, (_, name, trace) in enumerate(paired(ways, len(prompts)), 1):
+        counted[name].append(Counts.of(whole_steps(trace), whole=True))
+        yield Progress(done, of, results(counted, sources(prompts)) if done % len(ways) == 0 else ())
 
 
 def whole_steps(trace: Trace) -> list[Step]:
@@ -87,33 +88,29 @@ def whole_steps(trace: Trace) -> list[Step]:
     return [step for step in trace.steps[1:] if len(step.parents) == largest]
 
 
-def results(counted: Mapping[str, Sequence[Sequence[Step]]]) -> tuple[Trial, ...]:
-    """A trial of every tree, from the counted steps of each prompt; a prompt where one has none is left out."""
-    kept = [turn for turn in range(min(map(len, counted.values()))) if all(runs[turn] for runs in counted.values())]
-    if not kept:
-        return ()
-    plain = [_tokens_and_seconds(counted[PLAIN][turn]) for turn in kept]
+def results(counted: Mapping[str, Sequence[Counts]], texts: Sequence[str]) -> tuple[Trial, ...]:
+    """A trial of every tree, from the counted steps of each prompt; a prompt where one has none is left out.
+
+    Args:
+        counted: of each way of decoding, prompt by prompt.
+        texts: which text each prompt belongs to.
+    """
+    done = min(map(len, counted.values()))
+    kept = [turn for turn in range(done) if all(runs[turn].timed_passes for runs in counted.values())]
     found = []
-    for name, runs in counted.items():
+    for name, runs in counted.items() if kept else ():
         if name != PLAIN:
-            pairs = [_tokens_and_seconds(runs[turn]) for turn in kept]
-            ratios = [won / took * base / written for (won, took), (written, base) in zip(pairs, plain, strict=True)]
-            both = list(zip(pairs, plain, strict=True))  # what disturbed a round disturbed its two runs alike
-            speedup, error = ratio_of_rates(both), jackknife(both)
-            steps = [step for turn in kept for step in runs[turn]]
-            parts = {
-                "draft": sum(step.seconds.draft for step in steps) / len(steps),
-                "target": sum(step.seconds.target for step in steps) / len(steps),
-                "overhead": sum(step.seconds.verify + step.seconds.other for step in steps) / len(steps),
-            }
-            tokens = sum(won for won, _ in pairs) / len(steps)
+            both = [(runs[turn], counted[PLAIN][turn]) for turn in kept]
+            rows = [(a.timed_tokens, sum(a.seconds), b.timed_tokens, sum(b.seconds)) for a, b in both]
+            speedup, margin = estimate(rows, ratio_of_rates, [texts[turn] for turn in kept])
+            ratios = [own.speedup(plain) for own, plain in both]
+            total = sum((own for own, _ in both), Counts())
+            parts = total.step_parts
+            parts["overhead"] = parts.pop("verify") + parts.pop("other")
             found.append(
                 Trial(
-                    name, speedup, min(ratios), max(ratios), error, tokens, sum(parts.values()), parts, len(steps)
+                    name, speedup, min(ratios), max(ratios), margin, total.tokens_per_pass, total.seconds_per_step,
+                    parts, total.passes,
                 )
             )  # fmt: skip
     return tuple(found)
-
-
-def _tokens_and_seconds(steps: Sequence[Step]) -> tuple[float, float]:
-    return sum(len(step.path) + 1 for step in steps), sum(step.seconds.total for step in steps)

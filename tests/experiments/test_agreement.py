@@ -28,8 +28,8 @@ def test_predictions_come_true(builder, verifier, temperature):
     found = last.known
     assert last.done == last.of == half.done + 1 and half.known.prompts[1] == len(PROMPTS) - 1
     assert found.nodes == len(builder.shape) and found.steps > 300
-    assert found.by_level == pytest.approx(found.measured, abs=max(0.06 * found.measured, 3 * found.standard_error))
-    assert found.by_vector == pytest.approx(found.measured, abs=max(0.12 * found.measured, 3 * found.standard_error))
+    assert found.by_level == pytest.approx(found.measured, abs=max(0.06 * found.measured, 3 * found.margin))
+    assert found.by_vector == pytest.approx(found.measured, abs=max(0.12 * found.measured, 3 * found.margin))
     assert 1 <= found.measured <= builder.shape.depth.max() + 1
 
 
@@ -37,7 +37,7 @@ def test_a_wrong_prediction_is_called_one():
     row = Agreement("chain", "block", 1.0, 5, 2.4, 2.0, None, 2.05, 0.01, (9, 9), 100)
     assert row.holds and not row.close(row.by_vector)
     assert not replace(row, by_level=2.3).holds and not replace(row, by_text=2.3).holds
-    assert replace(row, by_level=2.3, standard_error=0.2).holds
+    assert replace(row, by_level=2.3, margin=0.4).holds
 
 
 def test_only_whole_trees_count_and_runs_are_the_unit_of_error():

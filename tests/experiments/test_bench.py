@@ -20,7 +20,7 @@ def test_tokens_per_pass_of_named_pairs(monkeypatch):
     assert all(one.known == cells[: one.done] for one in news)
     for cell in cells:
         assert cell.lossless and 1 <= cell.tokens_per_pass <= 12 and 2 <= cell.nodes <= 8
-        assert 0 <= cell.standard_error < cell.tokens_per_pass
+        assert 0 <= cell.margin < cell.tokens_per_pass
     first = specviz.RunConfig("abc", rules.sized("sequoia", 8), specviz.VERIFIERS["race"](), 0.6, max_new_tokens=12)
     again = specviz.run(specviz.toy_pair(vocab=6), first)
     rates = [again.tokens_per_pass]

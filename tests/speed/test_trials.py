@@ -8,9 +8,10 @@ import pytest
 import specviz
 from specviz.cli import main
 from specviz.experiments.agreement import prompts_like
-from specviz.measure.by_text import jackknife
+from specviz.measure.by_text import Window
 from specviz.measure.on_text import acceptance_vector, own_texts
 from specviz.measure.so_far import whole
+from specviz.metrics import Counts, estimate, ratio_of_rates
 from specviz.record import Timing
 from specviz.speed import choose, promises
 from specviz.speed.forecast import forecast, predict
@@ -33,16 +34,21 @@ def test_speedup_is_tokens_over_time_against_plain_decoding():
     runs = [specviz.run(PAIR, replace(CONFIG, builder=TREES["chain"], seed=seed)) for seed in range(4)]
     plain = [specviz.autoregress(PAIR, replace(CONFIG, seed=seed)) for seed in range(4)]
     counted = {PLAIN: [timed(run, 0.5) for run in plain], "chain": [timed(run, 1.0) for run in runs]}
-    (found,) = results(counted)
+    texts = ["a", "b", "c", "d"]
+    counts = {name: [Counts.of(steps, whole=True) for steps in runs] for name, runs in counted.items()}
+    (found,) = results(counts, texts)
     tokens = [sum(len(step.path) + 1 for step in steps) for steps in counted["chain"]]
     steps = [len(steps) for steps in counted["chain"]]
     assert found.tokens_per_pass == pytest.approx(sum(tokens) / sum(steps))
     assert found.speedup == pytest.approx(found.tokens_per_pass / 2)  # a step takes as long as two plain ones
     each = [won / taken / 2 for won, taken in zip(tokens, steps, strict=True)]
     assert (found.low, found.high) == (pytest.approx(min(each)), pytest.approx(max(each)))
-    own = [(len(run), 0.5 * len(run)) for run in counted[PLAIN]]
-    rounds = list(zip(zip(tokens, map(float, steps), strict=True), own, strict=True))
-    assert found.error == pytest.approx(jackknife(rounds))
+    own = [len(run) for run in counted[PLAIN]]
+    rows = [(won, took, base, 0.5 * base) for won, took, base in zip(tokens, steps, own, strict=True)]
+    assert found.margin == pytest.approx(estimate(rows, ratio_of_rates)[1])
+    (windows,) = results(counts, ["a", "a", "b", "b"])  # two texts in four windows
+    pairs = [tuple(map(sum, zip(*rows[at : at + 2], strict=True))) for at in (0, 2)]
+    assert windows.margin == pytest.approx(estimate(pairs, ratio_of_rates)[1]) and windows.speedup == found.speedup
     assert (found.step_s, found.steps) == (pytest.approx(1.0), sum(steps))
     assert found.parts == {"draft": 0, "target": pytest.approx(1.0), "overhead": 0}
 

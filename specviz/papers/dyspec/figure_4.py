@@ -1,6 +1,7 @@
 """Figure 4: where the time of a step goes."""
 
 from ...builders import BUILDERS
+from ...metrics import count
 from ...verifiers import VERIFIERS
 from ..entry import Entry, Table, judge, live
 
@@ -14,13 +15,8 @@ def measure(bench):
         ("by threshold", BUILDERS["dyspec-threshold"](size=SIZE)),
     ):
         traces = bench.runs(builder, TEMPERATURE, VERIFIERS["dyspec"](), bench.prompts[:4])
-        steps = [step for trace in traces for step in trace.steps[1:]]
-        total = sum(step.seconds.total for step in steps)
-        parts = [
-            sum(getattr(step.seconds, part) for step in steps) / total
-            for part in ("draft", "target", "verify", "other")
-        ]
-        rows.append([name, *parts])
+        parts = count(traces).step_parts.values()
+        rows.append([name, *(part / sum(parts) for part in parts)])
     return {"rows": rows}
 
 

@@ -2,7 +2,7 @@
 
 from math import log2
 
-from ...measure.by_text import plus_minus
+from ...metrics import plus_minus
 from ..entry import Entry, Lines, Series, judge, lab
 from .on_text import counted, on_text, shown, spread
 from .rows import on_rows
@@ -21,7 +21,7 @@ def verdict(data):
     text = spread(data["text"]["points"], lambda kl, entropy: entropy - bound(kl))
     sentence = (
         f"H[R] of rejection with independent drafts less {NAME} is at most {over:.2f} bits on {len(data['rows'])} "
-        f"pairs of rows, and over {counted(data['text'])} {text.mean:.2f}{plus_minus(text.error)} bits on average, "
+        f"pairs of rows, and over {counted(data['text'])} {text.mean:.2f}{plus_minus(text.margin)} bits on average, "
         f"from {text.low:.2f} to {text.high:.2f}"
     )
     return judge(

@@ -2,7 +2,7 @@
 
 from math import log2
 
-from ...measure.by_text import plus_minus
+from ...metrics import plus_minus
 from ..entry import Entry, Lines, Series, judge, lab
 from .on_text import counted, on_text, shown, spread
 from .rows import on_rows
@@ -21,7 +21,7 @@ def verdict(data):
     return judge(
         min(slack, text.low) >= 0,
         f"H[R] of races stays at least {slack:.2f} bits below {NAME} on {len(data['rows'])} pairs of rows with exact "
-        f"laws, and over {counted(data['text'])}, with independent drafts, {text.mean:.2f}{plus_minus(text.error)} "
+        f"laws, and over {counted(data['text'])}, with independent drafts, {text.mean:.2f}{plus_minus(text.margin)} "
         f"bits on average, from {text.low:.2f} to {text.high:.2f}.",
         f"H[R] of races passes the bound by {-min(slack, text.low):.2f} bits.",
     )

@@ -5,7 +5,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ...measure.by_text import ratio_of_sums
+from ...metrics import estimate
 from ...theory.index import race_index_entropy, rejection_index_entropy
 from ..entry import Lines, Series, Table
 from .rows import divergence
@@ -37,10 +37,10 @@ def on_text(bench, method):
 
 
 class Spread(NamedTuple):
-    """A mean over positions: its standard error over texts (None for one), and how single positions scatter."""
+    """A mean over positions, the half-width of its 95 % interval over texts, and how single positions scatter."""
 
     mean: float
-    error: float | None
+    margin: float | None
     deviation: float
     low: float
     high: float
@@ -51,8 +51,8 @@ def spread(points, value):
     values = np.array([value(kl, entropy) for _, kl, entropy in points])
     texts = np.array([text for text, *_ in points])
     sums = [(values[texts == text].sum(), int((texts == text).sum())) for text in np.unique(texts)]
-    mean, error = ratio_of_sums(sums)
-    return Spread(float(mean), error, float(values.std()), float(values.min()), float(values.max()))
+    mean, margin = estimate(sums)
+    return Spread(mean, margin, float(values.std()), float(values.min()), float(values.max()))
 
 
 def counted(text):
@@ -83,7 +83,7 @@ def shown(text, method, bound, name):
             ],
         ),
         Table(
-            ("Over a text, bits", "Mean", "Error over texts", "Deviation", "Lowest", "Highest"),
+            ("Over a text, bits", "Mean", "95 % over texts, ±", "Deviation", "Lowest", "Highest"),
             [[kind, *spread(points, value)] for kind, value in kinds.items()],
         ),
     ]

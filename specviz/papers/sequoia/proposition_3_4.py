@@ -2,7 +2,7 @@
 
 from ...acceptance import expected_tokens
 from ...builders import BUILDERS
-from ...measure.along_text import ratio_of_sums
+from ...metrics import estimate
 from ...verifiers import VERIFIERS
 from ..entry import Entry, Table, judge, live
 
@@ -14,21 +14,20 @@ def measure(bench):
     for size in SIZES:
         builder = BUILDERS["sequoia"](size=size, depth=8, acceptance=vector)
         traces = bench.runs(builder, TEMPERATURE, VERIFIERS["sequoia"]())
-        pairs = [(float(len(trace.tokens)), float(len(trace.steps))) for trace in traces]
-        measured, error = ratio_of_sums(pairs)
-        rows.append([size, expected_tokens(builder.shape, vector), measured, error])
+        measured, margin = estimate([(trace.counts.tokens, trace.counts.passes) for trace in traces])
+        rows.append([size, expected_tokens(builder.shape, vector), measured, margin])
     return {"rows": rows, "texts": len(bench.prompts)}
 
 
 def verdict(data):
-    off = [abs(got - want) / max(error, 1e-9) for _, want, got, error in data["rows"]]
+    off = [abs(got - want) / max(margin, 1e-9) for _, want, got, margin in data["rows"]]
     share = max(abs(got / want - 1) for _, want, got, _ in data["rows"])
     return judge(
-        sum(o <= 3 for o in off) >= len(off) - 1,
+        sum(o <= 1 for o in off) >= len(off) - 1,
         f"The sum of the scores foretells the tokens of {len(off)} trees to within {100 * share:.0f} %, and all but "
-        f"at most one lie within three standard errors ({data['texts']} texts are the unit).",
-        f"The sum of the scores misses by up to {100 * share:.0f} %, more than three standard errors for "
-        f"{sum(o > 3 for o in off)} of {len(off)} trees: acceptance depends on more than the child's place, since "
+        f"at most one lie within the 95 % interval ({data['texts']} texts are the unit).",
+        f"The sum of the scores misses by up to {100 * share:.0f} %, beyond the 95 % interval for "
+        f"{sum(o > 1 for o in off)} of {len(off)} trees: acceptance depends on more than the child's place, since "
         "hard positions come together.",
     )
 
@@ -42,5 +41,5 @@ ENTRY = Entry(
     verdict,
     measure=measure,
     opens=(live(BUILDERS["sequoia"](size=16, depth=8), VERIFIERS["sequoia"]()),),
-    shown=lambda data: [Table(("Nodes", "Sum of scores", "Tokens a pass, counted", "Standard error"), data["rows"])],
+    shown=lambda data: [Table(("Nodes", "Sum of scores", "Tokens a pass, counted", "95 %, ±"), data["rows"])],
 )

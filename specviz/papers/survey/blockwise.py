@@ -1,6 +1,7 @@
 """Section 3.6: blockwise parallel decoding needs m / k + 1 passes at best."""
 
 from ...builders import BUILDERS
+from ...metrics import count
 from ...verifiers import VERIFIERS
 from ..entry import Entry, Table, judge, live
 
@@ -11,8 +12,8 @@ def measure(bench):
     rows = []
     for k in LENGTHS:
         traces = bench.runs(BUILDERS["chain"](depth=k), 0.0, VERIFIERS["exact-match"](), bench.prompts[:4])
-        tokens, passes = sum(len(t.tokens) for t in traces), sum(len(t.steps) for t in traces)
-        rows.append([k, tokens, passes, tokens / (k + 1) + len(traces)])
+        found = count(traces)
+        rows.append([k, found.tokens, found.passes, found.tokens / (k + 1) + len(traces)])
     return {"rows": rows}
 
 

@@ -1,6 +1,7 @@
 """Algorithm 1: stopping by entropy is lossless, and stops where it should."""
 
 from ...builders import BUILDERS
+from ...metrics import count
 from ...models.table import toy_pair
 from ...proof.lossless import error_of
 from ...verifiers import VERIFIERS
@@ -21,15 +22,14 @@ def measure(bench):
             doubts = [key for key in step.keys[1:] if key is not None]
             ends += bool(doubts) and doubts[-1] > H
             early += sum(doubt > H for doubt in doubts[:-1])
-    steps = sum(len(trace.steps) for trace in traces)
-    lengths = [len(step.parents) - 1 for trace in traces for step in trace.steps]
+    found = count(traces)
     return {
         "rows": rows,
         "ends": ends,
         "early": early,
-        "steps": steps,
-        "mean": sum(lengths) / len(lengths),
-        "longest": max(lengths),
+        "steps": found.passes,
+        "mean": found.drafted,
+        "longest": max(len(step.parents) - 1 for trace in traces for step in trace.steps),
     }
 
 

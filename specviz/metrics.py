@@ -1,0 +1,260 @@
+"""Every number that is shown of runs, and the interval around it, each defined once.
+
+What counts, for all of them:
+
+- Rates are ratios of sums: over several runs the sums are divided, never the runs' own rates averaged.
+- Counts take every step. The first counts, for its pass verifies a tree as well as it reads the prompt. The last counts
+  with the tokens it wrote; what the limits or an end of text cut off was not written.
+- Times leave out the first step of each run (index 0), with its tokens, because it also reads the prompt.
+- A tree that is compared with its prediction is counted on whole steps (`Counts.of(steps, whole=True)`): whoever calls
+  chooses the steps that had room for the tree, and all that the rule accepted counts, also behind an end of text.
+- Texts are the unit of every interval: tokens of one text, and windows cut from one continuation, are not independent.
+  One text gives no interval.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, fields
+from functools import lru_cache
+from math import cos, inf, nan, pi, sin, sqrt, tan
+from typing import Any
+
+import numpy as np
+
+PARTS = ("draft", "target", "verify", "other")
+COMPARED = ("accepted", "rejected", "passed")
+Interval = tuple[float, float] | tuple[None, None]
+
+
+@dataclass(frozen=True)
+class Counts:
+    """Sums over steps, of one run or of several together; every rate follows from them, nan where there is nothing.
+
+    Args:
+        tokens, passes: tokens written, and passes of the target.
+        nodes, draft_passes: nodes below the roots, and passes of the draft.
+        accepted, compared: nodes that were accepted, and that were compared at all.
+        timed_tokens, timed_passes: those of the steps whose time counts.
+        seconds: of these steps, by `PARTS`.
+    """
+
+    tokens: int = 0
+    passes: int = 0
+    nodes: int = 0
+    draft_passes: int = 0
+    accepted: int = 0
+    compared: int = 0
+    timed_tokens: int = 0
+    timed_passes: int = 0
+    seconds: tuple[float, ...] = (0.0,) * len(PARTS)
+
+    @classmethod
+    def of(cls, steps: Iterable[Any], whole: bool = False) -> Counts:
+        """The sums over the steps of a run; with `whole`, of trees that are compared with a prediction."""
+        steps = list(steps)
+        written = [len(step.path) + 1 if whole else len(step.emitted) for step in steps]
+        timed = [(step, tokens) for step, tokens in zip(steps, written, strict=True) if step.index > 0]
+        return cls(
+            sum(written), len(steps), sum(len(step.parents) - 1 for step in steps),
+            sum(step.draft_passes for step in steps),
+            sum(step.outcome.count("accepted") for step in steps),
+            sum(step.outcome.count(outcome) for step in steps for outcome in COMPARED),
+            sum(tokens for _, tokens in timed), len(timed),
+            tuple(sum(getattr(step.seconds, part) for step, _ in timed) for part in PARTS),
+        )  # fmt: skip
+
+    def __add__(self, other: Counts) -> Counts:
+        both = {one.name: (getattr(self, one.name), getattr(other, one.name)) for one in fields(self)}
+        seconds = tuple(map(sum, zip(*both.pop("seconds"), strict=True)))
+        return Counts(**{name: sum(pair) for name, pair in both.items()}, seconds=seconds)
+
+    @property
+    def tokens_per_pass(self) -> float:
+        """Tokens written per pass of the target."""
+        return _over(self.tokens, self.passes)
+
+    @property
+    def acceptance(self) -> float:
+        """Accepted over compared nodes; what was never reached does not count."""
+        return _over(self.accepted, self.compared)
+
+    @property
+    def drafted(self) -> float:
+        """Nodes below the root of a step, on average."""
+        return _over(self.nodes, self.passes)
+
+    @property
+    def draft_passes_per_step(self) -> float:
+        return _over(self.draft_passes, self.passes)
+
+    @property
+    def tokens_per_s(self) -> float:
+        """Tokens written per second of the engine's time."""
+        return _over(self.timed_tokens, sum(self.seconds))
+
+    @property
+    def seconds_per_token(self) -> float:
+        return _over(sum(self.seconds), self.timed_tokens)
+
+    @property
+    def seconds_per_step(self) -> float:
+        return _over(sum(self.seconds), self.timed_passes)
+
+    @property
+    def step_parts(self) -> dict[str, float]:
+        """Seconds of a step by part."""
+        return {part: _over(spent, self.timed_passes) for part, spent in zip(PARTS, self.seconds, strict=True)}
+
+    def speedup(self, plain: Counts) -> float:
+        """Tokens per second over those of plain decoding."""
+        return _over(self.tokens_per_s, plain.tokens_per_s)
+
+    def figures(self) -> dict[str, Any]:
+        """The run in numbers, as the page shows them; None where there is nothing to divide by.
+
+        Returns:
+            tokens, passes, accepted, compared: counts; per_pass: tokens per pass; acceptance: accepted / compared;
+            rate: tokens per second; token_ms: milliseconds per token; step_ms: per step; token_parts, step_parts: the
+            same by part, in the order of `PARTS`.
+        """
+        parts = [1000 * seconds for seconds in self.seconds]
+        numbers = {
+            "per_pass": self.tokens_per_pass, "acceptance": self.acceptance, "rate": self.tokens_per_s,
+            "token_ms": 1000 * self.seconds_per_token, "step_ms": 1000 * self.seconds_per_step,
+        }  # fmt: skip
+        return {name: getattr(self, name) for name in ("tokens", "passes", "accepted", "compared")} | {
+            **{name: known(number) for name, number in numbers.items()},
+            "token_parts": [known(_over(part, self.timed_tokens)) for part in parts],
+            "step_parts": [known(_over(part, self.timed_passes)) for part in parts],
+        }
+
+
+def count(runs: Iterable[Any]) -> Counts:
+    """The sums over several runs, each with its `steps`."""
+    return sum((Counts.of(run.steps) for run in runs), Counts())
+
+
+def tokens_per_pass(runs: Iterable[Any]) -> float:
+    """Tokens written per pass of the target, over several runs."""
+    return count(runs).tokens_per_pass
+
+
+def seconds_per_token(runs: Iterable[Any]) -> float:
+    """Seconds per token, over several runs."""
+    return count(runs).seconds_per_token
+
+
+def speedup(runs: Iterable[Any], plain: Iterable[Any]) -> float:
+    """Tokens per second of several runs over those of plain decoding."""
+    return count(runs).speedup(count(plain))
+
+
+def drafted(runs: Iterable[Any]) -> float:
+    """Nodes below the root of a step, over several runs."""
+    return count(runs).drafted
+
+
+def known(number: float) -> float | None:
+    """A number, or None where it is nan."""
+    return None if number != number else number
+
+
+def _over(amount: float, of: float) -> float:
+    return amount / of if of else nan
+
+
+def ratio(sums: np.ndarray) -> np.ndarray:
+    """The first column over the second."""
+    return sums[..., 0] / sums[..., 1]
+
+
+def ratio_of_rates(sums: np.ndarray) -> np.ndarray:
+    """A speedup, from columns of [tokens, seconds, tokens of plain decoding, its seconds]."""
+    return ratio(sums[..., :2]) / ratio(sums[..., 2:])
+
+
+def estimate(
+    rows: Any, of: Callable[[np.ndarray], np.ndarray] = ratio, texts: Sequence[str] | None = None
+) -> tuple[Any, Any]:
+    """A number that follows from sums over texts, and the half-width of its 95 % interval.
+
+    The interval is the jackknife's, with Student's t for as many texts (Tukey 1958).
+
+    Args:
+        rows: what is summed, [..., texts, columns].
+        of: from sums, [..., columns], to the number.
+        texts: which text each row belongs to; None where every row is a text of its own.
+
+    Returns:
+        the number, and "± this" for 95 %; None for a single text.
+    """
+    rows = _by_text(np.asarray(rows, dtype=float), texts)
+    total, number = rows.sum(-2), rows.shape[-2]
+    value, margin = of(total), None
+    if number > 1:
+        left = of(total[..., None, :] - rows)
+        squares = ((left - left.mean(-1, keepdims=True)) ** 2).sum(-1)
+        margin = student(number - 1) * np.sqrt((number - 1) / number * squares)
+    return (value, margin) if rows.ndim > 2 else (float(value), margin and float(margin))
+
+
+def share_interval(hits: Any, tries: Any, texts: Sequence[str] | None = None) -> Interval:
+    """A 95 % interval of the share that hits have of tries.
+
+    It is Wilson's (1927) for as many independent tries as would be as uncertain as these texts are, never more than
+    there were, with Student's t for as many texts: so it holds for rare shares, of which few texts show any.
+
+    Args:
+        hits: of each text, [..., texts]; not whole where they are expected.
+        tries: of each text, [texts]; a text without any does not count.
+        texts: as in `estimate`.
+    """
+    rows = np.stack(np.broadcast_arrays(np.asarray(hits, dtype=float), tries), -1)
+    rows = _by_text(rows[..., np.asarray(tries) > 0, :], texts and [t for t, n in zip(texts, tries, strict=True) if n])
+    number = rows.shape[-2]
+    if number < 2:
+        return None, None
+    hit, tried = np.moveaxis(rows, -1, 0)
+    total = tried.sum(-1)
+    share = np.clip(hit.sum(-1) / total, 0.0, 1.0)
+    variance = ((hit - share[..., None] * tried) ** 2).sum(-1) * number / (number - 1) / total**2
+    with np.errstate(divide="ignore", invalid="ignore"):
+        worth = np.where(variance * share * (1 - share) > 0, share * (1 - share) / variance, inf)
+    low, high = wilson(share, np.minimum(worth, total), student(number - 1))
+    return (float(low), float(high)) if rows.ndim == 2 else (low, high)
+
+
+def wilson(share: Any, tries: Any, t: float) -> tuple[Any, Any]:
+    """Wilson's interval for a share of so many independent tries (1927); `t` standard errors to either side."""
+    centre = (share + t * t / (2 * tries)) / (1 + t * t / tries)
+    spread = t / (1 + t * t / tries) * np.sqrt(share * (1 - share) / tries + t * t / (4 * tries * tries))
+    return np.maximum(0.0, centre - spread), np.minimum(1.0, centre + spread)
+
+
+@lru_cache
+def student(freedom: int, level: float = 0.95) -> float:
+    """How many standard errors to either side hold `level` of Student's t (Abramowitz and Stegun, 26.7.3 and 4)."""
+    low, high = 0.0, pi / 2
+    for _ in range(60):
+        angle = (low + high) / 2
+        odd, term, total = freedom % 2, cos(angle) ** (freedom % 2), 0.0
+        for k in range(odd, freedom - 1, 2):
+            total += term
+            term *= cos(angle) ** 2 * (k + 1) / (k + 2)
+        inside = 2 / pi * (angle + sin(angle) * total) if odd else sin(angle) * total
+        low, high = (angle, high) if inside < level else (low, angle)
+    return sqrt(freedom) * tan(low)
+
+
+def plus_minus(margin: float | None, digits: int = 2) -> str:
+    """A half-width as it is printed behind a figure; nothing where one text gives none."""
+    return "" if margin is None else f" ± {margin:.{digits}f}"
+
+
+def _by_text(rows: np.ndarray, texts: Sequence[str] | None) -> np.ndarray:
+    """Rows of one text added up, [..., texts, columns]."""
+    if texts is None:
+        return rows
+    names = list(dict.fromkeys(texts))
+    return np.array([[name == text for text in texts] for name in names], dtype=float) @ rows

@@ -84,7 +84,7 @@ def rules_table(
             rates.append(trace.tokens_per_pass)
             nodes += [len(step.parents) for step in trace.steps]
         error = float(np.std(rates, ddof=1)) / sqrt(len(rates)) if len(rates) > 1 else None
-        lossless = compatible(builder, verifier, temperature).lossless
+        lossless = compatible(config).lossless
         cells.append(Cell(name, rule, temperature, size, float(np.mean(nodes)), float(np.mean(rates)), error, lossless))
         yield SoFar(len(cells), len(plan), tuple(cells))
 

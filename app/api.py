@@ -102,9 +102,7 @@ def asked(
     }
     config = RunConfig(prompt, **strategies, **{name: number(name, value) for name, value in scalars.items()})
     limits.check(config)
-    match = compatible(
-        config.builder, config.verifier, config.temperature, config.draft_temperature, drafter=config.drafter
-    )
+    match = compatible(config)
     if not match.possible:
         raise ValueError(match.reason)
     return config

@@ -8,10 +8,13 @@ declared here, `proof.lossless` proves or refutes by enumeration.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
+from .config import RunConfig
 from .desk import Drafter
 from .protocols import LAWS, TreeBuilder, Verifier
+from .registry import build
+from .verifiers import VERIFIERS
 
 DRAWN = {
     "iid": "drawn independently from the draft, duplicates kept",
@@ -46,26 +49,25 @@ class Setting:
 
     builder: TreeBuilder
     verifier: Verifier
-    drafter: Drafter | None
+    drafter: Drafter
     temperature: float
-    draft_temperature: float | None
+    draft_temperature: float
     law: str
+
+    @property
+    def blended(self) -> bool:
+        """Whether the draft's rows are the means of several drafters' rows."""
+        return self.drafter.blends and self.builder.reads_draft
 
     @property
     def many_rows(self) -> bool:
         """Whether children of one node may come from different rows."""
-        blends = self.drafter is not None and self.drafter.blends
-        return blends and self.builder.reads_draft and not self.builder.is_chain
-
-    @property
-    def merges(self) -> bool:
-        """Whether equal guesses of several drafters become one node."""
-        return self.drafter is not None and self.drafter.merges
+        return self.blended and not self.builder.is_chain
 
     @property
     def one_token(self) -> bool:
-        """Whether the draft's row holds a single token."""
-        return self.draft_temperature == 0 and self.builder.reads_draft and not self.many_rows
+        """Whether the draft's row holds a single token; the mean of several such rows may hold more."""
+        return self.draft_temperature == 0 and self.builder.reads_draft and not self.blended
 
     @property
     def one_child(self) -> bool:
@@ -128,9 +130,7 @@ LOSSY: Cases = (
         "ones, so the text may drift.",
     ),
     (
-        lambda s: (
-            s.many_rows and s.drafter is not None and s.drafter.merges and s.law == "iid" and s.verifier.reads_draft
-        ),
+        lambda s: s.many_rows and s.drafter.merges and s.law == "iid" and s.verifier.reads_draft,
         "Merging equal guesses of two drafters drops tries that {verifier.title} counts on, so the text may drift.",
     ),
     (
@@ -166,41 +166,34 @@ EXACT: Cases = (
 )
 
 
-def compatible(
-    builder: TreeBuilder,
-    verifier: Verifier,
-    temperature: float,
-    draft_temperature: float | None = None,
-    law: str | None = None,
-    drafter: Drafter | None = None,
-) -> Compatibility:
-    """Whether builder, rule and drafter go together in this configuration, whatever top_p and top_k are.
+def compatible(config: RunConfig, law: str | None = None) -> Compatibility:
+    """Whether builder, rule and drafter go together in a configuration, whatever prompt, top_p and top_k are.
 
     Args:
-        builder, verifier: the objects, with their parameters.
-        temperature: the target's.
-        draft_temperature: the draft's; None as in `RunConfig`.
+        config: the whole configuration.
         law: how children are to be drawn; None lets the verifier choose among what the builder can do.
-        drafter: who fills the tree; None is a single model.
+
+    Raises:
+        ValueError: if the configuration names an unknown builder, rule or drafter.
     """
+    builder, verifier, drafter = (build(kind, getattr(config, kind)) for kind in ("builder", "verifier", "drafter"))
     if law is None:
-        wanted = ("top",) if temperature == 0 else verifier.laws
+        wanted = ("top",) if config.temperature == 0 else verifier.laws
         law = next((law for law in wanted if law in builder.laws), builder.laws[0])
-    setting = Setting(builder, verifier, drafter, temperature, draft_temperature, law)
+    setting = Setting(builder, verifier, drafter, config.temperature, config.draft_sampling.temperature, law)
     if refusal := _first(IMPOSSIBLE, setting):
         return Compatibility(False, False, False, law, refusal)
-    lossy = _first(LOSSY, setting) if temperature > 0 else None
+    lossy = _first(LOSSY, setting) if config.temperature > 0 else None
     pointless = _first(POINTLESS, setting)
     reason = lossy or pointless or _first(EXACT, setting) or ""
     return Compatibility(True, lossy is None, pointless is None, law, reason)
 
 
-def suited(builder: TreeBuilder, verifiers: dict[str, type[Verifier]], temperature: float) -> str:
-    """The name of the first rule of the menu that is lossless with a builder: exact match at temperature 0."""
-    greedy = [name for name, rule in verifiers.items() if rule.greedy_only and temperature == 0]
-    return next(
-        name for name in [*greedy, *verifiers] if compatible(builder, verifiers[name](), temperature).lossless
-    )  # fmt: skip
+def suited(config: RunConfig) -> str:
+    """The name of the first rule of the menu that keeps a configuration lossless: exact match at temperature 0."""
+    greedy = [name for name, rule in VERIFIERS.items() if rule.greedy_only and config.temperature == 0]
+    names = [*greedy, *VERIFIERS]
+    return next(name for name in names if compatible(replace(config, verifier=VERIFIERS[name]())).lossless)
 
 
 def _first(cases: Cases, setting: Setting) -> str | None:

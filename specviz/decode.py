@@ -32,7 +32,7 @@ def speculate(pair: Pair, config: RunConfig, rng: Randomness | None = None, law:
         ValueError: if builder, rule and drafter cannot go together or the prompt leaves no room.
     """
     builder, verifier, drafter = (build(kind, getattr(config, kind)) for kind in ("builder", "verifier", "drafter"))
-    match = compatible(builder, verifier, config.temperature, config.draft_temperature, law, drafter)
+    match = compatible(config, law)
     if not match.possible:
         raise ValueError(match.reason)
     builder = builder.prepare(verifier, config.temperature, drafter.name, pair.info["name"])

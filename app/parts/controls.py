@@ -211,10 +211,8 @@ class Controls:
             ValueError: as `read` does.
         """
         config = self.read(("any", *values[1:]))
-        at = (config.temperature, config.draft_temperature)
         parts = self._split(values[1 + len(self.scalars) :])
-        taken = {kind: getattr(config, kind) for kind in self.families}
-        return [choices(kind, one.candidates(parts[kind]), taken, *at) for kind, one in self.families.items()]
+        return [choices(kind, one.candidates(parts[kind]), config) for kind, one in self.families.items()]
 
     def with_labels(self, sentence: str) -> str:
         """A sentence of the library with the page's labels in place of the names of parameters."""

@@ -7,12 +7,13 @@ choice is taken.
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import gradio as gr
 from gradio.context import Context
 
-from specviz import compatible
+from specviz import RunConfig, compatible
 from specviz.compatibility import Compatibility
 
 TYPED = "Or type target|draft: folders, or names on the hub."
@@ -32,27 +33,21 @@ def kind(match: Compatibility) -> str:
 def choices(
     family: str,
     candidates: dict[str, Any],
-    taken: dict[str, Any],
-    temperature: float,
-    draft_temperature: float | None,
+    config: RunConfig,
 ) -> list[tuple[str, str]]:
     """The choices of one menu, (label, name).
 
     Args:
         family: "builder", "verifier" or "drafter".
         candidates: name -> one of the family, with its parameters.
-        taken: what is taken now in every menu; the sentence on that stands in the notice already.
-        temperature, draft_temperature: as in `compatible`.
+        config: what is taken now in every menu; the sentence on that stands in the notice already.
     """
     listed = []
     for name, candidate in candidates.items():
-        trio = taken | {family: candidate}
-        match = compatible(
-            trio["builder"], trio["verifier"], temperature, draft_temperature, drafter=trio["drafter"]
-        )  # fmt: skip
+        match = compatible(replace(config, **{family: candidate}))
         mark = MARKS.get(kind(match))
         label = candidate.title if mark is None else f"{candidate.title} {mark}"
-        if mark is not None and name != taken[family].name:
+        if mark is not None and name != getattr(config, family).name:
             label += f"\n{match.reason}"
         listed.append((label, name))
     return listed

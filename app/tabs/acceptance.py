@@ -28,7 +28,14 @@ INTRO = (
     "A tree helps where children are accepted. Here both models read a text, and every figure is drawn from what they "
     "say at each of its positions."
 )
-RULES = [name for name, rule in VERIFIERS.items() if compatible(BUILDERS["batch"](), rule(), 0.0).possible]
+
+
+def _siblings(rule: str, **sampling: Any) -> RunConfig:
+    """A run whose trees are siblings alone, under a rule."""
+    return RunConfig(builder=BUILDERS["batch"](), verifier=VERIFIERS[rule](), **sampling)
+
+
+RULES = [name for name in VERIFIERS if compatible(_siblings(name, temperature=0.0)).possible]
 MOST_POSITIONS = 4000
 OPEN = ("acceptance", "rejection")
 FOLDS = (
@@ -196,15 +203,15 @@ def settings(
     ):  # fmt: skip
         if type(value) not in (int, float) or not low <= value <= high:
             raise ValueError(f"{label} must be a number from {low} to {high:,}; got {str(value)[:40]}.")
+    who = drafter_of(drafter)
+    sampling: dict[str, Any] = {"temperature": float(temperature), "top_p": float(top_p), "drafter": who}
     for name in names:
-        match = compatible(BUILDERS["batch"](), VERIFIERS[name](), float(temperature))
+        match = compatible(_siblings(name, **sampling))
         if not match.possible:
             raise ValueError(match.reason)
-    who = drafter_of(drafter)
     if who.blends:
         raise ValueError(MANY_ROWS.format(drafter=who))
-    config = RunConfig(temperature=float(temperature), top_p=float(top_p), seed=1, drafter=who)
-    return names, config, int(positions)
+    return names, RunConfig(seed=1, **sampling), int(positions)
 
 
 def progress(news: Progress) -> str:

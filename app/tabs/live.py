@@ -127,9 +127,7 @@ def verdict(settings: Controls, values: tuple[Any, ...], whole: bool = False, pa
         if not whole:
             values = ("any", *values[1:])
         config = settings.read(values)
-        match = compatible(
-            config.builder, config.verifier, config.temperature, config.draft_temperature, drafter=config.drafter
-        )
+        match = compatible(config)
     except ValueError as error:
         return "error", str(error)
     notice = planned_with(config.builder, config.drafter, pair) if match.possible else ""

@@ -16,7 +16,6 @@ from ..metrics import plus_minus
 from ..protocols import Pair, Verifier
 from ..speed.clock import PROMPT, measure_cost
 from ..speed.promises import Promise, predictor, promises, trees_of
-from ..verifiers import VERIFIERS
 from .bench import PROMPTS_HELP, built_in_prompts, read_prompts
 from .options import add_pair, add_rows, add_strategy, refuse_unused, strategy
 from .watching import until_stopped, watched
@@ -62,10 +61,11 @@ def run(args: argparse.Namespace) -> int:
     args.temperature = args.temperature or [0.0, 0.6, 1.0]
     rules = {}
     for temperature in args.temperature:
-        RunConfig(temperature=temperature)  # raises on a bad one
-        name = args.verifier or suited(builder, VERIFIERS, temperature)
-        rules[temperature] = strategy(args, "verifier", name)
-        match = compatible(builder, rules[temperature], temperature, args.draft_temperature, drafter=drafter)
+        asked = RunConfig(
+            builder=builder, temperature=temperature, draft_temperature=args.draft_temperature, drafter=drafter
+        )
+        rules[temperature] = strategy(args, "verifier", args.verifier or suited(asked))
+        match = compatible(replace(asked, verifier=rules[temperature]))
         if not match.possible:
             raise ValueError(match.reason)
     refuse_unused(args, builder, drafter, *rules.values())

@@ -59,12 +59,11 @@ def run(args: argparse.Namespace) -> int:
     if args.store:
         check_store(args)
     config = RunConfig(
-        temperature=args.temperature, draft_temperature=args.draft_temperature, top_p=args.top_p, top_k=args.top_k,
-        seed=args.seed, max_new_tokens=96, drafter=strategy(args, "drafter", args.drafter),
+        builder=BUILDERS["chain"](), verifier=verifier, temperature=args.temperature,
+        draft_temperature=args.draft_temperature, top_p=args.top_p, top_k=args.top_k, seed=args.seed,
+        max_new_tokens=96, drafter=strategy(args, "drafter", args.drafter),
     )  # fmt: skip
-    match = compatible(
-        BUILDERS["chain"](), verifier, config.temperature, config.draft_temperature, drafter=config.drafter
-    )
+    match = compatible(config)
     if not match.possible:  # not even with the one child at a time that every rule can decide
         raise ValueError(match.reason)
     from ..models.pair import load_pair

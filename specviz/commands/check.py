@@ -9,6 +9,7 @@ from itertools import chain
 
 from ..builders import BUILDERS
 from ..compatibility import compatible
+from ..config import RunConfig
 from ..proof import large_node
 from ..proof.lossless import CHECKED, table
 from ..verifiers import VERIFIERS
@@ -64,6 +65,8 @@ def markdown() -> str:
     rules, builders = ({name: cls for name, cls in menu.items() if not cls.alone} for menu in (VERIFIERS, BUILDERS))
     lines = ["| | " + " | ".join(rules) + " |", "| --- |" + " --- |" * len(rules)]
     for name, builder in builders.items():
-        matches = [compatible(builder(), rule(), temperature=1.0) for rule in rules.values()]
+        matches = [
+            compatible(RunConfig(builder=builder(), verifier=rule(), temperature=1.0)) for rule in rules.values()
+        ]
         lines.append(f"| **{name}** | " + " | ".join(marks[m.possible, m.lossless] for m in matches) + " |")
     return "\n".join(lines)

@@ -27,9 +27,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace) -> None:
     config = config_from(args)  # before the models: a typing mistake should not wait for them
-    match = compatible(
-        config.builder, config.verifier, config.temperature, config.draft_temperature, drafter=config.drafter
-    )
+    match = compatible(config)
     if not match.possible:
         raise ValueError(match.reason)
     if args.trace:

@@ -6,7 +6,7 @@ import argparse
 import json
 import sys
 from collections import deque
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from functools import cache
 from typing import Any
 
@@ -14,7 +14,7 @@ from ..acceptance import EMBEDDED, find_acceptance, measured, planned_with, read
 from ..builders import BUILDERS
 from ..builders.k_sequences import KSequences
 from ..compatibility import Compatibility, compatible
-from ..config import Choice, RunConfig
+from ..config import RunConfig
 from ..experiments.agreement import prompts_like
 from ..files import printable, read_text
 from ..measure.so_far import whole
@@ -63,8 +63,9 @@ def run(args: argparse.Namespace) -> int:
     vectors = vectors_for(args)
     if not args.acceptance and (warning := planned_with(BUILDERS["sequoia"](), drafter, _pair_named(args))):
         print(warning, file=sys.stderr)
+    config = RunConfig(PROMPT, BUILDERS["chain"](), temperature=args.temperature, drafter=drafter)
     for name in vectors:
-        match = compatible(BUILDERS["chain"](), VERIFIERS[name](), args.temperature, drafter=drafter)
+        match = compatible(replace(config, verifier=VERIFIERS[name]()))
         if not match.possible:
             raise ValueError(match.reason)
     fixed = args.machine or args.cost
@@ -72,12 +73,11 @@ def run(args: argparse.Namespace) -> int:
 
     @cache
     def cost_of(name: str) -> CostTable:
-        rule = Choice.of(VERIFIERS[name]())
-        return table_for(args, RunConfig(PROMPT, temperature=args.temperature, verifier=rule, drafter=drafter), pair)
+        return table_for(args, replace(config, verifier=VERIFIERS[name]()), pair)
 
     any_rule = next(iter(vectors))
-    verifier, best, cost = best_rule(vectors, args.temperature, lambda name: cost_of(any_rule if fixed else name))
-    match = compatible(best.builder, VERIFIERS[verifier](), args.temperature, drafter=drafter)
+    verifier, best, cost = best_rule(vectors, config, lambda name: cost_of(any_rule if fixed else name))
+    match = compatible(replace(config, builder=best.builder, verifier=VERIFIERS[verifier]()))
     rest = {
         "drafter": drafter.name,
         "lossless": match.lossless,
@@ -127,8 +127,8 @@ def measured_contest(pair, best: Candidate, vector: tuple, verifier: str, args: 
     rule = VERIFIERS[verifier]()
     prompts = whole(prompts_like(pair, built_in_prompts(), args.prompts, seed=1))
     drafter = strategy(args, "drafter", args.drafter)
-    config = RunConfig(temperature=args.temperature, max_new_tokens=64, drafter=drafter)
-    others = grid(vector, rule, args.temperature)
+    config = RunConfig(temperature=args.temperature, verifier=rule, max_new_tokens=64, drafter=drafter)
+    others = grid(vector, config)
     last = deque(watched(contest(pair, best.builder, others, rule, config, prompts), "runs"), maxlen=1)
     if not last or last[0].behind is None:
         raise ValueError("the models end every text at once, so nothing could be timed.")
@@ -167,8 +167,10 @@ def vectors_for(args: argparse.Namespace) -> dict[str, tuple]:
         name = args.verifier or _named(args.acceptance) or ("exact-match" if args.temperature == 0 else "sequoia")
         return {name: vector}
     known = {row["verifier"] for row in measured(args.drafter) or measured()}
-    tree = BUILDERS["sequoia"]()
-    fit = [name for name, rule in VERIFIERS.items() if compatible(tree, rule(), args.temperature).lossless]
+    tree = RunConfig(
+        builder=BUILDERS["sequoia"](), temperature=args.temperature, drafter=strategy(args, "drafter", args.drafter)
+    )
+    fit = [name for name, rule in VERIFIERS.items() if compatible(replace(tree, verifier=rule())).lossless]
     names = [args.verifier] if args.verifier else [name for name in fit if name in known] or fit[:1]
     if args.temperature == 0 and not args.verifier:
         names = ["exact-match"]

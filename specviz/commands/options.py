@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import argparse
 from collections.abc import Sequence
-from dataclasses import fields
+from dataclasses import fields, replace
 from typing import Any
 
 from ..acceptance import check_acceptance, read_acceptance
@@ -234,16 +234,16 @@ def _has(name: str, *classes: type) -> bool:
 
 
 def config_from(args: argparse.Namespace) -> RunConfig:
-    """The run that the options describe; without --verifier the rule that suits builder and temperature."""
+    """The run that the options describe; without --verifier the rule that suits builder, drafter and temperature."""
     builder = strategy(args, "builder", args.builder)
-    name = args.verifier or suited(builder, VERIFIERS, args.temperature)
-    verifier = strategy(args, "verifier", name)
     drafter = strategy(args, "drafter", args.drafter)
-    refuse_unused(args, builder, verifier, drafter)
-    return RunConfig(
-        args.prompt, builder, verifier, args.temperature, args.top_p, args.top_k, args.draft_temperature,
-        args.max_new_tokens, args.seed, drafter,
+    config = RunConfig(
+        args.prompt, builder, temperature=args.temperature, top_p=args.top_p, top_k=args.top_k,
+        draft_temperature=args.draft_temperature, max_new_tokens=args.max_new_tokens, seed=args.seed, drafter=drafter,
     )  # fmt: skip
+    verifier = strategy(args, "verifier", args.verifier or suited(config))
+    refuse_unused(args, builder, verifier, drafter)
+    return replace(config, verifier=verifier)
 
 
 def read_trace(path: str) -> Trace:

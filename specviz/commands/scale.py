@@ -8,9 +8,9 @@ from dataclasses import asdict
 
 from ..builders import BUILDERS
 from ..compatibility import suited
+from ..config import RunConfig
 from ..experiments.scale import NODES, VOCABULARIES, Cost, scale
 from ..protocols import Pair
-from ..verifiers import VERIFIERS
 from .options import add_pair, add_rule, add_temperature, loading, strategy
 
 EXAMPLE = "--temperature 0.8 --json"
@@ -36,7 +36,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace) -> None:
     tree = BUILDERS["sequoia"]()
-    verifier = strategy(args, "verifier", args.verifier or suited(tree, VERIFIERS, args.temperature))
+    verifier = strategy(
+        args, "verifier", args.verifier or suited(RunConfig(builder=tree, temperature=args.temperature))
+    )
     if args.steps < 1:
         raise ValueError(f"--steps must be at least 1; got {args.steps}.")
     nodes = numbers("--sizes", args.sizes, 2, 1024) or NODES

@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 import json
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from ..acceptance import read_acceptance
@@ -45,11 +46,11 @@ def run_shape(args: argparse.Namespace) -> int:
     rules = [strategy(args, "verifier", name) for name in args.verifier or ()]
     refuse_unused(args, *builders, *rules)
     builders = builders or [BUILDERS["sequoia"](size=64, depth=10)]
-    verifier = rules[0] if rules else VERIFIERS[suited(builders[0], VERIFIERS, temperature)]()
     config = RunConfig(
-        temperature=temperature, verifier=verifier, top_p=args.top_p, top_k=args.top_k, seed=args.seed,
+        builder=builders[0], temperature=temperature, top_p=args.top_p, top_k=args.top_k, seed=args.seed,
         draft_temperature=args.draft_temperature, max_new_tokens=args.max_new_tokens,
     )  # fmt: skip
+    config = replace(config, verifier=rules[0] if rules else VERIFIERS[suited(config)]())
     from ..experiments.shapes import SIZES, as_dict, bench_shape, project
     from ..models.random_weights import random_pair
 

@@ -122,8 +122,9 @@ def _strategies(
     for builder in builders or menu(pair):
         before, reason = len(found), None
         for rule in rules:
-            rule = rule or VERIFIERS[suited(builder, VERIFIERS, config.temperature)]()
-            match = compatible(builder, rule, config.temperature, config.draft_temperature)
+            asked = replace(config, builder=builder)
+            rule = rule or VERIFIERS[suited(asked)]()
+            match = compatible(replace(asked, verifier=rule))
             if match.possible:
                 found.append((f"{describe(builder)} + {rule.name}", builder, rule, match.lossless))
             else:

@@ -92,11 +92,11 @@ def agreement(
         ValueError: if builder, rule and drafter cannot go together, or no step had room for a whole tree.
     """
     drafter = build("drafter", config.drafter)
-    match = compatible(builder, verifier, config.temperature, config.draft_temperature, drafter=drafter)
+    config = replace(config, builder=builder, verifier=verifier)
+    match = compatible(config)
     if not match.possible:
         raise ValueError(match.reason)
     shape = builder.prepare(verifier, config.temperature, drafter.name, pair.info["name"]).shape
-    config = replace(config, builder=builder, verifier=verifier)
     of, first = 2 * len(calibration) + len(prompts), len(calibration)
     if not (calibration and prompts):
         raise ValueError("agreement needs at least one prompt to calibrate on and one other to measure on.")

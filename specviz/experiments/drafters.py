@@ -73,13 +73,14 @@ def compare(
     rows: tuple[Row, ...] = ()
     of = len(temperatures) * len(prompts) * rounds * len(drafters)
     for temperature in temperatures:
-        rule = VERIFIERS[suited(builder, VERIFIERS, temperature)]()
+        alike = replace(config, builder=builder, temperature=temperature)
+        rule = VERIFIERS[suited(alike)]()
         for drafter in drafters:
-            match = compatible(builder, rule, temperature, drafter=drafter)
+            match = compatible(replace(alike, verifier=rule, drafter=drafter))
             if not match.lossless:
                 raise ValueError(match.reason)
         for kind, texts in prompts.items():
-            asked = replace(config, builder=builder, verifier=rule, temperature=temperature, prompt=texts[0])
+            asked = replace(alike, verifier=rule, prompt=texts[0])
             for drafter in drafters:  # what is loaded, tokenised or captured first is not timed
                 run(pair, replace(asked, drafter=drafter, max_new_tokens=min(8, config.max_new_tokens)))
             found: dict[Drafter, list[tuple[Counts, Counts]]] = {drafter: [] for drafter in drafters}

@@ -80,7 +80,7 @@ def rules_table(
             )
             runs.append(run(pair, config).counts)
         tokens, margin = estimate([(one.tokens, one.passes) for one in runs])
-        lossless = compatible(builder, verifier, temperature).lossless
+        lossless = compatible(config).lossless
         nodes = 1 + sum(runs, Counts()).drafted
         cells.append(Cell(name, rule, temperature, size, nodes, tokens, margin, lossless))
         yield SoFar(len(cells), len(plan), tuple(cells))

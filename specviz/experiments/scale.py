@@ -85,7 +85,7 @@ def scale(
     Raises:
         ValueError: if the rule cannot go with a tree, the pair has no draft, or a text is too long for the pair.
     """
-    match = compatible(Sequoia(), verifier, temperature)
+    match = compatible(RunConfig(builder=Sequoia(), verifier=verifier, temperature=temperature))
     if not match.possible:
         raise ValueError(match.reason)
     least = min(nodes)

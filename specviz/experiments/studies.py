@@ -32,8 +32,8 @@ TOP_P_RULES = ("sequoia", "specinfer", "target-match")
 
 def prepared(config: RunConfig, builder: TreeBuilder, prompt: str, turn: int) -> RunConfig:
     """A run of `config` with a builder, the first rule that suits it, a prompt, and a seed of its own."""
-    rule = VERIFIERS[suited(builder, VERIFIERS, config.temperature)]()
-    return replace(config, builder=builder, verifier=rule, prompt=prompt, seed=config.seed + turn)
+    config = replace(config, builder=builder, prompt=prompt, seed=config.seed + turn)
+    return replace(config, verifier=VERIFIERS[suited(config)]())
 
 
 def levels(
@@ -122,7 +122,7 @@ def transfer(
     sides = {kind: (prompts[: len(prompts) // 2], prompts[len(prompts) // 2 :]) for kind, prompts in kinds.items()}
     of = sum(len(first) for first, _ in sides.values()) + len(kinds) * sum(len(last) for _, last in sides.values())
     done, vectors = 0, {}
-    rule = VERIFIERS[suited(BUILDERS["sequoia"](), VERIFIERS, config.temperature)]()
+    rule = VERIFIERS[suited(replace(config, builder=BUILDERS["sequoia"]()))]()
     for kind, (first, _) in sides.items():
         texts: list[Written] = []
         for text in own_texts(pair, first, config):
@@ -162,7 +162,7 @@ def temperatures(
     each = half + 2 * (len(prompts) - half)
     for place, value in enumerate(values):
         asked = replace(config, temperature=value)
-        rule = VERIFIERS[suited(BUILDERS["sequoia"](), VERIFIERS, value)]()
+        rule = VERIFIERS[suited(replace(asked, builder=BUILDERS["sequoia"]()))]()
         for read in predictor(pair, rule, asked, prompts[:half]):
             yield place * each + read.done, len(values) * each, dict(found)
         trees = trees_of([size], read.known, cost)

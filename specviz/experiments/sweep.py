@@ -150,12 +150,12 @@ def _timed(cell: dict[str, Any], prompts: Sequence[str]) -> dict[str, Any]:
     except ValueError as error:
         return {"impossible": str(error)}
     verifier = build("verifier", Choice(**cell["verifier"]))
-    match = compatible(builder, verifier, cell["temperature"])
-    if not match.possible:
-        return {"impossible": match.reason}
     config = RunConfig(
         builder=builder, verifier=verifier, temperature=cell["temperature"], max_new_tokens=cell["max_new_tokens"]
     )
+    match = compatible(config)
+    if not match.possible:
+        return {"impossible": match.reason}
     pair = loaded(key_of(cell["pair"]))
     run(pair, replace(config, prompt=prompts[0], max_new_tokens=8))  # warm up
     traces = [run(pair, replace(config, prompt=text, seed=cell["seed"] + i)) for i, text in enumerate(prompts)]
@@ -174,12 +174,15 @@ def _summary(traces: Sequence[Trace]) -> dict[str, Any]:
 
 
 def _calibrated(cell: dict[str, Any], prompts: Sequence[str]) -> dict[str, Any]:
-    verifier, heat = build("verifier", Choice(**cell["verifier"])), cell["temperature"]
-    match = compatible(build("builder", Choice("chain")), verifier, heat)
+    verifier = build("verifier", Choice(**cell["verifier"]))
+    config = RunConfig(
+        builder=Choice("chain"), verifier=verifier, temperature=cell["temperature"],
+        max_new_tokens=cell["max_new_tokens"], seed=cell["seed"],
+    )  # fmt: skip
+    match = compatible(config)
     if not match.possible:  # not even with the one child at a time that every rule can decide
         return {"impossible": match.reason}
     pair = loaded(key_of(cell["pair"]))
-    config = RunConfig(temperature=heat, max_new_tokens=cell["max_new_tokens"], seed=cell["seed"])
     texts = own_texts(pair, prompts, config)
     return {"result": asdict(acceptance_vector(pair, verifier, texts, config, cell["width"]))}
 

@@ -128,7 +128,7 @@ class Bench:
 
     def rule_for(self, builder: TreeBuilder, temperature: float) -> Verifier:
         """The first rule of the menu that suits a builder."""
-        return VERIFIERS[suited(builder, VERIFIERS, temperature)]()
+        return VERIFIERS[suited(RunConfig(builder=builder, temperature=temperature))]()
 
     def runs(
         self,

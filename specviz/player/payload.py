@@ -165,10 +165,7 @@ def recorded_message(
     if not trace.steps:
         raise ValueError("trace has no steps, so there is nothing to show.")
     config, verifier = trace.config, build("verifier", trace.config.verifier)
-    match = compatible(
-        build("builder", config.builder), verifier, config.temperature, config.draft_temperature,
-        drafter=build("drafter", config.drafter),
-    )  # fmt: skip
+    match = compatible(config)
     steps = [step_payload(step, verifier) for step in trace.steps]
     worth = [len(step.emitted) + 2 * ("rejected" in step.outcome) for step in trace.steps]
     about = head(config, trace.prompt_text, trace.pair["name"], match.reason if not match.lossless else None)

@@ -8,14 +8,14 @@ enumerated; for them the text must equal that of plain decoding, seed by seed.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, fields, replace
 from functools import partial
 from itertools import islice, product
 from typing import Any
 
 import numpy as np
 
-from ..compatibility import compatible
+from ..compatibility import Compatibility, compatible
 from ..config import Choice, RunConfig
 from ..decode import speculate
 from ..distributions import Sampling, probabilities
@@ -29,12 +29,42 @@ PROMPT = "abab"  # it repeats itself, or a look-up in it would find nothing
 LENGTH = 3  # tokens whose joint law is compared
 DEEP = 4  # tokens a deep run may write, so that the trees of its second step have two levels as well
 STEPS = 2
+SEEDS = (1, 5)
 CLOSENESS = 0.2  # a draft far from the target, or a lossy rule would hardly show
+EXACT, LOSSY = 1e-12, 1e-3  # errors: at most that of a lossless row, at least that of a lossy one
 # Drafters as they are checked: their name in the table, their menu name and small parameters.
 CHECKED: dict[str, tuple[str, dict[str, Any]]] = {
     **{name: (name, cls.small) for name, cls in DRAFTERS.items()},
     "several-merged": ("several", {**DRAFTERS["several"].small, "merge": True}),
 }
+PLAIN: dict[str, Any] = {}
+SAMPLINGS: tuple[dict[str, Any], ...] = (
+    PLAIN, {"draft_temperature": 0.0}, {"draft_temperature": 0.6}, {"top_k": 2}, {"top_p": 0.9},
+)  # fmt: skip
+
+
+@dataclass(frozen=True)
+class Case:
+    """A configuration to be proven or refuted.
+
+    Args:
+        builder, drafter: as the table names them.
+        config: the run.
+        law: how children are drawn.
+        seeds: toy pairs it is tried on, until one refutes it.
+        steps: how many are enumerated; one alone cannot see chance that is shared between steps.
+    """
+
+    builder: str
+    drafter: str
+    config: RunConfig
+    law: str
+    seeds: tuple[int, ...] = SEEDS
+    steps: int = STEPS
+
+    @property
+    def match(self) -> Compatibility:
+        return compatible(self.config, self.law)
 
 
 @dataclass(frozen=True)
@@ -47,6 +77,7 @@ class Row:
         proof: "enumeration", "text equality" or "one large node" (`large_node`; its builder is the node's size);
             runs: how many outcomes were enumerated, texts compared or nodes decided.
         difference: what was found wrong beside the error, the first text that was not plain decoding's for one.
+        draft_temperature, top_k, top_p: as in `RunConfig`.
     """
 
     builder: str
@@ -61,56 +92,88 @@ class Row:
     reason: str
     difference: str | None = None
     drafter: str = "model"
+    draft_temperature: float | None = None
+    top_k: int | None = None
+    top_p: float = 1.0
 
     @property
     def holds(self) -> bool:
         """Whether what was found is what is declared."""
         if self.error is None or self.difference is not None:
             return self.lossless and self.difference is None
-        return self.error <= 1e-12 if self.lossless else self.error >= 1e-3
+        return self.error <= EXACT if self.lossless else self.error >= LOSSY
 
 
-def table(
-    seeds: Sequence[int] = (1, 5),
+def cases(
     builders: Sequence[str] | None = None,
     verifiers: Sequence[str] | None = None,
-    tokens: int = LENGTH,
     drafters: Sequence[str] = ("model",),
+    samplings: Sequence[dict[str, Any]] = SAMPLINGS,
+    tokens: int = LENGTH,
+    seeds: Sequence[int] = SEEDS,
     steps: int = STEPS,
-) -> Iterator[Row]:
-    """A row for each builder, rule, law and drafter that can go together.
+    chains: bool = True,
+) -> Iterator[Case]:
+    """Every builder, rule, law, drafter and sampling that can go together.
 
     Args:
-        seeds: toy pairs to check each of them on; the error is the largest over them.
         builders, verifiers: menu names; None means all.
         drafters: names of `CHECKED` above; a builder that asks nobody is checked with the first of them alone.
+        samplings: fields of `RunConfig`.
         tokens: how many a run may write; with `DEEP` the second step has trees of two levels too, and takes longer.
-        steps: how many are enumerated; one alone cannot see chance that is shared between steps.
+        seeds, steps: see `Case`.
+        chains: whether builders of trees are checked with parameters that make them chains, too.
     """
     for d, b, v in product(drafters, builders or _menu("builder"), verifiers or _menu("verifier")):
-        drafter = build("drafter", Choice(*CHECKED[d]))
-        builder = REGISTRIES["builder"][b].smallest()
         verifier = REGISTRIES["verifier"][v]()
-        temperature = 0.0 if verifier.greedy_only else 1.0
-        for law in ("top",) if temperature == 0 else builder.laws:
-            match = compatible(builder, verifier, temperature, law=law, drafter=drafter)
-            if not match.possible or not (builder.reads_draft or d == drafters[0]):
+        for (name, builder), sampling in product(_shapes(b, chains), samplings):
+            if not builder.reads_draft and (d != drafters[0] or "draft_temperature" in sampling):
                 continue
-            declared = (b, v, law, temperature, match.lossless, match.useful)
-            if verifier.keyed and temperature > 0:
-                runs, difference = compare_texts(builder, verifier, law, drafter=drafter)
-                yield Row(*declared, None, "text equality", runs, match.reason, difference, d)
-            else:
-                pairs = [toy_pair(seed=seed, closeness=CLOSENESS) for seed in seeds]
-                ask = partial(error_of, builder, verifier, drafter=drafter)
-                found = [ask(pair, temperature, law, tokens, steps) for pair in pairs]
-                error, runs = float(np.max([e for e, _ in found])), sum(n for _, n in found)
-                yield Row(*declared, error, "enumeration", runs, match.reason, drafter=d)
+            config = RunConfig(
+                PROMPT, builder, verifier, 0.0 if verifier.greedy_only else 1.0, max_new_tokens=tokens,
+                drafter=build("drafter", Choice(*CHECKED[d])), **sampling,
+            )  # fmt: skip
+            for law in builder.laws if config.temperature > 0 else ("top",):
+                case = Case(name, d, config, law, tuple(seeds), steps)
+                if case.match.possible:
+                    yield case
+
+
+def table(samplings: Sequence[dict[str, Any]] = (PLAIN,), chains: bool = False, **chosen: Any) -> Iterator[Row]:
+    """The rows of `cases`, proven."""
+    yield from map(prove, cases(samplings=samplings, chains=chains, **chosen))
+
+
+def prove(case: Case) -> Row:
+    """What is declared of a configuration and what is found."""
+    config, match = case.config, case.match
+    error, difference = None, None
+    if config.verifier.keyed and config.temperature > 0:
+        proof, (runs, difference) = "text equality", compare_texts(config, case.law)
+    else:
+        proof, runs, error = "enumeration", 0, 0.0
+        for seed in case.seeds:
+            found, more = error_in(config, toy_pair(seed=seed, closeness=CLOSENESS), case.law, case.steps)
+            error, runs = float(np.maximum(error, found)), runs + more  # numpy's keeps a NaN, the worst of errors
+            if not error < LOSSY:
+                break
+    return Row(
+        case.builder, config.verifier.name, case.law, config.temperature, match.lossless, match.useful, error, proof,
+        runs, match.reason, difference, case.drafter, config.draft_temperature, config.top_k, config.top_p,
+    )  # fmt: skip
 
 
 def _menu(kind: str) -> list[str]:
     """What is to be proven: all but plain decoding, which the rest is compared with."""
     return [name for name, cls in REGISTRIES[kind].items() if not cls.alone]
+
+
+def _shapes(name: str, chains: bool) -> Iterator[tuple[str, TreeBuilder]]:
+    """A builder with its small parameters, and narrowed to a chain where a parameter does so: its name and itself."""
+    small = REGISTRIES["builder"][name].smallest()
+    yield name, small
+    if chains and not small.is_chain and any(field.name == "width" for field in fields(small)):
+        yield f"{name}:width=1", replace(small, width=1)
 
 
 def error_of(
@@ -123,13 +186,30 @@ def error_of(
     steps: int = STEPS,
     **sampling: Any,
 ) -> tuple[float, int]:
+    """`error_in` of a builder and a rule; `sampling` are further fields of the `RunConfig`."""
+    return error_in(
+        RunConfig(PROMPT, builder, verifier, temperature, max_new_tokens=tokens, **sampling), pair, law, steps
+    )
+
+
+def error_in(
+    config: RunConfig, pair: TablePair, law: str | None = None, steps: int = STEPS, most: float = np.inf
+) -> tuple[float, int]:
     """The largest error of the exact law of the text over `steps` steps, and how many outcomes were enumerated.
 
-    `sampling` are further fields of the `RunConfig` (draft_temperature, drafter, ...). Texts of fewer than `LENGTH`
-    tokens are completed by the target's own law; longer ones are cut.
+    Texts of fewer than `LENGTH` tokens are completed by the target's own law; longer ones are cut.
+
+    Args:
+        config: of the run, with `PROMPT`.
+        pair: toy models.
+        law: how children are drawn; None lets the rule choose.
+        steps: how many steps are enumerated.
+        most: how many runs may be made.
+
+    Raises:
+        ValueError: if builder, rule and drafter cannot go together, or it takes more than `most` runs.
     """
-    config = RunConfig(PROMPT, builder, verifier, temperature, max_new_tokens=tokens, seed=0, **sampling)
-    outcomes = exact_law(partial(_write, pair, config, law, steps))
+    outcomes = exact_law(partial(_write, pair, config, law, steps), most)
     row = partial(_target_row, pair, config.target_sampling)
     found: dict[tuple[int, ...], float] = {}
     for written, weight in outcomes.items():
@@ -155,17 +235,19 @@ def _target_row(pair: TablePair, sampling: Sampling, text: tuple[int, ...]) -> n
     return probabilities(pair.target.logits([*pair.encode(PROMPT), *text]), sampling)
 
 
-def compare_texts(
-    builder: TreeBuilder, verifier: Verifier, law: str, runs: int = 40, drafter: Any = None
-) -> tuple[int, str | None]:
-    """How many random toy runs were compared with plain decoding, seed by seed, and the first that differs."""
+def compare_texts(config: RunConfig, law: str | None = None, runs: int = 40) -> tuple[int, str | None]:
+    """How many random toy runs were compared with plain decoding, seed by seed, and the first that differs.
+
+    Args:
+        config: builder, rule, drafter and sampling; each run has a temperature, a seed and a vocabulary of its own.
+        law: how children are drawn; None lets the rule choose.
+        runs: how many.
+    """
     for seed in range(runs):
         pair = toy_pair(vocab=3 + seed % 4, seed=seed)
-        config = RunConfig(
-            PROMPT, builder, verifier, 0.5 + (seed % 3) / 2, max_new_tokens=12, seed=seed, drafter=drafter
-        )
-        written = [token for step in speculate(pair, config, law=law) for token in step.emitted]
-        plain = [token for step in speculate(pair, config.plainly()) for token in step.emitted]
+        one = replace(config, temperature=0.5 + (seed % 3) / 2, max_new_tokens=12, seed=seed)
+        written = [token for step in speculate(pair, one, law=law) for token in step.emitted]
+        plain = [token for step in speculate(pair, one.plainly()) for token in step.emitted]
         if written != plain:
             return seed + 1, f"seed {seed}: {pair.decode(written)} is not {pair.decode(plain)}"
     return runs, None

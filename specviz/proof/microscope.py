@@ -101,7 +101,7 @@ class Node:
 
     def compatible(self, rule: Verifier, law: str | None = None) -> Compatibility:
         """Whether a rule goes with this tree; None lets it choose how children are drawn."""
-        return compatible(self.builder, rule, 1.0, law=law)
+        return compatible(RunConfig(builder=self.builder, verifier=rule, temperature=1.0), law)
 
 
 @dataclass(frozen=True)

@@ -14,6 +14,7 @@ from ..builders.filling import StaticBuilder
 from ..compatibility import compatible
 from ..config import RunConfig
 from ..protocols import Pair, Verifier
+from ..registry import build
 from ..verifiers import VERIFIERS
 from .forecast import Cell, forecast, predict
 from .table import CostTable
@@ -38,31 +39,31 @@ class Candidate:
         return self.builder.label
 
 
-def candidates(vector: tuple, cost: CostTable, verifier: Verifier, temperature: float) -> list[Candidate]:
+def candidates(vector: tuple, cost: CostTable, config: RunConfig) -> list[Candidate]:
     """Every tree that comes into question, the one of largest predicted speedup first, the smaller among equals.
 
     Args:
         vector: P[k], or one vector per level.
         cost: the machine.
-        verifier, temperature: what cannot run under them is left out, and so is what they make lossy where something
-            else is lossless.
+        config: rule, drafter and temperatures; what cannot run under them is left out, and so is what they make lossy
+            where something else is lossless.
     """
     chain, sequences = BUILDERS["chain"], BUILDERS["k-sequences"]
     fixed = [chain(depth=depth) for depth in CHAINS]
     fixed += [sequences(width=width, depth=length) for width, length in SEQUENCES]
     found = [Candidate(builder, predict(builder.shape, vector, cost)) for builder in fixed]
-    if not verifier.chain_only:
+    if not build("verifier", config.verifier).chain_only:
         cells = (cell for row in forecast(vector, cost).cells for cell in row if cell)
         found += [Candidate(_sequoia(cell.size, cell.depth, vector), cell) for cell in cells]
-    ways = [(one, compatible(one.builder, verifier, temperature)) for one in found]
+    ways = [(one, compatible(replace(config, builder=one.builder))) for one in found]
     some = any(way.lossless for _, way in ways)
     found = [one for one, way in ways if way.possible and (way.lossless or not some)]
     return sorted(found, key=lambda one: (-one.predicted.speedup, one.predicted.size))
 
 
-def best_candidate(vector: tuple, cost: CostTable, verifier: Verifier, temperature: float) -> Candidate:
+def best_candidate(vector: tuple, cost: CostTable, config: RunConfig) -> Candidate:
     """The candidate of largest predicted speedup, called a chain where it is one."""
-    best = candidates(vector, cost, verifier, temperature)[0]
+    best = candidates(vector, cost, config)[0]
     shape = best.builder.shape
     if best.builder.name != "chain" and not shape.rank.any() and shape.depth.max() <= 64:
         return Candidate(BUILDERS["chain"](depth=int(shape.depth.max())), best.predicted)
@@ -70,7 +71,7 @@ def best_candidate(vector: tuple, cost: CostTable, verifier: Verifier, temperatu
 
 
 def best_rule(
-    vectors: dict[str, tuple], temperature: float, cost_of: Callable[[str], CostTable]
+    vectors: dict[str, tuple], config: RunConfig, cost_of: Callable[[str], CostTable]
 ) -> tuple[str, Candidate, CostTable]:
     """The rule and tree of largest predicted speedup, with the cost table that says so.
 
@@ -79,16 +80,15 @@ def best_rule(
 
     Args:
         vectors: rule -> acceptance vector.
-        temperature: the target's.
+        config: drafter and temperatures; its builder and rule are not used.
         cost_of: measures a rule's table, or returns the same one for all.
     """
-    rules = {name: VERIFIERS[name]() for name in vectors}
+    runs = {name: replace(config, verifier=VERIFIERS[name]()) for name in vectors}
     first = next(iter(vectors))
     costs = {first: cost_of(first)}
     while True:
         found = {
-            name: best_candidate(vector, costs.get(name, costs[first]), rules[name], temperature)
-            for name, vector in vectors.items()
+            name: best_candidate(vector, costs.get(name, costs[first]), runs[name]) for name, vector in vectors.items()
         }
         leader = max(found, key=lambda name: found[name].predicted.speedup)
         if leader in costs:
@@ -96,13 +96,13 @@ def best_rule(
         costs[leader] = cost_of(leader)
 
 
-def grid(vector: tuple, verifier: Verifier, temperature: float) -> list[StaticBuilder]:
+def grid(vector: tuple, config: RunConfig) -> list[StaticBuilder]:
     """A fixed selection of shapes to time: chains, k sequences, and Sequoia's trees of several sizes and depths."""
     builders: list[StaticBuilder] = [BUILDERS["chain"](depth=depth) for depth in GRID_CHAINS]
     builders += [BUILDERS["k-sequences"](width=width, depth=length) for width, length in GRID_SEQUENCES]
     builders += [_sequoia(size, depth, vector) for size in GRID_SIZES for depth in GRID_DEPTHS]
-    fit = [one for one in builders if compatible(one, verifier, temperature).possible]
-    if verifier.chain_only:
+    fit = [one for one in builders if compatible(replace(config, builder=one)).possible]
+    if build("verifier", config.verifier).chain_only:
         fit = [BUILDERS["chain"](depth=depth) for depth in range(1, 13)]
     return list({one.shape.parents: one for one in reversed(fit)}.values())[::-1]
 

@@ -55,15 +55,23 @@ class Planned:
 Outcome = TypeVar("Outcome", bound=Hashable)
 
 
-def law(program: Callable[[Planned], Outcome]) -> dict[Outcome, float]:
+def law(program: Callable[[Planned], Outcome], most: float = math.inf) -> dict[Outcome, float]:
     """The exact distribution of what `program(rng)` returns, outcome -> probability.
 
     Args:
         program: a function of a `Randomness` whose every other input is fixed; it must end after finitely many answers.
+        most: how many runs of it may be made.
+
+    Raises:
+        ValueError: if it takes more runs.
     """
     outcomes: dict[Outcome, float] = {}
     plan: list[int] | None = []
+    runs = 0
     while plan is not None:
+        runs += 1
+        if runs > most:
+            raise ValueError(f"the program takes more than {most:,} runs; make it smaller, or allow more.")
         rng = Planned(plan)
         outcome = program(rng)
         outcomes[outcome] = outcomes.get(outcome, 0.0) + rng.weight

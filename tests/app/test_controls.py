@@ -164,8 +164,11 @@ def test_the_menus_say_what_compatible_says(settings, builder, rule, temperature
         assert [choice for _, choice in listed] == [name for name, cls in registry.items() if not cls.alone]
         for label, choice in listed:
             both = taken | {menu: choice}
-            made = specviz.BUILDERS[both["Tree builder"]](), specviz.VERIFIERS[both["Verification rule"]]()
-            match = specviz.compatible(*made, temperature, draft)
+            made = specviz.RunConfig(
+                "any", specviz.BUILDERS[both["Tree builder"]](), specviz.VERIFIERS[both["Verification rule"]](),
+                temperature, draft_temperature=draft,
+            )  # fmt: skip
+            match = specviz.compatible(made)
             assert label.startswith(registry[choice].title)
             assert ("impossible" in label) == (not match.possible)
             assert ("lossy" in label) == (match.possible and not match.lossless)

@@ -5,6 +5,7 @@ import pytest
 
 import specviz
 from specviz.compatibility import compatible
+from specviz.config import RunConfig
 from specviz.decode import speculate
 from specviz.player.payload import explained, step_payload
 from specviz.proof.lossless import error_of
@@ -139,7 +140,9 @@ def test_probes_are_told_apart_from_what_was_never_reached():
 
 def test_what_goes_with_it():
     for name, rule in RULES.items():
-        match = compatible(LOOKAHEAD(), rule(), 0.0 if rule.greedy_only else 1.0)
+        match = compatible(
+            RunConfig(builder=LOOKAHEAD(), verifier=rule(), temperature=0.0 if rule.greedy_only else 1.0)
+        )
         assert match.possible == (not rule.reads_draft and not rule.alone), name
         if rule.reads_draft:
             assert "Lookahead asks no draft model" in match.reason or rule.chain_only

@@ -8,6 +8,7 @@ import pytest
 import specviz
 from specviz.builders.lookahead import Window
 from specviz.compatibility import compatible
+from specviz.config import RunConfig
 from specviz.distributions import entropy
 from specviz.record import Verdict
 from tests.growing import BUILDERS, VERIFIERS, grow, small
@@ -187,4 +188,5 @@ def test_prompt_lookup_merges_what_followed_the_same_tokens():
 def test_prompt_lookup_needs_no_draft_and_goes_with_rules_that_never_ask_for_q():
     builder = BUILDERS["prompt-lookup"]()
     for name, rule in VERIFIERS.items():
-        assert compatible(builder, rule(), 0.0 if rule.greedy_only else 1.0).possible == (not rule.reads_draft), name
+        config = RunConfig("ab", builder, rule(), 0.0 if rule.greedy_only else 1.0)
+        assert compatible(config).possible == (not rule.reads_draft), name

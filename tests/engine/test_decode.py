@@ -14,7 +14,7 @@ def configs(**values):
     for builder in BUILDERS.values():
         for rule in specviz.VERIFIERS.values():
             config = specviz.RunConfig("abc", builder, rule(), **values)
-            if compatible(builder, rule(), config.temperature).possible:
+            if compatible(config).possible:
                 yield config
 
 

@@ -1,5 +1,7 @@
 """Plain decoding is the loop with nothing drafted: its text is the target's own, found here without the loop."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
@@ -35,9 +37,9 @@ def test_a_plain_run_says_that_it_is_plain():
 
 
 def test_plain_decoding_goes_with_itself_alone():
-    builder, rule = PLAIN
-    assert specviz.compatible(builder, rule, 0.8).lossless and specviz.compatible(builder, rule, 0.0).lossless
+    config = specviz.RunConfig("abc", *PLAIN, 0.8)
+    assert specviz.compatible(config).lossless and specviz.compatible(replace(config, temperature=0.0)).lossless
     for other in specviz.VERIFIERS.values():
-        assert specviz.compatible(builder, other(), 0.8).possible == other.alone
+        assert specviz.compatible(replace(config, verifier=other())).possible == other.alone
     for other in specviz.BUILDERS.values():
-        assert specviz.compatible(other(), rule, 0.8).possible == other.alone
+        assert specviz.compatible(replace(config, builder=other())).possible == other.alone

@@ -9,6 +9,7 @@ import pytest
 import specviz
 from specviz.acceptance import expected_tokens
 from specviz.compatibility import compatible
+from specviz.config import RunConfig
 from specviz.decode import speculate
 from specviz.distributions import Rows, Sampling, entropy, total_variation
 from specviz.models.table import TableModel, TablePair
@@ -156,7 +157,7 @@ def test_compatible_is_true_at_a_draft_temperature_of_zero(verifier):
     pairs = [PAIR, specviz.toy_pair(seed=0, closeness=0.2)]
     for builder in map(small, BUILDERS):
         for law in builder.laws:
-            match = compatible(builder, rule, 0.7, 0.0, law)
+            match = compatible(RunConfig("ab", builder, rule, 0.7, draft_temperature=0.0), law)
             if match.possible:
                 error = max(error_of(builder, rule, pair, 0.7, law, draft_temperature=0.0)[0] for pair in pairs)
                 assert error < 1e-12 if match.lossless else error > 1e-3, (builder, law, match, error)

@@ -39,7 +39,7 @@ PAIRS = [
     (builder, verifier)
     for builder in specviz.BUILDERS.values()
     for verifier in specviz.VERIFIERS.values()
-    if specviz.compatible(builder(), verifier(), 0.8).possible
+    if specviz.compatible(specviz.RunConfig("abc", builder(), verifier(), 0.8)).possible
 ]
 
 

@@ -3,7 +3,7 @@
 import pytest
 
 import specviz
-from specviz.proof.lossless import CHECKED, STEPS, table
+from specviz.proof.lossless import CHECKED, LENGTH, PROMPT, SEEDS, STEPS, error_in, table
 
 OTHERS = [name for name in CHECKED if name != "model"]
 FEW = [
@@ -50,3 +50,18 @@ def test_merging_equal_guesses_is_lossy_with_ratios_and_lossless_where_the_targe
                                                drafters=["several-merged"]) if row.law == "iid"}  # fmt: skip
     assert not rows["specinfer"].lossless and rows["specinfer"].error > 1e-3
     assert rows["target-match"].lossless and rows["target-match"].error < 1e-12
+
+
+COINS = [name for name, rule in specviz.VERIFIERS.items() if rule.reads_draft and rule.lossless and not rule.keyed]
+
+
+@pytest.mark.parametrize("verifier", COINS)
+@pytest.mark.parametrize("narrow", [{"width": 1, "depth": 2, "size": 3}, {"size": 2}], ids=str)
+def test_the_most_probable_token_of_several_one_token_rows_is_not_declared_a_draw(narrow, verifier):
+    config = specviz.RunConfig(
+        PROMPT, specviz.BUILDERS["eagle2"](**narrow), specviz.VERIFIERS[verifier](), 1.0, draft_temperature=0.0,
+        drafter=specviz.DRAFTERS["several"](drafters=("model", "early-exit")), max_new_tokens=LENGTH,
+    )  # fmt: skip
+    error = max(error_in(config, specviz.toy_pair(seed=seed, closeness=0.2))[0] for seed in SEEDS)
+    match = specviz.compatible(config)
+    assert match.possible and not match.lossless and error > 1e-3

@@ -282,7 +282,8 @@ def test_optimize_takes_the_vector_of_the_drafter(capsys):
     for name in ("model", "medusa"):
         assert main([*arguments, "--drafter", name]) == 0
         found = json.loads(capsys.readouterr().out)
-        best = best_candidate(find_acceptance("sequoia", 0.8, name), machine("flat:64"), RULE, 0.8)
+        config = specviz.RunConfig(verifier=RULE, temperature=0.8, drafter=specviz.DRAFTERS[name]())
+        best = best_candidate(find_acceptance("sequoia", 0.8, name), machine("flat:64"), config)
         assert found["drafter"] == name and found["size"] == best.predicted.size
         assert found["tokens_per_pass"] == pytest.approx(best.predicted.tokens_per_pass)
     assert main([*arguments, "--target", "org/other"]) == 0

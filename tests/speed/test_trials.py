@@ -8,7 +8,6 @@ import pytest
 import specviz
 from specviz.cli import main
 from specviz.experiments.agreement import prompts_like
-from specviz.measure.by_text import Window
 from specviz.measure.on_text import acceptance_vector, own_texts
 from specviz.measure.so_far import whole
 from specviz.metrics import Counts, estimate, ratio_of_rates
@@ -96,7 +95,7 @@ def best(vector, cost, size):
 
 def test_the_first_candidate_is_the_best_of_all_shapes():
     cost = machine("a100")
-    ranked = choose.candidates(VECTOR, cost, RULE, 1.0)
+    ranked = choose.candidates(VECTOR, cost, CONFIG)
     speeds = [one.predicted.speedup for one in ranked]
     assert speeds == sorted(speeds, reverse=True) and {one.builder.name for one in ranked} == {
         "sequoia", "chain", "k-sequences",
@@ -107,12 +106,23 @@ def test_the_first_candidate_is_the_best_of_all_shapes():
 
 
 def test_a_choice_that_is_a_chain_is_called_one():
-    found = choose.best_candidate((0.8,), flat_up_to(8), RULE, 1.0)
+    found = choose.best_candidate((0.8,), flat_up_to(8), CONFIG)
     assert found.builder == specviz.BUILDERS["chain"](depth=found.predicted.depth) and found.name.startswith(
         "chain of "
     )
-    tree = choose.best_candidate(VECTOR, flat_up_to(64), RULE, 1.0)
+    tree = choose.best_candidate(VECTOR, flat_up_to(64), CONFIG)
     assert tree.builder.name == "sequoia" and len(tree.builder.shape) == tree.predicted.size
+
+
+def test_a_choice_is_lossless_with_the_drafter_where_some_tree_is():
+    config = replace(
+        CONFIG,
+        verifier=specviz.VERIFIERS["spectr"](),
+        drafter=specviz.DRAFTERS["several"](drafters=("model", "early-exit")),
+    )
+    assert not specviz.compatible(replace(config, builder=specviz.BUILDERS["sequoia"]())).lossless
+    found = choose.best_candidate(VECTOR, flat_up_to(64), config)
+    assert found.builder.is_chain and specviz.compatible(replace(config, builder=found.builder)).lossless
 
 
 def test_a_rule_that_leads_is_costed_with_itself():
@@ -123,23 +133,23 @@ def test_a_rule_that_leads_is_costed_with_itself():
         asked.append(name)
         return race if name == "race" else cheap
 
-    rule, best, cost = choose.best_rule(vectors, 1.0, lambda name: cost_of(name, dear))
+    rule, best, cost = choose.best_rule(vectors, CONFIG, lambda name: cost_of(name, dear))
     assert rule == "sequoia" and cost == cheap and asked == ["sequoia", "race"]
-    assert best == choose.best_candidate(vectors["sequoia"], cheap, specviz.VERIFIERS["sequoia"](), 1.0)
-    rule, best, cost = choose.best_rule(vectors, 1.0, lambda name: cost_of(name, cheap))
+    assert best == choose.best_candidate(vectors["sequoia"], cheap, CONFIG)
+    rule, best, cost = choose.best_rule(vectors, CONFIG, lambda name: cost_of(name, cheap))
     assert rule == "race" and cost == cheap
 
 
 def test_the_grid_has_many_shapes_and_no_two_alike():
     for rule in ("sequoia", "specinfer", "block"):
-        shapes = [one.shape.parents for one in choose.grid(VECTOR, specviz.VERIFIERS[rule](), 1.0)]
+        shapes = [one.shape.parents for one in choose.grid(VECTOR, replace(CONFIG, verifier=specviz.VERIFIERS[rule]()))]
         assert len(set(shapes)) == len(shapes) >= 12
-    names = {one.name for one in choose.grid(VECTOR, RULE, 1.0)}
+    names = {one.name for one in choose.grid(VECTOR, CONFIG)}
     assert names == {"chain", "k-sequences", "sequoia"}
 
 
 def test_a_contest_times_the_grid_and_then_its_leaders_with_the_choice():
-    grid = choose.grid(VECTOR, RULE, 1.0)[:5]
+    grid = choose.grid(VECTOR, CONFIG)[:5]
     prompts = [f"{a}{b}" for a in "abc" for b in "de"]
     chosen = specviz.BUILDERS["chain"](depth=1)
     news = list(choose.contest(PAIR, chosen, grid, RULE, CONFIG, prompts, few=2))

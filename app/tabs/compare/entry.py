@@ -57,10 +57,7 @@ class Entry:
         """Why its text is not the target's own, if it is not."""
         if self.plain:
             return None
-        match = compatible(
-            self.builder, self.verifier, self.config.temperature, self.config.draft_temperature,
-            drafter=build("drafter", self.config.drafter),
-        )  # fmt: skip
+        match = compatible(self.config)
         return None if match.lossless else match.reason
 
     @property

@@ -5,7 +5,7 @@ from __future__ import annotations
 from math import isfinite
 from typing import Any, NamedTuple
 
-from specviz import BUILDERS, DRAFTERS, VERIFIERS, compatible
+from specviz import BUILDERS, DRAFTERS, VERIFIERS, RunConfig, compatible
 from specviz.acceptance import MOST, check_acceptance, measured, published
 from specviz.measure.on_text import Acceptance
 
@@ -50,7 +50,8 @@ def choices(loaded: tuple[Acceptance, ...] = ()) -> dict[str, Named]:
         for row in measured(drafter):
             rule, temperature = VERIFIERS[row["verifier"]], row["temperature"]
             shown = drafter == "model" or (row["verifier"], temperature) in OF_OTHERS
-            if shown and compatible(BUILDERS["sequoia"](), rule(), temperature).possible:
+            tree = RunConfig(builder=BUILDERS["sequoia"](), verifier=rule(), temperature=temperature, drafter=who())
+            if shown and compatible(tree).possible:
                 source = f"measured on the embedded pair over {row['positions']:,} positions"
                 source += "" if drafter == "model" else f", drafted by {who.title}"
                 named[f"{rule.title}, T {temperature:g}, {by}"] = Named(tuple(row["acceptance"]), source)

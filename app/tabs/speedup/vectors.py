@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from specviz import BUILDERS, DRAFTERS, VERIFIERS, compatible
+from specviz import BUILDERS, DRAFTERS, VERIFIERS, RunConfig, compatible
 from specviz.acceptance import measured
 from specviz.measure.on_text import Acceptance
 
@@ -18,7 +18,7 @@ def choices(known: tuple[Acceptance, ...]) -> dict[str, Acceptance]:
         (vector, where)
         for vectors, where in ((known, ""), (stored, ", stored"))
         for vector in vectors
-        if compatible(BUILDERS["sequoia"](), VERIFIERS[vector.verifier](), vector.temperature).possible
+        if compatible(_run_of(vector)).possible
     ]
     return {f"{VERIFIERS[v.verifier].title}{by(v)}, T {v.temperature:g}{where}": v for v, where in usable}
 
@@ -38,6 +38,14 @@ def picked(name: Any, known: tuple[Acceptance, ...]) -> Acceptance:
     if name not in named:
         raise ValueError("Choose an acceptance vector.")
     return named[name]
+
+
+def _run_of(vector: Acceptance) -> RunConfig:
+    """A tree under the rule, temperature and drafter of a vector."""
+    return RunConfig(
+        builder=BUILDERS["sequoia"](), verifier=VERIFIERS[vector.verifier](), temperature=vector.temperature,
+        draft_temperature=vector.draft_temperature, drafter=DRAFTERS[vector.drafter](),
+    )  # fmt: skip
 
 
 def _stored(row: dict[str, Any], drafter: str) -> Acceptance:

@@ -1,7 +1,8 @@
 """Algorithm 5: races on trees write the text of plain decoding with the same seed."""
 
 from ...builders import BUILDERS
-from ...proof.lossless import compare_texts
+from ...config import RunConfig
+from ...proof.lossless import PROMPT, compare_texts
 from ...verifiers import VERIFIERS
 from ..entry import Entry, Table, compare, judge
 
@@ -15,7 +16,7 @@ def measure(bench):
         bench.tell(f"Seed by seed: {BUILDERS[name].title}.")
         builder = BUILDERS[name](**SMALL.get(name, {}))
         law = "race" if "race" in builder.laws else builder.laws[0]
-        runs, difference = compare_texts(builder, VERIFIERS["race"](), law, runs=24)
+        runs, difference = compare_texts(RunConfig(PROMPT, builder, VERIFIERS["race"]()), law, runs=24)
         rows.append([BUILDERS[name].title, law, runs, difference is None])
     return {"rows": rows}
 

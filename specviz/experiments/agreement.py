@@ -21,7 +21,7 @@ from ..config import RunConfig
 from ..decode import run
 from ..measure.along_text import path_shares, tokens_on_texts
 from ..measure.by_text import ratio_of_sums
-from ..measure.in_traces import depth_acceptance
+from ..measure.in_traces import depth_acceptance, with_room
 from ..measure.on_text import acceptance_vector, own_texts
 from ..measure.so_far import SoFar
 from ..protocols import Pair, Verifier
@@ -40,7 +40,7 @@ class Agreement:
         by_vector: predicted from one vector for all levels, calibrated on text.
         by_level: predicted from rates by level, calibrated on runs.
         by_text: predicted from walks along the target's own texts; None where the rule has no closed form for it.
-        measured, standard_error: over whole trees on the other prompts; a single one gives no error.
+        measured, standard_error: over steps with room for the tree on the other prompts; a single one gives no error.
         prompts: how many on each side, calibration first.
         steps: how many were measured.
     """
@@ -85,10 +85,10 @@ def agreement(
         calibration, prompts: texts to continue, different ones.
 
     Returns:
-        Texts done, of how many, and the agreement over the prompts measured so far; None before a whole tree was.
+        Texts done, of how many, and the agreement over the prompts measured so far; None before a step had room.
 
     Raises:
-        ValueError: if builder, rule and drafter cannot go together, or no step had room for a whole tree.
+        ValueError: if builder, rule and drafter cannot go together, or no step had room for the tree.
     """
     drafter = build("drafter", config.drafter)
     match = compatible(builder, verifier, config.temperature, config.draft_temperature, drafter=drafter)
@@ -111,12 +111,12 @@ def agreement(
     for trace in _runs(pair, config, calibration):
         runs.append(trace)
         yield SoFar(first + len(runs), of, None)
-    levels = depth_acceptance(runs, ranks=width).levels()
+    levels, deepest = depth_acceptance(runs, ranks=width, planned=shape).levels(), int(shape.depth.max())
     known = None
     for trace in _runs(pair, config, prompts):
         measured.append(trace)
-        if known or _whole(trace, len(shape)):
-            tokens, error, steps = tokens_per_whole_tree(measured, len(shape))
+        if known or with_room(trace, deepest):
+            tokens, error, steps = tokens_with_room(measured, deepest)
             known = Agreement(
                 builder.name, verifier.name, config.temperature, len(shape),
                 expected_tokens(shape, vector), expected_tokens(shape, levels),
@@ -125,7 +125,7 @@ def agreement(
             )  # fmt: skip
         yield SoFar(2 * first + len(measured), of, known)
     if known is None:
-        tokens_per_whole_tree(measured, len(shape))  # raises
+        tokens_with_room(measured, deepest)  # raises
 
 
 def _runs(pair: Pair, config: RunConfig, prompts: Iterable[str]) -> Iterator[Trace]:
@@ -138,23 +138,17 @@ def _native(verifier: Verifier, config: RunConfig) -> tuple[str, ...]:
     return ("top",) if config.temperature == 0 else verifier.laws[:1]
 
 
-def tokens_per_whole_tree(traces: Sequence[Trace], nodes: int) -> tuple[float, float | None, int]:
-    """Tokens per pass over the steps that had room for a tree of `nodes` nodes, with standard error, and their number.
+def tokens_with_room(traces: Sequence[Trace], levels: int) -> tuple[float, float | None, int]:
+    """Tokens per pass over the steps that had room for a tree of so many levels, with standard error, and their number.
 
-    The last steps of a run have smaller trees, and an end of text cuts what was accepted; neither is the tree's doing,
-    so a step counts if its tree is whole, with all that its rule accepted. Runs are the unit of the standard error.
+    An end of text cuts what was accepted, which is not the tree's doing, so a step counts with all that its rule
+    accepted. Runs are the unit of the standard error.
     """
-    pairs = []
-    for trace in traces:
-        if whole := _whole(trace, nodes):
-            pairs.append((sum(whole), len(whole)))
+    counted = ([len(step.path) + 1 for step in with_room(trace, levels)] for trace in traces)
+    pairs = [(sum(tokens), len(tokens)) for tokens in counted if tokens]
     if not pairs:
-        raise ValueError(f"max_new_tokens must leave room for a whole tree of {nodes} nodes; raise it.")
+        raise ValueError(f"max_new_tokens must leave room for a tree of {levels} levels; raise it.")
     return *ratio_of_sums(pairs), sum(steps for _, steps in pairs)
-
-
-def _whole(trace: Trace, nodes: int) -> list[int]:
-    return [len(step.path) + 1 for step in trace.steps if len(step.parents) == nodes]
 
 
 def prompts_like(pair: Pair, prompts: Sequence[str], wanted: int, seed: int = 0) -> Iterator[SoFar[list[str]]]:

@@ -73,7 +73,7 @@ class Desk:
         target, draft: their sessions; no draft where the pair has none.
         context: the token ids so far.
         prompt_features: the target's features of `context` without its last token, for a drafter that reads them.
-        find: a drafter by its menu name, for drafters that are made of others.
+        find: a drafter by its menu name and parameters, for drafters that are made of others.
     """
 
     pair: Pair
@@ -81,7 +81,7 @@ class Desk:
     draft: Session | None
     context: Sequence[int]
     prompt_features: Any = None
-    find: Callable[[str], Drafter] | None = None
+    find: Callable[..., Drafter] | None = None
 
     def model(self, kind: str, **parameters: Any) -> Any:
         """A session of what the pair drafts with under that name."""

@@ -70,7 +70,11 @@ def open_drafter(choice: Any, pair: Pair, target: Session, draft: Session | None
     """
     drafter: Drafter = build("drafter", choice)
     features = target.watch() if drafter.reads_features else None
-    return drafter.open(Desk(pair, target, draft, context, features, lambda name: build("drafter", Choice(name))))
+
+    def find(name: str, **parameters: Any) -> Drafter:
+        return build("drafter", Choice(name, parameters))
+
+    return drafter.open(Desk(pair, target, draft, context, features, find))
 
 
 def guesses(

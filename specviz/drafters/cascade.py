@@ -12,7 +12,7 @@ from typing import Any, ClassVar
 from ..desk import Drafter
 from ..distributions import Blend
 from ..parameters import check, choice, whole
-from .together import FEATURES, PARTS, Together
+from .together import FEATURES, LAYERS, PARTS, Together, open_parts
 
 
 @dataclass(frozen=True)
@@ -28,15 +28,19 @@ class Cascade(Drafter):
     then: str = choice("ngram", PARTS, "Then", "Who drafts the levels below them.")
     at: int = whole(2, 1, 16, "Levels of the first", "How many levels the first one drafts.")
 
+    layers: int = whole(3, 1, 128, "Layers", LAYERS)
+
     def __post_init__(self) -> None:
         check(self)
+        if self.first == self.then:  # two parts would commit to one session
+            raise ValueError(f"cascade.then must differ from first, {self.first!r}. Choose another, or no cascade.")
 
     @property
     def reads_features(self) -> bool:  # type: ignore[override]  # follows from its parameters
         return not set(FEATURES).isdisjoint((self.first, self.then))
 
     def open(self, desk):
-        return ByDepth(self.name, [desk.find(name).open(desk) for name in (self.first, self.then)], self.at)
+        return ByDepth(self.name, open_parts(desk, (self.first, self.then), self.layers), self.at)
 
 
 class ByDepth(Together):

@@ -12,8 +12,8 @@ from dataclasses import dataclass
 from typing import Any, ClassVar
 
 from ..desk import Drafter
-from ..parameters import check, flag, names
-from .together import FEATURES, PARTS, Together
+from ..parameters import check, flag, names, whole
+from .together import FEATURES, LAYERS, PARTS, Together, open_parts
 
 
 @dataclass(frozen=True)
@@ -27,6 +27,8 @@ class Several(Drafter):
         ("model", "retrieval"), PARTS, "Drafters", "Who fills the tree; the first child of a node is the first one's."
     )
     merge: bool = flag(False, "Merge equal guesses", "Make one node of equal tokens, as SpecInfer's system does.")
+
+    layers: int = whole(3, 1, 128, "Layers", LAYERS)
 
     def __post_init__(self) -> None:
         check(self)
@@ -52,4 +54,4 @@ class Several(Drafter):
         return self.drafters == ("retrieval",)
 
     def open(self, desk):
-        return Together(self.name, [desk.find(name).open(desk) for name in self.drafters], self.merge)
+        return Together(self.name, open_parts(desk, self.drafters, self.layers), self.merge)

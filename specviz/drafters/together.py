@@ -2,11 +2,20 @@
 
 from __future__ import annotations
 
-from ..desk import Drafting
+from collections.abc import Sequence
+
+from ..desk import Desk, Drafting
 from ..distributions import Blend
 
 PARTS = ("model", "early-exit", "medusa", "eagle", "ngram", "retrieval")
 FEATURES = ("medusa", "eagle")  # those that read the target's hidden states
+LAYERS = "How many of the target's layers early exit drafts with where it is chosen; fewer than the target has."
+
+
+def open_parts(desk: Desk, names: Sequence[str], layers: int) -> list[Drafting]:
+    """The drafters of those names, early exit with so many layers, each at work on the text."""
+    assert desk.find is not None
+    return [desk.find(name, **({"layers": layers} if name == "early-exit" else {})).open(desk) for name in names]
 
 
 class Together(Drafting):

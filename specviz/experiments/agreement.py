@@ -21,12 +21,12 @@ from ..config import RunConfig
 from ..decode import run
 from ..measure.along_text import path_shares, tokens_on_texts
 from ..measure.by_text import Window, sources
-from ..measure.in_traces import depth_acceptance
+from ..measure.in_traces import depth_acceptance, with_room
 from ..measure.on_text import acceptance_vector, own_texts
 from ..measure.so_far import SoFar
 from ..metrics import Counts, estimate
 from ..protocols import Pair, Verifier
-from ..record import Step, Trace
+from ..record import Trace
 from ..registry import build
 
 WINDOW = 24  # tokens of a prompt that is cut from a continuation
@@ -41,7 +41,8 @@ class Agreement:
         by_vector: predicted from one vector for all levels, calibrated on text.
         by_level: predicted from rates by level, calibrated on runs.
         by_text: predicted from walks along the target's own texts; None where the rule has no closed form for it.
-        measured, margin: over whole trees on the other prompts, and the half-width of its interval; None for one text.
+        measured, margin: over steps with room for the tree on the other prompts, and the half-width of its interval;
+            None for one text.
         prompts: how many on each side, calibration first.
         steps: how many were measured.
     """
@@ -86,10 +87,10 @@ def agreement(
         calibration, prompts: texts to continue, different ones.
 
     Returns:
-        Texts done, of how many, and the agreement over the prompts measured so far; None before a whole tree was.
+        Texts done, of how many, and the agreement over the prompts measured so far; None before a step had room.
 
     Raises:
-        ValueError: if builder, rule and drafter cannot go together, or no step had room for a whole tree.
+        ValueError: if builder, rule and drafter cannot go together, or no step had room for the tree.
     """
     drafter = build("drafter", config.drafter)
     config = replace(config, builder=builder, verifier=verifier)
@@ -112,12 +113,12 @@ def agreement(
     for trace in _runs(pair, config, calibration):
         runs.append(trace)
         yield SoFar(first + len(runs), of, None)
-    levels = depth_acceptance(runs, ranks=width).levels()
+    levels, deepest = depth_acceptance(runs, ranks=width, planned=shape).levels(), int(shape.depth.max())
     known = None
     for trace in _runs(pair, config, prompts):
         measured.append(trace)
-        if known or _whole(trace, len(shape)):
-            tokens, margin, steps = tokens_per_whole_tree(measured, len(shape))
+        if known or with_room(trace, deepest):
+            tokens, margin, steps = tokens_with_room(measured, deepest)
             known = Agreement(
                 builder.name, verifier.name, config.temperature, len(shape),
                 expected_tokens(shape, vector), expected_tokens(shape, levels),
@@ -126,7 +127,7 @@ def agreement(
             )  # fmt: skip
         yield SoFar(2 * first + len(measured), of, known)
     if known is None:
-        tokens_per_whole_tree(measured, len(shape))  # raises
+        tokens_with_room(measured, deepest)  # raises
 
 
 def _runs(pair: Pair, config: RunConfig, prompts: Iterable[str]) -> Iterator[Trace]:
@@ -139,24 +140,20 @@ def _native(verifier: Verifier, config: RunConfig) -> tuple[str, ...]:
     return ("top",) if config.temperature == 0 else verifier.laws[:1]
 
 
-def tokens_per_whole_tree(traces: Sequence[Trace], nodes: int) -> tuple[float, float | None, int]:
-    """Tokens per pass over the steps that had room for a tree of `nodes` nodes, its margin, and how many steps.
+def tokens_with_room(traces: Sequence[Trace], levels: int) -> tuple[float, float | None, int]:
+    """Tokens per pass over the steps that had room for a tree of so many levels, its margin, and how many steps.
 
-    The last steps of a run have smaller trees, and an end of text cuts what was accepted; neither is the tree's doing,
-    so a step counts if its tree is whole, with all that its rule accepted. Texts are the unit of the margin.
+    An end of text cuts what was accepted, which is not the tree's doing, so a step counts with all that its rule
+    accepted. Texts are the unit of the margin.
     """
     counted = [
-        (trace.config.prompt, Counts.of(whole, whole=True)) for trace in traces if (whole := _whole(trace, nodes))
+        (trace.config.prompt, Counts.of(steps, whole=True)) for trace in traces if (steps := with_room(trace, levels))
     ]
     if not counted:
-        raise ValueError(f"max_new_tokens must leave room for a whole tree of {nodes} nodes; raise it.")
+        raise ValueError(f"max_new_tokens must leave room for a tree of {levels} levels; raise it.")
     rows = [(one.tokens, one.passes) for _, one in counted]
     tokens, margin = estimate(rows, texts=sources([prompt for prompt, _ in counted]))
     return tokens, margin, sum(one.passes for _, one in counted)
-
-
-def _whole(trace: Trace, nodes: int) -> list[Step]:
-    return [step for step in trace.steps if len(step.parents) == nodes]
 
 
 def prompts_like(pair: Pair, prompts: Sequence[str], wanted: int, seed: int = 0) -> Iterator[SoFar[list[str]]]:

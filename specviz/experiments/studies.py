@@ -22,7 +22,7 @@ from ..record import Trace
 from ..speed.promises import Promise, predictor, promises, trees_of
 from ..speed.table import CostTable
 from ..verifiers import VERIFIERS
-from .agreement import tokens_per_whole_tree
+from .agreement import tokens_with_room
 
 Kinds = Mapping[str, Sequence[str]]  # kind of text -> prompts
 POLICIES = {"constant 5": BUILDERS["chain"](depth=5), "heuristic": BUILDERS["heuristic"](), "SVIP": BUILDERS["svip"]()}
@@ -138,7 +138,7 @@ def transfer(
                 traces.append(run(pair, prepared(config, builder, prompt, 100 + turn)))
                 done += 1
                 yield done, of, tuple(rows)
-            measured, margin, _ = tokens_per_whole_tree(traces, len(builder.shape))
+            measured, margin, _ = tokens_with_room(traces, int(builder.shape.depth.max()))
             rows.append(Transfer(kind, on, expected_tokens(builder.shape, vector), measured, margin))
     yield done, of, tuple(rows)
 

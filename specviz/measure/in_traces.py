@@ -6,8 +6,19 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from ..metrics import COMPARED, Interval, share_interval
-from ..record import Trace
+from ..record import Step, Trace
 from ..tree import Topology
+
+
+def with_room(trace: Trace, levels: int) -> list[Step]:
+    """The steps of a run at which the text had room for a tree of so many levels below its root.
+
+    The last steps of a run have smaller trees, which is not the tree's doing. Trees that are smaller because a drafter
+    had nothing to say count: they come at hard places, and without them the rest would look too good.
+    """
+    end = len(trace.prompt_tokens) + (len(trace.tokens) if trace.stop == "context" else trace.config.max_new_tokens)
+    end = min(end, trace.pair.get("max_positions", end))
+    return [step for step in trace.steps if step.start + 1 + levels < end]
 
 
 @dataclass(frozen=True)
@@ -64,21 +75,29 @@ def _cells(value, *matrices):
     )
 
 
-def depth_acceptance(traces: Iterable[Trace], levels: int | None = None, ranks: int = 32) -> DepthAcceptance:
+def depth_acceptance(
+    traces: Iterable[Trace], levels: int | None = None, ranks: int = 32, planned: Topology | None = None
+) -> DepthAcceptance:
     """Count over recorded runs.
 
     Args:
         traces: runs with one builder, rule and temperature.
         levels: how many levels to tell apart; deeper nodes count with the last. None tells all apart.
         ranks: how many children of a node to look at.
+        planned: the shape that each tree was to have. Then a child for which its drafter had no token counts as tried
+            as well, and steps without room for all levels of the shape do not count.
     """
     traces = list(traces)
-    runs = tuple(depth_acceptance([trace], levels, ranks) for trace in traces) if len(traces) > 1 else ()
+    runs = tuple(depth_acceptance([trace], levels, ranks, planned) for trace in traces) if len(traces) > 1 else ()
     tried: list[list[int]] = []
     accepted: list[list[int]] = []
     width = 0
-    for step in (step for trace in traces for step in trace.steps):
-        shape, path = Topology(step.parents), step.path
+    deepest = -1 if planned is None else int(planned.depth.max())
+    for step in (step for trace in traces for step in (trace.steps if planned is None else with_room(trace, deepest))):
+        grown = Topology(step.parents)
+        shape, path = grown if planned is None else planned, step.path
+        if planned is not None:  # the same nodes in the planned shape, where siblings have the same order
+            path = along(planned, [int(grown.rank[node]) for node in path])
         for depth, (node, taken) in enumerate(zip((0, *path), (*path, None), strict=True)):
             level = depth if levels is None else min(depth, levels - 1)
             children = shape.children[node][:ranks]
@@ -92,6 +111,14 @@ def depth_acceptance(traces: Iterable[Trace], levels: int | None = None, ranks: 
             width = max(width, len(children))
     tries, hits = (tuple(tuple(row[:width]) for row in matrix) for matrix in (tried, accepted))
     return DepthAcceptance(tries, hits, runs)
+
+
+def along(shape: Topology, ranks: Iterable[int]) -> tuple[int, ...]:
+    """The nodes of a path that takes the child of each of those ranks."""
+    nodes = [0]
+    for rank in ranks:
+        nodes.append(shape.children[nodes[-1]][rank])
+    return tuple(nodes[1:])
 
 
 @dataclass(frozen=True)

@@ -93,8 +93,9 @@ class EarlyExitSession(HuggingFaceSession):
         self.target = target
 
     def forward(self, tree: TokenTree, nodes: Sequence[int]) -> np.ndarray | DeviceLogits:
-        if tree is not self._tree:
-            self._read = self.target._read
+        if tree is not self._tree or self.cache.writer is not self:  # another draft may share the cache as well
+            self._forget()
+            self._read, self.cache.writer = self.target._read, self
         self.target._forget()  # its tree, if it has read one, is about to be overwritten
         return super().forward(tree, nodes)
 

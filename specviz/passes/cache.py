@@ -26,12 +26,14 @@ class TreeCache(Cache):
 
     Attributes:
         used: slots in use; a pass writes behind them.
+        writer: the draft that wrote there last, where drafts share the target's cache.
     """
 
     def __init__(self, layers: int) -> None:
         super().__init__(layers=[])
         self.depth = layers
         self.used = 0
+        self.writer: object = None
         self._block: torch.Tensor | None = None  # [2 * layers, rows, heads, slots, width]; keys are even
 
     def __len__(self) -> int:

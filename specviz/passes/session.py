@@ -9,7 +9,9 @@ is the length of the text plus its depth, whatever its slot.
 from __future__ import annotations
 
 import inspect
+import threading
 from collections.abc import Callable, Sequence
+from functools import cached_property
 
 import numpy as np
 import torch
@@ -139,17 +141,22 @@ class HuggingFaceModel:
             if features is not None:
                 features.append(states)
             return self.direct.head(states)
-        if features is not None:  # what the output head is given
-            head = self.model.get_output_embeddings()
-            hook = head.register_forward_pre_hook(lambda _, given: features.append(given[0][0]))
+        heard = None if features is None else self._heard
         logits = self.model(
             input_ids=ids[None], position_ids=positions[None], past_key_values=cache,
             use_cache=cache is not None, **arguments,
         ).logits[0]  # fmt: skip
-        if features is not None:
-            hook.remove()
-            features[-1] = features[-1] if keep is None or self._selects else features[-1][keep]
+        if features is not None and heard is not None:
+            features.append(heard.states if keep is None or self._selects else heard.states[keep])
         return logits if keep is None or self._selects else logits[keep]
+
+    @cached_property
+    def _heard(self) -> threading.local:
+        """What the output head was given last in this thread, as `states`: by one hook, since it is shared by threads."""
+        heard = threading.local()
+        head = self.model.get_output_embeddings()
+        head.register_forward_pre_hook(lambda _, given: setattr(heard, "states", given[0][0]))
+        return heard
 
     def mask(self, hidden: np.ndarray | None) -> torch.Tensor | None:
         """The additive mask of `hidden`, [1, 1, m, slots]."""

@@ -1,7 +1,7 @@
 """Trees timed against plain decoding and each other, prompt by prompt in turn.
 
-Every prompt is decoded plainly and with every tree. Counted are the steps with a whole tree, without the first, which
-also reads the prompt: what the tree brings while the text has room for it.
+Every prompt is decoded plainly and with every tree. Counted are the steps with room for the whole tree, without the
+first, which also reads the prompt: what the tree brings while the text has room for it.
 """
 
 from __future__ import annotations
@@ -13,9 +13,11 @@ from functools import partial
 from ..config import RunConfig
 from ..decode import run
 from ..measure.by_text import sources
+from ..measure.in_traces import with_room
 from ..metrics import Counts, estimate, ratio_of_rates
 from ..protocols import Pair, TreeBuilder, Verifier
 from ..record import Step, Trace
+from ..tree import Topology
 from .paired import paired
 
 PLAIN = "plain"
@@ -83,9 +85,9 @@ def trials(
 
 
 def whole_steps(trace: Trace) -> list[Step]:
-    """The steps of a run after the first whose tree is as large as the run's largest."""
-    largest = max((len(step.parents) for step in trace.steps), default=0)
-    return [step for step in trace.steps[1:] if len(step.parents) == largest]
+    """The steps of a run after the first that had room for a tree as deep as the run's deepest."""
+    deepest = max((int(Topology(step.parents).depth.max()) for step in trace.steps), default=0)
+    return [step for step in with_room(trace, deepest) if step.index > 0]
 
 
 def results(counted: Mapping[str, Sequence[Counts]], texts: Sequence[str]) -> tuple[Trial, ...]:

@@ -76,6 +76,50 @@ def test_children_of_two_rows_follow_their_rows():
     assert whose(blend, "top", [0, 1, 3]) == [0, 0, 1]
 
 
+def test_a_merged_child_is_compared_with_the_row_of_who_drew_it_first():
+    class Fixed:
+        """Draws that were settled beforehand."""
+
+        def __init__(self, *tokens):
+            self.tokens = list(tokens)
+
+        def draw(self, row):
+            assert row[self.tokens[0]] > 0
+            return self.tokens.pop(0)
+
+    rows = np.array([[0.5, 0.5, 0.0, 0.0], [0.0, 0.5, 0.3, 0.2]])
+    blend = Blend.of(rows, ("a", "b"), merge=True)
+    assert draw_children(blend, 6, "iid", Fixed(1, 1, 0, 2, 1, 3), 0) == [1, 0, 2, 3]
+    assert whose(blend, "iid", [1, 0, 2, 3]) == [0, 0, 1, 1]
+    offers = Offers(blend, "iid")
+    for token, part in ((1, 0), (0, 0), (2, 1), (3, 1)):
+        np.testing.assert_allclose(offers.row, rows[part])
+        offers.took(token)
+
+
+def test_the_levels_of_a_cascade_come_from_whom_it_says():
+    pair, tokens = specviz.toy_pair(vocab=6), [2, 0, 1, 4]
+    for at in (1, 2, 3):
+        rows = rows_of_every_node(pair, Choice("cascade", {"at": at}), [0, 1], tokens)
+        assert [row.whose[0] for row in rows[:5]] == ["model"] * at + ["ngram"] * (5 - at)
+        for name, part in (("model", slice(0, at)), ("ngram", slice(at, 5))):
+            np.testing.assert_allclose(rows[part], rows_of_every_node(pair, Choice(name), [0, 1], tokens)[part])
+
+
+def test_a_cascade_has_two_drafters():
+    with pytest.raises(ValueError, match="cascade.then must differ from first, 'model'"):
+        specviz.DRAFTERS["cascade"](then="model")
+
+
+@pytest.mark.parametrize("parts", [{"drafters": ("early-exit",)}, {"first": "early-exit", "at": 16}])
+def test_early_exit_among_others_takes_the_layers_that_are_asked_for(parts):
+    pair, name = specviz.toy_pair(vocab=6), "several" if "drafters" in parts else "cascade"
+    for layers in (1, 2):
+        rows = rows_of_every_node(pair, Choice(name, parts | {"layers": layers}), [0, 1], [2, 0])
+        alone = rows_of_every_node(pair, Choice("early-exit", {"layers": layers}), [0, 1], [2, 0])
+        np.testing.assert_allclose(rows, alone)
+
+
 def test_a_row_without_mass_has_no_children():
     for law in ("iid", "distinct", "top", "race"):
         assert draw_children(np.zeros(4), 3, law, Seeded(0), 0) == []

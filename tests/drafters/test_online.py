@@ -25,6 +25,15 @@ def test_its_rows_depend_on_what_the_target_said():
     assert on[0].emitted == off[0].emitted and on[1].draft_prob[1:] != off[1].draft_prob[1:]
 
 
+def test_it_learns_after_every_so_many_steps_and_not_between():
+    learnt = []
+    session = SimpleNamespace(commit=lambda *_: None, learn=lambda rows, temperature: learnt.append((step, len(rows))))
+    drafting = Learning("online", session, every=3, last=5)
+    for step in range(1, 8):
+        drafting.commit(None, (1,), [0, 1], SimpleNamespace(nodes=(0, 1), rows=np.eye(2)))
+    assert learnt == [(3, 5), (6, 5)]
+
+
 @pytest.mark.parametrize(("builder", "verifier", "law"), [
     ("chain", "block", "iid"), ("chain", "speculative-sampling", "distinct"), ("sequoia", "sequoia", "distinct"),
     ("batch", "specinfer", "iid"), ("dyspec", "dyspec", "distinct"), ("batch", "traversal", "distinct"),

@@ -116,6 +116,12 @@ def test_a_running_estimate_counts_what_was_accepted_by_rank():
     assert running.vector == pytest.approx(((prior * 0.5 + n) / (prior + 2 * n), (prior * 0.25 + n) / (prior + n)))
 
 
+def test_children_after_the_accepted_one_count_as_tried_too():
+    """The vector's numbers are shares of all accepted nodes with such a child, not of those whose rule came that far."""
+    running = RunningAcceptance.begin((0.5, 0.25, 0.1)).learn(((1, 2, 3), (), (), ()), (1,))
+    assert (running.tried, running.accepted) == ((1, 1, 1), (1, 0, 0))
+
+
 @pytest.mark.parametrize("name", ["sequoia", "optimal"])
 def test_measured_acceptance_follows_the_run(name):
     builder = BUILDERS[name](size=8, acceptance="measured")

@@ -2,10 +2,13 @@
 
 from dataclasses import replace
 
+import numpy as np
 import pytest
 
 import specviz
-from specviz.experiments.agreement import Agreement, agreement, tokens_per_whole_tree
+from specviz.config import Choice
+from specviz.experiments.agreement import Agreement, agreement, tokens_with_room
+from specviz.speed.trials import whole_steps
 
 PAIR = specviz.toy_pair(vocab=8, seed=2, closeness=0.7)
 CONFIG = specviz.RunConfig("ab", temperature=1.0, max_new_tokens=80)
@@ -40,25 +43,43 @@ def test_a_wrong_prediction_is_called_one():
     assert replace(row, by_level=2.3, margin=0.4).holds
 
 
-def test_only_whole_trees_count_and_runs_are_the_unit_of_error():
+def test_only_steps_with_room_count_and_runs_are_the_unit_of_error():
     trace = specviz.run(PAIR, replace(CONFIG, builder=specviz.BUILDERS["chain"](depth=4)))
     whole = [len(step.path) + 1 for step in trace.steps if len(step.parents) == 5]
     assert len(whole) < len(trace.steps)  # the last step had less room
-    mean, error, steps = tokens_per_whole_tree([trace], 5)
+    mean, error, steps = tokens_with_room([trace], 4)
     assert (mean, error, steps) == (pytest.approx(sum(whole) / len(whole)), None, len(whole))
     other = specviz.run(PAIR, replace(CONFIG, builder=specviz.BUILDERS["chain"](depth=4), seed=5))
     more = [len(step.path) + 1 for step in other.steps if len(step.parents) == 5]
-    mean, error, _ = tokens_per_whole_tree([trace, other], 5)
+    mean, error, _ = tokens_with_room([trace, other], 4)
     total = len(whole) + len(more)
     off = [sum(whole) - mean * len(whole), sum(more) - mean * len(more)]
     assert error == pytest.approx((2 * (off[0] ** 2 + off[1] ** 2)) ** 0.5 / total)
     with pytest.raises(ValueError, match="max_new_tokens"):
-        tokens_per_whole_tree([trace], 99)
+        tokens_with_room([trace], 99)
+
+
+@pytest.mark.parametrize("drafter", [Choice("retrieval"), Choice("cascade", {"first": "retrieval", "at": 1})])
+def test_steps_at_which_a_drafter_had_little_to_say_count(drafter):
+    """They come at hard places: whole trees alone would bring more than the drafter does."""
+    builder, rule = specviz.BUILDERS["k-ary"](width=3, depth=2), specviz.VERIFIERS["target-match"]()
+    config = replace(CONFIG, builder=builder, verifier=rule, drafter=drafter)
+    runs = [specviz.run(PAIR, replace(config, prompt=prompt)) for prompt in PROMPTS]
+    steps = [step for trace in runs for step in trace.steps if 80 - (step.start - 2) > 2 + 1]
+    assert sum(len(step.parents) < len(builder.shape) for step in steps) > len(steps) / 20
+    tokens, _, counted = tokens_with_room(runs, 2)
+    assert (tokens, counted) == (np.mean([len(step.path) + 1 for step in steps]), len(steps))
+    whole = [len(step.path) + 1 for step in steps if len(step.parents) == len(builder.shape)]
+    assert not whole or np.mean(whole) > tokens
+    assert sum(len(whole_steps(trace)) for trace in runs) == len(steps) - len(runs)
+    *_, last = agreement(PAIR, builder, rule, config, CALIBRATION, PROMPTS)
+    found = last.known
+    assert found.by_level == pytest.approx(found.measured, abs=max(0.06 * found.measured, 3 * found.standard_error))
 
 
 def test_what_cannot_be_run_gets_a_sentence():
     with pytest.raises(ValueError, match="defined for chains"):
         next(agreement(PAIR, specviz.BUILDERS["batch"](), specviz.VERIFIERS["block"](), CONFIG, ["a"], ["b"]))
     tree, rule = specviz.BUILDERS["chain"](depth=40), specviz.VERIFIERS["speculative-sampling"]()
-    with pytest.raises(ValueError, match="leave room for a whole tree of 41 nodes"):
+    with pytest.raises(ValueError, match="leave room for a tree of 40 levels"):
         list(agreement(PAIR, tree, rule, replace(CONFIG, max_new_tokens=20), ["a"], ["b"]))

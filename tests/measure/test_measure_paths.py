@@ -7,7 +7,7 @@ import pytest
 
 import specviz
 from specviz.builders.filling import grow_shape
-from specviz.experiments.agreement import tokens_per_whole_tree
+from specviz.experiments.agreement import tokens_with_room
 from specviz.measure.along_text import path_shares, shares_of, tokens_on_texts
 from specviz.measure.by_text import Written
 from specviz.measure.on_text import own_texts
@@ -71,7 +71,7 @@ def test_at_temperature_zero_it_is_what_the_tree_does_on_the_same_prompts(builde
     runs = [trace for trace in runs if trace.stop == "length"]  # an end of text cuts the last step of a run
     texts = [Written([*trace.prompt_tokens, *trace.tokens], len(trace.prompt_tokens)) for trace in runs]
     predicted = tokens_on_texts(builder.shape, path_shares(pair, rule, texts, config, width=3))
-    *measured, steps = tokens_per_whole_tree(runs, len(builder.shape))
+    *measured, steps = tokens_with_room(runs, int(builder.shape.depth.max()))
     assert predicted == pytest.approx(tuple(measured)) and steps > 20
 
 
@@ -85,7 +85,7 @@ def test_above_temperature_zero_it_agrees_with_runs():
         shares = path_shares(pair, rule, own_texts(pair, prompts, config), config, width=3)
         predicted, error = tokens_on_texts(builder.shape, shares)
         runs = [specviz.run(pair, replace(config, prompt=p, seed=100 + i)) for i, p in enumerate(prompts)]
-        mean, spread, _ = tokens_per_whole_tree(runs, 8)
+        mean, spread, _ = tokens_with_room(runs, 3)
         assert abs(predicted - mean) < 3.5 * (error**2 + spread**2) ** 0.5, name
 
 

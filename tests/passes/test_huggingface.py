@@ -1,5 +1,8 @@
 """Tree reading against separate passes, on tiny random models of each family."""
 
+import threading
+from concurrent.futures import ThreadPoolExecutor
+
 import numpy as np
 import pytest
 
@@ -337,3 +340,23 @@ def test_the_longest_text_is_within_the_window_of_attention():
     assert longest_text("target", transformers.Qwen2Config(**qwen)) == 40
     with pytest.raises(ValueError, match=r"draft has layers of kind linear_attention"):
         longest_text("draft", transformers.Qwen3NextConfig())
+
+
+def test_two_threads_read_features_of_one_model_without_hearing_each_other():
+    """Both passes are under way before either reaches the output head."""
+    model, texts = make("gpt2"), [[3, 1, 4, 1, 5], [9, 2]]
+    trees = [random_tree(np.random.default_rng(i), text, 7 + i) for i, text in enumerate(texts)]
+
+    def features(i):
+        session, tree = model.open(texts[i]), trees[i]
+        before = session.watch()
+        session.forward(tree, range(len(tree)))
+        return torch.cat([before, session.features(range(len(tree)))])
+
+    alone, meeting = [features(i) for i in (0, 1)], threading.Barrier(2, timeout=20)
+    assert [len(found) for found in alone] == [4 + 7, 1 + 8]
+    model.model.transformer.register_forward_hook(lambda *_: (meeting.wait(), None)[1])
+    with ThreadPoolExecutor(2) as threads:
+        together = list(threads.map(features, (0, 1)))
+    for found, expected in zip(together, alone, strict=True):
+        torch.testing.assert_close(found, expected)

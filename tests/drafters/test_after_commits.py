@@ -1,0 +1,80 @@
+"""What a drafter keeps from step to step changes no row: after every commit it says what a fresh one says."""
+
+import numpy as np
+import pytest
+
+import specviz
+from specviz.config import Choice
+from specviz.distributions import Sampling
+from specviz.drafting import open_drafter
+from specviz.paths import PAIR
+from specviz.randomness import Seeded
+from specviz.record import Verdict
+from specviz.registry import build
+from specviz.stopwatch import Stopwatch
+from specviz.writing import Writing
+
+pytestmark = pytest.mark.adapter
+RULE = specviz.VERIFIERS["target-match"]()
+BUILDERS = {"dyspec": {"size": 24}, "eagle2": {"size": 8, "depth": 4, "width": 3}}
+EVERY = [
+    *(Choice(name) for name in specviz.DRAFTERS if name != "online"),
+    Choice("online", {"rate": 0.0, "every": 1}),  # one that learns nothing: a fresh one has learnt nothing either
+    Choice("cascade", {"first": "eagle", "then": "medusa", "at": 1}),
+]
+SHARED = [  # the target's cache is that of both drafters as well
+    Choice("several", {"drafters": ("model", "early-exit")}),
+    Choice("cascade", {"first": "early-exit", "then": "model"}),
+]
+
+
+@pytest.fixture(scope="module")
+def load():
+    torch = pytest.importorskip("torch")
+    threads, pairs = torch.get_num_threads(), {}
+    torch.set_num_threads(1)
+
+    def pair(draft):
+        if draft not in pairs:
+            pairs[draft] = specviz.load_pair(
+                PAIR / "target", PAIR / draft if draft == "draft" else draft, device="cpu", dtype="float32"
+            )
+        return pairs[draft]
+
+    yield pair
+    torch.set_num_threads(threads)
+
+
+def steps(pair, builder, drafter, prompt, count=6):
+    """The trees of a run and the text before each; a random path of every tree is accepted."""
+    config = specviz.RunConfig(prompt, builder, RULE, 0.7, max_new_tokens=99, drafter=drafter)
+    text, coins, kept = Writing(pair, config, drafter), np.random.default_rng(5), 0
+    for _ in range(count):
+        draft = text.draft("distinct", Stopwatch())
+        tree = builder(draft, Seeded(1), "distinct", text.room, builder.start())
+        yield draft.tree, list(text.context)
+        path = tree.topology.path(int(coins.integers(len(tree) // 2, len(tree))))
+        kept += len(path)
+        rows = text.score(tree)
+        text.commit(draft, tree, rows, Verdict(path, int(rows[path[-1] if path else 0].argmax()), (), (), ()))
+    assert kept >= count, "little was drafted, so little was tried"
+
+
+def named(value):
+    """A draft or a drafter in the name of a test."""
+    return " ".join([value.name, *map(str, value.parameters.values())]) if isinstance(value, Choice) else value
+
+
+@pytest.mark.parametrize("builder", BUILDERS)
+@pytest.mark.parametrize(
+    ("draft", "drafter"),
+    [*(("draft", one) for one in EVERY), *(("early-exit:2", one) for one in SHARED)],
+    ids=named,
+)
+def test_after_every_commit_a_drafter_says_what_a_fresh_one_says(load, draft, drafter, builder):
+    pair, shape = load(draft), build("builder", Choice(builder, BUILDERS[builder]))
+    for tree, context in steps(pair, shape, build("drafter", drafter), "def __init__(self):\n    self."):
+        fresh = open_drafter(drafter, pair, *pair.open(context), context)
+        nodes = list(tree.draft_rows)
+        for node, row in zip(nodes, fresh.expand(tree, nodes, Sampling(0.7)), strict=True):
+            np.testing.assert_allclose(tree.draft_rows[node], row, atol=2e-4)

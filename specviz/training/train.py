@@ -46,6 +46,8 @@ def train(
     for path in map(Path, text_files):
         if not path.is_file():
             raise ValueError(f"text must name files that exist; there is no file {str(path)!r}.")
+    if code_folder is not None and not Path(code_folder).is_dir():
+        raise ValueError(f"code must be a folder of Python files; there is no folder {str(code_folder)!r}.")
     seed = 0 if recipe is None else recipe.seed
     if type(seed) is not int or not 0 <= seed <= LARGEST:
         raise ValueError(f"seed must be a whole number from 0 to {LARGEST}; got {seed}.")

@@ -86,5 +86,5 @@ def collect(pair: Pair, config: RunConfig, steps: Iterable[Step]) -> Trace:
 def _check_order(pair: Any, config: Any) -> None:
     if not isinstance(config, RunConfig):
         raise ParameterError("config", "be a specviz.RunConfig, after the pair", config, "Write run(pair, config).")
-    if not hasattr(pair, "encode"):
+    if not hasattr(pair, "vocab_size"):
         raise ParameterError("pair", "be made by specviz.load_pair or specviz.toy_pair", pair)

@@ -6,7 +6,8 @@ Errors and the sliders of the demo come from here.
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import field, fields
 from numbers import Real
 from typing import Any, Self
@@ -77,6 +78,19 @@ def check(instance: Any) -> None:
             raise ParameterError(f"{instance.name}.{f.name}", must(meta), value)
 
 
+def refuse_given(args: Any, names: Sequence[str], where: str) -> None:
+    """Raise for an option that was given where it has no meaning.
+
+    Args:
+        args: what argparse made of the command line.
+        names: of options with a value or several, as they stand in `args`.
+        where: it has none, "with --machine" say.
+    """
+    seen = vars(args).get("_seen", ())
+    if named := [name for name in names if name in seen or isinstance(getattr(args, name), list)]:
+        raise ValueError(f"--{named[0].replace('_', '-')} is not used {where}; leave it out.")
+
+
 def is_number(value: Any) -> bool:
     """Whether a value is a real number; a truth value is none."""
     return isinstance(value, Real) and not isinstance(value, bool)
@@ -141,11 +155,14 @@ def read_value(where: str, text: str, meta: Mapping[str, Any]) -> Any:
 
 def _free(text: str) -> Any:
     """A number, a list of numbers with or without brackets, or else the text itself."""
-    for attempt in (text, f"[{text}]"):
-        try:
-            return tuples(json.loads(attempt))
-        except (ValueError, RecursionError):
-            continue
+    readings: tuple[Callable[[], Any], ...] = (
+        lambda: json.loads(text),
+        lambda: json.loads(f"[{text}]"),
+        lambda: [float(part) for part in text.split(",")],
+    )
+    for reading in readings:
+        with suppress(ValueError, RecursionError):
+            return tuples(reading())
     return text
 
 

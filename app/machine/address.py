@@ -30,10 +30,10 @@ def check_address(port: int | None = None) -> None:
 
 
 def _bind(host: str, port: int, name: str, got: str | int) -> None:
-    must = "be a free port" if port else "be a name or an address of this machine"
+    must = "be a free port" if port else "be a name or address of this machine"
     try:
         family, *_, place = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)[0]
         socket.create_server(place[:2], family=family).close()
     except (OSError, UnicodeError) as error:
-        why = getattr(error, "strerror", None) or "not a host name"
-        raise ParameterError(name, f"{must} ({why})", got, "Choose another, or leave it out.") from None
+        why = (getattr(error, "strerror", None) or "Not a host name").partition(" (")[0]
+        raise ParameterError(name, must, got, f"{why}: choose another, or leave it out.") from None

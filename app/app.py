@@ -15,14 +15,15 @@ sys.path[:] = [str(ROOT), *(entry for entry in sys.path if Path(entry or ".").re
 
 def main() -> None:
     try:
-        from app.machine.limits import flag
+        from app.machine.address import check_address
+
+        check_address()
         from app.page import build_demo, launch  # which reads the settings
 
-        flag("SPECVIZ_CUSTOM")  # raises on what is neither 0 nor 1
-        demo = build_demo()
+        launch(build_demo())
     except ValueError as error:
-        sys.exit(f"specviz: {error}")
-    launch(demo)
+        print(f"specviz: {error}", file=sys.stderr)
+        sys.exit(2)
 
 
 if __name__ == "__main__":

@@ -59,7 +59,11 @@ def build_demo(load: Callable[[], Any] | None = None, tabs: Sequence[Tab] = TABS
 
 
 def launch(demo: gr.Blocks, **more: Any) -> Any:
-    """Serve the page to this machine only, unless GRADIO_SERVER_NAME says otherwise."""
+    """Serve the page to this machine only, unless GRADIO_SERVER_NAME says otherwise.
+
+    Raises:
+        ValueError: if there is no port to serve it at.
+    """
     demo.queue(max_size=limits.QUEUE, default_concurrency_limit=4, api_open=False)  # no way around the line
     options = {
         "share": False,
@@ -80,7 +84,10 @@ def launch(demo: gr.Blocks, **more: Any) -> Any:
         },
         "css_paths": [WEB / f"{name}.css" for name in STYLES],
     }
-    return demo.launch(**(options | more))
+    try:
+        return demo.launch(**(options | more))
+    except OSError as error:  # the ports that gradio tries are taken
+        raise ValueError(str(error)) from None
 
 
 def theme() -> gr.themes.Base:

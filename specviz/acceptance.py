@@ -14,7 +14,7 @@ from functools import lru_cache
 from pathlib import Path
 from typing import Any, ClassVar
 
-from .files import read_text
+from .files import parse_json, read_text
 from .paths import ACCEPTANCE, PAPERS
 from .tree import Topology
 
@@ -31,6 +31,7 @@ def check_acceptance(value: Any, where: str = "acceptance") -> tuple:
     Raises:
         ValueError: if it is empty or too long, holds anything but numbers from 0 to 1, or a level sums to more than 1.
     """
+    value = (value,) if isinstance(value, float) else value  # a vector of one rank, written without brackets
     if isinstance(value, list | tuple) and value and all(isinstance(level, list | tuple) for level in value):
         if len(value) > MOST:
             raise ValueError(f"{where} may have up to {MOST} levels; it has {len(value):,}.")
@@ -72,8 +73,8 @@ def read_acceptance(path: str | Path) -> tuple:
     """
     text = read_text(path, "acceptance file", LARGEST_FILE)
     try:
-        data = json.loads(text)
-    except (ValueError, RecursionError):
+        data = parse_json(text)
+    except ValueError:
         raise ValueError(f'acceptance file {str(path)!r} must hold JSON like {{"acceptance": [0.6, 0.2]}}.') from None
     if not isinstance(data, dict) or "acceptance" not in data:
         raise ValueError(f'acceptance file {str(path)!r} must hold an object with a list "acceptance".')

@@ -1,11 +1,14 @@
-"""The command line: `python -m specviz COMMAND`. A bad value gets one sentence and exit code 2."""
+"""The command line: `python -m specviz COMMAND`.
+
+A bad value gets one sentence and exit code 2, an output that cannot be written one and exit code 1.
+"""
 
 from __future__ import annotations
 
 import argparse
 import os
 import sys
-from typing import Any, NoReturn
+from typing import Any, NoReturn, TextIO
 
 from ._version import __version__
 from .commands import COMMANDS, command
@@ -19,50 +22,70 @@ class Once(argparse.Action):
         seen = namespace.__dict__.setdefault("_seen", set())
         if self.option_strings and self.dest in seen:
             parser.error(f"{option_string} was given more than once, and only one value has a meaning here.")
+        if self.option_strings and values == "":
+            raise ValueError(f"{option_string} must not be empty. Give it a value, or leave it out.")
         seen.add(self.dest)
         setattr(namespace, self.dest, values)
 
 
 class Parser(argparse.ArgumentParser):
-    """An argument parser whose errors are one sentence."""
+    """An argument parser whose errors are one sentence, and whose options are not abbreviated."""
 
     def __init__(self, *args: Any, **more: Any) -> None:
-        super().__init__(*args, **more)
+        super().__init__(*args, **{**more, "allow_abbrev": False})
         for name in (None, "store"):
             self.register("action", name, Once)
 
     def error(self, message: str) -> NoReturn:
-        self.exit(2, printable(f"{self.prog}: {message}") + "\n")
+        _complain(f"{self.prog}: {message}")
+        self.exit(2)
+
+    def _print_message(self, message: str, file: Any = None) -> None:
+        if message and file is not None:  # unlike argparse's, which ignores a full disk
+            file.write(message)
+            file.flush()
 
 
 def main(arguments: list[str] | None = None) -> int:
-    """Run one command; 0 if it went well, 2 if a value was bad, 130 if it was interrupted."""
+    """Run one command; 0 if it went well, 1 if its output cannot be written or as the command says, 2 if a value was
+    bad, 130 if it was interrupted."""
     arguments = sys.argv[1:] if arguments is None else arguments
-    args = _parser(arguments).parse_args(arguments)
+    asked = next((f"specviz {argument}" for argument in arguments if argument in COMMANDS), "specviz")
     try:
         if sys.stdout is None:
-            raise ValueError("standard output is closed, so there is nowhere to print. Send it to a file.")
+            raise OSError("standard output is closed")
+        args = _parser(arguments).parse_args(arguments)
         code = command(args.command).run(args) or 0
         sys.stdout.flush()
         return code
     except ValueError as error:
-        print(printable(f"specviz {args.command}: {error}"), file=sys.stderr)
+        _complain(f"{asked}: {error}")
         return 2
     except KeyboardInterrupt:
-        print("\nstopped", file=sys.stderr)
+        _complain("\nstopped")
         return 130
     except BrokenPipeError:
-        _drop_output()  # nobody reads on: end quietly
+        _drop(sys.stdout)  # nobody reads on: end quietly
         return 0
     except OSError as error:  # what commands open themselves is said there; this is the output, on a full disk say
-        _drop_output()
-        print(printable(f"specviz {args.command}: the output cannot be written: {error}."), file=sys.stderr)
-        return 2
+        _drop(sys.stdout)
+        _complain(f"{asked}: the output cannot be written: {error.strerror or error}. Send it to a file elsewhere.")
+        return 1
 
 
-def _drop_output() -> None:
+def _complain(sentence: str) -> None:
+    """Print to standard error; where that cannot be written either, the exit code has to do."""
+    if sys.stderr is not None:
+        try:
+            print(printable(sentence), file=sys.stderr, flush=True)
+        except OSError:
+            _drop(sys.stderr)
+
+
+def _drop(stream: TextIO | None) -> None:
     """Let what is still to be printed go nowhere, so that the interpreter can end."""
-    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+    if stream is not None:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), stream.fileno())
 
 
 def _parser(arguments: list[str]) -> Parser:

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass, field, fields, is_dataclass, replace
+from importlib import import_module
 from operator import index
 from typing import Any
 
 from .distributions import Sampling
+from .errors import ParameterError, shown
 
 LARGEST = 2**53  # beyond it, JSON readers of other languages lose digits
 
@@ -28,7 +30,7 @@ class Choice:
         if not is_dataclass(value) or isinstance(value, type) or not isinstance(name, str):
             raise ValueError(
                 "builder, verifier and drafter must be made from specviz.BUILDERS, specviz.VERIFIERS and "
-                f"specviz.DRAFTERS; got {value!r}."
+                f"specviz.DRAFTERS; got {shown(value)}."
             )
         return cls(name, asdict(value))
 
@@ -39,8 +41,9 @@ class RunConfig:
 
     Args:
         prompt: text, or a list of token ids.
-        builder, verifier: from `specviz.BUILDERS` and `specviz.VERIFIERS`, or a `Choice` that names them.
-        drafter: from `specviz.DRAFTERS`, or a `Choice`; None is the pair's own draft model.
+        builder, verifier: from `specviz.BUILDERS` and `specviz.VERIFIERS`, a `Choice` that names them, or a text like
+            "sequoia" or "sequoia:size=16,depth=6".
+        drafter: from `specviz.DRAFTERS`, a `Choice` or a text; None is the pair's own draft model.
         temperature, top_p, top_k: how the target's rows are processed; top_p and top_k apply to the draft as well.
         draft_temperature: None means the target's temperature, and 0.6 where that is 0.
         max_new_tokens: how many tokens to write at most.
@@ -62,6 +65,12 @@ class RunConfig:
     drafter: Any = None
 
     def __post_init__(self) -> None:
+        for kind in ("builder", "verifier", "drafter"):
+            given = getattr(self, kind)
+            if isinstance(given, str):
+                # The registries stand above the configuration, so they are looked up when they are needed.
+                given = import_module("specviz.registry").parse_strategy(kind, given)
+                object.__setattr__(self, kind, given)
         if not isinstance(self.prompt, str):
             object.__setattr__(self, "prompt", _token_ids(self.prompt))
         if self.drafter is None:
@@ -71,7 +80,7 @@ class RunConfig:
         for name, low in (("max_new_tokens", 1), ("seed", 0)):
             value = getattr(self, name)
             if isinstance(value, bool) or not isinstance(value, int) or not low <= value <= LARGEST:
-                raise ValueError(f"{name} must be a whole number from {low} to {LARGEST}; got {value!r}.")
+                raise ParameterError(name, f"be a whole number from {low} to {LARGEST}", value)
         _ = self.target_sampling, self.draft_sampling  # raises on a bad temperature, top_p or top_k
 
     @property
@@ -85,8 +94,8 @@ class RunConfig:
             temperature = self.temperature if self.temperature > 0 else 0.6
         try:
             return Sampling(temperature, self.top_p, self.top_k)
-        except ValueError as error:
-            raise ValueError(f"draft_{error}" if str(error).startswith("temperature") else str(error)) from None
+        except ParameterError as error:
+            raise (error.named("draft_temperature") if error.name == "temperature" else error) from None
 
     def plainly(self) -> RunConfig:
         """The same run with the target alone: plain decoding."""

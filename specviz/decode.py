@@ -7,10 +7,12 @@ tree that is only a root.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
+from typing import Any
 
 from ._version import __version__
 from .compatibility import compatible
 from .config import RunConfig
+from .errors import ParameterError
 from .protocols import Pair
 from .randomness import Randomness, Seeded
 from .record import Step, Trace
@@ -31,6 +33,7 @@ def speculate(pair: Pair, config: RunConfig, rng: Randomness | None = None, law:
     Raises:
         ValueError: if builder, rule and drafter cannot go together or the prompt leaves no room.
     """
+    _check_order(pair, config)
     builder, verifier, drafter = (build(kind, getattr(config, kind)) for kind in ("builder", "verifier", "drafter"))
     match = compatible(config, law)
     if not match.possible:
@@ -54,11 +57,13 @@ def speculate(pair: Pair, config: RunConfig, rng: Randomness | None = None, law:
 
 def run(pair: Pair, config: RunConfig) -> Trace:
     """`speculate` to the end, as a `Trace`."""
+    _check_order(pair, config)
     return collect(pair, config, speculate(pair, config))
 
 
 def autoregress(pair: Pair, config: RunConfig) -> Trace:
     """Plain decoding with the target alone and the same seed, as a `Trace` of one-node trees: the measured baseline."""
+    _check_order(pair, config)
     return run(pair, config.plainly())
 
 
@@ -76,3 +81,10 @@ def collect(pair: Pair, config: RunConfig, steps: Iterable[Step]) -> Trace:
         stop = "stopped"
     text = config.prompt if isinstance(config.prompt, str) else pair.decode(prompt)
     return Trace(config, pair.info, prompt, text, steps, stop, __version__)
+
+
+def _check_order(pair: Any, config: Any) -> None:
+    if not isinstance(config, RunConfig):
+        raise ParameterError("config", "be a specviz.RunConfig, after the pair", config, "Write run(pair, config).")
+    if not hasattr(pair, "vocab_size"):
+        raise ParameterError("pair", "be made by specviz.load_pair or specviz.toy_pair", pair)

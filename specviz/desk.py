@@ -9,6 +9,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from .distributions import Rows, Sampling
+from .parameters import Strategy
 from .protocols import Pair, Session
 from .tree import TokenTree
 
@@ -89,7 +90,7 @@ class Desk:
 
 
 @dataclass(frozen=True)
-class Drafter:
+class Drafter(Strategy):
     """Who fills a tree. Subclasses are frozen dataclasses whose fields are their parameters.
 
     Class attributes:

@@ -7,14 +7,17 @@ row *after* temperature, top-k and top-p: the token must be drawn from the very 
 from __future__ import annotations
 
 import math
+import sys
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, Protocol
 
 import numpy as np
 
+from .errors import ParameterError
 from .randomness import smallest
 
+LARGEST = sys.float_info.max
 COLDEST = 0.001  # below it, differences that rounding makes would decide
 NOTHING = 1e-290  # smaller chances count as none: noise divided by them would overflow
 FIRST_LOOK = 256  # tokens that are sorted first in search of top-p's mass
@@ -37,15 +40,13 @@ class Sampling:
 
     def __post_init__(self) -> None:
         number = isinstance(self.temperature, int | float)
-        if not (number and (self.temperature == 0 or COLDEST <= self.temperature < math.inf)):
-            raise ValueError(
-                f"temperature must be 0 or a number from {COLDEST} upwards; got {self.temperature}. "
-                "Use 0 for the most probable token, 1 for the model's own distribution."
-            )
+        if not (number and (self.temperature == 0 or COLDEST <= self.temperature <= LARGEST)):
+            hint = "Use 0 for the most probable token, 1 for the model's own distribution."
+            raise ParameterError("temperature", f"be 0 or a number from {COLDEST} upwards", self.temperature, hint)
         if not (isinstance(self.top_p, int | float) and 0 < self.top_p <= 1):
-            raise ValueError(f"top_p must be above 0 and at most 1; got {self.top_p}. Use 1 to keep every token.")
+            raise ParameterError("top_p", "be a number above 0 and at most 1", self.top_p, "Use 1 to keep every token.")
         if self.top_k is not None and not (isinstance(self.top_k, int) and self.top_k >= 1):
-            raise ValueError(f"top_k must be a whole number from 1, or None; got {self.top_k}. Use None to keep all.")
+            raise ParameterError("top_k", "be a whole number from 1, or None", self.top_k, "Use None to keep all.")
 
     @property
     def plain(self) -> bool:

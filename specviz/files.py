@@ -1,18 +1,24 @@
 """Files that a user names: read to a limit, written whole or not at all, and never over what was read.
 
 A failure is one `ValueError` with a sentence, and a stranger's text is shown without the characters that command a
-terminal.
+terminal. Files of the cache are nobody's: a failure there is a line in the log, and what they hold is made again.
 """
 
 from __future__ import annotations
 
+import json
+import logging
 import os
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
+from functools import cache
 from pathlib import Path
 from secrets import token_hex
 from shutil import copymode
 from types import ModuleType
+from typing import Any, TypeVar
+
+from .errors import cause
 
 fcntl: ModuleType | None
 try:
@@ -21,6 +27,7 @@ except ImportError:  # Windows
     fcntl = None
 
 MOST_TEXT = 64_000_000  # bytes of a text
+LONGEST_NUMBER = 400  # digits; a float has at most 309 before its point
 MOST_TRACE = 4_000_000  # bytes of a recorded run; one of 64 steps with trees of 33 nodes takes about 300 kB
 
 
@@ -51,6 +58,26 @@ def read_text(path: str | Path, what: str, most: int = MOST_TEXT) -> str:
         raise ValueError(f"{what} {shown} cannot be read: it is not UTF-8 text.") from None
 
 
+def parse_json(text: str | bytes) -> Any:
+    """JSON as plain data; a whole number of more than `LONGEST_NUMBER` digits is infinite.
+
+    Raises:
+        ValueError: if it is not JSON, is nested too deeply, or names a number that JSON has not.
+    """
+    try:
+        return json.loads(text, parse_int=_whole, parse_constant=_no_constant)
+    except RecursionError:
+        raise ValueError("it is nested too deeply") from None
+
+
+def _whole(digits: str) -> float:
+    return int(digits) if len(digits) <= LONGEST_NUMBER else float(digits)
+
+
+def _no_constant(name: str) -> None:
+    raise ValueError(f"{name} is not a number of JSON")
+
+
 def write_text(path: str | Path, text: str) -> None:
     """Write a file beside its place and move it there, so that a full disk leaves what was there before.
 
@@ -72,7 +99,7 @@ def write_text(path: str | Path, text: str) -> None:
         if place.exists():
             copymode(place, beside)
         os.replace(beside, place)
-    except (OSError, ValueError) as error:
+    except (OSError, ValueError, RuntimeError) as error:  # the last is a link that leads to itself
         if beside is not None:
             with suppress(OSError):
                 beside.unlink()
@@ -99,7 +126,8 @@ def check_output(path: str | Path, *inputs: str | Path | None) -> None:
         for other in inputs:
             if other is not None and place.exists() and Path(other).exists() and place.samefile(other):
                 raise ValueError(f"{shown} cannot be written: it is also read from. Name another file for the output.")
-        place.exists()  # raises where a name is too long
+        with suppress(FileNotFoundError):
+            place.stat()  # raises where a name is too long, and where a link leads to itself
     except OSError as error:
         raise ValueError(f"{shown} cannot be written: {error.strerror}.") from None
 
@@ -124,6 +152,52 @@ def held(path: str | Path) -> Iterator[None]:
             yield
     except OSError as error:
         raise ValueError(f"{str(path)!r} cannot be written: {error.strerror}.") from None
+
+
+Result = TypeVar("Result")
+
+
+def cache_folder() -> Path:
+    """Where what can be made again is kept: SPECVIZ_CACHE, or specviz in the user's cache folder.
+
+    Raises:
+        RuntimeError: if there is no home folder.
+    """
+    if own := os.environ.get("SPECVIZ_CACHE"):
+        return Path(own)
+    return Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "specviz"
+
+
+def from_cache(name: str, read: Callable[[Path], Result]) -> Result | None:
+    """What `read` finds in a file of the cache; None where there is none or anything is wrong with it."""
+    try:
+        return read(cache_folder() / name)
+    except FileNotFoundError:
+        return None
+    except Exception as error:  # whatever it is, the file can be made again
+        _log_cache(f"cannot be read and is made anew ({name}): {printable(cause(error))}")
+        return None
+
+
+def to_cache(name: str, write: Callable[[Path], object]) -> None:
+    """Have `write` fill a file and move it into the cache; where that fails, it is not kept."""
+    try:
+        folder = cache_folder()
+        folder.mkdir(parents=True, exist_ok=True)
+        part = folder / f"{os.getpid()}-{token_hex(4)}-{name}"
+        try:
+            write(part)
+            part.replace(folder / name)
+        finally:
+            part.unlink(missing_ok=True)
+    except Exception as error:
+        _log_cache(f"cannot be written ({name}): {printable(cause(error))}")
+
+
+@cache
+def _log_cache(sentence: str) -> None:
+    """Say it once: a cache is looked at often."""
+    logging.getLogger(__name__).warning("the cache %s", sentence)
 
 
 def printable(text: str) -> str:

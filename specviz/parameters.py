@@ -5,9 +5,14 @@ Errors and the sliders of the demo come from here.
 
 from __future__ import annotations
 
+import json
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import field, fields
 from numbers import Real
-from typing import Any
+from typing import Any, Self
+
+from .errors import ParameterError
 
 
 def whole(default: int, low: int, high: int, label: str, help: str) -> Any:
@@ -45,42 +50,122 @@ def free(default: Any, label: str, help: str) -> Any:
     return field(default=default, metadata={"kind": "free", "label": label, "help": help})
 
 
+class Strategy:
+    """What builders, rules and drafters have in common: their parameters are known by name."""
+
+    def __new__(cls, *args: Any, **given: Any) -> Self:
+        known = {f.name: f for f in fields(cls)}  # type: ignore[arg-type]  # each is a dataclass
+        for name, value in given.items():
+            if name not in known:
+                names = ", ".join(known) or "none"
+                raise ValueError(f"{cls.name} has no parameter {name!r}. Its parameters: {names}.")  # type: ignore[attr-defined]
+            if value is None and known[name].default is not None:
+                hint = f"Leave it out for {known[name].default!r}."
+                raise ParameterError(f"{cls.name}.{name}", "have a value", value, hint)  # type: ignore[attr-defined]
+        return super().__new__(cls)
+
+
 def check(instance: Any) -> None:
     """Check every field of a frozen dataclass against its metadata; call it from `__post_init__`.
 
     Raises:
-        ValueError: naming the parameter, what it must be, what it was.
+        ParameterError: naming the parameter, what it must be, what it was.
     """
     for f in fields(instance):
-        kind, value = f.metadata.get("kind"), getattr(instance, f.name)
-        where = f"{instance.name}.{f.name}"
-        if kind == "flag" and not isinstance(value, bool):
-            raise ValueError(f"{where} must be true or false; got {value!r}.")
-        if kind == "choice" and value not in f.metadata["options"]:
-            raise ValueError(f"{where} must be one of {', '.join(f.metadata['options'])}; got {value!r}.")
-        if kind == "names":
-            _check_names(where, value, f.metadata["options"])
+        value, meta = getattr(instance, f.name), f.metadata
+        kind = meta.get("kind")
+        if kind in MUST and not RIGHT[kind](value, meta):
+            raise ParameterError(f"{instance.name}.{f.name}", must(meta), value)
+
+
+def refuse_given(args: Any, names: Sequence[str], where: str) -> None:
+    """Raise for an option that was given where it has no meaning.
+
+    Args:
+        args: what argparse made of the command line.
+        names: of options with a value or several, as they stand in `args`.
+        where: it has none, "with --machine" say.
+    """
+    seen = vars(args).get("_seen", ())
+    if named := [name for name in names if name in seen or isinstance(getattr(args, name), list)]:
+        raise ValueError(f"--{named[0].replace('_', '-')} is not used {where}; leave it out.")
+
+
+def is_number(value: Any) -> bool:
+    """Whether a value is a real number; a truth value is none."""
+    return isinstance(value, Real) and not isinstance(value, bool)
+
+
+def must(meta: Mapping[str, Any]) -> str:
+    """What a field's value must be, for a sentence."""
+    return MUST[meta["kind"]].format(**meta, listed=", ".join(meta.get("options", ())))
+
+
+MUST = {
+    "whole": "be a whole number from {low} to {high}",
+    "real": "be a number from {low} to {high}",
+    "flag": "be true or false",
+    "widths": "list one whole number from {low} to {high} per level",
+    "choice": "be one of {listed}",
+    "names": "list some of {listed}, each once",
+}
+RIGHT: dict[str, Callable[[Any, Any], bool]] = {
+    "whole": lambda value, meta: type(value) is int and meta["low"] <= value <= meta["high"],
+    "real": lambda value, meta: is_number(value) and meta["low"] <= value <= meta["high"],
+    "flag": lambda value, meta: isinstance(value, bool),
+    "widths": lambda value, meta: (
+        isinstance(value, tuple) and value != () and all(RIGHT["whole"](width, meta) for width in value)
+    ),
+    "choice": lambda value, meta: value in meta["options"],
+    "names": lambda value, meta: (
+        isinstance(value, tuple)
+        and value != ()
+        and all(name in meta["options"] for name in value)
+        and len(set(value)) == len(value)
+    ),
+}
+
+
+def read_value(where: str, text: str, meta: Mapping[str, Any]) -> Any:
+    """The value of one parameter from its text, as on the command line or in "sequoia:size=16,depth=6".
+
+    Args:
+        where: the name of the parameter in messages, "--size" or "sequoia.size" say.
+        text: the text.
+        meta: the metadata of its field.
+
+    Raises:
+        ParameterError: if the text is not of the field's kind; its range is checked by the strategy itself.
+    """
+    kind = meta["kind"]
+    try:
+        if kind == "flag":
+            return {"true": True, "false": False}[text.strip().lower()]
         if kind == "widths":
-            _check_widths(where, value, f.metadata)
-        if kind in ("whole", "real"):
-            _check_number(where, value, f.metadata)
+            return tuple(int(part) for part in text.replace(",", " ").split())
+        if kind == "names":
+            return tuple(text.replace(",", " ").split())
+        if kind == "free":
+            return _free(text.strip())
+        return int(text) if kind == "whole" else float(text) if kind == "real" else text.strip()
+    except (KeyError, ValueError):
+        hint = 'Write them like "4,2,1".' if kind == "widths" else ""
+        raise ParameterError(where, must(meta), text, hint) from None
 
 
-def _check_number(where: str, value: Any, meta: Any) -> None:
-    low, high = meta["low"], meta["high"]
-    noun = "a whole number" if meta["kind"] == "whole" else "a number"
-    right = isinstance(value, int if meta["kind"] == "whole" else Real) and not isinstance(value, bool)
-    if not (right and low <= value <= high):
-        raise ValueError(f"{where} must be {noun} from {low} to {high}; got {value!r}.")
+def _free(text: str) -> Any:
+    """A number, a list of numbers with or without brackets, or else the text itself."""
+    readings: tuple[Callable[[], Any], ...] = (
+        lambda: json.loads(text),
+        lambda: json.loads(f"[{text}]"),
+        lambda: [float(part) for part in text.split(",")],
+    )
+    for reading in readings:
+        with suppress(ValueError, RecursionError):
+            return tuples(reading())
+    return text
 
 
-def _check_names(where: str, value: Any, options: tuple[str, ...]) -> None:
-    right = isinstance(value, tuple) and value and all(name in options for name in value)
-    if not right or len(set(value)) < len(value):
-        raise ValueError(f"{where} must list some of {', '.join(options)}, each once; got {value!r}.")
-
-
-def _check_widths(where: str, value: Any, meta: Any) -> None:
-    low, high = meta["low"], meta["high"]
-    if not (isinstance(value, tuple) and value and all(type(w) is int and low <= w <= high for w in value)):
-        raise ValueError(f"{where} must list one whole number from {low} to {high} per level; got {value!r}.")
+def tuples(value: Any) -> Any:
+    """JSON lists as the tuples that frozen dataclasses hold."""
+    return tuple(map(tuples, value)) if isinstance(value, list) else value

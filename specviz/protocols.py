@@ -21,6 +21,7 @@ from typing import Any, ClassVar, Protocol, Self
 import numpy as np
 
 from .distributions import Logits, Rows
+from .parameters import Strategy
 from .randomness import Randomness
 from .record import Step, Verdict
 from .tree import TokenTree
@@ -113,7 +114,7 @@ class Draft(Protocol):
 
 
 @dataclass(frozen=True)
-class TreeBuilder:
+class TreeBuilder(Strategy):
     """How a tree is drafted. Subclasses are frozen dataclasses whose fields are their parameters.
 
     Class attributes:
@@ -191,7 +192,7 @@ class TreeBuilder:
 
 
 @dataclass(frozen=True)
-class Verifier:
+class Verifier(Strategy):
     """Which path is accepted. Subclasses are frozen dataclasses whose fields are their parameters.
 
     Class attributes:

@@ -267,7 +267,7 @@ def _read_step(value: Any, where: str) -> Step:
         "detail": lambda value, at: read_detail(value, at, n),
         "draft_passes": reading.whole(0), "seconds": _read_timing,
     })  # fmt: skip
-    if "drafter" in value:  # older records do not say
+    if value.get("drafter"):  # older records do not say
         step["drafter"] = reading.many(reading.maybe(reading.text), length=n)(value["drafter"], f"{where}.drafter")
     try:
         Topology(parents)

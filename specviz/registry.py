@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
-from dataclasses import MISSING, fields
+from dataclasses import fields
 from typing import Any
 
 from .builders import BUILDERS
 from .config import Choice
 from .desk import Drafter
 from .drafters import DRAFTERS
+from .errors import Menu, ParameterError
+from .parameters import read_value, tuples
 from .protocols import TreeBuilder, Verifier
 from .verifiers import VERIFIERS
 
-REGISTRIES: dict[str, dict[str, type[Any]]] = {"builder": BUILDERS, "verifier": VERIFIERS, "drafter": DRAFTERS}
+REGISTRIES: dict[str, Menu] = {"builder": BUILDERS, "verifier": VERIFIERS, "drafter": DRAFTERS}
 BASES: dict[str, type[Any]] = {"builder": TreeBuilder, "verifier": Verifier, "drafter": Drafter}
 
 
@@ -21,29 +23,43 @@ def build(kind: str, choice: Any) -> Any:
 
     Args:
         kind: "builder", "verifier" or "drafter".
-        choice: the object itself, or a `Choice` with its menu name and parameters.
+        choice: the object itself, a `Choice` with its menu name and parameters, or a text as `parse_strategy` reads it.
 
     Raises:
         ValueError: if the name or a parameter is unknown; the message lists what there is.
     """
-    registry = REGISTRIES[kind]
     if isinstance(choice, BASES[kind]):
         return choice
+    if isinstance(choice, str):
+        return parse_strategy(kind, choice)
     if not isinstance(choice, Choice):
-        raise ValueError(f"{kind} must be made from specviz.{kind.upper()}S; got {choice!r}.")
-    if choice.name not in registry:
-        raise ValueError(f"{kind} must be one of {', '.join(registry)}; got {choice.name!r}.")
-    cls = registry[choice.name]
-    known = {f.name: f for f in fields(cls)}
-    for name, value in choice.parameters.items():
-        if name not in known:
-            names = ", ".join(known) or "none"
-            raise ValueError(f"{choice.name} has no parameter {name!r}. Its parameters: {names}.")
-        if value is None and known[name].default is not None and known[name].default is not MISSING:
-            raise ValueError(f"{choice.name}.{name} must have a value; leave it out for {known[name].default!r}.")
-    return cls(**{name: _frozen(value) for name, value in choice.parameters.items()})
+        raise ParameterError(kind, f"be a name, or made from specviz.{kind.upper()}S", choice)
+    cls = REGISTRIES[kind][choice.name]
+    return cls(**{name: tuples(value) for name, value in choice.parameters.items()})
 
 
-def _frozen(value: Any) -> Any:
-    """JSON lists as the tuples that frozen dataclasses hold."""
-    return tuple(_frozen(item) for item in value) if isinstance(value, list) else value
+def parse_strategy(kind: str, text: str) -> Any:
+    """The builder, rule or drafter that a text names, with its parameters: "sequoia", "sequoia:size=16,depth=6".
+
+    A part without "=" goes on with the value before it, as in "branching:widths=4,2,1". No file is read.
+
+    Args:
+        kind: "builder", "verifier" or "drafter".
+        text: the name, and after a colon parameters, each of them once.
+
+    Raises:
+        ValueError: if the name, a parameter or a value is wrong; the message says what it must be.
+    """
+    name, _, rest = (part.strip() for part in text.partition(":"))
+    cls = REGISTRIES[kind][name]
+    given: dict[str, str] = {}
+    for part in rest.split(",") if rest else ():
+        key, equals, value = part.partition("=")
+        key = key.strip() if equals else next(reversed(given), "")
+        if not key or (equals and key in given):
+            raise ParameterError(kind, "be written like sequoia:size=16,depth=6, each parameter once", text)
+        given[key] = value if equals else f"{given[key]},{part}"
+    known = {f.name: f.metadata for f in fields(cls)}
+    return cls(**{
+        key: read_value(f"{name}.{key}", value, known[key]) if key in known else value for key, value in given.items()
+    })  # fmt: skip

@@ -111,7 +111,7 @@ def read_detail(value: Any, where: str, nodes: int) -> dict[int, Detail]:
     found = {}
     for key, item in reading.mapping(value, where).items():
         place = f"{where}.{key:.20}"
-        node = reading.whole(0, nodes - 1)(int(key) if key.isascii() and key.isdecimal() else key, place)
+        node = _node(key, place, nodes - 1)
         found[node] = Detail(**reading.record(item, place, {
             "tried": reading.maybe(_chart), "after": reading.maybe(_chart), "race": _named(_chart),
             "facts": _named(reading.number()),
@@ -127,7 +127,7 @@ def read_growth(value: Any, where: str, nodes: int) -> Growth:
         "length": whole, "threshold": number, "waiting": reading.many(reading.many(slot)),
         "acceptance": reading.either(reading.many(number), reading.many(reading.many(number))),
         "smoothed": reading.flag, "expected": number, "split": reading.many(whole, length=nodes), "candidates": whole,
-        "cut": _chart, "guesses": _guesses,
+        "cut": _cut, "guesses": _guesses,
     }, given=True))  # fmt: skip
 
 
@@ -170,9 +170,23 @@ def _chart(value: Any, where: str) -> Chart:
 
 
 def _guesses(value: Any, where: str) -> dict[int, dict[str, Any]]:
-    guesses = reading.mapping(value, where)
-    node, facts = reading.whole(0, reading.MAX_NODES), reading.mapping
-    return {node(int(key) if key.isdecimal() else key, where): facts(item, where) for key, item in guesses.items()}
+    return {
+        _node(key, where, reading.MAX_NODES): reading.mapping(item, where)
+        for key, item in reading.mapping(value, where).items()
+    }
+
+
+def _node(key: str, where: str, last: int) -> int:
+    """The node that a key of an object names."""
+    short = key.isascii() and key.isdecimal() and len(key) < 10
+    return reading.whole(0, last)(int(key) if short else key, where)
+
+
+def _cut(value: Any, where: str) -> Chart:
+    chart = _chart(value, where)
+    if "keys" not in chart.rows:
+        raise ValueError(f"trace is damaged: {where}.rows has no 'keys'.")
+    return chart
 
 
 def _named(check: reading.Check) -> reading.Check:

@@ -5,10 +5,11 @@ A failure is one sentence that says where in the file the trouble is.
 
 from __future__ import annotations
 
-import json
 import sys
 from collections.abc import Callable, Sequence
 from typing import Any
+
+from .files import parse_json
 
 MAX_CHARACTERS = 64_000_000
 MAX_STEPS = 20_000
@@ -30,15 +31,9 @@ def parse(text: str) -> Any:
     if len(text) > MAX_CHARACTERS:
         raise ValueError(f"trace must have at most {MAX_CHARACTERS:,} characters; got {len(text):,}.")
     try:
-        return json.loads(text, parse_constant=_no_constant)
-    except RecursionError:
-        raise ValueError("trace is not a specviz trace: it is nested too deeply.") from None
+        return parse_json(text)
     except ValueError as error:
         raise ValueError(f"trace is not valid JSON: {error}. The file may be cut off or damaged.") from None
-
-
-def _no_constant(name: str) -> None:
-    raise ValueError(f"{name} is not a number a trace may hold")
 
 
 def fail(where: str, wanted: str, value: Any) -> ValueError:

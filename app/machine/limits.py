@@ -23,15 +23,15 @@ def limit(name: str, default: int) -> int:
     return int(written)
 
 
-def flag(name: str) -> bool:
+def flag(name: str, default: bool = False) -> bool:
     """Whether a setting of the environment is on.
 
     Raises:
         ValueError: if it is set to anything but 0 or 1.
     """
-    written = os.environ.get(name, "").strip()
-    if written not in ("", "0", "1"):
-        raise ValueError(f"{name} must be 1 or 0; got {written[:40]!r}. Leave it out for 0.")
+    written = os.environ.get(name, "").strip() or f"{default:d}"
+    if written not in ("0", "1"):
+        raise ValueError(f"{name} must be 1 or 0; got {written[:40]!r}. Leave it out for {default:d}.")
     return written == "1"
 
 

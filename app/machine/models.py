@@ -9,6 +9,7 @@ from typing import Any
 
 import specviz
 
+from . import limits
 from .fetching import Named
 
 EMBEDDED = "Embedded pair"
@@ -46,7 +47,7 @@ def others() -> Callable[[str], Callable[[], Any]] | None:
 
     Whoever opens the page can then make this machine fetch models and look for folders, so it is off by default.
     """
-    return _typed if os.environ.get("SPECVIZ_CUSTOM") == "1" else None
+    return _typed if limits.flag("SPECVIZ_CUSTOM") else None
 
 
 def _typed(written: str) -> Callable[[], Any]:
@@ -65,7 +66,7 @@ def _named(written: str, must: str) -> tuple[str, str | None]:
 
 def measures() -> bool:
     """Whether the speed of pairs is measured beside the page, to choose the best tree; SPECVIZ_MEASURE=0 forbids it."""
-    return os.environ.get("SPECVIZ_MEASURE") != "0" and os.environ.get("SPECVIZ_PAIR") != "toy"
+    return limits.flag("SPECVIZ_MEASURE", True) and os.environ.get("SPECVIZ_PAIR") != "toy"
 
 
 def default_pair() -> Any:

@@ -16,6 +16,7 @@ from typing import Any
 import gradio as gr
 
 from specviz import BUILDERS, DRAFTERS, VERIFIERS, RunConfig
+from specviz.parameters import read_value
 
 from ..machine import limits
 from .menus import choices
@@ -55,29 +56,11 @@ def parse(f: Field, value: Any) -> Any:
     Raises:
         ValueError: if a list of whole numbers is not one; all else is checked by the builder or verifier itself.
     """
-    kind, label = f.metadata["kind"], f.metadata["label"]
-    if kind == "whole" and isinstance(value, float) and value.is_integer():
+    if f.metadata["kind"] == "whole" and isinstance(value, float) and value.is_integer():
         return int(value)
-    if kind == "widths":
-        try:
-            return tuple(int(part) for part in str(value).replace(",", " ").split())
-        except ValueError:
-            raise ValueError(f'{label} must be whole numbers such as "4, 2, 1"; got "{str(value)[:60]}".') from None
-    if kind == "names":
-        return tuple(str(value).replace(",", " ").split())
-    if kind == "free" and isinstance(value, str):
-        text = value.strip()
-        for attempt in (text, f"[{text}]"):
-            try:
-                return _tuples(json.loads(attempt))
-            except (ValueError, RecursionError):
-                continue
-        return text
+    if f.metadata["kind"] in ("widths", "names", "free"):
+        return read_value(f.metadata["label"], str(value), f.metadata)
     return value
-
-
-def _tuples(value: Any) -> Any:
-    return tuple(map(_tuples, value)) if isinstance(value, list) else value
 
 
 @dataclass

@@ -1,7 +1,6 @@
 """The tree builders, by menu name; the order is the order of the menu."""
 
-from typing import Any
-
+from ..errors import Menu
 from .batch import Batch
 from .branching import Branching
 from .chain import Chain
@@ -19,10 +18,7 @@ from .sequoia import Sequoia
 from .svip import Svip
 from .svip_tree import SvipTree
 
-BUILDERS: dict[str, type[Any]] = {  # classes whose parameters differ
-    builder.name: builder
-    for builder in (
+BUILDERS = Menu("builder", (
         Chain, Heuristic, Svip, KSequences, KAry, Branching, Batch, Sequoia, Optimal,
         DySpec, DySpecThreshold, SvipTree, Eagle2, PromptLookup, Lookahead, Plain,
-    )
-}  # fmt: skip
+    ))  # fmt: skip

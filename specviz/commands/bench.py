@@ -13,7 +13,7 @@ from ..acceptance import planned_with
 from ..builders import BUILDERS
 from ..config import Choice, RunConfig
 from ..drafters import DRAFTERS
-from ..files import read_text
+from ..files import parse_json, read_text
 from ..measure.so_far import SoFar
 from ..metrics import plus_minus
 from ..paths import HELD_OUT
@@ -208,8 +208,8 @@ def read_prompts(path: str) -> list[str]:
             raise ValueError(f"--prompts {path!r} must hold at least one line of text.")
         return prompts
     try:
-        prompts = json.loads(text)
-    except (ValueError, RecursionError):
+        prompts = parse_json(text)
+    except ValueError:
         raise ValueError(f"--prompts {path!r} is not valid JSON. Write a list of texts, or name it .txt.") from None
     if not (isinstance(prompts, list) and prompts and all(isinstance(one, str) and one.strip() for one in prompts)):
         raise ValueError(f"--prompts {path!r} must hold a JSON list of texts, at least one of them and none empty.")

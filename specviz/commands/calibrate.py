@@ -66,6 +66,7 @@ def run(args: argparse.Namespace) -> int:
     match = compatible(config)
     if not match.possible:  # not even with the one child at a time that every rule can decide
         raise ValueError(match.reason)
+    args.text = None if args.text is None else read_text(args.text, "--text")
     from ..models.pair import load_pair
 
     pair = load_pair(args.target, args.draft, **loading(args))
@@ -101,7 +102,7 @@ def measured(
 def texts_for(pair: Pair, config: RunConfig, args: argparse.Namespace) -> Iterator[list[int]]:
     """Token ids with --positions positions: windows of a file, or what the target writes after the built-in prompts."""
     left = args.positions
-    for text in _windows(pair, args) if args.text else _continuations(pair, config):
+    for text in _windows(pair, args) if args.text is not None else _continuations(pair, config):
         if left <= 0:
             return
         piece = cut(text, left)
@@ -110,10 +111,9 @@ def texts_for(pair: Pair, config: RunConfig, args: argparse.Namespace) -> Iterat
 
 
 def _windows(pair: Pair, args: argparse.Namespace) -> Iterator[list[int]]:
-    text = read_text(args.text, "--text")
     window = min(256, pair.max_positions)
-    tokens = pair.encode(text)
-    yield from (Written(tokens[i : i + window], 1, args.text) for i in range(0, len(tokens), window))
+    tokens = pair.encode(args.text)
+    yield from (Written(tokens[i : i + window], 1, "--text") for i in range(0, len(tokens), window))
 
 
 def _continuations(pair: Pair, config: RunConfig) -> Iterator[list[int]]:

@@ -7,6 +7,7 @@ from typing import Any
 
 from ..config import Choice, RunConfig
 from ..files import printable, read_text
+from ..parameters import refuse_given
 from ..speed.clock import PROMPT, measure_cost
 from ..speed.machines import MACHINES, machine
 from ..speed.table import CostTable
@@ -31,6 +32,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(args: argparse.Namespace) -> None:
     if not 0 < args.seconds < float("inf"):
         raise ValueError(f"--seconds must be a number above 0; got {args.seconds:g}.")
+    if args.machine:
+        measured = ("seconds", "temperature", "verifier", "drafter", "target", "draft", "device", "dtype", "offload")
+        refuse_given(args, measured, "with --machine, whose costs are not measured")
     drafter = strategy(args, "drafter", args.drafter)
     table = table_for(args, RunConfig(PROMPT, temperature=args.temperature, verifier=_rule(args), drafter=drafter))
     if args.json:
@@ -67,6 +71,8 @@ def load(args: argparse.Namespace) -> Any:
 def table_for(args: argparse.Namespace, config: RunConfig, pair: Any = None) -> CostTable:
     """The table of --machine, that of --cost, or this machine measured now, with `pair` or the one asked for."""
     if args.machine:
+        if getattr(args, "cost", None):
+            raise ValueError("leave out --cost or --machine: the costs are those of a file, or of a machine.")
         return machine(args.machine)
     if getattr(args, "cost", None):
         return CostTable.from_json(read_text(args.cost, "--cost"))

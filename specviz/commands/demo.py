@@ -16,9 +16,10 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(args: argparse.Namespace) -> None:
-    if (HERE / "app").is_dir():  # an installed package carries the demo inside
-        page = import_module("specviz.app.page")
-    else:
+    inside = (HERE / "app").is_dir()  # an installed package carries the demo inside
+    if not inside:
         sys.path.insert(0, str(HERE.parent))
-        page = import_module("app.page")
+    app = "specviz.app" if inside else "app"
+    import_module(f"{app}.machine.address").check_address(args.port)
+    page = import_module(f"{app}.page")
     page.launch(page.build_demo(), server_port=args.port)

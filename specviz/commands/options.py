@@ -13,7 +13,9 @@ from ..compatibility import suited
 from ..config import Choice, RunConfig
 from ..desk import Drafter
 from ..drafters import DRAFTERS
+from ..errors import UnknownName
 from ..files import MOST_TRACE, read_text
+from ..parameters import read_value
 from ..protocols import TreeBuilder, Verifier
 from ..record import Trace
 from ..registry import BASES, REGISTRIES, build
@@ -168,10 +170,9 @@ def strategy(args: argparse.Namespace, kind: str, name: str) -> Any:
     Raises:
         ValueError: if the name is unknown or a value does not fit; parameters it does not have are left to the other.
     """
-    registry = REGISTRIES[kind]
-    if name not in registry:
-        raise ValueError(f"--{kind} must be one of {', '.join(registry)}; got {name!r}.")
-    known = {field.name: field for field in fields(registry[name])}
+    if name not in REGISTRIES[kind]:
+        raise UnknownName(f"--{kind}", name, REGISTRIES[kind])
+    known = {field.name: field for field in fields(REGISTRIES[kind][name])}
     given = {key.removeprefix("parameter_"): value for key, value in vars(args).items() if key.startswith("parameter_")}
     parameters = {
         key: value_of(key, text, known[key]) for key, text in given.items() if text is not None and key in known
@@ -180,38 +181,12 @@ def strategy(args: argparse.Namespace, kind: str, name: str) -> Any:
 
 
 def value_of(name: str, text: str, field: Any) -> Any:
-    """The value of one parameter from its text on the command line."""
-    kind, option = field.metadata["kind"], f"--{name.replace('_', '-')}"
-    try:
-        if kind == "flag":
-            return {"true": True, "false": False}[text.lower()]
-        if kind == "widths":
-            return tuple(int(part) for part in text.split(","))
-        if kind == "choice":
-            return text
-        if kind == "names":
-            return tuple(part.strip() for part in text.split(","))
-        if kind == "free":
-            if text in ("auto", "measured"):
-                return text
-            numbers = _numbers(text)
-            return read_acceptance(text) if numbers is None else check_acceptance(numbers, option)
-        return int(text) if kind == "whole" else float(text)
-    except (KeyError, TypeError):
-        raise ValueError(f"{option} must be true or false; got {text!r}.") from None
-    except ValueError as error:
-        if kind == "free":
-            raise
-        nouns = {"whole": "a whole number", "real": "a number", "widths": "whole numbers like 3,2,1"}
-        raise ValueError(f"{option} must be {nouns[kind]}; got {text!r}.") from error
-
-
-def _numbers(text: str) -> list[float] | None:
-    """The numbers of a list like 0.6,0.2; None where `text` is no such list."""
-    try:
-        return [float(part) for part in text.split(",")]
-    except ValueError:
-        return None
+    """The value of one parameter from its text on the command line, where a vector may stand in a file."""
+    option = f"--{name.replace('_', '-')}"
+    value = read_value(option, text, field.metadata)
+    if name != "acceptance" or value in ("auto", "measured"):
+        return value
+    return read_acceptance(text) if isinstance(value, str) else check_acceptance(value, option)
 
 
 def refuse_unused(args: argparse.Namespace, *parts: Any) -> None:

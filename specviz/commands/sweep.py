@@ -13,6 +13,7 @@ from ..experiments.sweep_grid import cells_of, key_of, read_grid
 from ..files import check_output, held, printable
 from ..measure.so_far import SoFar
 from ..metrics import plus_minus
+from ..parameters import refuse_given
 from .bench import built_in_prompts
 from .watching import watched
 
@@ -38,6 +39,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(args: argparse.Namespace) -> int:
+    if not args.ray:
+        refuse_given(args, ("cpus", "gpus"), "without --ray")
     cells, prompts = cells_of(read_grid(args.config), built_in_prompts()[:PROMPTS])
     if not (args.cpus >= 0 and args.gpus >= 0):
         raise ValueError("--cpus and --gpus must be numbers from 0.")

@@ -1,7 +1,6 @@
 """The drafters, by menu name; the order is the order of the menu."""
 
-from typing import Any
-
+from ..errors import Menu
 from .cascade import Cascade
 from .eagle import Eagle
 from .early_exit import EarlyExit
@@ -13,7 +12,4 @@ from .retrieval import Retrieval
 from .several import Several
 from .staged import Staged
 
-DRAFTERS: dict[str, type[Any]] = {  # classes whose parameters differ
-    drafter.name: drafter
-    for drafter in (Model, EarlyExit, Medusa, Eagle, NGram, Retrieval, Several, Cascade, Staged, Online)
-}  # fmt: skip
+DRAFTERS = Menu("drafter", (Model, EarlyExit, Medusa, Eagle, NGram, Retrieval, Several, Cascade, Staged, Online))

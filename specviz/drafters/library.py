@@ -6,7 +6,6 @@ tokenizer and Python version, or in memory alone where nothing can be written.
 
 from __future__ import annotations
 
-import os
 import sysconfig
 import zlib
 from collections.abc import Iterator, Sequence
@@ -17,6 +16,7 @@ from typing import Any
 
 import numpy as np
 
+from ..files import from_cache, to_cache
 from ..paths import TALES
 from .suffixes import SuffixArray
 
@@ -94,23 +94,22 @@ def fingerprint(pair: Any) -> int:
 def _cached(pair: Any, mark: int, code: bool) -> Library:
     stdlib = Path(sysconfig.get_paths()["stdlib"])
     version = f"{sysconfig.get_python_version()}-{zlib.crc32(str(stdlib).encode()):08x}"
-    folder = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "specviz"
-    path = folder / f"library-{mark:08x}-{version if code else 'text'}.npz"
-    try:
-        with np.load(path, allow_pickle=False) as data:
-            names = tuple(str(name) for name in data["names"])
-            return Library(data["tokens"], data["starts"], names, data["newlines"])
-    except (OSError, ValueError, KeyError):
-        pass
+    name = f"library-{mark:08x}-{version if code else 'text'}.npz"
+    if found := from_cache(name, _read):
+        return found
     made = _made(pair, [(TALES.name, TALES.read_text("utf-8")), *(_sources(stdlib) if code else ())])
-    try:
-        folder.mkdir(parents=True, exist_ok=True)
-        part = path.with_name(f"{path.stem}.{os.getpid()}.npz")
-        np.savez(part, tokens=made.tokens, starts=made.starts, names=np.array(made.names), newlines=made.newlines)
-        part.replace(path)
-    except OSError:  # nowhere to write: it is made again next time
-        pass
+    to_cache(name, lambda path: np.savez(
+        path, tokens=made.tokens, starts=made.starts, names=np.array(made.names), newlines=made.newlines
+    ))  # fmt: skip
     return made
+
+
+def _read(path: Path) -> Library:
+    with open(path, "rb") as file, np.load(file, allow_pickle=False) as data:
+        if damaged := data.zip.testzip():  # whose sums know of every bit that changed
+            raise ValueError(f"{damaged} is damaged")
+        names = tuple(str(name) for name in data["names"])
+        return Library(data["tokens"], data["starts"], names, data["newlines"])
 
 
 def _made(pair: Any, documents: Sequence[tuple[str, str]]) -> Library:

@@ -17,11 +17,13 @@ from typing import Any
 from ..compatibility import compatible
 from ..config import Choice, RunConfig
 from ..decode import run
+from ..files import parse_json
 from ..measure.on_text import acceptance_vector, own_texts
 from ..metrics import Counts, estimate, known
 from ..protocols import Pair
 from ..record import Trace
 from ..registry import build
+from ..validation import plain
 from .rules import sized
 from .sweep_grid import key_of
 
@@ -86,8 +88,8 @@ class Results:
     """The file of outcomes, one JSON object a line, each written whole before the next cell begins.
 
     Args:
-        path: of the file; it need not exist. A damaged last line after outcomes, as a power failure leaves one, is
-            taken away; so is the cut-off beginning of a first outcome. Whoever writes holds the file (`files.held`).
+        path: of the file; it need not exist. The cut-off beginning of an outcome at its end, as a power failure leaves
+            one, is taken away. Whoever writes holds the file (`files.held`).
 
     Raises:
         ValueError: if it holds anything else; it is then left as it is.
@@ -107,11 +109,10 @@ class Results:
         whole = damaged = 0
         for number, line in enumerate(lines, 1):
             outcome = _outcome(line)
-            first = outcome is None and number == 1 and not (line.startswith(BEGINS) and not line.endswith(b"\n"))
-            if damaged or first:
+            if damaged or (outcome is None and not _cut_off(line, first=number == 1)):
                 raise ValueError(
-                    f"results {str(self.path)!r} are damaged in line {damaged or 1}, which is no outcome; take that "
-                    "line out, or name another file."
+                    f"results {str(self.path)!r} are damaged in line {damaged or number}, which is no outcome; take "
+                    "that line out, or name another file."
                 )
             if outcome is None:
                 damaged = number
@@ -134,9 +135,15 @@ class Results:
         self.outcomes[key_of(outcome["cell"])] = outcome
 
 
+def _cut_off(line: bytes, first: bool) -> bool:
+    """Whether a line is an outcome that was not written to its end, or the zeros that a power failure leaves."""
+    begins = line.startswith(BEGINS) or (not first and BEGINS.startswith(line))
+    return not line.endswith(b"\n") and (begins or not line.strip(b"\0"))
+
+
 def _outcome(line: bytes) -> dict[str, Any] | None:
     try:
-        outcome = json.loads(line)
+        outcome = plain(parse_json(line), "outcome")
     except ValueError:
         return None
     good = line.endswith(b"\n") and isinstance(outcome, dict) and isinstance(outcome.get("cell"), dict)

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from ..config import Choice, RunConfig
-from ..files import read_text
+from ..files import parse_json, read_text
 from ..registry import REGISTRIES, build
 
 KINDS = ("bench", "calibrate")
@@ -32,7 +32,7 @@ def read_grid(path: str | Path) -> Any:
     toml = Path(path).suffix.lower() == ".toml"
     text = read_text(path, "sweep")
     try:
-        return tomllib.loads(text) if toml else json.loads(text)
+        return tomllib.loads(text) if toml else parse_json(text)
     except (ValueError, RecursionError) as error:  # of JSON and of TOML
         kind = "TOML" if toml else "JSON"
         raise ValueError(f"sweep {str(path)!r} is not valid {kind}: {str(error)[:100]}.") from None

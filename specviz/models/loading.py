@@ -12,6 +12,7 @@ from typing import Any
 
 import torch
 
+from ..errors import cause
 from ..passes.offload import check_offload, device_map
 
 DTYPES = {"float32": torch.float32, "bfloat16": torch.bfloat16, "float16": torch.float16}
@@ -218,5 +219,4 @@ def _check_folder(role: str, name: str, folder: Path) -> None:
 
 def _sentence(role: str, name: str, error: Exception) -> str:
     """What went wrong while loading, as one sentence."""
-    first = " ".join(str(error).split())[:200].split(". ")[0].rstrip(".")
-    return f"{role} {name!r} cannot be loaded: {first or type(error).__name__}."
+    return f"{role} {name!r} cannot be loaded: {cause(error)}."

@@ -14,6 +14,7 @@ from collections.abc import Sequence
 import numpy as np
 import torch
 
+from ..errors import cause
 from ..passes.session import HuggingFaceModel
 from ..passes.threads import using
 from ..tree import TokenTree
@@ -52,9 +53,8 @@ def check_tree_reading(role: str, model: HuggingFaceModel, target: HuggingFaceMo
         if error <= tolerance:
             error = max(long_text_error(model, far), slot_error(model, limit))
     except Exception as reason:
-        first = " ".join(str(reason).split())[:200]
         raise ValueError(
-            f"{role} ({kind}) cannot read a tree under a 4-D attention mask: {first}. Choose another model."
+            f"{role} ({kind}) cannot read a tree under a 4-D attention mask: {cause(reason)}. Choose another model."
         ) from reason
     if not np.isfinite(error):
         raise ValueError(f"{role} ({kind}) gives logits that are no numbers; load it with dtype float32.")

@@ -21,6 +21,7 @@ from collections.abc import Callable, Sequence
 import numpy as np
 import torch
 
+from ..errors import cause
 from .cache import TreeCache
 from .direct import DirectForward
 from .rows import push
@@ -172,8 +173,7 @@ class StaticPasses:
         return True
 
     def _give_up(self, error: Exception) -> None:
-        first = " ".join(str(error).split())[:200] or type(error).__name__
-        logging.getLogger(__name__).warning("Passes run without CUDA graphs from here on: %s", first)
+        logging.getLogger(__name__).warning("Passes run without CUDA graphs from here on: %s", cause(error))
         self._off = True
         self.passes.clear()
 

@@ -61,7 +61,7 @@ def explained(step: Step, node: int, verifier: Any) -> str:
 
 def guessed(step: Step, node: int) -> str:
     """Whose guess a node was and how it was made; "" where the draft model alone guessed, or nobody says."""
-    name = step.drafter[node] if node < len(step.drafter) else None
+    name = (step.drafter[node] if node < len(step.drafter) else None) or ""
     if name not in DRAFTERS or (name == "model" and {name, None}.issuperset(step.drafter)):
         return ""
     guess, depth = step.growth.guesses.get(node, {}), depth_of(step, node)

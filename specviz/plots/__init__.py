@@ -6,10 +6,13 @@ Each module also has a `TITLE` and `HOW_TO_READ`, a sentence or two for whoever 
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Callable, Sequence
+from inspect import signature
+from typing import Any, get_origin, get_type_hints
 
 import plotly.graph_objects as go
 
+from ..errors import ParameterError, UnknownName
 from . import (
     acceptance,
     blocks,
@@ -65,8 +68,24 @@ def plot(name: str, *data: Any, **options: Any) -> go.Figure:
     """The figure called `name` of its data.
 
     Raises:
-        ValueError: if there is no such figure; the message lists what there is.
+        ValueError: if there is no such figure, or it is not drawn from such data; the message says what there is.
     """
     if name not in PLOTS:
-        raise ValueError(f"plot must be one of {', '.join(PLOTS)}; got {name!r}.")
+        raise UnknownName("plot", name, PLOTS)
+    _check_data(name, PLOTS[name].info, data, options)
     return PLOTS[name].draw(PLOTS[name].info(*data, **options))
+
+
+def _check_data(name: str, info: Callable, data: Sequence[Any], options: dict[str, Any]) -> None:
+    """See that a figure is given what its `info` declares."""
+    takes = signature(info)
+    wanted = ", ".join(str(one).partition(" = ")[0].replace("'", "") for one in takes.parameters.values())
+    try:
+        given = takes.bind(*data, **options).arguments
+    except TypeError as error:
+        raise ValueError(f"plot {name!r} takes {wanted}: {error}.") from None
+    for argument, hint in get_type_hints(info).items():
+        kind = get_origin(hint) or hint
+        kind = (int, float) if kind is float else kind
+        if argument in given and isinstance(kind, type | tuple) and not isinstance(given[argument], kind):
+            raise ParameterError(argument, f"be what plot {name!r} takes ({wanted})", given[argument])

@@ -20,7 +20,7 @@ from ..acceptance import RunningAcceptance, check_acceptance, find_acceptance
 from ..builders.sequoia import Sequoia
 from ..config import Choice, RunConfig
 from ..decode import speculate
-from ..files import read_text, write_text
+from ..files import from_cache, parse_json, to_cache
 from ..paths import PAIR
 from ..protocols import Pair
 from ..tree import Topology
@@ -33,6 +33,7 @@ SECONDS = 5.0  # for the costs, and as much again for the acceptance of a pair t
 COUNTED = (("sequoia", 0.8), ("exact-match", 0.0))  # the rule and temperature of those
 STEPS = 100  # that are counted at most
 DEPTHS = range(1, 13)
+CACHE = "speed.json"
 MOST = 32  # entries that are kept
 DAY = 86_400.0  # seconds after which a measurement is made again: the machine may have been busy with something else
 EMBEDDED = "embedded pair"
@@ -146,39 +147,29 @@ def _counting(pair: Pair, verifier: str, temperature: float, seconds: float) -> 
                 return
 
 
-def cache_file() -> Path:
-    """Where measurements are kept."""
-    folder = os.environ.get("SPECVIZ_CACHE")
-    base = os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache"
-    return Path(folder or Path(base) / "specviz") / "speed.json"
-
-
 def kept() -> list[Known]:
     """Every entry there is, the latest last; [] where the file is missing or damaged, since it can be made again."""
-    try:
-        rows = json.loads(read_text(cache_file(), "cache"))["entries"]
-        return [
-            Known(
-                dict(row["about"]),
-                CostTable.from_json(json.dumps(row["table"])),
-                tuple((float(heat), check_acceptance(vector)) for heat, vector in row["vectors"]),
-                float(row.get("when", 0.0)),
-            )
-            for row in rows
-        ]
-    except (ValueError, TypeError, KeyError, RecursionError):
-        return []
+    return from_cache(CACHE, _read) or []
+
+
+def _read(path: Path) -> list[Known]:
+    return [
+        Known(
+            dict(row["about"]),
+            CostTable.from_json(json.dumps(row["table"])),
+            tuple((float(heat), check_acceptance(vector)) for heat, vector in row["vectors"]),
+            float(row.get("when", 0.0)),
+        )
+        for row in parse_json(path.read_text(encoding="utf-8"))["entries"]
+    ]
 
 
 def keep(known: Known) -> None:
     """Write an entry down in place of an older one of the same; where nothing can be written it is only not kept."""
     others = [one for one in kept() if one.about != known.about]
     entries = [asdict(one) for one in [*others, known][-MOST:]]
-    try:
-        cache_file().parent.mkdir(parents=True, exist_ok=True)
-        write_text(cache_file(), json.dumps({"entries": entries}, allow_nan=False))
-    except (OSError, ValueError):
-        pass
+    text = json.dumps({"entries": entries}, allow_nan=False)
+    to_cache(CACHE, lambda path: path.write_text(text, encoding="utf-8"))
 
 
 def recall(info: dict[str, Any] | None = None) -> Known | None:

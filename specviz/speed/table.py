@@ -10,12 +10,14 @@ from __future__ import annotations
 import json
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass, field, fields
-from math import isfinite
 from typing import Any
 
 import numpy as np
 
+from ..errors import shown
+from ..files import parse_json
 from ..tree import Topology
+from ..validation import LARGEST
 
 
 @dataclass(frozen=True)
@@ -97,8 +99,8 @@ class CostTable:
             ValueError: if it is no such table; the message says what is wrong with it.
         """
         try:
-            data = json.loads(text)
-        except (ValueError, RecursionError):
+            data = parse_json(text)
+        except ValueError:
             raise ValueError("cost table is not valid JSON. The file may be cut off or damaged.") from None
         data = {"unit": "s", "opening_s": 0.0} | data if isinstance(data, dict) else data
         if not isinstance(data, dict) or (lost := [f.name for f in fields(cls) if f.name not in data]):
@@ -122,8 +124,8 @@ class CostTable:
 
 def _column(name: str, values: Any, length: int) -> tuple[float, ...]:
     good = isinstance(values, list) and len(values) == length > 0
-    if not (good and all(type(x) in (int, float) and isfinite(x) and x >= 0 for x in values)):
-        raise ValueError(f"cost table is damaged: {name} must hold {length} numbers from 0; got {str(values)[:60]}.")
+    if not (good and all(type(x) in (int, float) and 0 <= x <= LARGEST for x in values)):
+        raise ValueError(f"cost table is damaged: {name} must hold {length} numbers from 0; got {shown(values)}.")
     return tuple(values)
 
 

@@ -11,6 +11,7 @@ from pathlib import Path
 from tempfile import TemporaryFile
 
 from ..config import LARGEST
+from ..parameters import refuse_given
 from .recipe import Recipe
 
 EXAMPLE = "--text stories.txt --out my-pair --minutes 180"
@@ -46,6 +47,8 @@ def train(
     for path in map(Path, text_files):
         if not path.is_file():
             raise ValueError(f"text must name files that exist; there is no file {str(path)!r}.")
+    if code_folder is not None and not Path(code_folder).is_dir():
+        raise ValueError(f"code must be a folder of Python files; there is no folder {str(code_folder)!r}.")
     seed = 0 if recipe is None else recipe.seed
     if type(seed) is not int or not 0 <= seed <= LARGEST:
         raise ValueError(f"seed must be a whole number from 0 to {LARGEST}; got {seed}.")
@@ -160,7 +163,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(args: argparse.Namespace) -> int:
     """Run the command and print the model card."""
     if args.drafter:
+        refuse_given(args, ("text", "code", "muon", "code_share"), "with --drafter")
         return _run_drafter(args)
+    refuse_given(args, ("samples", "heads"), "without --drafter")
     for name in ("text", "out"):
         if getattr(args, name) is None:
             raise ValueError(f"--{name} is needed to train a pair; --drafter alone goes without.")
@@ -185,6 +190,8 @@ def run(args: argparse.Namespace) -> int:
 def _run_drafter(args: argparse.Namespace) -> int:
     if args.target is None:
         raise ValueError("--drafter needs --target, the folder of the model to draft for.")
+    if args.drafter != "medusa":
+        refuse_given(args, ("heads",), "without --drafter medusa")
     try:
         print(
             train_drafter(

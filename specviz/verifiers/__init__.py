@@ -1,7 +1,6 @@
 """The verification rules, by menu name; the order is the order of the menu."""
 
-from typing import Any
-
+from ..errors import Menu
 from .block import Block
 from .dyspec import DySpecRule
 from .exact_match import ExactMatch
@@ -16,10 +15,7 @@ from .target_match import TargetMatch
 from .traversal import Traversal
 from .typical import Typical
 
-VERIFIERS: dict[str, type[Any]] = {  # classes whose parameters differ
-    rule.name: rule
-    for rule in (
+VERIFIERS = Menu("verifier", (
         SequoiaRule, DySpecRule, Traversal, SpecInfer, SpecTr, SpeculativeSampling, Block,
         TargetMatch, Naive, Race, ExactMatch, Typical, PlainRule,
-    )
-}  # fmt: skip
+    ))  # fmt: skip

@@ -59,7 +59,7 @@ def test_a_new_rule_needs_no_code_here():
     ("at", "value", "sentence"),
     [(0, "nonsense", "must be one of"), (0, ["sample"], "must be one of"), (1, 65, "whole number from 1 to 64"),
      (1, 2.5, "whole number"), (1, None, "whole number"), (1, "7", "whole number"), (2, float("nan"), "from 0.0"),
-     (3, "yes", "true or false"), (4, "four", 'such as "4, 2, 1"'), (4, "9, 1", "from 1 to 8"), (4, {}, "Widths")],
+     (3, "yes", "true or false"), (4, "four", 'like "4,2,1"'), (4, "9, 1", "from 1 to 8"), (4, {}, "Widths")],
 )  # fmt: skip
 def test_bad_parameters_get_a_sentence(at, value, sentence):
     with gr.Blocks():
@@ -112,7 +112,7 @@ def test_the_page_opens_with_the_library_s_defaults(settings):
      ("Temperature", None, "it is empty"), ("Temperature", "hot", "Temperature must be a number"),
      ("Draft temperature", "-1", "Draft temperature must be"), ("Draft temperature", "warm", "Draft temperature must"),
      ("Top-k", "1.5", "Top-k must be a whole"), ("Top-k", "nan", "Top-k must be"),
-     ("Top-p", 0, "Top-p must be above 0"),
+     ("Top-p", 0, "Top-p must be a number above 0"),
      ("Top-k", 0, "Top-k must be"), ("Seed", -4, "Seed must"), ("Seed", 1.5, "Seed must"), ("Seed", None, "Seed must"),
      ("New tokens", 0, "New tokens must be"), ("New tokens", 10**9, "New tokens must be at most 512"),
      ("Nodes", 5000, "Sequoia: Nodes must be"), ("Acceptance", "much", "numbers from 0 to 1"),

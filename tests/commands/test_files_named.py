@@ -4,6 +4,7 @@ import argparse
 import errno
 import json
 import os
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -93,6 +94,22 @@ def test_a_link_stays_a_link_and_rights_stay(tmp_path):
     assert link.is_symlink() and real.read_text() == "new" and real.stat().st_mode & 0o777 == 0o640
 
 
+@pytest.mark.parametrize(
+    "command",
+    [["generate", "--prompt", "a", "--trace"], ["export", "run.json", "--html"], ["sweep", "grid.json", "--out"]],
+)
+def test_a_link_to_itself_as_output_is_a_sentence(tmp_path, capsys, trace, monkeypatch, command):
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setitem(sys.modules, "specviz.models.pair", None)  # said before models are loaded
+    Path("run.json").write_text(trace)
+    Path("grid.json").write_text("{}")
+    Path("loop").symlink_to("loop")
+    sentence(capsys, [*command, "loop"], "cannot be written", "symbolic links")
+    with pytest.raises(ValueError, match="cannot be written"):
+        files.write_text("loop", "text")
+    assert Path("loop").is_symlink()
+
+
 @pytest.mark.parametrize("other", ["run.json", "./run.json", "link.json"])
 def test_an_output_that_is_an_input_is_refused(tmp_path, capsys, trace, monkeypatch, other):
     monkeypatch.chdir(tmp_path)
@@ -147,11 +164,11 @@ def test_a_damaged_result_is_a_sentence(tmp_path, capsys):
     grid.write_text(json.dumps({"pairs": ["toy"], "builders": ["chain"], "max_new_tokens": 2, "prompts": ["a"]}))
     assert main(["sweep", str(grid), "--out", str(out)]) == 0
     (outcome,) = map(json.loads, out.read_text().splitlines())
-    for wrong in ({}, outcome["result"] | {"tokens_per_pass": "many"}):
-        out.write_text(json.dumps(outcome | {"result": wrong}) + "\n")
+    for wrong in ({}, {"tokens_per_pass": "many"}, {"tokens_per_pass": 10**400}):
+        out.write_text(json.dumps(outcome | {"result": outcome["result"] | wrong if wrong else {}}) + "\n")
         capsys.readouterr()
         assert main(["sweep", str(grid), "--out", str(out)]) == 2
-        assert "take its line out" in capsys.readouterr().err
+        assert re.search("take (its|that) line out", capsys.readouterr().err)
 
 
 # ---- what is stored for every tree ----
@@ -227,6 +244,15 @@ def test_no_text_of_a_stranger_commands_the_terminal(tmp_path, capsys, trace):
     assert output and not set(output) & set(ESCAPE) - set("]0;owned2J")
 
 
+@pytest.mark.parametrize("digits", [400, 5000])
+def test_a_cost_without_end_is_a_sentence(tmp_path, capsys, digits):
+    from specviz.speed.machines import machine
+
+    path = tmp_path / "cost.json"
+    path.write_text(machine("a100").to_json().replace('"plain_s": ', f'"plain_s": {"9" * digits}'))
+    sentence(capsys, ["optimize", "--cost", str(path)], "plain_s must hold 1 numbers from 0")
+
+
 def test_a_table_of_costs_does_not_command_the_terminal(tmp_path, capsys):
     from specviz.speed.machines import machine
 
@@ -245,10 +271,18 @@ def specviz_with(arguments, redirect):
     return subprocess.run(["sh", "-c", command], cwd=ROOT, capture_output=True, text=True)
 
 
+@pytest.mark.parametrize("arguments", ["tree --builder chain --acceptance 0.5", "--help", "tree --help", "--version"])
 @pytest.mark.parametrize("redirect", [">/dev/full", ">&-"])
-def test_a_full_disk_or_a_closed_output_is_a_sentence(redirect):
-    done = specviz_with("tree --builder chain --acceptance 0.5", redirect)
-    assert done.returncode == 2 and done.stderr.count("\n") == 1 and "Traceback" not in done.stderr, done.stderr
+def test_a_full_disk_or_a_closed_output_is_a_sentence(arguments, redirect):
+    done = specviz_with(arguments, redirect)
+    assert done.returncode == 1 and done.stderr.count("\n") == 1 and "Traceback" not in done.stderr, done.stderr
+
+
+@pytest.mark.parametrize("arguments", ["tree --size 0", "oak"])
+@pytest.mark.parametrize("redirect", ["2>/dev/full", "2>&-"])
+def test_a_bad_value_ends_with_2_where_nobody_can_be_told(arguments, redirect):
+    done = specviz_with(arguments, redirect)
+    assert done.returncode == 2 and not done.stdout
 
 
 # ---- options ----
@@ -270,6 +304,38 @@ def test_help_says_meaning_range_and_default():
             assert "default" in help or "needed" in help, f"{where}: {help}"
         if option.type in (int, float):
             assert any(word in help for word in ("from", " to ", "above")), f"{where}: {help}"
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        (["generate", "--prompt", "a", "--trace", ""], "--trace must not be empty"),
+        (["calibrate", "--text", ""], "--text must not be empty"),
+        (["calibrate", "--text", "/nowhere.txt"], "--text '/nowhere.txt' cannot be read"),
+        (["train", "--text", __file__, "--out", "{tmp}", "--code", "/nowhere"], "code must be a folder"),
+        (["optimize", "--cost", "missing", "--machine", "a100"], "leave out --cost or --machine"),
+        (["cost", "--machine", "a100", "--target", "x"], "--target is not used with --machine"),
+        (["cost", "--machine", "a100", "--seconds", "5"], "--seconds is not used with --machine"),
+        (["sweep", "grid.json", "--gpus", "1"], "--gpus is not used without --ray"),
+        (["train", "--drafter", "eagle", "--target", "x", "--code", "y"], "--code is not used with --drafter"),
+        (["train", "--text", "x", "--out", "y", "--heads", "2"], "--heads is not used without --drafter"),
+        (
+            ["train", "--drafter", "eagle", "--target", "x", "--heads", "2"],
+            "without --drafter medusa",
+        ),
+    ],
+)
+def test_nothing_that_is_asked_for_is_ignored(tmp_path, capsys, monkeypatch, arguments, words):
+    for module in ("specviz.models.pair", "specviz.training.pair", "specviz.training.drafters"):
+        monkeypatch.setitem(sys.modules, module, None)  # said before models are loaded
+    sentence(capsys, [part.format(tmp=tmp_path) for part in arguments], words)
+
+
+@pytest.mark.parametrize("arguments", [["tree", "--dept", "3"], ["check", "--draft", "model"]])
+def test_options_are_not_abbreviated(capsys, arguments):
+    with pytest.raises(SystemExit):
+        main(arguments)
+    assert f"unrecognized arguments: {arguments[1]}" in capsys.readouterr().err
 
 
 def test_a_repeated_option_adds_up_or_is_refused(capsys):

@@ -114,12 +114,21 @@ def test_a_failed_cell_is_tried_again_and_the_last_outcome_counts(tmp_path):
     assert [found.lacks(cell) for cell in (one, two, three)] == [True, False, False]
 
 
-@pytest.mark.parametrize("rest", ['{"cell": {"a": 1}', '{"cell": {}, "result": {}}', "\x00\x00", "[1]\n", '{"x": 1}\n'])
-def test_a_damaged_last_line_is_taken_away(tmp_path, rest):
+@pytest.mark.parametrize("rest", ['{"cell": {"a": 1}', '{"cell": {}, "result": {}}', "\x00\x00", '{"ce'])
+def test_a_cut_off_last_line_is_taken_away(tmp_path, rest):
     path, (one, *_) = tmp_path / "out.jsonl", cells()
     path.write_text(line(one, result={}) + rest)
     assert list(Results(path).outcomes) == [key_of(one)]
     assert path.read_text() == line(one, result={})
+
+
+@pytest.mark.parametrize("rest", ["[1]\n", '{"x": 1}\n', "my notes", '{"cell": {}, "result": {"steps": 1e999}}\n'])
+def test_a_last_line_of_another_kind_is_left_alone(tmp_path, rest):
+    path, (one, *_) = tmp_path / "out.jsonl", cells()
+    path.write_text(line(one, result={}) + rest)
+    with pytest.raises(ValueError, match="damaged in line 2"):
+        Results(path)
+    assert path.read_text() == line(one, result={}) + rest
 
 
 def test_a_file_of_another_kind_is_left_alone(tmp_path, capsys):

@@ -1,0 +1,71 @@
+"""Errors whose parts have names, so that nobody has to read a message to know which parameter it is about."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from difflib import get_close_matches
+from typing import Any
+
+
+class ParameterError(ValueError):
+    """A parameter that is not what it must be.
+
+    Args:
+        name: of the parameter, "temperature" say.
+        must: what it must be or do, "be a number from 0" say.
+        got: the value it has.
+        hint: what to do about it, a sentence; "" for none.
+    """
+
+    def __init__(self, name: str, must: str, got: Any, hint: str = "") -> None:
+        super().__init__(name, must, got, hint)  # all of them, so that the error can be pickled
+        self.name, self.must, self.got, self.hint = name, must, got, hint
+
+    def named(self, name: str) -> ParameterError:
+        """The same of a parameter that has another name where the value came from."""
+        return ParameterError(name, self.must, self.got, self.hint)
+
+    def __str__(self) -> str:
+        number_as_text = ", text" if isinstance(self.got, str) and "number" in self.must else ""
+        return f"{self.name} must {self.must}; got {shown(self.got)}{number_as_text}. {self.hint}".rstrip()
+
+
+class UnknownName(ParameterError, KeyError):
+    """A name that is none of those there are; the sentence gives the nearest."""
+
+    def __init__(self, name: str, got: Any, options: Iterable[str]) -> None:
+        options = list(options)
+        near = get_close_matches(got, options, 1) if isinstance(got, str) and len(got) < 100 else []
+        super().__init__(name, f"be one of {', '.join(options)}", got, f"Did you mean {near[0]!r}?" if near else "")
+        self.args = (name, got, options)
+
+
+def shown(value: Any, most: int = 60) -> str:
+    """A value as a message shows it, on one line and not longer than that."""
+    try:
+        text = repr(value)
+    except ValueError:  # Python writes no whole number of more than 4300 digits
+        return "a number of thousands of digits"
+    return text if len(text) <= most else f"{text[:most]}..."
+
+
+def cause(error: BaseException) -> str:
+    """What another library's error says first, within a sentence of ours; its name where it says nothing."""
+    said = " ".join(str(error).split())[:200].split(". ")[0]
+    return said.rstrip(" .:") or type(error).__name__
+
+
+class Menu(dict[str, type[Any]]):
+    """Strategies by menu name, in the order of the menu; an unknown name is an `UnknownName`.
+
+    Args:
+        kind: what they are, "builder" say.
+        classes: the strategies.
+    """
+
+    def __init__(self, kind: str, classes: Iterable[type[Any]]) -> None:
+        super().__init__({cls.name: cls for cls in classes})
+        self.kind = kind
+
+    def __missing__(self, name: Any) -> type[Any]:
+        raise UnknownName(self.kind, name, self)

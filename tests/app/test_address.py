@@ -1,0 +1,64 @@
+"""Where the page is served: whatever is wrong with port or host is a sentence before gradio is loaded."""
+
+import os
+import socket
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from specviz.cli import main
+
+ROOT = Path(__file__).resolve().parents[2]
+
+
+@pytest.fixture(autouse=True)
+def no_page(monkeypatch):
+    monkeypatch.setitem(sys.modules, "app.page", None)
+    monkeypatch.delenv("GRADIO_SERVER_NAME", raising=False)
+
+
+@pytest.mark.parametrize("port", ["-1", "0", "99999"])
+def test_a_port_that_is_none_is_a_sentence(capsys, port):
+    assert main(["demo", "--port", port]) == 2
+    assert f"--port must be a whole number from 1 to 65535; got {port}." in capsys.readouterr().err
+
+
+def test_a_port_in_use_is_said_by_name(capsys):
+    with socket.create_server(("127.0.0.1", 0)) as taken:
+        port = taken.getsockname()[1]
+        assert main(["demo", "--port", str(port)]) == 2
+    assert f"--port must be a free port; got {port}. Address already in use" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("host", ["nowhere.invalid", "a" * 300, "192.0.2.1"])
+def test_an_unknown_host_is_said_by_name(capsys, monkeypatch, host):
+    monkeypatch.setenv("GRADIO_SERVER_NAME", host)
+    assert main(["demo"]) == 2
+    error = capsys.readouterr().err
+    assert "GRADIO_SERVER_NAME must be a name or address of this machine" in error and error.count("\n") == 1
+
+
+@pytest.mark.parametrize("port", ["abc", "", "70000"])
+def test_a_wrong_setting_names_itself(capsys, monkeypatch, port):
+    monkeypatch.setenv("GRADIO_SERVER_PORT", port)
+    assert main(["demo"]) == 2
+    assert "GRADIO_SERVER_PORT must be a whole number" in capsys.readouterr().err
+
+
+def test_the_script_says_it_as_well():
+    run = [sys.executable, "app/app.py"]
+    done = subprocess.run(run, cwd=ROOT, env=os.environ | {"GRADIO_SERVER_PORT": "abc"}, capture_output=True, text=True)
+    assert done.returncode == 2 and "GRADIO_SERVER_PORT" in done.stderr and done.stderr.count("\n") == 1
+
+
+def test_measuring_is_a_setting_of_0_or_1(monkeypatch):
+    from app.machine.models import measures
+
+    for value, on in (("0", False), ("1", True), ("", True)):
+        monkeypatch.setenv("SPECVIZ_MEASURE", value)
+        assert measures() is on
+    monkeypatch.setenv("SPECVIZ_MEASURE", "2")
+    with pytest.raises(ValueError, match="SPECVIZ_MEASURE must be 1 or 0"):
+        measures()

@@ -8,8 +8,10 @@ ratios are reported: whatever else the machine does then disturbs both sides of 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import asdict, dataclass, replace
 from functools import partial
+from logging import LogRecord, getLogger
 from statistics import median
 from time import perf_counter
 from typing import Any
@@ -85,7 +87,8 @@ def bench(
         rounds: how often each method runs over all prompts.
 
     Returns:
-        Runs done, of how many, and a row for each method over the whole rounds so far; none before the first.
+        Runs done, of how many, and a row for each method: over the prompts so far in the first round, over whole
+        rounds after it; none before the first prompt.
 
     Raises:
         ValueError: if there is no prompt, or a builder that was asked for, or every one of the menu, cannot go with
@@ -108,13 +111,14 @@ def bench(
             names = list(methods)
             start = number % len(names)
             for name in names[start:] + names[:start]:
+                if done:
+                    yield SoFar(done, of, rows)
                 found[name].append(methods[name](replace(config, prompt=prompt)))
                 done += 1
-                if done < of:
-                    yield SoFar(done, of, rows)
-        for name, runs in found.items():
-            samples[name].append(_merge(runs))
-        rows = tuple(_row(name, samples, name not in lossy) for name in methods)
+            if turn == 0 or number == turn + len(prompts) - 1:
+                rounds_so_far = {name: [*samples[name], _merge(runs)] for name, runs in found.items()}
+                rows = tuple(_row(name, rounds_so_far, name not in lossy) for name in methods)
+        samples = rounds_so_far
     yield SoFar(done, of, rows)
 
 
@@ -191,7 +195,7 @@ def _generate(pair: HuggingFacePair, config: RunConfig, assistant: Any) -> Sampl
         sampling = dict(do_sample=True, temperature=config.temperature, top_p=config.top_p, top_k=config.top_k or 0)
     try:
         began = perf_counter()
-        with torch.inference_mode():
+        with torch.inference_mode(), _without_its_own_warning():
             out = model.generate(
                 ids, attention_mask=torch.ones_like(ids), max_new_tokens=room,
                 assistant_model=assistant, pad_token_id=min(pair.eos_ids, default=0), **sampling,
@@ -200,6 +204,21 @@ def _generate(pair: HuggingFacePair, config: RunConfig, assistant: Any) -> Sampl
     finally:
         counter.remove()
     return Sample(out.shape[1] - ids.shape[1], len(passes), seconds)
+
+
+@contextmanager
+def _without_its_own_warning() -> Iterator[None]:
+    """Drop the deprecation warning about the arguments that transformers itself gives its assistant."""
+    log = getLogger("transformers.generation.utils")
+
+    def keep(record: LogRecord) -> bool:
+        return "together with generation-related arguments" not in record.getMessage()
+
+    log.addFilter(keep)
+    try:
+        yield
+    finally:
+        log.removeFilter(keep)
 
 
 def _merge(samples: list[Sample]) -> Sample:

@@ -29,7 +29,6 @@ from ..tree import TokenTree
 from .by_text import Written, share_interval
 from .rows import LEVELS, Reader, levels_on_text
 
-
 SAYS = ("pair", "dtype", "version", "texts")  # where a vector comes from, in words
 LATER = {"drafter": "model", "levels": [], "parameters": {}, "by_text": []} | dict.fromkeys(SAYS, "")  # in old files
 

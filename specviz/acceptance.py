@@ -71,6 +71,32 @@ def read_acceptance(path: str | Path) -> tuple:
     Raises:
         ValueError: if the file is missing or does not hold such a vector.
     """
+    data = _read(path)
+    return check_acceptance(data.get("levels") or data["acceptance"], f"acceptance in {str(path)!r}")
+
+
+def elsewhere(path: str | Path, here: dict[str, Any]) -> str:
+    """A sentence where the vector in a file was measured in another setting than it is to be used in; else "".
+
+    Args:
+        path: the file; what it does not say is not compared.
+        here: "pair", "drafter", "parameters", "verifier", "temperature", "dtype", "version", as far as they are known.
+    """
+    data = _read(path)
+    other = [
+        f"{name} {_shown(data[name])}, not {_shown(value)}"
+        for name, value in here.items()
+        if value is not None and data.get(name) not in (None, "", {}) and data[name] != value
+    ]
+    return f"the vector in {str(path)!r} was measured with {'; '.join(other)}" if other else ""
+
+
+def _shown(value: Any) -> str:
+    parts = [f"{name} {part}" for name, part in value.items()] if isinstance(value, dict) else [str(value)]
+    return reprlib.repr(", ".join(parts)) if isinstance(value, str | dict) else parts[0]
+
+
+def _read(path: str | Path) -> dict[str, Any]:
     text = read_text(path, "acceptance file", LARGEST_FILE)
     try:
         data = parse_json(text)
@@ -78,7 +104,7 @@ def read_acceptance(path: str | Path) -> tuple:
         raise ValueError(f'acceptance file {str(path)!r} must hold JSON like {{"acceptance": [0.6, 0.2]}}.') from None
     if not isinstance(data, dict) or "acceptance" not in data:
         raise ValueError(f'acceptance file {str(path)!r} must hold an object with a list "acceptance".')
-    return check_acceptance(data.get("levels") or data["acceptance"], f"acceptance in {str(path)!r}")
+    return data
 
 
 def expected_tokens(shape: Topology, acceptance: tuple) -> float:

@@ -10,7 +10,7 @@ from typing import Any
 
 from specviz import DRAFTERS, VERIFIERS
 from specviz.acceptance import MOST, check_acceptance, shares
-from specviz.measure.on_text import Acceptance
+from specviz.measure.on_text import LATER, Acceptance
 
 COLUMNS = ("acceptance", "low", "high")
 LAWS = ("iid", "distinct", "top", "race")
@@ -44,7 +44,7 @@ def from_text(text: str | bytes) -> tuple[Acceptance, ...]:
 
 def _vector(row: Any, where: str) -> Acceptance:
     names = [f.name for f in fields(Acceptance)]
-    row = {"drafter": "model", "levels": []} | row if isinstance(row, dict) else row
+    row = LATER | row if isinstance(row, dict) else row
     if not isinstance(row, dict) or (lost := [name for name in names if name not in row]):
         raise ValueError(f"The file is damaged: {where} has no {lost[0] if isinstance(row, dict) else names[0]!r}.")
     uneven = f"The file is damaged: {where} must have one share, low and high for each of up to {MOST} ranks."
@@ -79,12 +79,10 @@ def _vector(row: Any, where: str) -> Acceptance:
     for name, (good, must) in rules.items():
         if not good:
             raise ValueError(f"The file is damaged: {name} of {where} must be {must}; got {str(row[name])[:40]!r}.")
-    if single:
-        columns |= dict.fromkeys(("low", "high"), (None,) * len(columns["acceptance"]))
     levels = check_acceptance(row["levels"], f"levels of {where}") if row["levels"] else ()
     if levels and not isinstance(levels[0], tuple):
         raise ValueError(f"The file is damaged: levels of {where} must be one vector for each level.")
-    return Acceptance(**columns, **{name: row[name] for name in rules} | {"levels": levels})
+    return Acceptance.from_json(json.dumps(row))
 
 
 def _temperature(value: Any) -> bool:

@@ -18,24 +18,25 @@ from ..measure.so_far import SoFar
 from ..metrics import plus_minus
 from ..paths import HELD_OUT
 from ..registry import build
-from .options import add_pair, add_sampling, add_strategy, loading, refuse_unused, strategy
+from .options import TEMPERATURE, add_pair, add_sampling, add_strategy, loading, refuse_unused, strategy
 from .shape_table import add_shape, print_rows, run_shape
-from .watching import until_stopped
+from .watching import printed, until_stopped
 
 if TYPE_CHECKING:
+    from ..experiments.against_transformers import Row
     from ..experiments.drafters import Row as DrafterRow
     from ..experiments.greedy_texts import Difference
     from ..experiments.rules import Cell
 
 PROMPTS_HELP = "one prompt a line, or a JSON list of texts in a .json file (default: openings of tales and code)"
 FIXED = {"preset rules": ("builder", "verifier", "temperature"), "same-text": ("verifier", "temperature")}
-EXAMPLE = "--temperature 0.8 --rounds 5"
+EXAMPLE = "--temperature 0 --rounds 5"
 FEW = 10  # of the built-in prompts are timed, tales and code in turn
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     add_strategy(parser, builder=None)
-    add_sampling(parser, temperature=0)
+    add_sampling(parser)
     parser.set_defaults(temperature=None)  # so that what fixes it can tell whether it was given
     add_pair(parser)
     parser.add_argument("--prompts", metavar="FILE", help=PROMPTS_HELP)
@@ -81,8 +82,9 @@ def run(args: argparse.Namespace) -> int | None:
     if drafters and (rules or kind or args.prompts or len(builders) > 1):
         raise ValueError("--drafter goes with one --builder at most, --temperature, --rounds and --max-new-tokens.")
     config = RunConfig(
-        temperature=args.temperature or 0.0, top_p=args.top_p, top_k=args.top_k, seed=args.seed,
-        draft_temperature=args.draft_temperature, max_new_tokens=args.max_new_tokens,
+        temperature=TEMPERATURE if args.temperature is None else args.temperature, seed=args.seed,
+        draft_temperature=args.draft_temperature, top_p=args.top_p, top_k=args.top_k,
+        max_new_tokens=args.max_new_tokens,
     )  # fmt: skip
     given = read_prompts(args.prompts) if args.prompts else None
     from ..experiments.against_transformers import bench
@@ -97,18 +99,20 @@ def run(args: argparse.Namespace) -> int | None:
     if args.same_text:
         prompts = given or built_in_prompts()
         found = greedy_differences(pair, prompts, args.max_new_tokens, builders or None)
-        texts, stopped = until_stopped(found, "prompts")
-        print_differences(texts.known, f"{texts.done} prompts x {args.max_new_tokens} tokens in {args.dtype}", args)
+        texts, stopped = until_stopped(found if args.json else printed(found, different), "prompts")
+        if args.json:
+            print(json.dumps([asdict(row) for row in texts.known], indent=1))
+        else:
+            what = f"{texts.done} prompts x {args.max_new_tokens} tokens in {args.dtype}"
+            print(f"{what}: {len(texts.known)} differences")
         return 130 if stopped else 1 if texts.known else 0
     if args.preset == "rules":
         if pair.draft is None:
             raise ValueError("--preset rules compares rules on what a draft proposes; give --draft as well.")
         table = rules_table(pair, given or built_in_prompts()[:16], min(64, args.max_new_tokens), args.seed)
-        cells, stopped = until_stopped(table, "cells")
-        print_cells(cells.known, args.json)
-        return 130 if stopped else 0
+        return print_cells(table, args.json)
     timed = bench(pair, builders or None, rules or None, given or built_in_prompts()[:FEW], config, args.rounds)
-    rows, stopped = until_stopped(timed, "runs")
+    rows, stopped = until_stopped(timed if args.json else tables(timed), "runs")
     if args.json:
         print(json.dumps([asdict(row) for row in rows.known], indent=1))
     else:
@@ -139,58 +143,72 @@ def compare_drafters(pair: Any, drafters: list, builders: list, config: RunConfi
         return 130 if stopped else 0
     print(f"tree: {builder.name}; speedup over own plain decoding, median of {args.rounds} rounds, least to most")
     print(f"{'drafter':12} {'text':6} {'T':>4} {'tokens/pass':>12} {'draft ms/step':>14} {'passes':>7} speedup")
-    last, stopped = until_stopped(printed(news, args.rounds), "runs")
-    for row in last.known:
-        if row.rounds < args.rounds:
-            print_drafter(row)
+
+    def lines(rows: Sequence[DrafterRow]) -> list[str]:
+        return [line_of(row) for row in whole_rows(rows, args.rounds)]
+
+    last, stopped = until_stopped(printed(news, lines), "runs")
+    for row in last.known[len(whole_rows(last.known, args.rounds)) :]:
+        print(line_of(row))
     return 130 if stopped else 0
 
 
-def printed(news: Iterable[SoFar[tuple[DrafterRow, ...]]], rounds: int) -> Iterator[SoFar[tuple[DrafterRow, ...]]]:
-    """Pass news on, and print every row once all its rounds are there."""
-    done = 0
-    for one in news:
-        for row in one.known[done:]:
-            if row.rounds == rounds:
-                print_drafter(row)
-                done += 1
-        yield one
+def whole_rows(rows: Sequence[DrafterRow], rounds: int) -> list[DrafterRow]:
+    """The rows that have all their rounds; the last ones may not have them yet."""
+    return [row for row in rows if row.rounds == rounds]
 
 
-def print_drafter(row: DrafterRow) -> None:
-    print(
+def line_of(row: DrafterRow) -> str:
+    return (
         f"{row.drafter:12} {row.kind:6} {row.temperature:4g} {row.tokens_per_pass:12.2f} {row.draft_ms:14.2f} "
-        f"{row.draft_passes:7.2f} {row.speedup:.2f} ({row.low:.2f} to {row.high:.2f})",
-        flush=True,
+        f"{row.draft_passes:7.2f} {row.speedup:.2f} ({row.low:.2f} to {row.high:.2f})"
     )
 
 
-def print_differences(differences: Sequence[Difference], what: str, args: argparse.Namespace) -> None:
-    """Where texts differ, a line each, and how many of `what` were compared."""
-    if args.json:
-        print(json.dumps([asdict(row) for row in differences], indent=1))
-        return
-    for row in differences:
-        print(f"{row.method}: token {row.position} differs after {row.prompt!r:.60}, margin {row.margin:.2e}")
-    print(f"{what}: {len(differences)} differences")
+def tables(news: Iterable[SoFar[tuple[Row, ...]]]) -> Iterator[SoFar[tuple[Row, ...]]]:
+    """Pass news on, and print what is known so far, each time from at least twice as many runs as before."""
+    last = 0
+    shown: tuple[Row, ...] = ()
+    for one in news:
+        if one.known != shown and 2 * last <= one.done < one.of:
+            last, shown = one.done, one.known
+            print(f"after {one.done} of {one.of} runs:")
+            print_rows(one.known)
+            print(flush=True)
+        yield one
 
 
-def print_cells(cells: Sequence[Cell], as_json: bool) -> None:
+def different(differences: Sequence[Difference]) -> list[str]:
+    """Where texts differ, a line each."""
+    return [
+        f"{row.method}: token {row.position} differs after {row.prompt!r:.60}, margin {row.margin:.2e}"
+        for row in differences
+    ]
+
+
+def print_cells(news: Iterator[SoFar[tuple[Cell, ...]]], as_json: bool) -> int:
     """Tokens per pass with 95 % intervals, a line per pair, a column per temperature and size."""
+    from ..experiments.rules import SIZES, TEMPERATURES
+
     if as_json:
-        print(json.dumps([asdict(cell) for cell in cells], indent=1))
-        return
-    columns = list(dict.fromkeys((cell.temperature, cell.size) for cell in cells))
-    print(f"{'tokens per target pass':40}" + "".join(f"   T {t:g}, {n:3} nodes" for t, n in columns))
-    for pair in dict.fromkeys((cell.builder, cell.verifier) for cell in cells):
-        found = {(c.temperature, c.size): c for c in cells if (c.builder, c.verifier) == pair}
-        shown = (
-            f"{found[column].tokens_per_pass:10.2f}{plus_minus(found[column].margin):7}"
-            if column in found
-            else f"{'–':>10}{'':7}"
-            for column in columns
-        )
-        print(f"{' + '.join(pair):40}" + "".join(shown))
+        cells, stopped = until_stopped(news, "cells")
+        print(json.dumps([asdict(cell) for cell in cells.known], indent=1))
+        return 130 if stopped else 0
+    columns = len(TEMPERATURES) * len(SIZES)
+    heads = (f"   T {t:g}, {n:3} nodes" for t in TEMPERATURES for n in SIZES)
+    print(f"{'tokens per target pass':40}{''.join(heads)}", flush=True)
+
+    def lines(cells: Sequence[Cell]) -> list[str]:
+        return [line(cells[at : at + columns]) for at in range(0, len(cells) - columns + 1, columns)]
+
+    def line(cells: Sequence[Cell]) -> str:
+        shown = (f"{cell.tokens_per_pass:10.2f}{plus_minus(cell.margin):7}" for cell in cells)
+        return f"{cells[0].builder + ' + ' + cells[0].verifier:40}{''.join(shown)}"
+
+    last, stopped = until_stopped(printed(news, lines), "cells")
+    if rest := last.known[len(lines(last.known)) * columns :]:
+        print(line(rest))
+    return 130 if stopped else 0
 
 
 def built_in_prompts() -> list[str]:

@@ -35,7 +35,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--text", metavar="FILE", help="measure on this text (default: the target's own continuations)")
     add_rule(parser, "sequoia")
     add_drafter(parser)
-    add_temperature(parser, 1.0)
+    add_temperature(parser)
     add_rows(parser)
     parser.add_argument(
         "--positions", type=int, default=2000, metavar="N", help="how many to measure, from 1 (default 2000)"

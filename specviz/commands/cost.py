@@ -18,7 +18,7 @@ EXAMPLE = "--temperature 0.8 --json > cost.json"
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    add_temperature(parser, 0.8)
+    add_temperature(parser)
     add_rule(parser, "sequoia, and exact-match at temperature 0; its arithmetic is timed")
     parser.add_argument(
         "--seconds", type=float, default=45.0, metavar="S", help="stop after so many, above 0 (default 45)"

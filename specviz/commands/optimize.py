@@ -33,7 +33,7 @@ ALLOWED = 0.05  # how much slower than the fastest the choice may be
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    add_temperature(parser, 0.8)
+    add_temperature(parser)
     parser.add_argument("--acceptance", metavar="FILE", help="vector as `calibrate --json` prints it (default: stored)")
     add_rule(parser, "the best of those with a known vector")
     add_drafter(parser)

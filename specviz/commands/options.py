@@ -21,6 +21,8 @@ from ..record import Trace
 from ..registry import BASES, REGISTRIES, build
 from ..verifiers import VERIFIERS
 
+TEMPERATURE = RunConfig.temperature  # of every command, so that what one measures is what another uses
+
 
 def add_strategy(
     parser: argparse.ArgumentParser, verifier: bool = True, drafter: bool = False, builder: str | None = "sequoia"
@@ -101,10 +103,10 @@ def add_rule(parser: argparse.ArgumentParser, default: str, action: str = "store
     )  # fmt: skip
 
 
-def add_temperature(parser: argparse.ArgumentParser, default: float) -> None:
+def add_temperature(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
-        "--temperature", type=float, default=default, metavar="T",
-        help=f"the target's (default {default:g}): 0 for the most probable token, or from 0.001 upwards; 1 is the "
+        "--temperature", type=float, default=TEMPERATURE, metavar="T",
+        help=f"the target's (default {TEMPERATURE:g}): 0 for the most probable token, or from 0.001 upwards; 1 is the "
         "model's own distribution",
     )  # fmt: skip
 
@@ -128,8 +130,8 @@ def add_rows(parser: argparse.ArgumentParser) -> None:
     )  # fmt: skip
 
 
-def add_sampling(parser: argparse.ArgumentParser, temperature: float = 0.8) -> None:
-    add_temperature(parser, temperature)
+def add_sampling(parser: argparse.ArgumentParser) -> None:
+    add_temperature(parser)
     add_rows(parser)
     parser.add_argument(
         "--max-new-tokens", type=int, default=128, metavar="M", help="tokens to write at most, from 1 (default 128)"

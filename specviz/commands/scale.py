@@ -17,7 +17,7 @@ EXAMPLE = "--temperature 0.8 --json"
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    add_temperature(parser, 0.8)
+    add_temperature(parser)
     add_rule(parser, "the first one that suits the temperature")
     lists = {
         "--sizes": ("N", "nodes of a tree, 2 to 1024", NODES),

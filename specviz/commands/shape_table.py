@@ -13,7 +13,7 @@ from ..builders import BUILDERS
 from ..compatibility import suited
 from ..config import RunConfig
 from ..verifiers import VERIFIERS
-from .options import refuse_unused, strategy
+from .options import TEMPERATURE, refuse_unused, strategy
 from .watching import until_stopped
 
 if TYPE_CHECKING:
@@ -39,7 +39,7 @@ def run_shape(args: argparse.Namespace) -> int:
         raise ValueError("--shape needs --draft-shape, llama-68m for one.")
     recorded = read_acceptance(args.parameter_acceptance) if args.parameter_acceptance else None
     args.parameter_acceptance = None  # not the builder's: its trees have a shape in any case
-    temperature = args.temperature or 0.0
+    temperature = TEMPERATURE if args.temperature is None else args.temperature
     if len(args.verifier or ()) > 1:
         raise ValueError("--shape times one rule; give --verifier once.")
     builders = [strategy(args, "builder", name) for name in args.builder or ()]

@@ -1,15 +1,20 @@
-"""How a command watches a measurement: a bar on a terminal, and Ctrl-C that keeps what is known."""
+"""How a command watches a measurement: progress, lines as they come, and Ctrl-C that keeps what is known."""
 
 from __future__ import annotations
 
 import sys
 from collections import deque
-from collections.abc import Iterable, Iterator
-from typing import Protocol, TypeVar
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import contextmanager, nullcontext
+from itertools import count
+from threading import Event, Thread
+from typing import Any, Protocol, TypeVar
 
 from tqdm import tqdm
 
 from ..measure.so_far import Known, SoFar, whole
+
+EVERY = 30.0  # seconds between two lines of progress
 
 
 class News(Protocol):
@@ -25,27 +30,78 @@ class News(Protocol):
 AnyNews = TypeVar("AnyNews", bound=News)
 
 
-def watched(news: Iterable[AnyNews], what: str) -> Iterator[AnyNews]:
-    """Pass news on, with a bar where standard error is a terminal.
+def watched(news: Iterable[AnyNews], what: str, tell: Callable[[AnyNews], str] = lambda one: "") -> Iterator[AnyNews]:
+    """Pass news on, with progress on standard error: a bar on a terminal, a line every `EVERY` seconds elsewhere.
 
     Args:
         news: the measurement.
         what: its pieces in the plural, "runs" say.
+        tell: what a line adds about the latest news.
     """
-    with tqdm(unit=f" {what}", leave=False, disable=None) as bar:
+    last: deque[AnyNews] = deque(maxlen=1)
+
+    def line(seconds: float) -> str:
+        count = f"{last[0].done} of {last[0].of}" if last else "0"
+        return f"{count} {what} after {seconds:.0f} s{tell(last[0]) if last else ''}"
+
+    with (
+        tqdm(unit=f" {what}", leave=False, disable=None) as bar,
+        nullcontext() if sys.stderr.isatty() else spoken(line),
+    ):
         for one in news:
+            last.append(one)
             bar.total = one.of
             bar.update(one.done - bar.n)
             with tqdm.external_write_mode():  # whoever watches may print
                 yield one
 
 
-def until_stopped(news: Iterable[SoFar[Known | None]], what: str) -> tuple[SoFar[Known], bool]:
-    """The last news of a measurement, and whether Ctrl-C ended it early.
+@contextmanager
+def spoken(line: Callable[[float], str]) -> Iterator[None]:
+    """Print a line on standard error every `EVERY` seconds, however long a single piece of the work takes.
+
+    Args:
+        line: makes it from the seconds since the beginning.
+    """
+    over = Event()
+
+    def speak() -> None:
+        for turn in count(1):
+            if over.wait(EVERY):
+                return
+            print(line(turn * EVERY), file=sys.stderr, flush=True)
+
+    thread = Thread(target=speak, name="progress", daemon=True)
+    thread.start()
+    try:
+        yield
+    finally:
+        over.set()
+        thread.join()
+
+
+def printed(news: Iterable[SoFar[Known]], lines: Callable[[Any], Sequence[str]]) -> Iterator[SoFar[Known]]:
+    """Pass news on, and print every line as soon as it is there.
 
     Args:
         news: the measurement.
-        what: its pieces in the plural, "runs" say.
+        lines: the finished lines of what is known; more come behind them, and none changes.
+    """
+    done = 0
+    for one in news:
+        for line in lines(one.known)[done:]:
+            print(line, flush=True)
+            done += 1
+        yield one
+
+
+def until_stopped(
+    news: Iterable[SoFar[Known | None]], what: str, tell: Callable[[SoFar[Known | None]], str] = lambda one: ""
+) -> tuple[SoFar[Known], bool]:
+    """The last news of a measurement, and whether Ctrl-C ended it early.
+
+    Args:
+        news, what, tell: as for `watched`.
 
     Raises:
         KeyboardInterrupt: if it was ended before anything was known.
@@ -54,7 +110,7 @@ def until_stopped(news: Iterable[SoFar[Known | None]], what: str) -> tuple[SoFar
     last: deque[SoFar[Known | None]] = deque(maxlen=1)
     stopped = False
     try:
-        last.extend(watched(news, what))
+        last.extend(watched(news, what, tell))
     except KeyboardInterrupt:
         if not last or not last[0].known:
             raise

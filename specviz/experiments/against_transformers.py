@@ -6,8 +6,10 @@ All methods share one process, one set of weights and the same prompts, and take
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import asdict, dataclass, replace
 from functools import partial
+from logging import LogRecord, getLogger
 from time import perf_counter
 from typing import Any
 
@@ -73,7 +75,8 @@ def bench(
         rounds: how often each method runs over all prompts.
 
     Returns:
-        Runs done, of how many, and a row for each method over the whole rounds so far; none before the first.
+        Runs done, of how many, and a row for each method: over the prompts so far in the first round, over whole
+        rounds after it; none before the first prompt.
 
     Raises:
         ValueError: if there is no prompt, or a builder that was asked for, or every one of the menu, cannot go with
@@ -87,7 +90,6 @@ def bench(
     lossy = {name for name, _, _, lossless in strategies if not lossless}
     for method in methods.values():
         method(replace(config, prompt=prompts[0], max_new_tokens=min(16, config.max_new_tokens)))  # warm up
-    rounds_of: dict[str, list[Counts]] = {name: [] for name in methods}
     found: dict[str, list[Counts]] = {name: [] for name in methods}
     rows: tuple[Row, ...] = ()
     each = len(prompts)
@@ -99,10 +101,13 @@ def bench(
     ways, of = {name: partial(decoded, method) for name, method in methods.items()}, rounds * each * len(methods)
     for done, (_, name, counts) in enumerate(paired(ways, rounds * each), 1):
         found[name].append(counts)
-        if done % (each * len(methods)) == 0:
-            for one, runs in found.items():
-                rounds_of[one].append(sum(runs[-each:], Counts()))
-            rows = tuple(_row(one, rounds_of, one not in lossy) for one in methods)
+        turns, rest = divmod(done, len(methods))
+        if rest == 0 and (turns < each or turns % each == 0):  # the first round as it comes, then whole rounds
+            by_round = {
+                one: [sum(runs[at : at + each], Counts()) for at in range(0, turns, each)]
+                for one, runs in found.items()
+            }
+            rows = tuple(_row(one, by_round, one not in lossy) for one in methods)
         yield SoFar(done, of, rows)
 
 
@@ -176,7 +181,7 @@ def _generate(pair: HuggingFacePair, config: RunConfig, assistant: Any) -> Count
         steps.append((ids.shape[1], perf_counter()))
         return torch.zeros(len(ids), dtype=torch.bool, device=ids.device)
 
-    with torch.inference_mode():
+    with torch.inference_mode(), _without_its_own_warning():
         out = pair.target.model.generate(
             ids, attention_mask=torch.ones_like(ids), max_new_tokens=room, stopping_criteria=[passed],
             assistant_model=assistant, pad_token_id=min(pair.eos_ids, default=0), **sampling,
@@ -186,6 +191,21 @@ def _generate(pair: HuggingFacePair, config: RunConfig, assistant: Any) -> Count
         out.shape[1] - ids.shape[1], len(steps), timed_tokens=out.shape[1] - tokens, timed_passes=len(steps) - 1,
         seconds=(0.0, 0.0, 0.0, steps[-1][1] - began),
     )  # fmt: skip
+
+
+@contextmanager
+def _without_its_own_warning() -> Iterator[None]:
+    """Drop the deprecation warning about the arguments that transformers itself gives its assistant."""
+    log = getLogger("transformers.generation.utils")
+
+    def keep(record: LogRecord) -> bool:
+        return "together with generation-related arguments" not in record.getMessage()
+
+    log.addFilter(keep)
+    try:
+        yield
+    finally:
+        log.removeFilter(keep)
 
 
 def prompt_of(pair: HuggingFacePair, config: RunConfig) -> tuple[torch.Tensor, int]:

@@ -61,7 +61,7 @@ def rules_table(
     max_new_tokens: int = 64,
     seed: int = 0,
 ) -> Iterator[SoFar[tuple[Cell, ...]]]:
-    """Run every pair of `PAIRS` at every temperature and size on the same prompts, cell by cell.
+    """Run every pair of `PAIRS` on the same prompts, each at every temperature and size, cell by cell.
 
     Args:
         pair: the models.
@@ -70,8 +70,8 @@ def rules_table(
         seed: of all runs.
     """
     cells: list[Cell] = []
-    plan = list(product(TEMPERATURES, SIZES, PAIRS))
-    for temperature, size, (name, rule) in plan:
+    plan = list(product(PAIRS, TEMPERATURES, SIZES))
+    for (name, rule), temperature, size in plan:
         builder, verifier = sized(name, size), VERIFIERS[rule]()
         runs: list[Counts] = []
         for number, prompt in enumerate(prompts):

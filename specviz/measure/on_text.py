@@ -10,12 +10,13 @@ from __future__ import annotations
 import json
 from collections import deque
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, dataclass, field, replace
 from typing import Any
 
 import numpy as np
 
 from .. import validation
+from .._version import __version__
 from ..acceptance import check_acceptance
 from ..config import RunConfig
 from ..decode import speculate
@@ -29,6 +30,9 @@ from ..tree import TokenTree
 from .by_text import Written, sources
 from .rows import LEVELS, Reader, levels_on_text
 
+SAYS = ("pair", "dtype", "version", "texts")  # where a vector comes from, in words
+LATER = {"drafter": "model", "levels": [], "parameters": {}, "by_text": []} | dict.fromkeys(SAYS, "")  # in old files
+
 
 @dataclass(frozen=True)
 class Acceptance:
@@ -40,8 +44,11 @@ class Acceptance:
         positions: how many positions were measured.
         method: "expected" over the rule's coins, or "counted".
         verifier, law, temperature, draft_temperature: what was measured.
-        drafter: menu name of who drafted.
+        drafter: menu name of who drafted, and `parameters` the ones it had.
         levels: P of level 1, 2, ..., what is below them as the last one, where it depends on the level; else none.
+        pair, dtype, version: name and number format of the pair, and the version of this package that measured.
+        texts: what was measured on, in words.
+        by_text: of each text its positions and its own `plan`; empty in files that do not keep them.
     """
 
     acceptance: tuple[float, ...]
@@ -55,11 +62,23 @@ class Acceptance:
     draft_temperature: float | None
     drafter: str = "model"
     levels: tuple[tuple[float, ...], ...] = ()
+    parameters: dict[str, Any] = field(default_factory=dict)
+    pair: str = ""
+    dtype: str = ""
+    version: str = ""
+    texts: str = ""
+    by_text: tuple[tuple[int, tuple], ...] = ()
 
     @property
     def plan(self) -> tuple:
         """What a tree is planned with: the vector, or one per level where they differ."""
         return self.levels or self.acceptance
+
+    @property
+    def left_out(self) -> list[tuple]:
+        """`plan` without each of the texts in turn, from which an interval over texts follows; [] for a single one."""
+        texts = self.by_text
+        return [_mean([*texts[:out], *texts[out + 1 :]]) for out in range(len(texts))] if len(texts) > 1 else []
 
     def to_json(self) -> str:
         return json.dumps(asdict(self))
@@ -72,14 +91,16 @@ class Acceptance:
             ValueError: if it is no such measurement; the message says what is wrong with it.
         """
         data = validation.parse(text)
-        data = {"drafter": "model", "levels": []} | data if isinstance(data, dict) else data
+        data = LATER | data if isinstance(data, dict) else data
+        vector = validation.many(validation.number(0, 1))
         try:
             found = cls(**validation.record(data, "measurement", {
-                "acceptance": validation.many(validation.number(0, 1)),
+                "acceptance": vector, "levels": validation.many(vector), "positions": validation.whole(1),
                 **dict.fromkeys(("low", "high"), validation.many(validation.maybe(validation.number(0, 1)))),
-                **dict.fromkeys(("method", "verifier", "law", "drafter"), validation.text),
-                "positions": validation.whole(1),
-                "levels": validation.many(validation.many(validation.number(0, 1))),
+                **dict.fromkeys(("method", "verifier", "law", "drafter", *SAYS), validation.text),
+                "parameters": validation.mapping, "by_text": validation.many(
+                    validation.together(validation.whole(1), validation.either(vector, validation.many(vector)))
+                ),
                 "temperature": validation.number(0), "draft_temperature": validation.maybe(validation.number(0)),
             }))  # fmt: skip
         except ValueError as error:
@@ -89,6 +110,8 @@ class Acceptance:
         check_acceptance(found.acceptance, "acceptance of the measurement")
         if found.levels:
             check_acceptance(found.levels, "levels of the measurement")
+        if any(_shape(plan) != _shape(found.plan) for _, plan in found.by_text):
+            raise ValueError("measurement is damaged: by_text must hold vectors as long as the measured one.")
         return found
 
 
@@ -178,7 +201,9 @@ def acceptance_so_far(
                 Acceptance(
                     means[0], none, none, int(counts[0]), "expected" if expected else "counted",
                     verifier.name, law, config.temperature, config.draft_temperature,
-                    drafter.name, means if drafter.by_level else (),
+                    drafter.name, means if drafter.by_level else (), asdict(drafter),
+                    pair.info["name"], pair.info.get("dtype", ""), __version__,
+                    by_text=((int(counts[0]), means if drafter.by_level else means[0]),),
                 )
             )  # fmt: skip
         yield together(parts, measured) if parts else None
@@ -190,21 +215,35 @@ def together(parts: Sequence[Acceptance], texts: Sequence[Any]) -> Acceptance:
     ranks = zip(*(part.acceptance for part in parts), strict=True)
     hits = [[share * count for share, count in zip(shares, counts, strict=True)] for shares in ranks]
     low, high = zip(*(share_interval(row, counts, sources(texts)) for row in hits), strict=True)
-    mean = tuple(min(1.0, sum(row) / sum(counts)) for row in hits)
     method = "expected" if all(part.method == "expected" for part in parts) else "counted"
-    deeper = (_level(parts, depth) for depth in range(1, len(parts[0].levels)))
-    levels = (mean, *deeper) if parts[0].levels else ()
-    return replace(parts[0], acceptance=mean, low=low, high=high, positions=sum(counts), method=method, levels=levels)
+    texts = tuple(text for part in parts for text in part.by_text)
+    plan = _mean(texts)
+    levels, mean = (plan, plan[0]) if parts[0].levels else ((), plan)
+    return replace(
+        parts[0], acceptance=mean, low=low, high=high, positions=sum(counts), method=method, levels=levels,
+        by_text=texts,
+    )  # fmt: skip
 
 
-def _level(parts: Sequence[Acceptance], depth: int) -> tuple[float, ...]:
-    """The mean vector of a level, which a text of n positions shows n - depth times."""
-    counts = [max(0, part.positions - depth) for part in parts]
-    ranks = zip(*(part.levels[depth] for part in parts), strict=True)
+def _mean(texts: Sequence[tuple[int, tuple]]) -> tuple:
+    """The mean plan over texts; a text of n positions shows level d + 1 n - d times."""
+    counts, plans = zip(*texts, strict=True)
+    if not isinstance(plans[0][0], tuple):
+        return _weighted(counts, plans)
+    levels = enumerate(zip(*plans, strict=True))
+    return tuple(_weighted([max(0, count - depth) for count in counts], level) for depth, level in levels)
+
+
+def _weighted(counts: Sequence[int], vectors: Sequence[tuple[float, ...]]) -> tuple[float, ...]:
+    ranks = zip(*vectors, strict=True)
     return tuple(
         min(1.0, sum(share * count for share, count in zip(shares, counts, strict=True)) / max(1, sum(counts)))
         for shares in ranks
     )
+
+
+def _shape(plan: tuple) -> list[int]:
+    return [len(level) for level in (plan if isinstance(plan[0], tuple) else (plan,))]
 
 
 def _tries(

@@ -9,7 +9,7 @@ import pytest
 import specviz
 from specviz.measure.by_text import positions_of, wilson
 from specviz.measure.on_nodes import draft_doubt, rejection_rates
-from specviz.measure.on_text import Acceptance, acceptance_vector
+from specviz.measure.on_text import LATER, Acceptance, acceptance_vector
 from specviz.speed.machines import machine
 from specviz.speed.trials import Trial
 
@@ -174,7 +174,7 @@ def damaged():
     yield "a list", "[1, 2]", "acceptance vector"
     yield "none", '{"vectors": []}', "acceptance vector"
     yield "no object", '{"vectors": [3]}', "has no"
-    for name in sorted(good.keys() - {"drafter", "levels"}):  # older files have neither
+    for name in sorted(good.keys() - LATER.keys()):  # older files have none of these
         yield f"without {name}", json.dumps({key: value for key, value in good.items() if key != name}), f"no '{name}'"
     for name, value, words in (
         ("acceptance", [0.5, 2, 0], "numbers from 0 to 1"), ("acceptance", [0.5, math.nan, 0], "numbers from 0 to 1"),
@@ -295,7 +295,7 @@ def test_a_file_of_vectors_says_who_drafted_and_an_older_one_means_the_model():
     text = vectors.to_text([found])
     assert vectors.from_text(text) == (found,)
     row = json.loads(text)
-    old = json.dumps({name: row[name] for name in row.keys() - {"drafter", "levels"}})
+    old = json.dumps({name: row[name] for name in row.keys() - LATER.keys()})
     assert vectors.from_text(old)[0].plan == found.acceptance
     for change in ({"drafter": "oracle"}, {"drafter": 3}, {"levels": [0.5]}, {"levels": 3}, {"levels": [[0.9, 0.9]]}):
         with pytest.raises(ValueError, match=next(iter(change))):

@@ -50,7 +50,7 @@ def test_bench_has_a_row_for_every_method(pair):
     builders = [specviz.BUILDERS["chain"](), specviz.BUILDERS["prompt-lookup"]()]
     news = list(bench(pair, builders, prompts=["Once upon a time"], config=config, rounds=2))
     assert [one.done for one in news] == list(range(1, 11)) and news[0].of == 10
-    assert [len(one.known) for one in news] == [0] * 5 + [5] * 5  # the first round is known while the second runs
+    assert [len(one.known) for one in news] == [0] * 4 + [5] * 6  # a row is known once its prompt is done
     rows = news[-1].known
     assert [row.method.split(" (")[0] for row in rows] == [
         "plain", "transformers greedy", "transformers assisted", "chain", "prompt-lookup",
@@ -61,6 +61,27 @@ def test_bench_has_a_row_for_every_method(pair):
     assert all(row.low <= row.speedup <= row.high and len(row.against) == 2 for row in rows)
     assert rows[1].seconds is None and rows[3].against["transformers greedy"] > 0
     assert rows[3].tokens_per_pass > 1 and set(rows[3].seconds) == {"draft", "target", "verify", "other"}
+
+
+@pytest.mark.adapter
+def test_rows_come_with_the_first_prompt_and_transformers_is_quiet(loaded, capsys, tmp_path, caplog):
+    import logging
+
+    prompts = tmp_path / "prompts.txt"
+    prompts.write_text("Once upon a time\nIn the morning\n")
+    logging.Logger.warning_once.cache_clear()  # transformers' own: another test may have had the warning before
+    log = logging.getLogger("transformers")
+    log.addHandler(caplog.handler)
+    try:
+        command = ["bench", "--builder", "chain", "--prompts", str(prompts), "--rounds", "1", "--max-new-tokens", "12"]
+        assert main([*command, "--temperature", "0"]) == 0
+    finally:
+        log.removeHandler(caplog.handler)
+    first, last = capsys.readouterr().out.split("\n\n")
+    assert (
+        first.startswith("after 4 of 8 runs:") and first.count("chain (depth 4)") == last.count("chain (depth 4)") == 1
+    )
+    assert "deprecated" not in caplog.text
 
 
 def samples(*runs):
@@ -94,7 +115,29 @@ def test_rules_are_not_compared_without_a_draft(monkeypatch, capsys):
 def test_help_tells_the_default_that_holds(capsys):
     with pytest.raises(SystemExit):
         main(["bench", "--help"])
-    assert "the target's (default 0)" in capsys.readouterr().out
+    assert "the target's (default 0.8)" in capsys.readouterr().out
+
+
+def test_every_command_takes_the_same_temperature_unless_told_otherwise(monkeypatch):
+    """A vector that one command measured is for the temperature at which another uses it."""
+    from specviz.cli import _parser
+
+    required = {"generate": ["--prompt", "a"]}
+    names = ("generate", "calibrate", "cost", "optimize", "scale")
+    found = {name: _parser([name]).parse_args([name, *required.get(name, [])]).temperature for name in names}
+    assert set(found.values()) == {specviz.RunConfig().temperature}
+    asked = []
+    monkeypatch.setattr(specviz.models.pair, "load_pair", lambda *args, **options: specviz.toy_pair(vocab=6))
+    monkeypatch.setattr(
+        "specviz.experiments.against_transformers.bench", lambda *args: asked.append(args[4]) or iter([SoFar(1, 1, ())])
+    )
+    main(["bench", "--json"])
+    monkeypatch.setattr("specviz.models.random_weights.random_pair", lambda *args, **options: specviz.toy_pair(vocab=6))
+    monkeypatch.setattr(
+        "specviz.experiments.shapes.bench_shape", lambda *args: asked.append(args[1]) or iter([SoFar(1, 1, None)])
+    )
+    assert main(["bench", "--shape", "embedded", "--draft-shape", "embedded"]) == 2, "nothing was measured"
+    assert [config.temperature for config in asked] == 2 * [specviz.RunConfig().temperature]
 
 
 @pytest.mark.adapter
@@ -201,7 +244,7 @@ def test_a_benchmark_that_is_interrupted_prints_the_rounds_that_are_whole(loaded
     assert main(command) == 130
     printed = capsys.readouterr()
     assert json.loads(printed.out) == [asdict(row) for row in news[-1].known]
-    assert f"from {news[-1].done} of {2 * (news[-1].done - 1)} runs measured so far" in printed.err
+    assert f"from {news[-1].done} of {20 * news[-1].done} runs measured so far" in printed.err
     monkeypatch.setattr(module, "bench", lambda *arguments: (one for one in () if one))
     assert main(command) == 2
     assert "before anything was known" in capsys.readouterr().err

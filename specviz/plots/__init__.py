@@ -9,6 +9,7 @@ from __future__ import annotations
 from typing import Any
 
 import plotly.graph_objects as go
+import plotly.io as pio
 
 from . import (
     acceptance,
@@ -59,6 +60,10 @@ PLOTS = {
     "tree": tree,  # of a Step
     "blocks": blocks,  # of trees' shapes
 }
+
+
+if pio.renderers.default == "plotly_mimetype":  # in a notebook, which without HTML is blank where it is converted
+    pio.renderers.default = "plotly_mimetype+notebook"
 
 
 def plot(name: str, *data: Any, **options: Any) -> go.Figure:

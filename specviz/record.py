@@ -9,7 +9,7 @@ from __future__ import annotations
 import json
 from dataclasses import dataclass, field, fields
 from importlib import import_module
-from typing import Any, ClassVar
+from typing import Any
 
 from . import validation as reading
 from .config import Choice, RunConfig
@@ -103,10 +103,8 @@ class Step:
     seconds: Timing
     drafter: tuple[str | None, ...] = ()
 
-    COLUMNS: ClassVar[tuple[str, ...]] = (
-        "parents", "tokens", "texts", "draft_prob", "target_prob", "target_prob_plain",
-        "outcome", "accept_prob", "coin", "keys",
-    )  # fmt: skip
+    def __repr__(self) -> str:
+        return f"Step({self.index}: {self.drafted} drafted, {len(self.path)} accepted, {''.join(self.pieces)[:60]!r})"
 
     @property
     def path(self) -> tuple[int, ...]:
@@ -117,6 +115,11 @@ class Step:
     def drafted(self) -> int:
         """How many nodes were drafted: all but the root and probes."""
         return len(self.parents) - 1 - self.outcome.count("probe")
+
+    def to_networkx(self) -> Any:
+        """The tree as a `networkx.DiGraph`: nodes by number, the other columns as node data; None is left out."""
+        data = "tokens texts draft_prob target_prob target_prob_plain outcome accept_prob coin keys drafter"
+        return Topology(self.parents).to_networkx(**{name: getattr(self, name) for name in data.split()})
 
     def to_dict(self) -> dict[str, Any]:
         """The step as plain data, its numbers with six significant digits."""
@@ -182,6 +185,10 @@ class Trace:
     def acceptance(self) -> float | None:
         """Accepted nodes over compared nodes (never-reached nodes do not count); None where none was compared."""
         return known(self.counts.acceptance)
+
+    def __repr__(self) -> str:
+        name = f"{self.pair['name']:.60}"
+        return f"Trace({name!r}, {len(self.steps)} steps, {len(self.tokens)} tokens, {self.text[:60]!r})"
 
     def to_dict(self) -> dict[str, Any]:
         return {

@@ -119,13 +119,14 @@ class Topology:
             stack.extend(sorted(self.children[node], key=lambda child: (self.weight[child], -child)))
         return tuple(order)
 
-    def to_networkx(self, **columns: list) -> networkx.DiGraph:
-        """The tree as a networkx graph; each keyword is a column of values over the nodes, stored as node data."""
+    def to_networkx(self, **columns: Sequence[Any]) -> networkx.DiGraph:
+        """The tree as a networkx graph; each keyword is a column over the nodes, stored as node data where not None."""
         import networkx
 
         graph = networkx.DiGraph()
         for node in range(len(self)):
-            graph.add_node(node, **{name: values[node] for name, values in columns.items()})
+            told = {name: values[node] for name, values in columns.items() if values}
+            graph.add_node(node, **{name: value for name, value in told.items() if value is not None})
         graph.add_edges_from((parent, node) for node, parent in enumerate(self.parents) if parent >= 0)
         return graph
 

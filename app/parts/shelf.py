@@ -16,7 +16,7 @@ from time import monotonic
 from typing import Any
 
 from specviz import Step, Trace
-from specviz.player.offline import offline_page
+from specviz.player import FORMATS
 from specviz.player.payload import recorded_message
 
 from ..machine.turns import TURNS
@@ -129,16 +129,17 @@ def save(asked: Any) -> str:
     """A run on the shelf as a file, {"text"}, or {"error"}; as JSON.
 
     Args:
-        asked: {"run": its name, "kind": "json" or "html"}.
+        asked: {"run": its name, "kind": "json", "html", "graphml" or "dot"}.
     """
     try:
         asked = asked if isinstance(asked, dict) else {}
         text = SHELF.text(asked.get("run"))
-        if asked.get("kind") not in ("json", "html"):
-            raise ValueError("A run can be saved as json or html.")
-        if asked["kind"] == "html":
+        kind = asked.get("kind")
+        if kind not in ("json", *FORMATS):
+            raise ValueError(f"A run can be saved as json, {' or '.join(FORMATS)}.")
+        if kind != "json":
             with TURNS.other():
-                text = offline_page(Trace.from_json(text))
+                text = FORMATS[kind](Trace.from_json(text))
         return json.dumps({"text": text})
     except ValueError as error:
         return json.dumps({"error": str(error)})

@@ -5,6 +5,14 @@ import { runPlayer } from './stage/player.js';
 
 /** @param {HTMLElement} page */
 export function play(page) {
+  if (window.parent !== window) tellHeight(page);
   page.classList.toggle('dark', matchMedia('(prefers-color-scheme: dark)').matches);
   runPlayer(page).receive(one(page, '#run').textContent);
+}
+
+/** Tell a notebook around the page how tall it is: when it asks, and when that changes. @param {HTMLElement} page */
+function tellHeight(page) {
+  const tell = () => window.parent.postMessage({ height: page.offsetHeight }, '*');
+  new ResizeObserver(tell).observe(page);
+  addEventListener('message', tell);
 }

@@ -7,7 +7,7 @@ COMMANDS = {
     "demo": "Serve the demo: a page on which runs can be watched.",
     "generate": "Write a text, coloured by where each token came from.",
     "replay": "Show a recorded run: its text, coloured by where each token came from, and what it took.",
-    "export": "Write a recorded run as one HTML file that plays with no server and no network.",
+    "export": "Write a recorded run as one HTML file that plays with no server and no network, or as a graph.",
     "tree": "Print the shape a builder would draft, with no model.",
     "check": "Prove which builder and rule are lossless together (exit code 1 if one is declared wrongly).",
     "bench": "Time tree speculation against own plain decoding and transformers' generation.",

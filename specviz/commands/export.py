@@ -1,23 +1,35 @@
-"""`export`: a recorded run as one HTML file that plays offline."""
+"""`export`: a recorded run as a page that plays offline, or as a graph."""
 
 from __future__ import annotations
 
 import argparse
 
 from ..files import check_output, printable, write_text
-from ..player.offline import offline_page
+from ..player import FORMATS
 from .options import read_trace
 
 EXAMPLE = "run.json --html run.html"
+WHAT = {
+    "html": "write one HTML file that plays offline",
+    "graphml": "write the trees of all steps as one graph, for networkx, Gephi or yEd",
+    "dot": "write the same graph for Graphviz",
+}
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("file", metavar="FILE", help="a trace, as `generate --trace` or the demo writes it")
-    parser.add_argument("--html", required=True, metavar="OUT", help="the file to write")
+    for name, what in WHAT.items():
+        parser.add_argument(f"--{name}", metavar="OUT", help=what)
 
 
 def run(args: argparse.Namespace) -> None:
-    check_output(args.html, args.file)
-    page = offline_page(read_trace(args.file))
-    write_text(args.html, page)
-    print(f"{printable(args.html)}: {len(page.encode()) / 1000:.0f} kB")
+    outputs = {name: getattr(args, name) for name in WHAT if getattr(args, name) is not None}
+    if not outputs:
+        raise ValueError("export needs at least one output: --html, --graphml or --dot, each with a file name.")
+    for path in outputs.values():
+        check_output(path, args.file)
+    trace = read_trace(args.file)
+    for name, path in outputs.items():
+        text = FORMATS[name](trace)
+        write_text(path, text)
+        print(f"{printable(path)}: {len(text.encode()) / 1000:.0f} kB")

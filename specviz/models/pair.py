@@ -46,6 +46,9 @@ class HuggingFacePair:
         self.max_positions, self.eos_ids, self.info = max_positions, eos_ids, info
         self.encode, self.decode, self.piece, self.stream = text.encode, text.decode, text.piece, text.stream
 
+    def __repr__(self) -> str:
+        return f"HuggingFacePair({self.info['name']!r})"
+
     def drafter(self, kind: str, **parameters: Any) -> Any:
         """What the pair can draft with besides its draft, loaded at the first use; see `drafts.DRAFTS`."""
         key = (kind, *sorted(parameters.items()))

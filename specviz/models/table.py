@@ -152,6 +152,9 @@ class TablePair:
         letters = "".join(map(self.piece, range(min(vocab_size, 26))))
         self.library = [("alphabet.txt", 2 * letters), ("echo.txt", letters[:2] * 3 + letters[-1])]
 
+    def __repr__(self) -> str:
+        return f"TablePair({self.info['name']!r})"
+
     def encode(self, text: str) -> list[int]:
         return [ord(letter) % self.vocab_size for letter in text]
 

@@ -7,7 +7,15 @@ import html
 from ..record import Trace
 from .offline import offline_page
 
-HEIGHT = 760  # pixels: measures, tree and inspector without a second scroll bar
+HEIGHT = 900  # pixels, until the page in the frame says that it needs more
+# The page in the frame reports its height, on this message and when it changes. The frame never shrinks: nothing jumps.
+GROWS = """
+window.addEventListener('message', ({ source, data }) => {
+  if (source !== this.contentWindow || !(data.height > this.offsetHeight)) return;
+  this.style.height = Math.min(data.height, 4000) + 'px';
+});
+this.contentWindow.postMessage('height', '*');
+"""
 
 
 def in_notebook(trace: Trace) -> str:
@@ -18,5 +26,6 @@ def in_notebook(trace: Trace) -> str:
     """
     return (
         f'<iframe title="specviz: a run of {len(trace.steps)} steps" sandbox="allow-scripts allow-downloads" '
+        f'onload="{html.escape(GROWS)}" '
         f'style="width: 100%; height: {HEIGHT}px; border: 0" srcdoc="{html.escape(offline_page(trace))}"></iframe>'
     )

@@ -11,6 +11,7 @@ from inspect import signature
 from typing import Any, get_origin, get_type_hints
 
 import plotly.graph_objects as go
+import plotly.io as pio
 
 from ..errors import ParameterError, UnknownName
 from . import (
@@ -62,6 +63,10 @@ PLOTS = {
     "tree": tree,  # of a Step
     "blocks": blocks,  # of trees' shapes
 }
+
+
+if pio.renderers.default == "plotly_mimetype":  # in a notebook, which without HTML is blank where it is converted
+    pio.renderers.default = "plotly_mimetype+notebook"
 
 
 def plot(name: str, *data: Any, **options: Any) -> go.Figure:

@@ -5,6 +5,9 @@ import { finder, give } from '../base/dom.js';
 import { onPage } from '../base/page.js';
 import { pictureOf, png } from '../tree/picture.js';
 
+/** @type {Record<string, string>} what the server makes of a whole run */
+const TYPES = { json: 'application/json', html: 'text/html', graphml: 'application/xml', dot: 'text/vnd.graphviz' };
+
 /**
  * @typedef {object} Server what there is beside the page, each only where there is one
  * @property {import('../base/types.js').Ask} [save]
@@ -23,7 +26,7 @@ export function saving(element, server, stage) {
   const menu = $('save'), chosen = $('open-file');
   $('open').hidden = !server.open;
   for (const button of menu.querySelectorAll('[data-save]')) {
-    button.hidden = ['json', 'html'].includes(button.dataset.save) && !server.save;
+    button.hidden = button.dataset.save in TYPES && !server.save;
     button.addEventListener('click', () => {
       menu.open = false;
       menu.querySelector('summary').focus();
@@ -44,10 +47,10 @@ export function saving(element, server, stage) {
     tell('');
     const { run, step } = stage.shown();
     if (!step) return tell('There is nothing to save yet. Press Run first.');
-    if (server.save && (kind === 'json' || kind === 'html')) {
+    if (server.save && kind in TYPES) {
       const kept = JSON.parse(await server.save({ run: run.name, kind }));
       if (kept.error) return tell(kept.error);
-      return hand(`specviz-run.${kind}`, new Blob([kept.text], { type: kind === 'json' ? 'application/json' : 'text/html' }));
+      return hand(`specviz-run.${kind}`, new Blob([kept.text], { type: TYPES[kind] }));
     }
     const caption = [`step ${step.index + 1} of ${run.steps.length}`, run.head.title, run.head.pair].filter(Boolean).join(' · ');
     const picture = pictureOf(element, caption);

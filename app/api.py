@@ -18,8 +18,8 @@ from specviz.speed.in_turns import ROUNDS, counted, in_turns
 
 from .machine import limits
 from .machine.engine import Engine
+from .machine.line import MACHINE, undisturbed
 from .parts.controls import number
-from .parts.job import MACHINE
 
 DESCRIPTION = """Decode a text with tree speculative decoding and watch it step by step.
 
@@ -34,7 +34,7 @@ together, ends in an error with a sentence that says what to do. One run has its
 
 After the run, plain decoding is timed in turns with it for plain_rounds rounds (0 for none): the trace then has
 "speedup": {"speedup", "low", "high" (of a round), "rounds", "tokens_per_s", "plain_tokens_per_s"}, or null where the
-run was too short to be timed.
+run was too short to be timed. It is timed only while nobody waits, so there may be fewer rounds or none.
 """
 MOST_ROUNDS = 10
 
@@ -162,7 +162,7 @@ def answers(
                 whole = item.to_json()
         if rounds:
             against = None
-            for news in engine.compute(in_turns, config, counted(steps), rounds, title=title):
+            for news in undisturbed(engine.compute(in_turns, config, counted(steps), rounds, title=title)):
                 against = news or against
             speedup = json.dumps(against and {name: rounded(value) for name, value in asdict(against).items()})
             whole = f'{whole[:-1]},"speedup":{speedup}}}'

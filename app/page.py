@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Sequence
 from importlib.util import find_spec
+from inspect import iscoroutinefunction
 from typing import Any
 
 import gradio as gr
@@ -13,11 +15,12 @@ from starlette.middleware.gzip import GZipMiddleware
 from specviz.paths import WEB
 
 from . import api
-from .machine import limits
+from .machine import limits, line
 from .machine.engine import Engine
-from .machine.fetching import Hub, may_fetch
+from .machine.fetching import Hub, may_fetch, on_a_space
 from .machine.guard import Bounded
 from .machine.models import measures, offered, others
+from .machine.pool import aside
 from .parts import links, web
 from .parts.frame import Page, Tab
 from .tabs import acceptance, compare, labs, lessons, live, papers, speedup
@@ -55,6 +58,11 @@ def build_demo(load: Callable[[], Any] | None = None, tabs: Sequence[Tab] = TABS
         for tab in tabs:
             tab.connect(page)
         api.build(engine)
+    for event in demo.fns.values():  # nothing is left out: what is no run waits in a pool, and a run is for a reader
+        if event.fn and event.concurrency_id == line.ID:
+            event.fn = line.attended(event.fn)
+        elif event.fn and event.queue is False and not iscoroutinefunction(event.fn):
+            event.fn = aside(event.fn)
     return demo
 
 
@@ -65,6 +73,9 @@ def launch(demo: gr.Blocks, **more: Any) -> Any:
         ValueError: if there is no port to serve it at.
     """
     demo.queue(max_size=limits.QUEUE, default_concurrency_limit=4, api_open=False)  # no way around the line
+    line.shared(demo)
+    if on_a_space():
+        os.environ.setdefault("FORWARDED_ALLOW_IPS", "*")  # there everybody comes through a proxy of the platform
     options = {
         "share": False,
         "show_error": False,  # it would show visitors the text of any exception
@@ -79,7 +90,11 @@ def launch(demo: gr.Blocks, **more: Any) -> Any:
         "theme": theme(),
         # The page itself is the largest thing that travels, and the only one that gradio would send as it is.
         "app_kwargs": {
-            "middleware": [Middleware(Bounded), Middleware(GZipMiddleware, minimum_size=10_000, compresslevel=6)],
+            "middleware": [
+                Middleware(Bounded),
+                Middleware(line.Forwarded),
+                Middleware(GZipMiddleware, minimum_size=10_000, compresslevel=6),
+            ],
             "routes": [web.route()],
         },
         "css_paths": [WEB / f"{name}.css" for name in STYLES],

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import asyncio
 import logging
 from functools import lru_cache
 from threading import Event, Lock, Thread
-from time import sleep
+from time import monotonic, sleep
 from typing import TYPE_CHECKING, Any
 
 from specviz.speed.forecast import Cell
@@ -16,6 +17,7 @@ from . import limits, zero
 if TYPE_CHECKING:
     from .engine import Engine
 
+LOOK = 0.2  # seconds between two looks at a measurement that a page waits for
 PAUSE = 0.02  # seconds between two parts, in which a run that waits for the machine gets it
 
 
@@ -55,10 +57,11 @@ class Best:
             self._done[title] = Event()
         Thread(target=self._measure, args=(title,), name="measuring", daemon=True).start()
 
-    def wait(self, title: str, seconds: float) -> None:
+    async def wait(self, title: str, seconds: float) -> None:
         """Wait until a measurement that was begun is over, but not for ever."""
-        if title in self._done:
-            self._done[title].wait(seconds)
+        until = monotonic() + seconds
+        while title in self._done and not self._done[title].is_set() and monotonic() < until:
+            await asyncio.sleep(LOOK)
 
     def _measure(self, title: str) -> None:
         known = self._known.get(title)

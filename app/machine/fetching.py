@@ -166,7 +166,12 @@ def may_fetch() -> bool:
     if os.environ.get("SPECVIZ_PAIR", "").strip():
         return False
     alone = os.environ.get("GRADIO_SERVER_NAME", "127.0.0.1") in ("", "127.0.0.1", "localhost")
-    return alone and not (os.environ.get("SPACE_ID") or os.environ.get("SYSTEM") == "spaces")
+    return alone and not on_a_space()
+
+
+def on_a_space() -> bool:
+    """Whether the page is served by Hugging Face Spaces."""
+    return bool(os.environ.get("SPACE_ID")) or os.environ.get("SYSTEM") == "spaces"
 
 
 def _here(name: str) -> bool:

@@ -39,6 +39,10 @@ PROMPT = limit("SPECVIZ_MAX_PROMPT", 20_000)  # characters; turning text into to
 TOKENS = limit("SPECVIZ_MAX_TOKENS", 512)  # new ones, of one run
 NODES = limit("SPECVIZ_MAX_NODES", 1024)  # of a tree, its root included; sliders go as far
 QUEUE = limit("SPECVIZ_MAX_QUEUE", 40)  # visitors who wait
+RUNS = limit("SPECVIZ_MAX_OWN_RUNS", 2)  # of one visitor that wait
+SHARE = limit("SPECVIZ_MAX_OWN_REQUESTS", 6)  # of one visitor that wait for anything else; a browser sends six at once
+SECONDS = limit("SPECVIZ_MAX_SECONDS", 20)  # of the processor, for one request that is not a run
+CELLS = limit("SPECVIZ_MAX_CELLS", 500_000)  # of a dynamic programme of the Tree lab
 BODY = 10_000_000  # bytes of a request; a run of 4 MB that is opened is the largest, and JSON in JSON
 GPU_SECONDS = limit("SPECVIZ_GPU_SECONDS", 90)  # of a borrowed GPU, for one run
 

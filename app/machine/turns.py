@@ -1,18 +1,18 @@
 """Who computes now: a step of a run is timed, so nothing else may compute beside it.
 
-A run takes a turn for every step. Other work, such as a lab's figures or a page to be saved, waits for the end of the
-step and is done before the next, so clocks never count it. Both alternate where both wait.
+A run takes a turn for every step. Other work in this process, such as a check of what a visitor set, waits for the end
+of the step and is done before the next, so clocks never count it. Both alternate where both wait.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
-from functools import wraps
 from threading import Condition
-from typing import Any
+from time import monotonic
 
 PATIENCE = 5.0  # seconds that other work waits for a step; one that takes longer is hardly disturbed
+PAUSE = 0.5  # seconds without a step after which no run is under way
 
 
 class Turns:
@@ -22,6 +22,12 @@ class Turns:
         self._free = Condition()
         self._busy = self._step_is_due = False
         self._steps = self._others = 0  # that wait
+        self._stepped = -PAUSE
+
+    @property
+    def under_way(self) -> bool:
+        """Whether a run is decoding."""
+        return self._steps > 0 or monotonic() - self._stepped < PAUSE
 
     @contextmanager
     def step(self) -> Iterator[None]:
@@ -34,6 +40,7 @@ class Turns:
         try:
             yield
         finally:
+            self._stepped = monotonic()
             self._end(step_is_due=False)
 
     @contextmanager
@@ -58,14 +65,3 @@ class Turns:
 
 
 TURNS = Turns()  # a machine has one, whatever runs on it
-
-
-def aside(work: Callable[..., Any]) -> Callable[..., Any]:
-    """A function that computes for the page, done between two steps of whatever is timed meanwhile."""
-
-    @wraps(work)
-    def waiting(*args: Any, **more: Any) -> Any:
-        with TURNS.other():
-            return work(*args, **more)
-
-    return waiting

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import fields
+from functools import partial
 from typing import Any
 
 import gradio as gr
@@ -58,23 +59,23 @@ def connect(engine: Engine, settings: Controls, models: gr.Dropdown, running: An
     if engine.best.on:
         waiting = dict(concurrency_limit=WAITING, concurrency_id="measured", **quiet)
         Context.root_block.load(None, chosen, chosen, js=LINKED, api_visibility="private")
-        came = Context.root_block.load(lambda: opened(engine), None, None, **waiting)
-        ran = running.then(lambda title: after(engine, title), models, None, preprocess=False, **waiting)
+        came = Context.root_block.load(partial(opened, engine), None, None, **waiting)
+        ran = running.then(partial(after, engine), models, None, preprocess=False, **waiting)
         for event in (came, ran):
             event.then(set_tree, **look, queue=False, **quiet)
 
 
-def opened(engine: Engine) -> None:
+async def opened(engine: Engine) -> None:
     """A page was opened: measure the first pair where that has never been done, and wait for it."""
     engine.best.start(engine.titles[0])
-    engine.best.wait(engine.titles[0], WAIT)
+    await engine.best.wait(engine.titles[0], WAIT)
 
 
-def after(engine: Engine, title: Any) -> None:
+async def after(engine: Engine, title: Any) -> None:
     """A run is over: where its pair is there and has never been measured, do that and wait for it."""
     if engine.holds(title):
         engine.best.start(title)
-        engine.best.wait(title, WAIT)
+        await engine.best.wait(title, WAIT)
 
 
 def choose(

@@ -1,15 +1,15 @@
 """A figure on the page, with its title, the sentence that says how to read it, what it is made of, and its numbers.
 
-Templates are fixed and scripts write text nodes only, as on the stage.
+Templates are fixed and scripts write text nodes only, as on the stage. Figures are also made in a process that has no
+page, so gradio is imported where components are.
 """
 
 from __future__ import annotations
 
 import json
 from collections.abc import Iterable
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
-import gradio as gr
 import plotly.graph_objects as go
 
 from specviz.player.payload import rounded
@@ -17,6 +17,9 @@ from specviz.plots import PLOTS, theme
 from specviz.plots.export import to_csv, to_json
 
 from .web import starts
+
+if TYPE_CHECKING:
+    import gradio as gr
 
 WORDS = (
     '<section class="sv-card"><h2></h2><span class="sv-source"></span><p class="sv-read"></p>'
@@ -53,6 +56,8 @@ class Card:
     """
 
     def __init__(self, name: str, value: tuple[str, go.Figure]) -> None:
+        import gradio as gr
+
         with gr.Column(elem_classes="sv-figure", elem_id=f"sv-figure-{name}"):
             self.words = gr.HTML(value[0], html_template=WORDS, js_on_load=starts("card"), apply_default_css=False)
             self.plot = gr.Plot(value[1], show_label=False, container=False, elem_classes="sv-plot")
@@ -114,6 +119,8 @@ def fitted(figure: go.Figure, projection: bool) -> go.Figure:
 
 def status(elem_id: str) -> gr.HTML:
     """A line that says what is going on; its value is what `said` writes."""
+    import gradio as gr
+
     return gr.HTML(
         "",
         html_template=STATUS,

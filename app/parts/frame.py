@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
-import gradio as gr
+if TYPE_CHECKING:
+    import gradio as gr
 
 
 class Page(NamedTuple):

@@ -14,9 +14,9 @@ from typing import Any
 import gradio as gr
 
 from ..machine import limits
+from ..machine.line import MACHINE
 from .web import imported
 
-MACHINE = {"concurrency_limit": 1, "concurrency_id": "machine"}  # of every event that decodes
 STOPPING = "The run before is still being stopped. Press the button again in a moment."
 SAME = "{ __type__: 'update' }"
 
@@ -80,8 +80,8 @@ class Job:
 def full() -> str:
     """What is said to whoever was not let into the line."""
     return (
-        f"This was not started: the queue is full (at most {limits.QUEUE} wait here), or the connection was lost. "
-        "Try again in a minute; nothing on this page is gone."
+        f"This was not started: {limits.RUNS} of your runs wait already, the queue is full (at most {limits.QUEUE} "
+        "wait here), or the connection was lost. Try again in a minute; nothing on this page is gone."
     )
 
 

@@ -8,13 +8,13 @@ choice is taken.
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import Any
-
-import gradio as gr
-from gradio.context import Context
+from typing import TYPE_CHECKING, Any
 
 from specviz import RunConfig, compatible
 from specviz.compatibility import Compatibility
+
+if TYPE_CHECKING:
+    import gradio as gr
 
 TYPED = "Or type target|draft: folders, or names on the hub."
 FOLDERS = "Folders of this machine are added by SPECVIZ_PAIRS, or typed where SPECVIZ_CUSTOM is 1."
@@ -55,6 +55,9 @@ def choices(
 
 def models_menu(engine: Any) -> gr.Dropdown:
     """The menu of pairs; a visitor may type one where the engine takes any, and a hub adds its own when it answers."""
+    import gradio as gr
+    from gradio.context import Context
+
     menu = gr.Dropdown(
         engine.titles, value=engine.titles[0], label="Models", filterable=engine.takes_any,
         allow_custom_value=engine.takes_any, visible=len(engine.titles) > 1 or engine.takes_any,
@@ -63,7 +66,7 @@ def models_menu(engine: Any) -> gr.Dropdown:
     if engine.hub is not None:
         menu.also = tuple(engine.hub.pairs)  # which a link may name before the hub has answered
 
-        def more() -> gr.Dropdown:
+        def more() -> Any:
             listing = engine.hub.menu()
             choices = [*((title, title) for title in engine.titles), *listing.choices]
             folders = TYPED if engine.takes_any else "" if listing.choices else FOLDERS

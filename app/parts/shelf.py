@@ -17,9 +17,9 @@ from typing import Any
 
 from specviz import Step, Trace
 from specviz.player import FORMATS
-from specviz.player.payload import recorded_message
 
-from ..machine.turns import TURNS
+from ..machine.pool import BESIDE, BETWEEN
+from .traces import exported, shown
 
 KEPT_SECONDS = 1800
 KEPT_BYTES = 32_000_000  # compressed; a run of 64 steps with trees of 33 nodes takes about 70 kB
@@ -114,7 +114,6 @@ class Shelf:
 
 
 SHELF = Shelf()
-_reading = Lock()  # one file at a time: reading a large one takes a second of the processor
 
 
 def new_name(kind: str) -> str:
@@ -125,7 +124,7 @@ def new_name(kind: str) -> str:
 # ---- what the page may ask for, as may anyone ----
 
 
-def save(asked: Any) -> str:
+async def save(asked: Any) -> str:
     """A run on the shelf as a file, {"text"}, or {"error"}; as JSON.
 
     Args:
@@ -133,19 +132,17 @@ def save(asked: Any) -> str:
     """
     try:
         asked = asked if isinstance(asked, dict) else {}
-        text = SHELF.text(asked.get("run"))
-        kind = asked.get("kind")
+        text, kind = await BETWEEN(SHELF.text, asked.get("run")), asked.get("kind")
         if kind not in ("json", *FORMATS):
             raise ValueError(f"A run can be saved as json, {' or '.join(FORMATS)}.")
         if kind != "json":
-            with TURNS.other():
-                text = FORMATS[kind](Trace.from_json(text))
+            text = await BESIDE(exported, text, kind)
         return json.dumps({"text": text})
     except ValueError as error:
         return json.dumps({"error": str(error)})
 
 
-def open_trace(text: Any) -> str:
+async def open_trace(text: Any) -> str:
     """A saved run as a message to the page, or {"error"}; as JSON.
 
     Args:
@@ -155,10 +152,8 @@ def open_trace(text: Any) -> str:
         if not isinstance(text, str) or len(text.encode(errors="replace")) > OPENED_BYTES:
             raise ValueError(f"A run must be JSON text of at most {OPENED_BYTES / 1e6:g} MB to be opened here.")
         name = new_name("file")
-        with _reading, TURNS.other():
-            trace = Trace.from_json(text)
-            found = recorded_message(trace, name=name, badge="opened from a file")
-        SHELF.put(name, trace.to_json())
+        found, whole = await BESIDE(shown, text, name)
+        await BETWEEN(SHELF.put, name, whole)
         return found
     except ValueError as error:
         return json.dumps({"error": f"This file was not opened. {str(error)[:1].upper()}{str(error)[1:]}"})

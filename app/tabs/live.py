@@ -21,6 +21,7 @@ from specviz.registry import build as made
 from specviz.speed.in_turns import ROUNDS, Against, counted, in_turns
 
 from ..machine.engine import Engine, ahead, introduced, paced
+from ..machine.line import undisturbed
 from ..parts import best_tree, links, menus
 from ..parts.controls import Controls, controls
 from ..parts.frame import Tab
@@ -165,7 +166,8 @@ def play(engine: Engine, config: Any, lossy: str | None = None, title: str | Non
                     yield message(run, steps, state="running", **({} if begun else {"head": about}))
                     begun = True
             kept.ended = True
-            result = yield from timed(run, engine.compute(in_turns, config, counted(kept.steps), title=title))
+            turns = engine.compute(in_turns, config, counted(kept.steps), title=title)
+            result = yield from timed(run, undisturbed(turns))
             yield message(run, state="done", **result)
             if promised(made("verifier", config.verifier), config.temperature):
                 compared = engine.compute(comparing, config, written, title=title)

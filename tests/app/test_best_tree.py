@@ -13,6 +13,7 @@ from app.machine.engine import Engine
 from app.parts import best_tree
 from specviz.speed import here
 from specviz.speed.machines import roofline
+from tests.loops import in_a_loop
 
 
 @pytest.fixture
@@ -26,7 +27,7 @@ def engine(tmp_path, monkeypatch):
     engine = Engine({"toy": lambda: pair}, measures=True)
     assert engine.best.tree("toy", "sequoia", 0.8) is None
     engine.best.start("toy")
-    engine.best.wait("toy", 60)
+    in_a_loop(engine.best.wait("toy", 60))
     return engine
 
 
@@ -43,13 +44,13 @@ def test_what_was_measured_long_ago_serves_until_it_is_measured_again(engine, mo
     monkeypatch.setattr(best, "measuring", measuring)
     later = Engine({"toy": engine.take}, measures=True)
     later.best.start("toy")
-    later.best.wait("toy", 60)
+    in_a_loop(later.best.wait("toy", 60))
     assert began == [engine.best.tree("toy", "sequoia", 0.8)]
     assert later.best.tree("toy", "sequoia", 0.8).depth < began[0].depth, "drafting is dearer now"
     again = Engine({"toy": engine.take}, measures=True)
     here.keep(former)
     again.best.start("toy")
-    again.best.wait("toy", 60)
+    in_a_loop(again.best.wait("toy", 60))
     assert len(began) == 1
 
 
@@ -110,7 +111,7 @@ def test_nothing_is_measured_unless_it_is_asked_for(tmp_path, monkeypatch):
     monkeypatch.setenv("SPECVIZ_CACHE", str(tmp_path))
     engine = Engine(lambda: specviz.toy_pair(vocab=6))
     engine.best.start("This pair")
-    engine.best.wait("This pair", 1)
+    in_a_loop(engine.best.wait("This pair", 1))
     assert engine.best.tree("This pair", "sequoia", 0.8) is None and not list(tmp_path.iterdir())
 
 
@@ -119,9 +120,9 @@ def test_a_run_goes_before_a_measurement(tmp_path, monkeypatch):
     engine = Engine({"toy": lambda: specviz.toy_pair(vocab=6)}, measures=True)
     with engine.alone():
         engine.best.start("toy")
-        engine.best.wait("toy", 0.3)
+        in_a_loop(engine.best.wait("toy", 0.3))
         assert engine.best.tree("toy", "sequoia", 0.8) is None  # it waits for the machine
-    engine.best.wait("toy", 120)
+    in_a_loop(engine.best.wait("toy", 120))
     assert engine.best.tree("toy", "sequoia", 0.8).size >= 2
 
 
@@ -131,5 +132,5 @@ def test_a_pair_without_a_draft_is_left_alone(tmp_path, monkeypatch):
     alone.draft = None
     engine = Engine({"toy": lambda: alone}, measures=True)
     engine.best.start("toy")
-    engine.best.wait("toy", 60)
+    in_a_loop(engine.best.wait("toy", 60))
     assert engine.best.tree("toy", "sequoia", 0.8) is None

@@ -9,6 +9,7 @@ import pytest
 import specviz
 from specviz.player.offline import offline_page
 from specviz.player.payload import recorded_message
+from tests.loops import in_a_loop
 
 gr = pytest.importorskip("gradio")
 
@@ -171,7 +172,7 @@ def refused(text):
             reader(text)
         except ValueError as error:
             assert "Traceback" not in str(error) and len(str(error)) < 600, error
-    answer = json.loads(keeping.open_trace(text))
+    answer = json.loads(in_a_loop(keeping.open_trace(text)))
     assert set(answer) == {"error"}, "it was opened"
     sentence = answer["error"]
     assert sentence.startswith("This file was not opened. ") and "\n" not in sentence and len(sentence) < 600
@@ -208,13 +209,13 @@ def test_numbers_that_are_none_are_answered_by_a_sentence(text, name, number):
 
 @pytest.mark.parametrize("value", [None, 1, [], {}, True, {"text": "{}"}], ids=str)
 def test_what_is_not_even_text_is_answered_by_a_sentence(value):
-    refused_as = json.loads(keeping.open_trace(value))
+    refused_as = json.loads(in_a_loop(keeping.open_trace(value)))
     assert "must be JSON text of at most 4 MB" in refused_as["error"]
 
 
 def test_ten_megabytes_are_refused_before_they_are_read(text, monkeypatch):
     monkeypatch.setattr(specviz.Trace, "from_json", lambda text: pytest.fail("it was read"))
-    assert "at most 4 MB" in json.loads(keeping.open_trace(text + " " * 10_000_000))["error"]
+    assert "at most 4 MB" in json.loads(in_a_loop(keeping.open_trace(text + " " * 10_000_000)))["error"]
 
 
 def test_all_text_of_a_trace_stays_text(text):
@@ -224,7 +225,7 @@ def test_all_text_of_a_trace_stays_text(text):
         step["texts"] = [SCRIPT] * len(step["texts"])
         step["pieces"] = [SCRIPT] * len(step["pieces"])
         step["law"] = SCRIPT
-    found = keeping.open_trace(json.dumps(data))
+    found = in_a_loop(keeping.open_trace(json.dumps(data)))
     assert "<" not in found and json.loads(found)["head"]["prompt"] == SCRIPT
     page = offline_page(specviz.Trace.from_json(json.dumps(data)))
     assert page.count("<script") == 2 and "<img" not in page
@@ -241,7 +242,7 @@ def test_fields_nobody_knows_are_left_behind(text):
 )
 @pytest.mark.parametrize("kind", ["json", "html", "graphml"])
 def test_only_a_run_on_the_screen_can_be_saved(name, kind):
-    assert json.loads(keeping.save({"run": name, "kind": kind})) == {"error": keeping.GONE}
+    assert json.loads(in_a_loop(keeping.save({"run": name, "kind": kind}))) == {"error": keeping.GONE}
 
 
 @pytest.mark.parametrize(
@@ -249,7 +250,7 @@ def test_only_a_run_on_the_screen_can_be_saved(name, kind):
 )
 def test_a_save_that_makes_no_sense_gets_a_sentence(asked):
     keeping.SHELF.always("recorded", lambda: "{}")
-    assert set(json.loads(keeping.save(asked))) == {"error"}
+    assert set(json.loads(in_a_loop(keeping.save(asked)))) == {"error"}
 
 
 # ---- links ----

@@ -7,6 +7,7 @@ import pytest
 
 import specviz
 from specviz.decode import collect
+from tests.loops import in_a_loop
 
 gr = pytest.importorskip("gradio")
 
@@ -33,7 +34,7 @@ def trace(**changes):
 
 
 def saved(name, kind="json"):
-    return json.loads(keeping.save({"run": name, "kind": kind}))
+    return json.loads(in_a_loop(keeping.save({"run": name, "kind": kind})))
 
 
 def test_a_run_can_be_saved_while_it_runs_and_afterwards(shelf):
@@ -65,16 +66,16 @@ def test_a_run_that_could_not_begin_has_nothing_to_save(shelf):
 
 def test_a_run_that_was_opened_can_be_saved_again(shelf):
     text = trace().to_json()
-    name = json.loads(keeping.open_trace(text))["run"]
+    name = json.loads(in_a_loop(keeping.open_trace(text)))["run"]
     assert saved(name)["text"] == text and name.startswith("file ")
-    assert json.loads(keeping.open_trace(text))["run"] != name, "it is shown anew"
+    assert json.loads(in_a_loop(keeping.open_trace(text)))["run"] != name, "it is shown anew"
 
 
 def test_an_opened_run_says_where_it_is_from_and_whether_it_is_lossy(shelf):
-    head = json.loads(keeping.open_trace(trace().to_json()))["head"]
+    head = json.loads(in_a_loop(keeping.open_trace(trace().to_json())))["head"]
     assert head["recorded"] and head["badge"] == "opened from a file" and head["lossy"] is None
     typical = specviz.VERIFIERS["typical"]
-    head = json.loads(keeping.open_trace(trace(verifier=typical()).to_json()))["head"]
+    head = json.loads(in_a_loop(keeping.open_trace(trace(verifier=typical()).to_json())))["head"]
     assert head["lossy"] == typical.bias
 
 
@@ -129,5 +130,5 @@ def test_odd_parameters_in_a_file_are_refused_or_shown_but_never_break(shelf, ki
     for f in fields(cls):
         for value in ODD:
             data["config"][kind] = {"name": cls.name, "parameters": {f.name: value}}
-            answer = json.loads(keeping.open_trace(json.dumps(data)))
+            answer = json.loads(in_a_loop(keeping.open_trace(json.dumps(data))))
             assert "error" in answer or answer["steps"]

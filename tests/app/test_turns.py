@@ -8,9 +8,8 @@ import specviz
 
 pytest.importorskip("gradio")
 
-from app.machine import turns
 from app.machine.engine import Engine, ahead
-from app.machine.turns import Turns, aside
+from app.machine.turns import Turns
 
 WAIT = 30
 
@@ -71,16 +70,6 @@ def test_other_work_does_not_wait_for_ever():
         pass
     with line.step():
         pass  # what waited no longer has not let go of what it never had
-
-
-def test_work_aside_keeps_its_answer_and_its_name(monkeypatch):
-    monkeypatch.setattr(turns, "TURNS", Turns())
-
-    @aside
-    def add(a, b):
-        return a + b
-
-    assert add(1, b=2) == 3 and add.__name__ == "add"
 
 
 def work(pair, gate, inside):

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import json
-from typing import Any
-
-import gradio as gr
+from typing import TYPE_CHECKING, Any
 
 from ...parts.frame import Page, Tab
 from . import tree_lab, verification_lab
+
+if TYPE_CHECKING:
+    import gradio as gr
 
 TITLE = "Labs"
 LABS = (tree_lab, verification_lab)  # one module per half, each with a TITLE and a build(engine)
@@ -24,6 +25,8 @@ TAKES = f"""() => [{json.dumps(TITLE)}, {json.dumps(verification_lab.TITLE)}]
 
 def build(engine: Any) -> gr.Tabs:
     """Lay out the tab; returns the tabs of its halves."""
+    import gradio as gr
+
     with gr.Tabs() as halves:
         for lab in LABS:
             with gr.Tab(lab.TITLE, id=lab.TITLE):

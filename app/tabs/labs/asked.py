@@ -9,6 +9,7 @@ from specviz import BUILDERS, DRAFTERS, VERIFIERS, RunConfig, compatible
 from specviz.acceptance import MOST, check_acceptance, measured, published
 from specviz.measure.on_text import Acceptance
 
+from ...machine import limits
 from .forest import Sizes
 from .paper_trees import PRESETS
 
@@ -113,6 +114,24 @@ def sizes_from(branching: Any, **numbers: Any) -> Sizes:
             f'got "{str(branching)[:40]}".'
         ) from None
     return Sizes(branching=widths, **read)
+
+
+def cells(vector: tuple[float, ...], sizes: Sizes) -> int:
+    """How many cells the dynamic programme of Sequoia's tree has."""
+    return sizes.nodes * sizes.levels * min(sizes.children, len(vector))
+
+
+def check_cells(vector: tuple[float, ...], sizes: Sizes) -> None:
+    """Reject sizes whose tree takes too long to compute.
+
+    Raises:
+        ValueError: if its dynamic programme has more than `limits.CELLS` cells.
+    """
+    if (found := cells(vector, sizes)) > limits.CELLS:
+        raise ValueError(
+            f"Nodes × levels × children must be at most {limits.CELLS:,} here; got {sizes.nodes} × {sizes.levels} × "
+            f"{min(sizes.children, len(vector))} = {found:,}. Set fewer of one of them."
+        )
 
 
 def preset_from(name: Any) -> str:

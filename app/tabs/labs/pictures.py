@@ -15,8 +15,9 @@ from specviz.plots.tree_layout import place
 from specviz.theory.mask_order import ORDERS, block_pairs, fewest_blocks
 from specviz.tree import Topology
 
+from ...machine import limits
 from ...parts.card import Source, fill, harmless, short
-from .asked import BLOCKS
+from .asked import BLOCKS, cells
 from .forest import Sizes, Tree
 from .paper_trees import PRESETS
 
@@ -51,6 +52,12 @@ def look_at(preset: str, vector: tuple[float, ...], sizes: Sizes, look: Look) ->
     names = [tree.name for tree in PRESETS[preset].trees(vector, sizes) if tree.shape]
     name = next((name for name in (look.tree, "sequoia") if name in names), names[(len(names) - 1) // 2])
     return Look(name, look.block if type(look.block) is int and look.block in BLOCKS else None)
+
+
+def drawn(preset: str, vector: tuple[float, ...], sizes: Sizes, look: Look) -> tuple[Look, str, tuple[str, go.Figure]]:
+    """The look that is possible, the value of the picture, and that of the card on blocks."""
+    look = look_at(preset, vector, sizes, look)
+    return look, picture(preset, vector, sizes, look), blocks_card(preset, vector, sizes, look)
 
 
 def picture(preset: str, vector: tuple[float, ...], sizes: Sizes, look: Look) -> str:
@@ -146,7 +153,8 @@ def _curve(preset: str, vector: tuple[float, ...], sizes: Sizes, block: int) -> 
     if preset == "table-5":
         shapes = [tree.shape for tree in PRESETS[preset].trees(vector, sizes)]
     else:
-        best = best_trees(vector, CURVE, [sizes.levels], sizes.children)
+        counts = [n for n in CURVE if cells(vector, sizes._replace(nodes=n)) <= limits.CELLS] or CURVE[:1]
+        best = best_trees(vector, counts, [sizes.levels], sizes.children)
         shapes = list({len(shape): shape for shape, _ in best.values()}.values())
     return PLOTS["blocks"].info(shapes, block)
 

@@ -3,21 +3,21 @@
 from __future__ import annotations
 
 import logging
-from typing import Any
-
-import gradio as gr
+from typing import TYPE_CHECKING, Any
 
 from specviz.measure.on_text import Acceptance
 from specviz.paths import asset
 
-from ...machine.turns import TURNS
 from ...measuring import vectors
 from ...parts.card import Card, said, status
 from ...parts.web import starts
-from .asked import LIMITS, OWN, choices, in_text, preset_from, sizes_from, vector_from
+from .asked import LIMITS, OWN, check_cells, choices, in_text, preset_from, sizes_from, vector_from
 from .forest import Sizes
 from .paper_trees import PRESETS
-from .pictures import Look, blocks_card, look_at, picture
+from .pictures import Look, blocks_card, drawn, picture
+
+if TYPE_CHECKING:
+    import gradio as gr
 
 TITLE = "Tree lab"
 INTRO = (
@@ -37,6 +37,8 @@ HELP = {
 
 def build(engine: Any) -> None:
     """Lay out this half of the tab."""
+    import gradio as gr
+
     name, first = next(iter(choices().items()))
     sizes, look = Sizes(), Look()
     with gr.Row(elem_classes="sv-page sv-lab-page"):
@@ -72,6 +74,8 @@ def build(engine: Any) -> None:
 
 
 def slider(name: str, value: float) -> gr.Slider:
+    import gradio as gr
+
     label, low, high, whole = LIMITS[name]
     return gr.Slider(low, high, value=value, step=1 if whole else 0.05, label=label, info=HELP[name])
 
@@ -84,28 +88,32 @@ def about(name: str, vector: tuple[float, ...], source: str) -> str:
 
 def connect(stored, box, load, preset, branching, sliders, line, lab, card, looked, loaded, own) -> None:
     """Every event of this half; the states are the look, the vectors of a file, and what was typed last."""
+    import gradio as gr
+
+    from ...machine.pool import BESIDE
+
     quiet = {"queue": False, "show_progress": "hidden", "api_visibility": "private"}
     raw = {"preprocess": False, **quiet}  # what a control refuses becomes a sentence here, not a toast
     names = list(sliders)
     inputs = [box, preset, looked, branching, *sliders.values()]
     outputs = [line, lab, looked, *card.outputs]
 
-    def show(text: Any, chosen: Any, look: Look, widths: Any, *numbers: Any) -> dict:
+    async def show(text: Any, chosen: Any, look: Look, widths: Any, *numbers: Any) -> dict:
         """Everything that follows from the controls; a `ValueError` says what is wrong with one of them."""
         vector = vector_from(text)
         sizes = sizes_from(widths, **dict(zip(names, numbers, strict=True)))
         which = preset_from(chosen)
-        look = look_at(which, vector, sizes, look)
-        return {lab: picture(which, vector, sizes, look), looked: look,
-                **card.update(blocks_card(which, vector, sizes, look))}  # fmt: skip
+        if which == "builders":
+            check_cells(vector, sizes)
+        look, trees, blocks = await BESIDE(drawn, which, vector, sizes, look)
+        return {lab: trees, looked: look, **card.update(blocks)}
 
     def safely(work: Any) -> Any:
         """The same event, where what is wrong becomes a sentence and everything else stays as it is."""
 
-        def run(*values: Any) -> dict:
+        async def run(*values: Any) -> dict:
             try:
-                with TURNS.other():
-                    return work(*values)
+                return await work(*values)
             except ValueError as error:
                 return {line: said(f"{error} The pictures are those of before.", "error")}
             except Exception:
@@ -115,53 +123,54 @@ def connect(stored, box, load, preset, branching, sliders, line, lab, card, look
         return run
 
     @safely
-    def owned(*values: Any) -> dict:
-        return {line: said(about(OWN, vector_from(values[0]), "typed here")), **show(*values)}
+    async def owned(*values: Any) -> dict:
+        return {line: said(about(OWN, vector_from(values[0]), "typed here")), **await show(*values)}
 
-    def typed(name: Any, known: tuple[Acceptance, ...], *values: Any) -> dict:
+    async def typed(name: Any, known: tuple[Acceptance, ...], *values: Any) -> dict:
         choice = choices(known).get(name)
         if choice and values[0] == in_text(choice.vector):  # the menu wrote it, not the visitor
             return {line: gr.skip()}
-        return {stored: OWN, own: values[0], **owned(*values)}  # kept, right or wrong
+        return {stored: OWN, own: values[0], **await owned(*values)}  # kept, right or wrong
 
     @safely
-    def picked(name: Any, known: tuple[Acceptance, ...], mine: str | None, *values: Any) -> dict:
+    async def picked(name: Any, known: tuple[Acceptance, ...], mine: str | None, *values: Any) -> dict:
         named = choices(known)
         if name not in named:
             text = values[0] if mine is None else mine
-            return {box: text, **owned(text, *values[1:])}
+            return {box: text, **await owned(text, *values[1:])}
         choice = named[name]
         text = in_text(choice.vector)
-        return {box: text, line: said(about(name, choice.vector, choice.source)), **show(text, *values[1:])}
+        return {box: text, line: said(about(name, choice.vector, choice.source)), **await show(text, *values[1:])}
 
     @safely
-    def moved(name: Any, known: tuple[Acceptance, ...], *values: Any) -> dict:
+    async def moved(name: Any, known: tuple[Acceptance, ...], *values: Any) -> dict:
         choice, vector = choices(known).get(name), vector_from(values[0])
-        return {line: said(about(name, vector, choice.source if choice else "typed here")), **show(*values)}
+        return {line: said(about(name, vector, choice.source if choice else "typed here")), **await show(*values)}
 
     @safely
-    def brought(data: bytes | None, *values: Any) -> dict:
+    async def brought(data: bytes | None, *values: Any) -> dict:
         news = vectors.from_text(data or b"")
         listed = choices(news)
         name = next(iter(listed))
         text = in_text(listed[name].vector)
         return {
             loaded: news, stored: gr.Dropdown(choices=[*listed, OWN], value=name), box: text,
-            line: said(about(name, listed[name].vector, listed[name].source)), **show(text, *values[1:]),
+            line: said(about(name, listed[name].vector, listed[name].source)), **await show(text, *values[1:]),
         }  # fmt: skip
 
-    def looking(event: gr.EventData, *values: Any) -> dict:
+    async def looking(event: gr.EventData, *values: Any) -> dict:
         asked = event._data if isinstance(event._data, dict) else {}
         before = values[2]
         look = Look(asked.get("tree", before.tree), asked.get("block", before.block))
         named = asked.get("preset")
         chosen = named if isinstance(named, str) and named in PRESETS else None  # a link may name trees to show
-        news = safely(show)(values[0], chosen or values[1], look, *values[3:])
+        news = await safely(show)(values[0], chosen or values[1], look, *values[3:])
         if chosen:
             return {preset: chosen, **news}
         same = look.block == before.block  # then so is the curve, and a plot that is sent again loses its zoom
         return {part: new for part, new in news.items() if not (same and part in card.outputs)}
 
+    looking.__annotations__["event"] = gr.EventData  # gradio looks for its name in this module, which has none of it
     # A text box tells of an input only when a key is pressed, not when something is pasted: so its changes count.
     box.change(typed, [stored, loaded, *inputs], [*outputs, stored, own], trigger_mode="always_last", **raw)
     stored.input(picked, [stored, loaded, own, *inputs], [*outputs, box], trigger_mode="always_last", **raw)

@@ -10,10 +10,7 @@ import json
 import logging
 from dataclasses import asdict
 from functools import lru_cache
-from threading import Lock
 from typing import Any
-
-import gradio as gr
 
 from specviz import VERIFIERS
 from specviz.compatibility import DRAWN
@@ -24,7 +21,6 @@ from specviz.proof.microscope_rules import Row, examine, own_law
 from specviz.protocols import LAWS
 from specviz.theory.bounds import coupling_bound, harmonic_bound, race_acceptance
 
-from ...machine.turns import TURNS
 from ...parts.menus import kind
 from ...parts.web import starts
 from .presets import PRESETS
@@ -33,11 +29,14 @@ TITLE = "Verification lab"
 MOST_TEXTS = 16  # bars of a law
 MOST_SEED = 2**31
 RULES = [name for name, rule in VERIFIERS.items() if not rule.greedy_only and not rule.alone]
-_one_table = Lock()  # it may take a second, and visitors who drag a bar ask again and again
 
 
 def build(engine: Any) -> None:
     """Lay out this half of the tab."""
+    import gradio as gr
+
+    from ...machine.pool import apart
+
     start = {
         "presets": [asdict(preset) for preset in PRESETS],
         "rules": [{"name": name, "title": VERIFIERS[name].title, "law": VERIFIERS[name].laws[0]} for name in RULES],
@@ -49,7 +48,7 @@ def build(engine: Any) -> None:
         json.dumps(start),
         html_template=asset("labs/verification.html"),
         js_on_load=starts("verification"),
-        server_functions=[look, table],
+        server_functions=[apart(look), apart(table)],
         elem_id="sv-verification",
         apply_default_css=False,
     )
@@ -71,8 +70,7 @@ def table(asked: Any) -> str:
 
 def _answered(asked: Any, answer: Any) -> str:
     try:
-        with TURNS.other():
-            data = answer(*_read(asked))
+        data = answer(*_read(asked))
     except ValueError as error:
         data = {"error": str(error)[:1].upper() + str(error)[1:]}
     except Exception:
@@ -109,8 +107,7 @@ def _look(asked: dict[str, Any], node: Node, said: list[str]) -> dict[str, Any]:
 
 
 def _table(asked: dict[str, Any], node: Node, said: list[str]) -> dict[str, Any]:
-    with _one_table:
-        rows = [examined(node, name, asked.get("law")) for name in RULES]
+    rows = [examined(node, name, asked.get("law")) for name in RULES]
     shown = ("rule", "title", "accepted", "ceiling", "deviation", "proof", "runs")
     return {
         "levels": node.levels,

@@ -16,9 +16,9 @@ from specviz import papers
 from specviz.paths import asset
 
 from ...machine.engine import Engine
+from ...machine.line import MACHINE
 from ...parts.card import harmless
 from ...parts.frame import Tab
-from ...parts.job import MACHINE
 from ...parts.web import starts
 from .work import remeasured
 

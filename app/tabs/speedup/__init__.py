@@ -19,7 +19,7 @@ from specviz.speed.clock import PROMPT, measure_cost
 from specviz.speed.table import CostTable
 
 from ...machine.engine import Engine
-from ...machine.turns import aside
+from ...machine.pool import BESIDE
 from ...measuring import recorded
 from ...measuring.speeds import LARGEST, MACHINES, cost_of, sizes_from, time_sizes
 from ...parts.card import Card, Source, fill, said, status
@@ -141,14 +141,17 @@ class Speedup:
     def show(self, values: dict) -> dict:
         return {part: new for name, value in values.items() for part, new in self.cards[name].update(value).items()}
 
-    def forecast(self, name: Any, kind: Any, flat: Any, draft: Any, known: Any, here: CostTable) -> dict:
+    async def forecast(self, name: Any, kind: Any, flat: Any, draft: Any, known: Any, here: CostTable) -> dict:
         """All figures that follow from the controls, as an event's outputs."""
         try:
             cost = cost_of(kind, here, flat, draft)
-            measured = picked(name, known)
-            cards, best = forecast_cards(measured, cost, source_of(cost))
+            return self.forecasted(cost, await BESIDE(forecast_cards, picked(name, known), cost, source_of(cost)))
         except ValueError as error:
             return {self.line: said(str(error), "error")}
+
+    def forecasted(self, cost: CostTable, found: tuple[dict, dict]) -> dict:
+        """The cards and the best cell, as an event's outputs."""
+        cards, best = found
         return {self.choice: said(best_sentence(best, cost)), self.best: best, self.line: said(""), **self.show(cards)}
 
     def drafted(self, drafter: Any, name: Any, known: Any) -> dict:
@@ -162,9 +165,7 @@ class Speedup:
     def events(self, measure, timing, sizes, stop) -> None:
         quiet = {"show_progress": "hidden", "api_visibility": "private"}
         for control in (self.vector, self.machine, *self.numbers):
-            control.change(
-                aside(self.forecast), self.chosen, self.outputs, queue=False, trigger_mode="always_last", **quiet
-            )
+            control.change(self.forecast, self.chosen, self.outputs, queue=False, trigger_mode="always_last", **quiet)
 
         self.drafter.change(
             self.drafted, [self.drafter, self.vector, self.known], [self.vector, self.line], queue=False, **quiet
@@ -184,7 +185,8 @@ class Speedup:
                     drawn = monotonic()
             if table is None:
                 raise ValueError("The models end every text at once, so there is no step to time.")
-            yield {self.machine: "here", self.here: table, **self.forecast(chosen[0], "here", *chosen[2:5], table),
+            found = forecast_cards(measured, table, source_of(table))
+            yield {self.machine: "here", self.here: table, **self.forecasted(table, found),
                    self.line: said(f"Measured: {table.settings['steps']:,} steps.")}  # fmt: skip
             return table
 
@@ -228,7 +230,7 @@ class Speedup:
     def takes(self, vectors: gr.State, opened: gr.Tab) -> None:
         """Take the vectors of the tab Acceptance when this one is opened."""
 
-        def taken(new: tuple[Acceptance, ...], *chosen: Any) -> dict:
+        async def taken(new: tuple[Acceptance, ...], *chosen: Any) -> dict:
             names = choices(new)
             name = next(iter(names), None)
             if new == chosen[4] or name is None:
@@ -236,7 +238,7 @@ class Speedup:
             return {
                 self.known: new, self.drafter: names[name].drafter,
                 self.vector: gr.Dropdown(choices=by_drafter(new, names[name].drafter), value=name),
-                **self.forecast(name, *chosen[1:4], new, chosen[5]),
+                **await self.forecast(name, *chosen[1:4], new, chosen[5]),
             }  # fmt: skip
 
         opened.select(taken, [vectors, *self.chosen], [*self.outputs, self.known, self.drafter, self.vector],

@@ -1,0 +1,116 @@
+"""The process beside the page: it computes what it is sent, one thing at a time, at the lowest priority.
+
+A thread would slow down every run: while it holds the interpreter, a step that gives it up for each product must wait
+to get it back.
+"""
+
+from __future__ import annotations
+
+import os
+import pickle
+import signal
+import subprocess
+import sys
+import traceback
+from collections.abc import Callable
+from contextlib import suppress
+from typing import Any
+
+from . import limits
+
+START = "import sys; sys.path[:] = {!r}; from app.machine.worker import serve; serve()"
+TOO_LONG = (
+    f"One request may take at most {limits.SECONDS} s of the processor. Ask for less (SPECVIZ_MAX_SECONDS moves it)."
+)
+LOST = "This was not computed: the process for it ended, perhaps for want of memory. Ask for less."
+
+
+class Worker:
+    """Calls functions in a process of its own, which is started when it is first needed."""
+
+    def __init__(self) -> None:
+        self._process: subprocess.Popen | None = None
+
+    def __call__(self, work: Callable[..., Any], *args: Any) -> Any:
+        """What work(*args) returns.
+
+        Args:
+            work: a function of a module.
+            args: plain data that can travel to another process.
+
+        Raises:
+            ValueError: from the work, or because it takes too long.
+            RuntimeError: with the text of any other exception.
+        """
+        try:
+            sent = pickle.dumps((work, args))
+        except RecursionError:
+            raise ValueError("What was sent is nested too deeply.") from None
+        if self._process is None:
+            command = [sys.executable, "-c", START.format(sys.path)]
+            one = dict.fromkeys(("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"), "1")
+            pipes = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE}
+            self._process = subprocess.Popen(command, env=os.environ | one, **pipes)
+        try:
+            self._process.stdin.write(sent)
+            self._process.stdin.flush()
+            right, answer = pickle.load(self._process.stdout)
+        except (OSError, EOFError, pickle.UnpicklingError):
+            self.end()
+            raise ValueError(LOST) from None
+        if right:
+            return answer
+        raise answer
+
+    def end(self) -> None:
+        """End the process; the next call starts another."""
+        process, self._process = self._process, None
+        if process is not None:
+            process.kill()
+            process.communicate()
+
+
+def serve() -> None:
+    """Compute until standard input ends."""
+    if hasattr(os, "nice"):
+        os.nice(19)
+    if hasattr(os, "SCHED_IDLE"):
+        with suppress(OSError):
+            os.sched_setscheduler(0, os.SCHED_IDLE, os.sched_param(0))
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is for the page, whose end is the end of the input here
+    asked, answers = sys.stdin.buffer, sys.stdout.buffer
+    sys.stdout = sys.stderr  # what is printed by mistake must not stand between two answers
+    while True:
+        try:
+            work, args = pickle.load(asked)
+        except EOFError:
+            return
+        pickle.dump(answered(work, args), answers)
+        answers.flush()
+
+
+def answered(work: Callable[..., Any], args: tuple) -> tuple[bool, Any]:
+    """True and what the work returns, or False and its exception, which can travel."""
+    try:
+        if hasattr(signal, "setitimer"):
+            signal.signal(signal.SIGPROF, _stop)
+            signal.setitimer(signal.ITIMER_PROF, limits.SECONDS)
+        try:
+            return True, work(*args)
+        finally:
+            if hasattr(signal, "setitimer"):
+                signal.setitimer(signal.ITIMER_PROF, 0)
+    except _Stopped:
+        return False, ValueError(TOO_LONG)
+    except ValueError as error:
+        return False, ValueError(str(error))
+    except Exception:
+        return False, RuntimeError(traceback.format_exc())
+
+
+class _Stopped(BaseException):
+    """Passes whatever catches exceptions within the work."""
+
+
+def _stop(*_: Any) -> None:
+    raise _Stopped

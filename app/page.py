@@ -14,10 +14,12 @@ from specviz.paths import WEB
 
 from . import api
 from .machine import limits
+from .machine.checks import Checks
 from .machine.engine import Engine
 from .machine.fetching import Hub, may_fetch
-from .machine.guard import Bounded
+from .machine.guard import Bounded, Routed
 from .machine.models import measures, offered, others
+from .machine.unread import Unread
 from .parts import links, web
 from .parts.frame import Page, Tab
 from .tabs import acceptance, compare, labs, lessons, live, papers, speedup
@@ -61,6 +63,7 @@ def build_demo(load: Callable[[], Any] | None = None, tabs: Sequence[Tab] = TABS
 def launch(demo: gr.Blocks, **more: Any) -> Any:
     """Serve the page to this machine only, unless GRADIO_SERVER_NAME says otherwise."""
     demo.queue(max_size=limits.QUEUE, default_concurrency_limit=4, api_open=False)  # no way around the line
+    demo._queue.pending_messages_per_session = Unread(demo._queue.pending_event_ids_session)
     options = {
         "share": False,
         "show_error": False,  # it would show visitors the text of any exception
@@ -75,7 +78,11 @@ def launch(demo: gr.Blocks, **more: Any) -> Any:
         "theme": theme(),
         # The page itself is the largest thing that travels, and the only one that gradio would send as it is.
         "app_kwargs": {
-            "middleware": [Middleware(Bounded), Middleware(GZipMiddleware, minimum_size=10_000, compresslevel=6)],
+            "middleware": [
+                Middleware(Routed),
+                Middleware(Bounded, check=Checks(demo)),
+                Middleware(GZipMiddleware, minimum_size=10_000, compresslevel=6),
+            ],
             "routes": [web.route()],
         },
         "css_paths": [WEB / f"{name}.css" for name in STYLES],

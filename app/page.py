@@ -14,12 +14,13 @@ from specviz.paths import WEB
 
 from . import api
 from .machine import limits
+from .machine.agents import Agents
 from .machine.checks import Checks
 from .machine.engine import Engine
 from .machine.fetching import Hub, may_fetch
 from .machine.guard import Bounded, Routed
 from .machine.models import measures, offered, others
-from .machine.unread import Unread
+from .machine.unread import Awaited, Unread
 from .parts import links, web
 from .parts.frame import Page, Tab
 from .tabs import acceptance, compare, labs, lessons, live, papers, speedup
@@ -64,6 +65,7 @@ def launch(demo: gr.Blocks, **more: Any) -> Any:
     """Serve the page to this machine only, unless GRADIO_SERVER_NAME says otherwise."""
     demo.queue(max_size=limits.QUEUE, default_concurrency_limit=4, api_open=False)  # no way around the line
     demo._queue.pending_messages_per_session = Unread(demo._queue.pending_event_ids_session)
+    checks = Checks(demo)
     options = {
         "share": False,
         "show_error": False,  # it would show visitors the text of any exception
@@ -80,7 +82,9 @@ def launch(demo: gr.Blocks, **more: Any) -> Any:
         "app_kwargs": {
             "middleware": [
                 Middleware(Routed),
-                Middleware(Bounded, check=Checks(demo)),
+                Middleware(Bounded, check=checks),
+                Middleware(Agents, check=checks.call),
+                Middleware(Awaited, demo._queue),
                 Middleware(GZipMiddleware, minimum_size=10_000, compresslevel=6),
             ],
             "routes": [web.route()],

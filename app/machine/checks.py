@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Sequence
 from contextlib import suppress
+from inspect import signature
 from math import inf
 from pathlib import Path
 from time import time
@@ -41,13 +43,15 @@ class Checks:
             case "/queue/join" | "/run/predict":
                 self._event(fields(body))
             case "/call/generate":
-                values(self._endpoint(), fields(body).get("data"))
+                values(self._endpoint(), fields(body).get("data"), self._parameters())
             case "/call/v2/generate":
                 self._named(fields(body))
             case "/component_server":
                 self._server(fields(body), len(body))
             case "/upload":
                 self._upload(body)
+            case "/mcp" if body:
+                plain("params", fields(body).get("params"), limits.BODY)
 
     def _event(self, asked: dict[str, Any]) -> None:
         session(asked)
@@ -80,9 +84,18 @@ class Checks:
     def _endpoint(self) -> Any:
         return next(event for event in self.demo.fns.values() if event.api_name == "generate")
 
+    def _parameters(self) -> list[str]:
+        return list(signature(self._endpoint().fn).parameters)
+
+    def call(self, asked: dict[str, Any]) -> None:
+        """Look at a call of the tool; raises `Refused` where its arguments are not those of the endpoint."""
+        given = params.get("arguments") if isinstance(params := asked.get("params"), dict) else None
+        if not isinstance(given, dict):
+            raise Refused(422, 'A call must have arguments such as {"prompt": "Once upon a time"}.')
+        self._named(given)
+
     def _named(self, asked: dict[str, Any]) -> None:
-        event = self._endpoint()
-        names = [block.label for block in event.inputs]
+        names = self._parameters()
         if unknown := [name for name in asked if name not in names]:
             raise Refused(422, f"{unknown[0][:40]!r} is no parameter. They are {', '.join(names)}.")
         if "prompt" not in asked:
@@ -136,15 +149,15 @@ def session(asked: dict[str, Any]) -> None:
         raise Refused(422, "session_hash must be text of at most 64 characters.")
 
 
-def values(event: Any, data: Any) -> None:
-    """Raises `Refused` where data are not one fitting value for each input of an event."""
+def values(event: Any, data: Any, names: Sequence[str] = ()) -> None:
+    """Raises `Refused` where data are not one fitting value for each input of an event, whose labels are its names."""
     if not isinstance(data, list) or len(data) != len(event.inputs):
         raise Refused(422, f"data must be a list of {len(event.inputs)} values for this event.")
-    for block, value in zip(event.inputs, data, strict=True):
+    for block, name, value in zip(event.inputs, names or [block.label for block in event.inputs], data, strict=True):
         if isinstance(value, list | dict) and not (isinstance(block, LISTS) or getattr(block, "multiselect", False)):
-            raise Refused(422, f"{block.label} must be text or a number, not a list or an object.")
+            raise Refused(422, f"{name} must be text or a number, not a list or an object.")
         if not isinstance(block, gr.UploadButton):
-            plain(block.label, value)
+            plain(name, value)
 
 
 def plain(name: Any, value: Any, most: int = NESTED) -> None:

@@ -29,7 +29,7 @@ POLICY = "; ".join(
 )
 API = "/gradio_api"
 READ = re.compile(
-    rf"/|/config|/(theme\.css|favicon\.ico|robots\.txt|manifest\.json|pwa_icon)|/(assets|static|web)/.*"
+    rf"/|/config|/(theme\.css|favicon\.ico|robots\.txt|manifest\.json|pwa_icon(/\d+)?)|/(assets|static|web)/.*"
     rf"|{API}/(info|openapi\.json|startup-events|app_id|theme\.css|upload_progress|queue/(data|status)|mcp.*"
     rf"|heartbeat/\w{{1,64}}|call/(v2/)?generate/\w{{1,64}})"
 )
@@ -116,7 +116,7 @@ class Bounded:
 
 def path_of(scope: Any) -> str:
     """The path of a request, without that of a proxy before it and without a slash at its end."""
-    return scope["path"].removeprefix(scope.get("root_path", "")).rstrip("/") or "/"
+    return scope.get("path", "").removeprefix(scope.get("root_path", "")).rstrip("/") or "/"
 
 
 def refuse(status: int, text: str) -> JSONResponse:

@@ -42,6 +42,7 @@ QUEUE = limit("SPECVIZ_MAX_QUEUE", 40)  # visitors who wait
 BODY = 16_000 + 3 * PROMPT  # bytes of a request: a prompt, at most three a character, and the other controls
 OPENED_BODY = 10_000_000  # of one that opens a run: a file of 4 MB, as JSON in JSON
 UPLOAD_BODY = 102_000  # of one that brings a file of 100 kB
+AGENTS = 8  # calls of the tool at once; each holds a thread, and gradio gives each five seconds to get into the line
 UPLOADS, UPLOAD_SECONDS = 200, 60.0  # files that are on disk at once, and for how long they are needed
 UNREAD_SECONDS = 60.0  # that what is sent to a visitor waits for whoever reads it
 GPU_SECONDS = limit("SPECVIZ_GPU_SECONDS", 90)  # of a borrowed GPU, for one run

@@ -5,8 +5,15 @@ from __future__ import annotations
 from asyncio import Queue
 from time import monotonic
 from typing import Any
+from urllib.parse import parse_qs
+
+from gradio.server_messages import UnexpectedErrorMessage
+from starlette.responses import Response
 
 from . import limits
+from .guard import API, path_of
+
+GONE = "Nothing waits for you here any more. Load the page again, or start the run again."
 
 
 class Unread(dict):
@@ -38,3 +45,30 @@ class Unread(dict):
 
     def __missing__(self, session: str) -> Any:
         return Queue()  # for what a run still sends to a session that is gone
+
+
+class Awaited:
+    """ASGI middleware that says so where somebody wants to read what is not there, which gradio ends in a traceback.
+
+    Args:
+        app: what answers all others.
+        queue: gradio's, with the messages.
+    """
+
+    def __init__(self, app: Any, queue: Any) -> None:
+        self.app, self.queue = app, queue
+
+    async def __call__(self, scope: Any, receive: Any, send: Any) -> None:
+        path, answer = path_of(scope), None
+        sessions = self.queue.pending_messages_per_session
+        if path == f"{API}/queue/data":
+            if parse_qs(scope["query_string"].decode("latin-1")).get("session_hash", [""])[0] not in sessions:
+                gone = UnexpectedErrorMessage(message=GONE, session_not_found=True).model_dump_json()
+                answer = f"data: {gone}\n\n"
+        elif path.startswith(f"{API}/call/"):
+            event = path.rsplit("/", 1)[-1]
+            named = event in sessions or event in self.queue.event_ids_to_events
+            if scope["method"] == "GET" and not named:
+                answer = f'event: error\ndata: "{GONE}"\n\n'
+        whole = Response(answer, media_type="text/event-stream") if answer else self.app
+        await whole(scope, receive, send)

@@ -66,8 +66,9 @@ def build(engine: Engine) -> None:
                 temperature=temperature, top_p=top_p, top_k=top_k, draft_temperature=draft_temperature,
                 max_new_tokens=max_new_tokens, seed=seed,
             )  # fmt: skip
-            config = fastest(engine, config, builder_parameters, models or None)
-            yield from answers(engine, config, models or None, rounds_from(plain_rounds))
+            title, rounds = title_from(models), rounds_from(plain_rounds)
+            config = fastest(engine, config, builder_parameters, title)
+            yield from answers(engine, config, title, rounds)
         except ValueError as error:
             raise gr.Error(str(error), print_exception=False) from None
         except Exception:
@@ -119,6 +120,13 @@ def strategy(kind: str, name: Any, parameters: Any) -> Any:
     if not (parameters is None or isinstance(parameters, dict)):
         raise ValueError(f'{kind}_parameters must be an object such as {{"size": 24}}; got {str(parameters)[:40]!r}.')
     return made(kind, Choice(name, parameters or {}))
+
+
+def title_from(models: Any) -> str | None:
+    """The title of the pair that is asked for, None for the first; raises a `ValueError` where it is no text."""
+    if not isinstance(models, str | None):
+        raise ValueError(f"models must be the title of a pair; got {str(models)[:40]!r}.")
+    return models or None
 
 
 def rounds_from(value: Any) -> int:

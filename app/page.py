@@ -16,11 +16,14 @@ from specviz.paths import WEB
 
 from . import api
 from .machine import limits, line
+from .machine.agents import Agents
+from .machine.checks import Checks
 from .machine.engine import Engine
 from .machine.fetching import Hub, may_fetch, on_a_space
-from .machine.guard import Bounded
+from .machine.guard import Bounded, Routed
 from .machine.models import measures, offered, others
 from .machine.pool import aside
+from .machine.unread import Awaited, Unread
 from .parts import links, web
 from .parts.frame import Page, Tab
 from .tabs import acceptance, compare, labs, lessons, live, papers, speedup
@@ -76,6 +79,8 @@ def launch(demo: gr.Blocks, **more: Any) -> Any:
     line.shared(demo)
     if on_a_space():
         os.environ.setdefault("FORWARDED_ALLOW_IPS", "*")  # there everybody comes through a proxy of the platform
+    demo._queue.pending_messages_per_session = Unread(demo._queue.pending_event_ids_session)
+    checks = Checks(demo)
     options = {
         "share": False,
         "show_error": False,  # it would show visitors the text of any exception
@@ -91,8 +96,11 @@ def launch(demo: gr.Blocks, **more: Any) -> Any:
         # The page itself is the largest thing that travels, and the only one that gradio would send as it is.
         "app_kwargs": {
             "middleware": [
-                Middleware(Bounded),
+                Middleware(Routed),
                 Middleware(line.Forwarded),
+                Middleware(Bounded, check=checks),
+                Middleware(Agents, check=checks.call),
+                Middleware(Awaited, demo._queue),
                 Middleware(GZipMiddleware, minimum_size=10_000, compresslevel=6),
             ],
             "routes": [web.route()],

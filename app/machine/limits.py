@@ -43,10 +43,21 @@ RUNS = limit("SPECVIZ_MAX_OWN_RUNS", 2)  # of one visitor that wait
 SHARE = limit("SPECVIZ_MAX_OWN_REQUESTS", 6)  # of one visitor that wait for anything else; a browser sends six at once
 SECONDS = limit("SPECVIZ_MAX_SECONDS", 20)  # of the processor, for one request that is not a run
 CELLS = limit("SPECVIZ_MAX_CELLS", 500_000)  # of a dynamic programme of the Tree lab
-BODY = 10_000_000  # bytes of a request; a run of 4 MB that is opened is the largest, and JSON in JSON
+BODY = 16_000 + 3 * PROMPT  # bytes of a request: a prompt, at most three a character, and the other controls
+OPENED_BODY = 10_000_000  # of one that opens a run: a file of 4 MB, as JSON in JSON
+UPLOAD_BODY = 102_000  # of one that brings a file of 100 kB
+AGENTS = 8  # calls of the tool at once; each holds a thread, and gradio gives each five seconds to get into the line
+UPLOADS, UPLOAD_SECONDS = 200, 60.0  # files that are on disk at once, and for how long they are needed
+UNREAD_SECONDS = 60.0  # that what is sent to a visitor waits for whoever reads it
 GPU_SECONDS = limit("SPECVIZ_GPU_SECONDS", 90)  # of a borrowed GPU, for one run
 
 GPU_START, GPU_TOKEN = 20.0, 0.15  # seconds to load a pair there, and a generous share for each token
+
+
+def body(path: str) -> int:
+    """Bytes that the body of a request to this path may have."""
+    large = {"/gradio_api/component_server": OPENED_BODY, "/gradio_api/upload": UPLOAD_BODY}
+    return large.get(path, BODY)
 
 
 def check(config: RunConfig) -> None:

@@ -219,8 +219,11 @@ def number(name: str, value: Any) -> int | float | None:
             value = math.nan
     if value is None:
         return None
-    if isinstance(value, bool) or not isinstance(value, int | float) or not math.isfinite(value):
-        raise ValueError(f"{name} must be a number; got {str(given)[:40]!r}.")
+    try:
+        if isinstance(value, bool) or not isinstance(value, int | float) or not math.isfinite(value):
+            raise ValueError(f"{name} must be a number; got {str(given)[:40]!r}.")
+    except OverflowError:
+        raise ValueError(f"{name} must be a number of at most 300 digits.") from None
     return int(value) if float(value).is_integer() else value
 
 

@@ -1,19 +1,23 @@
 """Runs on a shelf for a while, so that a visitor can save one, and runs that come back from a file.
 
 A run goes by a name that cannot be guessed; whoever has it on the screen may take it home. What is on the shelf is
-bounded in bytes, and nothing stays longer than `KEPT_SECONDS`.
+bounded in bytes, and nothing stays longer than `KEPT_SECONDS`. Where it is full, whoever has the most on it loses the
+oldest of that, so that one visitor's files do not remove another's run.
 """
 
 from __future__ import annotations
 
 import json
 import zlib
+from collections import Counter
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from secrets import token_urlsafe
 from threading import Lock
 from time import monotonic
 from typing import Any
+
+from gradio.context import LocalContext
 
 from specviz import Step, Trace
 from specviz.player import FORMATS
@@ -27,6 +31,11 @@ OPENED_BYTES = 4_000_000  # of a file; such a run takes about 300 kB
 GONE = "This run is not kept any more. Press Run to decode it again; the same seed gives the same text."
 
 
+def visitor() -> int:
+    """The session that asks, as a number: gradio has a configuration of the page for each."""
+    return id(LocalContext.blocks_config.get(None))
+
+
 @dataclass
 class Kept:
     """A run on the shelf: its steps while it may still grow, compressed JSON from then on.
@@ -35,6 +44,7 @@ class Kept:
         blank: the trace as it was before its first step; None where it came whole.
         steps: to be added to while it runs.
         ended: whether it came to its own end.
+        owner: whose it is.
     """
 
     blank: Trace | None
@@ -42,6 +52,7 @@ class Kept:
     ended: bool = False
     packed: bytes = b""
     until: float = field(default_factory=lambda: monotonic() + KEPT_SECONDS)
+    owner: int = field(default_factory=visitor)
 
     def text(self) -> str:
         """The trace as JSON, as far as it got."""
@@ -110,7 +121,11 @@ class Shelf:
         for name in [name for name, kept in self._kept.items() if kept.until < monotonic()]:
             del self._kept[name]
         while self.size > self._most:
-            del self._kept[next(iter(self._kept))]
+            shares = Counter[int]()
+            for kept in self._kept.values():
+                shares[kept.owner] += len(kept.packed)
+            ((largest, _),) = shares.most_common(1)
+            del self._kept[next(name for name, kept in self._kept.items() if kept.owner == largest)]
 
 
 SHELF = Shelf()

@@ -20,7 +20,7 @@ from . import limits
 
 START = "import sys; sys.path[:] = {!r}; from app.machine.worker import serve; serve()"
 TOO_LONG = (
-    f"One request may take at most {limits.SECONDS} s of the processor. Ask for less (SPECVIZ_MAX_SECONDS moves it)."
+    f"A request may take at most {limits.SECONDS} s of the processor here. Ask for less (SPECVIZ_MAX_SECONDS moves it)."
 )
 LOST = "This was not computed: the process for it ended, perhaps for want of memory. Ask for less."
 

@@ -1,4 +1,4 @@
-"""What is not a run: one thing at a time, clients in turn, in a line that has an end; and the process beside the page."""
+"""What is not a run: one thing at a time, clients in turn, in a bounded line; and the process beside the page."""
 
 import os
 import threading

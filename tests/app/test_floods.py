@@ -19,7 +19,7 @@ from app.machine import engine, line, pool
 from app.machine.limits import RUNS, SHARE
 from specviz.proof.microscope import normalised
 
-WAIT, MANY = 120, 45
+WAIT, MANY = 300, 45
 OTHER = {"X-Forwarded-For": "10.0.0.2"}  # another visitor: uvicorn believes what comes from this machine
 
 

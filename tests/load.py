@@ -1,19 +1,25 @@
-"""Many visitors at once, then many runs one after another, against the demo on this machine; prints what happened.
+"""Many visitors at once, floods, and many runs in turn, against the demo on this machine; prints what happened.
 
     python tests/load.py                                 # toy tables: the queue, the memory and the failures
     python tests/load.py --pair embedded --tokens 24     # the embedded pair: waiting times that mean something
+    python tests/load.py --floods                        # 45 trees, 45 runs opened, 40 visitors for a minute, 400 runs
+    python tests/load.py --floods --root ../before       # the same against another checkout
 
-Not a test. It serves the demo in a process of its own, calls its endpoint `/generate` over loopback with gradio_client,
-and looks at the resident memory of that process. One run is cancelled half-way and one breaks inside the target.
+Not a test. It serves the demo in a process of its own and calls it over loopback, every visitor by an address of its
+own (X-Forwarded-For), and looks at the resident memory of that process and those it started. One run is cancelled
+half-way and one breaks inside the target.
 """
 
 from __future__ import annotations
 
 import argparse
+import json
 import os
 import subprocess
 import sys
 import threading
+from collections import Counter
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import redirect_stdout
 from itertools import count
 from pathlib import Path
@@ -21,7 +27,7 @@ from statistics import median
 from time import perf_counter, sleep
 
 ROOT = Path(__file__).resolve().parent.parent
-sys.path.insert(0, str(ROOT))
+sys.path.insert(0, sys.argv[sys.argv.index("--root") + 1] if "--root" in sys.argv else str(ROOT))
 BREAKS = "unlucky"  # a prompt with this word breaks the target at its third pass
 
 
@@ -73,8 +79,22 @@ def serve(name: str) -> None:
 
 
 def resident(pid: int) -> float:
-    """Resident memory of a process, in MB."""
-    return int(Path(f"/proc/{pid}/statm").read_text().split()[1]) * os.sysconf("SC_PAGE_SIZE") / 1e6
+    """Resident memory of a process and those it started, in MB."""
+    try:
+        mine = int(Path(f"/proc/{pid}/statm").read_text().split()[1]) * os.sysconf("SC_PAGE_SIZE") / 1e6
+        started = [path.read_text().split() for path in Path(f"/proc/{pid}/task").glob("*/children")]
+    except OSError:  # it has just ended
+        return 0.0
+    return mine + sum(resident(int(child)) for children in started for child in children)
+
+
+_visitors = count(1)
+
+
+def address() -> dict[str, str]:
+    """A header by which a new visitor comes; the server believes what comes from this machine."""
+    number = next(_visitors)
+    return {"X-Forwarded-For": f"10.0.{number // 250}.{number % 250 + 1}"}
 
 
 class Visit:
@@ -83,7 +103,7 @@ class Visit:
     def __init__(self, url: str, prompt: str, tokens: int) -> None:
         from gradio_client import Client
 
-        self.client = Client(url, verbose=False)
+        self.client = Client(url, headers=address(), verbose=False)
         self.prompt, self.tokens = prompt, tokens
         self.error, self.waited, self.placed, self.items = "", 0.0, False, 0
 
@@ -153,24 +173,180 @@ def in_turn(url: str, runs: int, tokens: int, pid: int) -> None:
     print(f"{runs} in turn: {runs - errors} served, {errors} errors; {first:.0f} MB before, {after:.0f} MB after")
 
 
+class Page:
+    """Requests of one visitor that are no runs, each answered by "served", "rejected" with a sentence or "failed".
+
+    Args:
+        url: of the served page.
+        headers: with the visitor's address.
+    """
+
+    def __init__(self, url: str, headers: dict[str, str]) -> None:
+        import httpx
+
+        limits = httpx.Limits(max_connections=100)
+        self.http = httpx.Client(base_url=url, headers=headers, timeout=600, trust_env=False, limits=limits)
+        config = self.http.get("config").json()
+        self.ids = {part["props"].get("elem_id"): part["id"] for part in config["components"]}
+        self.values = {part["id"]: part["props"].get("value") for part in config["components"]}
+        preset = [self.ids["sv-lab-preset"], "input"]
+        self.moved = next(event for event in config["dependencies"] if preset in event["targets"])
+        self.numbers = count(1)
+
+    def opened(self) -> float:
+        """Seconds until the page itself is answered."""
+        began = perf_counter()
+        self.http.get("").raise_for_status()
+        return perf_counter() - began
+
+    def trees(self, nodes: int = 768, levels: int = 64) -> str:
+        """All trees of the Tree lab for a vector that nobody asked for before."""
+        new = (id(self) + next(self.numbers)) % 10**6
+        data = [self.values.get(part) for part in self.moved["inputs"]]
+        box = self.moved["inputs"].index(self.ids["sv-lab-box"])
+        data[box] = f"0.5, 0.2, 0.1, 0.05, 0.04, 0.03, 0.02, 0.0{new:06d}"
+        first = self.moved["inputs"].index(self.ids["sv-lab-preset"]) + 3  # after the look and the branching
+        data[first : first + 2] = nodes, levels
+        body = {"data": data, "fn_index": self.moved["id"], "session_hash": f"lab {id(self)}"}
+        return self._kind(self.http.post("gradio_api/run/predict", json=body), "forest")
+
+    def call(self, element: str, function: str, asked: object, word: str) -> str:
+        """A function that the page's scripts call."""
+        body = {"component_id": self.ids[element], "fn_name": function, "session_hash": "s", "data": asked}
+        return self._kind(self.http.post("gradio_api/component_server", json=body), word)
+
+    def table(self) -> str:
+        p = [0.1 + (id(self) + next(self.numbers)) % 997 / 997, 0.3, 0.2, 0.2, 0.1]
+        asked = {"p": p, "q": p[::-1], "children": 3, "levels": 1, "rule": "sequoia", "law": None, "seed": 0}
+        return self.call("sv-verification", "table", asked, "rows")
+
+    def open(self, trace: str) -> str:
+        return self.call("sv-stage", "open_trace", trace, "steps")
+
+    def _kind(self, answer, word: str) -> str:
+        if word in answer.text:
+            return "served"
+        said = "wait here" in answer.text or "must be at most" in answer.text
+        return "rejected" if said else f"failed ({answer.status_code})"
+
+
+def whole(bytes: int) -> str:
+    """A run as a file of about so many bytes."""
+    import specviz
+
+    config = specviz.RunConfig("abc", specviz.BUILDERS["sequoia"](size=33), max_new_tokens=50)
+    once = json.loads(specviz.run(specviz.toy_pair(vocab=26), config).to_json())
+    times = max(1, bytes // len(json.dumps(once)))
+    return json.dumps(once | {"steps": once["steps"] * times})
+
+
+def watched(what: str, url: str, pid: int, work) -> None:
+    """Do work(), which returns kinds of answers, while another visitor opens the page again and again; print both."""
+    page, over, waits, memory = Page(url, address()), threading.Event(), [], []
+
+    def visits() -> None:
+        while not over.is_set():
+            waits.append(page.opened())
+            memory.append(resident(pid))
+            over.wait(0.2)
+
+    thread = threading.Thread(target=visits)
+    thread.start()
+    began = perf_counter()
+    kinds = Counter(work())
+    took = perf_counter() - began
+    over.set()
+    thread.join()
+    failed = sum(kinds.values()) - kinds["served"] - kinds["rejected"]
+    print(
+        f"{what}: {kinds['served']} served, {kinds['rejected']} rejected with a sentence, {failed} failed, "
+        f"in {took:.1f} s; longest wait of GET / {max(waits):.2f} s of {len(waits)}; at most {max(memory):.0f} MB",
+        flush=True,
+    )
+    for kind in sorted(set(kinds) - {"served", "rejected"})[:3]:
+        print(f"  {kind}: {kinds[kind]}")
+
+
+def run_kind(url: str, tokens: int) -> str:
+    error = Visit(url, "a visitor writes", tokens).run().error
+    return "rejected" if "ueue is full" in error else f"failed ({error})" if error else "served"
+
+
+def floods(url: str, pid: int, size: int, visitors: int, seconds: float, runs: int, tokens: int) -> None:
+    """Two floods by one visitor each, many visitors who do this and that, tables beside a run, and runs in turn."""
+    trace, small = whole(800_000), whole(1)
+
+    def flood(ask) -> list[str]:
+        with ThreadPoolExecutor(size) as threads:
+            return [sent.result() for sent in [threads.submit(ask) for _ in range(size)]]
+
+    one, two = Page(url, address()), Page(url, address())
+    watched(f"{size} trees", url, pid, lambda: flood(one.trees))
+    watched(f"{size} runs of {len(trace) / 1e6:.1f} MB opened", url, pid, lambda: flood(lambda: two.open(trace)))
+
+    def mixed(until: float) -> list[str]:
+        mine, kinds = Page(url, address()), []
+        ways = [lambda: mine.trees(64, 12), mine.table, lambda: mine.open(small), lambda: run_kind(url, tokens)]
+        for turn in count(next(_visitors)):
+            if perf_counter() > until:
+                return kinds
+            kinds.append(ways[turn % len(ways)]())
+
+    def many() -> list[str]:
+        with ThreadPoolExecutor(visitors) as threads:
+            until = perf_counter() + seconds
+            return [kind for found in threads.map(mixed, [until] * visitors) for kind in found]
+
+    watched(f"{visitors} mixed visitors for {seconds:.0f} s", url, pid, many)
+
+    def timed_run() -> float:
+        began = perf_counter()
+        Visit(url, "how long does it take", tokens).run()
+        return perf_counter() - began
+
+    alone, over = median(timed_run() for _ in range(3)), threading.Event()
+
+    def tables() -> None:
+        mine = Page(url, address())
+        while not over.is_set():
+            mine.table()
+
+    with ThreadPoolExecutor(10) as threads:
+        for _ in range(10):
+            threads.submit(tables)
+        beside = median(timed_run() for _ in range(3))
+        over.set()
+    print(f"a run takes {alone:.2f} s alone and {beside:.2f} s beside ten visitors who ask for tables", flush=True)
+    watched(f"{runs} runs in turn", url, pid, lambda: [run_kind(url, tokens) for _ in range(runs)])
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--pair", choices=["toy", "embedded"], default="toy")
     parser.add_argument("--visitors", type=int, default=20)
-    parser.add_argument("--runs", type=int, default=300)
+    parser.add_argument("--runs", type=int, help="runs in turn: 300, or 400 after the floods")
     parser.add_argument("--tokens", type=int, default=24, help="new tokens of each run")
+    parser.add_argument("--floods", action="store_true", help="floods, a minute of mixed visitors, and runs in turn")
+    parser.add_argument("--flood", type=int, default=45, help="requests of a flood")
+    parser.add_argument("--mixed", type=int, default=40, help="mixed visitors")
+    parser.add_argument("--seconds", type=float, default=60.0, help="for which mixed visitors come")
+    parser.add_argument("--root", default=str(ROOT), help="folder of the checkout whose demo is served")
     parser.add_argument("--serve", action="store_true", help=argparse.SUPPRESS)
     args = parser.parse_args()
     if args.serve:
         return serve(args.pair)
-    command = [sys.executable, __file__, "--serve", "--pair", args.pair]
-    with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as server:
+    command = [sys.executable, str(Path(__file__).resolve()), "--serve", "--pair", args.pair, "--root", args.root]
+    pipes = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE}
+    with subprocess.Popen(command, cwd=args.root, text=True, **pipes) as server:
         url = server.stdout.readline().strip()
         Visit(url, "to begin with", 8).run()  # loads the models
         print(f"{args.pair} pair, {args.tokens} tokens a run, {resident(server.pid):.0f} MB with the models loaded")
-        together(url, args.visitors, args.tokens)
-        trouble(url)
-        in_turn(url, args.runs, args.tokens, server.pid)
+        if args.floods:
+            floods(url, server.pid, args.flood, args.mixed, args.seconds, args.runs or 400, args.tokens)
+        else:
+            together(url, args.visitors, args.tokens)
+            trouble(url)
+            in_turn(url, args.runs or 300, args.tokens, server.pid)
         server.stdin.close()
 
 

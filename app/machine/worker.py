@@ -1,4 +1,4 @@
-"""The process beside the page: it computes what it is sent, one thing at a time, at the lowest priority.
+"""The process beside the page: it computes what it is sent, one thing at a time, at a lower priority.
 
 A thread would slow down every run: while it holds the interpreter, a step that gives it up for each product must wait
 to get it back.
@@ -13,15 +13,15 @@ import subprocess
 import sys
 import traceback
 from collections.abc import Callable
-from contextlib import suppress
 from typing import Any
 
 from . import limits
 
 START = "import sys; sys.path[:] = {!r}; from app.machine.worker import serve; serve()"
 TOO_LONG = (
-    f"One request may take at most {limits.SECONDS} s of the processor. Ask for less (SPECVIZ_MAX_SECONDS moves it)."
+    f"A request may take at most {limits.SECONDS} s of the processor here. Ask for less (SPECVIZ_MAX_SECONDS moves it)."
 )
+LOWER = 10  # steps of priority: a run that wants the same core has nine tenths of it, and nothing starves
 LOST = "This was not computed: the process for it ended, perhaps for want of memory. Ask for less."
 
 
@@ -73,10 +73,7 @@ class Worker:
 def serve() -> None:
     """Compute until standard input ends."""
     if hasattr(os, "nice"):
-        os.nice(19)
-    if hasattr(os, "SCHED_IDLE"):
-        with suppress(OSError):
-            os.sched_setscheduler(0, os.SCHED_IDLE, os.sched_param(0))
+        os.nice(LOWER)
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is for the page, whose end is the end of the input here
     asked, answers = sys.stdin.buffer, sys.stdout.buffer
     sys.stdout = sys.stderr  # what is printed by mistake must not stand between two answers

@@ -1,4 +1,4 @@
-"""What is not a run: one thing at a time, clients in turn, in a line that has an end; and the process beside the page."""
+"""What is not a run: one thing at a time, clients in turn, in a bounded line; and the process beside the page."""
 
 import os
 import threading
@@ -14,7 +14,7 @@ from app.machine.turns import TURNS
 from app.machine.worker import Worker
 from tests.loops import in_a_loop
 
-WAIT = 30
+WAIT = 120
 
 
 @pytest.fixture
@@ -100,7 +100,7 @@ def lost():
 
 def test_the_process_is_another_of_low_priority():
     assert BESIDE.put("", os.getpid, ()).result(WAIT) != os.getpid()
-    assert BESIDE.put("", priority, ()).result(WAIT) == 19
+    assert BESIDE.put("", priority, ()).result(WAIT) == min(19, os.nice(0) + 10)
 
 
 def test_what_goes_wrong_in_the_process_comes_back_and_the_next_is_answered(monkeypatch):

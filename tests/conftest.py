@@ -71,6 +71,7 @@ def browser(chromium):
 
 
 # A browser that was too slow to show something on a busy machine is asked again, and listed; nothing else is.
+POLICY = re.compile(r"Content.Security.Policy")  # what a browser says of what that forbids
 SLOW = [r"Timeout \d+ms exceeded", r"with timeout \d+ms"]
 
 
@@ -191,6 +192,7 @@ def visit(browser, visitor):
         page.on("request", look)
         page.on("pageerror", lambda error: broken.append(str(error)))
         page.on("dialog", lambda dialog: broken.append(dialog.message))
+        page.on("console", lambda said: broken.append(said.text) if POLICY.search(said.text) else None)
         page.goto(url)
         page.locator(ready).first.wait_for()
         return page

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable
 from typing import Any
 
 from starlette.responses import JSONResponse
 
 from . import limits
+from .checks import fields
 from .guard import API, Refused, path_of
 
 FULL = f"Other agents are being served here, {limits.AGENTS} at once. Try again in a minute."
@@ -30,7 +30,7 @@ class Agents:
         if path_of(scope) != f"{API}/mcp" or scope["method"] != "POST":
             return await self.app(scope, receive, send)
         news = [await receive()]  # whole, as `Bounded` hands it on
-        asked = json.loads(news[0]["body"])
+        asked = fields(news[0]["body"])
 
         async def again() -> Any:
             return news.pop() if news else await receive()

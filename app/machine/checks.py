@@ -51,7 +51,7 @@ class Checks:
             case "/upload":
                 self._upload(body)
             case "/mcp" if body:
-                plain("params", fields(body).get("params"), limits.BODY)
+                fields(body)  # `Agents` looks at the rest
 
     def _event(self, asked: dict[str, Any]) -> None:
         session(asked)
@@ -60,7 +60,7 @@ class Checks:
             raise Refused(404, "fn_index must be the number of an event that this page has on its server.")
         values(event, asked.get("data"))
         if event.collects_event_data and not isinstance(asked.get("event_data"), dict):
-            raise Refused(422, "event_data must be an object for this event.")
+            raise Refused(400, "event_data must be an object for this event.")
         plain("event_data", asked.get("event_data"), limits.BODY)
         for block, value in zip(event.inputs, asked["data"], strict=True):
             if isinstance(block, gr.UploadButton) and value is not None:
@@ -75,11 +75,11 @@ class Checks:
         try:
             block.preprocess(value)
         except Exception:
-            raise Refused(422, f"{block.label} cannot be {str(value)[:40]!r}. Choose a value that it offers.") from None
+            raise Refused(400, f"{block.label} cannot be {str(value)[:40]!r}. Choose a value that it offers.") from None
 
     def _uploaded(self, value: Any) -> None:
         if not (isinstance(value, dict) and value.get("path") in self.demo.upload_file_set):
-            raise Refused(422, "The file must be one that was just uploaded. Choose it again.")
+            raise Refused(400, "The file must be one that was just uploaded. Choose it again.")
 
     def _endpoint(self) -> Any:
         return next(event for event in self.demo.fns.values() if event.api_name == "generate")
@@ -91,15 +91,15 @@ class Checks:
         """Look at a call of the tool; raises `Refused` where its arguments are not those of the endpoint."""
         given = params.get("arguments") if isinstance(params := asked.get("params"), dict) else None
         if not isinstance(given, dict):
-            raise Refused(422, 'A call must have arguments such as {"prompt": "Once upon a time"}.')
+            raise Refused(400, 'A call must have arguments such as {"prompt": "Once upon a time"}.')
         self._named(given)
 
     def _named(self, asked: dict[str, Any]) -> None:
         names = self._parameters()
         if unknown := [name for name in asked if name not in names]:
-            raise Refused(422, f"{unknown[0][:40]!r} is no parameter. They are {', '.join(names)}.")
+            raise Refused(400, f"{unknown[0][:40]!r} is no parameter. They are {', '.join(names)}.")
         if "prompt" not in asked:
-            raise Refused(422, "prompt must be given.")
+            raise Refused(400, "prompt must be given.")
         for name, value in asked.items():
             plain(name, value)
 
@@ -138,7 +138,7 @@ def fields(body: bytes) -> dict[str, Any]:
     except (ValueError, RecursionError):
         asked = None
     if not isinstance(asked, dict):
-        raise Refused(422, "The request must be an object in JSON.")
+        raise Refused(400, "The request must be an object in JSON.")
     return asked
 
 
@@ -146,16 +146,16 @@ def session(asked: dict[str, Any]) -> None:
     """Raises `Refused` where the name of a session is none; it is kept long after the request."""
     name = asked.get("session_hash")
     if name is not None and not (isinstance(name, str) and 0 < len(name) <= 64):
-        raise Refused(422, "session_hash must be text of at most 64 characters.")
+        raise Refused(400, "session_hash must be text of at most 64 characters.")
 
 
 def values(event: Any, data: Any, names: Sequence[str] = ()) -> None:
     """Raises `Refused` where data are not one fitting value for each input of an event, whose labels are its names."""
     if not isinstance(data, list) or len(data) != len(event.inputs):
-        raise Refused(422, f"data must be a list of {len(event.inputs)} values for this event.")
+        raise Refused(400, f"data must be a list of {len(event.inputs)} values for this event.")
     for block, name, value in zip(event.inputs, names or [block.label for block in event.inputs], data, strict=True):
         if isinstance(value, list | dict) and not (isinstance(block, LISTS) or getattr(block, "multiselect", False)):
-            raise Refused(422, f"{name} must be text or a number, not a list or an object.")
+            raise Refused(400, f"{name} must be text or a number, not a list or an object.")
         if not isinstance(block, gr.UploadButton):
             plain(name, value)
 
@@ -167,6 +167,6 @@ def plain(name: Any, value: Any, most: int = NESTED) -> None:
     try:
         text = json.dumps(value, allow_nan=False)
     except (ValueError, RecursionError):
-        raise Refused(422, f"{name} must hold finite numbers of at most {DIGITS} digits, and few levels.") from None
+        raise Refused(400, f"{name} must hold finite numbers of at most {DIGITS} digits, and few levels.") from None
     if len(text) > most or '"path":' in text:  # which gradio would take for a file of this machine
-        raise Refused(422, f"{name} must have at most {most:,} characters as JSON, and name no file.")
+        raise Refused(400, f"{name} must have at most {most:,} characters as JSON, and name no file.")

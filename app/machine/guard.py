@@ -1,4 +1,4 @@
-"""What reaches the page: only the routes it uses, bodies of bounded size, and answers with a content security policy."""
+"""What reaches the page: only routes it uses, bodies of bounded size, and a content security policy with every answer."""
 
 from __future__ import annotations
 

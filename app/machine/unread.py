@@ -17,7 +17,7 @@ GONE = "Nothing waits for you here any more. Load the page again, or start the r
 
 
 class Unread(dict):
-    """Messages by session, in place of gradio's store, which keeps those of 2 000 sessions whether they are read or not.
+    """Messages by session, in place of gradio's store, which keeps those of 2 000 sessions, read or not.
 
     Whoever reads asks at least every ten seconds whether there are any; those of a session that did not ask for
     `limits.UNREAD_SECONDS` go as soon as there is another session.

@@ -52,7 +52,7 @@ class Kept:
     ended: bool = False
     packed: bytes = b""
     until: float = field(default_factory=lambda: monotonic() + KEPT_SECONDS)
-    owner: int = field(default_factory=visitor)
+    owner: int = field(default_factory=lambda: visitor())
 
     def text(self) -> str:
         """The trace as JSON, as far as it got."""

@@ -1,5 +1,8 @@
 """Nobody past the line: no direct way to a run, bodies are bounded, and what a visitor sends is in no log."""
 
+import json
+from pathlib import Path
+
 import httpx
 import pytest
 
@@ -9,7 +12,8 @@ from tests.loops import in_a_loop
 pytest.importorskip("gradio")
 
 from app.machine import limits
-from app.machine.guard import Bounded
+from app.machine.guard import POLICY, Bounded
+from app.machine.unread import Unread
 from app.page import build_demo, launch
 
 SECRET = "my-diary-of-1999"
@@ -67,3 +71,103 @@ def test_no_way_leads_around_the_line(monkeypatch, caplog, capfd):
         demo.close(verbose=False)
     out, err = capfd.readouterr()
     assert not made and SECRET not in out + err + caplog.text
+
+
+# ---- what is not used, what is large, what nobody reads ----
+
+
+@pytest.fixture
+def site(serve, sites):
+    """The page with all tabs, and a client of it."""
+    url = serve()
+    with httpx.Client(base_url=url, timeout=60, trust_env=False) as client:
+        yield sites[None].demo, client
+
+
+CLOSED = [
+    "deep_link?session_hash=a", "file=/etc/passwd", "file/etc/passwd", "proxy=http://127.0.0.1", "runs", "vibe-code",
+    "custom_component/a/client/b/c", "stream/a/b/1/playlist-file", "dev/reload", "token", "login_check",
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("address", [*(f"/gradio_api/{way}" for way in CLOSED), "/monitoring", "/svelte/a.js"])
+def test_routes_that_the_page_does_not_use_are_closed(site, address):
+    _, client = site
+    assert client.get(address).json() == {"detail": (said := "There is nothing at this address."), "error": said}
+
+
+def test_every_answer_has_the_content_security_policy(site):
+    _, client = site
+    for address in ("/", "/theme.css", "/gradio_api/info", "/nowhere"):
+        assert client.get(address).headers["content-security-policy"] == POLICY
+    assert "default-src 'self'" in POLICY and "https://huggingface.co" in POLICY, "a Space is shown in a frame"
+
+
+def of_stage(demo):
+    return next(number for number, block in demo.blocks.items() if hasattr(block, "open_trace"))
+
+
+def test_only_opening_a_run_may_send_much(site):
+    demo, client = site
+    sizes = limits.BODY, limits.OPENED_BODY
+    for name, size, status in (
+        ("open_trace", sizes[0], 200), ("open_trace", sizes[1], 413), ("save", sizes[0], 413), ("save", 100, 200),
+    ):  # fmt: skip
+        asked = {"data": "x" * size, "fn_name": name, "component_id": of_stage(demo), "session_hash": "much"}
+        assert client.post("/gradio_api/component_server/", json=asked).status_code == status, (name, size)
+    asked = {"data": ["x" * limits.BODY], "fn_index": 0, "session_hash": "large"}
+    assert client.post("/gradio_api/run/predict", json=asked).status_code == 413
+
+
+def test_the_longest_prompt_fits_and_a_longer_one_is_kept_nowhere(site):
+    demo, client = site
+    copy = next(event for event in demo.fns.values() if event.api_name == "copy_link")
+    for name, prompt, status in (("fits", "\uffff" * limits.PROMPT, 200), ("over", "x" * limits.BODY, 413)):
+        data = [prompt, *("x" for _ in copy.inputs[1:])]
+        sent = json.dumps({"data": data, "fn_index": copy._id, "session_hash": name}, ensure_ascii=False)
+        done = client.post("/gradio_api/run/predict", content=sent, headers={"content-type": "application/json"})
+        assert done.status_code == status
+    assert "fits" in demo.state_holder.session_data and "over" not in demo.state_holder.session_data
+
+
+def test_files_have_a_total_and_go_when_they_have_been_read(site, tmp_path):
+    demo, client = site
+    kept = demo.upload_file_set
+
+    def upload(text):
+        return client.post("/gradio_api/upload", files={"files": ("a.json", text)})
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(limits, "UPLOADS", len(kept) + 2)
+        first, second, third = (upload(f"{tmp_path} {i}") for i in range(3))
+        assert (first.status_code, second.status_code, third.status_code) == (200, 200, 503)
+        assert "Too many files" in third.json()["error"]
+        patch.setattr(limits, "UPLOAD_SECONDS", -1.0)
+        (last,) = upload(f"{tmp_path} again").json()
+    for path in first.json() + second.json():
+        assert not Path(path).parent.exists() and path not in kept
+    assert kept == {last} and Path(last).exists()
+    two = [("files", ("a", b"1")), ("files", ("b", b"2"))]
+    assert client.post("/gradio_api/upload", files=two).status_code == 413
+
+
+def test_what_nobody_reads_is_dropped_when_another_comes(site, monkeypatch):
+    demo, _ = site
+    assert isinstance(demo._queue.pending_messages_per_session, Unread)
+    now, events = [0.0], {"left": {"1"}, "reads": {"2"}}
+    monkeypatch.setattr("app.machine.unread.monotonic", lambda: now[0])
+    unread = Unread(events)
+    unread["left"] = unread["reads"] = "messages"
+    now[0] = limits.UNREAD_SECONDS - 1
+    assert "reads" in unread  # which is what a reader asks
+    now[0] = limits.UNREAD_SECONDS + 1
+    unread["new"] = "messages"
+    assert set(unread) == {"reads", "new"} and set(events) == {"reads"}
+    assert unread["left"].empty() and "left" not in unread, "what is still sent to it goes nowhere"
+
+
+def test_who_waits_for_what_is_gone_gets_a_sentence(site, capfd):
+    _, client = site
+    for address in ("queue/data?session_hash=nobody", "call/generate/nothing"):
+        assert "Nothing waits for you here any more" in client.get(f"/gradio_api/{address}").text
+    assert "Traceback" not in capfd.readouterr().err

@@ -4,6 +4,7 @@ import json
 import re
 from urllib.parse import quote
 
+import httpx
 import pytest
 
 import specviz
@@ -358,3 +359,84 @@ def test_an_address_of_this_page_makes_no_sentence_of_its_own(page):
     start = [control.value for control in page.inputs]
     with pytest.raises(ValueError, match="too long for a link"):
         links.write(page, ["Embedded pair", "x" * 9000, *start[2:]])
+
+
+# ---- requests ----
+
+BIG = int("9" * 400)
+FILE = {"path": "/etc/passwd", "meta": {"_type": "gradio.FileData"}}
+
+
+def asked(client, body):
+    """The status and the text that an event ends with, whichever way it is asked for."""
+    done = client.post("run/predict" if body.pop("direct") else "queue/join", json=body)
+    if "event_id" not in done.text:
+        return done.status_code, done.text
+    with client.stream("GET", "queue/data", params={"session_hash": body["session_hash"]}) as lines:
+        return next((200, line) for line in lines.iter_lines() if "process_completed" in line)
+
+
+@pytest.fixture
+def client(serve):
+    with httpx.Client(base_url=f"{serve()}gradio_api/", timeout=60, trust_env=False) as client:
+        yield client
+
+
+@pytest.mark.parametrize("value", [BIG, ["a"], {"a": 1}, [[[[]]]], None, "x", True, FILE], ids=lambda v: str(v)[:12])
+def test_no_event_stumbles_over_a_value(client, sites, value, capfd):
+    for event in sites[None].demo.fns.values():
+        if event.fn and event.inputs and event.api_name != "generate":
+            body = {"data": [value] * len(event.inputs), "fn_index": event._id, "session_hash": "values"}
+            status, text = asked(client, body | {"direct": not event.queue})
+            assert status < 500 and '"error":null' not in text, (event.name, text)
+    out, err = capfd.readouterr()
+    assert "Traceback" not in out + err
+
+
+@pytest.mark.parametrize("data", [None, 1, "x", [1], [], {"a": BIG}, FILE], ids=lambda v: str(v)[:12])
+def test_no_event_stumbles_over_what_it_is_told(client, sites, data, capfd):
+    told = [event for event in sites[None].demo.fns.values() if event.collects_event_data]
+    assert len(told) > 3
+    for event in told:
+        body = {"data": [None] * len(event.inputs), "fn_index": event._id, "session_hash": "told", "event_data": data}
+        status, text = asked(client, body | {"direct": not event.queue})
+        assert 400 <= status < 500 and '"error":' in text, (event.name, text)
+    assert "Traceback" not in capfd.readouterr().err
+
+
+REQUESTS = {  # path -> bodies that make no sense, each with a part of what is said
+    "queue/join": (
+        ([1], "an object in JSON"), ({"dta": []}, "fn_index must be"), ({"data": [], "fn_index": BIG}, "fn_index"),
+        ({"data": [], "fn_index": 9, "session_hash": "x" * 65}, "session_hash must be text of at most 64"),
+        ({"data": "x", "fn_index": 9, "session_hash": "a"}, "data must be a list of"),
+    ),
+    "call/v2/generate": (
+        ({"prompt": "abc", "sise": 3}, "'sise' is no parameter. They are prompt"), ({}, "prompt must be given"),
+        ({"prompt": "abc", "temperature": BIG}, "temperature must hold finite numbers of at most 300 digits"),
+        ({"prompt": "abc", "builder_parameters": {"size": BIG}}, "builder_parameters must hold finite numbers"),
+        ({"prompt": "abc", "builder_parameters": {"a": [1] * 9000}}, "at most 4,000 characters"),
+    ),
+    "call/generate": (({"data": ["abc"]}, "data must be a list of 15 values"),),
+    "component_server": (
+        ({"data": 1}, "component_id, fn_name"), ({"data": 1, "component_id": [1], "fn_name": "save"}, "component_id"),
+        ({"data": 1, "component_id": 0, "fn_name": "__init__", "session_hash": "a"}, "component_id, fn_name"),
+    ),
+    "mcp/": (([1], "an object in JSON"),),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("path", "body", "sentence"), [(path, *case) for path, cases in REQUESTS.items() for case in cases]
+)
+def test_a_request_that_makes_no_sense_gets_a_sentence(client, path, body, sentence, capfd):
+    done = client.post(path, json=body)
+    assert 400 <= done.status_code < 500 and sentence in done.json()["error"]
+    assert "Traceback" not in capfd.readouterr().err
+
+
+@pytest.mark.parametrize("body", [b"{", b'{"data": ' + b"[" * 5000, b"\xff", b"NaN"])
+def test_a_body_that_is_no_json_gets_a_sentence(client, body, capfd):
+    for path in ("queue/join", "component_server/", "call/v2/generate", "mcp/"):
+        done = client.post(path, content=body, headers={"content-type": "application/json"})
+        assert 400 <= done.status_code < 500 and done.json()["error"].endswith(".")
+    assert "Traceback" not in capfd.readouterr().err

@@ -132,3 +132,16 @@ def test_odd_parameters_in_a_file_are_refused_or_shown_but_never_break(shelf, ki
             data["config"][kind] = {"name": cls.name, "parameters": {f.name: value}}
             answer = json.loads(in_a_loop(keeping.open_trace(json.dumps(data))))
             assert "error" in answer or answer["steps"]
+
+
+def test_the_files_of_one_visitor_do_not_remove_the_run_of_another(monkeypatch):
+    visitors = iter([1, *[2] * 20])
+    monkeypatch.setattr(keeping, "visitor", lambda: next(visitors))
+    packed = len(keeping.zlib.compress(trace().to_json().encode()))
+    full = keeping.Shelf(most=4 * packed + 500)
+    full.put("run", trace().to_json())
+    for number in range(20):
+        full.put(f"file {number}", trace(seed=number).to_json())
+    assert full.text("run") and full.text("file 19")
+    with pytest.raises(ValueError, match="not kept any more"):
+        full.text("file 0")

@@ -1,5 +1,6 @@
 """The endpoint as a tool for agents, called by the protocol's own client."""
 
+import asyncio
 import json
 
 import pytest
@@ -54,3 +55,53 @@ def test_the_one_tool_writes_what_the_library_writes(serve):
 def test_what_is_wrong_reaches_an_agent_as_a_sentence(serve):
     answer = talk(serve(), lambda session: session.call_tool("generate", {"prompt": "abc", "temperature": -3}))
     assert answer.isError and answer.content[0].text.startswith("temperature must be 0 or a number from 0.001 upwards")
+
+
+@pytest.mark.parametrize(
+    ("arguments", "sentence"),
+    [
+        ({"prompt": "abc", "sise": 1}, "'sise' is no parameter"), ({}, "prompt must be given."),
+        ({"prompt": "abc", "seed": int("9" * 400)}, "seed must hold finite numbers"),
+        ({"prompt": "abc", "models": ["a"]}, "is not of type 'string'"),
+    ],
+)  # fmt: skip
+def test_a_call_that_makes_no_sense_is_answered_by_a_sentence(serve, arguments, sentence, capfd):
+    answer = talk(serve(), lambda session: session.call_tool("generate", arguments))
+    assert answer.isError and sentence in answer.content[0].text
+    assert "Traceback" not in capfd.readouterr().err
+
+
+def test_of_many_calls_at_once_some_are_told_to_come_again():
+    from app.machine.agents import FULL, Agents
+    from app.machine.guard import API
+
+    body = json.dumps({"id": 7, "method": "tools/call", "params": {}}).encode()
+    sent = []
+
+    async def calls():
+        free = asyncio.Event()
+
+        async def app(scope, receive, send):
+            await receive()
+            await free.wait()
+            await send("answered")
+
+        async def receive():
+            return {"type": "http.request", "body": body}
+
+        async def send(news):
+            sent.append(news)
+
+        agents = Agents(app, lambda asked: None, most=2)
+        scope = {"type": "http", "method": "POST", "path": f"{API}/mcp/", "headers": []}
+        waiting = [asyncio.create_task(agents(scope, receive, send)) for _ in range(2)]
+        await asyncio.sleep(0)
+        await agents(scope, receive, send)
+        free.set()
+        await asyncio.gather(*waiting)
+        await agents(scope, receive, send)  # there is room again
+
+    in_a_loop(calls())
+    refused = json.loads(sent[1]["body"])
+    assert refused["id"] == 7 and refused["result"]["isError"] and refused["result"]["content"][0]["text"] == FULL
+    assert sent[2:] == ["answered"] * 3

@@ -1,0 +1,62 @@
+"""The content security policy: the page does all it does under it, and stands in frames of the hub alone."""
+
+import pytest
+from playwright.sync_api import expect
+
+from tests.pages import state
+
+pytestmark = pytest.mark.browser
+
+WATCH = """
+window.violations = [];
+document.addEventListener('securitypolicyviolation', event =>
+  window.violations.push(`${event.violatedDirective} ${event.blockedURI} ${event.sourceFile}:${event.lineNumber}`));
+"""
+
+
+def test_the_page_works_in_full_under_its_policy(serve, visit, browser):
+    url = serve()
+    page = visit(url)
+    page.set_default_timeout(40_000)
+    answer = page.request.get(url)
+    assert "frame-ancestors" in answer.headers["content-security-policy"]
+    page.add_init_script(WATCH)
+    page.reload()
+    page.locator(".sv-svg .node").first.wait_for()
+
+    page.locator("#sv-run").click()
+    state(page, "done")
+    for kind in ("json", "html", "svg", "png"):
+        page.locator("#sv-stage .sv-save summary").click()
+        with page.expect_download():
+            page.locator(f"#sv-stage [data-save={kind}]").click()
+
+    page.get_by_role("tab", name="Compare", exact=True).click()
+    page.locator(".sv-race-svg path").first.wait_for()
+    for name in ("Acceptance", "Speedup"):
+        page.get_by_role("tab", name=name, exact=True).click()
+        expect(page.locator(".js-plotly-plot:visible").first).to_be_visible()
+    page.get_by_role("tab", name="Labs", exact=True).click()
+    page.locator("#sv-lab svg").first.wait_for()
+    page.get_by_role("tab", name="Lessons", exact=True).click()
+    page.get_by_role("tab", name="Papers", exact=True).click()
+    page.wait_for_timeout(1000)
+    assert page.evaluate("window.violations") == []
+
+
+@pytest.mark.parametrize(("host", "shown"), [("https://huggingface.co", True), ("https://example.org", False)])
+def test_only_the_hub_may_show_the_page_in_a_frame(serve, browser, host, shown):
+    url, context = serve(), browser.new_context()
+    page = context.new_page()
+    frame = f"<iframe src='{url}' width=1200 height=900></iframe>"
+    page.route(f"{host}/**", lambda route: route.fulfill(body=frame, content_type="text/html"))
+    said = []
+    page.on("console", lambda message: said.append(message.text))
+    page.goto(f"{host}/spaces/a/b")
+    if shown:
+        page.frame_locator("iframe").locator(".sv-svg .node").first.wait_for(timeout=60_000)
+    else:
+        page.wait_for_function("() => true")
+        expect(page.frame_locator("iframe").locator(".sv-svg .node")).to_have_count(0)
+    assert any("frame-ancestors" in text for text in said) is not shown
+    context.close()

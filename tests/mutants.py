@@ -41,43 +41,99 @@ EDITS = (
     Edit("verifiers/walk.py", "bonus = rng.draw(r)", "bonus = rng.draw(p[node])", f"{DECLARED}[chain-sequoia]"),
     Edit("verifiers/block.py", "excess(prob * p[node], rows", "excess(p[node], rows", f"{DECLARED}[chain-block]"),
     Edit("verifiers/traversal.py", "excess(share * r, d)", "excess(r, d)", f"{DECLARED}[sequoia-traversal]"),
-    Edit("distributions.py", "    np.maximum(left, 0.0, out=left)", "    np.abs(left, out=left)",
-         "tests/engine/test_distributions.py::test_residual_and_total_variation"),
+    Edit(
+        "distributions.py",
+        "    np.maximum(left, 0.0, out=left)",
+        "    np.abs(left, out=left)",
+        "tests/engine/test_distributions.py::test_residual_and_total_variation",
+    ),
     # Sampling of children.
-    Edit("laws.py", "        left -= float(rest[token])\n        rest[token] = 0.0",
-         "        left -= float(rest[token])", "tests/engine/test_randomness.py::test_distinct_children_have_the_law_of_sequential_draws"),
+    Edit(
+        "laws.py",
+        "        left -= float(rest[token])\n        rest[token] = 0.0",
+        "        left -= float(rest[token])",
+        "tests/engine/test_randomness.py::test_distinct_children_have_the_law_of_sequential_draws",
+    ),
     Edit("laws.py", "self._turns[len(self._drawn)]", "self._turns[len(self._drawn) - 1]", MERGED),
     Edit("laws.py", "        q.turns = tuple(part for _, part in drawn)\n", "", MERGED),
     # Noise is keyed by the position in the text.
-    Edit("randomness.py", "[self.seed, 1, int(position)]", "[self.seed, 1]",
-         "tests/engine/test_randomness.py::test_noise_is_keyed_by_position_and_independent_of_the_stream"),
+    Edit(
+        "randomness.py",
+        "[self.seed, 1, int(position)]",
+        "[self.seed, 1]",
+        "tests/engine/test_randomness.py::test_noise_is_keyed_by_position_and_independent_of_the_stream",
+    ),
     Edit("tree.py", "self.start + self.depths[node] + 1", "self.start + node + 1", f"{DECLARED}[sequoia-race]"),
     # Temperature, top-k and top-p.
-    Edit("distributions.py", "row *= 1 / temperature", "row *= temperature", "tests/engine/test_distributions.py::test_rows_agree_however_they_are_asked_for"),
-    Edit("distributions.py", "min(int(sampling.top_k), len(row))", "min(int(sampling.top_k) + 1, len(row))", LAW_OF_ROWS),
+    Edit(
+        "distributions.py",
+        "row *= 1 / temperature",
+        "row *= temperature",
+        "tests/engine/test_distributions.py::test_rows_agree_however_they_are_asked_for",
+    ),
+    Edit(
+        "distributions.py", "min(int(sampling.top_k), len(row))", "min(int(sampling.top_k) + 1, len(row))", LAW_OF_ROWS
+    ),
     Edit("distributions.py", "threshold)) + 1]", "threshold))]", TOP_P),
     # Masks, positions, commits, the order of a tree.
     Edit("passes/session.py", "(self._base + depths[node] for", "(self._base + self._slots[node] for", TREES),
-    Edit("passes/session.py", "sees[slot] = sees[self._slots[tree.parents[node]]] if node else False",
-         "sees[slot] = np.arange(len(sees)) < slot", TREES),
+    Edit(
+        "passes/session.py",
+        "sees[slot] = sees[self._slots[tree.parents[node]]] if node else False",
+        "sees[slot] = np.arange(len(sees)) < slot",
+        TREES,
+    ),
     Edit("passes/cache.py", "block.index_select(3, index)", "block[:, :, :, start + moved : self.used]", TREES),
-    Edit("tree.py", "(self.weight[child], -child)", "(self.weight[child], child)",
-         "tests/theory/test_orders.py::test_the_heaviest_child_comes_first_and_ties_stay_as_drawn"),
+    Edit(
+        "tree.py",
+        "(self.weight[child], -child)",
+        "(self.weight[child], child)",
+        "tests/theory/test_orders.py::test_the_heaviest_child_comes_first_and_ties_stay_as_drawn",
+    ),
     # Drafters, and what is learnt from them.
-    Edit("models/eagle.py", "super().commit(tree, (), emitted)", "super().commit(tree, path, emitted)", f"{FRESH}[draft-eagle-eagle2]"),
-    Edit("models/early_exit.py", " or self.cache.writer is not self", "", f"{FRESH}[early-exit:2-cascade early-exit model-dyspec]"),
-    Edit("drafters/staged.py", "self.draft.commit(self._shadow, kept, emitted)", "self.draft.commit(self._shadow, path, emitted)",
-         f"{FRESH}[draft-staged-eagle2]"),
-    Edit("drafters/cascade.py", "(tree.depths[node] < self.at)", "(tree.depths[node] <= self.at)",
-         "tests/drafters/test_drafters.py::test_the_levels_of_a_cascade_come_from_whom_it_says"),
-    Edit("drafters/online.py", "self._steps % self.every == 0", "self._steps % self.every == 1",
-         "tests/drafters/test_online.py::test_it_learns_after_every_so_many_steps_and_not_between"),
-    Edit("acceptance.py", "                accepted[rank] += child == child_taken\n",
-         "                accepted[rank] += child == child_taken\n                if child == child_taken:\n                    break\n",
-         "tests/engine/test_builders_planned.py::test_children_after_the_accepted_one_count_as_tried_too"),
-    Edit("measure/in_traces.py", "if step.start + 1 + levels < end]", "if max(Topology(step.parents).depth) == levels]",
-         "tests/experiments/test_agreement.py::test_steps_at_which_a_drafter_had_little_to_say_count"),
-)  # fmt: skip
+    Edit(
+        "models/eagle.py",
+        "super().commit(tree, (), emitted)",
+        "super().commit(tree, path, emitted)",
+        f"{FRESH}[draft-eagle-eagle2]",
+    ),
+    Edit(
+        "models/early_exit.py",
+        " or self.cache.writer is not self",
+        "",
+        f"{FRESH}[early-exit:2-cascade early-exit model-dyspec]",
+    ),
+    Edit(
+        "drafters/staged.py",
+        "self.draft.commit(self._shadow, kept, emitted)",
+        "self.draft.commit(self._shadow, path, emitted)",
+        f"{FRESH}[draft-staged-eagle2]",
+    ),
+    Edit(
+        "drafters/cascade.py",
+        "(tree.depths[node] < self.at)",
+        "(tree.depths[node] <= self.at)",
+        "tests/drafters/test_drafters.py::test_the_levels_of_a_cascade_come_from_whom_it_says",
+    ),
+    Edit(
+        "drafters/online.py",
+        "self._steps % self.every == 0",
+        "self._steps % self.every == 1",
+        "tests/drafters/test_online.py::test_it_learns_after_every_so_many_steps_and_not_between",
+    ),
+    Edit(
+        "acceptance.py",
+        "tried[rank] += 1",
+        "tried[rank] += child_taken not in children[node][:rank]",
+        "tests/engine/test_builders_planned.py::test_children_after_the_accepted_one_count_as_tried_too",
+    ),
+    Edit(
+        "measure/in_traces.py",
+        "if step.start + 1 + levels < end]",
+        "if max(Topology(step.parents).depth) == levels]",
+        "tests/experiments/test_agreement.py::test_steps_at_which_a_drafter_had_little_to_say_count",
+    ),
+)
 
 
 def copy(folder: Path) -> None:

@@ -152,7 +152,7 @@ class HuggingFaceModel:
 
     @cached_property
     def _heard(self) -> threading.local:
-        """What the output head was given last in this thread, as `states`: by one hook, since it is shared by threads."""
+        """What the output head was given last in this thread, as `states`; one hook, since threads share the head."""
         heard = threading.local()
         head = self.model.get_output_embeddings()
         head.register_forward_pre_hook(lambda _, given: setattr(heard, "states", given[0][0]))

@@ -107,7 +107,7 @@ def test_the_levels_of_a_cascade_come_from_whom_it_says():
 
 
 def test_a_cascade_has_two_drafters():
-    with pytest.raises(ValueError, match="cascade.then must differ from first, 'model'"):
+    with pytest.raises(ValueError, match="then must differ from first, 'model'"):
         specviz.DRAFTERS["cascade"](then="model")
 
 

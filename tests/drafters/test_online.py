@@ -29,7 +29,7 @@ def test_it_learns_after_every_so_many_steps_and_not_between():
     learnt = []
     session = SimpleNamespace(commit=lambda *_: None, learn=lambda rows, temperature: learnt.append((step, len(rows))))
     drafting = Learning("online", session, every=3, last=5)
-    for step in range(1, 8):
+    for step in range(1, 8):  # noqa: B007  session.learn reads it
         drafting.commit(None, (1,), [0, 1], SimpleNamespace(nodes=(0, 1), rows=np.eye(2)))
     assert learnt == [(3, 5), (6, 5)]
 

@@ -117,7 +117,7 @@ def test_a_running_estimate_counts_what_was_accepted_by_rank():
 
 
 def test_children_after_the_accepted_one_count_as_tried_too():
-    """The vector's numbers are shares of all accepted nodes with such a child, not of those whose rule came that far."""
+    """The vector's numbers are shares of all accepted nodes with such a child, tried in turn or not."""
     running = RunningAcceptance.begin((0.5, 0.25, 0.1)).learn(((1, 2, 3), (), (), ()), (1,))
     assert (running.tried, running.accepted) == ((1, 1, 1), (1, 0, 0))
 

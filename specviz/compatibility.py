@@ -65,6 +65,11 @@ class Setting:
         return self.blended and not self.builder.is_chain
 
     @property
+    def merged(self) -> bool:
+        """Whether equal children of one node become one, which one drafter alone may draw as well."""
+        return self.drafter.merges and self.builder.reads_draft and not self.builder.is_chain
+
+    @property
     def one_token(self) -> bool:
         """Whether the draft's row holds a single token; the mean of several such rows may hold more."""
         return self.draft_temperature == 0 and self.builder.reads_draft and not self.blended
@@ -130,8 +135,8 @@ LOSSY: Cases = (
         "ones, so the text may drift.",
     ),
     (
-        lambda s: s.many_rows and s.drafter.merges and s.law == "iid" and s.verifier.reads_draft,
-        "Merging equal guesses of two drafters drops tries that {verifier.title} counts on, so the text may drift.",
+        lambda s: s.merged and s.law == "iid" and s.verifier.reads_draft,
+        "Merging equal guesses drops tries that {verifier.title} counts on, so the text may drift.",
     ),
     (
         lambda s: s.law not in s.verifier.laws and not s.drawn_alike,

@@ -54,26 +54,43 @@ class NodeResult:
     difference: str | None
 
 
-def table(
+@dataclass(frozen=True)
+class Large:
+    """A rule, a law and a size to be proven; see `one_large_node`."""
+
+    rule: Verifier
+    law: str
+    vocab: int
+    k: int
+    drawings: int = DRAWINGS
+
+    @property
+    def strategies(self) -> tuple[Verifier]:
+        return (self.rule,)
+
+    def prove(self) -> Row:
+        """What is declared and what is found."""
+        rule, one = self.rule, one_large_node(self.rule, self.law, self.vocab, self.k, self.drawings)
+        return Row(
+            f"V = {self.vocab}, k = {self.k}", rule.name, self.law, 0.0 if rule.greedy_only else 1.0, rule.lossless,
+            True, one.error, "one large node", one.runs, f"Rows that are {', '.join(KINDS)}.", one.difference,
+        )  # fmt: skip
+
+
+def cases(
     verifiers: Sequence[str] | None = None, sizes: Sequence[tuple[int, int]] = SIZES, drawings: int = DRAWINGS
-) -> Iterator[Row]:
-    """A row for each rule, each law it knows and each size.
+) -> Iterator[Large]:
+    """Each rule with each law it knows at each size.
 
     Args:
         verifiers: menu names; None means all.
-        sizes: tokens V and children k.
-        drawings: how many are counted on each kind of rows.
+        sizes: tokens V and children k; drawings: how many are counted on each kind of rows.
     """
     for name in verifiers or (name for name, cls in REGISTRIES["verifier"].items() if not cls.alone):
         rule = REGISTRIES["verifier"][name]()
         for law in rule.laws[:1] if rule.chain_only else rule.laws:
             for vocab, k in sizes:
-                k = 1 if rule.chain_only else k
-                one = one_large_node(rule, law, vocab, k, drawings)
-                yield Row(
-                    f"V = {vocab}, k = {k}", name, law, 0.0 if rule.greedy_only else 1.0, rule.lossless, True,
-                    one.error, "one large node", one.runs, f"Rows that are {', '.join(KINDS)}.", one.difference,
-                )  # fmt: skip
+                yield Large(rule, law, vocab, 1 if rule.chain_only else k, drawings)
 
 
 def one_large_node(rule: Verifier, law: str, vocab: int, k: int, drawings: int = DRAWINGS) -> NodeResult:
@@ -81,8 +98,7 @@ def one_large_node(rule: Verifier, law: str, vocab: int, k: int, drawings: int =
 
     Args:
         rule: the rule.
-        law: how the children are drawn.
-        vocab: V.
+        law: how the children are drawn; vocab: V.
         k: how many children; 1 for rules that verify chains.
         drawings: how many are counted.
     """

@@ -66,6 +66,28 @@ class Case:
     def match(self) -> Compatibility:
         return compatible(self.config, self.law)
 
+    @property
+    def strategies(self) -> tuple[TreeBuilder, Verifier]:
+        return self.config.builder, self.config.verifier
+
+    def prove(self) -> Row:
+        """What is declared and what is found."""
+        config, match = self.config, self.match
+        error, difference = None, None
+        if config.verifier.keyed and config.temperature > 0:
+            proof, (runs, difference) = "text equality", compare_texts(config, self.law)
+        else:
+            proof, runs, error = "enumeration", 0, 0.0
+            for seed in self.seeds:
+                found, more = error_in(config, toy_pair(seed=seed, closeness=CLOSENESS), self.law, self.steps)
+                error, runs = float(np.maximum(error, found)), runs + more  # numpy's keeps a NaN, the worst of errors
+                if not error < LOSSY:
+                    break
+        return Row(
+            self.builder, config.verifier.name, self.law, config.temperature, match.lossless, match.useful, error,
+            proof, runs, match.reason, difference, self.drafter, config.draft_temperature, config.top_k, config.top_p,
+        )  # fmt: skip
+
 
 @dataclass(frozen=True)
 class Row:
@@ -98,10 +120,15 @@ class Row:
 
     @property
     def holds(self) -> bool:
-        """Whether what was found is what is declared."""
+        """Whether what was found is what is declared, drift included."""
         if self.error is None or self.difference is not None:
             return self.lossless and self.difference is None
         return self.error <= EXACT if self.lossless else self.error >= LOSSY
+
+    @property
+    def refuted(self) -> bool:
+        """Whether what is declared is wrong. A text that may drift need not drift on two toy pairs."""
+        return not self.holds and (self.lossless or self.error is None or np.isnan(self.error))
 
 
 def cases(
@@ -141,26 +168,7 @@ def cases(
 
 def table(samplings: Sequence[dict[str, Any]] = (PLAIN,), chains: bool = False, **chosen: Any) -> Iterator[Row]:
     """The rows of `cases`, proven."""
-    yield from map(prove, cases(samplings=samplings, chains=chains, **chosen))
-
-
-def prove(case: Case) -> Row:
-    """What is declared of a configuration and what is found."""
-    config, match = case.config, case.match
-    error, difference = None, None
-    if config.verifier.keyed and config.temperature > 0:
-        proof, (runs, difference) = "text equality", compare_texts(config, case.law)
-    else:
-        proof, runs, error = "enumeration", 0, 0.0
-        for seed in case.seeds:
-            found, more = error_in(config, toy_pair(seed=seed, closeness=CLOSENESS), case.law, case.steps)
-            error, runs = float(np.maximum(error, found)), runs + more  # numpy's keeps a NaN, the worst of errors
-            if not error < LOSSY:
-                break
-    return Row(
-        case.builder, config.verifier.name, case.law, config.temperature, match.lossless, match.useful, error, proof,
-        runs, match.reason, difference, case.drafter, config.draft_temperature, config.top_k, config.top_p,
-    )  # fmt: skip
+    yield from (case.prove() for case in cases(samplings=samplings, chains=chains, **chosen))
 
 
 def _menu(kind: str) -> list[str]:
@@ -207,7 +215,8 @@ def error_in(
         most: how many runs may be made.
 
     Raises:
-        ValueError: if builder, rule and drafter cannot go together, or it takes more than `most` runs.
+        ValueError: if builder, rule and drafter cannot go together.
+        TooManyRuns: if it takes more than `most` runs.
     """
     outcomes = exact_law(partial(_write, pair, config, law, steps), most)
     row = partial(_target_row, pair, config.target_sampling)

@@ -52,6 +52,10 @@ class Planned:
         raise ValueError("noise keyed by position is continuous and cannot be enumerated; compare texts instead.")
 
 
+class TooManyRuns(ValueError):
+    """A program that has more outcomes than there is patience for."""
+
+
 Outcome = TypeVar("Outcome", bound=Hashable)
 
 
@@ -63,7 +67,7 @@ def law(program: Callable[[Planned], Outcome], most: float = math.inf) -> dict[O
         most: how many runs of it may be made.
 
     Raises:
-        ValueError: if it takes more runs.
+        TooManyRuns: if it takes more.
     """
     outcomes: dict[Outcome, float] = {}
     plan: list[int] | None = []
@@ -71,7 +75,7 @@ def law(program: Callable[[Planned], Outcome], most: float = math.inf) -> dict[O
     while plan is not None:
         runs += 1
         if runs > most:
-            raise ValueError(f"the program takes more than {most:,} runs; make it smaller, or allow more.")
+            raise TooManyRuns(f"the program takes more than {most:,} runs; make it smaller, or allow more.")
         rng = Planned(plan)
         outcome = program(rng)
         outcomes[outcome] = outcomes.get(outcome, 0.0) + rng.weight

@@ -52,6 +52,16 @@ def test_merging_equal_guesses_is_lossy_with_ratios_and_lossless_where_the_targe
     assert rows["target-match"].lossless and rows["target-match"].error < 1e-12
 
 
+@pytest.mark.parametrize("verifier", ["specinfer", "spectr"])
+def test_merging_what_one_drafter_drew_twice_is_lossy_as_well(verifier):
+    config = specviz.RunConfig(
+        PROMPT, specviz.BUILDERS["batch"](width=2), specviz.VERIFIERS[verifier](), 1.0, max_new_tokens=LENGTH,
+        drafter=specviz.DRAFTERS["several"](drafters=("model",), merge=True),
+    )  # fmt: skip
+    error, _ = error_in(config, specviz.toy_pair(seed=1, closeness=0.2))
+    assert not specviz.compatible(config).lossless and error > 1e-3
+
+
 COINS = [name for name, rule in specviz.VERIFIERS.items() if rule.reads_draft and rule.lossless and not rule.keyed]
 
 

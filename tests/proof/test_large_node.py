@@ -8,7 +8,7 @@ from specviz import laws
 from specviz.distributions import normalise
 from specviz.laws import draw_children
 from specviz.proof import large_node
-from specviz.proof.large_node import far_off, one_large_node, table
+from specviz.proof.large_node import cases, far_off, one_large_node
 from specviz.verifiers import spectr, walk
 
 RULES = {name: rule() for name, rule in specviz.VERIFIERS.items()}
@@ -16,13 +16,13 @@ RULES = {name: rule() for name, rule in specviz.VERIFIERS.items()}
 
 @pytest.mark.parametrize("name", RULES)
 def test_every_rule_is_what_it_is_declared_to_be_on_a_large_node(name):
-    for row in table([name], sizes=[(64, 40)], drawings=40):
+    for row in (case.prove() for case in cases([name], sizes=[(64, 40)], drawings=40)):
         assert row.holds and row.proof == "one large node", row
 
 
 @pytest.mark.slow
 def test_spectr_at_full_size():
-    for row in table(["spectr"], sizes=[(1000, 128)], drawings=0):
+    for row in (case.prove() for case in cases(["spectr"], sizes=[(1000, 128)], drawings=0)):
         assert row.holds, row
 
 
@@ -71,7 +71,7 @@ def test_a_race_that_another_token_wins_is_caught(monkeypatch):
         return type(verdict)(**vars(verdict) | {"path": (), "bonus": (verdict.bonus + 1) % len(p[0])})
 
     monkeypatch.setattr(race, "__call__", second)
-    (row,) = [row for row in table(["race"], [(60, 8)], 5) if row.law == "top"]
+    (row,) = [case.prove() for case in cases(["race"], [(60, 8)], 5) if case.law == "top"]
     assert not row.holds and "arrives first" in row.difference
 
 

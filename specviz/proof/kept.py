@@ -1,0 +1,117 @@
+"""Proofs one after the other or several at a time; what is proven already is kept until its code changes."""
+
+from __future__ import annotations
+
+import inspect
+import json
+import logging
+import os
+import signal
+from collections.abc import Iterator, Sequence
+from concurrent.futures import ProcessPoolExecutor
+from contextlib import ExitStack
+from dataclasses import asdict
+from functools import cache
+from hashlib import sha256
+from multiprocessing import get_context
+from pathlib import Path
+from typing import Any, Protocol
+
+import numpy as np
+
+from ..files import read_text, write_text
+from ..paths import HERE
+from ..registry import REGISTRIES
+from .lossless import Row
+
+ROOMS = (".", "builders", "verifiers", "drafters", "theory", "proof")
+SOURCES = (*(file for room in ROOMS for file in sorted((HERE / room).glob("*.py"))), HERE / "models" / "table.py")
+FAMILIES = ("builder", "verifier")  # a row depends on its own ones; every drafter counts, since some hold others
+OFTEN = 25  # rows after which the file is written
+
+
+class Task(Protocol):
+    """A row before it is proven; its `repr` holds everything that it depends on besides the code."""
+
+    @property
+    def strategies(self) -> tuple[Any, ...]:
+        """Builder and rule, those that there are."""
+
+    def prove(self) -> Row: ...
+
+
+def proven(tasks: Sequence[Task], jobs: int = 1) -> Iterator[Row]:
+    """The rows of tasks in their order, each as soon as it and those before it are there.
+
+    Args:
+        tasks: what to prove; rows that are not refuted are kept in the cache folder and not proven again.
+        jobs: how many processes prove.
+    """
+    keys = [key_of(task) for task in tasks]
+    kept = _read()
+    new = [task for task, key in zip(tasks, keys, strict=True) if key not in kept]
+    with ExitStack() as stack:
+        found: Iterator[Row] = map(_prove, new)
+        if jobs > 1 and len(new) > 1:
+            pool = ProcessPoolExecutor(jobs, get_context("spawn"), signal.signal, (signal.SIGINT, signal.SIG_IGN))
+            stack.callback(pool.shutdown, cancel_futures=True)
+            found = pool.map(_prove, new)
+        if new:
+            stack.callback(_write, kept)
+        for number, key in enumerate(keys):
+            row = kept[key] if key in kept else next(found)
+            if key not in kept and not row.refuted:
+                kept[key] = row
+                if number % OFTEN == 0:
+                    _write(kept)
+            yield row
+
+
+def key_of(task: Task) -> str:
+    """A mark of a task and of the code that decides what is found of it."""
+    files = {Path(inspect.getfile(type(strategy))) for strategy in task.strategies}
+    code = [_mark(file) for file in SOURCES if file not in _strategy_files() or file in files]
+    return sha256("\n".join([np.__version__, *code, repr(task)]).encode()).hexdigest()
+
+
+def _prove(task: Task) -> Row:
+    return task.prove()
+
+
+@cache
+def _mark(file: Path) -> str:
+    return f"{file.relative_to(HERE)} {sha256(file.read_bytes()).hexdigest()}"
+
+
+@cache
+def _strategy_files() -> frozenset[Path]:
+    return frozenset(Path(inspect.getfile(cls)) for kind in FAMILIES for cls in REGISTRIES[kind].values())
+
+
+def _place() -> Path:
+    """The file of the rows kept."""
+    base = os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache"
+    return Path(os.environ.get("SPECVIZ_CACHE") or Path(base) / "specviz") / "proofs.json"
+
+
+def _read() -> dict[str, Row]:
+    """The rows kept, by key; none where the file is missing or anything is wrong with it."""
+    try:
+        if not _place().exists():
+            return {}
+        mark, _, text = read_text(_place(), "cache").partition("\n")
+        if mark != sha256(text.encode()).hexdigest():
+            raise ValueError("its checksum is wrong")
+        return {key: Row(**row) for key, row in json.loads(text).items()}
+    except (OSError, ValueError, TypeError, AttributeError, RuntimeError) as error:  # the last: there is no home folder
+        logging.getLogger(__name__).warning("proofs kept before cannot be read and are made anew: %s", error)
+        return {}
+
+
+def _write(kept: dict[str, Row]) -> None:
+    try:
+        text = json.dumps({key: asdict(row) for key, row in kept.items()})
+        _place().parent.mkdir(parents=True, exist_ok=True)
+        write_text(_place(), f"{sha256(text.encode()).hexdigest()}\n{text}")
+    except (OSError, ValueError, RuntimeError) as error:
+        logging.getLogger(__name__).warning("proofs cannot be kept: %s", error)

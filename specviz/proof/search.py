@@ -1,0 +1,129 @@
+"""Random configurations, to find where `compatible` declares lossless what enumeration refutes.
+
+`lossless` proves the menu with small parameters. Here builders, rules and drafters have parameters of any kind, and
+temperatures, top-k, top-p and the laws are mixed. The same seed gives the same configurations.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import Field, dataclass, fields
+from typing import Any
+
+import numpy as np
+
+from ..compatibility import compatible
+from ..config import RunConfig
+from ..models.table import toy_pair
+from ..protocols import LAWS
+from ..registry import REGISTRIES
+from ..theory.enumerate import TooManyRuns
+from .lossless import EXACT, PROMPT, compare_texts, error_in
+
+MOST = 20_000  # runs of an enumeration; a configuration that takes more is left out
+WIDEST = 3  # whole-number parameters are at most that much above their least value
+TEXTS = 6  # runs that are compared with plain decoding where a rule is keyed
+FREE: dict[str, tuple[Any, ...]] = {  # parameters that their classes check themselves
+    "acceptance": ((0.5, 0.3), (0.6,), ((0.6, 0.3), (0.5,)), ((0.7,), (0.4, 0.3))), "threshold": ("auto", 0.2, 0.5),
+}  # fmt: skip
+SAMPLING: dict[str, tuple[Any, ...]] = {
+    "temperature": (0.0, 0.3, 1.0, 1.0, 1.6),
+    "draft_temperature": (None, None, 0.0, 0.0, 0.001, 0.6, 2.0),
+    "top_k": (None, None, None, 1, 2),
+    "top_p": (1.0, 1.0, 0.9, 0.6, 0.2),
+}
+
+
+@dataclass(frozen=True)
+class Found:
+    """One configuration that was tried.
+
+    Attributes:
+        number: which it was, from 0; law: how children were drawn, None where the rule chose.
+        lossless: whether it is declared so; reason: why.
+        error: of the exact law of the text; 0 where equal texts were compared and are equal, 1 where not; None where it
+            was impossible, or too large to enumerate.
+    """
+
+    number: int
+    config: RunConfig
+    law: str | None
+    lossless: bool
+    reason: str
+    error: float | None
+
+    @property
+    def holds(self) -> bool:
+        return self.error is None or not self.lossless or self.error <= EXACT
+
+
+def search(count: int, seed: int = 0) -> Iterator[Found]:
+    """Try so many random configurations.
+
+    Args:
+        count: how many.
+        seed: configuration number i depends on the seed and on i alone.
+    """
+    for number in range(count):
+        rng = np.random.default_rng([seed, number])
+        config, law = _configuration(rng)
+        match = compatible(config, law)
+        error = _error(config, law, rng) if match.possible else None
+        yield Found(number, config, law, match.lossless, match.reason, error)
+
+
+def _configuration(rng: np.random.Generator) -> tuple[RunConfig, str | None]:
+    strategies = {kind: _strategy(kind, rng) for kind in REGISTRIES}
+    sampling = {name: _one(values, rng) for name, values in SAMPLING.items()}
+    config = RunConfig(PROMPT, max_new_tokens=int(rng.integers(2, 5)), **strategies, **sampling)
+    return config, _one((None, None, *LAWS), rng)
+
+
+def _strategy(kind: str, rng: np.random.Generator) -> Any:
+    """One of a menu with random parameters, some of them as small as its proofs take them."""
+    cls = _one([cls for cls in REGISTRIES[kind].values() if not getattr(cls, "alone", False)], rng)
+    while True:
+        random = {field.name: _value(field, rng) for field in fields(cls)}
+        try:
+            return cls(
+                **random | {name: value for name, value in getattr(cls, "small", {}).items() if rng.random() < 0.4}
+            )
+        except ValueError:  # two parameters that do not go together
+            continue
+
+
+def _value(field: Field, rng: np.random.Generator) -> Any:
+    meta = field.metadata
+    match meta["kind"]:
+        case "whole":
+            return int(rng.integers(meta["low"], min(meta["high"], meta["low"] + WIDEST) + 1))
+        case "real":
+            return float(_one((meta["low"], meta["high"], field.default, rng.uniform(meta["low"], meta["high"])), rng))
+        case "flag":
+            return bool(rng.random() < 0.5)
+        case "choice":
+            return _one(meta["options"], rng)
+        case "names":
+            return tuple(map(str, rng.permutation(meta["options"])[: rng.integers(1, 4)]))
+        case "free":
+            return _one(FREE[field.name], rng)
+        case "widths":
+            return tuple(int(width) for width in rng.integers(1, 3, size=rng.integers(1, 3)))
+        case kind:
+            raise ValueError(f"a parameter's kind must be one that is known here; got {kind!r}. Add it to search.")
+
+
+def _error(config: RunConfig, law: str | None, rng: np.random.Generator) -> float | None:
+    if config.verifier.keyed or law == "race":
+        return float(compare_texts(config, law, TEXTS)[1] is not None)
+    pair = toy_pair(
+        int(_one((2, 3, 3), rng)), seed=int(rng.integers(1000)), closeness=float(_one((0.0, 0.2, 0.7), rng))
+    )
+    try:
+        return error_in(config, pair, law, most=MOST)[0]
+    except TooManyRuns:
+        return None
+
+
+def _one(values: Any, rng: np.random.Generator) -> Any:
+    return values[rng.integers(len(values))]

@@ -16,7 +16,7 @@ specviz/_version  specviz/files  specviz/paths  specviz/randomness  specviz/vali
 specviz/shown
 specviz/tree
 specviz/distributions
-specviz/acceptance  specviz/config  specviz/laws
+specviz/acceptance  specviz/config  specviz/laws  specviz/metrics
 specviz/record
 specviz/protocols
 specviz/desk

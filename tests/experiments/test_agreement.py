@@ -6,6 +6,8 @@ import pytest
 
 import specviz
 from specviz.experiments.agreement import Agreement, agreement, tokens_per_whole_tree
+from specviz.measure.by_text import Window
+from specviz.metrics import estimate
 
 PAIR = specviz.toy_pair(vocab=8, seed=2, closeness=0.7)
 CONFIG = specviz.RunConfig("ab", temperature=1.0, max_new_tokens=80)
@@ -40,18 +42,18 @@ def test_a_wrong_prediction_is_called_one():
     assert replace(row, by_level=2.3, margin=0.4).holds
 
 
-def test_only_whole_trees_count_and_runs_are_the_unit_of_error():
+def test_only_whole_trees_count_and_texts_are_the_unit_of_the_margin():
     trace = specviz.run(PAIR, replace(CONFIG, builder=specviz.BUILDERS["chain"](depth=4)))
     whole = [len(step.path) + 1 for step in trace.steps if len(step.parents) == 5]
     assert len(whole) < len(trace.steps)  # the last step had less room
     mean, error, steps = tokens_per_whole_tree([trace], 5)
     assert (mean, error, steps) == (pytest.approx(sum(whole) / len(whole)), None, len(whole))
-    other = specviz.run(PAIR, replace(CONFIG, builder=specviz.BUILDERS["chain"](depth=4), seed=5))
+    other = specviz.run(PAIR, replace(CONFIG, builder=specviz.BUILDERS["chain"](depth=4), seed=5, prompt="b"))
     more = [len(step.path) + 1 for step in other.steps if len(step.parents) == 5]
     mean, error, _ = tokens_per_whole_tree([trace, other], 5)
-    total = len(whole) + len(more)
-    off = [sum(whole) - mean * len(whole), sum(more) - mean * len(more)]
-    assert error == pytest.approx((2 * (off[0] ** 2 + off[1] ** 2)) ** 0.5 / total)
+    assert (mean, error) == pytest.approx(estimate([(sum(whole), len(whole)), (sum(more), len(more))]))
+    windows = [replace(one, config=replace(one.config, prompt=Window("b", "a"))) for one in (trace, other)]
+    assert tokens_per_whole_tree(windows, 5)[1] is None, "two windows of one text"
     with pytest.raises(ValueError, match="max_new_tokens"):
         tokens_per_whole_tree([trace], 99)
 

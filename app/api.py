@@ -12,9 +12,10 @@ import gradio as gr
 from specviz import RunConfig, Step, Trace, compatible, speculate
 from specviz.config import Choice
 from specviz.decode import collect
+from specviz.metrics import Counts
 from specviz.player.payload import rounded
 from specviz.registry import build as made
-from specviz.speed.in_turns import ROUNDS, counted, in_turns
+from specviz.speed.in_turns import ROUNDS, in_turns
 
 from .machine import limits
 from .machine.engine import Engine
@@ -170,9 +171,9 @@ def answers(
                 whole = item.to_json()
         if rounds:
             against = None
-            for news in undisturbed(engine.compute(in_turns, config, counted(steps), rounds, title=title)):
+            for news in undisturbed(engine.compute(in_turns, config, Counts.of(steps), rounds, title=title)):
                 against = news or against
-            speedup = json.dumps(against and {name: rounded(value) for name, value in asdict(against).items()})
+            speedup = json.dumps(against and rounded(asdict(against)))
             whole = f'{whole[:-1]},"speedup":{speedup}}}'
         yield text, "", whole
 

@@ -14,9 +14,11 @@ What counts, for all of them:
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, field, fields
 from functools import lru_cache
+from itertools import accumulate
 from math import cos, inf, nan, pi, sin, sqrt, tan
 from typing import Any
 
@@ -37,6 +39,8 @@ class Counts:
         accepted, compared: nodes that were accepted, and that were compared at all.
         timed_tokens, timed_passes: those of the steps whose time counts.
         seconds: of these steps, by `PARTS`.
+        elapsed: seconds of all steps, the first as well.
+        guesses: how many nodes each drafter guessed, by its name and what became of them.
     """
 
     tokens: int = 0
@@ -48,6 +52,8 @@ class Counts:
     timed_tokens: int = 0
     timed_passes: int = 0
     seconds: tuple[float, ...] = (0.0,) * len(PARTS)
+    elapsed: float = 0.0
+    guesses: Counter[tuple[str, str]] = field(default_factory=Counter)
 
     @classmethod
     def of(cls, steps: Iterable[Any], whole: bool = False) -> Counts:
@@ -62,12 +68,14 @@ class Counts:
             sum(step.outcome.count(outcome) for step in steps for outcome in COMPARED),
             sum(tokens for _, tokens in timed), len(timed),
             tuple(sum(getattr(step.seconds, part) for step, _ in timed) for part in PARTS),
+            sum(step.seconds.total for step in steps),
+            Counter(pair for step in steps for pair in zip(step.drafter, step.outcome, strict=False) if pair[0]),
         )  # fmt: skip
 
     def __add__(self, other: Counts) -> Counts:
-        both = {one.name: (getattr(self, one.name), getattr(other, one.name)) for one in fields(self)}
-        seconds = tuple(map(sum, zip(*both.pop("seconds"), strict=True)))
-        return Counts(**{name: sum(pair) for name, pair in both.items()}, seconds=seconds)
+        sums = {one.name: getattr(self, one.name) + getattr(other, one.name) for one in fields(self)}
+        seconds = tuple(one + more for one, more in zip(self.seconds, other.seconds, strict=True))
+        return Counts(**sums | {"seconds": seconds})
 
     @property
     def tokens_per_pass(self) -> float:
@@ -116,7 +124,7 @@ class Counts:
         Returns:
             tokens, passes, accepted, compared: counts; per_pass: tokens per pass; acceptance: accepted / compared;
             rate: tokens per second; token_ms: milliseconds per token; step_ms: per step; token_parts, step_parts: the
-            same by part, in the order of `PARTS`.
+            same by part, in the order of `PARTS`; drafters: accepted, compared and acceptance of each one's guesses.
         """
         parts = [1000 * seconds for seconds in self.seconds]
         numbers = {
@@ -127,12 +135,25 @@ class Counts:
             **{name: known(number) for name, number in numbers.items()},
             "token_parts": [known(_over(part, self.timed_tokens)) for part in parts],
             "step_parts": [known(_over(part, self.timed_passes)) for part in parts],
+            "drafters": {name: self._right(name) for name in dict.fromkeys(name for name, _ in self.guesses)},
         }
+
+    def _right(self, drafter: str) -> dict[str, Any]:
+        """How often a drafter was right."""
+        accepted = self.guesses[drafter, "accepted"]
+        compared = sum(self.guesses[drafter, outcome] for outcome in COMPARED)
+        return {"accepted": accepted, "compared": compared, "acceptance": known(_over(accepted, compared))}
 
 
 def count(runs: Iterable[Any]) -> Counts:
     """The sums over several runs, each with its `steps`."""
     return sum((Counts.of(run.steps) for run in runs), Counts())
+
+
+def clock(steps: Iterable[Any], before: Counts) -> list[tuple[float, int]]:
+    """Seconds and tokens of a run by the end of each of its next steps."""
+    sums = accumulate((Counts.of([step]) for step in steps), initial=before)
+    return [(one.elapsed, one.tokens) for one in sums][1:]
 
 
 def tokens_per_pass(runs: Iterable[Any]) -> float:

@@ -18,7 +18,7 @@ specviz/randomness  specviz/validation  specviz/parameters
 specviz/shown
 specviz/tree
 specviz/distributions
-specviz/acceptance  specviz/config  specviz/laws
+specviz/acceptance  specviz/config  specviz/laws  specviz/metrics
 specviz/record
 specviz/protocols
 specviz/desk

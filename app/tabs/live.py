@@ -14,11 +14,12 @@ import gradio as gr
 
 from specviz import Trace, compatible
 from specviz.acceptance import EMBEDDED, planned_with
+from specviz.metrics import Counts
 from specviz.paths import TRACES
 from specviz.player.payload import head, message, recorded_message, rounded, step_payload
 from specviz.proof.same_text import Comparison, comparing, promised
 from specviz.registry import build as made
-from specviz.speed.in_turns import ROUNDS, Against, counted, in_turns
+from specviz.speed.in_turns import ROUNDS, Against, in_turns
 
 from ..machine.engine import Engine, ahead, introduced, paced
 from ..machine.line import undisturbed
@@ -149,7 +150,7 @@ def play(engine: Engine, config: Any, lossy: str | None = None, title: str | Non
     Raises:
         ValueError: if it cannot even begin (the prompt is too long, say).
     """
-    run, begun, written = new_name("run"), False, []
+    run, begun, written, counts = new_name("run"), False, [], Counts()
     with engine.alone():
         try:
             for news in engine.loading(title):
@@ -161,12 +162,14 @@ def play(engine: Engine, config: Any, lossy: str | None = None, title: str | Non
             with closing(ahead(decoded, paced)) as groups:
                 for group in groups:
                     kept.steps += group
+                    counts += Counts.of(group)
                     written += [token for step in group for token in step.emitted]
                     steps = [step_payload(step, config.verifier) for step in group]
-                    yield message(run, steps, state="running", **({} if begun else {"head": about}))
+                    figures = rounded(counts.figures())
+                    yield message(run, steps, state="running", figures=figures, **({} if begun else {"head": about}))
                     begun = True
             kept.ended = True
-            turns = engine.compute(in_turns, config, counted(kept.steps), title=title)
+            turns = engine.compute(in_turns, config, counts, title=title)
             result = yield from timed(run, undisturbed(turns))
             yield message(run, state="done", **result)
             if promised(made("verifier", config.verifier), config.temperature):
@@ -192,10 +195,7 @@ def timed(run: str, turns: Iterator[Against | None]) -> Generator[str, None, dic
     yield message(run, state="running", note=note, timing={"done": 0, "of": ROUNDS})
     for news in turns:
         if news is not None:
-            result = {
-                "plain_rate": rounded(news.plain_tokens_per_s),
-                "speedup": {name: rounded(value) for name, value in asdict(news).items()},
-            }
+            result = {"speedup": rounded(asdict(news))}
             note = f"Timing plain decoding in turns with the run: {news.rounds} of {ROUNDS} rounds."
             timing = {"done": news.rounds, "of": ROUNDS}
             yield message(run, state="running", note=note, timing=timing, **result)

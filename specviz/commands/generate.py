@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 import os
 import sys
+from math import isnan
 
 from ..acceptance import planned_with
 from ..compatibility import compatible
@@ -75,9 +76,11 @@ def paint(step: Step) -> str:
 
 def summary(trace: Trace) -> str:
     """Tokens per target pass, acceptance and tokens per second in one line."""
+    if not trace.steps:
+        return f"no step; ended by {printable(trace.stop)}"
     acceptance = "no node was compared" if trace.acceptance is None else f"{trace.acceptance:.0%} of compared accepted"
-    rate = len(trace.tokens) / trace.seconds if trace.seconds else 0.0
+    rate = "" if isnan(trace.tokens_per_s) else f", {trace.tokens_per_s:.0f} tokens/s"
     return (
         f"{len(trace.tokens)} tokens in {len(trace.steps)} target passes: {trace.tokens_per_pass:.2f} per pass, "
-        f"{acceptance}, {rate:.0f} tokens/s; ended by {printable(trace.stop)}"
+        f"{acceptance}{rate}; ended by {printable(trace.stop)}"
     )

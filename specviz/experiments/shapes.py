@@ -177,7 +177,7 @@ def time_passes(
         took: dict[str, list[float]] = {name: [] for name in ways}
         for _, name, seconds in paired(ways, rounds):
             took[name].append(seconds)
-        yield PassTime(size, *(median(took[name]) if name in took else None for name in ("engine", "bare")))
+        yield PassTime(size, median(took["engine"]), median(took["bare"]) if "bare" in took else None)
 
 
 def _burst(call: Callable[[], Any], count: int, turn: int) -> float:

@@ -12,6 +12,7 @@ from typing import Any
 
 from ..compatibility import compatible
 from ..drafters import DRAFTERS
+from ..metrics import Counts, known
 from ..record import Step, Trace
 from ..registry import build
 from ..shown import Chart, Detail
@@ -45,7 +46,6 @@ def step_payload(step: Step, verifier: Any) -> dict[str, Any]:
         "pieces": step.pieces,
         "own": step.bonus,
         "last": None if step.bonus is None else ("correction" if step.corrected else "bonus"),
-        "seconds": [rounded(getattr(step.seconds, part)) for part in ("draft", "target", "verify", "other")],
         "draft_passes": step.draft_passes,
         "drafter": step.drafter,
     }
@@ -141,7 +141,7 @@ def message(run: str, steps: Iterable[dict[str, Any]] = (), **more: Any) -> str:
         run: a name for the run; a message with a new name starts a new history.
         steps: the steps that are new since the last message.
         more: `head` (what is run, once per run), `state` ("loading", "running", "done", "stopped", "error"), `note`
-            (a sentence), `plain_rate` (tokens/s of plain decoding, where it is known).
+            (a sentence), `figures` (of all steps so far, see `Counts`), `speedup` (against plain decoding).
     """
     data = {"run": run, "steps": list(steps)} | {key: value for key, value in more.items() if value is not None}
     # "<" only ever occurs inside strings; escaped, no layer between here and the page can mistake it for markup.
@@ -174,7 +174,8 @@ def recorded_message(
         steps,
         head=about | {"recorded": True, "badge": badge, "show": worth.index(max(worth))},
         state="done",
-        plain_rate=plain and decode_rate(plain.steps),
+        figures=rounded(trace.counts.figures()),
+        speedup=against_plain(trace.counts, plain.counts if plain else None),
     )
 
 
@@ -188,15 +189,17 @@ def head(config: Any, prompt: str, pair: str, lossy: str | None = None) -> dict[
     return {"title": title, "pair": pair, "prompt": prompt, "lossy": lossy, **names}
 
 
-def decode_rate(steps: Iterable[Step]) -> float | None:
-    """Tokens per second of engine time, without the first step because that one also reads the prompt."""
-    rest = list(steps)[1:]
-    seconds = sum(step.seconds.total for step in rest)
-    return sum(len(step.emitted) for step in rest) / seconds if seconds > 0 else None
+def against_plain(counts: Counts, plain: Counts | None) -> dict[str, Any] | None:
+    """How much faster a recorded run was than the recorded plain decoding; None where there is none or no time."""
+    if plain is None or known(counts.speedup(plain)) is None:
+        return None
+    return rounded({"speedup": counts.speedup(plain), "plain_tokens_per_s": plain.tokens_per_s})
 
 
 def rounded(value: Any) -> Any:
     """Numbers with six significant digits, as a saved run has them: with fewer, a bar and its sentence round apart."""
     if isinstance(value, float):
         return float(f"{value:.6g}")
+    if isinstance(value, dict):
+        return {name: rounded(item) for name, item in value.items()}
     return [rounded(item) for item in value] if isinstance(value, list | tuple) else value

@@ -6,6 +6,7 @@ from typing import NamedTuple
 
 import plotly.graph_objects as go
 
+from ..metrics import known
 from ..record import Trace
 from . import theme
 
@@ -21,14 +22,13 @@ KINDS = {
 
 
 class Info(NamedTuple):
-    """Tokens (text, kind, step from 1), counts by kind, passes, tokens per pass, tokens per second, time by part."""
+    """Tokens (text, kind, step from 1), counts by kind, passes, tokens per pass and per second (None for one step)."""
 
     tokens: tuple[tuple[str, str, int], ...]
     counts: dict[str, int]
     passes: int
-    tokens_per_pass: float
-    tokens_per_s: float
-    seconds: dict[str, float]
+    tokens_per_pass: float | None
+    tokens_per_s: float | None
 
 
 def info(trace: Trace) -> Info:
@@ -39,19 +39,16 @@ def info(trace: Trace) -> Info:
             own = place == len(step.pieces) - 1 and step.bonus is not None
             kind = ("correction" if step.corrected else "bonus") if own else "accepted"
             tokens.append((theme.visible(piece), kind, number))
-    parts = ("draft", "target", "verify", "other")
-    seconds = {part: sum(getattr(step.seconds, part) for step in trace.steps) for part in parts}
-    rate = len(tokens) / trace.seconds if trace.seconds else 0.0
+    made = trace.counts
     counts = {kind: sum(found == kind for _, found, _ in tokens) for kind in KINDS}
-    return Info(tuple(tokens), counts, len(trace.steps), trace.tokens_per_pass, rate, seconds)
+    return Info(tuple(tokens), counts, made.passes, known(made.tokens_per_pass), known(made.tokens_per_s))
 
 
 def draw(info: Info) -> go.Figure:
     if not info.tokens:
         return theme.empty("This run wrote no tokens.")
-    title = (
-        f"{TITLE}: {len(info.tokens)} tokens in {info.passes} target passes, {info.tokens_per_pass:.2f} a pass, "
-        f"{info.tokens_per_s:.0f} tokens/s"
+    title = f"{TITLE}: {len(info.tokens)} tokens in {info.passes} target passes, {info.tokens_per_pass:.2f} a pass" + (
+        "" if info.tokens_per_s is None else f", {info.tokens_per_s:.0f} tokens/s"
     )
     fig = theme.figure(f"token, {ROW} a row", "row", title, hovermode="closest")
     for kind, (colour, mark) in KINDS.items():

@@ -39,7 +39,7 @@ def info(trace: Trace) -> Info:
         tuple(len(step.path) for step in trace.steps),
         written,
         tuple(float(np.mean(written[max(0, end - LATELY) : end])) for end in range(1, len(written) + 1)),
-        sum(written) / len(written) if written else 0.0,
+        trace.tokens_per_pass if written else 0.0,
     )
 
 

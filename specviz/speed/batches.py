@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
+from functools import partial
 from statistics import median
 from typing import Any
 
@@ -47,9 +48,12 @@ def seconds_in_turns(passes: Mapping[Name, Callable[[], Any]], rounds: int = 5) 
         Rounds done, of how many, and the medians; empty before the first.
     """
     took: dict[Name, list[float]] = {name: [] for name in passes}
-    for turn, name, seconds in paired(
-        {name: lambda _, run=run: seconds_of(run) for name, run in passes.items()}, rounds + 1
-    ):
+    ways = {name: partial(_seconds, run) for name, run in passes.items()}
+    for turn, name, seconds in paired(ways, rounds + 1):
         took[name].append(seconds)
         if sum(map(len, took.values())) == (turn + 1) * len(took):
             yield SoFar(turn, rounds, {name: median(each[1:]) for name, each in took.items() if turn})
+
+
+def _seconds(run: Callable[[], Any], turn: int) -> float:
+    return seconds_of(run)

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, fields, replace
+from functools import partial
 from math import ceil, log2
 from statistics import median
 from time import perf_counter
@@ -22,6 +23,7 @@ from ..desk import Drafter
 from ..protocols import Pair
 from ..record import Step
 from ..registry import build
+from .paired import paired
 from .table import CostTable
 
 SIZES = (1, 2, 4, 8, 16, 32, 64, 128, 256, 512, 768)
@@ -50,8 +52,8 @@ def measure_cost(
 ) -> Iterator[Progress]:
     """Measure this machine; stop by not asking for more.
 
-    Every size is run in bursts of a few steps, whose first is not counted, and the bursts take turns, so that a noisy
-    machine disturbs all sizes alike. Medians are reported. Sizes that the pair cannot fill are left out.
+    Every size is run in bursts of a few steps, whose first is not counted, and the bursts take turns. Medians are
+    reported. Sizes that the pair cannot fill are left out.
 
     Args:
         pair: the models.
@@ -77,16 +79,13 @@ def measure_cost(
         for depth in sorted({min(size - 1, ceil(log2(size))), min(size - 1, 2 * ceil(log2(size)), 16)}):
             shaped = replace(config, builder=Sequoia(size=size, depth=depth, acceptance=acceptance))
             runs[size, depth] = _Run(pair, shaped)
-    done, of = 0, rounds * len(runs)
-    for _ in range(rounds):
-        for run in runs.values():
-            if perf_counter() - began > seconds and done > 2:
-                return
-            run.burst(burst)
-            done += 1
-            measured = [run for run in runs.values() if run.steps]
-            table = _table(pair, config, measured) if runs[1, 0].steps and len(measured) > 1 else None
-            yield Progress(done, of, table)
+    ways = {key: partial(run.burst, burst) for key, run in runs.items()}
+    for done, _ in enumerate(paired(ways, rounds), 1):
+        measured = [run for run in runs.values() if run.steps]
+        table = _table(pair, config, measured) if runs[1, 0].steps and len(measured) > 1 else None
+        yield Progress(done, rounds * len(runs), table)
+        if perf_counter() - began > seconds and done > 2:
+            return
 
 
 def cost_table(pair: Pair, config: RunConfig | None = None, **options: Any) -> CostTable:
@@ -112,14 +111,14 @@ class _Run:
         self.passes: list[Pass] = []
         self._loop: Iterator[Step] = iter(())
 
-    def burst(self, count: int) -> None:
-        for turn in range(count + 1):
+    def burst(self, count: int, turn: int) -> None:
+        for place in range(count + 1):
             self._now.clear()
             step = next(self._loop, None)
             if step is None:  # the text came to an end: begin it again, without counting the prompt's pass
                 self._loop = speculate(self.pair, self.config)
                 step = next(self._loop)
-            elif turn > 0:
+            elif place > 0:
                 self.steps.append(step)
                 self.passes += self._now
 

@@ -34,7 +34,7 @@ def trace():
 
 def test_the_recorded_run_adds_up():
     data = json.loads(live.recorded())
-    assert data["state"] == "done" and data["head"]["recorded"] and data["plain_rate"] > 0
+    assert data["state"] == "done" and data["head"]["recorded"] and data["speedup"]["plain_tokens_per_s"] > 0
     assert data["steps"][data["head"]["show"]]["outcome"].count("a") >= 2
     assert [step["index"] for step in data["steps"]] == list(range(len(data["steps"])))
     assert len(json.dumps(data)) < 300_000, "the first paint waits for this"
@@ -219,7 +219,9 @@ def test_a_run_is_sent_to_its_end():
     sent = [json.loads(text) for text in live.play(engine, config)]
     steps = [step for news in sent for step in news["steps"]]
     assert "".join("".join(step["pieces"]) for step in steps) == specviz.run(engine.pair, config).text
-    assert sent[0]["state"] == "loading" and sent[-1]["state"] == "done" and sent[-1]["plain_rate"] > 0
+    assert (
+        sent[0]["state"] == "loading" and sent[-1]["state"] == "done" and sent[-1]["speedup"]["plain_tokens_per_s"] > 0
+    )
     assert sum("head" in news for news in sent) == 1
 
 

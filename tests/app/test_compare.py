@@ -7,7 +7,6 @@ from dataclasses import replace
 import pytest
 
 import specviz
-from specviz.player.payload import decode_rate
 
 gr = pytest.importorskip("gradio")
 
@@ -15,7 +14,6 @@ from app.machine.engine import Engine  # noqa: E402
 from app.parts import links  # noqa: E402
 from app.tabs.compare import runs, settings, texts  # noqa: E402
 from app.tabs.compare.entry import Entry  # noqa: E402
-from app.tabs.compare.figures import Tally  # noqa: E402
 
 B, V = specviz.BUILDERS, specviz.VERIFIERS
 PAIR = specviz.toy_pair(vocab=12)
@@ -39,36 +37,6 @@ def steps_of(messages, at):
 
 def last(messages, at, key):
     return [item[key] for news in messages for item in news.get("news", ()) if item["at"] == at and key in item][-1]
-
-
-# ---- figures ----
-
-
-@pytest.mark.parametrize("entry", ENTRIES, ids=lambda entry: entry.letter)
-def test_the_figures_are_those_of_the_trace(entry):
-    trace = specviz.decode.collect(PAIR, entry.config, entry.steps(PAIR))
-    found = Tally().add(trace.steps).figures()
-    assert (found["tokens"], found["passes"]) == (len(trace.tokens), len(trace.steps))
-    assert found["per_pass"] == trace.tokens_per_pass and found["acceptance"] == trace.acceptance
-    assert found["rate"] == pytest.approx(decode_rate(trace.steps), rel=1e-12)
-    assert found["token_ms"] * found["rate"] == pytest.approx(1000)
-    later = trace.steps[1:]
-    assert found["step_ms"] == pytest.approx(1000 * sum(step.seconds.total for step in later) / len(later))
-    assert found["step_parts"][1] == pytest.approx(1000 * sum(step.seconds.target for step in later) / len(later))
-    assert sum(found["token_parts"]) == pytest.approx(found["token_ms"])
-    assert sum(found["step_parts"]) == pytest.approx(found["step_ms"])
-
-
-def test_figures_of_parts_add_up_and_a_single_step_has_no_rate():
-    steps = specviz.run(PAIR, TREE).steps
-    tally = Tally()
-    for step in steps:
-        found = tally.add([step]).figures()
-    assert found == Tally().add(steps).figures()
-    single = Tally().add(steps[:1]).figures()
-    assert single["rate"] is single["token_ms"] is single["step_ms"] is None and single["per_pass"] >= 1
-    assert Tally().figures()["per_pass"] is None
-    json.dumps(single, allow_nan=False)
 
 
 # ---- texts ----

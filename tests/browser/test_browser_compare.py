@@ -2,8 +2,6 @@
 
 import json
 import re
-from functools import reduce
-from operator import add
 
 import pytest
 
@@ -73,7 +71,8 @@ def contents(messages):
     """Of messages: the steps of each column, its figures, and what is said of the texts."""
     items = [item for news in messages for item in news.get("news", ())]
     count = 1 + max(item["at"] for item in items)
-    steps = [[step for item in items if item["at"] == at for step in item.get("steps", ())] for at in range(count)]
+    steps = [[step | {"end": end} for item in items if item["at"] == at and "steps" in item
+              for step, (end, _) in zip(item["steps"], item["clock"], strict=True)] for at in range(count)]  # fmt: skip
     figures = [[item["figures"] for item in items if item["at"] == at and "figures" in item][-1] for at in range(count)]
     pairs = {pair["a"] + pair["b"]: pair for item in items for pair in item.get("pairs", ())}
     return steps, figures, pairs
@@ -92,11 +91,7 @@ def to_time(page, seconds):
 
 
 def ends(steps):
-    found, end = [], 0.0
-    for step in steps:
-        end += reduce(add, step["seconds"], 0.0)  # as the page adds them; `sum` rounds more cleverly
-        found.append(end)
-    return found
+    return [step["end"] for step in steps]
 
 
 def table_is(page, letters, figures):

@@ -8,6 +8,8 @@ import pytest
 import specviz
 from specviz.config import Choice
 from specviz.experiments.agreement import Agreement, agreement, tokens_with_room
+from specviz.measure.by_text import Window
+from specviz.metrics import estimate
 from specviz.speed.trials import whole_steps
 
 PAIR = specviz.toy_pair(vocab=8, seed=2, closeness=0.7)
@@ -43,18 +45,18 @@ def test_a_wrong_prediction_is_called_one():
     assert replace(row, by_level=2.3, margin=0.4).holds
 
 
-def test_only_steps_with_room_count_and_runs_are_the_unit_of_error():
+def test_only_steps_with_room_count_and_texts_are_the_unit_of_the_margin():
     trace = specviz.run(PAIR, replace(CONFIG, builder=specviz.BUILDERS["chain"](depth=4)))
     whole = [len(step.path) + 1 for step in trace.steps if len(step.parents) == 5]
     assert len(whole) < len(trace.steps)  # the last step had less room
     mean, error, steps = tokens_with_room([trace], 4)
     assert (mean, error, steps) == (pytest.approx(sum(whole) / len(whole)), None, len(whole))
-    other = specviz.run(PAIR, replace(CONFIG, builder=specviz.BUILDERS["chain"](depth=4), seed=5))
+    other = specviz.run(PAIR, replace(CONFIG, builder=specviz.BUILDERS["chain"](depth=4), seed=5, prompt="b"))
     more = [len(step.path) + 1 for step in other.steps if len(step.parents) == 5]
     mean, error, _ = tokens_with_room([trace, other], 4)
-    total = len(whole) + len(more)
-    off = [sum(whole) - mean * len(whole), sum(more) - mean * len(more)]
-    assert error == pytest.approx((2 * (off[0] ** 2 + off[1] ** 2)) ** 0.5 / total)
+    assert (mean, error) == pytest.approx(estimate([(sum(whole), len(whole)), (sum(more), len(more))]))
+    windows = [replace(one, config=replace(one.config, prompt=Window("b", "a"))) for one in (trace, other)]
+    assert tokens_with_room(windows, 4)[1] is None, "two windows of one text"
     with pytest.raises(ValueError, match="max_new_tokens"):
         tokens_with_room([trace], 99)
 
@@ -74,7 +76,7 @@ def test_steps_at_which_a_drafter_had_little_to_say_count(drafter):
     assert sum(len(whole_steps(trace)) for trace in runs) == len(steps) - len(runs)
     *_, last = agreement(PAIR, builder, rule, config, CALIBRATION, PROMPTS)
     found = last.known
-    assert found.by_level == pytest.approx(found.measured, abs=max(0.06 * found.measured, 3 * found.standard_error))
+    assert found.by_level == pytest.approx(found.measured, abs=max(0.06 * found.measured, 1.5 * found.margin))
 
 
 def test_what_cannot_be_run_gets_a_sentence():

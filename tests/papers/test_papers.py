@@ -146,7 +146,7 @@ def test_the_bounds_on_text_are_means_over_its_positions(measured):
         assert all(kl <= entropy + 1e-3 for _, kl, entropy in points)
         sentence = one.verdict(data).sentence
         assert f"{len(points)} positions of {len(texts)} texts" in sentence
-        assert f"{abs(held.mean):.2f} ± {held.error:.2f}" in sentence
+        assert f"{abs(held.mean):.2f} ± {held.margin:.2f}" in sentence
         high = [0, 1.0, bound(1.0) + 9]
         assert one.verdict(data | {"text": data["text"] | {"points": [*points, high]}}).status == papers.DIFFERS
         assert "2 more have no" in one.verdict(data | {"text": data["text"] | {"left_out": 2}}).sentence

@@ -103,12 +103,6 @@ def test_a_message_holds_no_number_that_json_lacks():
         payload.message("run", [{"q": [float("nan")]}])
 
 
-def test_decode_rate_leaves_out_the_step_that_reads_the_prompt(trace):
-    slow = replace(trace.steps[0], seconds=replace(trace.steps[0].seconds, target=1000.0))
-    assert payload.decode_rate([slow, *trace.steps[1:]]) == payload.decode_rate(trace.steps)
-    assert payload.decode_rate(trace.steps[:1]) is None
-
-
 def test_whose_guess_a_node_was_is_said_where_it_is_not_the_draft_model_alone():
     drafters = specviz.DRAFTERS
     some = drafters["several"](drafters=("model", "medusa", "eagle"))

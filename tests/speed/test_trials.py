@@ -8,6 +8,7 @@ import pytest
 import specviz
 from specviz.cli import main
 from specviz.experiments.agreement import prompts_like
+from specviz.measure.by_text import sources
 from specviz.measure.on_text import acceptance_vector, own_texts
 from specviz.measure.so_far import whole
 from specviz.metrics import Counts, estimate, ratio_of_rates
@@ -270,6 +271,7 @@ def test_prompts_are_cut_from_continuations_where_there_are_too_few():
     assert done == of == 9 > before.done == len(before.known) and before.known == found[: before.done]
     assert found[:2] == ["abc", "bca"] and len(found) == 9 and len(set(found)) > 5
     assert whole(prompts_like(PAIR, ["abc", "bca"], 1)) == ["abc"]
+    assert set(sources(found)) == {"abc", "bca"}, "windows of what follows a prompt are its text"
     ends = specviz.toy_pair(vocab=8, seed=2)
     ends.eos_ids = frozenset(range(8))
     with pytest.raises(ValueError, match="give more prompts"):

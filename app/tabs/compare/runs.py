@@ -13,13 +13,13 @@ from itertools import count, islice
 from typing import Any
 
 from specviz import Step, Trace
-from specviz.player.payload import message, step_payload
+from specviz.metrics import Counts, clock, known
+from specviz.player.payload import message, rounded, step_payload
 from specviz.proof.same_text import margin_at
 
 from ...machine.engine import Engine, paced
 from . import race
 from .entry import Entry
-from .figures import Tally
 from .texts import comparison
 
 WARM_UP = 2  # steps before each run that are not counted, so that none pays for a cold start
@@ -61,28 +61,37 @@ def decoded(pair: Any, entries: Sequence[Entry]) -> Iterator[dict[str, Any]]:
     """
     yield head(entries, entries[0].config.prompt, pair.info["name"])
     written: list[list[int]] = [[] for _ in entries]
+    counted = [Counts() for _ in entries]
     ended: set[int] = set()  # a run that failed wrote no whole text
     for at, entry in enumerate(entries):
-        tally = Tally()
         try:
             for _ in islice(entry.steps(pair), WARM_UP):
                 pass
             for group in paced(entry.steps(pair)):
                 written[at] += [token for step in group for token in step.emitted]
-                yield steps_news(at, entry, group, tally) | {"pairs": pairs(entries, written, at)}
+                yield steps_news(at, entries, group, counted) | {"pairs": pairs(entries, written, at)}
             ended.add(at)
             yield {"at": at, "state": "done", "pairs": pairs(entries, written, at, pair, ended)}
         except Exception as error:
-            if tally.passes or not isinstance(error, ValueError):
+            if counted[at].passes or not isinstance(error, ValueError):
                 logging.getLogger(__name__).exception("a run of a comparison failed")
             why = str(error) if isinstance(error, ValueError) else "The reason is in the server's log."
             yield {"at": at, "state": "error", "note": why}
 
 
-def steps_news(at: int, entry: Entry, steps: Sequence[Step], tally: Tally) -> dict[str, Any]:
-    """New steps of a column, with its figures so far."""
-    shown = [step_payload(step, entry.verifier) for step in steps]
-    return {"at": at, "state": "running", "steps": shown, "figures": tally.add(steps).figures()}
+def steps_news(at: int, entries: Sequence[Entry], steps: Sequence[Step], counted: list[Counts]) -> dict[str, Any]:
+    """New steps of a column, with its figures so far, and how all columns do against plain decoding.
+
+    Args:
+        counted: the sums of every column before these steps, which are added.
+    """
+    shown, before = [step_payload(step, entries[at].verifier) for step in steps], counted[at]
+    counted[at] += Counts.of(steps)
+    plain = next((one for one, entry in zip(counted, entries, strict=True) if entry.plain), Counts())
+    return {
+        "at": at, "state": "running", "steps": shown, "clock": rounded(clock(steps, before)),
+        "figures": rounded(counted[at].figures()), "speedups": [rounded(known(one.speedup(plain))) for one in counted],
+    }  # fmt: skip
 
 
 def pairs(
@@ -140,8 +149,8 @@ def of_traces(traces: Sequence[Trace], plain: Sequence[bool], when: str = "") ->
         when: when and where they were recorded, in words.
     """
     entries = [Entry(letter, trace.config, alone) for letter, trace, alone in zip(LETTERS, traces, plain, strict=False)]
-    news = [steps_news(at, entry, trace.steps, Tally()) | {"state": "done"}
-            for at, (entry, trace) in enumerate(zip(entries, traces, strict=True))]  # fmt: skip
+    counted = [Counts() for _ in entries]
+    news = [steps_news(at, entries, trace.steps, counted) | {"state": "done"} for at, trace in enumerate(traces)]
     written = [list(trace.tokens) for trace in traces]
     for at, column in enumerate(news):
         column["pairs"] = [

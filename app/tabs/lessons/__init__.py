@@ -14,8 +14,9 @@ from typing import Any
 import gradio as gr
 
 from specviz import Trace
+from specviz.metrics import Counts
 from specviz.paths import TRACES, asset
-from specviz.player.payload import decode_rate, head, step_payload
+from specviz.player.payload import against_plain, head, rounded, step_payload
 from specviz.registry import build as make
 
 from ...parts.frame import Tab
@@ -59,9 +60,9 @@ def _lesson(number: int) -> str:
     traces = read(module)
     written = module.tell(*traces)
     pairs = list(zip(module.RECORDINGS, traces, strict=True))
-    rate = next((decode_rate(trace.steps) for recording, trace in pairs if recording.plain), None)
+    plain = next((trace.counts for recording, trace in pairs if recording.plain), None)
     runs = [
-        {"label": recording.label, "message": message(run_name(number, recording), recording, trace, rate)}
+        {"label": recording.label, "message": message(run_name(number, recording), recording, trace, plain)}
         for recording, trace in pairs
     ]
     looks = {"opens": place(written.opens), "shows": place(written.shows)}
@@ -78,14 +79,15 @@ def place(look: Look) -> dict[str, Any]:
     return asdict(look) | {"node": None if look.node is None else str(look.node)}
 
 
-def message(name: str, recording: Recording, trace: Trace, rate: float | None) -> dict[str, Any]:
+def message(name: str, recording: Recording, trace: Trace, plain: Counts | None) -> dict[str, Any]:
     """A recording as a message to the player; see `specviz.player.payload.message`."""
     about = head(trace.config, trace.prompt_text, trace.pair["name"]) | {"recorded": True, "show": 0}
     if recording.plain:
         about["title"] = f"Plain decoding, temperature {trace.config.temperature:g}, seed {trace.config.seed}"
     verifier = make("verifier", trace.config.verifier)
     steps = [step_payload(step, verifier) for step in trace.steps]
-    return {"run": name, "steps": steps, "head": about, "state": "done", "plain_rate": rate}
+    numbers = {"figures": rounded(trace.counts.figures()), "speedup": against_plain(trace.counts, plain)}
+    return {"run": name, "steps": steps, "head": about, "state": "done", **numbers}
 
 
 def path(module: ModuleType, recording: Recording):

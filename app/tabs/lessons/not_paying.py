@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from specviz import BUILDERS, VERIFIERS, RunConfig
-from specviz.player.payload import decode_rate
 
 from .lesson import TALE, Lesson, Look, Recording, most
 
@@ -19,8 +18,7 @@ RECORDINGS = (
 
 
 def tell(tree, chain, plain):
-    speedup = decode_rate(tree.steps) / decode_rate(plain.steps)
-    if speedup >= 0.95:
+    if tree.counts.speedup(plain.counts) >= 0.95:
         return None
     middle = most(tree.steps[1:], lambda step: len(step.pieces))
     return Lesson(
@@ -29,7 +27,7 @@ def tell(tree, chain, plain):
         text=(
             "A guess costs time even when it is right: the draft must make it, and the target must read it. "
             "Speculation pays only when the tokens per pass grow more than the time per pass.",
-            f"Without a draft a token took {milliseconds(plain)} ms when this was recorded. "
+            f"Without a draft a token took {1000 * plain.counts.seconds_per_step:.1f} ms when this was recorded. "
             + account(tree, plain, f"With a tree of {NODES} nodes"),
             account(chain, plain, f"With a chain of {GUESSES} guesses")
             + " (The first step of each run also reads the prompt; it is left out.)",
@@ -48,19 +46,13 @@ def tell(tree, chain, plain):
     )
 
 
-def milliseconds(trace):
-    """How long a step took on average; the first one also reads the prompt and is left out."""
-    rest = trace.steps[1:]
-    return f"{1000 * sum(step.seconds.total for step in rest) / len(rest):.1f}"
-
-
 def account(trace, plain, head):
     """What a run gained and what it cost, in one sentence."""
-    steps = trace.steps[1:]
-    gain = sum(len(step.emitted) for step in steps) / len(steps)
-    speedup = decode_rate(trace.steps) / decode_rate(plain.steps)
+    speedup = trace.counts.speedup(plain.counts)
+    took = trace.counts.seconds_per_step / plain.counts.seconds_per_step
+    gain = speedup * took  # tokens of a step, as a plain one writes one
     verdict = "slower than" if speedup < 0.95 else "faster than" if speedup > 1.05 else "about as fast as"
     return (
-        f"{head} a step brought {gain:.2f} tokens, but took {gain / speedup:.2f} times as long as a plain one: "
-        f"{gain:.2f} / {gain / speedup:.2f} = {speedup:.1f}, so it was {verdict} plain decoding."
+        f"{head} a step brought {gain:.2f} tokens, but took {took:.2f} times as long as a plain one: "
+        f"{gain:.2f} / {took:.2f} = {speedup:.1f}, so it was {verdict} plain decoding."
     )

@@ -49,8 +49,6 @@ export interface Sent {
   own: number | null;
   /** What the target's own token is. */
   last: 'bonus' | 'correction' | null;
-  /** Of draft, target, verify and the rest. */
-  seconds: number[];
   draft_passes: number;
   /** Whose guess each node was; null for the root and where a builder guessed. */
   drafter?: (string | null)[];
@@ -64,11 +62,17 @@ export interface Step extends Sent {
   guessed: Guesses;
 }
 
-/** How many nodes a drafter guessed, how many of them were compared, and how many it got right. */
+/** How many nodes a drafter guessed, and how many it got right. */
 export interface Count {
   nodes: number;
-  compared: number;
   accepted: number;
+}
+
+/** How often a drafter was right, over a run. */
+export interface Right {
+  accepted: number;
+  compared: number;
+  acceptance: number | null;
 }
 
 /** By the name of a drafter, in the order in which they first guessed. */
@@ -87,6 +91,23 @@ export interface Head {
   show?: number;
 }
 
+/** A run in numbers, null where there is nothing to divide by; parts are in the order of PARTS. */
+export interface Figures {
+  tokens: number;
+  passes: number;
+  accepted: number;
+  compared: number;
+  per_pass: number | null;
+  acceptance: number | null;
+  rate: number | null;
+  token_ms: number | null;
+  step_ms: number | null;
+  token_parts: (number | null)[];
+  step_parts: (number | null)[];
+  /** By the name of a drafter. */
+  drafters: Record<string, Right>;
+}
+
 /** One message about a run; a new name begins a new history. */
 export interface Message {
   run: string;
@@ -94,8 +115,9 @@ export interface Message {
   head?: Head;
   state?: 'loading' | 'running' | 'done' | 'stopped' | 'error';
   note?: string;
-  plain_rate?: number;
-  speedup?: { speedup: number; low: number; high: number; rounds: number; tokens_per_s: number };
+  figures?: Figures;
+  /** Against plain decoding; what rounds say only where it was timed in turns. */
+  speedup?: { speedup: number; plain_tokens_per_s: number } & ({ rounds?: undefined } | { rounds: number; low: number; high: number; tokens_per_s: number });
   /** How many rounds of plain decoding in turns with the run, which is whole by then. */
   timing?: { done: number; of: number };
   same?: { kind: string; text: string };

@@ -86,7 +86,9 @@ export function compareBoard(element, fetchRecorded) {
     if (news.note) column.note = news.note;
     if (news.figures) column.figures = news.figures;
     for (const pair of news.pairs || []) run.pairs.set(`${pair.a}${pair.b}`, pair);
-    for (const step of news.steps || []) column.add(step);
+    const { clock: ends = [] } = news;
+    news.steps?.forEach((step, i) => column.add(step, ends[i]));
+    news.speedups?.forEach((speedup, i) => { run.columns[i].speedup = speedup; });
   }
 
   // ---- drawing: at most once a frame ----

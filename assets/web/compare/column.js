@@ -46,7 +46,8 @@ export function runColumn(about, run, parent, { seek, said }) {
     about, box, svg, tree, steps: /** @type {Step[]} */ ([]), spans: /** @type {HTMLElement[][]} */ ([]),
     ends: /** @type {number[]} */ ([]), totals: /** @type {number[]} */ ([]), // seconds, and tokens by then
     state: /** @type {State} */ (run.recorded ? 'done' : 'waiting'), note: '',
-    figures: /** @type {import('./types.js').Figures | null} */ (null),
+    figures: /** @type {import('../base/types.js').Figures | null} */ (null),
+    speedup: /** @type {number | null} */ (null),
     guessed: /** @type {import('../base/types.js').Guesses} */ (new Map()),
     get pinned() { return pinned; },
     add, show, pin, clock: () => $('clock').textContent,
@@ -54,14 +55,14 @@ export function runColumn(about, run, parent, { seek, said }) {
   onToken(ribbon, step => seek(column.ends[step]));
   return column;
 
-  /** @param {import('../base/types.js').Sent} sent */
-  function add(sent) {
+  /** @param {import('../base/types.js').Sent} sent @param {[number, number]} clock seconds and tokens by its end */
+  function add(sent, [end, total]) {
     if (column.steps[sent.index]) return;
     /** @type {Step} */
     const step = Object.assign(sent, { path: pathOf(sent), guessed: countGuesses(column.guessed, sent) });
     column.steps.push(step);
-    column.ends.push((column.ends.at(-1) || 0) + step.seconds.reduce((sum, part) => sum + part, 0));
-    column.totals.push((column.totals.at(-1) || 0) + step.pieces.length);
+    column.ends.push(end);
+    column.totals.push(total);
     const spans = spansOf(step);
     column.spans.push(spans);
     ribbon.append(...spans);

@@ -6,8 +6,8 @@ import { differ, rightOf, titleOf } from '../tree/sources.js';
 import { raceKey } from './race.js';
 
 /** @typedef {import('./types.js').About} About */
-/** @typedef {import('./types.js').Figures} Figures */
-/** @typedef {{ about: About, figures: Figures, guessed: import('../base/types.js').Guesses }} Ran a run that has figures */
+/** @typedef {import('../base/types.js').Figures} Figures */
+/** @typedef {{ about: About, figures: Figures, speedup: number | null, guessed: import('../base/types.js').Guesses }} Ran a run that has figures */
 /** @typedef {'tokens' | 'per_pass' | 'acceptance' | 'token_ms' | 'rate'} Key */
 
 /** @type {[string, Key, (value: number, f: Figures) => string, ((f: Figures) => string)?][]} name, key, what is written, and a note below it */
@@ -21,21 +21,19 @@ const FIGURES = [
 
 /** @param {HTMLElement} root @param {import('./column.js').Column[]} columns */
 export function writeTable(root, columns) {
-  const ran = columns.flatMap(({ about, figures, guessed }) => (figures ? [{ about, figures, guessed }] : []));
-  const plain = ran.find(({ about, figures }) => about.plain && figures.rate)?.figures.rate;
+  const ran = columns.flatMap(({ about, figures, speedup, guessed }) => (figures ? [{ about, figures, speedup, guessed }] : []));
   const rows = FIGURES.map(([name, key, write, note]) => row(name, ran.map(({ about, figures }) => {
     const value = figures[key];
     return value === null ? cell(about, key, '–') : cell(about, key, write(value, figures), note?.(figures));
   })));
-  if (plain && ran.length > 1) {
-    rows.push(row('against plain decoding', ran.map(({ about, figures }) =>
-      cell(about, 'speedup', figures.rate ? `${(figures.rate / plain).toFixed(2)}×` : '–'))));
+  if (ran.length > 1 && ran.some(({ about, speedup }) => about.plain && speedup)) {
+    rows.push(row('against plain decoding', ran.map(({ about, speedup }) => cell(about, 'speedup', speedup ? `${speedup.toFixed(2)}×` : '–'))));
   }
-  if (ran.some(column => differ(column.guessed))) rows.push(row('who was right', ran.map(({ about, guessed }) => {
+  if (ran.some(column => differ(column.guessed))) rows.push(row('who was right', ran.map(({ about, figures, guessed }) => {
     const told = make('td');
     told.dataset.figure = 'right';
     told.dataset.letter = about.letter;
-    told.append(...[...guessed].map(([name, count]) => make('small', `${titleOf(name)}: ${rightOf(count)}`)));
+    told.append(...[...guessed.keys()].map(name => make('small', `${titleOf(name)}: ${rightOf(figures.drafters[name])}`)));
     return told;
   })));
   const longest = Math.max(...ran.map(({ figures }) => figures.token_ms || 0));

@@ -1,6 +1,6 @@
 // What the server sends of a comparison, as app/tabs/compare/runs.py writes it.
 
-import type { Sent } from '../base/types.js';
+import type { Figures, Sent } from '../base/types.js';
 
 /** How a run stands; the browser itself says that one was stopped, or never begun. */
 export type State = 'waiting' | 'running' | 'done' | 'error' | 'stopped' | 'never';
@@ -12,21 +12,6 @@ export interface About {
   details: string;
   lossy: string | null;
   plain: boolean;
-}
-
-/** A run in numbers, null where there is nothing to divide by; parts are in the order of PARTS. */
-export interface Figures {
-  tokens: number;
-  passes: number;
-  accepted: number;
-  compared: number;
-  per_pass: number | null;
-  acceptance: number | null;
-  rate: number | null;
-  token_ms: number | null;
-  step_ms: number | null;
-  token_parts: (number | null)[];
-  step_parts: (number | null)[];
 }
 
 /** What is said about two texts, and the first token that differs. */
@@ -45,7 +30,11 @@ export interface ColumnNews {
   state?: State;
   note?: string;
   steps?: Sent[];
+  /** Seconds and tokens by the end of each of these steps. */
+  clock?: [number, number][];
   figures?: Figures;
+  /** Of every column against plain decoding, as far as both are known. */
+  speedups?: (number | null)[];
   pairs?: Pair[];
 }
 

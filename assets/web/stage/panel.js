@@ -3,10 +3,8 @@
 import { draw, finder, make, one, say } from '../base/dom.js';
 import { PARTS } from '../base/words.js';
 import { countGuesses, differ, outlineOf, rightOf, titleOf } from '../tree/sources.js';
-import { rateOf } from './run.js';
 
 const number = (/** @type {number} */ value) => value.toFixed(value < 100 ? 1 : 0);
-const milliseconds = (/** @type {number} */ value) => (1000 * value).toFixed(1);
 
 /** @param {HTMLElement} element @param {import('./run.js').Run} run */
 export function writeTitle(element, run) {
@@ -27,29 +25,25 @@ export function writeTitle(element, run) {
 
 /** @param {HTMLElement} element @param {import('./run.js').Run} run */
 export function writeMeasures(element, run) {
-  const $ = finder(element), count = run.steps.length, rate = rateOf(run);
-  /** @type {(name: string, value: string, note: string) => void} */
-  const put = (name, value, note) => {
-    $(name).textContent = value;
+  const $ = finder(element), { against, figures: known, head } = run, plain = against && number(against.plain_tokens_per_s);
+  /** @type {(name: string, value: number | null | undefined, write: (value: number) => string, note: string) => void} */
+  const put = (name, value, write, note) => {
+    $(name).textContent = value === null || value === undefined ? '–' : write(value);
     $(`${name}-of`).textContent = note;
   };
-  put('per-pass', count ? (run.tokens / count).toFixed(2) : '–', `${run.tokens} tokens in ${count} passes`);
-  put('acceptance', run.compared ? `${Math.round(100 * run.accepted / run.compared)} %` : '–',
-    `${run.accepted} of ${run.compared} compared`);
-  const { against, plain } = run;
-  put('rate', rate ? number(rate) : '–', run.head.recorded ? 'when it was recorded' // the ratio is of the rate over all rounds
-    : against ? `over ${against.rounds} ${against.rounds === 1 ? 'round' : 'rounds'}: ${number(against.tokens_per_s)}` : 'on this machine');
-  const ratio = against ? against.speedup : rate && plain ? rate / plain : null;
-  put('speedup', ratio ? `${ratio.toFixed(2)}×` : '–',
-    against && plain ? `${against.low.toFixed(2)}–${against.high.toFixed(2)} · plain ${number(plain)}/s`
-      : plain ? `plain: ${number(plain)} tokens/s` : run.head.recorded ? 'not recorded' : 'when the run ends');
-  const total = run.seconds.reduce((sum, value) => sum + value, 0);
+  put('per-pass', known?.per_pass, value => value.toFixed(2), `${known?.tokens ?? 0} tokens in ${known?.passes ?? 0} passes`);
+  put('acceptance', known?.acceptance, share => `${Math.round(100 * share)} %`, `${known?.accepted ?? 0} of ${known?.compared ?? 0} compared`);
+  put('rate', known?.rate, number, head.recorded ? 'when it was recorded' // the ratio is of the rate over all rounds
+    : against?.rounds ? `over ${against.rounds} ${against.rounds === 1 ? 'round' : 'rounds'}: ${number(against.tokens_per_s)}` : 'on this machine');
+  put('speedup', against?.speedup, ratio => `${ratio.toFixed(2)}×`,
+    against?.rounds ? `${against.low.toFixed(2)}–${against.high.toFixed(2)} · plain ${plain}/s`
+      : plain ? `plain: ${plain} tokens/s` : head.recorded ? 'not recorded' : 'when the run ends');
   PARTS.forEach((part, i) => {
-    one(element, `.sv-time-bar .${part}`).style.flexGrow = total ? run.seconds[i] / total : 0;
-    one(element, `.sv-time-key .${part}`).textContent =
-      run.rated ? `${part} ${milliseconds(run.seconds[i] / run.rated)}` : part;
+    const spent = known?.step_parts[i];
+    one(element, `.sv-time-bar .${part}`).style.flexGrow = known?.step_ms ? Number(spent) / known.step_ms : 0;
+    one(element, `.sv-time-key .${part}`).textContent = known?.step_ms ? `${part} ${Number(spent).toFixed(1)}` : part;
   });
-  $('time-line').textContent = run.rated ? `a step takes ${milliseconds(total / run.rated)} ms` : "a step's time";
+  $('time-line').textContent = known?.step_ms ? `a step takes ${known.step_ms.toFixed(1)} ms` : "a step's time";
 }
 
 /** @param {HTMLElement} element @param {number} current @param {number} count @param {boolean} moving */
@@ -88,11 +82,11 @@ export function writeWhose(element, step, run) {
   const box = finder(element)('whose'), here = countGuesses(new Map(), step);
   box.hidden = !differ(run.guessed);
   if (box.hidden) return;
-  box.replaceChildren(...[...run.guessed].map(([name, all]) => {
+  box.replaceChildren(...[...run.guessed.keys()].map(name => {
     const item = make('span'), { nodes, accepted } = here.get(name) ?? { nodes: 0, accepted: 0 };
     item.dataset.drafter = name;
     item.append(outlineKey(name), `${titleOf(name)} `, make('b', nodes), `, ${accepted} accepted `);
-    item.append(make('small', `whole run: ${rightOf(all)}`));
+    item.append(make('small', `whole run: ${rightOf(run.figures?.drafters[name])}`));
     return item;
   }));
 }

@@ -1,4 +1,4 @@
-// What is known of a run: its steps as they come, and the sums that are told of them. No page here.
+// What is known of a run: its steps and its numbers as they come. No page here.
 
 import { pathOf } from '../base/ribbon.js';
 import { countGuesses } from '../tree/sources.js';
@@ -13,12 +13,10 @@ export function emptyRun(name) {
     name, head: /** @type {Partial<import('../base/types.js').Head>} */ ({}), state: '', note: '',
     steps: /** @type {Step[]} */ ([]),
     same: /** @type {Message['same'] | null} */ (null), // how its text compares with plain decoding
-    plain: /** @type {number | null} */ (null), // tokens/s of plain decoding
-    against: /** @type {Message['speedup'] | null} */ (null), // timed in turns with plain decoding; a recorded run has one of each
+    figures: /** @type {Message['figures'] | null} */ (null),
+    against: /** @type {Message['speedup'] | null} */ (null), // plain decoding, timed in turns with it; a recorded run has one of each
     timing: /** @type {Message['timing'] | null} */ (null), // how far that is, once the run itself is whole
-    tokens: 0, accepted: 0, compared: 0,
     guessed: /** @type {import('../base/types.js').Guesses} */ (new Map()), // who drafted, and how often each was right
-    rated: 0, timed: 0, seconds: [0, 0, 0, 0], // without the first step, which also reads the prompt
   };
 }
 
@@ -47,7 +45,7 @@ export function takeMessage(run, news) {
   if (news.state === 'stopped' && run.same && run.same.kind === 'checking') {
     run.same = { kind: 'stopped', text: 'Comparison with plain decoding stopped.' };
   }
-  if (news.plain_rate) run.plain = news.plain_rate;
+  if (news.figures) run.figures = news.figures;
   if (news.speedup) run.against = news.speedup;
   return news.steps.filter(step => !run.steps[step.index]).map(step => addStep(run, step));
 }
@@ -58,19 +56,5 @@ function addStep(run, sent) {
   /** @type {Step} */
   const step = Object.assign(sent, { path: pathOf(sent), guessed: countGuesses(run.guessed, sent) });
   run.steps[step.index] = step;
-  run.tokens += step.pieces.length;
-  run.accepted += step.path.length;
-  for (const letter of step.outcome) if ('axp'.includes(letter)) run.compared++;
-  if (step.index > 0 || run.rated) {
-    run.timed += step.pieces.length;
-    step.seconds.forEach((value, i) => { run.seconds[i] += value; });
-    run.rated++;
-  }
   return step;
-}
-
-/** Tokens per second of engine time; null where no time was taken. @param {Run} run */
-export function rateOf(run) {
-  const total = run.seconds.reduce((sum, value) => sum + value, 0);
-  return total > 0 ? run.timed / total : null;
 }

@@ -39,6 +39,6 @@ export function step(parents, outcome, more = {}) {
   return {
     index: 0, parents, outcome, tokens: parents.map((_, i) => i), texts: parents.map((_, i) => `t${i}`), p: blank, q: blank, plain: blank,
     accept: blank, coin: blank, sentences: ['why'], why: new Array(n).fill(0), detail: {}, growth: {}, law: 'iid',
-    path: [...outcome].flatMap((letter, i) => (letter === 'a' ? [i] : [])), pieces: ['p'], own: null, last: null, seconds: [0, 0, 0, 0], draft_passes: 1, ...more,
+    path: [...outcome].flatMap((letter, i) => (letter === 'a' ? [i] : [])), pieces: ['p'], own: null, last: null, draft_passes: 1, ...more,
   };
 }

@@ -5,18 +5,17 @@ import { stepClock } from '../stage/clock.js';
 import { weighed } from '../stage/detail.js';
 import { stepSentence } from '../stage/inspector.js';
 import { writeLegend, writeMeasures, writeWhose } from '../stage/panel.js';
-import { emptyRun, kindOf, rateOf, takeMessage } from '../stage/run.js';
+import { emptyRun, kindOf, takeMessage } from '../stage/run.js';
 import { growthSentence, grows } from '../tree/growth.js';
 import { freshPage, step } from './page.js';
 
-test('a run sums up its steps; the first one reads the prompt and is not rated', () => {
-  const run = emptyRun('run 1');
-  const steps = [step([-1, 0, 0], 'rxa', { index: 0, pieces: ['a', 'b'], seconds: [9, 9, 9, 9] }),
-    step([-1, 0], 'ra', { index: 1, pieces: ['c'], seconds: [0.1, 0.2, 0.1, 0.1] })];
-  assert.equal(takeMessage(run, { run: 'run 1', steps, state: 'running' }).length, 2);
-  assert.equal(takeMessage(run, { run: 'run 1', steps, plain_rate: 4 }).length, 0, 'a step that is there is not taken again');
-  assert.deepEqual([run.tokens, run.accepted, run.compared, run.plain], [3, 2, 3, 4]);
-  assert.equal(rateOf(run), 1 / 0.5);
+test('a run keeps its steps and the numbers that are sent with them', () => {
+  const run = emptyRun('run 1'), figures = { tokens: 3, passes: 2, accepted: 2, compared: 3 };
+  const steps = [step([-1, 0, 0], 'rxa', { index: 0, pieces: ['a', 'b'] }),
+    step([-1, 0], 'ra', { index: 1, pieces: ['c'] })];
+  assert.equal(takeMessage(run, { run: 'run 1', steps, state: 'running', figures }).length, 2);
+  assert.equal(takeMessage(run, { run: 'run 1', steps, speedup: { speedup: 2, plain_tokens_per_s: 4 } }).length, 0, 'a step that is there is not taken again');
+  assert.deepEqual([run.figures, run.against.speedup], [figures, 2]);
   assert.equal(kindOf(run), 'run');
 });
 
@@ -25,8 +24,8 @@ test('the speedup stands beside both of the rates that it is the ratio of', () =
   const { body } = freshPage(names.map(name => `<b class="sv-${name}"></b><i class="sv-${name}-of"></i>`).join('')
     + ['bar', 'key'].map(name => `<p class="sv-time-${name}">${parts.map(part => `<i class="${part}"></i>`).join('')}</p>`).join('')
     + '<p class="sv-time-line"></p>');
-  const speedup = { speedup: 1.25, low: 1.1, high: 1.4, rounds: 3, tokens_per_s: 35 };
-  takeMessage(run, { steps: [], plain_rate: 28, speedup });
+  const speedup = { speedup: 1.25, low: 1.1, high: 1.4, rounds: 3, tokens_per_s: 35, plain_tokens_per_s: 28 };
+  takeMessage(run, { steps: [], speedup });
   writeMeasures(body, run);
   const said = name => body.querySelector(`.sv-${name}`).textContent;
   assert.deepEqual(['rate-of', 'speedup', 'speedup-of'].map(said), ['over 3 rounds: 35.0', '1.25×', '1.10–1.40 · plain 28.0/s']);
@@ -88,8 +87,9 @@ test('a run counts who was right, drafter by drafter, and says so where there is
   takeMessage(run, { steps: [second] });
   writeWhose(box, second, run);
   assert.ok(box.firstChild.hidden);
-  takeMessage(run, { steps: [first] });
-  assert.deepEqual([...run.guessed], [['model', { nodes: 3, compared: 2, accepted: 1 }], ['retrieval', { nodes: 1, compared: 1, accepted: 1 }]]);
+  const drafters = { model: { accepted: 1, compared: 2, acceptance: 0.5 }, retrieval: { accepted: 1, compared: 1, acceptance: 1 } };
+  takeMessage(run, { steps: [first], figures: { drafters } });
+  assert.deepEqual([...run.guessed], [['model', { nodes: 3, accepted: 1 }], ['retrieval', { nodes: 1, accepted: 1 }]]);
   writeWhose(box, first, run);
   assert.ok(!box.firstChild.hidden);
   assert.deepEqual([...box.querySelectorAll('span')].map(item => item.textContent), [

@@ -2,7 +2,6 @@
 
 import { DRAFTERS } from '../base/words.js';
 
-/** @typedef {import('../base/types.js').Count} Count */
 /** @typedef {import('../base/types.js').Guesses} Guesses */
 
 const CIRCLE = 'M0 -10A10 10 0 1 1 0 10A10 10 0 1 1 0 -10Z';
@@ -30,10 +29,9 @@ export function outlineOf(name) {
 export function countGuesses(known, step) {
   (step.drafter ?? []).forEach((name, node) => {
     if (name === null) return;
-    const count = known.get(name) ?? { nodes: 0, compared: 0, accepted: 0 };
+    const count = known.get(name) ?? { nodes: 0, accepted: 0 };
     known.set(name, count);
     count.nodes++;
-    if ('axp'.includes(step.outcome[node])) count.compared++;
     if (step.outcome[node] === 'a') count.accepted++;
   });
   return known;
@@ -42,7 +40,7 @@ export function countGuesses(known, step) {
 /** Whether there is anything to tell apart. @param {Guesses | undefined} known */
 export const differ = known => (known?.size ?? 0) > 1;
 
-/** Who was right, in words. @param {Count} count */
-export function rightOf({ compared, accepted }) {
-  return compared ? `${accepted} of ${compared} compared, ${Math.round(100 * accepted / compared)} %` : 'none compared';
+/** Who was right, in words. @param {import('../base/types.js').Right | undefined} right */
+export function rightOf(right) {
+  return right?.compared ? `${right.accepted} of ${right.compared} compared, ${Math.round(100 * Number(right.acceptance))} %` : 'none compared';
 }

@@ -13,7 +13,8 @@ def measure(bench):
     for k in LENGTHS:
         traces = bench.runs(BUILDERS["chain"](depth=k), 0.0, VERIFIERS["exact-match"](), bench.prompts[:4])
         found = count(traces)
-        rows.append([k, found.tokens, found.passes, found.tokens / (k + 1) + len(traces)])
+        tokens, passes = found.tokens, found.passes
+        rows.append([k, tokens, passes, tokens / (k + 1) + len(traces)])
     return {"rows": rows}
 
 

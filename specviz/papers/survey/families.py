@@ -2,7 +2,7 @@
 
 from ...builders import BUILDERS
 from ...drafters import DRAFTERS
-from ...measure.along_text import ratio_of_sums
+from ...metrics import estimate
 from ...verifiers import VERIFIERS
 from ..bench import speedup, tokens_per_pass
 from ..entry import Entry, Table, judge, live, percent
@@ -58,7 +58,7 @@ def measure(bench):
             continue
         tries = [sum(o in ("accepted", "rejected") for o in step.outcome) for run in runs for step in run.steps]
         hits = [len(step.path) for run in runs for step in run.steps]
-        rate, _ = ratio_of_sums([(sum(hits), max(1, sum(tries)))])
+        rate, _ = estimate([(sum(hits), max(1, sum(tries)))])
         rows.append([title, section, rate, tokens_per_pass(runs), speedup(runs, plain)])
     return {"rows": rows, "temperature": TEMPERATURE}
 

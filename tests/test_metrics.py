@@ -1,0 +1,205 @@
+"""One number for one thing: what counts, that nothing else computes it, and that intervals cover what they promise."""
+
+import ast
+import json
+import re
+import sys
+import types
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import specviz
+from specviz import metrics
+from specviz.cli import main
+from specviz.metrics import Counts, estimate, plus_minus, ratio_of_rates, share_interval, student, wilson
+from specviz.paths import TRACES
+from specviz.player import payload
+from specviz.player.offline import offline_page
+from specviz.plots import PLOTS
+from specviz.speed import in_turns as turns
+
+ROOT = Path(__file__).resolve().parent.parent
+STORY, PLAIN = (specviz.Trace.from_json((TRACES / f"{name}.json").read_text("utf-8")) for name in ("story", "plain"))
+
+
+# What counts.
+
+
+def test_counts_are_of_all_steps_and_times_of_all_but_the_first():
+    counts, later = STORY.counts, STORY.steps[1:]
+    spent = sum(step.seconds.total for step in later)
+    written = sum(len(step.emitted) for step in later)
+    assert counts.tokens_per_pass == len(STORY.tokens) / len(STORY.steps)
+    assert counts.tokens_per_s == pytest.approx(written / spent) and counts.elapsed == pytest.approx(STORY.seconds)
+    assert counts.seconds_per_step == pytest.approx(spent / len(later))
+    assert sum(counts.step_parts.values()) == pytest.approx(counts.seconds_per_step)
+    assert counts.speedup(PLAIN.counts) == counts.tokens_per_s / PLAIN.counts.tokens_per_s
+
+
+def test_steps_in_groups_add_up_and_a_single_step_has_no_rate():
+    parts = sum((Counts.of([step]) for step in STORY.steps), Counts())
+    some, every = (list(part.figures().values()) for part in (parts, STORY.counts))
+    assert some[:9] == pytest.approx(every[:9]) and parts.guesses == STORY.counts.guesses
+    one = Counts.of(STORY.steps[:1]).figures()
+    assert one["rate"] is one["token_ms"] is one["step_ms"] is None and one["per_pass"] >= 1
+    assert Counts().figures()["per_pass"] is None
+
+
+def test_several_runs_are_a_ratio_of_sums():
+    short = replace(STORY, steps=STORY.steps[:3])
+    tokens = len(STORY.tokens) + len(short.tokens)
+    assert metrics.tokens_per_pass([STORY, short]) == tokens / (len(STORY.steps) + 3)
+    assert estimate([(run.counts.tokens, run.counts.passes) for run in (STORY, short)])[0] == tokens / (
+        len(STORY.steps) + 3
+    )
+
+
+def test_a_tree_counts_all_that_its_rule_accepted():
+    step = next(step for step in STORY.steps[1:] if step.path)
+    ended = replace(step, emitted=step.emitted[:1], pieces=step.pieces[:1])  # an end of text
+    assert Counts.of([ended]).tokens == 1 and Counts.of([ended], whole=True).tokens == len(step.path) + 1
+
+
+# One trace, everywhere.
+
+
+def test_the_same_numbers_stand_everywhere(monkeypatch, capsys, tmp_path):
+    figures, speedup = STORY.counts.figures(), STORY.counts.speedup(PLAIN.counts)
+    assert (STORY.tokens_per_pass, STORY.tokens_per_s) == (figures["per_pass"], figures["rate"])
+    words = (
+        f"{figures['per_pass']:.2f} per pass, {figures['acceptance']:.0%} of compared accepted, {figures['rate']:.0f}"
+    )
+
+    assert main(["replay", str(TRACES / "story.json")]) == 0 and words in capsys.readouterr().out
+    loads = types.SimpleNamespace(load_pair=lambda *args, **options: specviz.toy_pair())
+    monkeypatch.setitem(sys.modules, "specviz.models.pair", loads)
+    monkeypatch.setattr("specviz.decode.speculate", lambda pair, config: iter(STORY.steps))
+    monkeypatch.setattr("specviz.decode.collect", lambda pair, config, steps: STORY)
+    main(["generate", "--prompt", STORY.prompt_text])
+    assert words in capsys.readouterr().out
+
+    sent = json.loads(payload.recorded_message(STORY, PLAIN))
+    assert sent["figures"] == payload.rounded(figures)
+    assert sent["speedup"]["speedup"] == payload.rounded(speedup)
+    page = tmp_path / "run.html"
+    main(["export", str(TRACES / "story.json"), "--html", str(page)])
+    offline = json.loads(re.search(r'id="run">(.*?)</script>', page.read_text("utf-8"))[1])
+    assert page.read_text("utf-8") == offline_page(STORY) and offline["figures"] == sent["figures"]
+
+    ribbon = PLOTS["ribbon"].info(STORY)
+    assert (ribbon.tokens_per_pass, ribbon.tokens_per_s) == (figures["per_pass"], figures["rate"])
+    assert PLOTS["lengths"].info(STORY).mean_written == figures["per_pass"]
+
+    monkeypatch.setattr(turns, "speculate", lambda pair, config: iter(PLAIN.steps))
+    *_, against = turns.in_turns(None, STORY.config, STORY.counts, rounds=1)
+    assert (against.speedup, against.tokens_per_s) == pytest.approx((speedup, figures["rate"]))
+    assert against.plain_tokens_per_s == pytest.approx(sent["speedup"]["plain_tokens_per_s"])
+
+
+def test_compare_and_the_endpoint_say_the_same_as_the_recorded_run(monkeypatch):
+    pytest.importorskip("gradio")
+    from app import api
+    from app.machine.engine import Engine
+    from app.tabs.compare import runs
+
+    sent = json.loads(payload.recorded_message(STORY, PLAIN))
+    first, second = json.loads(runs.of_traces([STORY, PLAIN], [False, True]))["news"]
+    assert first["figures"] == sent["figures"] and second["speedups"] == [sent["speedup"]["speedup"], 1.0]
+    assert first["clock"][-1] == [payload.rounded(STORY.seconds), len(STORY.tokens)]
+
+    monkeypatch.setattr(api, "recorded", lambda pair, config: iter([*STORY.steps, STORY]))
+    monkeypatch.setattr(turns, "speculate", lambda pair, config: iter(PLAIN.steps))
+    *_, (_, _, trace) = api.answers(Engine(specviz.toy_pair), STORY.config, rounds=1)
+    found = json.loads(trace)["speedup"]
+    assert found["speedup"] == sent["speedup"]["speedup"] and found["tokens_per_s"] == sent["figures"]["rate"]
+    assert found["plain_tokens_per_s"] == sent["speedup"]["plain_tokens_per_s"]
+
+
+# Nothing else computes them.
+
+COUNTED = re.compile(r"emitted|\.(tokens|steps|passes|accepted|compared|total|elapsed|tokens_per_s)\b|_rate\b|rate\(")
+SCRIPT = re.compile(
+    r"/ *[\w.?]*(tokens|passes|steps\.length|compared|rate|plain)\b|(rate|tokens_per_s) */|seconds\.reduce"
+)
+
+
+@pytest.mark.parametrize("path", sorted([*ROOT.glob("specviz/**/*.py"), *ROOT.glob("app/**/*.py")]), ids=str)
+def test_no_other_file_divides_counts_of_runs_or_makes_an_interval(path):
+    if path == Path(metrics.__file__):
+        return
+    text = path.read_text(encoding="utf-8")
+    assert not re.search(r"1\.96|ddof=1|jackknife", text) or path.parent.name == "training"
+    for node in ast.walk(ast.parse(text)):
+        if isinstance(node, ast.BinOp) and isinstance(node.op, ast.Div):
+            assert not COUNTED.search(ast.unparse(node)), f"{path}: {ast.unparse(node)} belongs to metrics"
+
+
+def test_the_browser_divides_no_counts():
+    for path in (ROOT / "assets/web").rglob("*.js"):
+        if "tests" not in path.parts:
+            found = SCRIPT.search(re.sub(r"//.*|/\*.*?\*/", "", path.read_text(encoding="utf-8"), flags=re.M))
+            assert not found, f"{path}: {found and found[0]}"
+
+
+# Intervals.
+
+
+def test_students_t_is_the_table_of_every_textbook():
+    assert [round(student(freedom), 3) for freedom in (1, 2, 3, 4, 9, 10, 30)] == [
+        12.706, 4.303, 3.182, 2.776, 2.262, 2.228, 2.042,
+    ]  # fmt: skip
+
+
+def test_a_mean_is_its_standard_error_times_t_and_one_text_has_no_interval():
+    values = np.array([2.0, 3.0, 7.0])
+    mean, margin = estimate(np.stack([values, np.ones(3)], -1))
+    assert mean == 4.0 and margin == pytest.approx(student(2) * values.std(ddof=1) / 3**0.5)
+    assert estimate([(3, 2)]) == (1.5, None) and estimate([(3, 2), (4, 2)], texts=["a", "a"]) == (1.75, None)
+    assert share_interval([1], [4]) == share_interval([1, 2], [4, 4], ["a", "a"]) == (None, None)
+    assert share_interval([1, 2, 0], [4, 4, 0]) == share_interval([1, 2], [4, 4]), "a text without tries"
+    assert (plus_minus(None), plus_minus(0.125, 3)) == ("", " ± 0.125")
+
+
+def test_what_slows_a_whole_round_says_nothing_about_a_speedup():
+    rounds = [(10.0, slow, 4.0, slow) for slow in (1.0, 3.0, 2.0)]
+    assert estimate(rounds, ratio_of_rates) == pytest.approx((2.5, 0), abs=1e-12)
+    assert estimate([(10.0, slow, 4.0, 1.0) for slow in (1.0, 3.0, 2.0)], ratio_of_rates)[1] > 1
+
+
+def test_texts_are_the_unit_of_a_share():
+    """A hundred texts that are each all easy or all hard: a hundred trials, however many tokens they have."""
+    hits = [40.0 * (turn % 4 > 0) for turn in range(100)]
+    found, wrong = share_interval(hits, [40] * 100), wilson(0.75, 4000, 1.96)
+    assert found == pytest.approx(wilson(0.75, 99, student(99)), abs=1e-12)
+    assert found[1] - found[0] > 6 * (wrong[1] - wrong[0])
+    assert wilson(1.0, 10, 1.959964)[0] == pytest.approx(0.7225, abs=1e-4), "the textbook's 10 of 10"
+
+
+@pytest.mark.parametrize("texts", [2, 3, 5, 10, 20])
+def test_intervals_of_95_percent_cover_as_much_over_few_texts(texts):
+    """5 000 repetitions, of which 93 % must be covered; the standard error of the share is 0.3 %."""
+    rng, repeats = np.random.default_rng(texts), 5000
+    covered = {}
+
+    def cover(name, found, truth):
+        value, margin = found
+        covered[name] = np.mean(np.abs(value - truth) <= margin)
+
+    shape = (repeats, texts)
+    values = rng.normal(3, 1, shape)
+    cover("mean", estimate(np.stack([values, np.ones(shape)], -1)), 3)
+    each = np.exp(rng.normal(0, 0.25, shape))  # tokens per pass of a text; every one writes 48
+    expected = np.exp(0.25**2 / 2)
+    cover("tokens per pass", estimate(np.stack([np.full(shape, 48.0), 48 / (2.5 * each)], -1)), 2.5 / expected)
+    ours, plain = (48 * np.exp(rng.normal(0, 0.15, shape)) for _ in range(2))
+    rows = np.stack([np.full(shape, 48.0), ours / each, np.full(shape, 48.0), 1.8 * plain], -1)
+    cover("speedup", estimate(rows, ratio_of_rates), 1.8 / expected)
+    for share, alike in ((0.01, np.inf), (0.01, 60.0), (0.1, 60.0), (0.7, 60.0)):  # alike: of a beta over texts
+        chance = rng.beta(share * alike, (1 - share) * alike, shape) if alike < np.inf else np.full(shape, share)
+        for way, hits in (("counted", rng.binomial(64, chance)), ("expected", 64 * chance)):
+            low, high = share_interval(hits, np.full(texts, 64))
+            covered[f"{share} {way}, {alike}"] = np.mean((low <= share + 1e-12) & (share - 1e-12 <= high))
+    assert min(covered.values()) >= 0.93, covered

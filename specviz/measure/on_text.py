@@ -69,19 +69,16 @@ class Acceptance:
         Raises:
             ValueError: if it is no such measurement; the message says what is wrong with it.
         """
-        data = validation.parse(text)
+        data = validation.parse(text, "measurement")
         data = {"drafter": "model", "levels": []} | data if isinstance(data, dict) else data
-        try:
-            found = cls(**validation.record(data, "measurement", {
-                "acceptance": validation.many(validation.number(0, 1)),
-                **dict.fromkeys(("low", "high"), validation.many(validation.maybe(validation.number(0, 1)))),
-                **dict.fromkeys(("method", "verifier", "law", "drafter"), validation.text),
-                "positions": validation.whole(1),
-                "levels": validation.many(validation.many(validation.number(0, 1))),
-                "temperature": validation.number(0), "draft_temperature": validation.maybe(validation.number(0)),
-            }))  # fmt: skip
-        except ValueError as error:
-            raise ValueError(str(error).replace("trace is damaged", "measurement is damaged")) from None
+        found = cls(**validation.record(data, "measurement", {
+            "acceptance": validation.many(validation.number(0, 1)),
+            **dict.fromkeys(("low", "high"), validation.many(validation.maybe(validation.number(0, 1)))),
+            **dict.fromkeys(("method", "verifier", "law", "drafter"), validation.text),
+            "positions": validation.whole(1),
+            "levels": validation.many(validation.many(validation.number(0, 1))),
+            "temperature": validation.number(0), "draft_temperature": validation.maybe(validation.number(0)),
+        }))  # fmt: skip
         if not 0 < len(found.acceptance) == len(found.low) == len(found.high):
             raise ValueError("measurement is damaged: acceptance, low and high must be equally long.")
         check_acceptance(found.acceptance, "acceptance of the measurement")

@@ -7,13 +7,13 @@ vectors are JSON files in assets/acceptance, each with its source.
 from __future__ import annotations
 
 import json
-import reprlib
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from functools import lru_cache
 from pathlib import Path
 from typing import Any, ClassVar
 
+from .errors import ParameterError
 from .files import parse_json, read_text
 from .paths import ACCEPTANCE, PAPERS
 from .tree import Topology
@@ -34,7 +34,7 @@ def check_acceptance(value: Any, where: str = "acceptance") -> tuple:
     value = (value,) if isinstance(value, float) else value  # a vector of one rank, written without brackets
     if isinstance(value, list | tuple) and value and all(isinstance(level, list | tuple) for level in value):
         if len(value) > MOST:
-            raise ValueError(f"{where} may have up to {MOST} levels; it has {len(value):,}.")
+            raise ParameterError(where, f"have up to {MOST} levels", len(value))
         return tuple(_vector(level, f"{where}, level {i}") for i, level in enumerate(value, 1))
     return _vector(value, where)
 
@@ -42,10 +42,9 @@ def check_acceptance(value: Any, where: str = "acceptance") -> tuple:
 def _vector(value: Any, where: str) -> tuple[float, ...]:
     vector = shares(value, where)
     if sum(vector) > 1 + ROUNDED:
-        raise ValueError(
-            f"{where} must sum to at most 1, since one child of a node is accepted at most; it sums to "
-            f"{sum(vector):.4g}. Write of each child the chance that it is the accepted one."
-        )
+        must = "sum to at most 1, since one child of a node is accepted at most"
+        hint = "Write of each child the chance that it is the accepted one."
+        raise ParameterError(where, must, round(sum(vector), 4), hint)
     return vector
 
 
@@ -57,11 +56,9 @@ def shares(value: Any, where: str) -> tuple[float, ...]:
     """
     good = isinstance(value, list | tuple) and len(value) > 0
     if good and len(value) > MOST:
-        raise ValueError(f"{where} may have up to {MOST} numbers; it has {len(value):,}.")
+        raise ParameterError(where, f"have up to {MOST} numbers", len(value))
     if not (good and all(isinstance(x, int | float) and not isinstance(x, bool) and 0 <= x <= 1 for x in value)):
-        raise ValueError(
-            f"{where} must list numbers from 0 to 1, or one such list per level; got {reprlib.repr(value)}."
-        )
+        raise ParameterError(where, "list numbers from 0 to 1, or one such list per level", value)
     return tuple(map(float, value))
 
 

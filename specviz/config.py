@@ -76,7 +76,7 @@ class RunConfig:
         if self.drafter is None:
             object.__setattr__(self, "drafter", Choice("model"))
         if not self.prompt:
-            raise ValueError("prompt must not be empty. Type a few words for the models to continue.")
+            raise ParameterError("prompt", "not be empty", hint="Type a few words for the models to continue.")
         for name, low in (("max_new_tokens", 1), ("seed", 0)):
             value = getattr(self, name)
             if isinstance(value, bool) or not isinstance(value, int) or not low <= value <= LARGEST:
@@ -114,4 +114,4 @@ def _token_ids(prompt: Any) -> tuple[int, ...]:
     try:
         return tuple(map(index, prompt))
     except TypeError:
-        raise ValueError(f"prompt must be text or a list of token ids; got {str(prompt)[:60]}.") from None
+        raise ParameterError("prompt", "be text or a list of token ids", prompt) from None

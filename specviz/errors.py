@@ -13,11 +13,11 @@ class ParameterError(ValueError):
     Args:
         name: of the parameter, "temperature" say.
         must: what it must be or do, "be a number from 0" say.
-        got: the value it has.
+        got: the value it has; `...` where the sentence is clear without it.
         hint: what to do about it, a sentence; "" for none.
     """
 
-    def __init__(self, name: str, must: str, got: Any, hint: str = "") -> None:
+    def __init__(self, name: str, must: str, got: Any = ..., hint: str = "") -> None:
         super().__init__(name, must, got, hint)  # all of them, so that the error can be pickled
         self.name, self.must, self.got, self.hint = name, must, got, hint
 
@@ -27,7 +27,8 @@ class ParameterError(ValueError):
 
     def __str__(self) -> str:
         number_as_text = ", text" if isinstance(self.got, str) and "number" in self.must else ""
-        return f"{self.name} must {self.must}; got {shown(self.got)}{number_as_text}. {self.hint}".rstrip()
+        got = "" if self.got is ... else f"; got {shown(self.got)}{number_as_text}"
+        return f"{self.name} must {self.must}{got}. {self.hint}".rstrip()
 
 
 class UnknownName(ParameterError, KeyError):

@@ -185,7 +185,7 @@ def _node(key: str, where: str, last: int) -> int:
 def _cut(value: Any, where: str) -> Chart:
     chart = _chart(value, where)
     if "keys" not in chart.rows:
-        raise ValueError(f"trace is damaged: {where}.rows has no 'keys'.")
+        raise reading.damaged(f"{where}.rows", "has no 'keys'")
     return chart
 
 

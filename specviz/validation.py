@@ -9,6 +9,7 @@ import sys
 from collections.abc import Callable, Sequence
 from typing import Any
 
+from .errors import shown
 from .files import parse_json
 
 MAX_CHARACTERS = 64_000_000
@@ -20,26 +21,29 @@ LARGEST = sys.float_info.max  # JSON has no infinity, but 1e999 reads as one; an
 Check = Callable[[Any, str], Any]
 
 
-def parse(text: str) -> Any:
-    """JSON text as plain data.
+def parse(text: str, what: str = "trace") -> Any:
+    """JSON text as plain data; `what` it is to be, for messages.
 
     Raises:
         ValueError: if it is too long or not JSON.
     """
     if not isinstance(text, str):
-        raise ValueError(f"trace must be JSON text; got {type(text).__name__}.")
+        raise ValueError(f"{what} must be JSON text; got {type(text).__name__}.")
     if len(text) > MAX_CHARACTERS:
-        raise ValueError(f"trace must have at most {MAX_CHARACTERS:,} characters; got {len(text):,}.")
+        raise ValueError(f"{what} must have at most {MAX_CHARACTERS:,} characters; got {len(text):,}.")
     try:
         return parse_json(text)
     except ValueError as error:
-        raise ValueError(f"trace is not valid JSON: {error}. The file may be cut off or damaged.") from None
+        raise ValueError(f"{what} is not valid JSON: {error}. The file may be cut off or damaged.") from None
 
 
 def fail(where: str, wanted: str, value: Any) -> ValueError:
-    shown = ascii(value)  # on one line, whatever it holds
-    shown = shown if len(shown) <= 60 else shown[:60] + "..."
-    return ValueError(f"trace is damaged: {where} must be {wanted}; got {shown}.")
+    return damaged(where, f"must be {wanted}; got {shown(value)}")
+
+
+def damaged(where: str, trouble: str) -> ValueError:
+    """The error about a value; the first name of `where` is what the file is to hold, "trace" in "trace.stop"."""
+    return ValueError(f"{where.partition('.')[0]} is damaged: {where} {trouble}.")
 
 
 def whole(low: int, high: int = 2**53) -> Check:
@@ -95,7 +99,7 @@ def many(check: Check, most: int = MAX_NODES, length: int | None = None) -> Chec
         if not isinstance(value, list) or len(value) > most:
             raise fail(where, f"a list of at most {most} values", value)
         if length is not None and len(value) != length:
-            raise ValueError(f"trace is damaged: {where} must have {length} values, one a node; got {len(value)}.")
+            raise damaged(where, f"must have {length} values, one a node; got {len(value)}")
         return tuple(check(item, f"{where}[{i}]") for i, item in enumerate(value))
 
     return check_all
@@ -104,7 +108,7 @@ def many(check: Check, most: int = MAX_NODES, length: int | None = None) -> Chec
 def plain(value: Any, where: str, depth: int = 8) -> Any:
     """Plain JSON data of bounded depth, with numbers that are finite and text that can be written."""
     if depth == 0:
-        raise ValueError(f"trace is damaged: {where} is nested too deeply.")
+        raise damaged(where, "is nested too deeply")
     if isinstance(value, dict):
         return {text(key, where): plain(item, f"{where}.{key:.40}", depth - 1) for key, item in value.items()}
     if isinstance(value, list):
@@ -154,5 +158,5 @@ def record(value: Any, where: str, checks: dict[str, Check], given: bool = False
         raise fail(where, "an object", value)
     missing = [name for name in checks if name not in value or (given and value[name] is None)]
     if missing and not given:
-        raise ValueError(f"trace is damaged: {where} has no {missing[0]!r}.")
+        raise damaged(where, f"has no {missing[0]!r}")
     return {name: check(value[name], f"{where}.{name}") for name, check in checks.items() if name not in missing}

@@ -9,6 +9,7 @@ import os
 from typing import Any
 
 from specviz import RunConfig
+from specviz.errors import ParameterError
 
 
 def limit(name: str, default: int) -> int:
@@ -72,7 +73,7 @@ def check(config: RunConfig) -> None:
         ("tree", "have at most {:,} nodes", most_nodes(config.builder), NODES, "SPECVIZ_MAX_NODES"),
     ):
         if got > most:
-            raise ValueError(f"{name} must {must.format(most)} here; got {got:,}. Ask for less ({setting} moves it).")
+            raise ParameterError(name, f"{must.format(most)} here", got, f"Ask for less ({setting} moves it).")
 
 
 def most_nodes(builder: Any) -> int:

@@ -16,6 +16,8 @@ from typing import Any
 import gradio as gr
 
 from specviz import BUILDERS, DRAFTERS, VERIFIERS, RunConfig
+from specviz.distributions import LARGEST
+from specviz.errors import ParameterError, UnknownName
 from specviz.parameters import read_value
 
 from ..machine import limits
@@ -86,7 +88,7 @@ class Family:
         """The builder or verifier that the values of `inputs` stand for; a `ValueError` says what is wrong."""
         name, *rest = values
         if not isinstance(name, str) or name not in self.registry:
-            raise ValueError(f"{self.menu.label} must be one of {', '.join(self.registry)}; got {str(name)[:40]!r}.")
+            raise UnknownName(self.menu.label, name, self.registry)
         for other, controls in self.parameters.items():
             mine, rest = rest[: len(controls)], rest[len(controls) :]
             if other == name:
@@ -185,7 +187,7 @@ class Controls:
             limits.check(config)
             return config
         except ValueError as error:
-            raise ValueError(self.with_labels(str(error))) from None
+            raise ValueError(self.with_labels(error)) from None
 
     def menus(self, values: tuple[Any, ...]) -> list[list[tuple[str, str]]]:
         """The choices of every menu, marked for the values of `inputs`.
@@ -197,15 +199,17 @@ class Controls:
         parts = self._split(values[1 + len(self.scalars) :])
         return [choices(kind, one.candidates(parts[kind]), config) for kind, one in self.families.items()]
 
-    def with_labels(self, sentence: str) -> str:
-        """A sentence of the library with the page's labels in place of the names of parameters."""
-        sentence = sentence.replace("got None", "it is empty")
-        labels = {name: control.label for name, control in self.scalars.items()}
-        for cls in (cls for one in self.families.values() for cls in one.registry.values()):
-            labels |= {f"{cls.name}.{f.name}": f"{cls.title}: {f.metadata['label']}" for f in fields(cls)}
-        for name in sorted(labels, key=len, reverse=True):
-            if sentence.startswith(f"{name} "):
-                return labels[name] + sentence.removeprefix(name)
+    def with_labels(self, error: ValueError) -> str:
+        """What an error of the library says, with the page's label in place of the parameter's name."""
+        if isinstance(error, ParameterError):
+            labels = {name: control.label for name, control in self.scalars.items()}
+            for cls in (cls for one in self.families.values() for cls in one.registry.values()):
+                labels |= {f"{cls.name}.{f.name}": f"{cls.title}: {f.metadata['label']}" for f in fields(cls)}
+            name, got, hint = labels.get(error.name, error.name), error.got, error.hint
+            if got is None:  # a box that was left empty
+                got, hint = ..., f"It is empty. {hint}"
+            error = ParameterError(name, error.must, got, hint)
+        sentence = str(error)
         return sentence[:1].upper() + sentence[1:]
 
 
@@ -219,11 +223,8 @@ def number(name: str, value: Any) -> int | float | None:
             value = math.nan
     if value is None:
         return None
-    try:
-        if isinstance(value, bool) or not isinstance(value, int | float) or not math.isfinite(value):
-            raise ValueError(f"{name} must be a number; got {str(given)[:40]!r}.")
-    except OverflowError:
-        raise ValueError(f"{name} must be a number of at most 300 digits.") from None
+    if isinstance(value, bool) or not isinstance(value, int | float) or not abs(value) <= LARGEST:
+        raise ParameterError(name, "be a number", given)
     return int(value) if float(value).is_integer() else value
 
 

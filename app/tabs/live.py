@@ -106,7 +106,7 @@ def events(engine: Engine, settings: Controls, models, go, stop, said, shown) ->
             for value in play(engine, settings.read(values), text if kind == "lossy" else None, title):
                 yield {shown: value}
         except ValueError as error:
-            yield {said: sentence("error", settings.with_labels(str(error))), shown: message("", state="done")}
+            yield {said: sentence("error", settings.with_labels(error)), shown: message("", state="done")}
 
     job = Job(stop, said, {shown: message("", state="stopped")})
     return job.starts([go.click, settings.prompt.submit], run, [models, *settings.inputs], [shown, said])

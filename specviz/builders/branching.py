@@ -11,6 +11,7 @@ from itertools import accumulate
 from operator import mul
 from typing import Any, ClassVar
 
+from ..errors import ParameterError
 from ..parameters import check, widths
 from ..tree import Topology
 from .filling import StaticBuilder, grow_shape
@@ -28,9 +29,8 @@ class Branching(StaticBuilder):
     def __post_init__(self) -> None:
         check(self)
         if sum(accumulate(self.widths, mul)) > 1023:
-            raise ValueError(
-                f"branching.widths must make at most 1024 nodes; got {self.widths}. Lower some of them or use fewer."
-            )
+            hint = "Lower some of them or use fewer."
+            raise ParameterError("branching.widths", "make at most 1024 nodes", self.widths, hint)
 
     @cached_property
     def shape(self) -> Topology:

@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from heapq import heapify, heappop, heappush, nsmallest
 from typing import Any, ClassVar
 
+from ..errors import ParameterError
 from ..laws import Siblings
 from ..parameters import check, flag, free, whole
 from ..protocols import TreeBuilder
@@ -50,7 +51,7 @@ class DySpecThreshold(TreeBuilder):
         given = self.threshold
         number = isinstance(given, int | float) and not isinstance(given, bool) and LOW <= given <= HIGH
         if given != "auto" and not number:
-            raise ValueError(f'{self.name}.threshold must be "auto" or a number from {LOW:g} to {HIGH}; got {given!r}.')
+            raise ParameterError(f"{self.name}.threshold", f'be "auto" or a number from {LOW:g} to {HIGH}', given)
 
     @property
     def is_chain(self) -> bool:

@@ -11,6 +11,7 @@ from functools import cached_property
 from math import sqrt
 from typing import Any, ClassVar
 
+from ..errors import ParameterError
 from ..parameters import check, whole
 from ..tree import Topology
 from .filling import StaticBuilder, grow_shape
@@ -29,10 +30,8 @@ class KSequences(StaticBuilder):
     def __post_init__(self) -> None:
         check(self)
         if self.width * self.depth > 1023:
-            raise ValueError(
-                f"k-sequences.width times depth must be at most 1023; "
-                f"got {self.width} x {self.depth}. Lower one of them."
-            )
+            must = f"be at most {1023 // self.depth} with chains of {self.depth} tokens"
+            raise ParameterError("k-sequences.width", must, self.width, "Lower one of them.")
 
     @classmethod
     def sized(cls, nodes):

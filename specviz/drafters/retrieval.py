@@ -15,6 +15,7 @@ import numpy as np
 
 from ..desk import Drafter, Drafting
 from ..distributions import probabilities
+from ..errors import ParameterError
 from ..parameters import check, flag, whole
 from .library import Library, library
 
@@ -36,8 +37,8 @@ class Retrieval(Drafter):
     def __post_init__(self) -> None:
         check(self)
         if self.shortest > self.longest:
-            raise ValueError(
-                f"retrieval.shortest must be at most longest, {self.longest}; got {self.shortest}. Lower it."
+            raise ParameterError(
+                "retrieval.shortest", f"be at most longest, {self.longest}", self.shortest, "Lower it."
             )
 
     def open(self, desk):

@@ -90,21 +90,18 @@ class Acceptance:
         Raises:
             ValueError: if it is no such measurement; the message says what is wrong with it.
         """
-        data = validation.parse(text)
+        data = validation.parse(text, "measurement")
         data = LATER | data if isinstance(data, dict) else data
         vector = validation.many(validation.number(0, 1))
-        try:
-            found = cls(**validation.record(data, "measurement", {
-                "acceptance": vector, "levels": validation.many(vector), "positions": validation.whole(1),
-                **dict.fromkeys(("low", "high"), validation.many(validation.maybe(validation.number(0, 1)))),
-                **dict.fromkeys(("method", "verifier", "law", "drafter", *SAYS), validation.text),
-                "parameters": validation.mapping, "by_text": validation.many(
-                    validation.together(validation.whole(1), validation.either(vector, validation.many(vector)))
-                ),
-                "temperature": validation.number(0), "draft_temperature": validation.maybe(validation.number(0)),
-            }))  # fmt: skip
-        except ValueError as error:
-            raise ValueError(str(error).replace("trace is damaged", "measurement is damaged")) from None
+        found = cls(**validation.record(data, "measurement", {
+            "acceptance": vector, "levels": validation.many(vector), "positions": validation.whole(1),
+            **dict.fromkeys(("low", "high"), validation.many(validation.maybe(validation.number(0, 1)))),
+            **dict.fromkeys(("method", "verifier", "law", "drafter", *SAYS), validation.text),
+            "parameters": validation.mapping, "by_text": validation.many(
+                validation.together(validation.whole(1), validation.either(vector, validation.many(vector)))
+            ),
+            "temperature": validation.number(0), "draft_temperature": validation.maybe(validation.number(0)),
+        }))  # fmt: skip
         if not 0 < len(found.acceptance) == len(found.low) == len(found.high):
             raise ValueError("measurement is damaged: acceptance, low and high must be equally long.")
         check_acceptance(found.acceptance, "acceptance of the measurement")

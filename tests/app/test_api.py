@@ -109,7 +109,7 @@ def test_the_example_of_the_readme(serve, tmp_path, monkeypatch, capsys):
 REFUSED = [
     ({"prompt": ""}, "prompt must not be empty"),
     ({"prompt": ["a"]}, "prompt must be text"),
-    ({"prompt": "x" * 20_001}, "prompt must have at most 20,000 characters here; got 20,001"),
+    ({"prompt": "x" * 20_001}, "prompt must have at most 20,000 characters here; got 20001"),
     ({"builder": "oak"}, "builder must be one of chain"),
     ({"builder": ["chain"]}, "builder must be a name"),
     ({"verifier": None}, "verifier must be a name"),

@@ -109,7 +109,7 @@ def test_the_page_opens_with_the_library_s_defaults(settings):
 @pytest.mark.parametrize(
     ("label", "value", "sentence"),
     [("Temperature", -1, "Temperature must be"), ("Temperature", float("nan"), "Temperature must be"),
-     ("Temperature", None, "it is empty"), ("Temperature", "hot", "Temperature must be a number"),
+     ("Temperature", None, "It is empty"), ("Temperature", "hot", "Temperature must be a number"),
      ("Draft temperature", "-1", "Draft temperature must be"), ("Draft temperature", "warm", "Draft temperature must"),
      ("Top-k", "1.5", "Top-k must be a whole"), ("Top-k", "nan", "Top-k must be"),
      ("Top-p", 0, "Top-p must be a number above 0"),

@@ -77,6 +77,10 @@ DAMAGES = {
     "slots without a key": damage(["steps", 0, "growth"], {"waiting": [[[0]]]}),
     "a split of too few nodes": damage(["steps", 0, "growth"], {"split": []}),
     "a length that is true": damage(["steps", 0, "growth"], {"length": True}),
+    "a cut without keys": damage(["steps", 0, "growth"], {"cut": {"tokens": [1], "texts": ["a"], "rows": {}}}),
+    "a detail under a key of 5 000 digits": damage(["steps", 0, "detail"], {"9" * 5000: {}}),
+    "a guess under a key of 5 000 digits": damage(["steps", 0, "growth"], {"guesses": {"9" * 5000: {}}}),
+    "a guess under a digit of no number": damage(["steps", 0, "growth"], {"guesses": {"\u00b2": {}}}),
     "a deep detail": damage(["steps", 0, "detail"], {"a": [[[[[[[[[[1]]]]]]]]]]}),
 }
 
@@ -85,8 +89,23 @@ DAMAGES = {
 def test_damage_is_answered_by_a_sentence(trace, change):
     data = json.loads(trace.to_json())
     change(data)
-    with pytest.raises(ValueError, match=r"(trace|prompt|temperature)"):
+    with pytest.raises(ValueError, match=r"(trace is damaged|trace has schema|prompt must|temperature must)"):
         specviz.Trace.from_json(json.dumps(data))
+
+
+@pytest.mark.parametrize("digits", [400, 5000])
+def test_a_number_of_many_digits_is_answered_by_a_sentence(trace, digits):
+    text = trace.to_json().replace('"start":', f'"start":{"9" * digits},"before":', 1)
+    with pytest.raises(ValueError, match=r"start must be a whole number from 0 to \d+; got (99|inf)"):
+        specviz.Trace.from_json(text)
+
+
+def test_a_record_that_does_not_say_who_drafted_is_saved_as_one(trace):
+    data = json.loads(trace.to_json())
+    for step in data["steps"]:
+        del step["drafter"]
+    old = specviz.Trace.from_json(json.dumps(data))
+    assert old.steps[0].drafter == () and specviz.Trace.from_json(old.to_json()) == old
 
 
 @pytest.mark.parametrize("text", ["", "{}", "[]", "null", "{", "[" * 100_000, '{"schema": NaN}', "\x00"])

@@ -6,7 +6,7 @@ import pickle
 import pytest
 
 import specviz
-from specviz.errors import ParameterError, UnknownName
+from specviz.errors import ParameterError, UnknownName, cause
 from specviz.plots import plot
 from specviz.registry import build, parse_strategy
 
@@ -81,3 +81,16 @@ def test_errors_keep_their_parts():
     assert str(error.named("Top-k")).startswith("Top-k must be a whole number; got 'xxx") and len(str(error)) < 130
     unknown = pickle.loads(pickle.dumps(UnknownName("builder", "oka", ["oak", "ash"])))
     assert isinstance(unknown, KeyError) and str(unknown).endswith("got 'oka'. Did you mean 'oak'?")
+
+
+@pytest.mark.parametrize(
+    ("said", "shown"),
+    [
+        ("One mask\nis used. Or two.", "One mask is used"),
+        ("The mask is:", "The mask is"),
+        ("", "RuntimeError"),
+        (":", "RuntimeError"),
+    ],
+)
+def test_the_cause_of_a_failure_fits_into_a_sentence(said, shown):
+    assert cause(RuntimeError(said)) == shown

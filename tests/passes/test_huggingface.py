@@ -316,11 +316,13 @@ def test_a_model_that_cannot_take_the_mask_is_refused():
 
     def forward(**arguments):
         if "attention_mask" in arguments:
-            raise RuntimeError("two dimensions\nonly")
+            raise RuntimeError("two dimensions\nonly are used.")
         return type(model.model).forward(model.model, **arguments)
 
     model.model.forward = forward
-    with pytest.raises(ValueError, match="cannot read a tree under a 4-D attention mask: two dimensions only"):
+    with pytest.raises(
+        ValueError, match="cannot read a tree under a 4-D attention mask: two dimensions only are used\\. Choose"
+    ):
         check_tree_reading("draft", model)
 
 

@@ -65,7 +65,7 @@ def events(engine: Engine, chosen: Settings, models, go, stop, line, board) -> N
             for value in play(engine, chosen.read(values), title):
                 yield {board: value}
         except ValueError as error:
-            yield {line: said(chosen.with_labels(str(error)), "error"), board: message("", state="done")}
+            yield {line: said(chosen.with_labels(error), "error"), board: message("", state="done")}
         except Exception:
             logging.getLogger(__name__).exception("a comparison failed")
             text = "The comparison failed. The page keeps what it shows. The reason is in the server's log."

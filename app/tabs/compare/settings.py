@@ -153,9 +153,9 @@ class Settings:
                 raise ValueError(f"{column.letter}: {error}") from None
         return [entry for entry in found if entry]
 
-    def with_labels(self, text: str) -> str:
-        """A sentence of the library with the page's labels."""
-        return self.columns[0].controls.with_labels(text)
+    def with_labels(self, error: ValueError) -> str:
+        """What an error of the library says, with the page's labels."""
+        return self.columns[0].controls.with_labels(error)
 
 
 def kinds(letter: str) -> dict[str, str]:

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import argparse
 from collections.abc import Sequence
-from dataclasses import fields
+from dataclasses import asdict, fields
 from typing import Any
 
-from ..acceptance import check_acceptance, read_acceptance
+from .._version import __version__
+from ..acceptance import check_acceptance, elsewhere, read_acceptance
 from ..builders import BUILDERS
 from ..compatibility import suited
 from ..config import Choice, RunConfig
@@ -206,6 +207,19 @@ def value_of(name: str, text: str, field: Any) -> Any:
             raise
         nouns = {"whole": "a whole number", "real": "a number", "widths": "whole numbers like 3,2,1"}
         raise ValueError(f"{option} must be {nouns[kind]}; got {text!r}.") from error
+
+
+def file_of_another(
+    args: argparse.Namespace, pair: Any, drafter: Drafter, verifier: str | None, temperature: float | None
+) -> str:
+    """A sentence where --acceptance names a file that was measured in another setting; else ""."""
+    text = args.parameter_acceptance
+    if text in (None, "auto", "measured") or _numbers(text) is not None:
+        return ""
+    here = {"pair": pair.info["name"], "dtype": pair.info.get("dtype"), "version": __version__}
+    asked = {"drafter": drafter.name, "parameters": asdict(drafter), "verifier": verifier, "temperature": temperature}
+    sentence = elsewhere(text, here | asked)
+    return sentence and f"{sentence}; a tree planned with it may not be the best one"
 
 
 def _numbers(text: str) -> list[float] | None:

@@ -7,6 +7,7 @@ vectors are JSON files in assets/acceptance, each with its source.
 from __future__ import annotations
 
 import json
+import reprlib
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from functools import lru_cache
@@ -217,13 +218,17 @@ def find_acceptance(verifier: str, temperature: float, drafter: str = "model", p
         drafter: menu name of who drafts.
         pair: the name that the pair gives itself.
     """
-    found = stored(drafter, pair) or stored(drafter) or stored() or {"vectors": ()}
+    nearest = find_row(stored(drafter, pair) or stored(drafter) or stored() or {"vectors": ()}, verifier, temperature)
+    return check_acceptance(nearest.get("levels") or nearest["acceptance"])
+
+
+def find_row(found: dict[str, Any], verifier: str, temperature: float) -> dict[str, Any]:
+    """The vector for a rule at the nearest measured temperature, of those that `stored` returned."""
     # At temperature 0 all rules accept the same tokens, so exact match stands for them.
     for name in (*(("exact-match",) if temperature == 0 else ()), verifier, "sequoia"):
         rows = [row for row in found["vectors"] if row["verifier"] == name]
         if rows:
-            nearest = min(rows, key=lambda row: abs(row["temperature"] - temperature))
-            return check_acceptance(nearest.get("levels") or nearest["acceptance"])
+            return min(rows, key=lambda row: abs(row["temperature"] - temperature))
     raise ValueError(f"no acceptance vector is stored for {verifier}; give the builder one in numbers.")
 
 

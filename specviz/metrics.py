@@ -200,7 +200,7 @@ def estimate(
 ) -> tuple[Any, Any]:
     """A number that follows from sums over texts, and the half-width of its 95 % interval.
 
-    The interval is the jackknife's, with Student's t for as many texts (Tukey 1958).
+    The interval is that of `jackknife`, with Student's t for as many texts (Tukey 1958).
 
     Args:
         rows: what is summed, [..., texts, columns].
@@ -211,13 +211,22 @@ def estimate(
         the number, and "± this" for 95 %; None for a single text.
     """
     rows = _by_text(np.asarray(rows, dtype=float), texts)
-    total, number = rows.sum(-2), rows.shape[-2]
-    value, margin = of(total), None
-    if number > 1:
-        left = of(total[..., None, :] - rows)
-        squares = ((left - left.mean(-1, keepdims=True)) ** 2).sum(-1)
-        margin = student(number - 1) * np.sqrt((number - 1) / number * squares)
+    total = rows.sum(-2)
+    value = of(total)
+    margin = jackknife(of(total[..., None, :] - rows)) if rows.shape[-2] > 1 else None
     return (value, margin) if rows.ndim > 2 else (float(value), margin and float(margin))
+
+
+def jackknife(left: np.ndarray) -> Any:
+    """The half-width of a number's 95 % interval, from its values without each text in turn, [..., texts].
+
+    None for a single text.
+    """
+    number = left.shape[-1]
+    if number < 2:
+        return None
+    squares = ((left - left.mean(-1, keepdims=True)) ** 2).sum(-1)
+    return student(number - 1) * np.sqrt((number - 1) / number * squares)
 
 
 def share_interval(hits: Any, tries: Any, texts: Sequence[str] | None = None) -> Interval:

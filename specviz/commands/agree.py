@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import json
+import sys
 from dataclasses import asdict, replace
 
 from ..builders import BUILDERS
@@ -11,13 +12,14 @@ from ..builders.filling import StaticBuilder
 from ..compatibility import compatible, suited
 from ..config import RunConfig
 from ..experiments.agreement import Agreement, agreement, prompts_like
+from ..files import printable
 from ..measure.so_far import whole
 from ..metrics import plus_minus
 from ..protocols import Pair, Verifier
 from ..speed.clock import PROMPT, measure_cost
 from ..speed.promises import Promise, predictor, promises, trees_of
 from .bench import PROMPTS_HELP, built_in_prompts, read_prompts
-from .options import add_pair, add_rows, add_strategy, refuse_unused, strategy
+from .options import add_pair, add_rows, add_strategy, file_of_another, refuse_unused, strategy
 from .watching import until_stopped, watched
 
 EXAMPLE = "--builder sequoia --size 16 --depth 6 --temperature 0 0.6 1 --each 100"
@@ -85,6 +87,8 @@ def run(args: argparse.Namespace) -> int:
     pair = load_pair(args.target, args.draft, device=args.device, dtype=args.dtype)
     if pair.draft is None:
         raise ValueError("the pair must have a draft for a prediction; give --draft as well.")
+    if notice := file_of_another(args, pair, drafter, None, None):
+        print(printable(notice), file=sys.stderr)
     sides = _sides(pair, written, args)
     good, stopped = True, False
     for temperature, verifier in rules.items():

@@ -13,12 +13,21 @@ from ..acceptance import planned_with
 from ..builders import BUILDERS
 from ..config import Choice, RunConfig
 from ..drafters import DRAFTERS
-from ..files import parse_json, read_text
+from ..files import parse_json, printable, read_text
 from ..measure.so_far import SoFar
 from ..metrics import plus_minus
 from ..paths import HELD_OUT
 from ..registry import build
-from .options import TEMPERATURE, add_pair, add_sampling, add_strategy, loading, refuse_unused, strategy
+from .options import (
+    TEMPERATURE,
+    add_pair,
+    add_sampling,
+    add_strategy,
+    file_of_another,
+    loading,
+    refuse_unused,
+    strategy,
+)
 from .shape_table import add_shape, print_rows, run_shape
 from .watching import printed, until_stopped
 
@@ -94,6 +103,9 @@ def run(args: argparse.Namespace) -> int | None:
 
     pair = load_pair(args.target, args.draft, **loading(args))
     say_what_is_planned(builders, drafters, pair)
+    rule = rules[0].name if len(rules) == 1 else None
+    if notice := file_of_another(args, pair, (drafters or [DRAFTERS["model"]()])[0], rule, config.temperature):
+        print(printable(notice), file=sys.stderr)
     if drafters:
         return compare_drafters(pair, drafters, builders, config, args)
     if args.same_text:

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import argparse
 import json
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import asdict, replace
+from pathlib import Path
 from typing import Any
 
 from ..acceptance import EMBEDDED, MOST, STORED, stored
@@ -13,18 +14,19 @@ from ..builders import BUILDERS
 from ..compatibility import compatible
 from ..config import Choice, RunConfig
 from ..drafters import DRAFTERS
-from ..files import read_text, write_text
+from ..files import printable, read_text, write_text
 from ..measure.by_text import Written, cut, positions_of
 from ..measure.on_text import Acceptance, acceptance_so_far, acceptance_vector, own_texts, together
 from ..measure.rows import ReadOnce
-from ..measure.so_far import SoFar
+from ..measure.so_far import SoFar, whole
 from ..protocols import Pair, Verifier
 from ..verifiers import VERIFIERS
 from .bench import built_in_prompts
 from .options import add_drafter, add_pair, add_rows, add_rule, add_temperature, loading, strategy
-from .watching import until_stopped
+from .watching import until_stopped, watched
 
 EXAMPLE = "--verifier sequoia --temperature 1 --json"
+OWN = "the target's continuations of the built-in prompts"
 ROUNDS = 50  # of the built-in prompts, each with seeds of its own
 STORED_TEMPERATURES = {"model": (0.3, 0.6, 0.8, 1.0)}
 FEWER_TEMPERATURES = (0.8, 1.0)  # of every other drafter: most of them are asked level by level
@@ -73,13 +75,16 @@ def run(args: argparse.Namespace) -> int:
     if args.store:
         store(pair, config, args)
         return 0
-    last, stopped = until_stopped(measured(pair, verifier, config, args), "positions")
+    last, stopped = until_stopped(
+        measured(pair, verifier, config, args), "positions", lambda one: first_child(one.known)
+    )
     found = last.known
     if args.json:
         print(json.dumps(asdict(found)))
     else:
         by = f"{verifier.title} with {config.drafter.spoken}"
         print(f"{by} at temperature {args.temperature:g}: {found.positions} positions, {found.method}")
+        print(printable(f"{found.pair}, {found.dtype or 'exact'}, {len(found.by_text)} texts: {found.texts}"))
         print("child  accepted with this chance, given that its parent is  [95 % interval over texts]")
         for k, (p, low, high) in enumerate(zip(found.acceptance, found.low, found.high, strict=True), 1):
             print(f"{k:5}  {p:.4f}" + ("" if low is None else f"  [{low:.4f}, {high:.4f}]"))
@@ -88,12 +93,19 @@ def run(args: argparse.Namespace) -> int:
     return 130 if stopped else 0
 
 
+def first_child(found: Acceptance | None) -> str:
+    """What a line of progress says of a vector."""
+    return f"; first child {found.acceptance[0]:.3f}, any {sum(found.acceptance):.3f}" if found else ""
+
+
 def measured(
     pair: Pair, verifier: Verifier, config: RunConfig, args: argparse.Namespace
 ) -> Iterator[SoFar[Acceptance | None]]:
     """Positions done, of how many, and what they say; texts are written and measured in turn."""
     found = None
+    where = f"windows of {Path(args.text).name}" if args.text else OWN
     for found in acceptance_so_far(pair, verifier, texts_for(pair, config, args), config, args.width):
+        found = found and replace(found, texts=where)
         yield SoFar(found.positions if found else 0, args.positions, found)
     if found is None:
         raise ValueError("text to calibrate on must have at least two tokens. Give a longer one.")
@@ -151,8 +163,9 @@ def store(pair: Pair, config: RunConfig, args: argparse.Namespace) -> None:
             for rule in VERIFIERS.values()
             if rule.greedy_only == (temperature == 0) and not (rule.shares or rule.alone)
         ]
-        for found in every_rule(pair, rules, texts_for(pair, asked, args), asked, args.width):
-            vectors.append(_stored(asdict(found)))
+        news = every_rule(pair, rules, texts_for(pair, asked, args), asked, args.width, args.positions)
+        for found in whole(watched(news, f"positions at temperature {temperature:g}")):
+            vectors.append(_stored(asdict(replace(found, texts=OWN))))
             print(f"{found.verifier:22} {temperature:3g}  {[round(p, 3) for p in found.acceptance[:6]]}", flush=True)
     data = {
         "source": f"python -m specviz calibrate --store --drafter {drafter.name} --positions {args.positions} "
@@ -167,9 +180,15 @@ def store(pair: Pair, config: RunConfig, args: argparse.Namespace) -> None:
 
 
 def every_rule(
-    pair: Pair, rules: list[Verifier], texts: Iterator[list[int]], config: RunConfig, width: int
-) -> list[Acceptance]:
-    """The acceptance of several rules; every text is read once for all of them."""
+    pair: Pair, rules: Sequence[Verifier], texts: Iterable[list[int]], config: RunConfig, width: int, positions: int
+) -> Iterator[SoFar[list[Acceptance]]]:
+    """The acceptance of several rules, in their order; every text is read once for all of them.
+
+    Args:
+        pair, texts, config, width: as for `acceptance_so_far`.
+        rules: the rules.
+        positions: how many are expected in all, for `of`.
+    """
     parts: list[list[Acceptance]] = [[] for _ in rules]
     measured: list[list[int]] = []
     for number, text in enumerate(texts):
@@ -177,7 +196,8 @@ def every_rule(
         measured.append(text)
         for rule, found in zip(rules, parts, strict=True):
             found.append(acceptance_vector(pair, rule, [text], own, width, read=once))
-    return [together(found, measured) for found in parts]
+        known = [together(found, measured) for found in parts]
+        yield SoFar(known[0].positions, positions, known)
 
 
 def _stored(found: dict[str, Any]) -> dict[str, Any]:

@@ -11,7 +11,7 @@ from ..acceptance import planned_with
 from ..compatibility import compatible
 from ..files import MOST_TRACE, check_output, printable, write_text
 from ..record import Step, Trace
-from .options import add_pair, add_sampling, add_strategy, config_from, loading
+from .options import add_pair, add_sampling, add_strategy, config_from, file_of_another, loading
 
 EXAMPLE = '--prompt "Once upon a time" --builder sequoia --size 16 --temperature 0.8'
 
@@ -38,8 +38,10 @@ def run(args: argparse.Namespace) -> None:
     from ..models.pair import load_pair
 
     pair = load_pair(args.target, args.draft, **loading(args))
-    if notice := planned_with(config.builder, config.drafter, pair.info["name"]):
-        print(notice, file=sys.stderr)
+    if notice := planned_with(config.builder, config.drafter, pair.info["name"]) or file_of_another(
+        args, pair, config.drafter, config.verifier.name, config.temperature
+    ):
+        print(printable(notice), file=sys.stderr)
     if not match.lossless:
         print(f"lossy: {match.reason}", file=sys.stderr)
     steps: list[Step] = []

@@ -1,31 +1,31 @@
-"""`optimize`: the tree that should be fastest on this machine, or on a named one."""
+"""`optimize`: the tree that should be fastest for a pair on this machine, or on a named one."""
 
 from __future__ import annotations
 
 import argparse
 import json
-import sys
+import shlex
 from collections import deque
 from dataclasses import asdict, replace
 from functools import cache
 from typing import Any
 
-from ..acceptance import EMBEDDED, find_acceptance, measured, planned_with, read_acceptance
 from ..builders import BUILDERS
 from ..builders.k_sequences import KSequences
-from ..compatibility import Compatibility, compatible
+from ..compatibility import compatible
 from ..config import RunConfig
 from ..experiments.agreement import prompts_like
-from ..files import printable, read_text
+from ..files import printable
 from ..measure.so_far import whole
-from ..metrics import plus_minus
-from ..speed.choose import Candidate, Contest, best_rule, contest, grid
+from ..metrics import Interval, plus_minus
+from ..speed.choose import Candidate, Contest, best_rule, candidates, contest, grid, runners_up, spread_over_texts
 from ..speed.clock import PROMPT
 from ..speed.table import CostTable
 from ..verifiers import VERIFIERS
-from .bench import built_in_prompts
+from .bench import built_in_prompts, read_prompts
 from .cost import add_machine, load, table_for
 from .options import add_drafter, add_pair, add_rule, add_temperature, strategy
+from .vectors import named, rules_for, vectors_for
 from .watching import watched
 
 EXAMPLE = "--temperature 0.8 --machine a100 --json"
@@ -34,7 +34,16 @@ ALLOWED = 0.05  # how much slower than the fastest the choice may be
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     add_temperature(parser)
-    parser.add_argument("--acceptance", metavar="FILE", help="vector as `calibrate --json` prints it (default: stored)")
+    vectors = parser.add_mutually_exclusive_group()
+    vectors.add_argument(
+        "--acceptance", metavar="FILE",
+        help="vector as `calibrate --json` prints it (default: the stored one of the embedded pair; measured now for "
+        "any other)",
+    )  # fmt: skip
+    vectors.add_argument(
+        "--prompts", metavar="FILE", help="measure the vector on what the target writes after these: one prompt a "
+        "line, or a JSON list of texts in a .json file",
+    )  # fmt: skip
     add_rule(parser, "the best of those with a known vector")
     add_drafter(parser)
     parser.add_argument("--cost", metavar="FILE", help="table as `cost --json` prints it (default: measured now)")
@@ -46,11 +55,11 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "5 %% slower than the fastest",
     )
     parser.add_argument(
-        "--prompts",
+        "--each",
         type=int,
         default=40,
         metavar="N",
-        help="with --measure: how many, for the second round, from 1 (default 40)",
+        help="with --measure: how many prompts for the second round, from 1 (default 40)",
     )
     add_pair(parser)
     parser.add_argument("--json", action="store_true", help="print the choice as JSON")
@@ -60,72 +69,125 @@ def run(args: argparse.Namespace) -> int:
     if args.measure and args.machine:
         raise ValueError("--measure times this machine; leave out --machine.")
     drafter = strategy(args, "drafter", args.drafter)
-    vectors = vectors_for(args)
-    if not args.acceptance and (warning := planned_with(BUILDERS["sequoia"](), drafter, _pair_named(args))):
-        print(warning, file=sys.stderr)
+    rules = rules_for(args, drafter)
     config = RunConfig(PROMPT, BUILDERS["chain"](), temperature=args.temperature, drafter=drafter)
-    for name in vectors:
-        match = compatible(replace(config, verifier=VERIFIERS[name]()))
+    runs = {name: replace(config, verifier=VERIFIERS[name]()) for name in rules}
+    for one in runs.values():
+        match = compatible(one)
         if not match.possible:
             raise ValueError(match.reason)
     fixed = args.machine or args.cost
-    pair = None if args.machine or (args.cost and not args.measure) else load(args)
+    pair = cache(lambda: load(args))
+    vectors = vectors_for(args, rules, drafter, pair, loads=not fixed or args.measure)
 
     @cache
     def cost_of(name: str) -> CostTable:
-        return table_for(args, replace(config, verifier=VERIFIERS[name]()), pair)
+        return table_for(args, runs[name], None if fixed else pair())
 
-    any_rule = next(iter(vectors))
-    verifier, best, cost = best_rule(vectors, config, lambda name: cost_of(any_rule if fixed else name))
-    match = compatible(replace(config, builder=best.builder, verifier=VERIFIERS[verifier]()))
+    plans = {name: vector.plan for name, vector in vectors.items()}
+    verifier, best, cost = best_rule(plans, config, lambda name: cost_of(rules[0] if fixed else name))
+    ranked = candidates(plans[verifier], cost, runs[verifier])
+    shown = [best, *runners_up(ranked, best)]
+    spreads = [spread_over_texts(one, vectors[verifier].left_out) for one in shown]
+    match = compatible(replace(runs[verifier], builder=best.builder))
     rest = {
         "drafter": drafter.name,
         "lossless": match.lossless,
         "machine": cost.machine,
         "unit": cost.unit,
         "note": cost.note,
+        "candidates": len(ranked),
+        "texts": vectors[verifier].texts,
+        "best": [ranges(one, spread) for one, spread in zip(shown, spreads, strict=True)],
     }
-    timed = measured_contest(pair, best, vectors[verifier], verifier, args) if args.measure else None
+    timed = measured_contest(pair(), best, plans[verifier], verifier, args) if args.measure else None
     if args.json:
         timing: dict[str, Any] = {} if timed is None else {"behind": timed.behind, **{
             part: [asdict(trial) for trial in getattr(timed, part)] for part in ("first", "final")
         }}  # fmt: skip
         print(json.dumps(as_dict(verifier, best, args.temperature) | rest | timing))
     else:
-        print_choice(best, verifier, match, cost, args)
+        mark = "" if match.lossless else " (lossy)"
+        print(printable(f"{cost.machine}: {cost.note}\n{named(vectors[verifier])}"))
+        print_choice(
+            rest["best"],
+            f"{verifier}{mark} at temperature {args.temperature:g}",
+            len(ranked),
+            len(vectors[verifier].by_text),
+        )
+        if not match.lossless:
+            print(f"lossy: {match.reason}")
+        if best.predicted.speedup <= 1:
+            print("Plain decoding is faster: no tree pays here.")
+        elif not cost.projection and timed is None:
+            print(f"measure it: {again(args, verifier)}")
         if timed is not None:
             print_contest(timed)
     return 1 if timed is not None and (timed.behind or 0.0) > ALLOWED else 0
 
 
-def print_choice(best: Candidate, verifier: str, match: Compatibility, cost: CostTable, args: argparse.Namespace):
-    """The choice in words, and how to measure it."""
-    mark = "" if match.lossless else " (lossy)"
-    print(printable(f"{cost.machine}: {cost.note}"))
-    print(
-        f"{best.name} with {verifier + mark} at temperature {args.temperature:g}: "
-        f"{best.predicted.tokens_per_pass:.2f} tokens a pass, {best.predicted.speedup:.2f} times plain decoding"
+def ranges(one: Candidate, spread: Interval) -> dict[str, Any]:
+    """A candidate's prediction, with its 95 % interval over texts where there is one."""
+    low, high = spread
+    cell = one.predicted
+    return {
+        "name": one.name, "tokens_per_pass": cell.tokens_per_pass, "speedup": cell.speedup,
+        "low": None if low is None else low * cell.speedup, "high": None if high is None else high * cell.speedup,
+    }  # fmt: skip
+
+
+def print_choice(best: list[dict[str, Any]], how: str, count: int, texts: int) -> None:
+    """The choice and its runners-up with their intervals, and whether these tell them apart."""
+    first, *others = best
+    known = first["low"] is not None
+
+    def says(one: dict[str, Any]) -> str:
+        between = f" [{one['low']:.2f}, {one['high']:.2f}]" if known else ""
+        return f"{one['tokens_per_pass']:.2f} tokens a pass, {one['speedup']:.2f}{between} times plain decoding"
+
+    print(f"{first['name']} with {how}: {says(first)}")
+    intervals = (
+        f"95 % over {texts} texts, costs taken as exact" if known else "no interval: that needs two texts or more"
     )
-    if not match.lossless:
-        print(f"lossy: {match.reason}")
-    if best.predicted.speedup <= 1:
-        print("Plain decoding is faster: no tree pays here.")
-    elif args.drafter != "model":
-        print(f"measure it: python -m specviz optimize --drafter {args.drafter} --measure")
-    elif not cost.projection:
-        numbers = {name: value for name, value in asdict(best.builder).items() if name in ("size", "depth", "width")}
-        options = " ".join(f"--{name} {value}" for name, value in numbers.items())
-        vector = f" --acceptance {args.acceptance}" if args.acceptance and best.builder.name == "sequoia" else ""
-        print(
-            f"measure it: python -m specviz bench --builder {best.builder.name} --verifier {verifier} {options} "
-            f"--temperature {args.temperature:g}{vector}"
-        )
+    print(f"best among {count} candidates (chains, k sequences, Sequoia's trees); {intervals}")
+    for one in others:
+        print(f"  next: {one['name']}, {says(one)}")
+    if known and any(one["high"] >= first["low"] for one in others):
+        print("The intervals overlap, so another of these may be the fastest.")
+
+
+def again(args: argparse.Namespace, verifier: str) -> str:
+    """The command line that times the choice: the same options, the chosen rule, and --measure."""
+    usual = {"drafter": "model", "device": "auto", "dtype": "auto"}
+    names = (
+        "target",
+        "draft",
+        "device",
+        "dtype",
+        "offload",
+        "offload_folder",
+        "drafter",
+        "acceptance",
+        "prompts",
+        "cost",
+    )
+    given = [(name, getattr(args, name)) for name in names]
+    given += [(key.removeprefix("parameter_"), value) for key, value in vars(args).items() if key[:10] == "parameter_"]
+    given += [("temperature", f"{args.temperature!r}"), ("verifier", verifier)]
+    words = [
+        word
+        for name, value in given
+        if value not in (None, usual.get(name))
+        for word in (f"--{name.replace('_', '-')}", value)
+    ]
+    return shlex.join(["python", "-m", "specviz", "optimize", *words, "--measure"])
 
 
 def measured_contest(pair, best: Candidate, vector: tuple, verifier: str, args: argparse.Namespace) -> Contest:
     """The grid, and the leaders with the choice once more; Ctrl-C ends it without a result."""
     rule = VERIFIERS[verifier]()
-    prompts = whole(prompts_like(pair, built_in_prompts(), args.prompts, seed=1))
+    given = read_prompts(args.prompts) if args.prompts else built_in_prompts()
+    prompts = whole(watched(prompts_like(pair, given, args.each, seed=1), "prompts"))
     drafter = strategy(args, "drafter", args.drafter)
     config = RunConfig(temperature=args.temperature, verifier=rule, max_new_tokens=64, drafter=drafter)
     others = grid(vector, config)
@@ -155,34 +217,3 @@ def as_dict(verifier: str, best: Candidate, temperature: float) -> dict:
         "temperature": temperature, "tokens_per_pass": cell.tokens_per_pass, "speedup": cell.speedup,
         "step_s": cell.step_s, "parts": cell.parts, "pays": cell.speedup > 1,
     } | wide  # fmt: skip
-
-
-def vectors_for(args: argparse.Namespace) -> dict[str, tuple]:
-    """Rule -> acceptance vector for every rule that comes into question."""
-    RunConfig(temperature=args.temperature)  # raises on a bad one
-    if args.verifier:
-        strategy(args, "verifier", args.verifier)
-    if args.acceptance:
-        vector = read_acceptance(args.acceptance)
-        name = args.verifier or _named(args.acceptance) or ("exact-match" if args.temperature == 0 else "sequoia")
-        return {name: vector}
-    known = {row["verifier"] for row in measured(args.drafter) or measured()}
-    tree = RunConfig(
-        builder=BUILDERS["sequoia"](), temperature=args.temperature, drafter=strategy(args, "drafter", args.drafter)
-    )
-    fit = [name for name, rule in VERIFIERS.items() if compatible(replace(tree, verifier=rule())).lossless]
-    names = [args.verifier] if args.verifier else [name for name in fit if name in known] or fit[:1]
-    if args.temperature == 0 and not args.verifier:
-        names = ["exact-match"]
-    return {name: find_acceptance(name, args.temperature, args.drafter, _pair_named(args)) for name in names}
-
-
-def _pair_named(args: argparse.Namespace) -> str:
-    """The name of the pair asked for, as far as vectors are stored for it."""
-    return " + ".join(filter(None, (args.target, args.draft))) or EMBEDDED
-
-
-def _named(path: str) -> str | None:
-    """The rule that an acceptance file was measured with, where it says so."""
-    name = json.loads(read_text(path, "acceptance file")).get("verifier")
-    return name if name in VERIFIERS else None

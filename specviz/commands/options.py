@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import argparse
 from collections.abc import Sequence
-from dataclasses import fields, replace
+from dataclasses import asdict, fields, replace
 from typing import Any
 
-from ..acceptance import check_acceptance, read_acceptance
+from .._version import __version__
+from ..acceptance import check_acceptance, elsewhere, read_acceptance
 from ..builders import BUILDERS
 from ..compatibility import suited
 from ..config import Choice, RunConfig
@@ -189,6 +190,20 @@ def value_of(name: str, text: str, field: Any) -> Any:
     if name != "acceptance" or value in ("auto", "measured"):
         return value
     return read_acceptance(text) if isinstance(value, str) else check_acceptance(value, option)
+
+
+def file_of_another(
+    args: argparse.Namespace, pair: Any, drafter: Drafter, verifier: str | None, temperature: float | None
+) -> str:
+    """A sentence where --acceptance names a file that was measured in another setting; else ""."""
+    text = args.parameter_acceptance
+    value = None if text is None else read_value("--acceptance", text, {"kind": "free"})
+    if not isinstance(value, str) or value in ("auto", "measured"):
+        return ""
+    here = {"pair": pair.info["name"], "dtype": pair.info.get("dtype"), "version": __version__}
+    asked = {"drafter": drafter.name, "parameters": asdict(drafter), "verifier": verifier, "temperature": temperature}
+    sentence = elsewhere(text, here | asked)
+    return sentence and f"{sentence}; a tree planned with it may not be the best one"
 
 
 def refuse_unused(args: argparse.Namespace, *parts: Any) -> None:

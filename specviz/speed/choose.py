@@ -1,7 +1,9 @@
-"""Which tree to use on a machine: every shape that comes into question, ranked, and the choice put to the test.
+"""Which tree to use on a machine: every candidate, ranked, and the choice put to the test.
 
-Sequoia's trees of all sizes and depths, chains, and k sequences are predicted from an acceptance vector and a cost
-table. `contest` times a fixed grid of them beside the choice, then the leaders and the choice once more in turn.
+Sequoia's trees of many sizes and depths, chains, and k sequences are predicted from an acceptance vector and a cost
+table. The choice is the best of these candidates, not of all trees: Sequoia's bring the most tokens for their nodes and
+levels whatever a draft pass costs, so where drafting from a node is dear, a tree with fewer inner nodes may be some per
+cent faster. `contest` times a fixed grid of them beside the choice, then the leaders and the choice once more in turn.
 """
 
 from __future__ import annotations
@@ -9,10 +11,14 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 
+import numpy as np
+
+from ..acceptance import expected_tokens
 from ..builders import BUILDERS
 from ..builders.filling import StaticBuilder
 from ..compatibility import compatible
 from ..config import RunConfig
+from ..metrics import Interval, jackknife
 from ..protocols import Pair, Verifier
 from ..registry import build
 from ..verifiers import VERIFIERS
@@ -68,6 +74,39 @@ def best_candidate(vector: tuple, cost: CostTable, config: RunConfig) -> Candida
     if best.builder.name != "chain" and not shape.rank.any() and shape.depth.max() <= 64:
         return Candidate(BUILDERS["chain"](depth=int(shape.depth.max())), best.predicted)
     return best
+
+
+def runners_up(ranked: Sequence[Candidate], best: Candidate, count: int = 3) -> list[Candidate]:
+    """The next candidates that differ from the best and from each other by a quarter of their nodes, or in kind."""
+    found = [best]
+    for one in ranked:
+        if not any(_alike(one, other) for other in found):
+            found.append(one)
+        if len(found) > count:
+            break
+    return found[1:]
+
+
+def _alike(one: Candidate, other: Candidate) -> bool:
+    sizes = one.predicted.size, other.predicted.size
+    near = one.builder.name == other.builder.name and 4 * (max(sizes) - min(sizes)) < max(sizes)
+    return near or one.builder.shape.parents == other.builder.shape.parents
+
+
+def spread_over_texts(one: Candidate, left_out: Sequence[tuple]) -> Interval:
+    """How far the expected tokens of a candidate's tree may be off, as factors [low, high] of them at 95 %.
+
+    The jackknife over texts with Student's t; (None, None) where there is one text only.
+
+    Args:
+        one: its predicted speedup may be off by the same factors, as far as the costs of the machine are right.
+        left_out: the acceptance vector without each text in turn.
+    """
+    margin = jackknife(np.array([expected_tokens(one.builder.shape, vector) for vector in left_out]))
+    if margin is None:
+        return None, None
+    width = float(margin) / one.predicted.tokens_per_pass
+    return max(0.0, 1 - width), 1 + width
 
 
 def best_rule(

@@ -6,9 +6,9 @@ BIN := $(VENV)/bin
 # serves one page that tests share, and loads a pair once for each file that needs it.
 WORKERS ?= 2
 SIDE_BY_SIDE := -n $(WORKERS) --dist worksteal
-PIP := $(BIN)/pip install -q --disable-pip-version-check -c constraints.txt
+PIP := $(BIN)/pip install --disable-pip-version-check -c constraints.txt
 
-.PHONY: demo test fast mutants lint web screenshots browser house clean
+.PHONY: demo test fast mutants lint web screenshots browser lowest container space house clean
 
 demo: $(VENV)/.installed
 	$(BIN)/python app/app.py
@@ -63,10 +63,24 @@ browser:
 screenshots: $(VENV)/.installed-dev browser  ## the pictures of the README, from the running demo
 	$(BIN)/python tests/screenshots.py
 
+# Three checks that `make test` leaves out. The first fetches 4 GB or more, since an old torch comes with CUDA on Linux.
+lowest:  ## the fast tests with the lowest versions that requirements.txt allows
+	$(PYTHON) -m venv .venv-lowest
+	sed 's/>=\([^,]*\).*/==\1/' requirements.txt > .venv-lowest/constraints.txt
+	.venv-lowest/bin/pip install --disable-pip-version-check -c .venv-lowest/constraints.txt -r requirements-dev.txt
+	.venv-lowest/bin/python -m pytest $(SIDE_BY_SIDE) -m "not browser and not slow" \
+		tests/commands tests/drafters tests/engine tests/models tests/passes tests/player tests/plots tests/app
+
+container:  ## the image as another user, read-only, where docker, podman or buildah is
+	bash tests/container.sh
+
+space:  ## the push to a Space, tried on a bare repository with the Hub's rules; needs git-lfs
+	bash tests/space.sh
+
 house:  ## files and lines of every room
 	@git ls-files '*.py' 'assets/web/*' | xargs wc -l | awk '$$2 != "total" { n = split($$2, at, "/"); \
 		room = n > 3 ? at[1] "/" at[2] "/" at[3] : n > 1 ? at[1] (n > 2 ? "/" at[2] : "") : "."; files[room]++; lines[room] += $$1 } \
 		END { for (room in files) printf "%-24s %4d files %6d lines\n", room, files[room], lines[room] }' | sort
 
 clean:
-	rm -rf $(VENV) node_modules .pytest_cache .ruff_cache .mypy_cache .hypothesis
+	rm -rf $(VENV) .venv-lowest node_modules .pytest_cache .ruff_cache .mypy_cache .hypothesis

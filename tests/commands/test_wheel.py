@@ -3,10 +3,12 @@
 import os
 import subprocess
 import sys
-import tomllib
 from pathlib import Path
 
 import pytest
+from hatchling.metadata.core import ProjectMetadata
+from hatchling.plugin.manager import PluginManager
+from packaging.requirements import Requirement
 
 ROOT = Path(__file__).resolve().parents[2]
 
@@ -33,8 +35,14 @@ def used(site, folder, *command):
 
 
 def test_the_package_needs_what_the_spaces_need():
-    needs = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["project"]["dependencies"]
-    assert needs == (ROOT / "requirements.txt").read_text("utf-8").split()
+    listed = (ROOT / "requirements.txt").read_text("utf-8").split()
+    needs = ProjectMetadata(str(ROOT), PluginManager()).core.dependencies
+    assert sorted(map(Requirement, needs), key=str) == sorted(map(Requirement, listed), key=str)
+
+
+def test_every_requirement_has_both_bounds():
+    for line in (ROOT / "requirements.txt").read_text("utf-8").split():
+        assert {part.operator for part in Requirement(line).specifier} == {">=", "<"}, line
 
 
 @pytest.mark.slow  # pip builds and installs some thirty megabytes

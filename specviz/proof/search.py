@@ -81,7 +81,10 @@ def _configuration(rng: np.random.Generator) -> tuple[RunConfig, str | None]:
 
 def _strategy(kind: str, rng: np.random.Generator) -> Any:
     """One of a menu with random parameters, some of them as small as its proofs take them."""
-    cls = _one([cls for cls in REGISTRIES[kind].values() if not getattr(cls, "alone", False)], rng)
+    menu = [cls for cls in REGISTRIES[kind].values() if not getattr(cls, "alone", False)]
+    if kind == "drafter":  # half of the time several at once, where most can go wrong
+        menu += [REGISTRIES[kind]["several"]] * len(menu)
+    cls = _one(menu, rng)
     while True:
         random = {field.name: _value(field, rng) for field in fields(cls)}
         try:

@@ -32,7 +32,6 @@ DECLARED = "tests/proof/test_check.py::test_every_pair_is_what_it_is_declared_to
 TREES = "tests/passes/test_huggingface.py::test_trees_score_as_separate_passes[llama-sdpa]"
 FRESH = "tests/drafters/test_after_commits.py::test_after_every_commit_a_drafter_says_what_a_fresh_one_says"
 TOP_P = "tests/engine/test_distributions.py::test_top_p_keeps_the_token_that_crosses_the_threshold"
-LAW_OF_ROWS = "tests/engine/test_distributions.py::test_a_row_is_a_distribution_over_the_most_probable_tokens"
 MERGED = "tests/drafters/test_drafters.py::test_a_merged_child_is_compared_with_the_row_of_who_drew_it_first"
 
 EDITS = (
@@ -71,9 +70,7 @@ EDITS = (
         "row *= temperature",
         "tests/engine/test_distributions.py::test_rows_agree_however_they_are_asked_for",
     ),
-    Edit(
-        "distributions.py", "min(int(sampling.top_k), len(row))", "min(int(sampling.top_k) + 1, len(row))", LAW_OF_ROWS
-    ),
+    Edit("distributions.py", "min(int(sampling.top_k), len(row))", "min(int(sampling.top_k) + 1, len(row))", TOP_P),
     Edit("distributions.py", "threshold)) + 1]", "threshold))]", TOP_P),
     # Masks, positions, commits, the order of a tree.
     Edit("passes/session.py", "(self._base + depths[node] for", "(self._base + self._slots[node] for", TREES),

@@ -9,9 +9,9 @@ is the length of the text plus its depth, whatever its slot.
 from __future__ import annotations
 
 import inspect
-import threading
 from collections.abc import Callable, Sequence
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 import torch
@@ -20,6 +20,7 @@ from ..tree import TokenTree, Topology
 from .batched import batched_pass
 from .cache import TreeCache
 from .direct import DirectForward, direct_forward
+from .features import heard_by_head
 from .graphs import cuda_graphs, static_passes
 from .offload import SpreadCache, computing_device, layer_devices
 from .rows import DeviceLogits, push
@@ -130,9 +131,7 @@ class HuggingFaceModel:
     def _pass(self, ids, positions, hidden, cache, rows, features=None) -> torch.Tensor:
         """The pass itself, logits [len(rows), V']; arguments as for `read`."""
         keep = None if list(rows) == list(range(len(ids))) else self._tensor(np.asarray(rows, dtype=np.int64))
-        arguments = {}
-        if hidden is not None:
-            arguments["attention_mask"] = self.mask(hidden)
+        arguments = {} if hidden is None else {"attention_mask": self.mask(hidden)}
         if self._selects and keep is not None:
             arguments["logits_to_keep"] = keep
         ids, positions = self._tensor(ids), self._tensor(np.asarray(positions, dtype=np.int64))
@@ -146,17 +145,13 @@ class HuggingFaceModel:
             input_ids=ids[None], position_ids=positions[None], past_key_values=cache,
             use_cache=cache is not None, **arguments,
         ).logits[0]  # fmt: skip
-        if features is not None and heard is not None:
+        if heard is not None:
             features.append(heard.states if keep is None or self._selects else heard.states[keep])
         return logits if keep is None or self._selects else logits[keep]
 
     @cached_property
-    def _heard(self) -> threading.local:
-        """What the output head was given last in this thread, as `states`; one hook, since threads share the head."""
-        heard = threading.local()
-        head = self.model.get_output_embeddings()
-        head.register_forward_pre_hook(lambda _, given: setattr(heard, "states", given[0][0]))
-        return heard
+    def _heard(self) -> Any:
+        return heard_by_head(self.model)
 
     def mask(self, hidden: np.ndarray | None) -> torch.Tensor | None:
         """The additive mask of `hidden`, [1, 1, m, slots]."""

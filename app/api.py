@@ -126,7 +126,7 @@ def strategy(kind: str, name: Any, parameters: Any) -> Any:
 def title_from(models: Any) -> str | None:
     """The title of the pair that is asked for, None for the first; raises a `ValueError` where it is no text."""
     if not isinstance(models, str | None):
-        raise ValueError(f"models must be the title of a pair; got {str(models)[:40]!r}.")
+        raise ValueError(f"Models must be one of the pairs on the page; got {str(models)[:40]!r}.")
     return models or None
 
 

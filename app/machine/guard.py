@@ -1,4 +1,4 @@
-"""What reaches the page: only routes it uses, bodies of bounded size, and a content security policy with every answer."""
+"""What reaches the page: routes it uses, bodies of bounded size; and a content security policy with every answer."""
 
 from __future__ import annotations
 

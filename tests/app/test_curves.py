@@ -7,9 +7,10 @@ from dataclasses import asdict, replace
 import pytest
 
 import specviz
-from specviz.measure.by_text import positions_of, wilson
+from specviz.measure.by_text import positions_of
 from specviz.measure.on_nodes import draft_doubt, rejection_rates
 from specviz.measure.on_text import LATER, Acceptance, acceptance_vector
+from specviz.metrics import wilson
 from specviz.speed.machines import machine
 from specviz.speed.trials import Trial
 
@@ -152,7 +153,7 @@ def test_bad_settings_get_a_sentence(change, words):
 
 def vector(**change):
     shares = (0.5, 0.25, 0.0)
-    low, high = zip(*(wilson(share, 40) for share in shares), strict=True)
+    low, high = zip(*(wilson(share, 40, 2.0) for share in shares), strict=True)
     return replace(Acceptance(shares, low, high, 40, "expected", "sequoia", "distinct", 0.8, None), **change)
 
 

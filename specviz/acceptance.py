@@ -91,7 +91,7 @@ def elsewhere(path: str | Path, here: dict[str, Any]) -> str:
 
 def _shown(value: Any) -> str:
     parts = [f"{name} {part}" for name, part in value.items()] if isinstance(value, dict) else [str(value)]
-    return reprlib.repr(", ".join(parts)) if isinstance(value, str | dict) else parts[0]
+    return f"{', '.join(parts)!r:.80}" if isinstance(value, str | dict) else parts[0]
 
 
 def _read(path: str | Path) -> dict[str, Any]:

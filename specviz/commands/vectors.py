@@ -92,7 +92,8 @@ def _measured_now(args: argparse.Namespace, rules: list[str], drafter: Drafter, 
 
     asked = [strategy(args, "verifier", name) for name in rules]
     news = every_rule(pair, asked, texts(), config, min(WIDTH, pair.vocab_size), most)
-    found = whole(watched(news, "positions", lambda one: first_child(one.known[0])))
+    shown = watched(news, "positions", lambda one: first_child(one.known[0]))
+    found = whole(shown)
     where = f"continuations of {Path(args.prompts).name}" if args.prompts else OWN
     return {name: replace(vector, texts=where) for name, vector in zip(rules, found, strict=True)}
 

@@ -210,7 +210,7 @@ def test_optimize_measures_its_choice_against_a_grid(toy, capsys, tmp_path, monk
             "--verifier",
             "sequoia",
             "--measure",
-            "--prompts",
+            "--each",
             "2",
             "--json",
         ]
@@ -220,9 +220,7 @@ def test_optimize_measures_its_choice_against_a_grid(toy, capsys, tmp_path, monk
     assert {"chain of 2", "sequoia"} <= {name.split(",")[0] for name in names}
     assert len(names) == len(set(names)), "sizes and depths may give the same tree, which is timed once"
     assert len(found["final"]) in (3, 4) and 0 <= found["behind"] < 1
-    main(
-        ["optimize", "--cost", str(table), "--temperature", "1", "--verifier", "sequoia", "--measure", "--prompts", "1"]
-    )
+    main(["optimize", "--cost", str(table), "--temperature", "1", "--verifier", "sequoia", "--measure", "--each", "1"])
     assert "slower than the fastest" in capsys.readouterr().out
 
 

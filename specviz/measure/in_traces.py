@@ -14,7 +14,7 @@ def with_room(trace: Trace, levels: int) -> list[Step]:
     """The steps of a run at which the text had room for a tree of so many levels below its root.
 
     The last steps of a run have smaller trees, which is not the tree's doing. Trees that are smaller because a drafter
-    had nothing to say count: they come at hard places, and without them the rest would look too good.
+    had little to say count: how much it has to say goes with how hard a place is, so the rest alone would be biased.
     """
     end = len(trace.prompt_tokens) + (len(trace.tokens) if trace.stop == "context" else trace.config.max_new_tokens)
     end = min(end, trace.pair.get("max_positions", end))

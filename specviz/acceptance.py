@@ -7,7 +7,6 @@ vectors are JSON files in assets/acceptance, each with its source.
 from __future__ import annotations
 
 import json
-import reprlib
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from functools import lru_cache

@@ -239,11 +239,11 @@ def test_a_benchmark_that_is_interrupted_prints_the_rounds_that_are_whole(loaded
                 raise KeyboardInterrupt
 
     monkeypatch.setattr(module, "bench", interrupted)
-    command = ["bench", "--builder", "chain", "--rounds", "2", "--max-new-tokens", "3", "--json"]
+    command = ["bench", "--builder", "chain", "--rounds", "2", "--max-new-tokens", "12", "--json"]
     assert main(command) == 130
     printed = capsys.readouterr()
     assert json.loads(printed.out) == [asdict(row) for row in news[-1].known]
-    assert f"from {news[-1].done} of {2 * news[-1].done} runs measured so far" in printed.err
+    assert f"from {news[-1].done} of {20 * news[-1].done} runs measured so far" in printed.err
     monkeypatch.setattr(module, "bench", lambda *arguments: (one for one in () if one))
     assert main(command) == 2
     assert "before anything was known" in capsys.readouterr().err

@@ -26,11 +26,11 @@ TEXTS = 6  # runs that are compared with plain decoding where a rule is keyed
 FREE: dict[str, tuple[Any, ...]] = {  # parameters that their classes check themselves
     "acceptance": ((0.5, 0.3), (0.6,), ((0.6, 0.3), (0.5,)), ((0.7,), (0.4, 0.3))), "threshold": ("auto", 0.2, 0.5),
 }  # fmt: skip
-SAMPLING: dict[str, tuple[Any, ...]] = {
-    "temperature": (0.0, 0.3, 1.0, 1.0, 1.6),
+SAMPLING: dict[str, tuple[Any, ...]] = {  # mostly such that the target keeps several tokens, or nothing can drift
+    "temperature": (0.0, 0.7, 1.0, 1.0, 1.6, 1.6),
     "draft_temperature": (None, None, 0.0, 0.0, 0.001, 0.6, 2.0),
-    "top_k": (None, None, None, 1, 2),
-    "top_p": (1.0, 1.0, 0.9, 0.6, 0.2),
+    "top_k": (None, None, None, None, None, 1, 2, 2),
+    "top_p": (1.0, 1.0, 1.0, 0.9, 0.9, 0.6),
 }
 
 
@@ -75,7 +75,7 @@ def search(count: int, seed: int = 0) -> Iterator[Found]:
 def _configuration(rng: np.random.Generator) -> tuple[RunConfig, str | None]:
     strategies = {kind: _strategy(kind, rng) for kind in REGISTRIES}
     sampling = {name: _one(values, rng) for name, values in SAMPLING.items()}
-    config = RunConfig(PROMPT, max_new_tokens=int(rng.integers(2, 5)), **strategies, **sampling)
+    config = RunConfig(PROMPT, max_new_tokens=int(rng.integers(3, 5)), **strategies, **sampling)
     return config, _one((None, None, *LAWS), rng)
 
 

@@ -19,7 +19,7 @@ WHAT = {
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("file", metavar="FILE", help="a trace, as `generate --trace` or the demo writes it")
     for name, what in WHAT.items():
-        parser.add_argument(f"--{name}", metavar="OUT", help=what)
+        parser.add_argument(f"--{name}", metavar="OUT", help=f"{what} (default: none)")
 
 
 def run(args: argparse.Namespace) -> None:

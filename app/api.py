@@ -10,12 +10,12 @@ from typing import Any
 import gradio as gr
 
 from specviz import RunConfig, Step, Trace, compatible, speculate
+from specviz.benchmarks.paired_speedup import ROUNDS, in_turns
 from specviz.config import Choice
 from specviz.decode import collect
 from specviz.metrics import Counts
 from specviz.player.payload import rounded
 from specviz.registry import build as made
-from specviz.speed.in_turns import ROUNDS, in_turns
 
 from .machine import limits
 from .machine.engine import Engine
@@ -158,7 +158,7 @@ def answers(
 ) -> Iterator[tuple[str, str, str]]:
     """What is streamed: the text so far, a step, and at the end the trace, with how it did against plain decoding."""
     text, steps = "", []
-    with engine.alone():
+    with engine.exclusive():
         for _ in engine.loading(title):
             yield text, "", ""
         engine.best.start(title or engine.titles[0])

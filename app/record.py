@@ -55,7 +55,7 @@ def record(pair: Any, lesson: Any) -> list[specviz.Trace]:
     """The runs of a lesson, with the first seed that suits it."""
     for seed in SEEDS:
         traces = [decode(pair, recording, seed) for recording in lesson.RECORDINGS]
-        if all(len(trace.steps) >= FEWEST for trace in traces) and lesson.tell(*traces) is not None:
+        if all(len(trace.steps) >= FEWEST for trace in traces) and lesson.write_lesson(*traces) is not None:
             return traces
     raise SystemExit(f"No seed up to {SEEDS[-1]} shows what the lesson “{lesson.TITLE}” is about.")
 

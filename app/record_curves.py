@@ -11,15 +11,15 @@ from os import cpu_count
 from typing import Any
 
 from specviz import RunConfig
+from specviz.acceptance.calibration import Progress, calibrate
+from specviz.benchmarks.cost import PROMPT, cost_table
 from specviz.paths import CURVES
 from specviz.plots.export import to_json
-from specviz.speed.clock import PROMPT, cost_table
 
 from .machine.models import default_pair
-from .measuring.calibration import Progress, calibrate
-from .measuring.speeds import time_sizes
-from .measuring.studies import STUDIES
-from .measuring.texts import gather
+from .machine.speeds import time_sizes
+from .machine.studies import STUDIES
+from .machine.texts import gather
 from .parts.card import short
 
 RULES = ("sequoia", "specinfer", "target-match", "race")
@@ -57,7 +57,7 @@ def main() -> None:
         "machine": f"a machine of {cpu_count()} cores",
         "vectors": [asdict(vector) for vector in calibration.vectors],
         "rates": asdict(calibration.rates),
-        "doubt": {name: [null(x) for x in column] for name, column in asdict(calibration.doubt).items()},
+        "doubt": {name: [null(x) for x in column] for name, column in asdict(calibration.uncertainty).items()},
         "cost": asdict(cost),
         "points": timed.points,
     }

@@ -10,11 +10,13 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
+from .builders.base import TreeBuilder
 from .config import RunConfig
-from .desk import Drafter
-from .protocols import LAWS, TreeBuilder, Verifier
+from .drafters.base import Drafter
 from .registry import build
+from .sampling import SCHEMES
 from .verifiers import VERIFIERS
+from .verifiers.base import Verifier
 
 DRAWN = {
     "iid": "drawn independently from the draft, duplicates kept",
@@ -39,7 +41,7 @@ class Compatibility:
     possible: bool
     lossless: bool
     useful: bool
-    law: str
+    scheme: str
     reason: str
 
 
@@ -52,7 +54,7 @@ class Setting:
     drafter: Drafter
     temperature: float
     draft_temperature: float
-    law: str
+    scheme: str
 
     @property
     def blended(self) -> bool:
@@ -83,20 +85,20 @@ class Setting:
     @property
     def siblings_wasted(self) -> bool:
         """Whether siblings repeat the only token there is, instead of being others that the rule tries."""
-        others = self.law != "iid" and not self.verifier.in_support
+        others = self.scheme != "iid" and not self.verifier.in_support
         return self.one_token and not (self.builder.is_chain or self.builder.in_support or others)
 
     @property
     def drawn_alike(self) -> bool:
         """Whether the law, though not one the rule declares, draws the one child that counts as one of those does."""
         alike = ("iid", "distinct", "top") if self.one_token else ("iid", "distinct")
-        return self.one_child and self.law in alike and not {"iid", "distinct"}.isdisjoint(self.verifier.laws)
+        return self.one_child and self.scheme in alike and not {"iid", "distinct"}.isdisjoint(self.verifier.schemes)
 
     def says(self, sentence: str) -> str:
         """A sentence below with its names filled in."""
         return sentence.format(
             builder=self.builder, verifier=self.verifier, drafter=self.drafter,
-            drawn=DRAWN.get(self.law, self.law), wanted=DRAWN[self.verifier.laws[0]],
+            drawn=DRAWN.get(self.scheme, self.scheme), wanted=DRAWN[self.verifier.schemes[0]],
         )  # fmt: skip
 
 
@@ -107,7 +109,7 @@ IMPOSSIBLE: Cases = (
         lambda s: s.builder.alone != s.verifier.alone,
         "Plain decoding drafts nothing and checks nothing: the builder plain goes with the rule plain and no other.",
     ),
-    (lambda s: s.law not in s.builder.laws, "{builder.title} cannot make trees whose children are {drawn}."),
+    (lambda s: s.scheme not in s.builder.schemes, "{builder.title} cannot make trees whose children are {drawn}."),
     (
         lambda s: s.verifier.greedy_only and s.temperature > 0,
         "{verifier.title} compares with the single most probable token; set the temperature to 0.",
@@ -121,7 +123,7 @@ IMPOSSIBLE: Cases = (
         "{verifier.title} compares with draft probabilities; {builder.title} asks no draft model.",
     ),
     (
-        lambda s: s.law == "race" and not s.verifier.keyed,
+        lambda s: s.scheme == "race" and not s.verifier.keyed,
         "A race shares its noise with the target; {verifier.title} needs fresh randomness.",
     ),
 )
@@ -135,11 +137,11 @@ LOSSY: Cases = (
         "ones, so the text may drift.",
     ),
     (
-        lambda s: s.merged and s.law == "iid" and s.verifier.reads_draft,
+        lambda s: s.merged and s.scheme == "iid" and s.verifier.reads_draft,
         "Merging equal guesses drops tries that {verifier.title} counts on, so the text may drift.",
     ),
     (
-        lambda s: s.law not in s.verifier.laws and not s.drawn_alike,
+        lambda s: s.scheme not in s.verifier.schemes and not s.drawn_alike,
         "{verifier.title} is exact for children {wanted}; here they are {drawn}, so the text may drift from the "
         "target's distribution.",
     ),
@@ -156,7 +158,7 @@ EXACT: Cases = (
     (lambda s: s.verifier.alone, "The target writes alone, so the text is its own."),
     (lambda s: s.temperature == 0, "{verifier.at_zero}"),
     (
-        lambda s: s.law not in s.verifier.laws,
+        lambda s: s.scheme not in s.verifier.schemes,
         "One child of a node counts here, drawn from the draft's row, so {verifier.title} is exact.",
     ),
     (
@@ -164,14 +166,14 @@ EXACT: Cases = (
         "The target's own race decides every token, so the seed alone fixes the text.",
     ),
     (
-        lambda s: len(s.verifier.laws) == len(LAWS) or not s.verifier.reads_draft,
+        lambda s: len(s.verifier.schemes) == len(SCHEMES) or not s.verifier.reads_draft,
         "{verifier.title} keeps the target's own draw, so any tree is lossless.",
     ),
     (lambda s: True, "{verifier.title} is exact for children {drawn}."),
 )
 
 
-def compatible(config: RunConfig, law: str | None = None) -> Compatibility:
+def compatible(config: RunConfig, scheme: str | None = None) -> Compatibility:
     """Whether builder, rule and drafter go together in a configuration, whatever prompt, top_p and top_k are.
 
     Args:
@@ -182,16 +184,16 @@ def compatible(config: RunConfig, law: str | None = None) -> Compatibility:
         ValueError: if the configuration names an unknown builder, rule or drafter.
     """
     builder, verifier, drafter = (build(kind, getattr(config, kind)) for kind in ("builder", "verifier", "drafter"))
-    if law is None:
-        wanted = ("top",) if config.temperature == 0 else verifier.laws
-        law = next((law for law in wanted if law in builder.laws), builder.laws[0])
-    setting = Setting(builder, verifier, drafter, config.temperature, config.draft_sampling.temperature, law)
+    if scheme is None:
+        wanted = ("top",) if config.temperature == 0 else verifier.schemes
+        scheme = next((scheme for scheme in wanted if scheme in builder.schemes), builder.schemes[0])
+    setting = Setting(builder, verifier, drafter, config.temperature, config.draft_sampling.temperature, scheme)
     if refusal := _first(IMPOSSIBLE, setting):
-        return Compatibility(False, False, False, law, refusal)
+        return Compatibility(False, False, False, scheme, refusal)
     lossy = _first(LOSSY, setting) if config.temperature > 0 else None
     pointless = _first(POINTLESS, setting)
     reason = lossy or pointless or _first(EXACT, setting) or ""
-    return Compatibility(True, lossy is None, pointless is None, law, reason)
+    return Compatibility(True, lossy is None, pointless is None, scheme, reason)
 
 
 def suited(config: RunConfig) -> str:

@@ -13,15 +13,16 @@ from ._version import __version__
 from .compatibility import compatible
 from .config import RunConfig
 from .errors import ParameterError
-from .protocols import Pair
+from .models.base import Pair
 from .randomness import Randomness, Seeded
 from .record import Step, Trace
 from .registry import build
-from .stopwatch import Stopwatch
-from .writing import Writing, prompt_tokens
+from .session import DecodingSession, Stopwatch, prompt_tokens
 
 
-def speculate(pair: Pair, config: RunConfig, rng: Randomness | None = None, law: str | None = None) -> Iterator[Step]:
+def speculate(
+    pair: Pair, config: RunConfig, rng: Randomness | None = None, scheme: str | None = None
+) -> Iterator[Step]:
     """Tree speculative decoding, one `Step` per pass of the target.
 
     Args:
@@ -35,17 +36,17 @@ def speculate(pair: Pair, config: RunConfig, rng: Randomness | None = None, law:
     """
     _check_order(pair, config)
     builder, verifier, drafter = (build(kind, getattr(config, kind)) for kind in ("builder", "verifier", "drafter"))
-    match = compatible(config, law)
+    match = compatible(config, scheme)
     if not match.possible:
         raise ValueError(match.reason)
     builder = builder.prepare(verifier, config.temperature, drafter.name, pair.info["name"])
     rng = rng or Seeded(config.seed)
-    text = Writing(pair, config, drafter if builder.reads_draft else None)
+    text = DecodingSession(pair, config, drafter if builder.reads_draft else None)
     state = builder.start()
-    while text.room:
+    while text.tokens_left:
         watch = Stopwatch()
-        draft = text.draft(match.law, watch)
-        tree = builder(draft, rng, match.law, text.room, state)
+        draft = text.draft(match.scheme, watch)
+        tree = builder(draft, rng, match.scheme, text.tokens_left, state)
         with watch("target"):
             p = text.score(tree)  # ONE pass over the whole tree under its attention mask
         with watch("verify"):

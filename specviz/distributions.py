@@ -123,7 +123,7 @@ def _kept(row: np.ndarray, sampling: Sampling) -> np.ndarray:
         count = min(most, 16 * count)
 
 
-class LogitsElsewhere(Protocol):
+class RemoteLogits(Protocol):
     """Logits that numpy pulls from where they are, [n, V], and that make their own kind of rows there."""
 
     @property
@@ -133,13 +133,13 @@ class LogitsElsewhere(Protocol):
 
     def __getitem__(self, index: Any) -> np.ndarray: ...
 
-    def rows(self, sampling: Sampling, ahead: int = 1) -> Rows: ...
+    def rows(self, sampling: Sampling, ahead: int = 1) -> Distributions: ...
 
 
-Logits = np.ndarray | LogitsElsewhere
+Logits = np.ndarray | RemoteLogits
 
 
-class Rows:
+class Distributions:
     """The probability rows of a tree, computed from logits when they are asked for.
 
     A walk reads at most depth + 1 rows, so most of them are never turned into probabilities.
@@ -247,7 +247,7 @@ class Blend(np.ndarray):
         return blend
 
 
-def rows_of(logits: Logits, sampling: Sampling, ahead: int = 1) -> Rows:
+def distributions_of(logits: Logits, sampling: Sampling, ahead: int = 1) -> Distributions:
     """The probability rows of a pass, wherever its logits are.
 
     Args:
@@ -255,7 +255,7 @@ def rows_of(logits: Logits, sampling: Sampling, ahead: int = 1) -> Rows:
         sampling: how a row is post-processed.
         ahead: how many rows are wanted in any case, so that a device sends them as soon as the pass is over.
     """
-    return Rows(logits, sampling) if isinstance(logits, np.ndarray) else logits.rows(sampling, ahead)
+    return Distributions(logits, sampling) if isinstance(logits, np.ndarray) else logits.rows(sampling, ahead)
 
 
 def normalise(weights: np.ndarray) -> np.ndarray:
@@ -289,6 +289,6 @@ def total_variation(p: np.ndarray, q: np.ndarray) -> float:
 
 def entropy(row: np.ndarray) -> float:
     """Shannon entropy of a row in nats."""
-    doubt = np.log(np.maximum(row, NOTHING))
-    doubt *= row
-    return float(-doubt.sum())
+    uncertainty = np.log(np.maximum(row, NOTHING))
+    uncertainty *= row
+    return float(-uncertainty.sum())

@@ -200,7 +200,7 @@ def estimate(
 ) -> tuple[Any, Any]:
     """A number that follows from sums over texts, and the half-width of its 95 % interval.
 
-    The interval is that of `jackknife`, with Student's t for as many texts (Tukey 1958).
+    The interval is that of `left_out_margin`, with Student's t for as many texts (Tukey 1958).
 
     Args:
         rows: what is summed, [..., texts, columns].
@@ -213,11 +213,11 @@ def estimate(
     rows = _by_text(np.asarray(rows, dtype=float), texts)
     total = rows.sum(-2)
     value = of(total)
-    margin = jackknife(of(total[..., None, :] - rows)) if rows.shape[-2] > 1 else None
+    margin = left_out_margin(of(total[..., None, :] - rows)) if rows.shape[-2] > 1 else None
     return (value, margin) if rows.ndim > 2 else (float(value), margin and float(margin))
 
 
-def jackknife(left: np.ndarray) -> Any:
+def left_out_margin(left: np.ndarray) -> Any:
     """The half-width of a number's 95 % interval, from its values without each text in turn, [..., texts].
 
     None for a single text.

@@ -15,7 +15,7 @@ WEB = ASSETS / "web"  # what the browser gets: scripts, styles, templates
 CURVES = ASSETS / "curves.json"
 TALES = ASSETS / "library" / "tales.txt"
 PUBLISHED = ASSETS / "published.json"
-HELD_OUT = HERE / "training" / "prompts.json"
+HELD_OUT = ASSETS / "prompts.json"
 
 
 def asset(name: str) -> str:

@@ -7,17 +7,17 @@ A `Step` holds columns over the nodes of its tree; p = target, q = draft.
 from __future__ import annotations
 
 import json
-from dataclasses import dataclass, field, fields
+from dataclasses import dataclass, field
 from importlib import import_module
 from typing import Any
 
 from . import validation as reading
 from .config import Choice, RunConfig
-from .metrics import Counts, known
-from .shown import Detail, Growth, as_plain, from_schema_1, read_detail, read_growth
+from .metrics import PARTS, Counts, known
+from .shown import Detail, Growth, as_plain, read_detail, read_growth
 from .tree import Topology
 
-SCHEMA = 2
+SCHEMA = 3
 OUTCOMES = ("root", "accepted", "rejected", "unreached", "passed", "probe")
 
 
@@ -95,7 +95,7 @@ class Step:
     pieces: tuple[str, ...]
     bonus: int | None
     corrected: bool
-    law: str
+    scheme: str
     keys: tuple[float | None, ...]
     growth: Growth
     detail: dict[int, Detail]
@@ -222,15 +222,14 @@ class Trace:
         data = reading.parse(text)
         if not isinstance(data, dict) or "schema" not in data:
             raise ValueError("trace is not a specviz trace: it has no schema number.")
-        if data["schema"] not in (1, SCHEMA) or isinstance(data["schema"], bool):
+        if data["schema"] != SCHEMA:
             raise ValueError(
-                f"trace has schema {data['schema']!r:.20}; this version reads schemas 1 and {SCHEMA}. Update specviz."
+                f"trace has schema {data['schema']!r:.20}; this version reads schema {SCHEMA}. Record the run again."
             )
-        read_step = _read_step if data["schema"] == SCHEMA else _read_old_step
         top = reading.record(data, "trace", {
             "version": reading.text, "pair": _read_pair, "prompt_text": reading.text, "stop": reading.text,
             "prompt_tokens": reading.many(reading.whole(0), most=reading.MAX_TEXT),
-            "config": _read_config, "steps": reading.many(read_step, most=reading.MAX_STEPS),
+            "config": _read_config, "steps": reading.many(_read_step, most=reading.MAX_STEPS),
         })  # fmt: skip
         return cls(**top)
 
@@ -270,11 +269,12 @@ def _read_step(value: Any, where: str) -> Step:
     step = reading.record(value, where, {name: reading.many(check, length=n) for name, check in columns.items()} | {
         "index": reading.whole(0), "start": reading.whole(0), "emitted": reading.many(reading.whole(0)),
         "pieces": reading.many(reading.text), "bonus": reading.maybe(reading.whole(0)), "corrected": reading.flag,
-        "law": reading.text, "growth": lambda value, at: read_growth(value, at, n),
+        "scheme": reading.text, "growth": lambda value, at: read_growth(value, at, n),
         "detail": lambda value, at: read_detail(value, at, n),
-        "draft_passes": reading.whole(0), "seconds": _read_timing,
+        "draft_passes": reading.whole(0),
+        "seconds": lambda value, at: Timing(**reading.record(value, at, dict.fromkeys(PARTS, reading.number(0)))),
     })  # fmt: skip
-    if value.get("drafter"):  # older records do not say
+    if value.get("drafter"):
         step["drafter"] = reading.many(reading.maybe(reading.text), length=n)(value["drafter"], f"{where}.drafter")
     try:
         Topology(parents)
@@ -292,15 +292,6 @@ def _read_step(value: Any, where: str) -> Step:
     if not step["emitted"] or list(step["emitted"]) != written[: len(step["emitted"])]:
         raise ValueError(f"trace is damaged: {where}.emitted must be the accepted tokens and then the bonus.")
     return Step(**step)
-
-
-def _read_old_step(value: Any, where: str) -> Step:
-    return _read_step(from_schema_1(value, where), where)
-
-
-def _read_timing(value: Any, where: str) -> Timing:
-    seconds = reading.number(0)
-    return Timing(**reading.record(value, where, {f.name: seconds for f in fields(Timing)}))
 
 
 def _json(data: Any) -> str:

@@ -6,13 +6,14 @@ from dataclasses import fields
 from typing import Any
 
 from .builders import BUILDERS
+from .builders.base import TreeBuilder
 from .config import Choice
-from .desk import Drafter
 from .drafters import DRAFTERS
+from .drafters.base import Drafter
 from .errors import Menu, ParameterError
 from .parameters import read_value, tuples
-from .protocols import TreeBuilder, Verifier
 from .verifiers import VERIFIERS
+from .verifiers.base import Verifier
 
 REGISTRIES: dict[str, Menu] = {"builder": BUILDERS, "verifier": VERIFIERS, "drafter": DRAFTERS}
 BASES: dict[str, type[Any]] = {"builder": TreeBuilder, "verifier": Verifier, "drafter": Drafter}

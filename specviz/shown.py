@@ -131,37 +131,6 @@ def read_growth(value: Any, where: str, nodes: int) -> Growth:
     }, given=True))  # fmt: skip
 
 
-def from_schema_1(step: Any, where: str) -> Any:
-    """A step as it was recorded before these records had names: dictionaries sorted by what is in them."""
-    if not isinstance(step, dict):
-        return step
-    detail, growth = (reading.mapping(step.get(name), f"{where}.{name}") for name in ("detail", "growth"))
-    cut = growth.get("cut")
-    growth |= {"cut": _old_chart(cut)} if isinstance(cut, dict) else {}
-    return step | {"growth": growth, "detail": {node: _old_detail(facts) for node, facts in detail.items()}}
-
-
-def _old_detail(facts: Any) -> Any:
-    if not isinstance(facts, dict):
-        return facts
-    after = facts.get("match") or facts.get("bonus")
-    race = facts.get("race")
-    return {
-        "tried": _old_chart(facts) if "tokens" in facts else None,
-        "after": _old_chart(after),
-        "race": {name: _old_chart(racer) for name, racer in race.items()} if isinstance(race, dict) else {},
-        "facts": {name: value for name, value in facts.items() if isinstance(value, int | float)},
-    }
-
-
-def _old_chart(data: Any) -> Any:
-    if not isinstance(data, dict):
-        return data
-    apart = ("tokens", "texts", "match", "bonus", "race", "parents")
-    rows = {name: row for name, row in data.items() if name not in apart and isinstance(row, list)}
-    return {"tokens": data.get("tokens"), "texts": data.get("texts"), "rows": rows}
-
-
 def _chart(value: Any, where: str) -> Chart:
     tokens = reading.record(value, where, {"tokens": reading.many(reading.whole(0), MOST)})["tokens"]
     row = reading.many(reading.number(), length=len(tokens))

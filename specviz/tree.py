@@ -149,14 +149,14 @@ class TokenTree:
         order: all nodes, parents first, as the target is to read them in its pass; None as they were drawn.
     """
 
-    def __init__(self, root: int, start: int = 0, law: str = "iid") -> None:
+    def __init__(self, root: int, start: int = 0, scheme: str = "iid") -> None:
         self.parents: list[int] = [-1]
         self.tokens: list[int] = [int(root)]
         self.depths: list[int] = [0]
         self.keys: list[float | None] = [None]
-        self.draft_rows: dict[int, np.ndarray] = {}
+        self.draft_distributions: dict[int, np.ndarray] = {}
         self.start = start
-        self.law = law
+        self.scheme = scheme
         self.growth = Growth()
         self.probes: list[int] = []
         self.origin: dict[int, int] | None = None
@@ -215,6 +215,8 @@ class TokenTree:
     def draft_prob(self) -> list[float | None]:
         """The draft's probability of each node's token after its parent, [n]; None for the root and without a draft."""
         return [
-            None if parent < 0 or parent not in self.draft_rows else float(self.draft_rows[parent][token])
+            None
+            if parent < 0 or parent not in self.draft_distributions
+            else float(self.draft_distributions[parent][token])
             for parent, token in zip(self.parents, self.tokens, strict=True)
         ]

@@ -5,8 +5,8 @@ import math
 import specviz
 from specviz.distributions import Sampling
 from specviz.drafters.reading import Reading
-from specviz.drafting import DraftSession
 from specviz.randomness import Seeded
+from specviz.session import StepDraft
 from specviz.tree import TokenTree
 
 # All but plain decoding, of which there is nothing to see.
@@ -19,16 +19,16 @@ def small(name):
     return BUILDERS[name].smallest()
 
 
-def grow(builder, law=None, seed=0, vocab=6, room=50, state=None, temperature=1.0, context=(0, 1)):
+def grow(builder, scheme=None, seed=0, vocab=6, tokens_left=50, state=None, temperature=1.0, context=(0, 1)):
     """One tree, and the draft session it was grown with."""
     _, session = specviz.toy_pair(vocab=vocab, seed=seed).open(list(context))
-    tree = TokenTree(context[-1], start=len(context) - 1, law=law or builder.laws[0])
-    draft = DraftSession(Reading("model", session), tree, list(context), Sampling(temperature))
+    tree = TokenTree(context[-1], start=len(context) - 1, scheme=scheme or builder.schemes[0])
+    draft = StepDraft(Reading("model", session), tree, list(context), Sampling(temperature))
     state = builder.start() if state is None else state
-    return builder(draft, Seeded(seed), tree.law, room, state), draft
+    return builder(draft, Seeded(seed), tree.scheme, tokens_left, state), draft
 
 
 def path_prob(tree, node):
     """The product of q along the path of a node."""
     above = tree.topology.path(node)
-    return math.prod(float(tree.draft_rows[tree.parents[n]][tree.tokens[n]]) for n in above)
+    return math.prod(float(tree.draft_distributions[tree.parents[n]][tree.tokens[n]]) for n in above)

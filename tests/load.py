@@ -217,7 +217,7 @@ class Page:
 
     def table(self) -> str:
         p = [0.1 + (id(self) + next(self.numbers)) % 997 / 997, 0.3, 0.2, 0.2, 0.1]
-        asked = {"p": p, "q": p[::-1], "children": 3, "levels": 1, "rule": "sequoia", "law": None, "seed": 0}
+        asked = {"p": p, "q": p[::-1], "children": 3, "levels": 1, "rule": "sequoia", "scheme": None, "seed": 0}
         return self.call("sv-verification", "table", asked, "rows")
 
     def open(self, trace: str) -> str:

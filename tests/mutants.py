@@ -48,13 +48,13 @@ EDITS = (
     ),
     # Sampling of children.
     Edit(
-        "laws.py",
+        "sampling.py",
         "        left -= float(rest[token])\n        rest[token] = 0.0",
         "        left -= float(rest[token])",
         "tests/engine/test_randomness.py::test_distinct_children_have_the_law_of_sequential_draws",
     ),
-    Edit("laws.py", "self._turns[len(self._drawn)]", "self._turns[len(self._drawn) - 1]", MERGED),
-    Edit("laws.py", "        q.turns = tuple(part for _, part in drawn)\n", "", MERGED),
+    Edit("sampling.py", "self._turns[len(self._drawn)]", "self._turns[len(self._drawn) - 1]", MERGED),
+    Edit("sampling.py", "        q.turns = tuple(part for _, part in drawn)\n", "", MERGED),
     # Noise is keyed by the position in the text.
     Edit(
         "randomness.py",
@@ -119,16 +119,16 @@ EDITS = (
         "tests/drafters/test_online.py::test_it_learns_after_every_so_many_steps_and_not_between",
     ),
     Edit(
-        "acceptance.py",
+        "acceptance/vectors.py",
         "tried[rank] += 1",
         "tried[rank] += child_taken not in children[node][:rank]",
         "tests/engine/test_builders_planned.py::test_children_after_the_accepted_one_count_as_tried_too",
     ),
     Edit(
-        "measure/in_traces.py",
+        "acceptance/in_traces.py",
         "if step.start + 1 + levels < end]",
         "if max(Topology(step.parents).depth) == levels]",
-        "tests/experiments/test_agreement.py::test_steps_at_which_a_drafter_had_little_to_say_count",
+        "tests/benchmarks/test_agreement.py::test_steps_at_which_a_drafter_had_little_to_say_count",
     ),
 )
 

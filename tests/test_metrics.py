@@ -13,13 +13,13 @@ import pytest
 
 import specviz
 from specviz import metrics
+from specviz.benchmarks import paired_speedup as turns
 from specviz.cli import main
 from specviz.metrics import Counts, estimate, plus_minus, ratio_of_rates, share_interval, student, wilson
 from specviz.paths import TRACES
 from specviz.player import payload
 from specviz.player.offline import offline_page
 from specviz.plots import PLOTS
-from specviz.speed import in_turns as turns
 
 ROOT = Path(__file__).resolve().parent.parent
 STORY, PLAIN = (specviz.Trace.from_json((TRACES / f"{name}.json").read_text("utf-8")) for name in ("story", "plain"))

@@ -9,8 +9,8 @@ from threading import Event, Lock, Thread
 from time import monotonic, sleep
 from typing import TYPE_CHECKING, Any
 
-from specviz.speed.forecast import Cell
-from specviz.speed.here import Known, measuring, recall
+from specviz.benchmarks.machine_profile import MachineProfile, measuring, recall
+from specviz.planning.forecast import Cell
 
 from . import limits, zero
 
@@ -31,7 +31,7 @@ class Best:
 
     def __init__(self, engine: Engine, on: bool) -> None:
         self.engine, self.on = engine, on and not zero.ON
-        self._known: dict[str, Known | None] = {}  # None where it cannot be known
+        self._known: dict[str, MachineProfile | None] = {}  # None where it cannot be known
         self._done: dict[str, Event] = {}
         self._lock = Lock()
         if self.on and (known := recall()):
@@ -87,7 +87,7 @@ class Best:
 class _Same:
     """A measurement as a key: itself and no other."""
 
-    def __init__(self, known: Known) -> None:
+    def __init__(self, known: MachineProfile) -> None:
         self.known = known
 
     def __eq__(self, other: object) -> bool:

@@ -192,7 +192,7 @@ class Engine:
             yield
 
     @contextmanager
-    def alone(self) -> Iterator[None]:
+    def exclusive(self) -> Iterator[None]:
         """Hold the machine for one run; a page that is closed or stopped lets go within a step."""
         if not self._running.acquire(timeout=30):
             raise ValueError("The machine is still busy with another run. Try again in a moment.")
@@ -229,7 +229,7 @@ def _computed(engine: int, title: str, work: Callable[..., Iterator[Any]], args:
         yield _Refused(str(error))  # only the name of an exception would travel back
 
 
-def paced(steps: Iterator[Step], pace: float = PACE) -> Iterator[list[Step]]:
+def batch_by_time(steps: Iterator[Step], pace: float = PACE) -> Iterator[list[Step]]:
     """Group steps so that a slow page gets fewer messages, never a slow engine.
 
     The first step travels alone, and what was decoded before a failure is handed on before the failure is.
@@ -255,8 +255,8 @@ def paced(steps: Iterator[Step], pace: float = PACE) -> Iterator[list[Step]]:
         yield group
 
 
-def ahead(
-    steps: Iterator[Step], grouped: Callable[[Iterator[Step]], Iterator[list[Step]]] = paced
+def prefetch(
+    steps: Iterator[Step], grouped: Callable[[Iterator[Step]], Iterator[list[Step]]] = batch_by_time
 ) -> Iterator[list[Step]]:
     """Decode in a thread of its own, which never waits for the page: what piled up meanwhile comes as one group.
 

@@ -11,12 +11,12 @@ from typing import Any
 import gradio as gr
 
 from specviz import DRAFTERS, RunConfig
-from specviz.desk import Drafter
+from specviz.drafters.base import Drafter
 from specviz.plots import PLOTS
 
+from ..machine import recorded
 from ..machine.engine import Engine
-from ..measuring import recorded
-from ..measuring.studies import STUDIES, studied
+from ..machine.studies import STUDIES, studied
 from .card import Card, Source, fill, said, status
 from .job import Job
 
@@ -55,7 +55,7 @@ class StudyCard:
         here, drawn = Source("measured", "measured here"), monotonic()
         try:
             config = self.settings(*values)
-            with self.engine.alone():
+            with self.engine.exclusive():
                 for sentence in self.engine.loading():
                     yield {self.line: said(sentence)}
                 for done, of, latest in self.engine.compute(studied, self.study.name, config):

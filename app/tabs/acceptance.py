@@ -11,13 +11,14 @@ from typing import Any
 import gradio as gr
 
 from specviz import BUILDERS, DRAFTERS, VERIFIERS, RunConfig, compatible
-from specviz.measure.on_text import Acceptance
+from specviz.acceptance import files as vectors
+from specviz.acceptance.calibration import Calibration, Progress, calibrate
+from specviz.acceptance.on_text import Acceptance
 from specviz.plots import PLOTS
 
+from ..machine import recorded
 from ..machine.engine import Engine
-from ..measuring import recorded, vectors
-from ..measuring.calibration import Calibration, Progress, calibrate
-from ..measuring.texts import SOURCES, gather
+from ..machine.texts import SOURCES, gather
 from ..parts.card import Card, File, Source, fill, said, status
 from ..parts.frame import Tab
 from ..parts.job import Job
@@ -177,7 +178,7 @@ def work(
         ValueError: a sentence for the visitor.
     """
     names, config, positions = settings(rules, temperature, top_p, positions, drafter)
-    with engine.alone():
+    with engine.exclusive():
         for sentence in engine.loading():
             yield said(sentence)
         texts: list[list[int]] = []
@@ -240,7 +241,7 @@ def cards_for(calibration: Calibration, source: Source) -> dict[str, tuple]:
         filled["rejection"] = fill(
             "rejection", PLOTS["rejection"].info(calibration.rates), source, f"{made[:1].upper()}{made[1:]}."
         )
-    if calibration.doubt:
+    if calibration.uncertainty:
         for name, made in (
             ("probability", DRAWN),
             ("doubt", CHANCES),
@@ -248,7 +249,7 @@ def cards_for(calibration: Calibration, source: Source) -> dict[str, tuple]:
             ("bounds", CHANCES),
             ("ratio", CHANCES),
         ):
-            filled[name] = fill(name, PLOTS[name].info(calibration.doubt), source, made)
+            filled[name] = fill(name, PLOTS[name].info(calibration.uncertainty), source, made)
     return filled
 
 

@@ -13,15 +13,15 @@ from typing import Any
 import gradio as gr
 
 from specviz import Trace, compatible
-from specviz.acceptance import EMBEDDED, planned_with
+from specviz.acceptance.vectors import EMBEDDED, planned_with
+from specviz.benchmarks.paired_speedup import ROUNDS, PairedSpeedup, in_turns
 from specviz.metrics import Counts
 from specviz.paths import TRACES
 from specviz.player.payload import head, message, recorded_message, rounded, step_payload
 from specviz.proof.same_text import Comparison, comparing, promised
 from specviz.registry import build as made
-from specviz.speed.in_turns import ROUNDS, Against, in_turns
 
-from ..machine.engine import Engine, ahead, introduced, paced
+from ..machine.engine import Engine, batch_by_time, introduced, prefetch
 from ..machine.line import undisturbed
 from ..parts import best_tree, links, menus
 from ..parts.controls import Controls, controls
@@ -151,7 +151,7 @@ def play(engine: Engine, config: Any, lossy: str | None = None, title: str | Non
         ValueError: if it cannot even begin (the prompt is too long, say).
     """
     run, begun, written, counts = new_name("run"), False, [], Counts()
-    with engine.alone():
+    with engine.exclusive():
         try:
             for news in engine.loading(title):
                 yield message("", state="loading", note=news)
@@ -159,7 +159,7 @@ def play(engine: Engine, config: Any, lossy: str | None = None, title: str | Non
             blank = next(decoded)
             about = head(config, config.prompt, blank.pair["name"], lossy)
             kept = SHELF.begin(run, blank)
-            with closing(ahead(decoded, paced)) as groups:
+            with closing(prefetch(decoded, batch_by_time)) as groups:
                 for group in groups:
                     kept.steps += group
                     counts += Counts.of(group)
@@ -183,7 +183,7 @@ def play(engine: Engine, config: Any, lossy: str | None = None, title: str | Non
             yield message(run if begun else "", state="error", note=f"The run failed. {reason}")
 
 
-def timed(run: str, turns: Iterator[Against | None]) -> Generator[str, None, dict[str, Any]]:
+def timed(run: str, turns: Iterator[PairedSpeedup | None]) -> Generator[str, None, dict[str, Any]]:
     """Plain decoding in turns with a finished run, as messages; returns what the last one is to bring.
 
     Args:

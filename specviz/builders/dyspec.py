@@ -14,9 +14,9 @@ from dataclasses import dataclass
 from heapq import heappop, heappush, nsmallest
 from typing import Any, ClassVar
 
-from ..laws import Siblings
 from ..parameters import check, flag, whole
-from ..protocols import TreeBuilder
+from ..sampling import ChildSampler
+from .base import TreeBuilder
 
 WAITING = 3  # how many of the waiting slots are recorded at each choice
 
@@ -28,7 +28,7 @@ class DySpec(TreeBuilder):
     name: ClassVar[str] = "dyspec"
     title: ClassVar[str] = "DySpec"
     key_title: ClassVar[str] = "chance to be reached"
-    laws: ClassVar[tuple[str, ...]] = ("distinct", "top", "race")
+    schemes: ClassVar[tuple[str, ...]] = ("distinct", "top", "race")
     in_support: ClassVar[bool] = True
     small: ClassVar[dict[str, Any]] = {"size": 4, "depth": 2}
     size: int = whole(16, 1, 1024, "Nodes", "How many nodes the tree has, its root included.")
@@ -47,9 +47,9 @@ class DySpec(TreeBuilder):
     def is_chain(self) -> bool:
         return self.size <= 2
 
-    def __call__(self, draft, rng, law, room, state):
+    def __call__(self, draft, rng, scheme, tokens_left, state):
         tree, families, reach = draft.tree, {}, [1.0]  # reach: the product of q along the path of each node
-        deepest = min(self.depth, room - 1)
+        deepest = min(self.depth, tokens_left - 1)
         slots = [(-1.0, 0)] if deepest else []  # (minus key, parent): at most one slot a parent at any time
         waiting = []
         while slots and len(tree) < self.size:
@@ -58,7 +58,7 @@ class DySpec(TreeBuilder):
                 unread = [other for _, other in nsmallest(self._spare(tree), slots) if other not in families]
                 nodes = [parent, *unread[: self.batch - 1]]
                 for node, q in zip(nodes, draft.expand(nodes), strict=True):
-                    families[node] = Siblings(q, law, rng, tree.position(node))
+                    families[node] = ChildSampler(q, scheme, rng, tree.position(node))
             family = families[parent]
             if family.left == 0:  # the drafter has nothing to say
                 continue

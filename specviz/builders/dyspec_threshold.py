@@ -14,9 +14,9 @@ from heapq import heapify, heappop, heappush, nsmallest
 from typing import Any, ClassVar
 
 from ..errors import ParameterError
-from ..laws import Siblings
 from ..parameters import check, flag, free, whole
-from ..protocols import TreeBuilder
+from ..sampling import ChildSampler
+from .base import TreeBuilder
 
 WAITING = 3  # how many of the waiting slots are recorded at each choice
 LOW, HIGH = 1e-5, 0.999  # of a threshold
@@ -31,7 +31,7 @@ class DySpecThreshold(TreeBuilder):
     name: ClassVar[str] = "dyspec-threshold"
     title: ClassVar[str] = "DySpec by threshold"
     key_title: ClassVar[str] = "chance to be reached"
-    laws: ClassVar[tuple[str, ...]] = ("distinct", "top", "race")
+    schemes: ClassVar[tuple[str, ...]] = ("distinct", "top", "race")
     in_support: ClassVar[bool] = True
     small: ClassVar[dict[str, Any]] = {"size": 4, "depth": 2, "threshold": 0.2}
     threshold: str | float = free(
@@ -60,15 +60,15 @@ class DySpecThreshold(TreeBuilder):
     def start(self):
         return max(LOW, min(0.5, 1 / self.size)) if self.threshold == "auto" else None
 
-    def __call__(self, draft, rng, law, room, state):
+    def __call__(self, draft, rng, scheme, tokens_left, state):
         tree, reach, level = draft.tree, [1.0], [0]  # reach: the product of q along the path of each node
         threshold = self.threshold if state is None else state
         waiting = []
-        for _ in range(min(self.depth, room - 1)):
+        for _ in range(min(self.depth, tokens_left - 1)):
             if not level or len(tree) >= self.size:
                 break
             rows = zip(level, draft.expand(level), strict=True)
-            families = {node: Siblings(q, law, rng, tree.position(node)) for node, q in rows}
+            families = {node: ChildSampler(q, scheme, rng, tree.position(node)) for node, q in rows}
             slots = [(-reach[node], node) for node in level]
             heapify(slots)
             level = []

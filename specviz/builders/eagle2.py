@@ -14,11 +14,11 @@ from dataclasses import dataclass
 from typing import Any, ClassVar
 
 from ..distributions import entropy
-from ..laws import most_probable
 from ..parameters import check, real, whole
-from ..protocols import TreeBuilder
+from ..sampling import most_probable
 from ..shown import Chart
 from ..tree import TokenTree
+from .base import TreeBuilder
 
 CUT = 8  # how many of the candidates that were cut are recorded
 
@@ -45,7 +45,7 @@ class Eagle2(TreeBuilder):
     name: ClassVar[str] = "eagle2"
     title: ClassVar[str] = "EAGLE-2"
     key_title: ClassVar[str] = "the draft's probability of its path"
-    laws: ClassVar[tuple[str, ...]] = ("top",)
+    schemes: ClassVar[tuple[str, ...]] = ("top",)
     in_support: ClassVar[bool] = True
     small: ClassVar[dict[str, Any]] = {"size": 5, "depth": 2, "width": 2}
     size: int = whole(16, 1, 1024, "Nodes", "How many nodes are kept, the root included.")
@@ -62,17 +62,17 @@ class Eagle2(TreeBuilder):
     def is_chain(self) -> bool:
         return self.width == 1 or self.size <= 2
 
-    def __call__(self, draft, rng, law, room, state):
+    def __call__(self, draft, rng, scheme, tokens_left, state):
         read: dict[Candidate | None, int] = {None: 0}  # what the draft reads -> its node in the draft's own tree
         level: list[Candidate | None] = [None]
         found: list[Candidate] = []
-        for depth in range(min(self.depth, room - 1)):
+        for depth in range(min(self.depth, tokens_left - 1)):
             if not level:  # the drafter has nothing more to say
                 break
             children, rows = [], draft.expand([read[above] for above in level])
             if self.h and depth and depth % 2 == 0:
-                doubt = math.sqrt(entropy(draft.plain(read[level[0]], rows[0])))
-                if doubt > self.h:
+                uncertainty = math.sqrt(entropy(draft.plain(read[level[0]], rows[0])))
+                if uncertainty > self.h:
                     break
             for above, q in zip(level, rows, strict=True):
                 value = 1.0 if above is None else above.value
@@ -87,13 +87,13 @@ class Eagle2(TreeBuilder):
 
     def _keep(self, drafted, read, ranked) -> TokenTree:
         """The tree of the best candidates, best first, and a record of what was cut."""
-        tree, place = TokenTree(drafted.tokens[0], drafted.start, drafted.law), {None: 0}
+        tree, place = TokenTree(drafted.tokens[0], drafted.start, drafted.scheme), {None: 0}
         for candidate in ranked[: self.size - 1]:
             place[candidate] = tree.add(place[candidate.parent], candidate.token, candidate.value)
         # The draft's own tree is another one: it holds only what was read, and some of that was cut.
         tree.origin = {place[candidate]: node for candidate, node in read.items() if candidate in place}
-        rows = drafted.draft_rows
-        tree.draft_rows = {node: rows[old] for node, old in tree.origin.items() if old in rows}
+        rows = drafted.draft_distributions
+        tree.draft_distributions = {node: rows[old] for node, old in tree.origin.items() if old in rows}
         cut = ranked[self.size - 1 :]
         lost = Chart(tuple(lost.token for lost in cut[:CUT]), {"keys": tuple(lost.value for lost in cut[:CUT])})
         tree.grew(candidates=len(ranked), cut=lost)

@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
-from ..laws import children_of, draw_children
-from ..protocols import Draft, TreeBuilder
+from ..drafters.base import Draft
 from ..randomness import Randomness
+from ..sampling import children_of, draw_children
 from ..tree import TokenTree, Topology
+from .base import TreeBuilder
 
 
 @dataclass(frozen=True)
@@ -24,12 +25,12 @@ class StaticBuilder(TreeBuilder):
     def is_chain(self) -> bool:
         return not self.shape.rank.any()
 
-    def __call__(self, draft, rng, law, room, state):
-        return fill(draft, self.shape, law, rng, room)
+    def __call__(self, draft, rng, scheme, tokens_left, state):
+        return fill(draft, self.shape, scheme, rng, tokens_left)
 
 
 def fill(
-    draft: Draft, shape: Topology, law: str, rng: Randomness, room: int, keys: Sequence[float] | None = None
+    draft: Draft, shape: Topology, scheme: str, rng: Randomness, tokens_left: int, keys: Sequence[float] | None = None
 ) -> TokenTree:
     """Fill a shape with drawn tokens, breadth first; `keys` are what the nodes of the shape were chosen by.
 
@@ -39,7 +40,7 @@ def fill(
     """
     tree = draft.tree
     level = [(0, 0)]  # (node of the shape, node of the tree)
-    for _ in range(room - 1):
+    for _ in range(tokens_left - 1):
         level = [(spot, node) for spot, node in level if shape.children[spot]]
         if not level:
             break
@@ -48,7 +49,7 @@ def fill(
         for (spot, node), q in zip(level, rows, strict=True):
             spots = shape.children[spot]
             count = children_of(q, len(spots), draft.sparse)
-            tokens = draw_children(q, count, law, rng, tree.position(node))
+            tokens = draw_children(q, count, scheme, rng, tree.position(node))
             for child, token in zip(spots, tokens, strict=False):
                 grown.append((child, tree.add(node, token, None if keys is None else keys[child])))
         level = grown

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from typing import Any, ClassVar
 
 from ..parameters import check, whole
-from ..protocols import TreeBuilder
+from .base import TreeBuilder
 from .filling import fill, grow_shape
 
 
@@ -39,8 +39,8 @@ class Heuristic(TreeBuilder):
     def start(self):
         return min(self.depth, self.longest)
 
-    def __call__(self, draft, rng, law, room, state):
-        tree = fill(draft, grow_shape([1] * state), law, rng, room)
+    def __call__(self, draft, rng, scheme, tokens_left, state):
+        tree = fill(draft, grow_shape([1] * state), scheme, rng, tokens_left)
         tree.grew(length=state)
         return tree
 

@@ -15,8 +15,8 @@ from itertools import cycle, islice
 from typing import Any, ClassVar
 
 from ..parameters import check, whole
-from ..protocols import TreeBuilder
 from ..tree import TokenTree
+from .base import TreeBuilder
 
 Tokens = tuple[int, ...]
 
@@ -40,7 +40,7 @@ class Lookahead(TreeBuilder):
 
     name: ClassVar[str] = "lookahead"
     title: ClassVar[str] = "Lookahead"
-    laws: ClassVar[tuple[str, ...]] = ("top",)
+    schemes: ClassVar[tuple[str, ...]] = ("top",)
     reads_draft: ClassVar[bool] = False
     small: ClassVar[dict[str, Any]] = {"window": 2, "ngram": 2, "guesses": 2}
     window: int = whole(5, 0, 32, "Window", "How many columns of guesses are kept; 0 is plain decoding.")
@@ -62,11 +62,11 @@ class Lookahead(TreeBuilder):
     def start(self):
         return Window()
 
-    def __call__(self, draft, rng, law, room, state):
+    def __call__(self, draft, rng, scheme, tokens_left, state):
         tree = draft.tree
-        merge(tree, [guess[: room - 1] for guess in state.pool.get(tree.tokens[0], ())])
+        merge(tree, [guess[: tokens_left - 1] for guess in state.pool.get(tree.tokens[0], ())])
         levels = state.levels or (first_guesses(draft.context, self.window),)
-        columns = max(0, min(len(levels[0]), room - len(levels)))  # the others reach behind the end
+        columns = max(0, min(len(levels[0]), tokens_left - len(levels)))  # the others reach behind the end
         above: list[int] = []
         for i, level in enumerate(levels):
             for j, token in enumerate(level[:columns]):

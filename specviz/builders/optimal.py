@@ -37,8 +37,8 @@ class Optimal(PlannedBuilder):
     def plan(self, acceptance):
         return likeliest_tree(falling(acceptance), self.size, self.depth, self.width)
 
-    def __call__(self, draft, rng, law, room, state):
-        tree = super().__call__(draft, rng, law, room, state)
+    def __call__(self, draft, rng, scheme, tokens_left, state):
+        tree = super().__call__(draft, rng, scheme, tokens_left, state)
         tree.grew(smoothed=falling(tree.growth.acceptance) != tree.growth.acceptance)
         return tree
 

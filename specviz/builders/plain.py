@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import ClassVar
 
-from ..protocols import TreeBuilder
+from .base import TreeBuilder
 
 
 @dataclass(frozen=True)
@@ -21,5 +21,5 @@ class Plain(TreeBuilder):
     def is_chain(self) -> bool:
         return True
 
-    def __call__(self, draft, rng, law, room, state):
+    def __call__(self, draft, rng, scheme, tokens_left, state):
         return draft.tree

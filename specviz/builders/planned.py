@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any, ClassVar
 
-from ..acceptance import RunningAcceptance, check_acceptance, find_acceptance, reach
+from ..acceptance.vectors import RunningAcceptance, check_acceptance, find_acceptance, reach
 from ..parameters import check
 from ..tree import Topology
 from .filling import StaticBuilder, fill
@@ -71,11 +71,11 @@ class PlannedBuilder(StaticBuilder):
     def start(self):
         return self.acceptance if isinstance(self.acceptance, RunningAcceptance) else None
 
-    def __call__(self, draft, rng, law, room, state):
+    def __call__(self, draft, rng, scheme, tokens_left, state):
         vector = self.vector if state is None else state.vector
         shape = self.plan(vector)
         chance = _reach(shape, vector)
-        tree = fill(draft, shape, law, rng, room, keys=chance)
+        tree = fill(draft, shape, scheme, rng, tokens_left, keys=chance)
         tree.grew(acceptance=vector, expected=sum(chance), split=tuple(tree.topology.weight.tolist()))
         return tree
 

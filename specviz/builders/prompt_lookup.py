@@ -14,7 +14,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from ..parameters import check, whole
-from ..protocols import TreeBuilder
+from .base import TreeBuilder
 
 
 @dataclass(frozen=True)
@@ -24,7 +24,7 @@ class PromptLookup(TreeBuilder):
     name: ClassVar[str] = "prompt-lookup"
     title: ClassVar[str] = "Prompt lookup"
     key_title: ClassVar[str] = "length of the match"
-    laws: ClassVar[tuple[str, ...]] = ("top",)
+    schemes: ClassVar[tuple[str, ...]] = ("top",)
     reads_draft: ClassVar[bool] = False
     small: ClassVar[dict[str, Any]] = {"depth": 2, "width": 2}
     ngram: int = whole(3, 1, 16, "Longest match", "How many last tokens are looked for; fewer where there is no match.")
@@ -39,11 +39,11 @@ class PromptLookup(TreeBuilder):
     def is_chain(self) -> bool:
         return self.width == 1 or self.size <= 2
 
-    def __call__(self, draft, rng, law, room, state):
+    def __call__(self, draft, rng, scheme, tokens_left, state):
         tree, places = draft.tree, {}
         for length, end in self._matches(draft.context):
             node = 0
-            for token in draft.context[end : end + min(self.depth, room - 1)]:
+            for token in draft.context[end : end + min(self.depth, tokens_left - 1)]:
                 if (node, token) not in places:
                     if len(tree) >= self.size:
                         return tree

@@ -15,11 +15,11 @@ import math
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
-from ..acceptance import tuned_h
+from ..acceptance.vectors import tuned_h
 from ..distributions import entropy
-from ..laws import draw_children
 from ..parameters import check, real, whole
-from ..protocols import TreeBuilder
+from ..sampling import draw_children
+from .base import TreeBuilder
 
 
 @dataclass(frozen=True)
@@ -45,15 +45,15 @@ class Svip(TreeBuilder):
     def is_chain(self) -> bool:
         return True
 
-    def __call__(self, draft, rng, law, room, state):
+    def __call__(self, draft, rng, scheme, tokens_left, state):
         tree, node = draft.tree, 0
-        for _ in range(min(self.depth, room - 1)):
+        for _ in range(min(self.depth, tokens_left - 1)):
             (q,) = draft.expand([node])
-            doubt = math.sqrt(self.c * entropy(draft.plain(node, q)))
-            tokens = draw_children(q, 1, law, rng, tree.position(node))
+            uncertainty = math.sqrt(self.c * entropy(draft.plain(node, q)))
+            tokens = draw_children(q, 1, scheme, rng, tree.position(node))
             if not tokens:  # the drafter has nothing to say
                 break
-            node = tree.add(node, tokens[0], doubt)
-            if doubt > self.h:
+            node = tree.add(node, tokens[0], uncertainty)
+            if uncertainty > self.h:
                 break
         return tree

@@ -12,9 +12,9 @@ from dataclasses import dataclass
 from typing import Any, ClassVar
 
 from ..distributions import entropy
-from ..laws import children_of, draw_children
 from ..parameters import check, real, whole
-from ..protocols import TreeBuilder
+from ..sampling import children_of, draw_children
+from .base import TreeBuilder
 
 
 @dataclass(frozen=True)
@@ -38,9 +38,9 @@ class SvipTree(TreeBuilder):
     def is_chain(self) -> bool:
         return self.width == 1 or self.size <= 2
 
-    def __call__(self, draft, rng, law, room, state):
+    def __call__(self, draft, rng, scheme, tokens_left, state):
         tree, level = draft.tree, [0]
-        for _ in range(min(self.depth, room - 1)):
+        for _ in range(min(self.depth, tokens_left - 1)):
             if not level or len(tree) >= self.size:
                 break
             grown = []
@@ -48,9 +48,9 @@ class SvipTree(TreeBuilder):
                 count = min(self.width, self.size - len(tree))
                 if count == 0:
                     break
-                doubt = math.sqrt(self.c * entropy(draft.plain(node, q)))
-                if doubt <= self.h or node == 0:
-                    tokens = draw_children(q, children_of(q, count, draft.sparse), law, rng, tree.position(node))
-                    grown += [tree.add(node, token, doubt) for token in tokens]
+                uncertainty = math.sqrt(self.c * entropy(draft.plain(node, q)))
+                if uncertainty <= self.h or node == 0:
+                    tokens = draw_children(q, children_of(q, count, draft.sparse), scheme, rng, tree.position(node))
+                    grown += [tree.add(node, token, uncertainty) for token in tokens]
             level = grown
         return tree

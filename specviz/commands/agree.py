@@ -7,17 +7,18 @@ import json
 import sys
 from dataclasses import asdict, replace
 
+from ..acceptance.progress import whole
+from ..benchmarks.agreement import Agreement, agreement, prompts_like
+from ..benchmarks.cost import PROMPT, measure_cost
+from ..benchmarks.predictions import SpeedupPrediction, predictor, speedup_predictions, trees_of
 from ..builders import BUILDERS
 from ..builders.filling import StaticBuilder
 from ..compatibility import compatible, suited
 from ..config import RunConfig
-from ..experiments.agreement import Agreement, agreement, prompts_like
 from ..files import printable
-from ..measure.so_far import whole
 from ..metrics import plus_minus
-from ..protocols import Pair, Verifier
-from ..speed.clock import PROMPT, measure_cost
-from ..speed.promises import Promise, predictor, promises, trees_of
+from ..models.base import Pair
+from ..verifiers.base import Verifier
 from .bench import PROMPTS_HELP, built_in_prompts, read_prompts
 from .options import add_pair, add_rows, add_strategy, file_of_another, refuse_unused, strategy
 from .watching import until_stopped, watched
@@ -132,7 +133,7 @@ def _speedup(
     config: RunConfig,
     sides: tuple[list[str], list[str]],
     sizes: list[int],
-) -> tuple[tuple[Promise, ...], bool]:
+) -> tuple[tuple[SpeedupPrediction, ...], bool]:
     """Promises and what became of them, and whether Ctrl-C ended that early."""
     calibration, prompts = sides
     known = whole(watched(predictor(pair, verifier, config, calibration), "prompts"))
@@ -145,7 +146,7 @@ def _speedup(
     if cost is None:
         raise ValueError("the models end every text at once, so there is no step to time.")
     builders = {builder.name: builder} if builder else trees_of(sizes, known, cost)
-    last, stopped = until_stopped(promises(pair, builders, verifier, config, known, cost, prompts), "runs")
+    last, stopped = until_stopped(speedup_predictions(pair, builders, verifier, config, known, cost, prompts), "runs")
     return last.known, stopped
 
 
@@ -169,7 +170,7 @@ def _deviation(row: Agreement, value: float | None) -> str:
     return f"{value:.3f} {deviation if row.close(value) else f'({deviation})'}"
 
 
-def _print_promises(checked: tuple[Promise, ...], verifier: str, temperature: float, as_json: bool) -> None:
+def _print_promises(checked: tuple[SpeedupPrediction, ...], verifier: str, temperature: float, as_json: bool) -> None:
     if as_json:
         rows = [asdict(row) | {"ratio": row.ratio, "holds": row.holds} for row in checked]
         print(json.dumps({"verifier": verifier, "temperature": temperature, "rows": rows}), flush=True)

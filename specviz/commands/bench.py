@@ -9,12 +9,12 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
-from ..acceptance import planned_with
+from ..acceptance.progress import SoFar
+from ..acceptance.vectors import planned_with
 from ..builders import BUILDERS
 from ..config import Choice, RunConfig
 from ..drafters import DRAFTERS
 from ..files import parse_json, printable, read_text
-from ..measure.so_far import SoFar
 from ..metrics import plus_minus
 from ..paths import HELD_OUT
 from ..registry import build
@@ -32,10 +32,10 @@ from .shape_table import add_shape, print_rows, run_shape
 from .watching import printed, until_stopped
 
 if TYPE_CHECKING:
-    from ..experiments.against_transformers import Row
-    from ..experiments.drafters import Row as DrafterRow
-    from ..experiments.greedy_texts import Difference
-    from ..experiments.rules import Cell
+    from ..benchmarks.against_transformers import Row
+    from ..benchmarks.compare_drafters import Row as DrafterRow
+    from ..benchmarks.compare_rules import Cell
+    from ..benchmarks.greedy_texts import Difference
 
 PROMPTS_HELP = "one prompt a line, or a JSON list of texts in a .json file (default: openings of tales and code)"
 FIXED = {"preset rules": ("builder", "verifier", "temperature"), "same-text": ("verifier", "temperature")}
@@ -96,9 +96,9 @@ def run(args: argparse.Namespace) -> int | None:
         max_new_tokens=args.max_new_tokens,
     )  # fmt: skip
     given = read_prompts(args.prompts) if args.prompts else None
-    from ..experiments.against_transformers import bench
-    from ..experiments.greedy_texts import greedy_differences
-    from ..experiments.rules import rules_table
+    from ..benchmarks.against_transformers import bench
+    from ..benchmarks.compare_rules import rules_table
+    from ..benchmarks.greedy_texts import greedy_differences
     from ..models.pair import load_pair
 
     pair = load_pair(args.target, args.draft, **loading(args))
@@ -142,13 +142,13 @@ def say_what_is_planned(builders: list, drafters: list, pair: Any) -> None:
 
 def compare_drafters(pair: Any, drafters: list, builders: list, config: RunConfig, args: argparse.Namespace) -> int:
     """A line for each temperature, kind of text and drafter, as soon as it is known."""
-    from ..experiments.drafters import compare
+    from ..benchmarks.compare_drafters import compare
 
     kinds = json.loads(HELD_OUT.read_text(encoding="utf-8"))
     prompts = {"tales": kinds["prose"][: FEW // 2], "code": kinds["code"][: FEW // 2]}
-    heats = (0.0, 0.8) if args.temperature is None else (args.temperature,)
+    temperatures = (0.0, 0.8) if args.temperature is None else (args.temperature,)
     builder = builders[0] if builders else BUILDERS["k-ary"]()
-    news = compare(pair, drafters, builder, prompts, heats, config, args.rounds)
+    news = compare(pair, drafters, builder, prompts, temperatures, config, args.rounds)
     if args.json:
         last, stopped = until_stopped(news, "runs")
         print(json.dumps([asdict(row) for row in last.known], indent=1))
@@ -200,7 +200,7 @@ def different(differences: Sequence[Difference]) -> list[str]:
 
 def print_cells(news: Iterator[SoFar[tuple[Cell, ...]]], as_json: bool) -> int:
     """Tokens per pass with 95 % intervals, a line per pair, a column per temperature and size."""
-    from ..experiments.rules import SIZES, TEMPERATURES
+    from ..benchmarks.compare_rules import SIZES, TEMPERATURES
 
     if as_json:
         cells, stopped = until_stopped(news, "cells")

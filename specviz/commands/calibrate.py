@@ -9,18 +9,19 @@ from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Any
 
-from ..acceptance import EMBEDDED, MOST, STORED, stored
+from ..acceptance.on_text import Acceptance, acceptance_so_far, acceptance_vector, own_texts, together
+from ..acceptance.progress import SoFar, whole
+from ..acceptance.reading import ReadOnce
+from ..acceptance.texts import Written, cut, positions_of
+from ..acceptance.vectors import EMBEDDED, MOST, STORED, stored
 from ..builders import BUILDERS
 from ..compatibility import compatible
 from ..config import Choice, RunConfig
 from ..drafters import DRAFTERS
 from ..files import printable, read_text, write_text
-from ..measure.by_text import Written, cut, positions_of
-from ..measure.on_text import Acceptance, acceptance_so_far, acceptance_vector, own_texts, together
-from ..measure.rows import ReadOnce
-from ..measure.so_far import SoFar, whole
-from ..protocols import Pair, Verifier
+from ..models.base import Pair
 from ..verifiers import VERIFIERS
+from ..verifiers.base import Verifier
 from .bench import built_in_prompts
 from .options import add_drafter, add_pair, add_rows, add_rule, add_temperature, loading, strategy
 from .watching import until_stopped, watched

@@ -64,7 +64,7 @@ def run(args: argparse.Namespace) -> int:
     for number, row in enumerate(proven(tasks_of(args), args.jobs), 1):
         right &= not row.refuted
         if not row.lossless:  # the row of one sampling, or of one builder, must show it
-            group = (row.verifier,) if args.quick else (row.verifier, row.law, row.builder, row.drafter)
+            group = (row.verifier,) if args.quick else (row.verifier, row.scheme, row.builder, row.drafter)
             drifts[group] = drifts.get(group, False) or row.holds
         if args.json:
             print("," if number > 1 else "[", json.dumps(asdict(row) | {"holds": row.holds}), flush=True)
@@ -95,7 +95,7 @@ def line_of(row: Row) -> str:
     asked = (("T draft {:g}", row.draft_temperature), ("top-k {}", row.top_k), ("top-p {:g}", row.top_p % 1 or None))
     mark = "   DECLARED WRONGLY" if row.refuted else "" if row.holds else ", no drift here"
     return LINE.format(
-        drafter=row.drafter, builder=row.builder, verifier=row.verifier, law=row.law,
+        drafter=row.drafter, builder=row.builder, verifier=row.verifier, scheme=row.scheme,
         sampling=", ".join(says.format(value) for says, value in asked if value is not None),
         declared="lossless" if row.lossless else "lossy", found=found + mark,
     )  # fmt: skip
@@ -109,7 +109,7 @@ def searched(count: int) -> int:
         if not one.holds:
             wrong += 1
             print(
-                f"number {one.number}: declared lossless, error {one.error:.1e}, children {one.law}: {one.config}",
+                f"number {one.number}: declared lossless, error {one.error:.1e}, children {one.scheme}: {one.config}",
                 flush=True,
             )
     print(

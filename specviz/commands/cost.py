@@ -5,12 +5,12 @@ from __future__ import annotations
 import argparse
 from typing import Any
 
+from ..benchmarks.cost import PROMPT, measure_cost
 from ..config import Choice, RunConfig
 from ..files import printable, read_text
 from ..parameters import refuse_given
-from ..speed.clock import PROMPT, measure_cost
-from ..speed.machines import MACHINES, machine
-from ..speed.table import CostTable
+from ..planning.cost_table import CostTable
+from ..planning.machines import MACHINES, machine
 from .options import add_drafter, add_pair, add_rule, add_temperature, loading, strategy
 from .watching import watched
 

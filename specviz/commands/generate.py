@@ -7,7 +7,7 @@ import os
 import sys
 from math import isnan
 
-from ..acceptance import planned_with
+from ..acceptance.vectors import planned_with
 from ..compatibility import compatible
 from ..files import MOST_TRACE, check_output, printable, write_text
 from ..record import Step, Trace

@@ -10,17 +10,18 @@ from dataclasses import asdict, replace
 from functools import cache
 from typing import Any
 
+from ..acceptance.progress import whole
+from ..benchmarks.agreement import prompts_like
+from ..benchmarks.cost import PROMPT
+from ..benchmarks.tree_comparison import TreeComparison, contest, grid
 from ..builders import BUILDERS
 from ..builders.k_sequences import KSequences
 from ..compatibility import compatible
 from ..config import RunConfig
-from ..experiments.agreement import prompts_like
 from ..files import printable
-from ..measure.so_far import whole
 from ..metrics import Interval, plus_minus
-from ..speed.choose import Candidate, Contest, best_rule, candidates, contest, grid, runners_up, spread_over_texts
-from ..speed.clock import PROMPT
-from ..speed.table import CostTable
+from ..planning.choose import Candidate, best_rule, candidates, runners_up, spread_over_texts
+from ..planning.cost_table import CostTable
 from ..verifiers import VERIFIERS
 from .bench import built_in_prompts, read_prompts
 from .cost import add_machine, load, table_for
@@ -183,7 +184,7 @@ def again(args: argparse.Namespace, verifier: str) -> str:
     return shlex.join(["python", "-m", "specviz", "optimize", *words, "--measure"])
 
 
-def measured_contest(pair, best: Candidate, vector: tuple, verifier: str, args: argparse.Namespace) -> Contest:
+def measured_contest(pair, best: Candidate, vector: tuple, verifier: str, args: argparse.Namespace) -> TreeComparison:
     """The grid, and the leaders with the choice once more; Ctrl-C ends it without a result."""
     rule = VERIFIERS[verifier]()
     given = read_prompts(args.prompts) if args.prompts else built_in_prompts()
@@ -197,7 +198,7 @@ def measured_contest(pair, best: Candidate, vector: tuple, verifier: str, args: 
     return last[0]
 
 
-def print_contest(result: Contest) -> None:
+def print_contest(result: TreeComparison) -> None:
     """Every tree of the grid with its speedup, fastest first, and how far the choice is from the best."""
     for title, timed in (("grid, timed once over", result.first), ("leaders and choice, timed again", result.final)):
         print(f"\n{title}: times plain decoding")

@@ -8,19 +8,20 @@ from dataclasses import asdict, fields, replace
 from typing import Any
 
 from .._version import __version__
-from ..acceptance import check_acceptance, elsewhere, read_acceptance
+from ..acceptance.vectors import check_acceptance, elsewhere, read_acceptance
 from ..builders import BUILDERS
+from ..builders.base import TreeBuilder
 from ..compatibility import suited
 from ..config import Choice, RunConfig
-from ..desk import Drafter
 from ..drafters import DRAFTERS
+from ..drafters.base import Drafter
 from ..errors import UnknownName
 from ..files import MOST_TRACE, read_text
 from ..parameters import read_value
-from ..protocols import TreeBuilder, Verifier
 from ..record import Trace
 from ..registry import BASES, REGISTRIES, build
 from ..verifiers import VERIFIERS
+from ..verifiers.base import Verifier
 
 TEMPERATURE = RunConfig.temperature  # of every command, so that what one measures is what another uses
 

@@ -6,11 +6,11 @@ import argparse
 import json
 from dataclasses import asdict
 
+from ..benchmarks.scale import NODES, VOCABULARIES, Cost, scale
 from ..builders import BUILDERS
 from ..compatibility import suited
 from ..config import RunConfig
-from ..experiments.scale import NODES, VOCABULARIES, Cost, scale
-from ..protocols import Pair
+from ..models.base import Pair
 from .options import add_pair, add_rule, add_temperature, loading, strategy
 
 EXAMPLE = "--temperature 0.8 --json"

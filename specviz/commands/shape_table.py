@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
-from ..acceptance import read_acceptance
+from ..acceptance.vectors import read_acceptance
 from ..builders import BUILDERS
 from ..compatibility import suited
 from ..config import RunConfig
@@ -17,8 +17,8 @@ from .options import TEMPERATURE, refuse_unused, strategy
 from .watching import until_stopped
 
 if TYPE_CHECKING:
-    from ..experiments.against_transformers import Row
-    from ..experiments.shapes import ShapeReport
+    from ..benchmarks.against_transformers import Row
+    from ..benchmarks.shapes import ShapeReport
 
 # Options that choose trained models, their texts, or another kind of benchmark.
 OTHERS = ("target", "draft", "offload", "offload_folder", "prompts", "preset", "same_text")
@@ -51,12 +51,12 @@ def run_shape(args: argparse.Namespace) -> int:
         draft_temperature=args.draft_temperature, max_new_tokens=args.max_new_tokens,
     )  # fmt: skip
     config = replace(config, verifier=rules[0] if rules else VERIFIERS[suited(config)]())
-    from ..experiments.shapes import SIZES, as_dict, bench_shape, project
+    from ..benchmarks.shapes import SIZES, as_dict, bench_shape, project
     from ..models.random_weights import random_pair
 
     context = 128 if args.context is None else args.context
-    room = context + args.max_new_tokens + SIZES[-1]
-    pair = random_pair(args.shape, args.draft_shape, args.device, args.dtype, room)
+    tokens_left = context + args.max_new_tokens + SIZES[-1]
+    pair = random_pair(args.shape, args.draft_shape, args.device, args.dtype, tokens_left)
     last, stopped = until_stopped(bench_shape(pair, config, builders, context, SIZES, args.rounds), "pieces")
     report = last.known
     projection = None if recorded is None or report.table is None else project(report, recorded)
@@ -68,7 +68,7 @@ def run_shape(args: argparse.Namespace) -> int:
 
 
 def print_report(report: ShapeReport, projection: dict[str, Any] | None) -> None:
-    from ..experiments.shapes import RANDOM
+    from ..benchmarks.shapes import RANDOM
 
     where = f"{report.pair['dtype']} on {report.pair['device']}"
     print(f"{report.pair['name']}, {where}, {report.context} tokens of context\n{RANDOM}\n")

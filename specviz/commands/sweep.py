@@ -8,10 +8,10 @@ import sys
 from pathlib import Path
 from typing import Any
 
-from ..experiments.sweep import Results, here, on_ray
-from ..experiments.sweep_grid import cells_of, key_of, read_grid
+from ..acceptance.progress import SoFar
+from ..benchmarks.sweep import Results, here, on_ray
+from ..benchmarks.sweep_grid import cells_of, key_of, read_grid
 from ..files import check_output, held, printable
-from ..measure.so_far import SoFar
 from ..metrics import plus_minus
 from ..parameters import refuse_given
 from .bench import built_in_prompts

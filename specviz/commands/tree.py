@@ -6,7 +6,7 @@ import argparse
 import json
 from dataclasses import fields
 
-from ..acceptance import expected_tokens, find_acceptance
+from ..acceptance.vectors import expected_tokens, find_acceptance
 from ..builders import BUILDERS
 from ..builders.filling import StaticBuilder
 from ..config import Choice

@@ -11,15 +11,15 @@ from pathlib import Path
 from typing import Any
 
 from .._version import __version__
-from ..acceptance import elsewhere, find_row, read_acceptance, stored
+from ..acceptance.on_text import Acceptance, own_texts
+from ..acceptance.progress import whole
+from ..acceptance.texts import Written, cut, positions_of
+from ..acceptance.vectors import elsewhere, find_row, read_acceptance, stored
 from ..builders import BUILDERS
 from ..compatibility import compatible
 from ..config import RunConfig
-from ..desk import Drafter
+from ..drafters.base import Drafter
 from ..files import printable, read_text
-from ..measure.by_text import Written, cut, positions_of
-from ..measure.on_text import Acceptance, own_texts
-from ..measure.so_far import whole
 from ..verifiers import VERIFIERS
 from .bench import built_in_prompts, read_prompts
 from .calibrate import OWN, every_rule, first_child

@@ -12,7 +12,7 @@ from typing import Any, Protocol, TypeVar
 
 from tqdm import tqdm
 
-from ..measure.so_far import Known, SoFar, whole
+from ..acceptance.progress import Known, SoFar, whole
 
 EVERY = 30.0  # seconds between two lines of progress
 

@@ -9,9 +9,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
-from ..desk import Drafter
 from ..distributions import Blend
 from ..parameters import check, choice, whole
+from .base import Drafter
 from .together import FEATURES, LAYERS, PARTS, Together, open_parts
 
 

@@ -12,7 +12,7 @@ from typing import ClassVar
 
 import numpy as np
 
-from ..desk import Drafter
+from .base import Drafter
 from .reading import Reading
 
 

@@ -9,8 +9,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
-from ..desk import Drafter
 from ..parameters import check, whole
+from .base import Drafter
 from .reading import Reading
 
 

@@ -13,9 +13,9 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from ..desk import Drafter, Drafting
-from ..distributions import rows_of
+from ..distributions import distributions_of
 from ..parameters import check, whole
+from .base import Drafter, DrafterSession
 
 
 @dataclass(frozen=True)
@@ -39,7 +39,7 @@ class Medusa(Drafter):
         return Heads(self.name, heads, known[-1] if len(known) else None, desk.pair.vocab_size)
 
 
-class Heads(Drafting):
+class Heads(DrafterSession):
     """The heads on one text.
 
     Args:
@@ -59,7 +59,7 @@ class Heads(Drafting):
             return [self._nothing] * len(nodes)
         if self._levels is None:
             logits = self.heads(self.feature)
-            self._levels = rows_of(logits, sampling, ahead=len(logits)).every()
+            self._levels = distributions_of(logits, sampling, ahead=len(logits)).every()
         depths = (tree.depths[node] for node in nodes)
         return [self._levels[depth] if depth < len(self._levels) else self._nothing for depth in depths]
 

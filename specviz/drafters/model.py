@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import ClassVar
 
-from ..desk import Drafter
+from .base import Drafter
 from .reading import Reading
 
 

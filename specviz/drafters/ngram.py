@@ -14,9 +14,9 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from ..desk import Drafter, Drafting
 from ..distributions import probabilities
 from ..parameters import check, flag, whole
+from .base import Drafter, DrafterSession
 from .library import tales
 
 DISCOUNT = 0.75
@@ -60,7 +60,7 @@ class Counts:
         return self.after.get(history) or {}
 
 
-class Counting(Drafting):
+class Counting(DrafterSession):
     """n-grams on one text.
 
     Args:
@@ -97,7 +97,7 @@ class Counting(Drafting):
         self.context.extend(emitted)
         self.own.add(self.context, len(self.context) - len(emitted))
 
-    def tell(self, tokens, whose) -> dict[str, Any]:
+    def describe_guess(self, tokens, whose) -> dict[str, Any]:
         text = self._text(tokens[:-1])
         for length in range(min(self.order, len(text)), -1, -1):
             if count := self._counts(tuple(text[len(text) - length :])).get(tokens[-1]):

@@ -12,8 +12,8 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from ..desk import Drafter
 from ..parameters import check, real, whole
+from .base import Drafter
 from .reading import Reading
 
 

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from typing import Any
 
-from ..desk import Drafting
-from ..distributions import Sampling, probabilities, rows_of
-from ..protocols import Session
+from ..distributions import Sampling, distributions_of, probabilities
+from ..models.base import Session
+from .base import DrafterSession
 
 
-class Reading(Drafting):
+class Reading(DrafterSession):
     """A model's session as a drafter.
 
     Args:
@@ -24,7 +24,7 @@ class Reading(Drafting):
 
     def expand(self, tree, nodes, sampling):
         self.passes += 1
-        level = rows_of(self.session.forward(tree, nodes), sampling, ahead=len(nodes))
+        level = distributions_of(self.session.forward(tree, nodes), sampling, ahead=len(nodes))
         if sampling.temperature == 0:
             self._logits.update((node, (level.logits, place)) for place, node in enumerate(nodes))
         return level.every()

@@ -13,10 +13,10 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from ..desk import Drafter, Drafting
 from ..distributions import probabilities
 from ..errors import ParameterError
 from ..parameters import check, flag, whole
+from .base import Drafter, DrafterSession
 from .library import Library, library
 
 MOST = 20_000  # occurrences that are counted of a sequence: of more, evenly spread ones
@@ -63,7 +63,7 @@ class Match:
     share: float = 1.0
 
 
-class LookingUp(Drafting):
+class LookingUp(DrafterSession):
     """Retrieval for one text."""
 
     def __init__(
@@ -113,7 +113,7 @@ class LookingUp(Drafting):
         self.context.extend(emitted)
         self._matches.clear()
 
-    def tell(self, tokens, whose) -> dict[str, Any]:
+    def describe_guess(self, tokens, whose) -> dict[str, Any]:
         match = self.look_up(tuple(tokens[:-1]))
         places = match.places[match.tokens == tokens[-1]]
         if not len(places):

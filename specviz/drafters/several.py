@@ -11,8 +11,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
-from ..desk import Drafter
 from ..parameters import check, flag, names, whole
+from .base import Drafter
 from .together import FEATURES, LAYERS, PARTS, Together, open_parts
 
 

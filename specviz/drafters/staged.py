@@ -13,11 +13,11 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from ..desk import Drafter, Drafting
-from ..distributions import rows_of
+from ..distributions import distributions_of
+from ..models.base import Session
 from ..parameters import check, choice, whole
-from ..protocols import Session
 from ..tree import TokenTree
+from .base import Drafter, DrafterSession
 
 
 @dataclass(frozen=True)
@@ -40,7 +40,7 @@ class Staged(Drafter):
         return Guessing(self.name, desk.draft, desk.find(self.guesser).open(desk), self.ahead)
 
 
-class Guessing(Drafting):
+class Guessing(DrafterSession):
     """A draft that reads ahead along guesses.
 
     Args:
@@ -49,7 +49,7 @@ class Guessing(Drafting):
         ahead: tokens guessed below each node.
     """
 
-    def __init__(self, name: str, draft: Session, guesser: Drafting, ahead: int) -> None:
+    def __init__(self, name: str, draft: Session, guesser: DrafterSession, ahead: int) -> None:
         super().__init__(name)
         self.draft, self.guesser, self.ahead = draft, guesser, ahead
         self._shadow = TokenTree(0)  # the tree that the draft reads; begun with the step
@@ -66,7 +66,7 @@ class Guessing(Drafting):
             for path, place in zip(paths, places, strict=True):
                 if place in wanted:
                     wanted += [spot for spot in self._guess(path, sampling) if spot not in wanted]
-            rows = rows_of(self.draft.forward(self._shadow, wanted), sampling, ahead=len(wanted)).every()
+            rows = distributions_of(self.draft.forward(self._shadow, wanted), sampling, ahead=len(wanted)).every()
             self._rows.update(zip(wanted, rows, strict=True))
             self.passes += 1
         return [self._rows[place] for place in places]

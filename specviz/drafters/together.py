@@ -4,24 +4,24 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from ..desk import Desk, Drafting
 from ..distributions import Blend
+from .base import DrafterContext, DrafterSession
 
 PARTS = ("model", "early-exit", "medusa", "eagle", "ngram", "retrieval")
 FEATURES = ("medusa", "eagle")  # those that read the target's hidden states
 LAYERS = "How many of the target's layers early exit drafts with where it is chosen; fewer than the target has."
 
 
-def open_parts(desk: Desk, names: Sequence[str], layers: int) -> list[Drafting]:
+def open_parts(desk: DrafterContext, names: Sequence[str], layers: int) -> list[DrafterSession]:
     """The drafters of those names, early exit with so many layers, each at work on the text."""
     assert desk.find is not None
     return [desk.find(name, **({"layers": layers} if name == "early-exit" else {})).open(desk) for name in names]
 
 
-class Together(Drafting):
+class Together(DrafterSession):
     """Several drafters on one text."""
 
-    def __init__(self, name: str, parts: list[Drafting], merge: bool) -> None:
+    def __init__(self, name: str, parts: list[DrafterSession], merge: bool) -> None:
         self.parts, self.merge = parts, merge
         super().__init__(name)
 
@@ -41,5 +41,5 @@ class Together(Drafting):
         for part in self.parts:
             part.commit(tree, path, emitted, seen)
 
-    def tell(self, tokens, whose):
-        return next(part for part in self.parts if part.name == whose).tell(tokens, whose)
+    def describe_guess(self, tokens, whose):
+        return next(part for part in self.parts if part.name == whose).describe_guess(tokens, whose)

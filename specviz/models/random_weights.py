@@ -75,7 +75,7 @@ def random_pair(
     draft: str,
     device: str = "auto",
     dtype: str = "auto",
-    room: int = 1024,
+    tokens_left: int = 1024,
     seed: int = 0,
     vocab: int | None = None,
 ) -> HuggingFacePair:
@@ -100,7 +100,7 @@ def random_pair(
             f"target and draft must share a vocabulary; {target} has {widths[0]} tokens and {draft} {widths[1]}. "
             "Choose a draft shape of the same family."
         )
-    check_memory(configs, number, place, room)
+    check_memory(configs, number, place, tokens_left)
     models = []
     for i, (config, role) in enumerate(zip(configs, ("target", "draft"), strict=True)):
         model = HuggingFaceModel(random_model(config, place, number, seed + i))
@@ -124,13 +124,13 @@ def random_model(config: Any, device: torch.device, dtype: torch.dtype, seed: in
         return AutoModelForCausalLM.from_config(config, dtype=dtype, attn_implementation="sdpa")
 
 
-def check_memory(configs: Sequence[Any], dtype: torch.dtype, device: torch.device, room: int) -> None:
+def check_memory(configs: Sequence[Any], dtype: torch.dtype, device: torch.device, tokens_left: int) -> None:
     """See that models and their caches fit.
 
     Raises:
         ValueError: naming the bytes that are needed and those that are free.
     """
-    needed, free = sum(bytes_needed(config, dtype, room) for config in configs), free_bytes(device)
+    needed, free = sum(bytes_needed(config, dtype, tokens_left) for config in configs), free_bytes(device)
     if free is not None and needed > free:
         raise ValueError(
             f"these shapes need {needed:,} bytes ({needed / 2**30:.1f} GiB) in {str(dtype).removeprefix('torch.')} "
@@ -138,15 +138,15 @@ def check_memory(configs: Sequence[Any], dtype: torch.dtype, device: torch.devic
         )
 
 
-def bytes_needed(config: Any, dtype: torch.dtype, room: int) -> int:
+def bytes_needed(config: Any, dtype: torch.dtype, tokens_left: int) -> int:
     """Bytes of a model's weights, of keys and values of `room` tokens, and of as many rows in float32."""
     from transformers import AutoModelForCausalLM
 
     with torch.device("meta"):
         weights = sum(part.numel() for part in AutoModelForCausalLM.from_config(config).parameters())
     width = getattr(config, "head_dim", None) or config.hidden_size // config.num_attention_heads
-    kept = 2 * config.num_hidden_layers * config.num_key_value_heads * width * room
-    return (weights + kept) * dtype.itemsize + 4 * room * config.vocab_size
+    kept = 2 * config.num_hidden_layers * config.num_key_value_heads * width * tokens_left
+    return (weights + kept) * dtype.itemsize + 4 * tokens_left * config.vocab_size
 
 
 def free_bytes(device: torch.device) -> int | None:

@@ -10,7 +10,7 @@ from collections.abc import Callable, Sequence
 from types import ModuleType
 from typing import Any, NamedTuple
 
-from ..protocols import Pair
+from ..models.base import Pair
 from . import dyspec, races, sequoia, store, survey, svip
 from .bench import Bench
 from .entry import DIFFERS, IMPOSSIBLE, REPRODUCED, Entry, Table, Verdict
@@ -75,17 +75,19 @@ def counts(results: Sequence[Result]) -> dict[str, int]:
     return {state: sum(one.verdict.status == state for one in results) for state in STATES}
 
 
-def measured(pair: Pair, source: str, name: str, tell: Callable[[str], None] = lambda sentence: None) -> dict[str, Any]:
+def measured(
+    pair: Pair, source: str, name: str, report: Callable[[str], None] = lambda sentence: None
+) -> dict[str, Any]:
     """Measure one entry with a pair, as plain JSON data.
 
     Raises:
         ValueError: if there is no such entry, or it cannot be measured here.
     """
-    return store.plain(entry(source, name).data(Bench(pair, tell=tell)))
+    return store.plain(entry(source, name).data(Bench(pair, report=report)))
 
 
 def measure_all(
-    pair: Pair, only: Sequence[str] = (), again: bool = False, tell: Callable[[str], None] = lambda sentence: None
+    pair: Pair, only: Sequence[str] = (), again: bool = False, report: Callable[[str], None] = lambda sentence: None
 ) -> int:
     """Measure entries and store them, sharing what they have in common; what is up to date is left as it is.
 
@@ -106,14 +108,14 @@ def measure_all(
     todo = [(source, one) for source, one in chosen if again or not store.current(source, one.name)]
     bench = Bench(pair)
     for turn, (source, one) in enumerate(todo, 1):
-        bench.tell = _headed(f"{turn} of {len(todo)}, {source} {one.place}", tell)
-        bench.tell(one.title)
+        bench.report = _headed(f"{turn} of {len(todo)}, {source} {one.place}", report)
+        bench.report(one.title)
         store.write(source, one.name, one.data(bench), pair.info["name"])
     return len(todo)
 
 
-def _headed(head: str, tell: Callable[[str], None]) -> Callable[[str], None]:
-    return lambda sentence: tell(f"{head}: {sentence}")
+def _headed(head: str, report: Callable[[str], None]) -> Callable[[str], None]:
+    return lambda sentence: report(f"{head}: {sentence}")
 
 
 __all__ = [

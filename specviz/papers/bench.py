@@ -14,20 +14,22 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from ..acceptance.on_text import acceptance_vector, own_texts
+from ..acceptance.reading import distributions_on_text
+from ..benchmarks.cost import PROMPT, cost_table
+from ..benchmarks.trials import Trial, trials
 from ..builders import BUILDERS
+from ..builders.base import TreeBuilder
 from ..compatibility import suited
 from ..config import Choice, RunConfig
 from ..decode import autoregress, run
-from ..measure.on_text import acceptance_vector, own_texts
-from ..measure.rows import rows_on_text
 from ..metrics import drafted, seconds_per_token, speedup, tokens_per_pass
+from ..models.base import Pair
 from ..paths import HELD_OUT
-from ..protocols import Pair, TreeBuilder, Verifier
+from ..planning.cost_table import CostTable
 from ..record import Trace
-from ..speed.clock import PROMPT, cost_table
-from ..speed.table import CostTable
-from ..speed.trials import Trial, trials
 from ..verifiers import VERIFIERS
+from ..verifiers.base import Verifier
 
 SIZES = (1, 2, 4, 8, 16, 32, 64, 96)  # nodes of the passes whose cost is measured
 
@@ -56,7 +58,7 @@ class Bench:
     texts_each: int = 4
     tokens: int = 48
     seconds: float = 25.0
-    tell: Callable[[str], None] = lambda sentence: None
+    report: Callable[[str], None] = lambda sentence: None
 
     def __post_init__(self) -> None:
         self._kept: dict[Any, Any] = {}
@@ -90,7 +92,9 @@ class Bench:
             config = self.config(temperature, **more)
             written: list[tuple[list[int], int]] = []
             for turn, prompt in enumerate(self.prompts):
-                self.tell(f"The target writes at temperature {temperature:g}: text {turn + 1} of {len(self.prompts)}.")
+                self.report(
+                    f"The target writes at temperature {temperature:g}: text {turn + 1} of {len(self.prompts)}."
+                )
                 (text,) = own_texts(self.pair, [prompt], replace(config, seed=config.seed + turn))
                 written.append((text, len(self.pair.encode(prompt))))
             return written
@@ -103,8 +107,8 @@ class Bench:
         def make() -> list[list[Row]]:
             config, texts = self.config(temperature, **more), []
             for text, begin in self.texts(temperature, **more):
-                self.tell(f"Both models read at temperature {temperature:g}.")
-                rows = rows_on_text(self.pair, text, config)
+                self.report(f"Both models read at temperature {temperature:g}.")
+                rows = distributions_on_text(self.pair, text, config)
                 texts.append([Row(p, q, text[at + 1], at + 1) for at, p, q in rows if at + 1 >= begin])
             return texts
 
@@ -119,7 +123,7 @@ class Bench:
 
         def make() -> tuple[float, ...]:
             texts = [text for text, _ in self.texts(temperature, **more)]
-            self.tell(f"Acceptance of {VERIFIERS[rule].title} at temperature {temperature:g}.")
+            self.report(f"Acceptance of {VERIFIERS[rule].title} at temperature {temperature:g}.")
             wide = min(width, self.pair.vocab_size)
             vector = acceptance_vector(self.pair, VERIFIERS[rule](), texts, self.config(temperature, **more), wide)
             return vector.acceptance
@@ -145,7 +149,7 @@ class Bench:
         def make() -> list[Trace]:
             traces = []
             for turn, prompt in enumerate(prompts):
-                self.tell(
+                self.report(
                     f"{builder.title} with {rule.title}, temperature {temperature:g}: {turn + 1} of {len(prompts)}."
                 )
                 config = self.config(temperature, prompt=prompt, builder=builder, verifier=rule, **more)
@@ -161,7 +165,7 @@ class Bench:
         def make() -> list[Trace]:
             traces = []
             for turn, prompt in enumerate(prompts):
-                self.tell(f"Plain decoding, temperature {temperature:g}: {turn + 1} of {len(prompts)}.")
+                self.report(f"Plain decoding, temperature {temperature:g}: {turn + 1} of {len(prompts)}.")
                 config = self.config(temperature, prompt=prompt, **more)
                 traces.append(autoregress(self.pair, replace(config, seed=config.seed + turn)))
             return traces
@@ -172,7 +176,7 @@ class Bench:
         """What passes cost here."""
 
         def make() -> CostTable:
-            self.tell("Timing passes of rising size.")
+            self.report("Timing passes of rising size.")
             return cost_table(self.pair, self.config(0.8), sizes=SIZES, rounds=4, seconds=self.seconds)
 
         return self.once("cost", make)
@@ -187,7 +191,7 @@ class Bench:
             chosen = rule or self.rule_for(next(iter(builders.values())), temperature)
             config = self.config(temperature, max_new_tokens=min(48, self.tokens))
             for news in trials(self.pair, builders, chosen, config, self.prompts[:count]):
-                self.tell(f"Timing at temperature {temperature:g}: {news.done} of {news.of} runs.")
+                self.report(f"Timing at temperature {temperature:g}: {news.done} of {news.of} runs.")
                 latest = news.trials or latest
             return {trial.name: trial for trial in latest}
 

@@ -12,7 +12,7 @@ from collections.abc import Sequence
 import numpy as np
 import torch
 
-from ..distributions import NOTHING, Ranked, Rows, Sampling, check_finite
+from ..distributions import NOTHING, Distributions, Ranked, Sampling, check_finite
 
 RANKED = 32  # first tokens that come with a row
 AT_ONCE = 64  # rows that are sorted at a time: bounds the memory that top-p takes
@@ -84,7 +84,7 @@ class DeviceLogits:
         return DeviceRows(self, sampling, ahead)
 
 
-class DeviceRows(Rows):
+class DeviceRows(Distributions):
     """Probability rows of logits on a device.
 
     The transfer that ends the pass brings what is read first in any case: the rows of the first `ahead` nodes, and at

@@ -42,7 +42,7 @@ def step_payload(step: Step, verifier: Any) -> dict[str, Any]:
         "why": why,
         "detail": detail_payload(step.detail),
         "growth": growth_payload(step),
-        "law": step.law,
+        "scheme": step.scheme,
         "pieces": step.pieces,
         "own": step.bonus,
         "last": None if step.bonus is None else ("correction" if step.corrected else "bonus"),

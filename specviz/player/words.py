@@ -25,10 +25,10 @@ OWN = {
     "correction": "None of the children here was accepted, so the target writes the next token itself.",
 }
 MARKS = {"accepted": "■", "rejected": "✕", "passed": "△", "waiting": "○", "bonus": "◆", "correction": "◆"}
-ROWS = {"p": "target p", "q": "draft q", "draft": "remaining draft", "residual": "residual", "law": "written"}
+ROWS = {"p": "target p", "q": "draft q", "draft": "remaining draft", "residual": "residual", "written": "written"}
 FACTS = {"rho": "ρ", "beta": "β", "ratio": "running ratio", "threshold": "threshold"}
 PARTS = ("draft", "target", "verify", "other")
-LAWS = {"iid": "independent", "distinct": "without replacement", "top": "most probable", "race": "shared race"}
+SCHEMES = {"iid": "independent", "distinct": "without replacement", "top": "most probable", "race": "shared race"}
 
 PLACE = WEB / "base" / "words.js"
 RECORD = "/** @type {Record<string, string>} */\n"
@@ -45,7 +45,7 @@ def script() -> str:
         "FACTS": ("numbers that a rule keeps", FACTS),
         "PARTS": ("of a step's time", PARTS),
         "DRAWN": ("children are ...", DRAWN),
-        "LAWS": ("the same in a table", LAWS),
+        "LAWS": ("the same in a table", SCHEMES),
         "DRAFTERS": ("who guesses, in the order of the menu", {name: cls.title for name, cls in DRAFTERS.items()}),
     }
     head = "// The words of the page. Made from specviz/player/words.py: python -m specviz.player.words\n"

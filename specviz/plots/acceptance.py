@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 import plotly.graph_objects as go
 
-from ..measure.on_text import Acceptance
+from ..acceptance.on_text import Acceptance
 from . import theme
 
 TITLE = "Acceptance by rank"

@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 import plotly.graph_objects as go
 
-from ..measure.on_nodes import Doubt
+from ..acceptance.on_nodes import DraftUncertainty
 from ..theory.bounds import bretagnolle_huber_bound, entropy_estimate, pinsker_bound
 from . import theme
 
@@ -30,11 +30,13 @@ class Info(NamedTuple):
     overestimated: float
 
 
-def info(doubt: Doubt, c: float | None = None) -> Info:
+def info(uncertainty: DraftUncertainty, c: float | None = None) -> Info:
     """The columns of a measurement; `c` is the factor of the estimate, None for the pair's own."""
-    c = doubt.c if c is None else c
+    c = uncertainty.c if c is None else c
     rows = []
-    for acceptance, entropy, cross in zip(doubt.acceptance, doubt.entropy, doubt.cross_entropy, strict=True):
+    for acceptance, entropy, cross in zip(
+        uncertainty.acceptance, uncertainty.entropy, uncertainty.cross_entropy, strict=True
+    ):
         kl = max(0.0, cross - entropy)
         pinsker = max(0.0, pinsker_bound(kl)) if isfinite(kl) else 0.0
         below = bretagnolle_huber_bound(kl) if isfinite(kl) else 0.0

@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 import plotly.graph_objects as go
 
-from ..speed.table import CostTable
+from ..planning.cost_table import CostTable
 from . import theme
 
 TITLE = "What a pass costs"

@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 import plotly.graph_objects as go
 
-from ..measure.in_traces import DepthAcceptance
+from ..acceptance.in_traces import DepthAcceptance
 from . import theme
 
 TITLE = "Acceptance by level and rank"

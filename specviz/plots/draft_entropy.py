@@ -8,7 +8,7 @@ from typing import NamedTuple
 import numpy as np
 import plotly.graph_objects as go
 
-from ..measure.on_nodes import Doubt
+from ..acceptance.on_nodes import DraftUncertainty
 from ..theory.bounds import entropy_estimate
 from . import theme
 
@@ -38,7 +38,7 @@ class Info(NamedTuple):
     c: float
 
 
-def info(doubt: Doubt, against: str = "acceptance", bins: int = 12) -> Info:
+def info(uncertainty: DraftUncertainty, against: str = "acceptance", bins: int = 12) -> Info:
     """What is drawn of a measurement.
 
     Args:
@@ -46,15 +46,17 @@ def info(doubt: Doubt, against: str = "acceptance", bins: int = 12) -> Info:
         against: "acceptance" or "accepted_length".
         bins: how many bins hold the positions in equal parts.
     """
-    known = [pair for pair in zip(doubt.entropy, getattr(doubt, against), strict=True) if pair[1] is not None]
+    known = [
+        pair for pair in zip(uncertainty.entropy, getattr(uncertainty, against), strict=True) if pair[1] is not None
+    ]
     x, y = zip(*known, strict=True) if known else ((), ())
     estimates = {}
     if against == "acceptance" and x:
         grid = np.linspace(0, max(x), 80).tolist()
-        for c in sorted({AUTHORS_C, round(doubt.c, 3)}):
+        for c in sorted({AUTHORS_C, round(uncertainty.c, 3)}):
             points = ((h, entropy_estimate(h, c)) for h in grid)
             estimates[c] = tuple((h, estimate) for h, estimate in points if estimate >= 0)
-    return Info(against, tuple(x), tuple(y), binned(x, y, bins), estimates, doubt.c)
+    return Info(against, tuple(x), tuple(y), binned(x, y, bins), estimates, uncertainty.c)
 
 
 def binned(x: Sequence[float], y: Sequence[float], bins: int) -> tuple[tuple[float, float, int], ...]:

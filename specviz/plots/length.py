@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from ..measure.on_nodes import LONGEST, Doubt
+from ..acceptance.on_nodes import LONGEST, DraftUncertainty
 from . import draft_entropy
 from .draft_entropy import Info, draw
 
@@ -15,6 +15,6 @@ HOW_TO_READ = (
 )
 
 
-def info(found: Doubt) -> Info:
+def info(found: DraftUncertainty) -> Info:
     """The dots and bins of a measurement."""
     return draft_entropy.info(found, "accepted_length")

@@ -7,8 +7,8 @@ from typing import NamedTuple
 
 import plotly.graph_objects as go
 
-from ..speed.forecast import marginal_values
-from ..speed.table import CostTable
+from ..planning.cost_table import CostTable
+from ..planning.forecast import marginal_values
 from . import theme
 
 TITLE = "What the next node brings and costs"

@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 import plotly.graph_objects as go
 
-from ..measure.on_nodes import Doubt
+from ..acceptance.on_nodes import DraftUncertainty
 from . import theme
 from .draft_entropy import binned
 
@@ -28,9 +28,9 @@ class Info(NamedTuple):
     bins: tuple[tuple[float, float, int], ...]
 
 
-def info(doubt: Doubt, bins: int = 12) -> Info:
+def info(uncertainty: DraftUncertainty, bins: int = 12) -> Info:
     """The tokens of a measurement."""
-    q, p = doubt.draft_prob, doubt.target_prob
+    q, p = uncertainty.draft_prob, uncertainty.target_prob
     chance = tuple(min(1.0, above / below) for above, below in zip(p, q, strict=True))
     return Info(tuple(q), tuple(p), chance, binned(q, chance, bins))
 

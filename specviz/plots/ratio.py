@@ -8,7 +8,7 @@ from typing import NamedTuple
 import numpy as np
 import plotly.graph_objects as go
 
-from ..measure.on_nodes import Doubt
+from ..acceptance.on_nodes import DraftUncertainty
 from . import theme
 
 TITLE = "Cross entropy over entropy of the draft"
@@ -29,13 +29,15 @@ class Info(NamedTuple):
     c: float
 
 
-def info(doubt: Doubt, bins: int = 40) -> Info:
+def info(uncertainty: DraftUncertainty, bins: int = 40) -> Info:
     """The histogram of a measurement, from 0 to at most `LARGEST`."""
-    ratios = doubt.ratios
+    ratios = uncertainty.ratios
     largest = min(LARGEST, max(ratios, default=1.0))
     counts, edges = np.histogram(ratios, bins=bins, range=(0, largest))
     beyond = sum(ratio > largest for ratio in ratios)
-    return Info(tuple(edges.tolist()), tuple(counts.tolist()), beyond, median(ratios) if ratios else None, doubt.c)
+    return Info(
+        tuple(edges.tolist()), tuple(counts.tolist()), beyond, median(ratios) if ratios else None, uncertainty.c
+    )
 
 
 def draw(info: Info) -> go.Figure:

@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 import plotly.graph_objects as go
 
-from ..measure.on_nodes import RejectionRates
+from ..acceptance.on_nodes import RejectionRates
 from ..theory.bounds import fit_power_law
 from . import theme
 

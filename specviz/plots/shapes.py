@@ -9,7 +9,7 @@ from typing import NamedTuple
 import plotly.graph_objects as go
 
 from ..builders.sequoia import best_trees
-from ..speed.forecast import shape_curves
+from ..planning.forecast import shape_curves
 from ..theory.bounds import leaf_bound, plateaus, tail_bound
 from . import theme
 

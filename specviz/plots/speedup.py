@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 import plotly.graph_objects as go
 
-from ..speed.forecast import Forecast
+from ..planning.forecast import Forecast
 from . import theme
 
 TITLE = "Predicted speedup by tree size and depth"

@@ -7,8 +7,8 @@ from typing import NamedTuple
 
 import plotly.graph_objects as go
 
-from ..speed.forecast import sweep_sequences
-from ..speed.table import CostTable
+from ..planning.cost_table import CostTable
+from ..planning.forecast import sweep_sequences
 from . import theme
 
 TITLE = "k sequences by number and length"

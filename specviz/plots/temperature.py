@@ -6,7 +6,7 @@ from collections.abc import Mapping
 
 import plotly.graph_objects as go
 
-from ..speed.promises import Promise
+from ..benchmarks.predictions import SpeedupPrediction
 from . import predicted, theme
 from .predicted import Info, Point
 
@@ -17,7 +17,7 @@ HOW_TO_READ = (
 )
 
 
-def info(found: Mapping[float, Promise]) -> Info:
+def info(found: Mapping[float, SpeedupPrediction]) -> Info:
     """The points of timed trees by temperature."""
     return predicted.info([
         Point(f"T {value:g}, {one.name}", value, one.predicted.speedup, one.measured.speedup, one.measured.low,

@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 import plotly.graph_objects as go
 
-from ..experiments.studies import TopP
+from ..benchmarks.studies import TopP
 from . import theme
 
 TITLE = "Top-p and what is still accepted"

@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 import plotly.graph_objects as go
 
-from ..experiments.studies import Transfer
+from ..benchmarks.studies import Transfer
 from . import theme
 
 TITLE = "A vector from one kind of text, run on another"

@@ -17,9 +17,9 @@ def few(found: Iterable[Case]) -> Iterator[Case]:
         config, lossless = case.config, case.match.lossless
         sampling = (config.draft_temperature, config.top_k, config.top_p)
         shown = {
-            (case.builder, case.law, lossless),
-            (config.verifier.name, case.law, sampling, lossless),
-            (case.drafter, case.law, sampling, lossless),
+            (case.builder, case.scheme, lossless),
+            (config.verifier.name, case.scheme, sampling, lossless),
+            (case.drafter, case.scheme, sampling, lossless),
         }
         if not shown <= met:
             met |= shown
@@ -28,4 +28,4 @@ def few(found: Iterable[Case]) -> Iterator[Case]:
 
 def _dear(case: Case) -> bool:
     """Whether whole rows are drawn from, which takes long to enumerate where a tree has many nodes."""
-    return case.law in ("iid", "distinct") and case.config.draft_temperature != 0 and case.config.top_k is None
+    return case.scheme in ("iid", "distinct") and case.config.draft_temperature != 0 and case.config.top_k is None

@@ -22,15 +22,15 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from ..distributions import Rows, Sampling, total_variation
-from ..laws import draw_children
-from ..protocols import Verifier
+from ..distributions import Distributions, Sampling, total_variation
 from ..randomness import Seeded
 from ..record import Verdict
 from ..registry import REGISTRIES
+from ..sampling import draw_children
 from ..tree import TokenTree
+from ..verifiers.base import Verifier
+from .hard_distributions import KINDS, rows_of_kind
 from .lossless import Row
-from .rows import KINDS, rows_of_kind
 
 SIZES = ((200, 128), (1000, 16))  # tokens V and children k
 DRAWINGS = 200  # of children and coins, that are counted on each kind of rows
@@ -59,7 +59,7 @@ class Large:
     """A rule, a law and a size to be proven; see `one_large_node`."""
 
     rule: Verifier
-    law: str
+    scheme: str
     vocab: int
     k: int
     drawings: int = DRAWINGS
@@ -70,9 +70,9 @@ class Large:
 
     def prove(self) -> Row:
         """What is declared and what is found."""
-        rule, one = self.rule, one_large_node(self.rule, self.law, self.vocab, self.k, self.drawings)
+        rule, one = self.rule, one_large_node(self.rule, self.scheme, self.vocab, self.k, self.drawings)
         return Row(
-            f"V = {self.vocab}, k = {self.k}", rule.name, self.law, 0.0 if rule.greedy_only else 1.0, rule.lossless,
+            f"V = {self.vocab}, k = {self.k}", rule.name, self.scheme, 0.0 if rule.greedy_only else 1.0, rule.lossless,
             True, one.error, "one large node", one.runs, f"Rows that are {', '.join(KINDS)}.", one.difference,
         )  # fmt: skip
 
@@ -88,12 +88,12 @@ def cases(
     """
     for name in verifiers or (name for name, cls in REGISTRIES["verifier"].items() if not cls.alone):
         rule = REGISTRIES["verifier"][name]()
-        for law in rule.laws[:1] if rule.chain_only else rule.laws:
+        for scheme in rule.schemes[:1] if rule.chain_only else rule.schemes:
             for vocab, k in sizes:
-                yield Large(rule, law, vocab, 1 if rule.chain_only else k, drawings)
+                yield Large(rule, scheme, vocab, 1 if rule.chain_only else k, drawings)
 
 
-def one_large_node(rule: Verifier, law: str, vocab: int, k: int, drawings: int = DRAWINGS) -> NodeResult:
+def one_large_node(rule: Verifier, scheme: str, vocab: int, k: int, drawings: int = DRAWINGS) -> NodeResult:
     """Prove or refute a rule on one node, on every kind of rows.
 
     Args:
@@ -107,7 +107,7 @@ def one_large_node(rule: Verifier, law: str, vocab: int, k: int, drawings: int =
         p, q = rows_of_kind(kind, vocab, seed=0)
         if rule.greedy_only:  # at temperature 0 all mass is on one token
             p = np.eye(vocab)[p.argmax()]
-        node = Node(rule, p, q, law)
+        node = Node(rule, p, q, scheme)
         if not rule.keyed:
             errors.append(error_of_node(node, k))
         if rule.lossless and not rule.greedy_only:
@@ -123,16 +123,16 @@ class Node:
         runs: how often the rule was asked.
     """
 
-    def __init__(self, rule: Verifier, p: np.ndarray, q: np.ndarray, law: str) -> None:
-        self.rule, self.p, self.q, self.law = rule, p, q, law
+    def __init__(self, rule: Verifier, p: np.ndarray, q: np.ndarray, scheme: str) -> None:
+        self.rule, self.p, self.q, self.scheme = rule, p, q, scheme
         self.runs = 0
 
     def verdict(self, children: Sequence[int], rng, start: int = 0) -> Verdict:
         """What the rule decides about these children, tokens in drawing order."""
-        tree = TokenTree(0, start=start, law=self.law)
+        tree = TokenTree(0, start=start, scheme=self.scheme)
         for token in children:
             tree.add(0, token)
-        tree.draft_rows[0] = self.q
+        tree.draft_distributions[0] = self.q
         self.runs += 1
         return self.rule(tree, _Everywhere(self.p), rng)
 
@@ -174,10 +174,10 @@ class Node:
 
 def error_of_node(node: Node, k: int) -> float:
     """The total variation between the exact law of a node with k children and the target."""
-    children = draw_children(node.q, k, node.law, Seeded(1), 1)
-    if node.refusals(children)[1] is None or node.law in ("top", "race"):
+    children = draw_children(node.q, k, node.scheme, Seeded(1), 1)
+    if node.refusals(children)[1] is None or node.scheme in ("top", "race"):
         return total_variation(node.law_given(children), node.p)
-    return independent(node, k) if node.law == "iid" else one_more(node, children)
+    return independent(node, k) if node.scheme == "iid" else one_more(node, children)
 
 
 def independent(node: Node, k: int) -> float:
@@ -206,7 +206,7 @@ def one_more(node: Node, children: Sequence[int]) -> float:
     for place in sorted({0, len(children) // 2, len(children) - 1}):
         before = list(children[:place])
         following = _Refusing(*before)  # answers the draws of the children before, and keeps the row of the next
-        draw_children(node.q, place + 1, node.law, following, 1)
+        draw_children(node.q, place + 1, node.scheme, following, 1)
         row = following.kept
         after = sum(row[token] * node.law_given([*before, int(token)]) for token in np.flatnonzero(row))
         errors.append(total_variation(after, node.law_given(before) if place else node.p))
@@ -217,7 +217,7 @@ def count(node: Node, k: int, drawings: int) -> str | None:
     """What is wrong with `drawings` first tokens, children and coins drawn with fixed seeds; None where nothing is."""
     counts, rng = np.zeros(len(node.p)), Seeded(2)
     for place in range(drawings):
-        children = draw_children(node.q, k, node.law, rng, place + 1)
+        children = draw_children(node.q, k, node.scheme, rng, place + 1)
         token = first_token(node.verdict(children, rng, start=place), children)
         if node.rule.keyed:
             with np.errstate(divide="ignore"):
@@ -287,7 +287,7 @@ class _Refusing:
         raise ValueError("rule must not ask for keyed noise where its coins are refused; count its draws instead.")
 
 
-class _Everywhere(Rows):
+class _Everywhere(Distributions):
     """Rows of the target that are the same after every node."""
 
     sampling = Sampling()  # of rows that are made already

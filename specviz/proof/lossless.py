@@ -15,15 +15,16 @@ from typing import Any
 
 import numpy as np
 
+from ..builders.base import TreeBuilder
 from ..compatibility import Compatibility, compatible
 from ..config import Choice, RunConfig
 from ..decode import speculate
 from ..distributions import Sampling, probabilities
 from ..drafters import DRAFTERS
 from ..models.table import TablePair, toy_pair
-from ..protocols import TreeBuilder, Verifier
 from ..registry import REGISTRIES, build
-from ..theory.enumerate import law as exact_law
+from ..theory.enumerate import distribution_of as exact_law
+from ..verifiers.base import Verifier
 
 PROMPT = "abab"  # it repeats itself, or a look-up in it would find nothing
 LENGTH = 3  # tokens whose joint law is compared
@@ -58,13 +59,13 @@ class Case:
     builder: str
     drafter: str
     config: RunConfig
-    law: str
+    scheme: str
     seeds: tuple[int, ...] = SEEDS
     steps: int = STEPS
 
     @property
     def match(self) -> Compatibility:
-        return compatible(self.config, self.law)
+        return compatible(self.config, self.scheme)
 
     @property
     def strategies(self) -> tuple[TreeBuilder, Verifier]:
@@ -75,16 +76,16 @@ class Case:
         config, match = self.config, self.match
         error, difference = None, None
         if config.verifier.keyed and config.temperature > 0:
-            proof, (runs, difference) = "text equality", compare_texts(config, self.law)
+            proof, (runs, difference) = "text equality", compare_texts(config, self.scheme)
         else:
             proof, runs, error = "enumeration", 0, 0.0
             for seed in self.seeds:
-                found, more = error_in(config, toy_pair(seed=seed, closeness=CLOSENESS), self.law, self.steps)
+                found, more = error_in(config, toy_pair(seed=seed, closeness=CLOSENESS), self.scheme, self.steps)
                 error, runs = float(np.maximum(error, found)), runs + more  # numpy's keeps a NaN, the worst of errors
                 if not error < LOSSY:
                     break
         return Row(
-            self.builder, config.verifier.name, self.law, config.temperature, match.lossless, match.useful, error,
+            self.builder, config.verifier.name, self.scheme, config.temperature, match.lossless, match.useful, error,
             proof, runs, match.reason, difference, self.drafter, config.draft_temperature, config.top_k, config.top_p,
         )  # fmt: skip
 
@@ -104,7 +105,7 @@ class Row:
 
     builder: str
     verifier: str
-    law: str
+    scheme: str
     temperature: float
     lossless: bool
     useful: bool
@@ -160,8 +161,8 @@ def cases(
                 PROMPT, builder, verifier, 0.0 if verifier.greedy_only else 1.0, max_new_tokens=tokens,
                 drafter=build("drafter", Choice(*CHECKED[d])), **sampling,
             )  # fmt: skip
-            for law in builder.laws if config.temperature > 0 else ("top",):
-                case = Case(name, d, config, law, tuple(seeds), steps)
+            for scheme in builder.schemes if config.temperature > 0 else ("top",):
+                case = Case(name, d, config, scheme, tuple(seeds), steps)
                 if case.match.possible:
                     yield case
 
@@ -189,19 +190,19 @@ def error_of(
     verifier: Verifier,
     pair: TablePair,
     temperature: float = 1.0,
-    law: str | None = None,
+    scheme: str | None = None,
     tokens: int = LENGTH,
     steps: int = STEPS,
     **sampling: Any,
 ) -> tuple[float, int]:
     """`error_in` of a builder and a rule; `sampling` are further fields of the `RunConfig`."""
     return error_in(
-        RunConfig(PROMPT, builder, verifier, temperature, max_new_tokens=tokens, **sampling), pair, law, steps
+        RunConfig(PROMPT, builder, verifier, temperature, max_new_tokens=tokens, **sampling), pair, scheme, steps
     )
 
 
 def error_in(
-    config: RunConfig, pair: TablePair, law: str | None = None, steps: int = STEPS, most: float = np.inf
+    config: RunConfig, pair: TablePair, scheme: str | None = None, steps: int = STEPS, most: float = np.inf
 ) -> tuple[float, int]:
     """The largest error of the exact law of the text over `steps` steps, and how many outcomes were enumerated.
 
@@ -218,7 +219,7 @@ def error_in(
         ValueError: if builder, rule and drafter cannot go together.
         TooManyRuns: if it takes more than `most` runs.
     """
-    outcomes = exact_law(partial(_write, pair, config, law, steps), most)
+    outcomes = exact_law(partial(_write, pair, config, scheme, steps), most)
     row = partial(_target_row, pair, config.target_sampling)
     found: dict[tuple[int, ...], float] = {}
     for written, weight in outcomes.items():
@@ -235,8 +236,8 @@ def error_in(
     return float(np.max([abs(found.get(text, 0.0) - wanted[text]) for text in wanted])), len(outcomes)
 
 
-def _write(pair: TablePair, config: RunConfig, law: str | None, steps: int, rng: Any) -> tuple[int, ...]:
-    written = islice(speculate(pair, config, rng, law=law), steps)
+def _write(pair: TablePair, config: RunConfig, scheme: str | None, steps: int, rng: Any) -> tuple[int, ...]:
+    written = islice(speculate(pair, config, rng, scheme=scheme), steps)
     return tuple(token for step in written for token in step.emitted)
 
 
@@ -244,7 +245,7 @@ def _target_row(pair: TablePair, sampling: Sampling, text: tuple[int, ...]) -> n
     return probabilities(pair.target.logits([*pair.encode(PROMPT), *text]), sampling)
 
 
-def compare_texts(config: RunConfig, law: str | None = None, runs: int = 40) -> tuple[int, str | None]:
+def compare_texts(config: RunConfig, scheme: str | None = None, runs: int = 40) -> tuple[int, str | None]:
     """How many random toy runs were compared with plain decoding, seed by seed, and the first that differs.
 
     Args:
@@ -255,7 +256,7 @@ def compare_texts(config: RunConfig, law: str | None = None, runs: int = 40) -> 
     for seed in range(runs):
         pair = toy_pair(vocab=3 + seed % 4, seed=seed)
         one = replace(config, temperature=0.5 + (seed % 3) / 2, max_new_tokens=12, seed=seed)
-        written = [token for step in speculate(pair, one, law=law) for token in step.emitted]
+        written = [token for step in speculate(pair, one, scheme=scheme) for token in step.emitted]
         plain = [token for step in speculate(pair, one.plainly()) for token in step.emitted]
         if written != plain:
             return seed + 1, f"seed {seed}: {pair.decode(written)} is not {pair.decode(plain)}"

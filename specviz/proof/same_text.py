@@ -16,10 +16,11 @@ import numpy as np
 
 from ..config import RunConfig
 from ..decode import speculate
-from ..distributions import Rows
-from ..protocols import Pair, Verifier
+from ..distributions import Distributions
+from ..models.base import Pair
 from ..randomness import Seeded, first_arrivals
 from ..tree import TokenTree
+from ..verifiers.base import Verifier
 
 # Margins that the rounding of a format can turn over, as its passes over one and over many tokens were seen to differ.
 NEARLY_TIED = {"bfloat16": 0.25, "float16": 0.03, "float32": 1e-4}
@@ -103,7 +104,7 @@ def comparing(pair: Pair, config: RunConfig, tokens: Sequence[int]) -> Iterator[
 def margin_at(pair: Pair, config: RunConfig, context: list[int]) -> float:
     """The distance between the two best candidates after `context`, token ids; see `Comparison`."""
     tree = TokenTree(context[-1], start=len(context) - 1)
-    p = Rows(pair.open(context)[0].forward(tree, [0]), config.target_sampling)
+    p = Distributions(pair.open(context)[0].forward(tree, [0]), config.target_sampling)
     if config.temperature == 0:
         second, first = np.sort(p.logits[0])[-2:]
         return float(first - second)

@@ -15,8 +15,8 @@ import numpy as np
 from ..compatibility import compatible
 from ..config import RunConfig
 from ..models.table import toy_pair
-from ..protocols import LAWS
 from ..registry import REGISTRIES
+from ..sampling import SCHEMES
 from ..theory.enumerate import TooManyRuns
 from .lossless import EXACT, PROMPT, compare_texts, error_in
 
@@ -47,7 +47,7 @@ class Found:
 
     number: int
     config: RunConfig
-    law: str | None
+    scheme: str | None
     lossless: bool
     reason: str
     error: float | None
@@ -66,17 +66,17 @@ def search(count: int, seed: int = 0) -> Iterator[Found]:
     """
     for number in range(count):
         rng = np.random.default_rng([seed, number])
-        config, law = _configuration(rng)
-        match = compatible(config, law)
-        error = _error(config, law, rng) if match.possible else None
-        yield Found(number, config, law, match.lossless, match.reason, error)
+        config, scheme = _configuration(rng)
+        match = compatible(config, scheme)
+        error = _error(config, scheme, rng) if match.possible else None
+        yield Found(number, config, scheme, match.lossless, match.reason, error)
 
 
 def _configuration(rng: np.random.Generator) -> tuple[RunConfig, str | None]:
     strategies = {kind: _strategy(kind, rng) for kind in REGISTRIES}
     sampling = {name: _one(values, rng) for name, values in SAMPLING.items()}
     config = RunConfig(PROMPT, max_new_tokens=int(rng.integers(3, 5)), **strategies, **sampling)
-    return config, _one((None, None, *LAWS), rng)
+    return config, _one((None, None, *SCHEMES), rng)
 
 
 def _strategy(kind: str, rng: np.random.Generator) -> Any:
@@ -116,14 +116,14 @@ def _value(field: Field, rng: np.random.Generator) -> Any:
             raise ValueError(f"a parameter's kind must be one that is known here; got {kind!r}. Add it to search.")
 
 
-def _error(config: RunConfig, law: str | None, rng: np.random.Generator) -> float | None:
-    if config.verifier.keyed or law == "race":
-        return float(compare_texts(config, law, TEXTS)[1] is not None)
+def _error(config: RunConfig, scheme: str | None, rng: np.random.Generator) -> float | None:
+    if config.verifier.keyed or scheme == "race":
+        return float(compare_texts(config, scheme, TEXTS)[1] is not None)
     pair = toy_pair(
         int(_one((2, 3, 3), rng)), seed=int(rng.integers(1000)), closeness=float(_one((0.0, 0.2, 0.7), rng))
     )
     try:
-        return error_in(config, pair, law, most=MOST)[0]
+        return error_in(config, pair, scheme, most=MOST)[0]
     except TooManyRuns:
         return None
 

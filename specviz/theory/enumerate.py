@@ -59,7 +59,7 @@ class TooManyRuns(ValueError):
 Outcome = TypeVar("Outcome", bound=Hashable)
 
 
-def law(program: Callable[[Planned], Outcome], most: float = math.inf) -> dict[Outcome, float]:
+def distribution_of(program: Callable[[Planned], Outcome], most: float = math.inf) -> dict[Outcome, float]:
     """The exact distribution of what `program(rng)` returns, outcome -> probability.
 
     Args:

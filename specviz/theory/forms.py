@@ -13,8 +13,8 @@ from functools import cached_property
 import numpy as np
 
 from ..distributions import entropy, residual
-from ..laws import draw_children, most_probable, without
 from ..randomness import Randomness
+from ..sampling import draw_children, most_probable, without
 from ..verifiers.spectr import division_factor, leftover
 from ..verifiers.typical import Typical
 from .node import (

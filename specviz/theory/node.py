@@ -13,7 +13,7 @@ from itertools import combinations
 import numpy as np
 
 from ..distributions import residual
-from ..laws import most_probable, without
+from ..sampling import most_probable, without
 
 
 def specinfer_acceptance(p: np.ndarray, q: np.ndarray, k: int) -> np.ndarray:
@@ -111,14 +111,14 @@ def transport_acceptance(p: np.ndarray, q: np.ndarray, k: int | Sequence[int]) -
     return np.array([1 + min(0.0, float((p_in - q_in**power).min())) for power in np.atleast_1d(k)])
 
 
-def transport_acceptance_of(p: np.ndarray, law: Mapping[frozenset[int], float]) -> float:
+def transport_acceptance_of(p: np.ndarray, distribution: Mapping[frozenset[int], float]) -> float:
     """The same ceiling for any law of the set of children, trying all 2^V token sets: small V only.
 
     Args:
         law: set of child tokens -> its probability.
     """
     wanted, inside = np.zeros(2 ** len(p)), np.zeros(2 ** len(p))  # of the set whose bits are the index
-    for children, share in law.items():
+    for children, share in distribution.items():
         inside[sum(1 << token for token in children)] += share
     for token, prob in enumerate(p):
         halves = (-1, 2, 2**token)  # sets without the token and with it

@@ -73,8 +73,8 @@ def greedy_repetition(target: PreTrainedModel, tokenizer: Tokenizer, length: int
     """Mean share of repeated 4-grams in greedy continuations of the prose openings, to the end of each text."""
     window = target.config.max_position_embeddings
     rows = openings(tokenizer, target.device, window)[KINDS[0]]
-    heats = torch.zeros(len(rows), device=rows.device)
-    text, _ = continue_text(target, rows, min(window, rows.shape[1] + length), heats)
+    temperatures = torch.zeros(len(rows), device=rows.device)
+    text, _ = continue_text(target, rows, min(window, rows.shape[1] + length), temperatures)
     return float(np.mean([repetition(_until_end(row[rows.shape[1] :].tolist())) for row in text]))
 
 
@@ -83,9 +83,9 @@ def unchosen_samples(target: PreTrainedModel, tokenizer: Tokenizer, count: int =
     """The first `count` prose openings, continued at temperature 0.7 with one fixed seed."""
     window = target.config.max_position_embeddings
     rows = openings(tokenizer, target.device, window)[KINDS[0]][:count]
-    heats = torch.full((len(rows),), SAMPLE_TEMPERATURE, device=rows.device)
+    temperatures = torch.full((len(rows),), SAMPLE_TEMPERATURE, device=rows.device)
     generator = torch.Generator().manual_seed(0)
-    text, _ = continue_text(target, rows, min(window, rows.shape[1] + length), heats, generator)
+    text, _ = continue_text(target, rows, min(window, rows.shape[1] + length), temperatures, generator)
     return [tokenizer.decode(_until_end(row.tolist())) for row in text]
 
 
@@ -109,8 +109,8 @@ def agreement(
         start = prefixes.shape[1]
         for heat in tqdm(TEMPERATURES, desc=f"agreement on {kind}", leave=False):
             rows = prefixes.repeat(copies if heat else 1, 1)
-            heats = torch.full((len(rows),), heat, device=rows.device)
-            text, states = continue_text(target, rows, min(window, start + length), heats, generator)
+            temperatures = torch.full((len(rows),), heat, device=rows.device)
+            text, states = continue_text(target, rows, min(window, start + length), temperatures, generator)
             theirs = target.get_output_embeddings()(states[:, start - 1 : -1]).float()
             ours = draft(text[:, :-1]).logits[:, start - 1 :].float()
             top1 = (theirs.argmax(-1) == ours.argmax(-1)).float()

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from ..laws import most_probable
+from ..sampling import most_probable
 from ..shown import Chart
 
 LIKELIEST = 4  # with the token in question, five bars; with the one that was refused last, six

@@ -11,9 +11,9 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from ..distributions import excess, residual
-from ..laws import Offers
-from ..protocols import Verifier
+from ..sampling import SequentialProposal
 from .bars import Bars
+from .base import Verifier
 from .walk import ROOT, Walk, carry, ratio
 
 
@@ -23,12 +23,12 @@ class Block(Verifier):
 
     name: ClassVar[str] = "block"
     title: ClassVar[str] = "Block verification"
-    laws: ClassVar[tuple[str, ...]] = ("iid", "distinct")
+    schemes: ClassVar[tuple[str, ...]] = ("iid", "distinct")
     chain_only: ClassVar[bool] = True
 
     def __call__(self, tree, p, rng):
         walk, last, accepted, share = Walk(tree), len(tree) - 1, 0, [1.0]
-        rows = [Offers(tree.draft_rows[node], "iid").row for node in range(last)]
+        rows = [SequentialProposal(tree.draft_distributions[node], "iid").row for node in range(last)]
         for node in range(1, last + 1):  # in a chain the parent of a node is the one before it
             token = tree.tokens[node]
             share.append(ratio(share[-1] * p[node - 1][token], rows[node - 1][token]))

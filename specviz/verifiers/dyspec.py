@@ -10,7 +10,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import ClassVar
 
-from ..protocols import Verifier
+from .base import Verifier
 from .walk import explain_coin, try_in_turn
 
 
@@ -20,7 +20,7 @@ class DySpecRule(Verifier):
 
     name: ClassVar[str] = "dyspec"
     title: ClassVar[str] = "DySpec"
-    laws: ClassVar[tuple[str, ...]] = ("distinct",)
+    schemes: ClassVar[tuple[str, ...]] = ("distinct",)
     in_support: ClassVar[bool] = True
 
     def __call__(self, tree, p, rng):

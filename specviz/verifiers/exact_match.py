@@ -7,7 +7,7 @@ from typing import ClassVar
 
 import numpy as np
 
-from ..protocols import Verifier
+from .base import Verifier
 from .walk import Walk, explain_match, follow
 
 
@@ -17,7 +17,7 @@ class ExactMatch(Verifier):
 
     name: ClassVar[str] = "exact-match"
     title: ClassVar[str] = "Exact match"
-    laws: ClassVar[tuple[str, ...]] = ("top", "distinct", "iid")
+    schemes: ClassVar[tuple[str, ...]] = ("top", "distinct", "iid")
     reads_draft: ClassVar[bool] = False
     greedy_only: ClassVar[bool] = True
 

@@ -10,8 +10,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import ClassVar
 
-from ..protocols import Verifier
 from .bars import Bars
+from .base import Verifier
 from .walk import Walk, explain_match, follow
 
 
@@ -21,7 +21,7 @@ class Naive(Verifier):
 
     name: ClassVar[str] = "naive"
     title: ClassVar[str] = "Naive sampling"
-    laws: ClassVar[tuple[str, ...]] = ("iid", "distinct", "top", "race")
+    schemes: ClassVar[tuple[str, ...]] = ("iid", "distinct", "top", "race")
     reads_draft: ClassVar[bool] = False
 
     def __call__(self, tree, p, rng):

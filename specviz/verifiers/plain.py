@@ -11,8 +11,8 @@ from typing import ClassVar
 
 import numpy as np
 
-from ..protocols import Verifier
 from ..randomness import first_arrivals
+from .base import Verifier
 from .walk import ROOT, Walk
 
 

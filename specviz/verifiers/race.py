@@ -13,9 +13,9 @@ from typing import ClassVar
 
 import numpy as np
 
-from ..protocols import Verifier
 from ..randomness import first_arrivals
 from ..shown import Chart
+from .base import Verifier
 from .walk import Walk, explain_match, follow
 
 SHOWN = 5
@@ -27,7 +27,7 @@ class Race(Verifier):
 
     name: ClassVar[str] = "race"
     title: ClassVar[str] = "Race"
-    laws: ClassVar[tuple[str, ...]] = ("race", "top", "distinct", "iid")
+    schemes: ClassVar[tuple[str, ...]] = ("race", "top", "distinct", "iid")
     reads_draft: ClassVar[bool] = False
     keyed: ClassVar[bool] = True
 
@@ -37,7 +37,7 @@ class Race(Verifier):
         def winner(node: int) -> int:
             noise = rng.noise(tree.position(node), len(p[node]))
             arrivals = first_arrivals(p[node], noise, SHOWN)
-            walk.show(node, race=_columns(noise, arrivals, p[node], tree.draft_rows.get(node)))
+            walk.show(node, race=_columns(noise, arrivals, p[node], tree.draft_distributions.get(node)))
             return arrivals[0]
 
         return follow(walk, tree, winner)

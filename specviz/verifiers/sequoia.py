@@ -9,7 +9,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import ClassVar
 
-from ..protocols import Verifier
+from .base import Verifier
 from .walk import explain_coin, try_in_turn
 
 
@@ -19,7 +19,7 @@ class SequoiaRule(Verifier):
 
     name: ClassVar[str] = "sequoia"
     title: ClassVar[str] = "Sequoia"
-    laws: ClassVar[tuple[str, ...]] = ("distinct",)
+    schemes: ClassVar[tuple[str, ...]] = ("distinct",)
 
     def __call__(self, tree, p, rng):
         return try_in_turn(tree, p, rng, "distinct")

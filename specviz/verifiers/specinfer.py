@@ -11,7 +11,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import ClassVar
 
-from ..protocols import Verifier
+from .base import Verifier
 from .walk import explain_coin, try_in_turn
 
 
@@ -21,7 +21,7 @@ class SpecInfer(Verifier):
 
     name: ClassVar[str] = "specinfer"
     title: ClassVar[str] = "SpecInfer"
-    laws: ClassVar[tuple[str, ...]] = ("iid",)
+    schemes: ClassVar[tuple[str, ...]] = ("iid",)
 
     def __call__(self, tree, p, rng):
         return try_in_turn(tree, p, rng, "iid")

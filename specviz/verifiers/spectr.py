@@ -13,10 +13,10 @@ from typing import ClassVar
 import numpy as np
 
 from ..distributions import excess
-from ..laws import Offers
-from ..protocols import Verifier
+from ..sampling import SequentialProposal
 from ..shown import Detail
 from .bars import Bars
+from .base import Verifier
 from .walk import Walk, explain_coin, ratio
 
 CLOSE = 1e-13  # how near to rho*, of rho: nearer costs time and accepts no more
@@ -28,7 +28,7 @@ class SpecTr(Verifier):
 
     name: ClassVar[str] = "spectr"
     title: ClassVar[str] = "SpecTr"
-    laws: ClassVar[tuple[str, ...]] = ("iid",)
+    schemes: ClassVar[tuple[str, ...]] = ("iid",)
     shares: ClassVar[bool] = True
     one_row: ClassVar[bool] = True
     at_zero: ClassVar[str] = (
@@ -39,7 +39,7 @@ class SpecTr(Verifier):
     def __call__(self, tree, p, rng):
         walk, node = Walk(tree), 0
         while children := tree.children[node]:
-            row, q, bars = p[node], Offers(tree.draft_rows[node], "iid").row, Bars(p[node])
+            row, q, bars = p[node], SequentialProposal(tree.draft_distributions[node], "iid").row, Bars(p[node])
             rho = division_factor(row, q, len(children))
             left, beta = leftover(row, q, len(children), rho)
             walk.show(node, facts={"rho": rho, "beta": beta})

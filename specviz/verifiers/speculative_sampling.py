@@ -8,7 +8,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import ClassVar
 
-from ..protocols import Verifier
+from .base import Verifier
 from .walk import explain_coin, try_in_turn
 
 
@@ -18,7 +18,7 @@ class SpeculativeSampling(Verifier):
 
     name: ClassVar[str] = "speculative-sampling"
     title: ClassVar[str] = "Speculative sampling"
-    laws: ClassVar[tuple[str, ...]] = ("iid", "distinct")
+    schemes: ClassVar[tuple[str, ...]] = ("iid", "distinct")
     chain_only: ClassVar[bool] = True
 
     def __call__(self, tree, p, rng):

@@ -11,9 +11,9 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from ..parameters import check, flag
-from ..protocols import Verifier
 from ..randomness import first_arrivals
 from .bars import Bars
+from .base import Verifier
 from .walk import Walk, explain_match, follow
 
 
@@ -23,7 +23,7 @@ class TargetMatch(Verifier):
 
     name: ClassVar[str] = "target-match"
     title: ClassVar[str] = "Target match"
-    laws: ClassVar[tuple[str, ...]] = ("top", "distinct", "iid", "race")
+    schemes: ClassVar[tuple[str, ...]] = ("top", "distinct", "iid", "race")
     reads_draft: ClassVar[bool] = False
     keyed: bool = flag(  # type: ignore[misc]  # a parameter here, a fact of every other rule
         False,

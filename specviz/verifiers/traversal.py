@@ -12,12 +12,12 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import ClassVar
 
-from ..distributions import Rows, excess
-from ..laws import Offers
-from ..protocols import Verifier
+from ..distributions import Distributions, excess
 from ..randomness import Randomness
+from ..sampling import SequentialProposal
 from ..tree import TokenTree
 from .bars import Bars
+from .base import Verifier
 from .walk import ROOT, UNTRIED, Walk, carry, explain_untried, ratio
 
 
@@ -27,7 +27,7 @@ class Traversal(Verifier):
 
     name: ClassVar[str] = "traversal"
     title: ClassVar[str] = "Traversal verification"
-    laws: ClassVar[tuple[str, ...]] = ("distinct",)
+    schemes: ClassVar[tuple[str, ...]] = ("distinct",)
 
     def __call__(self, tree, p, rng):
         walk = Walk(tree)
@@ -47,13 +47,13 @@ class Traversal(Verifier):
         return f"Rejected{below}: the coin {coin:.3f} was not below its share {prob:.3f}."
 
 
-def _visit(tree: TokenTree, p: Rows, rng: Randomness, walk: Walk, node: int, share: float) -> int | None:
+def _visit(tree: TokenTree, p: Distributions, rng: Randomness, walk: Walk, node: int, share: float) -> int | None:
     """Try the subtree of `node`, itself last; the bonus token where a path was accepted, None where all was refused."""
     r = offers = bars = None  # rows that nobody reads are never made, a leaf's that is refused for one
     for child in tree.children[node]:
         token = tree.tokens[child]
         if r is None or offers is None or bars is None:
-            r, offers = p[node], Offers(tree.draft_rows[node], "distinct")
+            r, offers = p[node], SequentialProposal(tree.draft_distributions[node], "distinct")
             bars = Bars(r)
         d = offers.row
         child_share = ratio(share * r[token], d[token])

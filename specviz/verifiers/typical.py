@@ -13,8 +13,8 @@ from typing import ClassVar
 
 from ..distributions import entropy
 from ..parameters import check, real
-from ..protocols import Verifier
 from ..shown import Detail
+from .base import Verifier
 from .walk import ROOT, UNTRIED, Walk, explain_untried
 
 
@@ -24,7 +24,7 @@ class Typical(Verifier):
 
     name: ClassVar[str] = "typical"
     title: ClassVar[str] = "Typical acceptance"
-    laws: ClassVar[tuple[str, ...]] = ("top", "distinct", "iid")
+    schemes: ClassVar[tuple[str, ...]] = ("top", "distinct", "iid")
     reads_draft: ClassVar[bool] = False
     lossless: ClassVar[bool] = False
     bias: ClassVar[str] = (

@@ -6,10 +6,10 @@ from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
 
-from ..distributions import Rows, residual
-from ..laws import Offers
+from ..distributions import Distributions, residual
 from ..randomness import Randomness
 from ..record import Step, Verdict
+from ..sampling import SequentialProposal
 from ..shown import Detail
 from ..tree import TokenTree
 from .bars import Bars
@@ -60,7 +60,7 @@ class Walk:
         )
 
 
-def try_in_turn(tree: TokenTree, p: Rows, rng: Randomness, law: str, in_support: bool = False) -> Verdict:
+def try_in_turn(tree: TokenTree, p: Distributions, rng: Randomness, scheme: str, in_support: bool = False) -> Verdict:
     """Try the children of a node one after the other, and walk on from the first that is accepted.
 
     Each has one coin, min(1, r / d): r is p at first and after every refusal the residual norm([r - d]+), d the law by
@@ -75,8 +75,8 @@ def try_in_turn(tree: TokenTree, p: Rows, rng: Randomness, law: str, in_support:
     """
     walk, node = Walk(tree), 0
     while children := tree.children[node]:
-        q, r, bars = tree.draft_rows[node], p[node], Bars(p[node])
-        offers = Offers(q, law)
+        q, r, bars = tree.draft_distributions[node], p[node], Bars(p[node])
+        offers = SequentialProposal(q, scheme)
         for child in children[: int((q > 0).sum())] if in_support else children:
             token, d = tree.tokens[child], offers.row
             walk.show(child, tried=bars(token, residual=r, draft=d))
@@ -92,7 +92,7 @@ def try_in_turn(tree: TokenTree, p: Rows, rng: Randomness, law: str, in_support:
     return walk.end(rng.draw(p[node]))
 
 
-def follow(walk: Walk, tree: TokenTree, token_after: Callable[[int], int], p: Rows | None = None) -> Verdict:
+def follow(walk: Walk, tree: TokenTree, token_after: Callable[[int], int], p: Distributions | None = None) -> Verdict:
     """Fix the target's token after each node, and walk on where a child has it.
 
     Args:

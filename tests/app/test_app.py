@@ -19,7 +19,7 @@ from specviz.record import Timing
 gr = pytest.importorskip("gradio")
 
 from app.machine import models  # noqa: E402
-from app.machine.engine import Engine, ahead, paced  # noqa: E402
+from app.machine.engine import Engine, batch_by_time, prefetch  # noqa: E402
 from app.page import STYLES, TABS, build_demo  # noqa: E402
 from app.tabs import live  # noqa: E402
 
@@ -69,7 +69,7 @@ def test_no_two_tabs_answer_to_one_name():
 
 def test_steps_are_grouped_and_none_is_lost(trace):
     slow = [replace(step, seconds=Timing(target=0.02)) for step in trace.steps]
-    groups = list(paced(iter(slow), pace=0.05))
+    groups = list(batch_by_time(iter(slow), pace=0.05))
     assert [step for group in groups for step in group] == slow
     assert len(groups[0]) == 1, "the first step does not wait for others"
     assert all(len(group) == 3 for group in groups[1:-1])
@@ -82,7 +82,7 @@ def test_what_was_decoded_before_a_failure_is_handed_on(trace):
 
     seen = []
     with pytest.raises(RuntimeError):
-        for group in paced(failing(), pace=1000):
+        for group in batch_by_time(failing(), pace=1000):
             seen += group
     assert seen == list(trace.steps[:3])
 
@@ -101,7 +101,7 @@ def test_decoding_goes_on_while_the_page_is_busy(trace):
         yield from trace.steps[1:]
         last.set()
 
-    groups = ahead(steps(), one_by_one)
+    groups = prefetch(steps(), one_by_one)
     assert next(groups) == [trace.steps[0]]
     busy.set()
     assert last.wait(timeout=30), "the engine waited for the reader"
@@ -109,7 +109,7 @@ def test_decoding_goes_on_while_the_page_is_busy(trace):
 
 
 def test_a_page_that_left_stops_the_decoding(trace):
-    groups = ahead(repeat(trace.steps[0]), one_by_one)
+    groups = prefetch(repeat(trace.steps[0]), one_by_one)
     next(groups)
     groups.close()
     assert not any(thread.name == "decoding" for thread in threads())
@@ -120,10 +120,10 @@ def test_a_failure_comes_after_all_that_was_decoded(trace):
         yield from trace.steps[:3]
         raise RuntimeError("out of memory")
 
-    for grouped in (one_by_one, paced):
+    for grouped in (one_by_one, batch_by_time):
         seen = []
         with pytest.raises(RuntimeError, match="out of memory"):
-            for group in ahead(failing(), grouped):
+            for group in prefetch(failing(), grouped):
                 seen += group
         assert seen == list(trace.steps[:3])
     assert not any(thread.name == "decoding" for thread in threads())

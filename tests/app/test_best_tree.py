@@ -11,8 +11,8 @@ from app import api
 from app.machine import best, limits
 from app.machine.engine import Engine
 from app.parts import best_tree
-from specviz.speed import here
-from specviz.speed.machines import roofline
+from specviz.benchmarks import machine_profile as here
+from specviz.planning.machines import roofline
 from tests.loops import in_a_loop
 
 
@@ -23,7 +23,7 @@ def engine(tmp_path, monkeypatch):
     monkeypatch.setattr(limits, "NODES", 20)
     pair = specviz.toy_pair(vocab=12)
     table = roofline("m", "n", pass_s=1.0, draft_s=0.1, overhead_s=0.0, flat=4)
-    here.keep(here.Known(here.about(pair.info), table, ((0.8, (0.6, 0.2)), (0.0, (0.9, 0.05))), time()))
+    here.keep(here.MachineProfile(here.about(pair.info), table, ((0.8, (0.6, 0.2)), (0.0, (0.9, 0.05))), time()))
     engine = Engine({"toy": lambda: pair}, measures=True)
     assert engine.best.tree("toy", "sequoia", 0.8) is None
     engine.best.start("toy")
@@ -118,7 +118,7 @@ def test_nothing_is_measured_unless_it_is_asked_for(tmp_path, monkeypatch):
 def test_a_run_goes_before_a_measurement(tmp_path, monkeypatch):
     monkeypatch.setenv("SPECVIZ_CACHE", str(tmp_path))
     engine = Engine({"toy": lambda: specviz.toy_pair(vocab=6)}, measures=True)
-    with engine.alone():
+    with engine.exclusive():
         engine.best.start("toy")
         in_a_loop(engine.best.wait("toy", 0.3))
         assert engine.best.tree("toy", "sequoia", 0.8) is None  # it waits for the machine

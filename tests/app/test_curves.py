@@ -7,22 +7,23 @@ from dataclasses import asdict, replace
 import pytest
 
 import specviz
-from specviz.measure.by_text import positions_of
-from specviz.measure.on_nodes import draft_doubt, rejection_rates
-from specviz.measure.on_text import LATER, Acceptance, acceptance_vector
+from specviz.acceptance.on_nodes import draft_uncertainty, rejection_rates
+from specviz.acceptance.on_text import LATER, Acceptance, acceptance_vector
+from specviz.acceptance.texts import positions_of
+from specviz.benchmarks.trials import Trial
 from specviz.metrics import wilson
-from specviz.speed.machines import machine
-from specviz.speed.trials import Trial
+from specviz.planning.machines import machine
 
 pytest.importorskip("gradio")
 
 from app import record_curves
-from app.measuring import recorded, vectors
-from app.measuring.calibration import calibrate, limited, windows
-from app.measuring.speeds import cost_of, point, predicted, sizes_from, time_sizes
-from app.measuring.texts import SOURCES, gather, preset
+from app.machine import recorded
+from app.machine.speeds import cost_of, point, predicted, sizes_from, time_sizes
+from app.machine.texts import SOURCES, gather, preset
 from app.parts.card import Source, fill, harmless
 from app.tabs import acceptance, speedup
+from specviz.acceptance import files as vectors
+from specviz.acceptance.calibration import calibrate, limited, windows
 
 PAIR = specviz.toy_pair(vocab=12)
 CONFIG = specviz.RunConfig(temperature=0.8, seed=3)
@@ -47,13 +48,13 @@ def test_a_calibration_in_pieces_is_the_whole_one():
         assert found.rates.low[rule] == pytest.approx(whole.low[rule])
     assert found.rates.floors["iid"] == pytest.approx(whole.floors["iid"])
     assert found.rates.rates["block"][1] is None
-    doubt = draft_doubt(PAIR, TEXTS, CONFIG)
-    assert found.doubt.entropy == doubt.entropy and found.doubt.acceptance == doubt.acceptance
+    uncertainty = draft_uncertainty(PAIR, TEXTS, CONFIG)
+    assert found.uncertainty.entropy == uncertainty.entropy and found.uncertainty.acceptance == uncertainty.acceptance
     assert [vector.method for vector in found.vectors] == ["expected", "counted"]
 
 
 def test_what_is_not_known_of_a_position_is_not_known_when_it_is_read_back():
-    cold = draft_doubt(PAIR, TEXTS, replace(CONFIG, top_k=2))
+    cold = draft_uncertainty(PAIR, TEXTS, replace(CONFIG, top_k=2))
     assert None in cold.accepted_length and math.inf in cold.cross_entropy
     written = {name: [record_curves.null(x) for x in column] for name, column in asdict(cold).items()}
     assert recorded._doubt(json.loads(json.dumps(written, allow_nan=False))) == cold
@@ -158,9 +159,9 @@ def vector(**change):
 
 
 def test_saved_vectors_come_back_and_the_command_line_reads_them(tmp_path):
-    from specviz.acceptance import read_acceptance
+    from specviz.acceptance.vectors import read_acceptance
 
-    one, two = vector(), vector(verifier="race", law="race", method="counted", draft_temperature=0.6)
+    one, two = vector(), vector(verifier="race", scheme="race", method="counted", draft_temperature=0.6)
     assert vectors.from_text(vectors.to_text([one])) == (one,)
     assert vectors.from_text(vectors.to_text([one, two]).encode()) == (one, two)
     (tmp_path / "v.json").write_text(vectors.to_text([one]))
@@ -183,7 +184,7 @@ def damaged():
         ("acceptance", [[0.5], [0.2]], "each of up to"), ("acceptance", [0.6, 0.6, 0], "above 1"),
         ("low", [0.9, 0.9, 0.9], "does not hold"), ("positions", 0, "whole number"), ("positions", 4.5, "whole number"),
         ("method", "guessed", "expected or counted"), ("verifier", "<b>", "one of"), ("verifier", ["race"], "one of"),
-        ("law", "none", "one of"), ("temperature", -1, "from 0 to 2"), ("temperature", math.inf, "from 0 to 2"),
+        ("scheme", "none", "one of"), ("temperature", -1, "from 0 to 2"), ("temperature", math.inf, "from 0 to 2"),
         ("temperature", "1", "from 0 to 2"), ("draft_temperature", [], "from 0 to 2"),
     ):  # fmt: skip
         yield f"{name} {value}", json.dumps(good | {name: value}), words
@@ -268,7 +269,7 @@ def test_the_recorded_results_fill_every_card():
         assert json.loads(files["JSON"]) and files["CSV"].startswith("series,x,y,z\n") and files["CSV"].count("\n") > 5
     saved = next(f for f in json.loads(cards["acceptance"][0])["files"] if f["label"] == "Save vectors")
     assert vectors.from_text(saved["text"]) == past.calibration.vectors
-    assert past.calibration.rates.positions == past.calibration.positions == len(past.calibration.doubt.entropy)
+    assert past.calibration.rates.positions == past.calibration.positions == len(past.calibration.uncertainty.entropy)
 
 
 def test_which_figures_are_exact_and_which_counted_is_said():

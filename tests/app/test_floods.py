@@ -17,7 +17,7 @@ from pages import Gated
 
 from app.machine import engine, line, pool
 from app.machine.limits import RUNS, SHARE
-from specviz.proof.microscope import normalised
+from app.tabs.labs.microscope import normalised
 
 WAIT, MANY = 300, 45
 OTHER = {"X-Forwarded-For": "10.0.0.2"}  # another visitor: uvicorn believes what comes from this machine

@@ -52,7 +52,7 @@ def recorded(tmp_path_factory):
 
 def read_and_written(module):
     traces = lessons.read(module)
-    return traces, module.tell(*traces)
+    return traces, module.write_lesson(*traces)
 
 
 def numbers(text):
@@ -87,7 +87,7 @@ def test_a_lesson_opens_at_a_place_that_exists(module):
 def test_what_a_lesson_says_follows_its_recordings(module, recorded):
     """Other runs, other numbers: nothing about a recording is typed."""
     _, lesson = read_and_written(module)
-    other = module.tell(*recorded[module])
+    other = module.write_lesson(*recorded[module])
     assert other is not None
     assert (lesson.text, lesson.answer) != (other.text, other.answer)
     assert lesson.question == other.question or re.sub(r"\d+", "", lesson.question) == re.sub(
@@ -191,7 +191,7 @@ def test_looking():
     assert f"{min(lengths)} to {max(lengths)} tokens" in lesson.text[2]
     for step in svip.steps:  # it stops after the first token drawn in doubt, and only there
         h = svip.config.builder.parameters["h"]
-        assert all(doubt <= h for doubt in step.keys[1:-1])
+        assert all(uncertainty <= h for uncertainty in step.keys[1:-1])
         assert step.keys[-1] > h or len(step.parents) - 1 == svip.config.builder.parameters["depth"]
 
 
@@ -265,7 +265,7 @@ def test_one_command_writes_every_recording(monkeypatch, tmp_path, capsys):
     for name in ("story", "plain"):
         specviz.Trace.from_json((assets / "traces" / f"{name}.json").read_text("utf-8"))
     for module in lessons.LESSONS:
-        assert module.tell(*lessons.read(module)) is not None
+        assert module.write_lesson(*lessons.read(module)) is not None
     for drafter in race.RUNNERS:
         specviz.Trace.from_json((assets / "traces" / "race" / f"{drafter}.json").read_text("utf-8"))
     assert len(capsys.readouterr().out.splitlines()) == 2 + len(race.RUNNERS) + sum(

@@ -10,10 +10,10 @@ import pytest
 
 import specviz
 from specviz import DRAFTERS
-from specviz.acceptance import expected_tokens, measured, published
+from specviz.acceptance.on_text import Acceptance
+from specviz.acceptance.vectors import expected_tokens, measured, published
 from specviz.builders.filling import StaticBuilder, grow_shape
 from specviz.builders.sequoia import best_tree
-from specviz.measure.on_text import Acceptance
 from specviz.parameters import whole
 from specviz.theory.mask_order import ORDERS, count_blocks, fewest_blocks
 from tests.growing import BUILDERS

@@ -8,7 +8,7 @@ import specviz
 
 pytest.importorskip("gradio")
 
-from app.machine.engine import Engine, ahead
+from app.machine.engine import Engine, prefetch
 from app.machine.turns import Turns
 
 WAIT = 30
@@ -83,14 +83,14 @@ def test_a_slow_step_of_a_stopped_run_keeps_the_machine(monkeypatch):
     monkeypatch.setattr("app.machine.engine.TURNS", Turns())
     engine, gate, inside, came = Engine(lambda: specviz.toy_pair()), threading.Event(), threading.Event(), []
     engine.take()
-    with engine.alone():
-        steps = ahead(engine.compute(work, gate, inside), lambda items: ([item] for item in items))
+    with engine.exclusive():
+        steps = prefetch(engine.compute(work, gate, inside), lambda items: ([item] for item in items))
         next(steps)
         assert inside.wait(WAIT)
         steps.close()  # the visitor pressed Stop; the step goes on in its thread
 
     def following():
-        with engine.alone():
+        with engine.exclusive():
             came.extend(engine.compute(quick))
 
     follower = begun(following)

@@ -8,10 +8,10 @@ import pytest
 pytest.importorskip("gradio")
 
 from app.tabs.labs import LABS, OPENS, verification_lab
+from app.tabs.labs.microscope import Node
+from app.tabs.labs.microscope_rules import compare
 from app.tabs.labs.presets import PRESETS
 from app.tabs.labs.verification_lab import RULES, look, table
-from specviz.proof.microscope import Node
-from specviz.proof.microscope_rules import compare
 
 GOOD = {
     "p": [0.5, 0.3, 0.2],
@@ -19,7 +19,7 @@ GOOD = {
     "children": 2,
     "levels": 1,
     "rule": "sequoia",
-    "law": None,
+    "scheme": None,
     "seed": 0,
 }
 
@@ -34,7 +34,7 @@ def preset(title):
 
 def rows(one):
     node = Node(tuple(one.p), tuple(one.q), one.children, one.levels)
-    return {row.rule: row for row in compare(node, one.law)}
+    return {row.rule: row for row in compare(node, one.scheme)}
 
 
 # ---- the examples ----
@@ -52,7 +52,7 @@ def test_every_example_can_be_run_and_is_proven(one):
 
 @pytest.mark.parametrize("one", PRESETS, ids=lambda one: one.title)
 def test_a_raced_child_lies_between_lemma_and_ceiling_and_is_what_the_race_is_worth(one):
-    node = {**vars(one), "children": 1, "levels": 1, "law": "race"}
+    node = {**vars(one), "children": 1, "levels": 1, "scheme": "race"}
     data = json.loads(table(node))
     ceiling, race, coupling, lemma = (value for _, value in data["first"])
     assert max(coupling, lemma) <= race + 1e-6 and race <= ceiling + 1e-6
@@ -136,8 +136,8 @@ HOSTILE = [
     asked(p=[float("nan"), 1, 1]), asked(p={"a": 1}), asked(p=[[1], [2], [3]]), asked(children=0),
     asked(children=7), asked(children=1.5), asked(children="2"), asked(children=True), asked(children=None),
     asked(levels=9), asked(levels=2), asked(levels="x"), asked(rule="nobody"), asked(rule="exact-match"),
-    asked(rule=None), asked(rule=["sequoia"]), asked(rule="<script>"), asked(law="none"), asked(law=3),
-    asked(law=["iid"]), asked(seed=-1), asked(seed=0.5), asked(seed="1"), asked(seed=None), asked(seed=True),
+    asked(rule=None), asked(rule=["sequoia"]), asked(rule="<script>"), asked(scheme="none"), asked(scheme=3),
+    asked(scheme=["iid"]), asked(seed=-1), asked(seed=0.5), asked(seed="1"), asked(seed=None), asked(seed=True),
     asked(seed=float("inf")), asked(seed=10**30), asked(p="${1}" * 10**4),
 ]  # fmt: skip
 

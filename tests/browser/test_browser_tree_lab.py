@@ -11,8 +11,8 @@ pytest.importorskip("gradio")
 PATIENT = 20_000  # milliseconds: what a busy machine may need to grow every tree
 expect = pytest.importorskip("playwright.sync_api").expect
 
-from app.measuring import vectors  # noqa: E402
-from specviz.measure.on_text import Acceptance  # noqa: E402
+from specviz.acceptance import files as vectors  # noqa: E402
+from specviz.acceptance.on_text import Acceptance  # noqa: E402
 from specviz.theory.mask_order import ORDERS, count_blocks  # noqa: E402
 
 pytestmark = pytest.mark.browser
@@ -99,7 +99,9 @@ def test_typed_numbers_change_the_trees_and_what_is_wrong_gets_a_sentence(serve,
 
 def test_a_click_shows_a_tree_large_and_its_blocks_are_the_library_s(serve, visit):
     page = opened(visit(serve()))
-    shape = sequoia(size=64, depth=12, acceptance=specviz.acceptance.published()["llama3-8b-70b-cnn"]["acceptance"])
+    shape = sequoia(
+        size=64, depth=12, acceptance=specviz.acceptance.vectors.published()["llama3-8b-70b-cnn"]["acceptance"]
+    )
     expect(page.locator(".sv-lab-tree")).to_have_attribute("data-nodes", "64", timeout=PATIENT)
     for title, name in zip(page.locator(".sv-lab-mask svg title").all(), list(ORDERS)[1:], strict=True):
         wanted = f"{name} order: {count_blocks(shape, ORDERS[name](shape), 8)} of 36 blocks"

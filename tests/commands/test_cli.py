@@ -41,8 +41,8 @@ def test_check_prints_rows(capsys):
     assert main(["check", "--builder", "chain", "--verifier", "specinfer", "--json"]) == 0
     rows = json.loads(capsys.readouterr().out)
     plain = [row for row in rows if row["draft_temperature"] is None]
-    assert {(row["law"], row["lossless"]) for row in plain} == {("iid", True), ("distinct", True), ("top", False)}
-    assert all({"builder", "verifier", "law", "lossless", "error"} <= set(row) for row in rows)
+    assert {(row["scheme"], row["lossless"]) for row in plain} == {("iid", True), ("distinct", True), ("top", False)}
+    assert all({"builder", "verifier", "scheme", "lossless", "error"} <= set(row) for row in rows)
 
 
 @pytest.mark.parametrize(

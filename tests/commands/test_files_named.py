@@ -198,8 +198,8 @@ def test_only_the_embedded_pair_on_enough_text_is_stored(capsys, monkeypatch, mo
     ],
 )  # fmt: skip
 def test_a_vector_that_cannot_be_is_refused_everywhere(tmp_path, capsys, vector, words):
-    from specviz.acceptance import read_acceptance
-    from specviz.measure.on_text import Acceptance
+    from specviz.acceptance.on_text import Acceptance
+    from specviz.acceptance.vectors import read_acceptance
 
     path = tmp_path / "vector.json"
     path.write_text(json.dumps({"acceptance": vector}))
@@ -212,7 +212,7 @@ def test_a_vector_that_cannot_be_is_refused_everywhere(tmp_path, capsys, vector,
     if isinstance(vector[0], float):
         sentence(capsys, ["tree", "--acceptance", ",".join(map(str, vector))], words)
         found = {
-            "acceptance": vector, "low": vector, "high": vector, "positions": 9, "method": "counted", "law": "iid",
+            "acceptance": vector, "low": vector, "high": vector, "positions": 9, "method": "counted", "scheme": "iid",
             "verifier": "sequoia", "temperature": 1, "draft_temperature": None,
         }  # fmt: skip
         with pytest.raises(ValueError, match=words):
@@ -220,7 +220,7 @@ def test_a_vector_that_cannot_be_is_refused_everywhere(tmp_path, capsys, vector,
 
 
 def test_every_shipped_vector_is_one():
-    from specviz.acceptance import check_acceptance, measured, published
+    from specviz.acceptance.vectors import check_acceptance, measured, published
 
     for row in [*measured(), *published().values()]:
         check_acceptance(list(row["acceptance"]))
@@ -246,7 +246,7 @@ def test_no_text_of_a_stranger_commands_the_terminal(tmp_path, capsys, trace):
 
 @pytest.mark.parametrize("digits", [400, 5000])
 def test_a_cost_without_end_is_a_sentence(tmp_path, capsys, digits):
-    from specviz.speed.machines import machine
+    from specviz.planning.machines import machine
 
     path = tmp_path / "cost.json"
     path.write_text(machine("a100").to_json().replace('"plain_s": ', f'"plain_s": {"9" * digits}'))
@@ -254,7 +254,7 @@ def test_a_cost_without_end_is_a_sentence(tmp_path, capsys, digits):
 
 
 def test_a_table_of_costs_does_not_command_the_terminal(tmp_path, capsys):
-    from specviz.speed.machines import machine
+    from specviz.planning.machines import machine
 
     table = json.loads(machine("a100").to_json()) | {"machine": ESCAPE, "note": ESCAPE}
     path = tmp_path / "cost.json"

@@ -7,10 +7,10 @@ from dataclasses import replace
 import pytest
 
 import specviz
+from specviz.acceptance.on_text import Acceptance, acceptance_vector, own_texts
 from specviz.cli import main
-from specviz.measure.on_text import Acceptance, acceptance_vector, own_texts
-from specviz.speed.machines import flat_up_to
-from specviz.speed.table import CostTable
+from specviz.planning.cost_table import CostTable
+from specviz.planning.machines import flat_up_to
 from specviz.tree import Topology
 
 
@@ -115,8 +115,8 @@ def test_a_vector_of_another_setting_is_rejected_or_warned_about(loaded, table, 
 
 
 def test_the_interval_is_the_jackknife_over_texts_with_students_t():
-    from specviz.speed.choose import Candidate, spread_over_texts
-    from specviz.speed.forecast import predict
+    from specviz.planning.choose import Candidate, spread_over_texts
+    from specviz.planning.forecast import predict
 
     chain, cost = specviz.BUILDERS["chain"](depth=1), flat_up_to(8)
     shares = (0.5, 0.7, 0.9)
@@ -145,8 +145,8 @@ def test_the_runners_up_differ_and_overlapping_intervals_are_said(loaded, table,
 
 def test_the_best_candidate_is_near_the_best_of_all_small_trees():
     """It is called the best among candidates: where a draft pass costs more a node, another tree may be faster."""
-    from specviz.speed.choose import best_candidate
-    from specviz.speed.forecast import predict
+    from specviz.planning.choose import best_candidate
+    from specviz.planning.forecast import predict
 
     rule, behind = specviz.VERIFIERS["sequoia"](), []
     shapes = trees(7)

@@ -5,8 +5,8 @@ from threading import Event
 
 import pytest
 
+from specviz.acceptance.progress import SoFar
 from specviz.commands import watching
-from specviz.measure.so_far import SoFar
 
 
 def test_progress_is_lines_where_there_is_no_terminal_however_long_a_piece_takes(monkeypatch):

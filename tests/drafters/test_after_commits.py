@@ -6,13 +6,11 @@ import pytest
 import specviz
 from specviz.config import Choice
 from specviz.distributions import Sampling
-from specviz.drafting import open_drafter
 from specviz.paths import PAIR
 from specviz.randomness import Seeded
 from specviz.record import Verdict
 from specviz.registry import build
-from specviz.stopwatch import Stopwatch
-from specviz.writing import Writing
+from specviz.session import DecodingSession, Stopwatch, open_drafter
 
 pytestmark = pytest.mark.adapter
 RULE = specviz.VERIFIERS["target-match"]()
@@ -48,10 +46,10 @@ def load():
 def steps(pair, builder, drafter, prompt, count=6):
     """The trees of a run and the text before each; a random path of every tree is accepted."""
     config = specviz.RunConfig(prompt, builder, RULE, 0.7, max_new_tokens=99, drafter=drafter)
-    text, coins, kept = Writing(pair, config, drafter), np.random.default_rng(5), 0
+    text, coins, kept = DecodingSession(pair, config, drafter), np.random.default_rng(5), 0
     for _ in range(count):
         draft = text.draft("distinct", Stopwatch())
-        tree = builder(draft, Seeded(1), "distinct", text.room, builder.start())
+        tree = builder(draft, Seeded(1), "distinct", text.tokens_left, builder.start())
         yield draft.tree, list(text.context)
         path = tree.topology.path(int(coins.integers(len(tree) // 2, len(tree))))
         kept += len(path)
@@ -75,6 +73,6 @@ def test_after_every_commit_a_drafter_says_what_a_fresh_one_says(load, draft, dr
     pair, shape = load(draft), build("builder", Choice(builder, BUILDERS[builder]))
     for tree, context in steps(pair, shape, build("drafter", drafter), "def __init__(self):\n    self."):
         fresh = open_drafter(drafter, pair, *pair.open(context), context)
-        nodes = list(tree.draft_rows)
+        nodes = list(tree.draft_distributions)
         for node, row in zip(nodes, fresh.expand(tree, nodes, Sampling(0.7)), strict=True):
-            np.testing.assert_allclose(tree.draft_rows[node], row, atol=2e-4)
+            np.testing.assert_allclose(tree.draft_distributions[node], row, atol=2e-4)

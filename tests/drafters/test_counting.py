@@ -76,7 +76,7 @@ def test_retrieval_counts_what_followed_and_says_where():
                 own += Counter(context[i + m] for i in mine)
         assert found.length == most and Counter(found.tokens.tolist()) == own
         for token, count in own.items():
-            tally = drafting.tell([token], "retrieval")
+            tally = drafting.describe_guess([token], "retrieval")
             assert tally["seen"] == count and tally["match"] == most
             assert tally["where"] in ("alphabet.txt", "echo.txt", "this text")
 

@@ -7,12 +7,12 @@ import numpy as np
 import pytest
 
 import specviz
-from specviz import acceptance
+from specviz.acceptance import vectors as acceptance
 from specviz.config import Choice
 from specviz.distributions import Blend, Sampling
-from specviz.drafting import DraftSession, open_drafter
-from specviz.laws import Offers, draw_children, whose
 from specviz.randomness import Seeded
+from specviz.sampling import SequentialProposal, draw_children, whose
+from specviz.session import StepDraft, open_drafter
 from specviz.tree import TokenTree
 
 TOY = specviz.toy_pair(vocab=6)
@@ -44,7 +44,7 @@ def test_children_of_two_rows_are_drawn_by_the_laws_that_rules_are_told():
     rows = np.array([[0.7, 0.3, 0.0, 0.0], [0.0, 0.2, 0.3, 0.5]])
     blend = Blend.of(rows, ("a", "b"))
     np.testing.assert_allclose(blend, [0.35, 0.25, 0.15, 0.25])
-    offers = Offers(blend, "distinct")
+    offers = SequentialProposal(blend, "distinct")
     np.testing.assert_allclose(offers.row, rows[0])
     offers.took(0)
     np.testing.assert_allclose(offers.row, rows[1])
@@ -55,7 +55,7 @@ def test_children_of_two_rows_are_drawn_by_the_laws_that_rules_are_told():
     np.testing.assert_allclose(offers.row, [0, 0, 1, 0])
     offers.took(2)
     np.testing.assert_allclose(offers.row, 0)
-    iid = Offers(blend, "iid")
+    iid = SequentialProposal(blend, "iid")
     for part in (0, 1, 0, 1):
         np.testing.assert_allclose(iid.row, rows[part])
         assert iid.part == part
@@ -66,10 +66,10 @@ def test_children_of_two_rows_follow_their_rows():
     rows = np.array([[0.7, 0.3, 0.0, 0.0], [0.0, 0.2, 0.3, 0.5]])
     blend = Blend.of(rows, ("a", "b"))
     for seed in range(20):
-        for law in ("iid", "distinct"):
-            tokens = draw_children(blend, 4, law, Seeded(seed), 0)
-            offers = Offers(blend, law)
-            for token, part in zip(tokens, whose(blend, law, tokens), strict=True):
+        for scheme in ("iid", "distinct"):
+            tokens = draw_children(blend, 4, scheme, Seeded(seed), 0)
+            offers = SequentialProposal(blend, scheme)
+            for token, part in zip(tokens, whose(blend, scheme, tokens), strict=True):
                 assert offers.row[token] > 0 and offers.part == part
                 offers.took(token)
     assert draw_children(blend, 2, "top", Seeded(0), 0) == [0, 1]
@@ -91,7 +91,7 @@ def test_a_merged_child_is_compared_with_the_row_of_who_drew_it_first():
     blend = Blend.of(rows, ("a", "b"), merge=True)
     assert draw_children(blend, 6, "iid", Fixed(1, 1, 0, 2, 1, 3), 0) == [1, 0, 2, 3]
     assert whose(blend, "iid", [1, 0, 2, 3]) == [0, 0, 1, 1]
-    offers = Offers(blend, "iid")
+    offers = SequentialProposal(blend, "iid")
     for token, part in ((1, 0), (0, 0), (2, 1), (3, 1)):
         np.testing.assert_allclose(offers.row, rows[part])
         offers.took(token)
@@ -121,8 +121,8 @@ def test_early_exit_among_others_takes_the_layers_that_are_asked_for(parts):
 
 
 def test_a_row_without_mass_has_no_children():
-    for law in ("iid", "distinct", "top", "race"):
-        assert draw_children(np.zeros(4), 3, law, Seeded(0), 0) == []
+    for scheme in ("iid", "distinct", "top", "race"):
+        assert draw_children(np.zeros(4), 3, scheme, Seeded(0), 0) == []
 
 
 def test_a_drafter_that_a_pair_has_not_is_refused_in_a_sentence():
@@ -142,7 +142,7 @@ def rows_of_every_node(pair, choice, context, tokens, sampling=Sampling()):  # n
     for i, token in enumerate(tokens):
         tree.add(i, token)
     tree.add(0, tokens[-1])
-    return DraftSession(drafting, tree, context, sampling).expand(list(range(len(tree))))
+    return StepDraft(drafting, tree, context, sampling).expand(list(range(len(tree))))
 
 
 @pytest.mark.parametrize("name", specviz.DRAFTERS)

@@ -17,7 +17,7 @@ def test_it_stops_where_the_best_node_is_in_doubt_and_nowhere_else(seed):
     doubts = {}
     for depth in (2, 4):
         level = [node for node in range(len(draft.tree)) if draft.tree.depths[node] == depth]
-        doubts[depth] = math.sqrt(entropy(draft.tree.draft_rows[level[0]]))
+        doubts[depth] = math.sqrt(entropy(draft.tree.draft_distributions[level[0]]))
     for h in (doubts[2] - 1e-6, doubts[2] + 1e-6, 3.0):
         tree, _ = grow(make(size=64, depth=6, width=2, h=h), seed=seed)
         wanted = next((depth for depth in (2, 4) if doubts[depth] > h), 6)

@@ -4,7 +4,6 @@ The drafters share the prompts; with the slow tests each has about a quarter of 
 """
 
 import json
-from importlib.resources import files
 
 import pytest
 
@@ -13,6 +12,7 @@ pytest.importorskip("transformers")
 
 import specviz  # noqa: E402
 from specviz.config import Choice  # noqa: E402
+from specviz.paths import HELD_OUT  # noqa: E402
 from specviz.proof.same_text import NEARLY_TIED, margin_at  # noqa: E402
 
 pytestmark = pytest.mark.adapter
@@ -31,7 +31,7 @@ OWN = [
 
 def prompts():
     """Openings of the kind that the pair's acceptance was measured on, tales and code, and some of an odd kind."""
-    known = json.loads((files("specviz") / "training" / "prompts.json").read_text("utf-8"))
+    known = json.loads(HELD_OUT.read_text("utf-8"))
     return [*known["prose"][::4], "Once upon a time", *known["code"][::4], "def read(self, path):\n", *OWN]
 
 

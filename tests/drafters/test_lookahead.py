@@ -42,11 +42,11 @@ def test_the_window_holds_what_fresh_passes_of_the_target_say(window, ngram, gue
     asked = config(LOOKAHEAD(window, ngram, guesses), RULES["target-match"](), temperature)
     context, levels, pool, tried = pair.encode("abcab"), None, {}, 0
     for step in specviz.run(pair, asked).steps:
-        room = 5 + 40 - len(context)
+        tokens_left = 5 + 40 - len(context)
         nodes = probes(step)
         height = 1 if levels is None else len(levels)
         columns = len(nodes) // height
-        wanted = min(window if levels is None else len(levels[0]), max(0, room - height))
+        wanted = min(window if levels is None else len(levels[0]), max(0, tokens_left - height))
         assert columns == wanted and len(nodes) == columns * height
         shown = [[step.tokens[node] for node in nodes[i * columns : (i + 1) * columns]] for i in range(height)]
         if levels is not None:
@@ -59,7 +59,7 @@ def test_the_window_holds_what_fresh_passes_of_the_target_say(window, ngram, gue
         assert all(path(step, node) in [gram[: len(path(step, node))] for gram in pool.get(context[-1], [])]
                    for node in drafted)  # fmt: skip
         assert {path(step, node) for node in drafted} == {
-            gram[:length] for gram in pool.get(context[-1], []) for length in range(1, min(ngram, room))
+            gram[:length] for gram in pool.get(context[-1], []) for length in range(1, min(ngram, tokens_left))
         }
         tried += len(drafted)
         if columns:
@@ -118,7 +118,7 @@ def test_the_law_of_the_text_over_steps_enough_to_use_what_was_found(rule, windo
     """N-grams of three tokens need two steps to be made; two more try them."""
     monkeypatch.setattr("specviz.proof.lossless.LENGTH", 5)
     pair, builder = specviz.toy_pair(seed=1, closeness=0.2), LOOKAHEAD(window, ngram, guesses)
-    error, _ = error_of(builder, RULES[rule](), pair, law="top", tokens=5, steps=4)
+    error, _ = error_of(builder, RULES[rule](), pair, scheme="top", tokens=5, steps=4)
     assert error > 1e-3 if rule == "typical" else error < 1e-12
 
 
@@ -147,4 +147,4 @@ def test_what_goes_with_it():
         if rule.reads_draft:
             assert "Lookahead asks no draft model" in match.reason or rule.chain_only
         elif not rule.alone:
-            assert match.lossless == rule.lossless and match.law == "top"
+            assert match.lossless == rule.lossless and match.scheme == "top"

@@ -34,14 +34,14 @@ def test_it_learns_after_every_so_many_steps_and_not_between():
     assert learnt == [(3, 5), (6, 5)]
 
 
-@pytest.mark.parametrize(("builder", "verifier", "law"), [
+@pytest.mark.parametrize(("builder", "verifier", "scheme"), [
     ("chain", "block", "iid"), ("chain", "speculative-sampling", "distinct"), ("sequoia", "sequoia", "distinct"),
     ("batch", "specinfer", "iid"), ("dyspec", "dyspec", "distinct"), ("batch", "traversal", "distinct"),
 ])  # fmt: skip
-def test_every_rule_stays_exact(builder, verifier, law):
+def test_every_rule_stays_exact(builder, verifier, scheme):
     """Three steps, so that what was learnt twice is drawn from as well."""
     shape = specviz.BUILDERS[builder](**specviz.BUILDERS[builder].small)
-    error, _ = error_of(shape, specviz.VERIFIERS[verifier](), PAIR, law=law, tokens=DEEP, steps=3, drafter=ONLINE)
+    error, _ = error_of(shape, specviz.VERIFIERS[verifier](), PAIR, scheme=scheme, tokens=DEEP, steps=3, drafter=ONLINE)
     assert error < 1e-12
 
 
@@ -52,12 +52,12 @@ def test_a_row_that_learnt_from_the_token_drawn_from_it_is_caught(monkeypatch):
 
     def late(self, tree, nodes, sampling):
         if nodes[0] > 0:
-            seen = tree.draft_rows[0] + np.eye(len(tree.draft_rows[0]))[tree.tokens[nodes[0]]]
-            tree.draft_rows[0] = seen / seen.sum()
+            seen = tree.draft_distributions[0] + np.eye(len(tree.draft_distributions[0]))[tree.tokens[nodes[0]]]
+            tree.draft_distributions[0] = seen / seen.sum()
         return honest(self, tree, nodes, sampling)
 
     monkeypatch.setattr(Learning, "expand", late)
-    assert error_of(shape, rule, PAIR, law="iid", drafter=ONLINE)[0] > 1e-3
+    assert error_of(shape, rule, PAIR, scheme="iid", drafter=ONLINE)[0] > 1e-3
 
 
 @pytest.mark.parametrize("rule", KEYED, ids=["race", "target-match"])

@@ -18,21 +18,21 @@ from tests.growing import BUILDERS, VERIFIERS, grow, small
 
 @pytest.mark.parametrize("name", BUILDERS)
 def test_a_builder_works_as_it_is_and_leaves_plain_records(name):
-    for law in BUILDERS[name].laws:
-        tree, _ = grow(BUILDERS[name](), law, context=(0, 1, 2, 0, 1))
+    for scheme in BUILDERS[name].schemes:
+        tree, _ = grow(BUILDERS[name](), scheme, context=(0, 1, 2, 0, 1))
         assert len(tree) > 1
         assert len(tree.keys) == len(tree)
         assert tree.growth is not None
-        assert tree.law == law
+        assert tree.scheme == scheme
 
 
 @pytest.mark.parametrize("name", BUILDERS)
-@pytest.mark.parametrize("room", [1, 2, 3])
-def test_nothing_is_drafted_deeper_than_there_is_room(name, room):
-    for law in BUILDERS[name].laws:
-        tree, _ = grow(BUILDERS[name](), law, room=room, context=(0, 1, 2, 0, 1))
-        assert max(tree.depths) <= room - 1
-        assert len(tree) > 1 or room == 1
+@pytest.mark.parametrize("tokens_left", [1, 2, 3])
+def test_nothing_is_drafted_deeper_than_there_is_room(name, tokens_left):
+    for scheme in BUILDERS[name].schemes:
+        tree, _ = grow(BUILDERS[name](), scheme, tokens_left=tokens_left, context=(0, 1, 2, 0, 1))
+        assert max(tree.depths) <= tokens_left - 1
+        assert len(tree) > 1 or tokens_left == 1
 
 
 @pytest.mark.parametrize("name", [name for name in BUILDERS if BUILDERS[name].reads_draft])
@@ -41,11 +41,11 @@ def test_top_children_are_the_most_probable_ones_in_order(name):
         tree, _ = grow(small(name), "top", seed)
         for node, children in enumerate(tree.children):
             if children:
-                order = np.argsort(-tree.draft_rows[node], kind="stable")
+                order = np.argsort(-tree.draft_distributions[node], kind="stable")
                 assert [tree.tokens[child] for child in children] == order[: len(children)].tolist()
 
 
-@pytest.mark.parametrize("name", [name for name in BUILDERS if "distinct" in BUILDERS[name].laws])
+@pytest.mark.parametrize("name", [name for name in BUILDERS if "distinct" in BUILDERS[name].schemes])
 def test_distinct_children_are_distinct(name):
     for seed in range(5):
         tree, _ = grow(small(name), "distinct", seed)
@@ -93,9 +93,9 @@ def test_svip_ends_with_the_first_token_drawn_in_doubt(h):
     lengths = set()
     for seed in range(12):
         tree, draft = grow(BUILDERS["svip"](h=h, c=0.15, depth=9), seed=seed)
-        doubts = [math.sqrt(0.15 * entropy(tree.draft_rows[node])) for node in range(len(tree) - 1)]
+        doubts = [math.sqrt(0.15 * entropy(tree.draft_distributions[node])) for node in range(len(tree) - 1)]
         assert tree.keys[1:] == pytest.approx(doubts)
-        assert all(doubt <= h for doubt in doubts[:-1])
+        assert all(uncertainty <= h for uncertainty in doubts[:-1])
         assert doubts[-1] > h or len(tree) == 10
         assert draft.passes == len(tree) - 1
         lengths.add(len(tree))
@@ -109,8 +109,8 @@ def test_doubt_is_read_at_temperature_one_where_the_drafts_is_zero(name):
     assert len({len(tree) for tree, _ in grown}) > 1  # rows of one token have no entropy: all would be as long
     for tree, seed in grown:
         warm, _ = grow(BUILDERS["chain"](depth=1), "top", seed, temperature=1.0)
-        assert all(float(row.max()) == 1.0 for row in tree.draft_rows.values())
-        assert tree.keys[1] == pytest.approx(math.sqrt(entropy(warm.draft_rows[0])))
+        assert all(float(row.max()) == 1.0 for row in tree.draft_distributions.values())
+        assert tree.keys[1] == pytest.approx(math.sqrt(entropy(warm.draft_distributions[0])))
 
 
 def test_the_scale_of_svip_is_the_papers():
@@ -123,9 +123,9 @@ def test_svip_on_trees_expands_sure_nodes_only_and_the_root_always():
         tree, draft = grow(builder, seed=seed)
         for node in range(1, len(tree)):
             if tree.children[node]:
-                assert math.sqrt(0.15 * entropy(tree.draft_rows[node])) <= 0.4
-            elif node in tree.draft_rows and len(tree) < 20:
-                assert math.sqrt(0.15 * entropy(tree.draft_rows[node])) > 0.4
+                assert math.sqrt(0.15 * entropy(tree.draft_distributions[node])) <= 0.4
+            elif node in tree.draft_distributions and len(tree) < 20:
+                assert math.sqrt(0.15 * entropy(tree.draft_distributions[node])) > 0.4
         assert tree.children[0] and len(tree) <= 20 and draft.passes <= 4
 
 
@@ -160,7 +160,7 @@ def test_eagle2_tells_the_draft_which_of_its_nodes_were_accepted():
     assert len(tree) == 6 < len(draft.tree)
     for node, theirs in tree.origin.items():
         assert tree.tokens[node] == draft.tree.tokens[theirs] and tree.depths[node] == draft.tree.depths[theirs]
-        assert (tree.draft_rows.get(node) is None) == (theirs not in draft.tree.draft_rows)
+        assert (tree.draft_distributions.get(node) is None) == (theirs not in draft.tree.draft_distributions)
     path = tree.topology.path(max(range(6), key=lambda node: tree.depths[node]))
     theirs = tree.read_by_draft(path)
     assert [draft.tree.tokens[node] for node in theirs] == [tree.tokens[node] for node in path][: len(theirs)]
@@ -175,7 +175,7 @@ def test_prompt_lookup_merges_what_followed_the_same_tokens():
     paths = [tuple(tree.tokens[n] for n in tree.topology.path(node)) for node in range(1, len(tree))]
     assert paths == [(5,), (5, 9), (4,), (4, 1)]
     assert tree.keys[1:] == [2.0] * 4
-    assert draft.passes == 0 and not tree.draft_rows and tree.draft_prob() == [None] * 5
+    assert draft.passes == 0 and not tree.draft_distributions and tree.draft_prob() == [None] * 5
     shared, _ = grow(BUILDERS["prompt-lookup"](ngram=2, depth=3, width=3), vocab=12, context=(7, 7, 7, 7))
     assert shared.parents == [-1, 0, 1, 2]  # three continuations of 1, 2 and 3 tokens with one beginning
     assert shared.keys[1:] == [2.0, 2.0, 1.0]  # the longer matches came first

@@ -15,19 +15,19 @@ from tests.growing import BUILDERS, grow, path_prob
 VERIFIERS = specviz.VERIFIERS
 
 
-@pytest.mark.parametrize("law", ["distinct", "top", "race"])
+@pytest.mark.parametrize("scheme", ["distinct", "top", "race"])
 @pytest.mark.parametrize("depth", [2, 16])
-def test_dyspec_always_takes_the_best_next_slot(law, depth):
+def test_dyspec_always_takes_the_best_next_slot(scheme, depth):
     """Brute force: of all places where a token could be drawn next, the one most likely to be reached."""
     for seed in range(8):
         builder = BUILDERS["dyspec"](size=14, depth=depth)
-        tree, _ = grow(builder, law, seed)
+        tree, _ = grow(builder, scheme, seed)
         for new in range(1, len(tree)):
             slots = {}
             for node in range(new):
-                if tree.depths[node] < depth and node in tree.draft_rows:
+                if tree.depths[node] < depth and node in tree.draft_distributions:
                     drawn = [tree.tokens[child] for child in tree.children[node] if child < new]
-                    slots[node] = path_prob(tree, node) * (1 - float(tree.draft_rows[node][drawn].sum()))
+                    slots[node] = path_prob(tree, node) * (1 - float(tree.draft_distributions[node][drawn].sum()))
                 elif tree.depths[node] < depth:
                     slots[node] = path_prob(tree, node)
             assert slots[tree.parents[new]] == pytest.approx(max(slots.values()), abs=1e-12)
@@ -56,13 +56,13 @@ def test_the_order_for_the_target_changes_no_tree(name):
 
 @settings(max_examples=40, deadline=None)
 @given(st.integers(0, 10**6), st.sampled_from([0.02, 0.05, 0.2]), st.sampled_from(["distinct", "top", "race"]))
-def test_dyspec_by_threshold_fills_exactly_the_slots_above_it(seed, threshold, law):
-    tree, draft = grow(BUILDERS["dyspec-threshold"](threshold=threshold, size=1000, depth=4), law, seed)
+def test_dyspec_by_threshold_fills_exactly_the_slots_above_it(seed, threshold, scheme):
+    tree, draft = grow(BUILDERS["dyspec-threshold"](threshold=threshold, size=1000, depth=4), scheme, seed)
     for node in range(len(tree)):
         reach, left = path_prob(tree, node), 1.0
         for child in tree.children[node]:
             assert reach * left > threshold - 1e-12
-            left -= float(tree.draft_rows[node][tree.tokens[child]])
+            left -= float(tree.draft_distributions[node][tree.tokens[child]])
         if tree.depths[node] < 4:
             assert reach * left <= threshold + 1e-12
     assert draft.passes <= 4
@@ -103,7 +103,7 @@ def test_no_slots_are_likelier_to_be_reached_than_the_greedy_ones():
         for node in range(1, len(full)):
             parent = full.parents[node]
             elder = [other for other in full.children[parent] if other < node]
-            left = 1 - sum(float(full.draft_rows[parent][full.tokens[other]]) for other in elder)
+            left = 1 - sum(float(full.draft_distributions[parent][full.tokens[other]]) for other in elder)
             key.append(path_prob(full, parent) * left)
             needs.append({parent, *elder} - {0})
         best = max(
@@ -146,18 +146,18 @@ def _of(size):
 class Reranked(BUILDERS["dyspec"]):
     """DySpec with EAGLE-2's second half: it keeps the drawn tokens that turned out most likely."""
 
-    def __call__(self, draft, rng, law, room, state):
-        tree = super().__call__(draft, rng, law, room, state)
+    def __call__(self, draft, rng, scheme, tokens_left, state):
+        tree = super().__call__(draft, rng, scheme, tokens_left, state)
         best = sorted(range(1, len(tree)), key=lambda node: (-path_prob(tree, node), node))[:2]
-        kept = TokenTree(tree.tokens[0], tree.start, tree.law)
+        kept = TokenTree(tree.tokens[0], tree.start, tree.scheme)
         place = {0: 0}
         for node in sorted(best):
             place[node] = kept.add(place[tree.parents[node]], tree.tokens[node])
-        kept.draft_rows = {place[node]: row for node, row in tree.draft_rows.items() if node in place}
+        kept.draft_distributions = {place[node]: row for node, row in tree.draft_distributions.items() if node in place}
         return kept
 
 
 def test_reranking_drawn_tokens_is_caught_unless_the_target_draws_first():
     pair = specviz.toy_pair(seed=1, closeness=0.2)
     assert error_of(Reranked(size=4, depth=2), VERIFIERS["dyspec"](), pair)[0] > 1e-3
-    assert error_of(Reranked(size=4, depth=2), VERIFIERS["target-match"](), pair, law="distinct")[0] < 1e-12
+    assert error_of(Reranked(size=4, depth=2), VERIFIERS["target-match"](), pair, scheme="distinct")[0] < 1e-12

@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import specviz
-from specviz.acceptance import RunningAcceptance, expected_tokens
+from specviz.acceptance.vectors import RunningAcceptance, expected_tokens
 from specviz.builders.optimal import falling, likeliest_tree
 from specviz.builders.sequoia import best_tree
 from specviz.decode import speculate

@@ -9,6 +9,19 @@ from specviz.config import Choice
 
 BUILDERS = {name: cls() for name, cls in specviz.BUILDERS.items()}
 
+COLUMNS = (
+    "parents",
+    "tokens",
+    "texts",
+    "draft_prob",
+    "target_prob",
+    "target_prob_plain",
+    "outcome",
+    "accept_prob",
+    "coin",
+    "keys",
+)
+
 
 def configs(**values):
     for builder in BUILDERS.values():
@@ -60,7 +73,7 @@ def test_a_step_records_what_happened():
         for index, step in enumerate(specviz.speculate(pair, config)):
             n = len(step.parents)
             assert step.index == index and step.start == len(context) - 1 and step.tokens[0] == context[-1]
-            assert all(len(getattr(step, column)) == n for column in step.COLUMNS)
+            assert all(len(getattr(step, column)) == n for column in COLUMNS)
             written = [step.tokens[node] for node in step.path] + ([step.bonus] if step.bonus is not None else [])
             assert list(step.emitted) == written[: len(step.emitted)]
             parents = [0, *step.path[:-1]]

@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
-from specviz.distributions import Rows, Sampling, entropy, probabilities, residual, softmax, total_variation
+from specviz.distributions import Distributions, Sampling, entropy, probabilities, residual, softmax, total_variation
 
 logits = arrays(float, 6, elements=st.floats(-8, 8))
 samplings = st.builds(
@@ -41,7 +41,7 @@ def test_top_p_keeps_the_token_that_crosses_the_threshold():
 def test_rows_agree_however_they_are_asked_for():
     values = np.random.default_rng(0).normal(size=(4, 7)).astype(np.float32)
     for sampling in (Sampling(), Sampling(0.5), Sampling(0.5, 0.8), Sampling(0.0)):
-        rows = Rows(values, sampling)
+        rows = Distributions(values, sampling)
         nodes, tokens = [0, 2, 2, 3], [1, 0, 6, 3]
         wanted = [rows[n][t] for n, t in zip(nodes, tokens, strict=True)]
         assert rows.of(nodes, tokens) == pytest.approx(wanted, rel=1e-5)
@@ -49,7 +49,7 @@ def test_rows_agree_however_they_are_asked_for():
         assert rows.of(nodes, tokens, plain=True) == pytest.approx(
             [softmax(values[n])[t] for n, t in zip(nodes, tokens, strict=True)], rel=1e-5
         )
-    assert Rows(values, Sampling()).of([], [], plain=True) == []
+    assert Distributions(values, Sampling()).of([], [], plain=True) == []
 
 
 @given(logits, logits)

@@ -6,10 +6,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import specviz
-from specviz.laws import draw_children, most_probable
 from specviz.proof.same_text import margin_at
 from specviz.randomness import Seeded, first_arrivals, smallest
-from specviz.theory.enumerate import Planned, law
+from specviz.sampling import draw_children, most_probable
+from specviz.theory.enumerate import Planned, distribution_of
 
 
 def test_the_same_seed_gives_the_same_answers():
@@ -50,12 +50,12 @@ def test_seeded_draws_have_the_law_they_promise():
 def test_distinct_children_have_the_law_of_sequential_draws():
     """Without replacement: q(a) q(b) / (1 - q(a)); after q is used up, uniform among the rest."""
     q = np.array([0.6, 0.4, 0.0, 0.0])
-    found = law(lambda rng: tuple(draw_children(q, 3, "distinct", rng, 0)))
+    found = distribution_of(lambda rng: tuple(draw_children(q, 3, "distinct", rng, 0)))
     assert found == pytest.approx({(0, 1, 2): 0.3, (0, 1, 3): 0.3, (1, 0, 2): 0.2, (1, 0, 3): 0.2})
 
 
 def test_independent_children_keep_their_duplicates():
-    found = law(lambda rng: tuple(draw_children(np.array([0.5, 0.5]), 2, "iid", rng, 0)))
+    found = distribution_of(lambda rng: tuple(draw_children(np.array([0.5, 0.5]), 2, "iid", rng, 0)))
     assert found == {(0, 0): 0.25, (0, 1): 0.25, (1, 0): 0.25, (1, 1): 0.25}
 
 
@@ -98,7 +98,7 @@ def test_enumeration_weighs_every_outcome():
     def program(rng):
         return rng.draw(np.array([1.0, 3.0])), rng.flip(0.25)[0]
 
-    assert law(program) == {(0, True): 0.0625, (0, False): 0.1875, (1, True): 0.1875, (1, False): 0.5625}
+    assert distribution_of(program) == {(0, True): 0.0625, (0, False): 0.1875, (1, True): 0.1875, (1, False): 0.5625}
 
 
 def test_a_planned_coin_falls_on_the_side_it_reports():

@@ -5,7 +5,6 @@ import json
 import pytest
 
 import specviz
-from specviz.shown import Chart, from_schema_1, read_detail, read_growth
 
 
 @pytest.fixture(scope="module")
@@ -131,24 +130,6 @@ def test_a_missing_field_is_named(trace, field):
 def test_a_bad_configuration_names_the_parameter(name, values):
     with pytest.raises(ValueError, match=f"^{name}"):
         specviz.RunConfig(**values)
-
-
-def test_records_of_the_first_schema_still_open():
-    """Their details are dictionaries of rows and facts; the same is found in them as in the records of today."""
-    step = {
-        "detail": {
-            "1": {"tokens": [3, 1], "p": [0.5, 0.1], "residual": [0.4, 0.0], "texts": ["d", "b"], "ratio": 0.25,
-                  "bonus": {"tokens": [2], "residual": [1.0], "texts": ["c"]}},
-            "0": {"race": {"target": {"tokens": [2], "times": [0.5], "texts": ["c"]}}},
-        },
-        "growth": {"expected": 2.5, "cut": {"parents": [0], "tokens": [4], "keys": [0.1], "texts": ["e"]}},
-    }  # fmt: skip
-    new = from_schema_1(step, "steps[0]")
-    detail, growth = read_detail(new["detail"], "detail", 2), read_growth(new["growth"], "growth", 2)
-    assert detail[1].tried == Chart((3, 1), {"p": (0.5, 0.1), "residual": (0.4, 0.0)}, ("d", "b"))
-    assert detail[1].after == Chart((2,), {"residual": (1.0,)}, ("c",)) and detail[1].facts == {"ratio": 0.25}
-    assert detail[0].race == {"target": Chart((2,), {"times": (0.5,)}, ("c",))}
-    assert growth.expected == 2.5 and growth.cut == Chart((4,), {"keys": (0.1,)}, ("e",))
 
 
 def test_what_was_recorded_comes_back_with_its_names(trace):

@@ -53,7 +53,7 @@ def test_a_token_tree_grows_and_knows_positions_and_draft_probabilities():
     tree = TokenTree(root=7, start=10)
     child = tree.add(0, 2)
     grandchild = tree.add(child, 1)
-    tree.draft_rows[0] = np.array([0.1, 0.2, 0.7])
+    tree.draft_distributions[0] = np.array([0.1, 0.2, 0.7])
     assert tree.parents == [-1, 0, 1] and tree.tokens == [7, 2, 1]
     assert tree.position(0) == 11 and tree.position(grandchild) == 13
     assert tree.draft_prob() == [None, 0.7, None]

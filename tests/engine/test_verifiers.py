@@ -7,15 +7,15 @@ import numpy as np
 import pytest
 
 import specviz
-from specviz.acceptance import expected_tokens
+from specviz.acceptance.vectors import expected_tokens
 from specviz.compatibility import compatible
 from specviz.config import RunConfig
 from specviz.decode import speculate
-from specviz.distributions import Rows, Sampling, entropy, total_variation
+from specviz.distributions import Distributions, Sampling, entropy, total_variation
 from specviz.models.table import TableModel, TablePair
 from specviz.proof.lossless import error_of
 from specviz.randomness import Seeded
-from specviz.theory.enumerate import law as exact_law
+from specviz.theory.enumerate import distribution_of as exact_law
 from specviz.tree import TokenTree
 from specviz.verifiers.spectr import division_factor, leftover
 from tests.growing import BUILDERS, VERIFIERS
@@ -31,10 +31,10 @@ def constant_pair(p, q):
     return TablePair(target, draft, len(p), (), "constant rows")
 
 
-def accepted_lengths(pair, builder, verifier, law=None, **sampling):
+def accepted_lengths(pair, builder, verifier, scheme=None, **sampling):
     """The exact law of the number of tokens accepted in one step, length -> probability."""
     config = specviz.RunConfig("ab", builder, verifier, 1.0, max_new_tokens=8, **sampling)
-    return exact_law(lambda rng: len(next(speculate(pair, config, rng, law=law)).path))
+    return exact_law(lambda rng: len(next(speculate(pair, config, rng, scheme=scheme)).path))
 
 
 def mean(lengths):
@@ -156,11 +156,11 @@ def test_compatible_is_true_at_a_draft_temperature_of_zero(verifier):
         return
     pairs = [PAIR, specviz.toy_pair(seed=0, closeness=0.2)]
     for builder in map(small, BUILDERS):
-        for law in builder.laws:
-            match = compatible(RunConfig("ab", builder, rule, 0.7, draft_temperature=0.0), law)
+        for scheme in builder.schemes:
+            match = compatible(RunConfig("ab", builder, rule, 0.7, draft_temperature=0.0), scheme)
             if match.possible:
-                error = max(error_of(builder, rule, pair, 0.7, law, draft_temperature=0.0)[0] for pair in pairs)
-                assert error < 1e-12 if match.lossless else error > 1e-3, (builder, law, match, error)
+                error = max(error_of(builder, rule, pair, 0.7, scheme, draft_temperature=0.0)[0] for pair in pairs)
+                assert error < 1e-12 if match.lossless else error > 1e-3, (builder, scheme, match, error)
 
 
 def test_a_traversal_that_keeps_its_share_after_a_refusal_is_caught(monkeypatch):
@@ -191,10 +191,10 @@ def test_a_block_that_stops_at_its_first_failed_coin_is_caught():
 
 
 def typical_verdict(parents, tokens, p, **parameters):
-    tree = TokenTree(0, law="top")
+    tree = TokenTree(0, scheme="top")
     for parent, token in zip(parents, tokens, strict=True):
         tree.add(parent, token)
-    rows = Rows(np.log(np.tile(p, (len(tree), 1))), Sampling())
+    rows = Distributions(np.log(np.tile(p, (len(tree), 1))), Sampling())
     return VERIFIERS["typical"](**parameters)(tree, rows, Seeded(0))
 
 
@@ -222,5 +222,5 @@ def test_expected_tokens_of_a_shape_match_a_run_whose_ranks_are_independent():
     """A draft of equal rows: target match accepts rank k with the same chance at every node, and the sum is exact."""
     p = np.array([0.5, 0.3, 0.2])
     shape = BUILDERS["sequoia"](size=6, depth=2, width=2, acceptance=(0.5, 0.3))
-    lengths = accepted_lengths(constant_pair(p, p), shape, VERIFIERS["target-match"](), law="top")
+    lengths = accepted_lengths(constant_pair(p, p), shape, VERIFIERS["target-match"](), scheme="top")
     assert 1 + mean(lengths) == pytest.approx(expected_tokens(shape.shape, (0.5, 0.3)), abs=1e-12)

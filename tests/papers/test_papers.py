@@ -208,7 +208,7 @@ def test_only_what_is_not_up_to_date_is_measured(tmp_path, monkeypatch):
     monkeypatch.setattr(store, "PAPERS", tmp_path)
     sentences, names = [], ["dyspec-algorithm-2", "svip-correct"]
     pair = specviz.toy_pair()
-    assert papers.measure_all(pair, names, tell=sentences.append) == 2 and any(
+    assert papers.measure_all(pair, names, report=sentences.append) == 2 and any(
         "1 of 2" in sentence for sentence in sentences
     )
     assert papers.measure_all(pair, names) == 0

@@ -6,9 +6,9 @@ import pytest
 torch = pytest.importorskip("torch")
 
 import specviz  # noqa: E402
-from specviz.distributions import Ranked, Rows, Sampling, probabilities, rows_of  # noqa: E402
-from specviz.laws import most_probable  # noqa: E402
+from specviz.distributions import Distributions, Ranked, Sampling, distributions_of, probabilities  # noqa: E402
 from specviz.passes import rows  # noqa: E402
+from specviz.sampling import most_probable  # noqa: E402
 
 SAMPLINGS = [
     Sampling(0.0), Sampling(1.0), Sampling(0.3), Sampling(1.0, top_k=3), Sampling(0.8, top_p=0.7),
@@ -38,7 +38,7 @@ def pulls(monkeypatch):
 @pytest.mark.parametrize("sampling", SAMPLINGS, ids=str)
 def test_probabilities_are_those_of_numpy(sampling, ties):
     logits = logits_of(ties=ties)
-    found = rows_of(rows.DeviceLogits(torch.from_numpy(logits), 50), sampling, ahead=3)
+    found = distributions_of(rows.DeviceLogits(torch.from_numpy(logits), 50), sampling, ahead=3)
     for node, row in enumerate(logits):
         wanted = probabilities(row, sampling)
         assert found[node].dtype == np.float64
@@ -51,9 +51,9 @@ def test_probabilities_are_those_of_numpy(sampling, ties):
 def test_gathered_probabilities_are_those_of_numpy(sampling, plain, pulls):
     logits = logits_of(1)
     nodes, tokens = [0, 0, 5, 2, 5], [3, 49, 0, 7, 7]
-    found = rows_of(rows.DeviceLogits(torch.from_numpy(logits), 50), sampling)
+    found = distributions_of(rows.DeviceLogits(torch.from_numpy(logits), 50), sampling)
     pulls.clear()
-    wanted = Rows(logits, sampling).of(nodes, tokens, plain)
+    wanted = Distributions(logits, sampling).of(nodes, tokens, plain)
     np.testing.assert_allclose(found.of(nodes, tokens, plain), wanted, rtol=1e-5, atol=1e-9)
     assert pulls == ([] if sampling.temperature == 0 and not plain else [(5,)])
     assert found.of([], []) == []
@@ -63,7 +63,7 @@ def test_long_lists_are_sorted_a_few_rows_at_a_time(monkeypatch):
     monkeypatch.setattr(rows, "AT_ONCE", 2)
     sampling, nodes = Sampling(0.8, top_p=0.7), [0, 1, 2, 3, 4, 5, 6]
     found = rows.DeviceLogits(torch.from_numpy(logits_of()), 50).rows(sampling).of(nodes, nodes)
-    np.testing.assert_allclose(found, Rows(logits_of(), sampling).of(nodes, nodes), rtol=1e-9)
+    np.testing.assert_allclose(found, Distributions(logits_of(), sampling).of(nodes, nodes), rtol=1e-9)
 
 
 @pytest.mark.parametrize("known", [1, 4, 49, 50, 80])
@@ -164,7 +164,7 @@ def test_greedy_decoding_pulls_the_best_tokens_and_no_row(pair, monkeypatch, pul
 
 @pytest.mark.adapter
 def test_costs_are_measured_on_lazy_rows(pair, monkeypatch):
-    from specviz.speed.clock import cost_table
+    from specviz.benchmarks.cost import cost_table
 
     monkeypatch.setattr(pair.target, "lazy", True)
     monkeypatch.setattr(pair.draft, "lazy", True)
@@ -179,6 +179,6 @@ def test_rows_that_are_no_numbers_are_refused_on_the_device_too(value, sampling)
     logits[1, 3] = value
     damaged = rows.DeviceLogits(torch.from_numpy(logits), 50)
     with pytest.raises(ValueError, match="logits must be finite numbers"):
-        rows_of(damaged, sampling)[1]
+        distributions_of(damaged, sampling)[1]
     with pytest.raises(ValueError, match="logits must be finite numbers"):
-        rows_of(damaged, sampling).of([1], [3], plain=True)
+        distributions_of(damaged, sampling).of([1], [3], plain=True)

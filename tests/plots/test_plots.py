@@ -13,19 +13,19 @@ from hypothesis import strategies as st
 
 import specviz
 from specviz import plots
-from specviz.acceptance import expected_tokens
+from specviz.acceptance.in_traces import DepthAcceptance, depth_acceptance
+from specviz.acceptance.on_nodes import draft_uncertainty, rejection_rates
+from specviz.acceptance.on_text import acceptance_vector, own_texts
+from specviz.acceptance.vectors import expected_tokens
+from specviz.benchmarks.predictions import SpeedupPrediction
+from specviz.benchmarks.studies import TopP, Transfer
+from specviz.benchmarks.trials import Trial
 from specviz.builders.sequoia import best_tree
-from specviz.experiments.studies import TopP, Transfer
-from specviz.measure.in_traces import DepthAcceptance, depth_acceptance
-from specviz.measure.on_nodes import draft_doubt, rejection_rates
-from specviz.measure.on_text import acceptance_vector, own_texts
+from specviz.planning.forecast import forecast, predict
+from specviz.planning.machines import machine
 from specviz.plots import PLOTS, export, plot, theme
 from specviz.plots.predicted import Point
 from specviz.plots.tree_layout import place
-from specviz.speed.forecast import forecast, predict
-from specviz.speed.machines import machine
-from specviz.speed.promises import Promise
-from specviz.speed.trials import Trial
 from specviz.theory.bounds import chain_tokens, entropy_estimate, fit_power_law
 from specviz.tree import Topology
 
@@ -35,7 +35,7 @@ TEXTS = list(own_texts(PAIR, ["abc", "bca"], CONFIG))
 VECTOR = (0.6, 0.2, 0.1, 0.1)
 ACCEPTANCE = acceptance_vector(PAIR, specviz.VERIFIERS["sequoia"](), TEXTS, CONFIG, width=5)
 RATES = rejection_rates(PAIR, TEXTS, CONFIG, widths=(1, 2, 4, 6))
-DOUBT = draft_doubt(PAIR, TEXTS, CONFIG)
+DOUBT = draft_uncertainty(PAIR, TEXTS, CONFIG)
 TRACE = specviz.run(PAIR, CONFIG)
 FORECAST = forecast(VECTOR, machine("a100"), sizes=[2, 4, 8, 16], depths=[1, 2, 4, 8])
 POINTS = [Point("a", 16, 2.0, 1.9, 1.8, 2.0), Point("b", 4, 1.5, 0.9, 0.8, 1.0)]
@@ -45,7 +45,7 @@ TRANSFERS = (
     Transfer("prose", "code", 2.5, 3.0, 0.1), Transfer("code", "code", 2.9, 3.0, 0.1),
 )  # fmt: skip
 PROMISES = {
-    value: Promise(
+    value: SpeedupPrediction(
         "tree", predict(Topology((-1, 0)), VECTOR, machine("a100")), Trial("tree", 1.2, 1.0, 1.5, *[0.1] * 3, {}, 9)
     )
     for value in (0.6, 0.0)

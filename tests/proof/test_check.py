@@ -10,7 +10,7 @@ import pytest
 import specviz
 from specviz.distributions import residual
 from specviz.proof.lossless import DEEP, STEPS, error_of, table
-from specviz.protocols import Verifier
+from specviz.verifiers.base import Verifier
 from specviz.verifiers.walk import Walk, ratio
 from tests.growing import BUILDERS
 
@@ -65,13 +65,13 @@ class Biased(Verifier):
 
     name: ClassVar[str] = "biased"
     title: ClassVar[str] = "Biased"
-    laws: ClassVar[tuple[str, ...]] = ("iid",)
+    schemes: ClassVar[tuple[str, ...]] = ("iid",)
     mistake: str = ""
 
     def __call__(self, tree, p, rng):
         walk, node = Walk(tree), 0
         while children := tree.children[node]:
-            r, q = p[node], tree.draft_rows[node]
+            r, q = p[node], tree.draft_distributions[node]
             for child in children:
                 token = tree.tokens[child]
                 if self.mistake == "equal tokens first" and rng.draw(p[node]) == token:
@@ -88,8 +88,8 @@ class Biased(Verifier):
 
 @pytest.mark.parametrize("mistake", ["residual reversed", "no residual", "greedy bonus", "equal tokens first"])
 def test_a_biased_rule_is_caught(mistake):
-    assert error_of(small("sequoia"), Biased(mistake), PAIR, law="iid")[0] > 1e-3
-    assert error_of(small("sequoia"), Biased(), PAIR, law="iid")[0] < 1e-12
+    assert error_of(small("sequoia"), Biased(mistake), PAIR, scheme="iid")[0] > 1e-3
+    assert error_of(small("sequoia"), Biased(), PAIR, scheme="iid")[0] < 1e-12
 
 
 @dataclass(frozen=True)
@@ -109,18 +109,18 @@ class Sharing(specviz.VERIFIERS["target-match"]):
 
 
 def test_noise_shared_between_steps_is_caught():
-    assert error_of(small("chain"), Sharing(), PAIR, law="iid")[0] > 1e-3
-    assert error_of(small("chain"), Sharing(), PAIR, law="iid", steps=1)[0] < 1e-12  # one step alone cannot see it
+    assert error_of(small("chain"), Sharing(), PAIR, scheme="iid")[0] > 1e-3
+    assert error_of(small("chain"), Sharing(), PAIR, scheme="iid", steps=1)[0] < 1e-12  # one step alone cannot see it
 
 
 @dataclass(frozen=True)
 class Dropping(type(small("chain"))):
     """A chain that drops its last token where the draft found it unlikely: it looks at the token it then removes."""
 
-    def __call__(self, draft, rng, law, room, state):
-        tree = super().__call__(draft, rng, law, room, state)
+    def __call__(self, draft, rng, scheme, tokens_left, state):
+        tree = super().__call__(draft, rng, scheme, tokens_left, state)
         last = len(tree) - 1
-        if last and tree.draft_rows[tree.parents[last]][tree.tokens[last]] < 0.3:
+        if last and tree.draft_distributions[tree.parents[last]][tree.tokens[last]] < 0.3:
             for column in (tree.parents, tree.tokens, tree.depths, tree.keys):
                 column.pop()
         return tree
@@ -128,7 +128,7 @@ class Dropping(type(small("chain"))):
 
 def test_a_builder_that_drops_what_it_has_seen_is_caught():
     rule = specviz.VERIFIERS["speculative-sampling"]()
-    assert error_of(Dropping(depth=2), rule, PAIR, law="iid")[0] > 1e-3
+    assert error_of(Dropping(depth=2), rule, PAIR, scheme="iid")[0] > 1e-3
 
 
 # The second step's tree is the builder's matter and what it means to share chance the rule's: every rule with one of
@@ -168,7 +168,7 @@ class Undefined(specviz.VERIFIERS["target-match"]):
 
 def test_a_coin_of_no_probability_is_caught():
     with pytest.raises(ValueError, match="probability nan"):
-        error_of(small("chain"), Undefined(), PAIR, law="iid")
+        error_of(small("chain"), Undefined(), PAIR, scheme="iid")
 
 
 def test_a_keyed_rule_that_writes_another_text_is_declared_wrongly(monkeypatch):
@@ -180,5 +180,5 @@ def test_a_keyed_rule_that_writes_another_text_is_declared_wrongly(monkeypatch):
         return type(verdict)(**vars(verdict) | {"bonus": (verdict.bonus + 1) % len(p[0])})
 
     monkeypatch.setattr(race, "__call__", other)
-    (row,) = [row for row in table(builders=["chain"], verifiers=["race"]) if row.law == "race"]
+    (row,) = [row for row in table(builders=["chain"], verifiers=["race"]) if row.scheme == "race"]
     assert not row.holds and "is not" in row.difference

@@ -47,7 +47,7 @@ def test_every_drafter_with_every_rule_and_every_builder(drafter):
 
 def test_merging_equal_guesses_is_lossy_with_ratios_and_lossless_where_the_target_draws_first():
     rows = {row.verifier: row for row in table(seeds=(1,), builders=["batch"], verifiers=["specinfer", "target-match"],
-                                               drafters=["several-merged"]) if row.law == "iid"}  # fmt: skip
+                                               drafters=["several-merged"]) if row.scheme == "iid"}  # fmt: skip
     assert not rows["specinfer"].lossless and rows["specinfer"].error > 1e-3
     assert rows["target-match"].lossless and rows["target-match"].error < 1e-12
 

@@ -4,11 +4,11 @@ import numpy as np
 import pytest
 
 import specviz
-from specviz import laws
+from specviz import sampling as schemes
 from specviz.distributions import normalise
-from specviz.laws import draw_children
 from specviz.proof import large_node
 from specviz.proof.large_node import cases, far_off, one_large_node
+from specviz.sampling import draw_children
 from specviz.verifiers import spectr, walk
 
 RULES = {name: rule() for name, rule in specviz.VERIFIERS.items()}
@@ -42,7 +42,7 @@ def test_a_residual_that_is_not_the_rules_is_caught(monkeypatch):
 
 
 def test_a_draft_that_keeps_a_refused_token_is_caught(monkeypatch):
-    monkeypatch.setattr(laws, "without", lambda d, drawn: d)
+    monkeypatch.setattr(schemes, "without", lambda d, drawn: d)
     assert one_large_node(RULES["sequoia"], "distinct", 60, 8, 0).error > 1e-3
 
 
@@ -52,14 +52,14 @@ def test_half_precision_in_a_rule_is_caught(monkeypatch):
     assert 1e-10 < one_large_node(RULES["sequoia"], "distinct", 100, 8, 0).error < 1e-4
 
 
-@pytest.mark.parametrize("rule, law", [("sequoia", "distinct"), ("specinfer", "iid")])
-def test_children_that_are_not_drawn_from_the_draft_are_caught(rule, law, monkeypatch):
+@pytest.mark.parametrize("rule, scheme", [("sequoia", "distinct"), ("specinfer", "iid")])
+def test_children_that_are_not_drawn_from_the_draft_are_caught(rule, scheme, monkeypatch):
     """As where the draft draws at another temperature than the one its row was made at."""
     monkeypatch.setattr(
         large_node, "draw_children", lambda q, *rest: draw_children(normalise(q**1.5) if q.all() else q, *rest)
     )
-    found = one_large_node(RULES[rule], law, 60, 8, 0 if law == "distinct" else 400)
-    assert found.error > 1e-3 if law == "distinct" else "standard deviations off" in found.difference
+    found = one_large_node(RULES[rule], scheme, 60, 8, 0 if scheme == "distinct" else 400)
+    assert found.error > 1e-3 if scheme == "distinct" else "standard deviations off" in found.difference
 
 
 def test_a_race_that_another_token_wins_is_caught(monkeypatch):
@@ -71,7 +71,7 @@ def test_a_race_that_another_token_wins_is_caught(monkeypatch):
         return type(verdict)(**vars(verdict) | {"path": (), "bonus": (verdict.bonus + 1) % len(p[0])})
 
     monkeypatch.setattr(race, "__call__", second)
-    (row,) = [case.prove() for case in cases(["race"], [(60, 8)], 5) if case.law == "top"]
+    (row,) = [case.prove() for case in cases(["race"], [(60, 8)], 5) if case.scheme == "top"]
     assert not row.holds and "arrives first" in row.difference
 
 

@@ -22,13 +22,13 @@ def small(name):
 def test_every_rule_with_every_builder_is_greedy_at_temperature_zero(verifier):
     rule = verifier() if isinstance(verifier, type) else verifier
     for seed, name in enumerate(BUILDERS):
-        for law in BUILDERS[name].laws:
+        for scheme in BUILDERS[name].schemes:
             pair = specviz.toy_pair(vocab=3 + seed % 4, seed=seed)
             config = specviz.RunConfig("ab", BUILDERS[name](), rule, 0.0, max_new_tokens=20, seed=seed)
-            if not compatible(config, law).possible:
+            if not compatible(config, scheme).possible:
                 continue
-            written = [token for step in speculate(pair, config, law=law) for token in step.emitted]
-            assert tuple(written) == specviz.autoregress(pair, config).tokens, (name, law)
+            written = [token for step in speculate(pair, config, scheme=scheme) for token in step.emitted]
+            assert tuple(written) == specviz.autoregress(pair, config).tokens, (name, scheme)
 
 
 @pytest.mark.parametrize("verifier", [name for name, rule in VERIFIERS.items() if rule.lossless and rule.reads_draft])
@@ -42,14 +42,14 @@ def test_a_draft_equal_to_the_target_is_always_accepted(verifier):
 def test_the_seed_alone_fixes_the_text(rule):
     """At least 1000 runs, over every builder, law and several temperatures: the very tokens of plain decoding."""
     runs, texts = 0, set()
-    cases = [(name, law) for name in BUILDERS for law in BUILDERS[name].laws]
+    cases = [(name, scheme) for name in BUILDERS for scheme in BUILDERS[name].schemes]
     for seed in range(1050):
-        name, law = cases[seed % len(cases)]
+        name, scheme = cases[seed % len(cases)]
         pair = specviz.toy_pair(vocab=3 + seed % 5, seed=seed % 60)
         config = specviz.RunConfig("ab", small(name), rule, (0.6, 1.0, 1.5)[seed % 3], max_new_tokens=8, seed=seed)
-        assert compatible(config, law).lossless
-        written = tuple(token for step in speculate(pair, config, law=law) for token in step.emitted)
-        assert written == specviz.autoregress(pair, config).tokens, (name, law, seed)
+        assert compatible(config, scheme).lossless
+        written = tuple(token for step in speculate(pair, config, scheme=scheme) for token in step.emitted)
+        assert written == specviz.autoregress(pair, config).tokens, (name, scheme, seed)
         texts.add(written)
         runs += 1
     assert runs >= 1000 and len(texts) > 500
@@ -58,7 +58,7 @@ def test_the_seed_alone_fixes_the_text(rule):
 def test_a_race_over_drafts_that_shared_the_race_accepts_more_than_over_independent_draws():
     pair = specviz.toy_pair(vocab=6, seed=2, closeness=0.8)
     config = specviz.RunConfig("ab", BUILDERS["chain"](depth=4), VERIFIERS["race"](), 1.0, max_new_tokens=600)
-    steps = {law: len(list(speculate(pair, config, law=law))) for law in ("race", "iid")}
+    steps = {scheme: len(list(speculate(pair, config, scheme=scheme))) for scheme in ("race", "iid")}
     assert steps["race"] < steps["iid"]
 
 
@@ -68,7 +68,7 @@ def test_texts_over_many_seeds_have_the_targets_law(rule):
     """Equal texts prove nothing if plain decoding were off: chi-square of 20 000 pairs of tokens, at 1e-3."""
     vocab, runs = 3, 20_000
     rows = [probabilities(row, Sampling()) for row in np.random.default_rng(0).normal(size=(1 + vocab, vocab))]
-    tree = TokenTree(0, start=7, law="top")
+    tree = TokenTree(0, start=7, scheme="top")
     for token in range(vocab):
         tree.add(0, token)
     counts = np.zeros((vocab, vocab))

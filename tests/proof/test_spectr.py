@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from specviz.distributions import total_variation
-from specviz.proof.rows import KINDS, rows_of_kind
+from specviz.proof.hard_distributions import KINDS, rows_of_kind
 from specviz.theory.node import spectr_acceptance
 from specviz.verifiers.spectr import division_factor, leftover
 

@@ -22,9 +22,9 @@ def pairs(size, count, sharp):
 @pytest.mark.parametrize("size", [2, 3, 8, 40])
 def test_rejection_is_the_sum_over_single_steps(size):
     for p, q in pairs(size, 8, 0.6):
-        law = specinfer_acceptance(p, q, 20_000)
-        assert law.sum() == pytest.approx(1, abs=1e-9)
-        assert rejection_index_entropy(p, q) == pytest.approx(entropy(law), abs=1e-7)
+        scheme = specinfer_acceptance(p, q, 20_000)
+        assert scheme.sum() == pytest.approx(1, abs=1e-9)
+        assert rejection_index_entropy(p, q) == pytest.approx(entropy(scheme), abs=1e-7)
 
 
 @pytest.mark.parametrize("size", [2, 3, 8, 40])
@@ -32,9 +32,9 @@ def test_races_are_a_mixture_of_geometric_laws(size):
     index = np.arange(50_000)
     for p, q in pairs(size, 8, 0.6):
         earlier = [np.maximum(0, q * (p[x] / q[x]) - p).sum() for x in range(size)]
-        law = sum(p[x] / (1 + w) * (w / (1 + w)) ** index for x, w in enumerate(earlier))
-        assert law.sum() == pytest.approx(1, abs=1e-9)
-        assert race_index_entropy(p, q) == pytest.approx(entropy(law), abs=1e-4)
+        scheme = sum(p[x] / (1 + w) * (w / (1 + w)) ** index for x, w in enumerate(earlier))
+        assert scheme.sum() == pytest.approx(1, abs=1e-9)
+        assert race_index_entropy(p, q) == pytest.approx(entropy(scheme), abs=1e-4)
 
 
 def test_the_mixture_is_what_races_do():

@@ -11,11 +11,11 @@ from scipy.optimize import linprog
 
 import specviz
 from specviz.builders.sequoia import best_tree
-from specviz.distributions import Rows, entropy, normalise, total_variation
-from specviz.laws import draw_children
+from specviz.distributions import Distributions, entropy, normalise, total_variation
+from specviz.sampling import draw_children
 from specviz.theory import bounds
 from specviz.theory import node as node_theory
-from specviz.theory.enumerate import law
+from specviz.theory.enumerate import distribution_of
 from specviz.theory.forms import FORMS
 from specviz.tree import TokenTree
 
@@ -101,7 +101,7 @@ def test_plateaus_are_approached_from_below():
     assert ends["k-sequences"] == pytest.approx(1 + 0.8 * 2.5)
     assert ends["k-ary"] == pytest.approx(5.0)
     assert ends["batch"] == pytest.approx(1.9)
-    from specviz.acceptance import expected_tokens
+    from specviz.acceptance.vectors import expected_tokens
 
     for name, builder in {
         "chain": specviz.BUILDERS["chain"](depth=64),
@@ -157,7 +157,7 @@ def by_enumeration(name, law_name, p, q, k):
     """The exact chance of each child under the rule itself, every draw and every coin tried."""
     rule = specviz.VERIFIERS[name]()
 
-    class Star(Rows):
+    class Star(Distributions):
         def __init__(self):
             pass
 
@@ -165,14 +165,14 @@ def by_enumeration(name, law_name, p, q, k):
             return p
 
     def program(rng):
-        tree = TokenTree(0, law=law_name)
-        tree.draft_rows[0] = q
+        tree = TokenTree(0, scheme=law_name)
+        tree.draft_distributions[0] = q
         for token in draw_children(q, k, law_name, rng, 1):
             tree.add(0, token)
         path = rule(tree, Star(), rng).path
         return path[0] if path else 0
 
-    found = law(program)
+    found = distribution_of(program)
     return [found.get(child, 0.0) for child in range(1, k + 1)]
 
 
@@ -199,7 +199,7 @@ def test_closed_forms_are_what_the_rules_do(name, pair):
     p, q = PAIRS[pair]
     p = np.eye(len(p))[p.argmax()] if rule.greedy_only else p
     for k in (1,) if rule.chain_only else (1, 2, 3):
-        wanted = by_enumeration(name, rule.laws[0], p, q, k)
+        wanted = by_enumeration(name, rule.schemes[0], p, q, k)
         assert FORMS[name].acceptance(p, q, k) == pytest.approx(wanted, abs=1e-12)
 
 
@@ -228,7 +228,7 @@ def test_the_mean_over_draws_is_the_exact_refusal(pair, k):
     def program(rng):
         return tuple(draw_children(q, k, "distinct", rng, 1))
 
-    for tokens, share in law(program).items():
+    for tokens, share in distribution_of(program).items():
         mean += share * node_theory.sequoia_refusals(p, q, tokens)
     assert mean == pytest.approx(1 - np.cumsum(node_theory.sequoia_acceptance(p, q, k)), abs=1e-12)
 

@@ -10,11 +10,11 @@ from safetensors.torch import load_file, save_file
 import specviz
 from specviz.config import Choice
 from specviz.drafters.reading import Reading
-from specviz.drafting import open_drafter
 from specviz.models.eagle import EagleLayer, layer_config
 from specviz.models.heads import MedusaHeads
 from specviz.models.pair import HuggingFacePair
 from specviz.passes.session import HuggingFaceModel
+from specviz.session import open_drafter
 from specviz.training import drafters
 from specviz.training.distil import new_model
 from specviz.training.drafters import heads_loss, layer_loss, right
@@ -159,8 +159,8 @@ def test_rows_of_eagle_are_those_of_a_fresh_pass(pair, place):
     text = prompt(place)
     target, draft = pair.open(text)
     drafting = open_drafter(Choice("eagle"), pair, target, draft, text)
-    from specviz.desk import Seen
-    from specviz.distributions import Rows, Sampling
+    from specviz.distributions import Distributions, Sampling
+    from specviz.drafters.base import Seen
 
     context = list(text)
     for turn in range(3):
@@ -176,7 +176,7 @@ def test_rows_of_eagle_are_those_of_a_fresh_pass(pair, place):
         assert isinstance(drafting, Reading)
         logits = target.forward(tree, range(len(tree)))
         path, emitted = (first, second), [tree.tokens[first], tree.tokens[second], 7]
-        seen = Seen((0, *path), Rows(logits, Sampling()), target.features((0, *path)))
+        seen = Seen((0, *path), Distributions(logits, Sampling()), target.features((0, *path)))
         whole = pair.target.open([*context, *emitted]).watch()
         torch.testing.assert_close(seen.features, whole[-3:], atol=2e-5, rtol=1e-4)
         target.commit(tree, path, emitted)

@@ -14,10 +14,10 @@ from specviz.player.payload import message
 from ...machine.engine import Engine
 from ...parts import links
 from ...parts.card import said, status
+from ...parts.change_listener import listener, turned
 from ...parts.frame import Tab
 from ...parts.job import Job
 from ...parts.menus import models_menu
-from ...parts.turned import ear, turned
 from ...parts.web import starts
 from ..live import STORIES, chips
 from .runs import play, recorded
@@ -41,7 +41,7 @@ def build(engine: Engine) -> Settings:
             link = links.bar(TITLE, elem_id="sv-compare-link")
             models = models_menu(engine)
             chosen = lay_out(prompt)
-            heard = ear(besides=prompt.elem_id)
+            heard = listener(besides=prompt.elem_id)
         with gr.Column(scale=1, min_width=320, elem_classes="sv-main"):
             board = gr.HTML(
                 "", html_template=asset("compare/compare.html"), js_on_load=starts("compare"),

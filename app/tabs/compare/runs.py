@@ -17,7 +17,7 @@ from specviz.metrics import Counts, clock, known
 from specviz.player.payload import message, rounded, step_payload
 from specviz.proof.same_text import margin_at
 
-from ...machine.engine import Engine, paced
+from ...machine.engine import Engine, batch_by_time
 from . import race
 from .entry import Entry
 from .texts import comparison
@@ -39,7 +39,7 @@ def play(engine: Engine, entries: Sequence[Entry], title: str | None = None) -> 
         ValueError: if none of them can even begin (the prompt is too long, say).
     """
     name, held, opened = f"comparison {next(_names)}", [], False
-    with engine.alone():
+    with engine.exclusive():
         for news in engine.loading(title):
             yield message("", state="loading", note=news)
         news_of = engine.compute(decoded, entries, title=title)
@@ -67,7 +67,7 @@ def decoded(pair: Any, entries: Sequence[Entry]) -> Iterator[dict[str, Any]]:
         try:
             for _ in islice(entry.steps(pair), WARM_UP):
                 pass
-            for group in paced(entry.steps(pair)):
+            for group in batch_by_time(entry.steps(pair)):
                 written[at] += [token for step in group for token in step.emitted]
                 yield steps_news(at, entries, group, counted) | {"pairs": pairs(entries, written, at)}
             ended.add(at)

@@ -6,8 +6,8 @@ from math import isfinite
 from typing import Any, NamedTuple
 
 from specviz import BUILDERS, DRAFTERS, VERIFIERS, RunConfig, compatible
-from specviz.acceptance import MOST, check_acceptance, measured, published
-from specviz.measure.on_text import Acceptance
+from specviz.acceptance.on_text import Acceptance
+from specviz.acceptance.vectors import MOST, check_acceptance, measured, published
 
 from ...machine import limits
 from .forest import Sizes

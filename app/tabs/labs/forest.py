@@ -8,11 +8,11 @@ from functools import lru_cache
 from statistics import fmean, stdev
 from typing import Any, NamedTuple
 
+from app.tabs.labs.synthetic import Grown, grow
 from specviz import BUILDERS
-from specviz.acceptance import reach
+from specviz.acceptance.vectors import reach
+from specviz.builders.base import TreeBuilder
 from specviz.builders.filling import StaticBuilder
-from specviz.measure.synthetic import Grown, grow
-from specviz.protocols import TreeBuilder
 from specviz.randomness import Seeded
 from specviz.tree import Topology
 

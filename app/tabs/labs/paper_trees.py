@@ -7,7 +7,7 @@ from functools import lru_cache
 from typing import NamedTuple
 
 from specviz import BUILDERS
-from specviz.acceptance import published
+from specviz.acceptance.vectors import published
 from specviz.randomness import Seeded
 from specviz.theory.mask_order import random_tree
 

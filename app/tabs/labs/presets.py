@@ -14,7 +14,7 @@ class Preset:
         p, q: weights of the target and of the draft.
         rule: menu name of the rule that is chosen.
         why: what to look at.
-        children, levels: see `specviz.proof.microscope.Node`.
+        children, levels: see `app.tabs.labs.microscope.Node`.
         law: how children are drawn; None lets each rule choose.
         seed: of the run that is shown first.
     """
@@ -26,7 +26,7 @@ class Preset:
     why: str
     children: int = 2
     levels: int = 1
-    law: str | None = None
+    scheme: str | None = None
     seed: int = 0
 
 
@@ -120,7 +120,7 @@ PRESETS = (
         "specinfer",
         "SpecInfer's residual is right for independent children. Here they are drawn without replacement: the "
         "second child comes from a draft that the rule does not divide by, and the text drifts from the target.",
-        law="distinct",
+        scheme="distinct",
         seed=4,
     ),
     Preset(

@@ -5,10 +5,10 @@ from __future__ import annotations
 import logging
 from typing import TYPE_CHECKING, Any
 
-from specviz.measure.on_text import Acceptance
+from specviz.acceptance import files as vectors
+from specviz.acceptance.on_text import Acceptance
 from specviz.paths import asset
 
-from ...measuring import vectors
 from ...parts.card import Card, said, status
 from ...parts.web import starts
 from .asked import LIMITS, OWN, check_cells, choices, in_text, preset_from, sizes_from, vector_from

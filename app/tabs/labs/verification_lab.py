@@ -12,13 +12,13 @@ from dataclasses import asdict
 from functools import lru_cache
 from typing import Any
 
+from app.tabs.labs.microscope import MOST_CHILDREN, MOST_LEVELS, MOST_TOKENS, NAMES, Node, explain_node, normalised
+from app.tabs.labs.microscope_rules import Row, examine, own_law
 from specviz import VERIFIERS
 from specviz.compatibility import DRAWN
 from specviz.distributions import total_variation
 from specviz.paths import asset
-from specviz.proof.microscope import MOST_CHILDREN, MOST_LEVELS, MOST_TOKENS, NAMES, Node, normalised, tell
-from specviz.proof.microscope_rules import Row, examine, own_law
-from specviz.protocols import LAWS
+from specviz.sampling import SCHEMES
 from specviz.theory.bounds import coupling_bound, harmonic_bound, race_acceptance
 
 from ...parts.menus import kind
@@ -39,8 +39,10 @@ def build(engine: Any) -> None:
 
     start = {
         "presets": [asdict(preset) for preset in PRESETS],
-        "rules": [{"name": name, "title": VERIFIERS[name].title, "law": VERIFIERS[name].laws[0]} for name in RULES],
-        "laws": {law: DRAWN[law] for law in LAWS},
+        "rules": [
+            {"name": name, "title": VERIFIERS[name].title, "scheme": VERIFIERS[name].schemes[0]} for name in RULES
+        ],
+        "schemes": {scheme: DRAWN[scheme] for scheme in SCHEMES},
         "names": NAMES,
         "most": {"tokens": MOST_TOKENS, "children": MOST_CHILDREN, "levels": MOST_LEVELS, "seed": MOST_SEED},
     }
@@ -58,7 +60,7 @@ def look(asked: Any) -> str:
     """One run on a node, as JSON: {"error": a sentence} where it cannot be made.
 
     Args:
-        asked: "p", "q" (weights), "children", "levels", "rule", "law" (None: the rule's own), "seed".
+        asked: "p", "q" (weights), "children", "levels", "rule", "scheme" (None: the rule's own), "seed".
     """
     return _answered(asked, _look)
 
@@ -89,32 +91,32 @@ def _read(asked: Any) -> tuple[dict[str, Any], Node, list[str]]:
         said += [done[:1].upper() + done[1:]] * bool(done)
     if asked.get("rule") not in RULES:
         raise ValueError(f"rule must be one of {', '.join(RULES)}; got {asked.get('rule')!r:.40}.")
-    if asked.get("law") not in (None, *LAWS):
-        raise ValueError(f"children must be drawn by one of {', '.join(LAWS)}; got {asked['law']!r:.40}.")
+    if asked.get("scheme") not in (None, *SCHEMES):
+        raise ValueError(f"children must be drawn by one of {', '.join(SCHEMES)}; got {asked['scheme']!r:.40}.")
     return asked, Node(rows["p"], rows["q"], asked.get("children", 2), asked.get("levels", 1)), said
 
 
 def _look(asked: dict[str, Any], node: Node, said: list[str]) -> dict[str, Any]:
     rule = VERIFIERS[asked["rule"]]()
-    match = node.compatible(rule, asked.get("law"))
-    data = {"p": node.p, "q": node.q, "said": said, "kind": kind(match), "reason": match.reason, "law": match.law}
+    match = node.compatible(rule, asked.get("scheme"))
+    data = {"p": node.p, "q": node.q, "said": said, "kind": kind(match), "reason": match.reason, "scheme": match.scheme}
     if not match.possible:
         return data
-    explanation = tell(node, rule, asked.get("law"), _seed(asked.get("seed")))
+    explanation = explain_node(node, rule, asked.get("scheme"), _seed(asked.get("seed")))
     run = {name: value for name, value in vars(explanation).items() if name not in ("step", "tries")}
     run["tries"] = [asdict(one) for one in explanation.tries]
-    return data | {"run": run, "exact": _exact(examined(node, asked["rule"], asked.get("law")), node)}
+    return data | {"run": run, "exact": _exact(examined(node, asked["rule"], asked.get("scheme")), node)}
 
 
 def _table(asked: dict[str, Any], node: Node, said: list[str]) -> dict[str, Any]:
-    rows = [examined(node, name, asked.get("law")) for name in RULES]
+    rows = [examined(node, name, asked.get("scheme")) for name in RULES]
     shown = ("rule", "title", "accepted", "ceiling", "deviation", "proof", "runs")
     return {
         "levels": node.levels,
         "first": first_child(node),
         "rows": [
             {name: getattr(row, name) for name in shown}
-            | {"law": row.match.law, "kind": kind(row.match), "reason": row.match.reason}
+            | {"scheme": row.match.scheme, "kind": kind(row.match), "reason": row.match.reason}
             for row in rows
         ],
     }
@@ -132,8 +134,8 @@ def first_child(node: Node) -> list[tuple[str, float]]:
 
 
 @lru_cache(maxsize=512)
-def examined(node: Node, rule: str, law: str | None) -> Row:
-    return examine(node, VERIFIERS[rule](), law)
+def examined(node: Node, rule: str, scheme: str | None) -> Row:
+    return examine(node, VERIFIERS[rule](), scheme)
 
 
 def _exact(row: Row, node: Node) -> dict[str, Any]:
@@ -145,7 +147,12 @@ def _exact(row: Row, node: Node) -> dict[str, Any]:
     texts = list(own)
     if len(texts) > MOST_TEXTS:
         texts = sorted(texts, key=lambda text: -max(own[text], row.texts[text]))[:MOST_TEXTS]
-    return data | {"of": len(own), "texts": texts, "own": [own[t] for t in texts], "law": [row.texts[t] for t in texts]}
+    return data | {
+        "of": len(own),
+        "texts": texts,
+        "own": [own[t] for t in texts],
+        "written": [row.texts[t] for t in texts],
+    }
 
 
 def _seed(value: Any) -> int:

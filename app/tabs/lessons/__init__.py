@@ -58,7 +58,7 @@ def lesson(number: Any) -> str:
 def _lesson(number: int) -> str:
     module = LESSONS[number - 1]
     traces = read(module)
-    written = module.tell(*traces)
+    written = module.write_lesson(*traces)
     pairs = list(zip(module.RECORDINGS, traces, strict=True))
     plain = next((trace.counts for recording, trace in pairs if recording.plain), None)
     runs = [

@@ -12,7 +12,7 @@ CONFIG = RunConfig(TALE, CHAIN, VERIFIERS["speculative-sampling"](), temperature
 RECORDINGS = (Recording("chain", "A chain", CONFIG),)
 
 
-def tell(trace):
+def write_lesson(trace):
     step = most(trace.steps, worth)
     if step is None:
         return None

@@ -14,7 +14,7 @@ MODEL = RunConfig(TALE, TREE, VERIFIERS["sequoia"](), temperature=0.6)
 RECORDINGS = (Recording("medusa", "Heads", MEDUSA), Recording("model", "A draft model", MODEL))
 
 
-def tell(heads, model):
+def write_lesson(heads, model):
     step = most(heads.steps, worth)
     shares = [[kept(trace, level) for level in (1, 2)] for trace in (heads, model)]
     if step is None or not all(share is not None for pair in shares for share in pair):

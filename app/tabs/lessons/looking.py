@@ -12,7 +12,7 @@ SVIP = RunConfig(TALE, BUILDERS["svip"](h=0.6, c=0.15, depth=10), VERIFIERS["spe
 RECORDINGS = (Recording("dyspec", "DySpec’s tree", DYSPEC), Recording("svip", "SVIP’s chain", SVIP))
 
 
-def tell(dyspec, svip):
+def write_lesson(dyspec, svip):
     deep = max(dyspec.steps, key=lambda step: levels(step) + len(step.path))  # what is accepted is drawn unfolded
     wide = max(dyspec.steps, key=lambda step: len(children(step)))
     short, long = (choose(svip.steps, key=levels) for choose in (min, max))

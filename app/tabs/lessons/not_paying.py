@@ -17,7 +17,7 @@ RECORDINGS = (
 )
 
 
-def tell(tree, chain, plain):
+def write_lesson(tree, chain, plain):
     if tree.counts.speedup(plain.counts) >= 0.95:
         return None
     middle = most(tree.steps[1:], lambda step: len(step.pieces))

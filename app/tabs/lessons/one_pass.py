@@ -11,7 +11,7 @@ CONFIG = RunConfig(SHIP, BUILDERS["chain"](depth=5), VERIFIERS["exact-match"](),
 RECORDINGS = (Recording("chain", "A chain", CONFIG),)
 
 
-def tell(trace):
+def write_lesson(trace):
     step = most(trace.steps, lambda step: len(step.path) if step.bonus is not None and len(step.path) > 1 else 0)
     if step is None:
         return None

@@ -12,7 +12,7 @@ RECORDINGS = (Recording("chain", "A chain", CONFIG),)
 P, Q = (0.7, 0.3), (0.5, 0.5)  # the answer's example: what would be written if refused guesses were redrawn from p
 
 
-def tell(trace):
+def write_lesson(trace):
     step = most(trace.steps, plainness)
     kept = [
         (step.index, node)

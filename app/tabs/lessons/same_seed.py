@@ -17,7 +17,7 @@ RECORDINGS = (
 )
 
 
-def tell(tree, chain, plain):
+def write_lesson(tree, chain, plain):
     step = most(tree.steps, lambda step: len(step.path))
     if step is None or not tree.tokens == chain.tokens == plain.tokens:
         return None

@@ -12,7 +12,7 @@ CONFIG = RunConfig(TALE, BUILDERS["sequoia"](size=24, depth=6), VERIFIERS["sequo
 RECORDINGS = (Recording("sequoia", "Sequoia’s tree", CONFIG),)
 
 
-def tell(trace):
+def write_lesson(trace):
     step = most(trace.steps, lambda step: len(step.path))
     if step is None or any(other.parents != step.parents for other in trace.steps):
         return None

@@ -12,7 +12,7 @@ CONFIG = RunConfig(TALE, TREE, VERIFIERS["sequoia"](), temperature=0.6)
 RECORDINGS = (Recording("branching", "A tree", CONFIG),)
 
 
-def tell(trace):
+def write_lesson(trace):
     step = most(trace.steps, worth)
     first = sum(bool(step.path) and not second_at_the_root(step) for step in trace.steps)
     if step is None or not first:

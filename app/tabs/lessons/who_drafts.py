@@ -18,7 +18,7 @@ RECORDINGS = (
 FEWEST = 3  # accepted guesses of the library; fewer show nothing
 
 
-def tell(both, library):
+def write_lesson(both, library):
     step = most(both.steps, worth)
     model, looked_up = (right(both, name) for name in ("model", "retrieval"))
     if (

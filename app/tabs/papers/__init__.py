@@ -43,7 +43,7 @@ def build(engine: Engine) -> None:
 
         try:
             one = papers.entry(source, name)
-            with engine.alone():
+            with engine.exclusive():
                 for _ in engine.loading():
                     yield said("running", text="Loading the models. This happens once.")
                 for sentence, data in engine.compute(remeasured, source, name):

@@ -23,14 +23,14 @@ def remeasured(pair: Any, source: str, name: str) -> Iterator[tuple[str, dict[st
     news: SimpleQueue[tuple[str, Any]] = SimpleQueue()
     left = Event()
 
-    def tell(sentence: str) -> None:
+    def report(sentence: str) -> None:
         if left.is_set():
             raise _Left
         news.put(("sentence", sentence))
 
     def work() -> None:
         try:
-            news.put(("data", papers.measured(pair, source, name, tell)))
+            news.put(("data", papers.measured(pair, source, name, report)))
         except Exception as error:
             news.put(("error", error))
 

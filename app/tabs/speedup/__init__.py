@@ -12,16 +12,16 @@ from typing import Any
 import gradio as gr
 
 from specviz import BUILDERS, DRAFTERS, VERIFIERS, RunConfig
-from specviz.measure.on_text import Acceptance
+from specviz.acceptance.on_text import Acceptance
+from specviz.benchmarks.cost import PROMPT, measure_cost
+from specviz.planning.cost_table import CostTable
 from specviz.plots import PLOTS
 from specviz.plots.predicted import Point
-from specviz.speed.clock import PROMPT, measure_cost
-from specviz.speed.table import CostTable
 
+from ...machine import recorded
 from ...machine.engine import Engine
 from ...machine.pool import BESIDE
-from ...measuring import recorded
-from ...measuring.speeds import LARGEST, MACHINES, cost_of, sizes_from, time_sizes
+from ...machine.speeds import LARGEST, MACHINES, cost_of, sizes_from, time_sizes
 from ...parts.card import Card, Source, fill, said, status
 from ...parts.controls import Controls
 from ...parts.frame import Page, Tab
@@ -209,7 +209,7 @@ class Speedup:
 
             def run(*values: Any) -> Iterator[dict]:
                 try:
-                    with self.engine.alone():
+                    with self.engine.exclusive():
                         for sentence in self.engine.loading():
                             yield {self.line: said(sentence)}
                         yield from work(*values)

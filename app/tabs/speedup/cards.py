@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from specviz import DRAFTERS, VERIFIERS
-from specviz.measure.on_text import Acceptance
+from specviz.acceptance.on_text import Acceptance
+from specviz.planning.cost_table import CostTable
 from specviz.plots import PLOTS
 from specviz.plots.predicted import Point
-from specviz.speed.table import CostTable
 
-from ...measuring.speeds import SIZES, predicted
+from ...machine.speeds import SIZES, predicted
 from ...parts.card import Source, fill
 
 STEP_SIZES = (2, 3, 4, 6, 8, 12, 16, 24, 32, 48, 64, 96, 128, 192, 256, 512)

@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import Any
 
 from specviz import BUILDERS, DRAFTERS, VERIFIERS, RunConfig, compatible
-from specviz.acceptance import measured
-from specviz.measure.on_text import Acceptance
+from specviz.acceptance.on_text import Acceptance
+from specviz.acceptance.vectors import measured
 
 from .cards import by
 
@@ -50,7 +50,7 @@ def _run_of(vector: Acceptance) -> RunConfig:
 
 def _stored(row: dict[str, Any], drafter: str) -> Acceptance:
     return Acceptance(
-        tuple(row["acceptance"]), low=(), high=(), positions=0, method="", verifier=row["verifier"], law="",
+        tuple(row["acceptance"]), low=(), high=(), positions=0, method="", verifier=row["verifier"], scheme="",
         temperature=row["temperature"], draft_temperature=None, drafter=drafter,
         levels=tuple(map(tuple, row.get("levels", ()))),
     )  # fmt: skip

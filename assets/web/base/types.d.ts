@@ -44,7 +44,7 @@ export interface Sent {
   why: number[];
   detail: Record<string, Detail>;
   growth: Growth;
-  law: string;
+  scheme: string;
   pieces: string[];
   own: number | null;
   /** What the target's own token is. */
@@ -131,7 +131,7 @@ export interface Taken {
   names: string[];
   p: number[];
   q: number[];
-  law: string;
+  scheme: string;
   /** Whether the last token stands for all others. */
   rest: boolean;
   children: number;

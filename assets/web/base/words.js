@@ -38,7 +38,7 @@ export const ROWS = {
   "q": "draft q",
   "draft": "remaining draft",
   "residual": "residual",
-  "law": "written"
+  "written": "written"
 };
 
 // FACTS: numbers that a rule keeps
@@ -67,9 +67,9 @@ export const DRAWN = {
   "race": "the first arrivals of a race shared with the target"
 };
 
-// LAWS: the same in a table
+// SCHEMES: the same in a table
 /** @type {Record<string, string>} */
-export const LAWS = {
+export const SCHEMES = {
   "iid": "independent",
   "distinct": "without replacement",
   "top": "most probable",

@@ -1,7 +1,7 @@
 // What the Verification lab says of a rule as a whole: the law of what it writes against p, and all rules side by side.
 
 import { finder, make, one, say } from '../base/dom.js';
-import { LAWS } from '../base/words.js';
+import { SCHEMES } from '../base/words.js';
 import { barTable } from './tries.js';
 
 const EXACT = 1e-12;
@@ -37,10 +37,10 @@ export function writeLaw(root, exact, about, rule, promised) {
   notice($('exact'), equal ? 'lossless' : 'lossy', told + (equal && !promised ? ' On these rows only: the rule does not promise it.' : ''));
   const texts = exact.texts.map(text => text.map(token => about.names[token]).join(' '));
   const caption = exact.of > texts.length ? `the ${texts.length} likeliest of ${exact.of} texts` : about.levels > 1 ? `the first ${about.levels} tokens` : 'the first token';
-  const chart = barTable(caption, texts, { p: exact.own, law: exact.law });
+  const chart = barTable(caption, texts, { p: exact.own, written: exact.written });
   one(chart, 'thead tr').append(make('th', 'difference'));
   chart.querySelectorAll('tbody tr').forEach((row, i) => {
-    const by = exact.law[i] - exact.own[i], none = Math.abs(by) < 5e-5;
+    const by = exact.written[i] - exact.own[i], none = Math.abs(by) < 5e-5;
     row.append(make('td', none ? '0' : `${by > 0 ? '+' : '−'}${Math.abs(by).toFixed(4)}`, none ? '' : 'off'));
   });
   box.replaceChildren(chart);
@@ -58,7 +58,7 @@ export function writeRules(root, data, own, chosen) {
     ? 'Expected number of accepted tokens. The line is the ceiling, the sum of 1 − TV of the first tokens’ laws; it need not be reached.'
     : 'The chance that a child is accepted. The line is the optimal-transport ceiling of lossless rules for children drawn this way.';
   const head = make('tr');
-  head.append(...['rule', '', chain ? `tokens of ${data.levels}` : 'accepted', 'ceiling', 'children', 'law'].map(text => make(text ? 'th' : 'td', text)));
+  head.append(...['rule', '', chain ? `tokens of ${data.levels}` : 'accepted', 'ceiling', 'children', 'scheme'].map(text => make(text ? 'th' : 'td', text)));
   $('rules').querySelector('thead').replaceChildren(head);
   $('rules').querySelector('tbody').replaceChildren(...data.rows.map(row => ruleRow(row, most, own, chosen)));
   $('first').replaceChildren(...data.first.flatMap(([name, value]) => {
@@ -101,6 +101,6 @@ function ruleRow(row, most, own, chosen) {
   const law = make('td', row.kind === 'lossy' ? `≠ ${off ? deviation.toFixed(3) : 'lossy'}` : '= p', `sv-v-kind ${row.kind}`);
   law.title = `${row.reason} ${row.proof === 'enumeration' ? `${row.runs} ${row.runs === 1 ? 'outcome' : 'outcomes'} enumerated.` : row.proof === 'closed form' ? 'By a closed form.' : 'Too many outcomes to enumerate.'}`;
   const counted = make('td', row.accepted === null ? 'too many' : row.accepted.toFixed(4));
-  made.append(name, drawn, counted, make('td', row.ceiling.toFixed(4)), make('td', LAWS[row.law] || row.law), law);
+  made.append(name, drawn, counted, make('td', row.ceiling.toFixed(4)), make('td', SCHEMES[row.scheme] || row.scheme), law);
   return made;
 }

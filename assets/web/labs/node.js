@@ -50,7 +50,7 @@ export function nodeOf(step, key) {
   if (!whole) listed.push(left);
   const share = (/** @type {'p' | 'q'} */ name) => { const total = listed.reduce((sum, token) => sum + token[name], 0); return listed.map(token => token[name] / total); };
   return {
-    names: listed.map(token => token.text), p: share('p'), q: share('q'), law: step.law, rest: !whole,
+    names: listed.map(token => token.text), p: share('p'), q: share('q'), scheme: step.scheme, rest: !whole,
     children: Math.min(children.length, MOST_TAKEN_CHILDREN), drafted: children.length,
   };
 }

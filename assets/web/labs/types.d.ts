@@ -63,15 +63,15 @@ export interface LabNode {
   children: number;
   levels: number;
   rule: string;
-  law: string | null;
+  scheme: string | null;
   seed: number;
 }
 
 /** What the lab starts with. */
 export interface Start {
   presets: (LabNode & { title: string; why: string })[];
-  rules: { name: string; title: string; law: string }[];
-  laws: Record<string, string>;
+  rules: { name: string; title: string; scheme: string }[];
+  schemes: Record<string, string>;
   /** One letter a token. */
   names: string;
   most: { tokens: number; children: number; levels: number; seed: number };
@@ -115,7 +115,7 @@ interface Proof {
 /** The law of what a rule writes beside the target's own, for `texts` of all `of`; without them where those are too many. */
 export type Exact =
   | (Proof & { texts?: undefined })
-  | (Proof & { texts: number[][]; of: number; own: number[]; law: number[]; deviation: number });
+  | (Proof & { texts: number[][]; of: number; own: number[]; written: number[]; deviation: number });
 
 /** What a run of a rule looks like; without one where the rule cannot work there. */
 export interface Seen {
@@ -125,7 +125,7 @@ export interface Seen {
   said: string[];
   kind: string;
   reason: string;
-  law: string;
+  scheme: string;
   run?: Told;
   exact?: Exact;
 }
@@ -135,7 +135,7 @@ export type RuleRow = { rule: string; title: string; reason: string } & (
   | { kind: 'impossible' }
   | (Proof & {
       kind: 'lossless' | 'lossy' | 'useless';
-      law: string;
+      scheme: string;
       accepted: number | null;
       ceiling: number;
       deviation: number | null;

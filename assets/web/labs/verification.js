@@ -23,7 +23,7 @@ import { tryStepper } from './tries.js';
 export function verificationLab(element, start, server) {
   const root = one(element, '.sv-v'), $ = finder(root, 'sv-v-');
   /** @type {State} */
-  const state = { names: [], p: [], q: [], children: 2, levels: 1, rule: '', law: null, seed: 0 };
+  const state = { names: [], p: [], q: [], children: 2, levels: 1, rule: '', scheme: null, seed: 0 };
   const tries = tryStepper(root), bars = shareBars(root, state, wait => { own(); ask(wait); });
   const ask = asker(root, state, server, { failed, seen, table: (data, about) => writeRules(root, data, about.rule, rule => change({ rule })) });
   menus(root, start, { load, change });
@@ -32,7 +32,7 @@ export function verificationLab(element, start, server) {
 
   /** @param {Partial<State>} node */
   function put(node) {
-    Object.assign(state, { children: 2, levels: 1, law: null, seed: 0 }, node);
+    Object.assign(state, { children: 2, levels: 1, scheme: null, seed: 0 }, node);
     bars.show();
     controls();
     ask();
@@ -40,21 +40,21 @@ export function verificationLab(element, start, server) {
 
   /** @param {number} number of an example */
   function load(number) {
-    const { p, q, children, levels, rule, law, seed, why } = start.presets[number];
+    const { p, q, children, levels, rule, scheme, seed, why } = start.presets[number];
     mark(number);
     $('why').textContent = why;
-    put({ names: [...start.names].slice(0, p.length), p: [...p], q: [...q], children, levels, rule, law, seed });
+    put({ names: [...start.names].slice(0, p.length), p: [...p], q: [...q], children, levels, rule, scheme, seed });
   }
 
   /** @param {import('../base/types.js').Messages['node']} taken */
-  function take({ names, p, q, children, law, rule, from, rest, drafted }) {
+  function take({ names, p, q, children, scheme, rule, from, rest, drafted }) {
     mark(null);
     const known = start.rules.find(other => other.name === rule) || start.rules[0];
     $('why').textContent = [`Taken from ${from} of the run: its p and q at this node; what is drawn here is new.`,
       rest && 'All tokens that the run did not keep are one token here, “(rest)”, so what is accepted here usually comes out higher than with the whole vocabulary.',
       drafted > children && `The node had ${drafted} children; here are ${children}.`].filter(Boolean).join(' ');
     const shown = names.map(text => (text === '(rest)' ? text : visible(text)));
-    put({ names: shown, p, q, children, rule: known.name, law: law === known.law || !(law in start.laws) ? null : law });
+    put({ names: shown, p, q, children, rule: known.name, scheme: scheme === known.scheme || !(scheme in start.schemes) ? null : scheme });
     root.scrollIntoView({ block: 'start' });
   }
 
@@ -79,7 +79,7 @@ export function verificationLab(element, start, server) {
 
   function controls() {
     $('rule').value = state.rule;
-    $('law').value = state.law || '';
+    $('scheme').value = state.scheme || '';
     $('shape').value = `${state.children} ${state.levels}`;
     if (document.activeElement !== $('seed')) $('seed').value = state.seed;
     $('input').dataset.size = state.names.length;
@@ -151,7 +151,7 @@ function menus(root, start, { load, change }) {
   const $ = finder(root, 'sv-v-');
   const option = (/** @type {string} */ value, /** @type {string} */ text) => Object.assign(make('option', text), { value });
   $('rule').append(...start.rules.map(rule => option(rule.name, rule.title)));
-  $('law').append(option('', 'drawn as the rule asks'), ...Object.entries(start.laws).map(([law, text]) => option(law, text)));
+  $('scheme').append(option('', 'drawn as the rule asks'), ...Object.entries(start.schemes).map(([scheme, text]) => option(scheme, text)));
   for (let k = 1; k <= start.most.children; k++) $('shape').append(option(`${k} 1`, k === 1 ? '1 child' : `${k} children`));
   for (let n = 2; n <= start.most.levels; n++) $('shape').append(option(`1 ${n}`, `a chain of ${n}`));
   start.presets.forEach((preset, i) => {
@@ -161,7 +161,7 @@ function menus(root, start, { load, change }) {
     $('presets').append(button);
   });
   $('rule').addEventListener('change', () => change({ rule: $('rule').value }));
-  $('law').addEventListener('change', () => change({ law: $('law').value || null }));
+  $('scheme').addEventListener('change', () => change({ scheme: $('scheme').value || null }));
   $('shape').addEventListener('change', () => {
     const [children, levels] = $('shape').value.split(' ').map(Number);
     change({ children, levels });

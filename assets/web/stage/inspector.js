@@ -89,7 +89,7 @@ export function inspectorView(element, take) {
   /** @param {Step} step @param {number} node @returns {About} */
   function aboutNode(step, node) {
     const about = { node, kind: step.outcome[node], token: visible(step.texts[node]), why: step.sentences[step.why[node]] };
-    const law = `children are ${DRAWN[step.law] || step.law}`;
+    const law = `children are ${DRAWN[step.scheme] || step.scheme}`;
     if (!node) return { ...about, facts: `tree of ${step.parents.length} nodes from ${step.draft_passes} draft passes; ${law}` };
     let depth = 0, rank = 0, siblings = 0;
     for (let i = node; i > 0; i = step.parents[i]) depth++;

@@ -27,7 +27,7 @@ const taken = step([-1, 0, 0, 1], 'raux', {
 test('what is taken of a node into the lab: its children, and all other tokens as one', () => {
   const root = nodeOf(taken, '2');
   assert.deepEqual([root.names, root.p, root.q], [[' x', '(rest)'], [0.5, 0.5], [0.25, 0.75]]);
-  assert.deepEqual([root.children, root.law, root.rest], [2, 'iid', true], 'a token drawn twice is one token');
+  assert.deepEqual([root.children, root.scheme, root.rest], [2, 'iid', true], 'a token drawn twice is one token');
   assert.deepEqual(nodeOf(taken, '0'), root);
   assert.deepEqual(nodeOf(taken, 'last').names, ['y', '(rest)'], 'the children that the correction replaced');
   assert.equal(nodeOf({ ...taken, path: [1, 3] }, 'last'), null, 'a bonus has no children');

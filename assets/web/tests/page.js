@@ -38,7 +38,7 @@ export function step(parents, outcome, more = {}) {
   const n = parents.length, blank = new Array(n).fill(null);
   return {
     index: 0, parents, outcome, tokens: parents.map((_, i) => i), texts: parents.map((_, i) => `t${i}`), p: blank, q: blank, plain: blank,
-    accept: blank, coin: blank, sentences: ['why'], why: new Array(n).fill(0), detail: {}, growth: {}, law: 'iid',
+    accept: blank, coin: blank, sentences: ['why'], why: new Array(n).fill(0), detail: {}, growth: {}, scheme: 'iid',
     path: [...outcome].flatMap((letter, i) => (letter === 'a' ? [i] : [])), pieces: ['p'], own: null, last: null, draft_passes: 1, ...more,
   };
 }

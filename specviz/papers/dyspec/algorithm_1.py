@@ -5,9 +5,9 @@ from itertools import combinations, pairwise
 from ...builders import BUILDERS
 from ...distributions import Sampling
 from ...drafters.reading import Reading
-from ...drafting import DraftSession
 from ...models.table import toy_pair
 from ...randomness import Seeded
+from ...session import StepDraft
 from ...tree import TokenTree
 from ...verifiers import VERIFIERS
 from ..entry import Entry, Table, judge, live
@@ -15,12 +15,12 @@ from ..entry import Entry, Table, judge, live
 SIZE, SEEDS = 6, 8
 
 
-def grown(builder, seed, vocab=3, law="top"):
+def grown(builder, seed, vocab=3, scheme="top"):
     """A tree on a toy draft."""
     _, session = toy_pair(vocab=vocab, seed=seed).open([0, 1])
-    tree = TokenTree(1, start=1, law=law)
-    draft = DraftSession(Reading("model", session), tree, [0, 1], Sampling())
-    return builder(draft, Seeded(seed), law, 50, builder.start())
+    tree = TokenTree(1, start=1, scheme=scheme)
+    draft = StepDraft(Reading("model", session), tree, [0, 1], Sampling())
+    return builder(draft, Seeded(seed), scheme, 50, builder.start())
 
 
 def measure(bench):
@@ -33,8 +33,8 @@ def measure(bench):
         for node in range(1, len(full)):
             parent = full.parents[node]
             elder = [other for other in full.children[parent] if other < node]
-            left = 1 - sum(float(full.draft_rows[parent][full.tokens[other]]) for other in elder)
-            mass.append(mass[parent] * float(full.draft_rows[parent][full.tokens[node]]))
+            left = 1 - sum(float(full.draft_distributions[parent][full.tokens[other]]) for other in elder)
+            mass.append(mass[parent] * float(full.draft_distributions[parent][full.tokens[node]]))
             keys.append(mass[parent] * left)
             needs.append({parent, *elder} - {0})
         every = [

@@ -17,7 +17,7 @@ CASES = (
 def measure(bench):
     rows = []
     for name, builder, rule in CASES:
-        bench.tell(name)
+        bench.report(name)
         pair = toy_pair(seed=1, closeness=0.2)
         rows.append([name, *error_of(BUILDERS[builder].smallest(), VERIFIERS[rule](), pair)])
     return {"rows": rows}

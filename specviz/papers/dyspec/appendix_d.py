@@ -19,7 +19,7 @@ def measure(bench):
             weight = [1.0]
             for node in range(1, len(full)):
                 above = full.parents[node]
-                weight.append(weight[above] * float(full.draft_rows[above][full.tokens[node]]))
+                weight.append(weight[above] * float(full.draft_distributions[above][full.tokens[node]]))
             chosen, total = {0}, 0.0
             for _ in range(size - 1):
                 best = max(

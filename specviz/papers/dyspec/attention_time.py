@@ -1,8 +1,8 @@
 """Table 5: the time of the attention kernels, on a machine with a GPU."""
 
-from ...measure.so_far import whole
+from ...acceptance.progress import whole
+from ...benchmarks.batches import seconds_in_turns
 from ...randomness import Seeded
-from ...speed.batches import seconds_in_turns
 from ...theory.mask_order import ORDERS, random_tree
 from ..entry import Entry, Table, judge, lab
 
@@ -31,7 +31,7 @@ def measure(bench, device="cuda", sizes=SIZES, heads=HEADS, width=WIDTH):
     for size in sizes:
         tree = random_tree(size, Seeded(0))
         for reordered, order in USED.items():
-            bench.tell(f"Attention over {size} nodes, reordered: {reordered}.")
+            bench.report(f"Attention over {size} nodes, reordered: {reordered}.")
             seen = sparse.visible(tree, order(tree))
             blocks = sparse.blocks_touched(sparse.block_mask(seen, BLOCK, device))
             runs, differs = sparse.kernels(seen, BLOCK, heads, width, device)

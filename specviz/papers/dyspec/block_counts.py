@@ -11,7 +11,7 @@ TREES = 4
 def measure(bench):
     rows = []
     for size in PRINTED:
-        bench.tell(f"Random trees of {size} nodes.")
+        bench.report(f"Random trees of {size} nodes.")
         trees = [random_tree(size, Seeded(seed)) for seed in range(TREES)]
         rows.append(
             [size, *(sum(count_blocks(tree, order(tree)) for tree in trees) / TREES for order in ORDERS.values())]

@@ -12,7 +12,7 @@ CASES = (("chain", "speculative-sampling"), ("batch", "sequoia"), ("branching", 
 def measure(bench):
     rows = []
     for builder, rule in CASES:
-        bench.tell(f"{builder} under {rule}.")
+        bench.report(f"{builder} under {rule}.")
         error, runs = error_of(BUILDERS[builder].smallest(), VERIFIERS[rule](), toy_pair(seed=1, closeness=0.2))
         rows.append([BUILDERS[builder].title, VERIFIERS[rule].title, error, runs])
     return {"rows": rows}

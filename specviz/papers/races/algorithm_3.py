@@ -2,7 +2,7 @@
 
 from math import log2
 
-from ...acceptance import expected_tokens
+from ...acceptance.vectors import expected_tokens
 from ...builders.optimal import falling, likeliest_tree
 from ...builders.sequoia import best_tree
 from ..entry import Entry, Table, judge, lab

@@ -13,11 +13,11 @@ SMALL = {"optimal": {"size": 8, "depth": 3}, "dyspec": {"size": 8}, "eagle2": {"
 def measure(bench):
     rows = []
     for name in TREES:
-        bench.tell(f"Seed by seed: {BUILDERS[name].title}.")
+        bench.report(f"Seed by seed: {BUILDERS[name].title}.")
         builder = BUILDERS[name](**SMALL.get(name, {}))
-        law = "race" if "race" in builder.laws else builder.laws[0]
-        runs, difference = compare_texts(RunConfig(PROMPT, builder, VERIFIERS["race"]()), law, runs=24)
-        rows.append([BUILDERS[name].title, law, runs, difference is None])
+        scheme = "race" if "race" in builder.schemes else builder.schemes[0]
+        runs, difference = compare_texts(RunConfig(PROMPT, builder, VERIFIERS["race"]()), scheme, runs=24)
+        rows.append([BUILDERS[name].title, scheme, runs, difference is None])
     return {"rows": rows}
 
 

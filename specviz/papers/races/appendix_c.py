@@ -2,7 +2,7 @@
 
 from math import ceil, log2
 
-from ...acceptance import expected_tokens, reach
+from ...acceptance.vectors import expected_tokens, reach
 from ...builders.optimal import falling, likeliest_tree
 from ..entry import Entry, Table, judge, lab
 from .rows import bits

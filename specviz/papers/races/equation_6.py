@@ -2,8 +2,8 @@
 
 import numpy as np
 
-from ...laws import draw_children
 from ...randomness import Seeded
+from ...sampling import draw_children
 from ...theory.node import sequoia_refusals
 from ..entry import Entry, Lines, Series, Table, judge, lab
 from .rows import TOKENS, bits, divergence, on_rows
@@ -15,7 +15,7 @@ def on_text(bench):
     """Means over positions of a text of (KL, H of GSD with its tail as one index), in bits."""
     rows, rng, points = bench.positions(TEMPERATURE), Seeded(9), []
     for turn, row in enumerate(rows[:: max(1, len(rows) // POSITIONS)]):
-        bench.tell(f"The accepted index at position {turn + 1}.")
+        bench.report(f"The accepted index at position {turn + 1}.")
         k = min(CHILDREN, len(row.q))
         refused = np.mean(
             [sequoia_refusals(row.p, row.q, draw_children(row.q, k, "distinct", rng, 0)) for _ in range(DRAWS)], axis=0

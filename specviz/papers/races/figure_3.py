@@ -1,6 +1,6 @@
 """Figure 3: expected and measured tokens against drafted tokens, for every strategy and both methods."""
 
-from ...acceptance import expected_tokens
+from ...acceptance.vectors import expected_tokens
 from ...builders import BUILDERS
 from ...verifiers import VERIFIERS
 from ..bench import tokens_per_pass

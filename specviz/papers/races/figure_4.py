@@ -1,6 +1,6 @@
 """Figure 4: what one more draft brings, strategy by strategy."""
 
-from ...acceptance import expected_tokens
+from ...acceptance.vectors import expected_tokens
 from ...builders import BUILDERS
 from ...verifiers import VERIFIERS
 from ..entry import Entry, Lines, Series, compare, judge

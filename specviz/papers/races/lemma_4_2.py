@@ -2,7 +2,7 @@
 
 from math import log
 
-from ...acceptance import expected_tokens
+from ...acceptance.vectors import expected_tokens
 from ...builders.optimal import falling, likeliest_tree
 from ...theory.bounds import tail_bound
 from ..entry import Entry, Lines, Series, judge, lab

@@ -1,10 +1,10 @@
 """Section 5: text has memory that a vector of order 0 has not; by level, and along texts."""
 
-from ...acceptance import expected_tokens
+from ...acceptance.along_text import path_shares, tokens_on_texts
+from ...acceptance.in_traces import depth_acceptance
+from ...acceptance.vectors import expected_tokens
 from ...builders import BUILDERS
 from ...builders.filling import grow_shape
-from ...measure.along_text import path_shares, tokens_on_texts
-from ...measure.in_traces import depth_acceptance
 from ...verifiers import VERIFIERS
 from ..entry import Entry, Lines, Series, Table, judge, tab
 

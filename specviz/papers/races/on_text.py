@@ -24,7 +24,7 @@ def on_text(bench, method):
     """
     found, left_out = [], 0
     for text, rows in enumerate(bench.rows(TEMPERATURE)):
-        bench.tell(f"The accepted index of {method} along text {text + 1}.")
+        bench.report(f"The accepted index of {method} along text {text + 1}.")
         for row in rows:
             kl = divergence(row.p, row.q)
             if math.isfinite(kl):

@@ -64,9 +64,16 @@ def on_rows(bench):
     """For every small pair of rows (KL, H of GSD, of ERSD, and of rejection with independent draws), in bits."""
     points = []
     for turn, (p, q) in enumerate(small_rows(), 1):
-        bench.tell(f"Exact laws of the accepted index: {turn} of {SMALL}.")
-        laws = index_laws(p, q)
-        if laws["with replacement"][-1] > 1e-6:  # so far apart that the distinct draws do not hold the law
+        bench.report(f"Exact laws of the accepted index: {turn} of {SMALL}.")
+        distributions = index_laws(p, q)
+        if distributions["with replacement"][-1] > 1e-6:  # so far apart that the distinct draws do not hold the law
             continue
-        points.append([divergence(p, q), bits(laws["GSD"]), bits(laws["ERSD"]), bits(laws["with replacement"])])
+        points.append(
+            [
+                divergence(p, q),
+                bits(distributions["GSD"]),
+                bits(distributions["ERSD"]),
+                bits(distributions["with replacement"]),
+            ]
+        )
     return sorted(points)

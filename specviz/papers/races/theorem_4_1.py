@@ -1,6 +1,6 @@
 """Theorem 4.1: the Tunstall bound on the completed vector."""
 
-from ...acceptance import expected_tokens
+from ...acceptance.vectors import expected_tokens
 from ...builders.optimal import falling, likeliest_tree
 from ...theory.bounds import leaf_bound, tunstall_bound
 from ..entry import Entry, Lines, Series, judge, lab

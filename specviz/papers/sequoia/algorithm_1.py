@@ -2,7 +2,7 @@
 
 from itertools import product
 
-from ...acceptance import expected_tokens
+from ...acceptance.vectors import expected_tokens
 from ...builders.sequoia import best_tree
 from ...randomness import Seeded
 from ...tree import Topology
@@ -18,7 +18,7 @@ def measure(bench):
         tuple(sorted((rng.noise(turn, 5) / 8).clip(0, 0.9).tolist(), reverse=turn % 2 == 0)) for turn in range(VECTORS)
     ]
     for n, trees in shapes.items():
-        bench.tell(f"All {len(trees)} trees of {n} nodes.")
+        bench.report(f"All {len(trees)} trees of {n} nodes.")
         gap = max(
             abs(best_tree(vector, n, n - 1, 5)[1] - max(expected_tokens(tree, vector) for tree in trees))
             for vector in vectors

@@ -20,9 +20,9 @@ def measure(bench):
         ("children drawn with replacement instead", "sequoia", "iid", {}),
         ("SpecInfer's rule on children without replacement", "specinfer", "distinct", {}),
     )
-    for name, rule, law, more in cases:
-        bench.tell(name)
-        error, runs = error_of(builder, VERIFIERS[rule](), toy_pair(seed=1, closeness=0.2), law=law, **more)
+    for name, rule, scheme, more in cases:
+        bench.report(name)
+        error, runs = error_of(builder, VERIFIERS[rule](), toy_pair(seed=1, closeness=0.2), scheme=scheme, **more)
         rows.append([name, error, runs])
     return {"rows": rows}
 

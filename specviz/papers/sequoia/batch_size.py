@@ -3,10 +3,10 @@
 import itertools
 from dataclasses import replace
 
+from ...benchmarks.batches import random_pass, seconds_in_turns
 from ...builders import BUILDERS
+from ...planning.forecast import forecast
 from ...randomness import Seeded
-from ...speed.batches import random_pass, seconds_in_turns
-from ...speed.forecast import forecast
 from ..entry import Entry, Lines, Series, Table, judge, tab
 
 TEMPERATURE, BATCHES, SIZES, WIDTHS, PREFIX = 0.8, (1, 2, 4, 8, 16), (1, 4, 16, 48), (1, 4, 16), 64
@@ -27,14 +27,14 @@ def timed(bench, vector):
     """Seconds of batched passes over random rows: the target's over trees, the draft's over as many tokens."""
     pair, rng, passes = bench.pair, Seeded(7), {}
     for texts in BATCHES:
-        bench.tell(f"Reading {texts} texts at once.")
+        bench.report(f"Reading {texts} texts at once.")
         for n in SIZES:
             shape = BUILDERS["sequoia"](size=n, depth=10, acceptance=vector).shape if n > 1 else 1
             passes["target", texts, n] = random_pass(pair.target, rng, pair.vocab_size, texts, PREFIX, shape)
         for w in WIDTHS:
             passes["draft", texts, w] = random_pass(pair.draft, rng, pair.vocab_size, texts, PREFIX, w)
     for news in seconds_in_turns(passes):
-        bench.tell(f"Timing batched passes: {news.done} of {news.of} rounds.")
+        bench.report(f"Timing batched passes: {news.done} of {news.of} rounds.")
     return news.known
 
 

@@ -1,6 +1,6 @@
 """Figures 1 and 6: tokens against tree size, shape by shape."""
 
-from ...speed.forecast import shape_curves
+from ...planning.forecast import shape_curves
 from ...theory.bounds import plateaus
 from ..entry import Entry, Lines, Series, Table, judge, lab
 
@@ -9,7 +9,7 @@ SIZES, TEMPERATURE = (2, 4, 8, 16, 32, 64, 128, 256, 512), 0.8
 
 def measure(bench):
     vector = bench.vector(TEMPERATURE)
-    bench.tell("Shapes of every size.")
+    bench.report("Shapes of every size.")
     curves = shape_curves(vector, SIZES)
     ends = plateaus(vector, 4)
     return {"curves": curves, "ends": [[name, ends[name]] for name in ("chain", "k-sequences", "k-ary", "batch")]}

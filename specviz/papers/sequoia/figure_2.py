@@ -2,7 +2,7 @@
 
 import itertools
 
-from ...acceptance import expected_tokens, published
+from ...acceptance.vectors import expected_tokens, published
 from ...builders.optimal import likeliest_tree
 from ...builders.sequoia import best_tree
 from ..entry import Entry, Table, judge, lab

@@ -1,6 +1,6 @@
 """Figure 3: rejection rate against the number of children, at three temperatures."""
 
-from ...measure.on_nodes import rejection_rates
+from ...acceptance.on_nodes import rejection_rates
 from ...theory.bounds import fit_power_law
 from ..entry import Entry, Lines, Series, judge, tab
 
@@ -12,7 +12,7 @@ def measure(bench):
     by_temperature = {}
     for temperature in TEMPERATURES:
         texts = [text for text, _ in bench.texts(temperature)]
-        bench.tell(f"Rejection rates at temperature {temperature:g}.")
+        bench.report(f"Rejection rates at temperature {temperature:g}.")
         rates = rejection_rates(bench.pair, texts, bench.config(temperature), WIDTHS)
         by_temperature[f"{temperature:g}"] = {
             "widths": rates.widths,

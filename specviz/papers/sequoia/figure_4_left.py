@@ -1,10 +1,10 @@
 """Figure 4, left: Sequoia's trees against k sequences, one rule for both."""
 
-from ...acceptance import expected_tokens
+from ...acceptance.along_text import path_shares, tokens_on_texts
+from ...acceptance.vectors import expected_tokens
 from ...builders import BUILDERS
 from ...builders.filling import grow_shape
 from ...builders.sequoia import best_tree
-from ...measure.along_text import path_shares, tokens_on_texts
 from ...verifiers import VERIFIERS
 from ..entry import Entry, Lines, Series, compare, judge
 
@@ -17,7 +17,7 @@ def measure(bench):
     shares = tuple(path_shares(bench.pair, VERIFIERS["sequoia"](), texts, bench.config(TEMPERATURE), 32))
     ours, others = [], []
     for size in SIZES:
-        bench.tell(f"Trees of {size} nodes along the texts.")
+        bench.report(f"Trees of {size} nodes along the texts.")
         ours.append([size, tokens_on_texts(best_tree(vector, size, DEPTH, 32)[0], shares)[0]])
         shapes = [
             grow_shape([k] + [1] * ((size - 1) // k - 1)) for k in (1, 2, 4, 8, 16) if 1 <= (size - 1) // k <= DEPTH

@@ -1,7 +1,7 @@
 """Figure 7: the optimiser's tree against trees of unlimited depth."""
 
 from ...builders.sequoia import best_tree
-from ...speed.forecast import forecast, predict
+from ...planning.forecast import forecast, predict
 from ..entry import Entry, Lines, Series, judge, tab
 
 TEMPERATURE, SIZES = 0.8, (2, 4, 8, 16, 32, 64, 128)

@@ -1,6 +1,6 @@
 """Proposition 3.4: expected tokens are the sum over the nodes; and what the assumption costs on real text."""
 
-from ...acceptance import expected_tokens
+from ...acceptance.vectors import expected_tokens
 from ...builders import BUILDERS
 from ...metrics import estimate
 from ...verifiers import VERIFIERS

@@ -1,7 +1,7 @@
 """Section 4.1: the speedup formula of the hardware-aware optimiser, predicted and timed."""
 
 from ...builders import BUILDERS
-from ...speed.forecast import forecast, predict
+from ...planning.forecast import forecast, predict
 from ...verifiers import VERIFIERS
 from ..entry import Entry, Table, judge, tab
 

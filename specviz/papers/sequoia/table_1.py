@@ -1,7 +1,7 @@
 """Table 1: Sequoia against SpecInfer's 5 x 8 on one device."""
 
 from ...builders import BUILDERS
-from ...speed.forecast import forecast
+from ...planning.forecast import forecast
 from ...verifiers import VERIFIERS
 from ..bench import speedup, tokens_per_pass
 from ..entry import Entry, Table, compare, judge

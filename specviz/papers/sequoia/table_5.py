@@ -1,6 +1,6 @@
 """Tables 5 and 6: every width and depth of SpecInfer's sequences."""
 
-from ...speed.forecast import forecast, sweep_sequences
+from ...planning.forecast import forecast, sweep_sequences
 from ..entry import Entry, Table, judge, tab
 
 WIDTHS, LENGTHS = (1, 2, 4, 8, 16), (1, 2, 4, 8, 16)

@@ -1,6 +1,6 @@
 """Table 8: three rules while top-p cuts the rows."""
 
-from ...acceptance import expected_tokens
+from ...acceptance.vectors import expected_tokens
 from ...builders import BUILDERS
 from ...verifiers import VERIFIERS
 from ..entry import Entry, Lines, Series, Table, compare, judge

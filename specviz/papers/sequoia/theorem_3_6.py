@@ -17,7 +17,7 @@ def measure(bench):
     left = 1 - np.cumsum(vector)
     scale, exponent = fit_power_law(range(1, len(left) + 1), left.tolist())
     trees = best_trees(vector, SIZES, [24], 32)
-    bench.tell("The k-ary trees of the proof.")
+    bench.report("The k-ary trees of the proof.")
     return {
         "sequoia": [[n, trees[n, 24][1]] for n in SIZES],
         "k-ary": [[n, max(_k_ary(vector, n, k) for k in range(1, 33))] for n in SIZES],

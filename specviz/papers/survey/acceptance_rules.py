@@ -20,7 +20,7 @@ def measure(bench):
     for rule, name in RULES.items():
         runs = bench.runs(BUILDERS["chain"](depth=5), TEMPERATURE, VERIFIERS[rule](), bench.prompts[:6])
         error, _ = error_of(
-            BUILDERS["chain"].smallest(), VERIFIERS[rule](), toy_pair(seed=1, closeness=0.2), law="distinct"
+            BUILDERS["chain"].smallest(), VERIFIERS[rule](), toy_pair(seed=1, closeness=0.2), scheme="distinct"
         )
         rows.append([name, tokens_per_pass(runs), error])
     return {"rows": rows}

@@ -1,8 +1,8 @@
 """Sections 4.4.2 and 7.1.2: all paths as a batch, or one tree: what is read twice, counted and timed."""
 
+from ...benchmarks.batches import random_pass, seconds_in_turns
 from ...builders import BUILDERS
 from ...randomness import Seeded
-from ...speed.batches import random_pass, seconds_in_turns
 from ...tree import Topology
 from ..entry import Entry, Lines, Series, Table, judge, lab
 
@@ -22,10 +22,10 @@ def measure(bench):
     for n, shape in shapes.items():
         paths, longest, _ = batched(shape)
         for name, rows, tokens in (("tree", 1, shape), ("paths", paths, longest)):
-            bench.tell(f"Reading the texts of {rows} rows.")
+            bench.report(f"Reading the texts of {rows} rows.")
             passes[name, n] = random_pass(bench.pair.target, rng, bench.pair.vocab_size, rows, PREFIX, tokens)
     for news in seconds_in_turns(passes):
-        bench.tell(f"Timing batched passes: {news.done} of {news.of} rounds.")
+        bench.report(f"Timing batched passes: {news.done} of {news.of} rounds.")
     (trace,) = bench.runs(BUILDERS["dyspec"](size=32), TEMPERATURE, None, bench.prompts[:1])
     own = [(batched(Topology(step.parents))[2], len(step.parents)) for step in trace.steps]
     return {

@@ -1,6 +1,6 @@
 """Section 4.4.1: when to stop drafting: fixed lengths, a rule on past steps, a threshold on the draft's doubt."""
 
-from ...acceptance import tuned_h
+from ...acceptance.vectors import tuned_h
 from ...builders import BUILDERS
 from ...verifiers import VERIFIERS
 from ..bench import drafted, speedup, tokens_per_pass

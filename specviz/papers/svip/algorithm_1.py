@@ -21,7 +21,7 @@ def measure(bench):
         for step in trace.steps:
             doubts = [key for key in step.keys[1:] if key is not None]
             ends += bool(doubts) and doubts[-1] > H
-            early += sum(doubt > H for doubt in doubts[:-1])
+            early += sum(uncertainty > H for uncertainty in doubts[:-1])
     found = count(traces)
     return {
         "rows": rows,

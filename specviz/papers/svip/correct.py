@@ -8,14 +8,14 @@ from ..entry import Entry, Table, judge, lab
 P, Q = np.array([0.6, 0.3, 0.1]), np.array([0.2, 0.3, 0.5])
 
 
-def law(weights):
+def distribution(weights):
     """The law of one token: accepted with min(1, p / q), corrected from norm(weights)."""
     accepted = np.minimum(P, Q)
     return accepted + (1 - accepted.sum()) * weights / weights.sum()
 
 
 def measure(bench):
-    printed, right = law(np.maximum(Q - P, 0)), law(np.maximum(P - Q, 0))
+    printed, right = distribution(np.maximum(Q - P, 0)), distribution(np.maximum(P - Q, 0))
     return {
         "printed": total_variation(printed, P),
         "right": total_variation(right, P),

@@ -10,23 +10,23 @@ TEMPERATURE, BINS, LONGEST = 1.0, 8, 40
 
 def profile(texts):
     """Binned means by the draft's entropy: acceptance, and the accepted length expected from there; correlations."""
-    doubt, share, length = [], [], []
+    uncertainty, share, length = [], [], []
     for rows in texts:
         taken = [min(1.0, float(row.q[row.token] / row.p[row.token])) if row.p[row.token] > 0 else 0.0 for row in rows]
         for at, row in enumerate(rows):
-            doubt.append(entropy(row.q))
+            uncertainty.append(entropy(row.q))
             share.append(float(np.minimum(row.p, row.q).sum()))
             length.append(float(np.cumprod(taken[at : at + LONGEST]).sum()))
-    doubt, share, length = map(np.array, (doubt, share, length))
-    edges = np.quantile(doubt, np.linspace(0, 1, BINS + 1))
-    place = np.clip(np.searchsorted(edges, doubt, side="right") - 1, 0, BINS - 1)
+    uncertainty, share, length = map(np.array, (uncertainty, share, length))
+    edges = np.quantile(uncertainty, np.linspace(0, 1, BINS + 1))
+    place = np.clip(np.searchsorted(edges, uncertainty, side="right") - 1, 0, BINS - 1)
     groups = [place == group for group in range(BINS) if (place == group).any()]
     return {
-        "acceptance": [[float(doubt[g].mean()), float(share[g].mean())] for g in groups],
-        "length": [[float(doubt[g].mean()), float(length[g].mean())] for g in groups],
-        "with_acceptance": _correlation(doubt, share),
-        "with_length": _correlation(doubt, length),
-        "positions": len(doubt),
+        "acceptance": [[float(uncertainty[g].mean()), float(share[g].mean())] for g in groups],
+        "length": [[float(uncertainty[g].mean()), float(length[g].mean())] for g in groups],
+        "with_acceptance": _correlation(uncertainty, share),
+        "with_length": _correlation(uncertainty, length),
+        "positions": len(uncertainty),
     }
 
 

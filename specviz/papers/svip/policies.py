@@ -1,6 +1,6 @@
 """The three policies of draft length and their runs, which several tables share."""
 
-from ...acceptance import tuned_h
+from ...acceptance.vectors import tuned_h
 from ...builders import BUILDERS
 from ..bench import speedup, tokens_per_pass
 

@@ -1,0 +1,115 @@
+"""Speed: measured acceptance and measured costs put together, and put to the test by timing some sizes."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from specviz import BUILDERS, DRAFTERS, VERIFIERS, RunConfig
+from specviz.acceptance.on_text import Acceptance
+from specviz.benchmarks.trials import Trial, trials
+from specviz.planning.cost_table import CostTable
+from specviz.planning.forecast import Cell, Forecast, forecast
+from specviz.planning.machines import flat_up_to, machine
+from specviz.plots.predicted import Point
+
+from .studies import both
+
+PROMPTS = both(4)
+MACHINES = {"This machine": "here", "A100": "a100", "L40 with offload": "l40-offload", "Flat up to n nodes": "flat"}
+SIZES = (2, 3, 4, 5, 6, 7, 8, 10, 12, 14, 16, 20, 24, 32, 48, 64, 96, 128, 192, 256, 384, 512, 768)
+DEPTHS = (*range(1, 11), 12, 14, 16, 20)
+MOST_SIZES, LARGEST = 12, 256  # of a timing
+TOKENS, ROUNDS = 64, 6
+
+
+@dataclass(frozen=True)
+class Timed:
+    """Rounds done, of how many, and a point for each size timed in all of them so far."""
+
+    done: int
+    of: int
+    points: tuple[Point, ...]
+
+
+def cost_of(kind: str, here: CostTable, flat: float, draft_cost: float) -> CostTable:
+    """The table of the chosen machine.
+
+    Raises:
+        ValueError: if there is no such machine, or a number does not fit; a sentence for the visitor.
+    """
+    if kind == "here":
+        return here
+    if kind == "flat":
+        for label, value, low, high in (("Flat up to", flat, 1, 1024), ("Draft pass", draft_cost, 0, 1)):
+            if type(value) not in (int, float) or not low <= value <= high:
+                raise ValueError(f"{label} must be a number from {low} to {high:,}; got {str(value)[:40]}.")
+        return flat_up_to(flat, draft_cost)
+    if kind not in MACHINES.values():
+        raise ValueError(f"Machine must be one of {', '.join(MACHINES)}; got {str(kind)[:40]!r}.")
+    return machine(kind)
+
+
+def predicted(vector: Acceptance, cost: CostTable) -> Forecast:
+    """Every size and depth on a machine."""
+    return forecast(vector.plan, cost, SIZES, DEPTHS)
+
+
+def sizes_from(text: Any) -> tuple[int, ...]:
+    """The sizes that a visitor wants timed, "2, 4, 8".
+
+    Raises:
+        ValueError: a sentence for the visitor.
+    """
+    parts = str(text or "").replace(",", " ").split()
+    sizes = sorted({int(part) for part in parts if part.isascii() and part.isdecimal() and len(part) < 6})
+    if not parts or len(parts) > MOST_SIZES or not all(part.isascii() and part.isdecimal() for part in parts):
+        raise ValueError(
+            f'Sizes to time must be up to {MOST_SIZES} whole numbers such as "2, 4, 8"; got "{str(text)[:60]}".'
+        )
+    if len(sizes) == 0 or sizes[0] < 2 or sizes[-1] > LARGEST:
+        raise ValueError(f'Sizes to time must be from 2 to {LARGEST} nodes; got "{str(text)[:60]}".')
+    return tuple(sizes)
+
+
+def time_sizes(
+    pair: Any, vector: Acceptance, cost: CostTable, sizes: Sequence[int], rounds: int = ROUNDS, tokens: int = TOKENS
+) -> Iterator[Timed]:
+    """Time the best tree of each size against plain decoding, prompt by prompt in turn; stop by not asking for more.
+
+    Args:
+        pair: the models.
+        vector: the acceptance that trees and predictions are made from; its rule, drafter and temperature are run.
+        cost: measured here, for the predictions.
+        sizes: nodes with the root.
+        rounds: each has its own prompt and seed, and its own run of plain decoding.
+        tokens: written by each run.
+    """
+    cells = best_of_each(forecast(vector.plan, cost, sizes, DEPTHS))
+    named = {f"{size} nodes, {cell.depth} level{'s' * (cell.depth > 1)}": cell for size, cell in cells.items()}
+    trees = {
+        name: BUILDERS["sequoia"](size=cell.size, depth=cell.depth, acceptance=vector.plan)
+        for name, cell in named.items()
+    }
+    config = RunConfig(
+        temperature=vector.temperature, draft_temperature=vector.draft_temperature, max_new_tokens=tokens,
+        drafter=DRAFTERS[vector.drafter](),
+    )  # fmt: skip
+    prompts = [PROMPTS[turn % len(PROMPTS)] for turn in range(rounds)]
+    points: tuple[Point, ...] = ()
+    for news in trials(pair, trees, VERIFIERS[vector.verifier](), config, prompts):
+        if news.trials:
+            points = tuple(point(named[trial.name], trial) for trial in news.trials)
+        yield Timed(news.done, news.of, points)
+
+
+def point(cell: Cell, trial: Trial) -> Point:
+    """A trial beside its prediction; the span is that of the prompts."""
+    return Point(trial.name, cell.size, cell.speedup, trial.speedup, trial.low, trial.high)
+
+
+def best_of_each(found: Forecast) -> dict[int, Cell]:
+    """The fastest predicted tree of each size."""
+    best = (max((cell for cell in row if cell), key=lambda cell: cell.speedup, default=None) for row in found.cells)
+    return {cell.size: cell for cell in best if cell}

@@ -1,0 +1,117 @@
+"""Studies that a visitor can start: what each runs, and the figure that its answer is drawn as."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, replace
+from itertools import chain
+from typing import Any
+
+from specviz import RunConfig
+from specviz.benchmarks import studies
+from specviz.benchmarks.cost import PROMPT, measure_cost
+from specviz.paths import HELD_OUT
+from specviz.plots import PLOTS
+
+Steps = Iterator[tuple[int, int, Any]]  # done, of, the figure's info or None
+TOKENS = 64  # of each run
+TEMPERATURES = (0.0, 0.3, 0.6, 0.8, 1.0)
+COSTED = (1, 2, 4, 8, 16, 32)
+
+
+@dataclass(frozen=True)
+class Study:
+    """What a button starts.
+
+    Args:
+        name: of the figure, as in `PLOTS`.
+        label: on the button.
+        made: a sentence on what is run.
+        steps: runs it, given the pair and a configuration.
+        timed: whether clocks are read, so that a quiet machine is needed to record it.
+    """
+
+    name: str
+    label: str
+    made: str
+    steps: Callable[[Any, RunConfig], Steps]
+    timed: bool = False
+
+    def run(self, pair: Any, config: RunConfig) -> Steps:
+        """The study, each run with `TOKENS` tokens."""
+        return self.steps(pair, replace(config, max_new_tokens=TOKENS))
+
+
+def kinds(count: int) -> dict[str, list[str]]:
+    """So many prompts of each kind that training never saw."""
+    return {kind: prompts[:count] for kind, prompts in json.loads(HELD_OUT.read_text(encoding="utf-8")).items()}
+
+
+def both(count: int) -> list[str]:
+    """So many prompts of each kind, in turn."""
+    return list(chain.from_iterable(zip(*kinds(count).values(), strict=True)))
+
+
+def _shown(name: str, found: Iterator[tuple[int, int, Any]]) -> Steps:
+    """The steps of a library's study with the info of its figure in place of the data."""
+    for done, of, data in found:
+        yield done, of, PLOTS[name].info(data) if data else None
+
+
+def _temperature(pair: Any, config: RunConfig) -> Steps:
+    table = None
+    for news in measure_cost(pair, replace(config, prompt=PROMPT), COSTED, rounds=6, seconds=20.0):
+        table = news.table
+        yield news.done, 4 * news.of, None
+    if table is None:
+        raise ValueError("The models end every text at once, so there is no step to time.")
+    for done, of, data in studies.temperatures(pair, config, table, both(8), TEMPERATURES):
+        yield of + 3 * done, 4 * of, PLOTS["temperature"].info(data) if data else None
+
+
+STUDIES = {
+    study.name: study
+    for study in (
+        Study(
+            "depth", "Run a tree",
+            "Counted while the pair decodes 16 prompts, prose and code in turn, with Sequoia's tree of 24 nodes and 6 "
+            "levels. Intervals are Wilson's, 95 %.",
+            lambda pair, config: _shown("depth", studies.levels(pair, config, both(8))),
+        ),
+        Study(
+            "policies", "Run the policies",
+            "Counted over chains on 8 prompts of each kind that training never saw: five tokens always, two more after "
+            "a full acceptance and one less else, and SVIP's stop where the draft is in doubt.",
+            lambda pair, config: _shown("policies", studies.policies(pair, config, kinds(8))),
+        ),
+        Study(
+            "top_p", "Try several top-p",
+            "Expected from each rule's vector, calibrated on the target's own text at each top-p, for one tree of 16 "
+            "nodes. Nothing is timed.",
+            lambda pair, config: _shown("top_p", studies.top_p(pair, config, both(4))),
+        ),
+        Study(
+            "transfer", "Run both trees on both",
+            "Vectors are calibrated on half of the prompts of each kind; each kind's tree of 16 nodes is run on the "
+            "other halves of both. Counted, with 95 % intervals over texts.",
+            lambda pair, config: _shown("transfer", studies.transfer(pair, config, kinds(20))),
+        ),
+        Study(
+            "temperature", "Time it by temperature",
+            "Costs are measured first; then the best tree of 12 nodes is foretold and timed at each temperature, every "
+            "prompt against plain decoding of its own.",
+            _temperature, timed=True,
+        ),
+        Study(
+            "lengths", "Run a dynamic tree",
+            "One run with DySpec's threshold tree: it stops growing where the next node is too unlikely to be needed.",
+            lambda pair, config: _shown("lengths", studies.strip(pair, config, both(1)[0])),
+        ),
+    )
+}  # fmt: skip
+
+
+def studied(pair: Any, name: str, config: RunConfig) -> Steps:
+    """A study by name, since a study itself cannot travel to another process; work for `Engine.compute`."""
+    yield from STUDIES[name].run(pair, config)

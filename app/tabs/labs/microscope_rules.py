@@ -1,0 +1,180 @@
+"""What every rule is worth on one node: the tokens it accepts and the law of what it writes, exactly.
+
+Both come from running the rule itself under every answer that chance could give (`exact`). Only where these are too
+many does a closed form (`FORMS`) stand in, and the row says so. p = target, q = draft.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, replace
+from itertools import product
+from typing import Any
+
+import numpy as np
+
+from specviz.compatibility import Compatibility
+from specviz.distributions import total_variation
+from specviz.randomness import Randomness
+from specviz.registry import REGISTRIES
+from specviz.sampling import draw_children, most_probable
+from specviz.theory import node as node_theory
+from specviz.theory.enumerate import distribution_of as exact_law
+from specviz.theory.forms import FORMS
+from specviz.tree import TokenTree
+from specviz.verifiers.base import Verifier
+
+from .microscope import Node
+
+MOST_RUNS = 20_000  # of one rule, by the estimate of `expected_runs`
+
+
+@dataclass(frozen=True)
+class Row:
+    """What one rule is worth on a node.
+
+    Args:
+        accepted: the expected number of accepted tokens, which is a probability where there is one level; None where
+            the rule cannot work here or the outcomes are too many.
+        ceiling: what no lossless rule passes with children drawn by this law.
+        proof: "enumeration", "closed form" or "" where there is no number; runs: how many outcomes were enumerated.
+        texts: the exact law of the first `levels` tokens, text -> probability; None where it was not enumerated.
+        deviation: its largest difference from the target's own law.
+    """
+
+    rule: str
+    title: str
+    match: Compatibility
+    accepted: float | None = None
+    ceiling: float | None = None
+    proof: str = ""
+    runs: int = 0
+    texts: dict[tuple[int, ...], float] | None = None
+    deviation: float | None = None
+
+
+def compare(node: Node, scheme: str | None = None) -> list[Row]:
+    """A row for every rule of the menu, each with its default parameters.
+
+    Args:
+        law: how children are drawn; None lets each rule choose.
+    """
+    return [examine(node, cls(), scheme) for cls in REGISTRIES["verifier"].values() if not cls.alone]
+
+
+def examine(node: Node, rule: Verifier, scheme: str | None = None) -> Row:
+    """What one rule accepts and writes, exactly."""
+    match = node.compatible(rule, scheme)
+    row = Row(rule.name, rule.title, match)
+    if not match.possible:
+        return row
+    row = replace(row, ceiling=ceiling(node, match.scheme))
+    if rule.keyed:  # the winner of a race E / p has the law p, whatever its children are
+        return replace(
+            row, accepted=_keyed(node, match.scheme), proof="closed form", texts=own_law(node), deviation=0.0
+        )
+    if expected_runs(node, match.scheme) <= MOST_RUNS:
+        return _enumerated(row, node, rule)
+    forms = FORMS.get(rule.name)
+    if forms is None or forms.acceptance is None or match.scheme != rule.schemes[0] or node.levels > 1:
+        return row
+    if match.scheme == "distinct" and math.perm(len(node.q), node.children - 1) > MOST_RUNS:
+        return row
+    return replace(row, accepted=float(forms.acceptance(*node.rows, node.children).sum()), proof="closed form")
+
+
+def _enumerated(row: Row, node: Node, rule: Verifier) -> Row:
+    p, _ = node.rows
+    tails = [np.ones(())]
+    for _ in range(node.levels):
+        tails.append(np.multiply.outer(tails[-1], p))
+    runs = 0
+
+    def program(rng: Randomness) -> tuple[int, tuple[int, ...]]:
+        nonlocal runs
+        runs += 1
+        return _attempt(node, rule, row.match.scheme, rng)
+
+    found, accepted = np.zeros_like(tails[-1]), 0.0
+    for (length, text), weight in exact_law(program).items():
+        accepted += length * weight
+        found[text] += weight * tails[node.levels - len(text)]  # what is not written yet follows the target
+    texts = {text: float(found[text]) for text in product(range(len(p)), repeat=node.levels)}
+    deviation = float(np.abs(found - tails[-1]).max())
+    return replace(row, accepted=accepted, proof="enumeration", runs=runs, texts=texts, deviation=deviation)
+
+
+def _attempt(node: Node, rule: Verifier, scheme: str, rng: Randomness) -> tuple[int, tuple[int, ...]]:
+    """Draft and verify once: how many tokens were accepted, and the first `levels` of what was written."""
+    p, q = node.rows
+    tree, leaves = TokenTree(0, scheme=scheme), [0]
+    for level in range(node.levels):
+        tree.draft_distributions[leaves[0]] = q
+        leaves = [tree.add(level, token) for token in draw_children(q, node.children, scheme, rng, level + 1)]
+    # After a leaf a row of one token: what would follow is not looked at, so chance need not be asked for it.
+    rows: Any = {i: p if i < node.levels else np.eye(len(p))[0] for i in range(len(tree))}
+    verdict = rule(tree, rows, rng)
+    written = [*(tree.tokens[i] for i in verdict.path), verdict.bonus]
+    return len(verdict.path), tuple(written[: node.levels])
+
+
+def own_law(node: Node) -> dict[tuple[int, ...], float]:
+    """The target's own law of the first `levels` tokens, text -> probability."""
+    return {
+        text: math.prod(node.p[token] for token in text) for text in product(range(len(node.p)), repeat=node.levels)
+    }
+
+
+def expected_runs(node: Node, scheme: str) -> int:
+    """About how many outcomes an enumeration would visit: every draft, and for each a few coins and the last token."""
+    size, offered, k = len(node.q), sum(share > 0 for share in node.q), node.children
+    if scheme == "iid" or node.levels > 1:
+        drafts = 1 if scheme == "top" else offered ** (k * node.levels)
+    elif scheme == "distinct":
+        drafts = math.perm(offered, min(k, offered)) * math.perm(size - offered, max(0, min(k, size) - offered))
+    else:
+        drafts = 1
+    return drafts * node.levels * (k + size)
+
+
+# ---- closed forms ----
+
+
+def ceiling(node: Node, scheme: str) -> float:
+    """The most tokens that any lossless rule can expect to accept with children drawn by `law`.
+
+    At one node it is the solution of the optimal-transport problem. Along a chain it is the sum of 1 - TV between the
+    two models' laws of the first 1, 2, ... tokens, which no coupling passes and which need not be reached.
+    """
+    p, q = node.rows
+    fixed = most_probable(q, node.children)
+    if node.levels > 1:
+        q = np.eye(len(q))[fixed[0]] if scheme == "top" else q
+        target, draft, total = np.ones(1), np.ones(1), 0.0
+        for _ in range(node.levels):
+            target, draft = np.outer(target, p).ravel(), np.outer(draft, q).ravel()
+            total += 1 - total_variation(target, draft)
+        return total
+    if scheme == "top":
+        return float(p[fixed].sum())
+    if scheme == "iid":
+        return float(node_theory.transport_acceptance(p, q, node.children)[0])
+    k = min(node.children, len(q) if scheme == "distinct" else int((q > 0).sum()))
+    return node_theory.transport_acceptance_of(p, node_theory.distinct_sets(q, k))
+
+
+def _keyed(node: Node, scheme: str) -> float:
+    """Accepted tokens of a rule that follows the target's own race."""
+    p, q = node.rows
+    k = min(node.children, len(q))
+    match scheme:
+        case "race":
+            share = node_theory.race_acceptance(p, q, k)
+        case "iid":
+            share = float(p @ (1 - (1 - q) ** node.children))
+        case "top":
+            share = float(p[most_probable(q, k)].sum())
+        case _:  # the race knows nothing of children that were drawn apart from it
+            sets = node_theory.distinct_sets(q, k)
+            share = sum(weight * float(p[list(children)].sum()) for children, weight in sets.items())
+    return sum(share**level for level in range(1, node.levels + 1))

@@ -1,0 +1,253 @@
+"""Acceptance vectors: where a tree that is computed from one gets it.
+
+P[k] is the probability that the k-th child of a node is accepted, given that the node is. Measured and published
+vectors are JSON files in assets/acceptance, each with its source.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass
+from functools import lru_cache
+from pathlib import Path
+from typing import Any, ClassVar
+
+from ..errors import ParameterError
+from ..files import parse_json, read_text
+from ..paths import ACCEPTANCE, PAPERS
+from ..tree import Topology
+
+LARGEST_FILE = 4_000_000  # bytes
+MOST = 64  # ranks of a vector, and levels
+EMBEDDED = "embedded pair"
+STORED = {EMBEDDED: ACCEPTANCE / "embedded"}  # pair -> the folder of its vectors, a file for each drafter
+ROUNDED = 5e-4  # what five digits of each of 64 numbers can add to a sum
+
+
+def check_acceptance(value: Any, where: str = "acceptance") -> tuple:
+    """An acceptance vector, or one per level, as nested tuples of floats.
+
+    Raises:
+        ValueError: if it is empty or too long, holds anything but numbers from 0 to 1, or a level sums to more than 1.
+    """
+    value = (value,) if isinstance(value, float) else value  # a vector of one rank, written without brackets
+    if isinstance(value, list | tuple) and value and all(isinstance(level, list | tuple) for level in value):
+        if len(value) > MOST:
+            raise ParameterError(where, f"have up to {MOST} levels", len(value))
+        return tuple(_vector(level, f"{where}, level {i}") for i, level in enumerate(value, 1))
+    return _vector(value, where)
+
+
+def _vector(value: Any, where: str) -> tuple[float, ...]:
+    vector = shares(value, where)
+    if sum(vector) > 1 + ROUNDED:
+        must = "sum to at most 1, since one child of a node is accepted at most"
+        hint = "Write of each child the chance that it is the accepted one."
+        raise ParameterError(where, must, round(sum(vector), 4), hint)
+    return vector
+
+
+def shares(value: Any, where: str) -> tuple[float, ...]:
+    """Up to `MOST` numbers from 0 to 1.
+
+    Raises:
+        ValueError: if it is anything else.
+    """
+    good = isinstance(value, list | tuple) and len(value) > 0
+    if good and len(value) > MOST:
+        raise ParameterError(where, f"have up to {MOST} numbers", len(value))
+    if not (good and all(isinstance(x, int | float) and not isinstance(x, bool) and 0 <= x <= 1 for x in value)):
+        raise ParameterError(where, "list numbers from 0 to 1, or one such list per level", value)
+    return tuple(map(float, value))
+
+
+def read_acceptance(path: str | Path) -> tuple:
+    """The vector in a JSON file of the form {"acceptance": [...]}, or one per level where it has "levels".
+
+    Raises:
+        ValueError: if the file is missing or does not hold such a vector.
+    """
+    data = _read(path)
+    return check_acceptance(data.get("levels") or data["acceptance"], f"acceptance in {str(path)!r}")
+
+
+def elsewhere(path: str | Path, here: dict[str, Any]) -> str:
+    """A sentence where the vector in a file was measured in another setting than it is to be used in; else "".
+
+    Args:
+        path: the file; what it does not say is not compared.
+        here: "pair", "drafter", "parameters", "verifier", "temperature", "dtype", "version", as far as they are known.
+    """
+    data = _read(path)
+    other = [
+        f"{name} {_shown(data[name])}, not {_shown(value)}"
+        for name, value in here.items()
+        if value is not None and data.get(name) not in (None, "", {}) and data[name] != value
+    ]
+    return f"the vector in {str(path)!r} was measured with {'; '.join(other)}" if other else ""
+
+
+def _shown(value: Any) -> str:
+    parts = [f"{name} {part}" for name, part in value.items()] if isinstance(value, dict) else [str(value)]
+    return f"{', '.join(parts)!r:.80}" if isinstance(value, str | dict) else parts[0]
+
+
+def _read(path: str | Path) -> dict[str, Any]:
+    text = read_text(path, "acceptance file", LARGEST_FILE)
+    try:
+        data = parse_json(text)
+    except ValueError:
+        raise ValueError(f'acceptance file {str(path)!r} must hold JSON like {{"acceptance": [0.6, 0.2]}}.') from None
+    if not isinstance(data, dict) or "acceptance" not in data:
+        raise ValueError(f'acceptance file {str(path)!r} must hold an object with a list "acceptance".')
+    return data
+
+
+def expected_tokens(shape: Topology, acceptance: tuple) -> float:
+    """Tokens per pass that a shape is expected to bring: the sum over its nodes of P along the path, root included.
+
+    Args:
+        shape: the tree.
+        acceptance: P[k], or one vector per level (the last one is repeated); ranks beyond its end count 0.
+    """
+    return sum(reach(shape, acceptance))
+
+
+def reach(shape: Topology, acceptance: tuple) -> list[float]:
+    """How likely each node of a shape is to be accepted, the product of P along its path; arguments as above."""
+    levels = acceptance if isinstance(acceptance[0], tuple) else (acceptance,)
+    reach = [1.0]
+    for node, parent in enumerate(shape.parents[1:], 1):
+        level = levels[min(int(shape.depth[node]), len(levels)) - 1]
+        rank = int(shape.rank[node])
+        reach.append(reach[parent] * level[rank] if rank < len(level) else 0.0)
+    return reach
+
+
+@dataclass(frozen=True)
+class RunningAcceptance:
+    """An acceptance vector that learns from the run: a stored one, counted as `PRIOR` observations, and what was seen.
+
+    Args:
+        prior: the stored vector.
+        tried, accepted: for each rank how often an accepted node had such a child, and how often it was accepted.
+        steps: how many steps were seen.
+        vector: the current estimate; it moves every `EVERY` steps, so that a tree is not planned anew for each.
+    """
+
+    PRIOR: ClassVar[int] = 8
+    EVERY: ClassVar[int] = 4
+    prior: tuple[float, ...]
+    tried: tuple[int, ...]
+    accepted: tuple[int, ...]
+    steps: int
+    vector: tuple[float, ...]
+
+    @classmethod
+    def begin(cls, prior: tuple) -> RunningAcceptance:
+        """The estimate before the first step; of one vector per level it is the first."""
+        prior = prior[0] if isinstance(prior[0], tuple) else prior
+        return cls(prior, (0,) * len(prior), (0,) * len(prior), 0, prior)
+
+    def learn(self, children: Sequence[Sequence[int]], path: Sequence[int]) -> RunningAcceptance:
+        """The estimate after one more step; `children` of each node, and the accepted path."""
+        tried, accepted = list(self.tried), list(self.accepted)
+        for node, child_taken in zip((0, *path), (*path, None), strict=True):
+            for rank, child in enumerate(children[node][: len(tried)]):
+                tried[rank] += 1
+                accepted[rank] += child == child_taken
+        vector = self.vector
+        if (self.steps + 1) % self.EVERY == 0:
+            counts = zip(self.prior, tried, accepted, strict=True)
+            vector = tuple((self.PRIOR * p + hits) / (self.PRIOR + seen) for p, seen, hits in counts)
+        return RunningAcceptance(self.prior, tuple(tried), tuple(accepted), self.steps + 1, vector)
+
+
+def published() -> dict[str, dict[str, Any]]:
+    """The vectors printed in papers, by file name: each with "title", "source", "url" and "acceptance"."""
+    return {
+        path.stem: json.loads(path.read_text(encoding="utf-8")) | {"acceptance": read_acceptance(path)}
+        for path in sorted(ACCEPTANCE.glob("*.json"))
+    }
+
+
+@lru_cache
+def tuned_h() -> float:
+    """SVIP's threshold for the embedded pair, the fastest on held-out prompts; 0.5, the paper's largest, before that
+    was measured."""
+    path = PAPERS / "svip-threshold.json"
+    try:
+        return float(json.loads(path.read_text(encoding="utf-8"))["data"]["best"])
+    except (OSError, ValueError, KeyError, TypeError):
+        return 0.5
+
+
+@lru_cache
+def stored(drafter: str = "model", pair: str = EMBEDDED) -> dict[str, Any] | None:
+    """What was measured on a pair with a drafter, None where nothing was.
+
+    Args:
+        drafter: its menu name.
+        pair: the name it gives itself.
+
+    Returns:
+        "vectors", each with "verifier", "temperature", "acceptance" and perhaps "levels", and the "drafter" with the
+        parameters it had.
+    """
+    if pair not in STORED or drafter not in {path.stem for path in STORED[pair].glob("*.json")}:
+        return None
+    return json.loads((STORED[pair] / f"{drafter}.json").read_text(encoding="utf-8"))
+
+
+def measured(drafter: str = "model") -> tuple[dict[str, Any], ...]:
+    """The vectors measured on the embedded pair, each with "verifier", "temperature" and "acceptance"."""
+    return tuple((stored(drafter) or {"vectors": ()})["vectors"])
+
+
+def find_acceptance(verifier: str, temperature: float, drafter: str = "model", pair: str = EMBEDDED) -> tuple:
+    """The vector of a pair and drafter for a rule at the nearest measured temperature; one per level where they differ.
+
+    Where a rule has none it is Sequoia's, where the pair has none the embedded pair's, and where the drafter has none
+    the draft model's: `planned_with` says so.
+
+    Args:
+        verifier: menu name of the rule.
+        temperature: the target's.
+        drafter: menu name of who drafts.
+        pair: the name that the pair gives itself.
+    """
+    nearest = find_row(stored(drafter, pair) or stored(drafter) or stored() or {"vectors": ()}, verifier, temperature)
+    return check_acceptance(nearest.get("levels") or nearest["acceptance"])
+
+
+def find_row(found: dict[str, Any], verifier: str, temperature: float) -> dict[str, Any]:
+    """The vector for a rule at the nearest measured temperature, of those that `stored` returned."""
+    # At temperature 0 all rules accept the same tokens, so exact match stands for them.
+    for name in (*(("exact-match",) if temperature == 0 else ()), verifier, "sequoia"):
+        rows = [row for row in found["vectors"] if row["verifier"] == name]
+        if rows:
+            return min(rows, key=lambda row: abs(row["temperature"] - temperature))
+    raise ValueError(f"no acceptance vector is stored for {verifier}; give the builder one in numbers.")
+
+
+def planned_with(builder: Any, drafter: Any, pair: str = EMBEDDED) -> str:
+    """A sentence where a tree is planned with a vector that was measured on another pair or drafter; else "".
+
+    Args:
+        builder: the builder as it was asked for; with acceptance "auto" or "measured" it takes a stored vector.
+        drafter: who fills the tree.
+        pair: the name that the pair gives itself.
+    """
+    if getattr(builder, "acceptance", None) not in ("auto", "measured"):
+        return ""
+    found = stored(drafter.name, pair) or stored(drafter.name)
+    other = {"pair": pair != EMBEDDED and stored(drafter.name, pair) is None, "drafter": found is None}
+    if whose := " and ".join(name for name, is_other in other.items() if is_other):
+        with_whom = f"with {drafter.spoken}" if found else "with its draft model"
+        sentence = f"The tree is planned with another {whose}'s vector, the embedded pair's {with_whom}"
+        return f"{sentence}; it may not be the best tree until its own vector is measured."
+    if found and asdict(drafter) != found["drafter"]["parameters"]:
+        sentence = f"The tree is planned with the vector of {drafter.spoken} with other parameters"
+        return f"{sentence}; it may not be the best tree until its own is measured."
+    return ""

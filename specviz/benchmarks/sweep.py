@@ -1,0 +1,207 @@
+"""A grid of measurements, cell by cell: pairs x builders x verifiers x temperatures x sizes.
+
+A cell is plain data and one function measures it, so it makes no difference whether this process does it or another
+machine. Every outcome is a line of a file; what is in the file is not measured again.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Iterator, Sequence
+from dataclasses import asdict, replace
+from functools import lru_cache, partial
+from pathlib import Path
+from typing import Any
+
+from ..acceptance.on_text import acceptance_vector, own_texts
+from ..compatibility import compatible
+from ..config import Choice, RunConfig
+from ..decode import run
+from ..files import parse_json
+from ..metrics import Counts, estimate, known
+from ..models.base import Pair
+from ..record import Trace
+from ..registry import build
+from ..validation import plain
+from .compare_rules import sized
+from .sweep_grid import key_of
+
+BEGINS = b'{"cell": {'  # how a line of results begins
+LONGEST = 4_000_000  # bytes of a line
+
+
+def measured(cell: dict[str, Any], prompts: Sequence[str]) -> dict[str, Any]:
+    """The outcome of one cell: "cell" with its "result", or with why it is "impossible", or how it "failed"."""
+    try:
+        return {"cell": cell} | (_calibrated(cell, prompts) if cell["kind"] == "calibrate" else _timed(cell, prompts))
+    except Exception as error:  # one cell that fails must not end a night's work
+        sentence = " ".join(str(error).split())[:300]
+        return {
+            "cell": cell,
+            "failed": sentence if isinstance(error, ValueError) else f"{type(error).__name__}: {sentence}",
+        }
+
+
+def here(cells: Sequence[dict], prompts: Sequence[str]) -> Iterator[dict[str, Any]]:
+    """The outcomes of cells, measured one after the other on this machine."""
+    return (measured(cell, prompts) for cell in cells)
+
+
+def on_ray(
+    cells: Sequence[dict], prompts: Sequence[str], address: str, cpus: float = 1, gpus: float = 0
+) -> Iterator[dict[str, Any]]:
+    """The outcomes of cells in the order in which a Ray cluster finishes them.
+
+    Args:
+        cells, prompts: what to measure; specviz must be installed on the cluster's machines.
+        address: of the cluster, as `ray.init` takes it.
+        cpus, gpus: what one cell takes of a machine; all of it where speeds are to be trusted.
+
+    Raises:
+        ValueError: if ray is not installed or the cluster cannot be reached.
+    """
+    try:
+        import ray
+    except ImportError:
+        raise ValueError('--ray needs ray, which is not installed: pip install "ray>=2.9".') from None
+    try:
+        ray.init(address=address)
+    except Exception as error:
+        raise ValueError(f"--ray: no cluster answers at {address!r}: {' '.join(str(error).split())[:200]}") from error
+    try:
+        task, texts = ray.remote(measured).options(num_cpus=cpus, num_gpus=gpus), ray.put(list(prompts))
+        asked = {task.remote(cell, texts): cell for cell in cells}
+        while asked:
+            (done, *_), _ = ray.wait(list(asked), num_returns=1)
+            cell = asked.pop(done)
+            try:
+                outcome = ray.get(done)
+            except Exception as error:  # the machine was lost, say
+                outcome = {"cell": cell, "failed": f"{type(error).__name__}: {' '.join(str(error).split())[:300]}"}
+            yield outcome
+    finally:
+        ray.shutdown()  # what still runs is given up
+
+
+class Results:
+    """The file of outcomes, one JSON object a line, each written whole before the next cell begins.
+
+    Args:
+        path: of the file; it need not exist. The cut-off beginning of an outcome at its end, as a power failure leaves
+            one, is taken away. Whoever writes holds the file (`files.held`).
+
+    Raises:
+        ValueError: if it holds anything else; it is then left as it is.
+    """
+
+    def __init__(self, path: str | Path) -> None:
+        self.path = Path(path)
+        self.outcomes: dict[str, dict[str, Any]] = {}  # the latest of each cell
+        if self.path.exists():
+            with open(self.path, "rb") as file:
+                whole = self._read(iter(partial(file.readline, LONGEST), b""))
+            if whole < self.path.stat().st_size:
+                os.truncate(self.path, whole)
+
+    def _read(self, lines: Iterator[bytes]) -> int:
+        """Take in what is there; returns how many bytes of it are outcomes."""
+        whole = damaged = 0
+        for number, line in enumerate(lines, 1):
+            outcome = _outcome(line)
+            if damaged or (outcome is None and not _cut_off(line, first=number == 1)):
+                raise ValueError(
+                    f"results {str(self.path)!r} are damaged in line {damaged or number}, which is no outcome; take "
+                    "that line out, or name another file."
+                )
+            if outcome is None:
+                damaged = number
+                continue
+            whole += len(line)
+            self.outcomes[key_of(outcome["cell"])] = outcome
+        return whole
+
+    def lacks(self, cell: dict[str, Any]) -> bool:
+        """Whether a cell has no outcome yet; one that failed is tried again."""
+        return "failed" in self.outcomes.get(key_of(cell), {"failed": ""})
+
+    def add(self, outcome: dict[str, Any]) -> None:
+        """Write an outcome down."""
+        line = json.dumps(outcome, ensure_ascii=False, allow_nan=False).encode() + b"\n"
+        with open(self.path, "ab") as file:
+            file.write(line)
+            file.flush()
+            os.fsync(file.fileno())
+        self.outcomes[key_of(outcome["cell"])] = outcome
+
+
+def _cut_off(line: bytes, first: bool) -> bool:
+    """Whether a line is an outcome that was not written to its end, or the zeros that a power failure leaves."""
+    begins = line.startswith(BEGINS) or (not first and BEGINS.startswith(line))
+    return not line.endswith(b"\n") and (begins or not line.strip(b"\0"))
+
+
+def _outcome(line: bytes) -> dict[str, Any] | None:
+    try:
+        outcome = plain(parse_json(line), "outcome")
+    except ValueError:
+        return None
+    good = line.endswith(b"\n") and isinstance(outcome, dict) and isinstance(outcome.get("cell"), dict)
+    kinds = {"result": dict, "impossible": str, "failed": str}
+    return outcome if good and any(isinstance(outcome.get(name), kind) for name, kind in kinds.items()) else None
+
+
+def _timed(cell: dict[str, Any], prompts: Sequence[str]) -> dict[str, Any]:
+    try:
+        builder = sized(cell["builder"]["name"], cell["size"], cell["builder"]["parameters"])
+    except ValueError as error:
+        return {"impossible": str(error)}
+    verifier = build("verifier", Choice(**cell["verifier"]))
+    config = RunConfig(
+        builder=builder, verifier=verifier, temperature=cell["temperature"], max_new_tokens=cell["max_new_tokens"]
+    )
+    match = compatible(config)
+    if not match.possible:
+        return {"impossible": match.reason}
+    pair = loaded(key_of(cell["pair"]))
+    run(pair, replace(config, prompt=prompts[0], max_new_tokens=8))  # warm up
+    traces = [run(pair, replace(config, prompt=text, seed=cell["seed"] + i)) for i, text in enumerate(prompts)]
+    return {"result": _summary(traces) | {"lossless": match.lossless}}
+
+
+def _summary(traces: Sequence[Trace]) -> dict[str, Any]:
+    runs = [trace.counts for trace in traces]
+    tokens, margin = estimate([(one.tokens, one.passes) for one in runs])
+    total = sum(runs, Counts())
+    return {
+        "tokens_per_pass": tokens, "margin": margin, "tokens_per_s": known(total.tokens_per_s),
+        "nodes": 1 + total.drafted, "steps": total.passes,
+        "step_s": {part: known(seconds) for part, seconds in total.step_parts.items()},
+    }  # fmt: skip
+
+
+def _calibrated(cell: dict[str, Any], prompts: Sequence[str]) -> dict[str, Any]:
+    verifier = build("verifier", Choice(**cell["verifier"]))
+    config = RunConfig(
+        builder=Choice("chain"), verifier=verifier, temperature=cell["temperature"],
+        max_new_tokens=cell["max_new_tokens"], seed=cell["seed"],
+    )  # fmt: skip
+    match = compatible(config)
+    if not match.possible:  # not even with the one child at a time that every rule can decide
+        return {"impossible": match.reason}
+    pair = loaded(key_of(cell["pair"]))
+    texts = own_texts(pair, prompts, config)
+    return {"result": asdict(acceptance_vector(pair, verifier, texts, config, cell["width"]))}
+
+
+@lru_cache(maxsize=1)
+def loaded(pair: str) -> Pair:
+    """The pair that a cell names, kept until another is asked for."""
+    spec = json.loads(pair)
+    if "toy" in spec:
+        from ..models.table import toy_pair
+
+        return toy_pair(vocab=spec["toy"])
+    from ..models.pair import load_pair
+
+    return load_pair(**spec)

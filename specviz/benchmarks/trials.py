@@ -1,0 +1,120 @@
+"""Trees timed against plain decoding and each other, prompt by prompt in turn.
+
+Every prompt is decoded plainly and with every tree. Counted are the steps with room for the whole tree, without the
+first, which also reads the prompt: what the tree brings while the text has room for it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import partial
+
+from ..acceptance.in_traces import with_room
+from ..acceptance.texts import sources
+from ..builders.base import TreeBuilder
+from ..config import RunConfig
+from ..decode import run
+from ..metrics import Counts, estimate, ratio_of_rates
+from ..models.base import Pair
+from ..record import Step, Trace
+from ..tree import Topology
+from ..verifiers.base import Verifier
+from .paired_timing import paired
+
+PLAIN = "plain"
+
+
+@dataclass(frozen=True)
+class Trial:
+    """What one way of decoding was measured to do, over all prompts together.
+
+    Args:
+        name: of the tree, as in `trials`.
+        speedup: tokens per second, times those of plain decoding on the same prompts.
+        low, high: the smallest and largest speedup of a single prompt.
+        margin: half-width of the 95 % interval of `speedup` over texts, each timed both ways; None for a single text.
+        tokens_per_pass: of the counted steps.
+        step_s: mean seconds of a counted step, and `parts` how they split into draft, target and overhead.
+        steps: how many were counted.
+    """
+
+    name: str
+    speedup: float
+    low: float
+    high: float
+    margin: float | None
+    tokens_per_pass: float
+    step_s: float
+    parts: dict[str, float]
+    steps: int
+
+
+@dataclass(frozen=True)
+class Progress:
+    """Runs done, of how many, and after the last run on a prompt a trial for each tree, over all prompts so far."""
+
+    done: int
+    of: int
+    trials: tuple[Trial, ...]
+
+
+def trials(
+    pair: Pair, builders: Mapping[str, TreeBuilder], verifier: Verifier, config: RunConfig, prompts: Sequence[str]
+) -> Iterator[Progress]:
+    """Time trees; stop by not asking for more.
+
+    Args:
+        pair: the models.
+        builders: name -> a builder whose trees have one size, unless the text ends.
+        verifier: the rule of all of them.
+        config: temperatures, length and seed; prompt `i` is run with seed + i, its builder and rule are not used.
+        prompts: texts to continue, each once a tree.
+    """
+    counted: dict[str, list[Counts]] = {name: [] for name in (PLAIN, *builders)}
+    of = len(counted) * len(prompts)
+
+    def ran(builder: TreeBuilder | None, turn: int) -> Trace:
+        once = replace(config, prompt=prompts[turn], verifier=verifier, seed=config.seed + turn)
+        return run(pair, once.plainly() if builder is None else replace(once, builder=builder))
+
+    ways = {name: partial(ran, builder) for name, builder in {PLAIN: None, **builders}.items()}
+    if prompts:  # the first run of all would pay for what the models set up
+        ran(next(iter(builders.values())), 0)
+    for done, (_, name, trace) in enumerate(paired(ways, len(prompts)), 1):
+        counted[name].append(Counts.of(whole_steps(trace), whole=True))
+        yield Progress(done, of, results(counted, sources(prompts)) if done % len(ways) == 0 else ())
+
+
+def whole_steps(trace: Trace) -> list[Step]:
+    """The steps of a run after the first that had room for a tree as deep as the run's deepest."""
+    deepest = max((int(Topology(step.parents).depth.max()) for step in trace.steps), default=0)
+    return [step for step in with_room(trace, deepest) if step.index > 0]
+
+
+def results(counted: Mapping[str, Sequence[Counts]], texts: Sequence[str]) -> tuple[Trial, ...]:
+    """A trial of every tree, from the counted steps of each prompt; a prompt where one has none is left out.
+
+    Args:
+        counted: of each way of decoding, prompt by prompt.
+        texts: which text each prompt belongs to.
+    """
+    done = min(map(len, counted.values()))
+    kept = [turn for turn in range(done) if all(runs[turn].timed_passes for runs in counted.values())]
+    found = []
+    for name, runs in counted.items() if kept else ():
+        if name != PLAIN:
+            both = [(runs[turn], counted[PLAIN][turn]) for turn in kept]
+            rows = [(a.timed_tokens, sum(a.seconds), b.timed_tokens, sum(b.seconds)) for a, b in both]
+            speedup, margin = estimate(rows, ratio_of_rates, [texts[turn] for turn in kept])
+            ratios = [own.speedup(plain) for own, plain in both]
+            total = sum((own for own, _ in both), Counts())
+            parts = total.step_parts
+            parts["overhead"] = parts.pop("verify") + parts.pop("other")
+            found.append(
+                Trial(
+                    name, speedup, min(ratios), max(ratios), margin, total.tokens_per_pass, total.seconds_per_step,
+                    parts, total.passes,
+                )
+            )  # fmt: skip
+    return tuple(found)

@@ -1,0 +1,93 @@
+"""The contract of tree builders."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, fields
+from typing import Any, ClassVar, Self
+
+from ..distributions import Distributions
+from ..drafters.base import Draft
+from ..parameters import Strategy
+from ..randomness import Randomness
+from ..record import Verdict
+from ..sampling import SCHEMES
+from ..tree import TokenTree
+from ..verifiers.base import Verifier
+
+
+@dataclass(frozen=True)
+class TreeBuilder(Strategy):
+    """How a tree is drafted. Subclasses are frozen dataclasses whose fields are their parameters.
+
+    Class attributes:
+        name: the name in menus; title: the same for people; laws: the laws its trees can be filled with, the first is
+        its own; reads_draft: whether it needs a draft model; in_support: whether it leaves tokens alone to which the
+        draft gives no mass at all; alone: whether it drafts nothing, for plain decoding; key_title: what the number is
+        that its nodes are chosen by; small: parameters that make its trees small enough to enumerate while they keep a
+        depth of two and, unless they are chains, a branch.
+    """
+
+    name: ClassVar[str]
+    title: ClassVar[str]
+    schemes: ClassVar[tuple[str, ...]] = SCHEMES
+    reads_draft: ClassVar[bool] = True
+    in_support: ClassVar[bool] = False
+    alone: ClassVar[bool] = False
+    key_title: ClassVar[str] = "key"
+    small: ClassVar[dict[str, Any]] = {}
+
+    @classmethod
+    def smallest(cls) -> Self:
+        """The builder with its `small` parameters, as proofs take it."""
+        return cls(**cls.small)
+
+    @classmethod
+    def sized(cls, nodes: int) -> dict[str, Any]:
+        """Parameters that give its trees about `nodes` nodes, the root included.
+
+        Raises:
+            ValueError: if nothing of the builder says how large its trees are.
+        """
+        if all(field.name != "size" for field in fields(cls)):
+            raise ValueError(f"{cls.title} has no number of nodes; leave sizes out and give it parameters.")
+        return {"size": nodes}
+
+    @property
+    def label(self) -> str:
+        """The builder in a word and its numbers, for tables of many."""
+        return self.title
+
+    @property
+    def is_chain(self) -> bool:
+        """Whether no node of its trees has more than one child."""
+        return False
+
+    def prepare(self, verifier: Verifier, temperature: float, drafter: str, pair: str) -> Self:
+        """The builder for this run, with every parameter that says "auto" resolved.
+
+        Args:
+            verifier: the rule.
+            temperature: the target's.
+            drafter, pair: the name of who fills the tree, and of the pair that decodes.
+        """
+        return self
+
+    def start(self) -> Any:
+        """The state before the first step, a plain value that is passed on and never kept."""
+        return None
+
+    def __call__(self, draft: Draft, rng: Randomness, scheme: str, tokens_left: int, state: Any) -> TokenTree:
+        """Grow `draft.tree`.
+
+        Args:
+            draft: the draft's session for this step.
+            rng: where chance comes from.
+            law: how children are drawn.
+            room: how many tokens the text may still grow by, at least 1; deeper nodes than room - 1 are useless.
+            state: what earlier steps left.
+        """
+        raise NotImplementedError
+
+    def learn(self, state: Any, tree: TokenTree, verdict: Verdict, rows: Distributions | None = None) -> Any:
+        """The state for the next step; `rows` are the target's for the tree, None where no target was asked."""
+        return state

@@ -1,0 +1,150 @@
+"""The contract of drafters: who fills a tree (`Drafter`), at work on one text (`Drafting`), with what it may use."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any, ClassVar, Protocol
+
+import numpy as np
+
+from ..distributions import Distributions, Sampling
+from ..models.base import Pair, Session
+from ..parameters import Strategy
+from ..tree import TokenTree
+
+
+@dataclass(frozen=True)
+class Seen:
+    """What the target saw of the tokens that a step commits, for drafters that want it.
+
+    Args:
+        nodes: the root and the accepted path, in the tree that was verified.
+        rows: the target's rows for that tree.
+        features: the target's last hidden states after its final norm at `nodes`, [len(nodes), width], where they are;
+            None where the drafter reads none.
+    """
+
+    nodes: tuple[int, ...]
+    rows: Distributions
+    features: Any = None
+
+
+class DrafterSession:
+    """A drafter at work on one text.
+
+    Args:
+        name: whose rows these are, in the record.
+
+    Attributes:
+        passes: passes of a model it has made so far.
+    """
+
+    def __init__(self, name: str) -> None:
+        self.name = name
+        self.passes = 0
+
+    def expand(self, tree: TokenTree, nodes: Sequence[int], sampling: Sampling) -> list[np.ndarray]:
+        """Rows after `nodes`, float64 [V], each with sum 1, or all zeros where the drafter has nothing to say."""
+        raise NotImplementedError
+
+    def commit(self, tree: TokenTree, path: Sequence[int], emitted: Sequence[int], seen: Seen) -> None:
+        """Append `emitted` to the text; its first tokens are those of `path`, in the tree that was expanded."""
+
+    def plain(self, node: int, q: np.ndarray) -> np.ndarray:
+        """The row at `node`, which was expanded to `q` at temperature 0, at temperature 1 where it is known."""
+        return q
+
+    def describe_guess(self, tokens: Sequence[int], whose: str) -> dict[str, Any]:
+        """How the guess of the last of `tokens`, a path below the root, was made; plain JSON data, {} for nothing.
+
+        Args:
+            tokens: the path down to the guess.
+            whose: the name of the drafter whose guess it is.
+        """
+        return {}
+
+
+@dataclass(frozen=True)
+class DrafterContext:
+    """What a drafter may work with on one text.
+
+    Args:
+        pair: the models; `pair.drafter(kind, **parameters)` makes what they can draft with besides the draft.
+        target, draft: their sessions; no draft where the pair has none.
+        context: the token ids so far.
+        prompt_features: the target's features of `context` without its last token, for a drafter that reads them.
+        find: a drafter by its menu name and parameters, for drafters that are made of others.
+    """
+
+    pair: Pair
+    target: Session
+    draft: Session | None
+    context: Sequence[int]
+    prompt_features: Any = None
+    find: Callable[..., Drafter] | None = None
+
+    def model(self, kind: str, **parameters: Any) -> Any:
+        """A session of what the pair drafts with under that name."""
+        return self.pair.drafter(kind, **parameters).open(self.context, self.target)
+
+
+@dataclass(frozen=True)
+class Drafter(Strategy):
+    """Who fills a tree. Subclasses are frozen dataclasses whose fields are their parameters.
+
+    Class attributes:
+        name: the name in menus; title: the same for people; spoken: the same within a sentence,
+        the title with a small letter where nothing is said; reads_features: whether it must be handed the target's
+        hidden states; sparse: whether its rows hold a few tokens that it has seen and no mass anywhere else, so that
+        no child is drawn beyond them; blends: whether children of one node come from different rows; merges: whether
+        equal tokens of one node are merged after they were drawn; of_tokens: whether its rows follow from the tokens
+        alone, so that one pass over a text gives all of them; by_level: whether the row after the same tokens depends
+        on how many of them were drafted; small: parameters that make it small enough to prove.
+    """
+
+    name: ClassVar[str]
+    title: ClassVar[str]
+    spoken: ClassVar[str]
+    reads_features: ClassVar[bool] = False
+    sparse: ClassVar[bool] = False
+    blends: ClassVar[bool] = False
+    merges: ClassVar[bool] = False
+    of_tokens: ClassVar[bool] = False
+    by_level: ClassVar[bool] = False
+    small: ClassVar[dict[str, Any]] = {}
+
+    def __init_subclass__(cls) -> None:
+        if "title" in vars(cls) and "spoken" not in vars(cls):
+            cls.spoken = cls.title[:1].lower() + cls.title[1:]
+
+    def open(self, desk: DrafterContext) -> DrafterSession:
+        """Begin to draft for one text.
+
+        Raises:
+            ValueError: if the pair has not what it takes; the message says what to do.
+        """
+        raise NotImplementedError
+
+
+class Draft(Protocol):
+    """The draft as a builder sees it during one step.
+
+    Attributes:
+        context: the committed token ids.
+        tree: a fresh tree with only its root, for the builder to grow.
+        sparse: whether its rows hold a few tokens and nothing else, so that no child should be drawn beyond them.
+    """
+
+    context: Sequence[int]
+    tree: TokenTree
+    sparse: bool
+
+    def expand(self, nodes: Sequence[int]) -> list[np.ndarray]:
+        """The draft's probability rows after `nodes`, float64 [V] each, in one pass; also kept in `tree.draft_rows`.
+
+        A row of zeros means that the drafter has nothing to say after that node: it stays a leaf.
+        """
+
+    def plain(self, node: int, q: np.ndarray) -> np.ndarray:
+        """The row q after an expanded node as one can read doubt from it: at temperature 1 where the draft's is 0."""

@@ -1,1 +1,0 @@
-"""What is measured of acceptance: on a text, on its nodes, along it, in recorded runs."""

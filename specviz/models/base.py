@@ -1,0 +1,70 @@
+"""The contracts of models: a pair over one vocabulary, and one model reading one text."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any, Protocol
+
+from ..distributions import Logits
+from ..tree import TokenTree
+
+
+class Session(Protocol):
+    """One model reading one text: the committed tokens and the tree that is being tried after them."""
+
+    @property
+    def context(self) -> Sequence[int]:
+        """The committed token ids."""
+
+    def forward(self, tree: TokenTree, nodes: Sequence[int]) -> Logits:
+        """Logits after each of `nodes`, [len(nodes), V], in one pass: an array, or what `rows_of` makes rows of.
+
+        Committed tokens and ancestors that the model has not read yet are read in the same pass.
+        """
+
+    def commit(self, tree: TokenTree, path: Sequence[int], emitted: Sequence[int]) -> None:
+        """Append `emitted` to the context; its first tokens are those of `path`, the rest the model has not read."""
+
+    # A target also gives its features, the last hidden states after its final norm, to drafters that read them.
+
+    def watch(self) -> Any:
+        """Read the context but its last token, return the features there, [n - 1, width], and keep them from now on."""
+
+    def features(self, nodes: Sequence[int]) -> Any:
+        """The features at `nodes` of the tree that was read last, [len(nodes), width]."""
+
+
+class Pair(Protocol):
+    """A target and a draft over one vocabulary.
+
+    Attributes:
+        info: name and description, plain JSON data with at least "name".
+        vocab_size: V, the width of every row.
+        max_positions: the longest text the pair can hold, in tokens.
+        eos_ids: tokens that end a text.
+    """
+
+    info: dict[str, Any]
+    vocab_size: int
+    max_positions: int
+    eos_ids: frozenset[int]
+
+    def encode(self, text: str) -> list[int]: ...
+
+    def decode(self, tokens: Sequence[int]) -> str: ...
+
+    def piece(self, token: int) -> str:
+        """One token as a person reads it."""
+
+    def stream(self, context: Sequence[int]) -> Callable[[int], str]:
+        """A function that is given the tokens after `context` one by one and returns the text each of them adds."""
+
+    def drafter(self, kind: str, **parameters: Any) -> Any:
+        """What the pair can draft with besides its draft: an object whose `open(tokens, target)` makes a session.
+
+        Raises:
+            ValueError: if it has no such thing; the message says what to do.
+        """
+
+    def open(self, tokens: Sequence[int]) -> tuple[Session, Session | None]:
+        """Fresh sessions of target and draft that start with `tokens`; no draft session where the pair has no draft."""

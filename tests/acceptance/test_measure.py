@@ -1,0 +1,271 @@
+"""Measured acceptance against closed forms, on exact toy models."""
+
+import json
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+import specviz
+from specviz.acceptance.in_traces import compared_nodes, depth_acceptance
+from specviz.acceptance.on_nodes import LONGEST, draft_uncertainty, rejection_rates
+from specviz.acceptance.on_text import Acceptance, acceptance_vector, own_texts
+from specviz.acceptance.reading import distributions_on_text
+from specviz.acceptance.texts import Written, cut, positions_of
+from specviz.acceptance.vectors import check_acceptance, expected_tokens, find_acceptance, published, read_acceptance
+from specviz.distributions import total_variation
+from specviz.metrics import share_interval
+from specviz.tree import Topology
+
+PAIR = specviz.toy_pair(vocab=5, seed=3)
+CONFIG = specviz.RunConfig(temperature=1.0, max_new_tokens=50)
+TEXTS = list(own_texts(PAIR, ["abc", "bca"], CONFIG))
+RULES = {name: rule() for name, rule in specviz.VERIFIERS.items()}
+
+
+def one_minus_tv():
+    rows = [distributions_on_text(PAIR, text, CONFIG) for text in TEXTS]
+    return np.mean([1 - total_variation(p, q) for text in rows for _, p, q in text])
+
+
+def test_rows_on_text_are_the_rows_of_both_models():
+    text = TEXTS[0]
+    for position, p, q in distributions_on_text(PAIR, text, specviz.RunConfig(temperature=1.0, draft_temperature=0.5)):
+        logits = PAIR.target.logits(text[: position + 1])
+        assert p == pytest.approx(np.exp(logits) / np.exp(logits).sum())
+        logits = PAIR.draft.logits(text[: position + 1]) / 0.5
+        assert q == pytest.approx(np.exp(logits) / np.exp(logits).sum())
+
+
+@pytest.mark.parametrize("rule", ["sequoia", "dyspec", "specinfer", "speculative-sampling"])
+def test_one_child_is_accepted_with_one_minus_total_variation(rule):
+    """Over many draws of the child the expected acceptance of every rejection rule is 1 - TV (Leviathan, th. 3.5)."""
+    found = acceptance_vector(PAIR, RULES[rule], TEXTS * 60, CONFIG, width=1)
+    assert found.method == "expected" and found.positions == 60 * sum(map(positions_of, TEXTS))
+    assert found.acceptance[0] == pytest.approx(one_minus_tv(), abs=0.01)
+
+
+def test_children_without_replacement_that_cover_the_vocabulary_are_always_accepted():
+    """The cover property (Sequoia, theorem 3.7)."""
+    found = acceptance_vector(PAIR, RULES["sequoia"], TEXTS, CONFIG, width=PAIR.vocab_size)
+    assert sum(found.acceptance) == pytest.approx(1)
+
+
+def test_target_match_counts_the_mass_of_the_most_probable_tokens():
+    found = acceptance_vector(PAIR, RULES["target-match"], TEXTS * 60, CONFIG, width=3)
+    rows = [distributions_on_text(PAIR, text, CONFIG) for text in TEXTS]
+    mass = np.mean([p[np.argsort(-q, kind="stable")[:3]] for text in rows for _, p, q in text], axis=0)
+    assert found.method == "counted" and found.scheme == "top"
+    assert found.acceptance == pytest.approx(mass, abs=0.02)
+
+
+def test_at_temperature_zero_it_is_the_rank_of_the_best_token():
+    config = specviz.RunConfig(temperature=0.0, max_new_tokens=50)
+    found = acceptance_vector(PAIR, RULES["exact-match"], TEXTS, config, width=5)
+    ranks = np.zeros(5)
+    for text in TEXTS:
+        for _, p, q in distributions_on_text(PAIR, text, CONFIG):
+            ranks[np.argsort(-q, kind="stable").tolist().index(int(np.argmax(p)))] += 1
+    assert found.acceptance == pytest.approx(ranks / ranks.sum())
+
+
+def test_a_measurement_survives_json_and_a_damaged_one_gets_a_sentence():
+    found = acceptance_vector(PAIR, RULES["sequoia"], TEXTS[:1], CONFIG, width=3)
+    assert Acceptance.from_json(found.to_json()) == found
+    good = json.loads(found.to_json())
+    for change, words in (
+        ({"low": [0.1]}, "equally long"),
+        ({"acceptance": [2, 0, 0]}, "measurement is damaged: measurement.acceptance"),
+        ({"positions": 0}, "positions"),
+        ({"temperature": "warm"}, "temperature"),
+    ):
+        with pytest.raises(ValueError, match=words):
+            Acceptance.from_json(json.dumps(good | change))
+    with pytest.raises(ValueError, match="has no 'acceptance'"):
+        Acceptance.from_json("{}")
+
+
+def test_a_text_too_short_is_refused():
+    with pytest.raises(ValueError, match="at least two tokens"):
+        acceptance_vector(PAIR, RULES["sequoia"], [[1]], CONFIG)
+
+
+def test_expected_tokens_of_a_chain_is_the_geometric_sum():
+    """(1 - a^(n+1)) / (1 - a) (Leviathan et al. 2023, equation 1)."""
+    chain = Topology((-1, 0, 1, 2, 3))
+    assert expected_tokens(chain, (0.8,)) == pytest.approx((1 - 0.8**5) / 0.2)
+    assert expected_tokens(chain, ((0.5,), (0.1,))) == pytest.approx(1 + 0.5 + 0.05 + 0.005 + 0.0005)
+    assert expected_tokens(Topology((-1, 0, 0, 1)), (0.6, 0.2)) == pytest.approx(1 + 0.6 + 0.2 + 0.36)
+
+
+def test_stored_vectors_are_sound_and_found_by_rule_and_temperature():
+    for temperature in (0.0, 0.2, 1.0, 5.0):
+        for rule in specviz.VERIFIERS:
+            vector = find_acceptance(rule, temperature)
+            assert check_acceptance(vector) == vector and 0 < sum(vector) <= 1 + 1e-4
+
+
+def test_published_vectors_load_and_name_their_source():
+    found = published()
+    assert "llama3-8b-70b-cnn" in found and "embedded" not in found
+    for vector in found.values():
+        assert vector["title"] and vector["source"] and vector["url"].startswith("https://")
+        assert check_acceptance(vector["acceptance"]) == vector["acceptance"]
+        assert 0 < sum(vector["acceptance"]) <= 1
+    assert len(found["llama3-8b-70b-cnn"]["acceptance"]) == 31 and found["llama3-8b-70b-cnn"]["acceptance"][0] == 0.7732
+
+
+DEEP = [f'{{"acceptance": {"[" * n}0.5{"]" * n}}}' for n in (3, 900, 200_000)]
+
+
+@pytest.mark.parametrize(
+    "text", ["", "[]", '{"acceptance": []}', '{"acceptance": [2]}', '{"acceptance": "a"}', "{}", *DEEP]
+)
+def test_a_bad_acceptance_file_gets_a_sentence(tmp_path, text):
+    path = tmp_path / "vector.json"
+    path.write_text(text)
+    with pytest.raises(ValueError, match="acceptance") as raised:
+        read_acceptance(path)
+    assert len(str(raised.value)) < 400
+
+
+# All rules on the same rows, and what recorded runs tell.
+
+
+def test_rejection_rates_are_those_of_the_rules_themselves():
+    """Closed forms over the text against each rule's own code on many draws."""
+    found = rejection_rates(PAIR, TEXTS, CONFIG, widths=(1, 2, 3))
+    assert found.positions == sum(map(positions_of, TEXTS)) == 100
+    assert found.rates["specinfer"][0] == pytest.approx(1 - one_minus_tv())
+    assert found.rates["speculative-sampling"] == (pytest.approx(1 - one_minus_tv()), None, None)
+    for rule in ("specinfer", "target-match"):
+        slow = acceptance_vector(PAIR, RULES[rule], TEXTS * 20, CONFIG, width=3)
+        assert found.rates[rule] == pytest.approx(1 - np.cumsum(slow.acceptance), abs=0.04), rule
+    # What these two do with the first child depends on how many there are.
+    for rule in ("spectr", "typical"):
+        for place, k in enumerate((1, 2, 3)):
+            slow = acceptance_vector(PAIR, RULES[rule], TEXTS * 20, CONFIG, width=k)
+            assert found.rates[rule][place] == pytest.approx(1 - sum(slow.acceptance), abs=0.03)
+    many = rejection_rates(PAIR, TEXTS * 20, CONFIG, widths=(1, 2, 3))
+    for rule in ("sequoia", "dyspec", "traversal", "race"):
+        slow = acceptance_vector(PAIR, RULES[rule], TEXTS * 20, CONFIG, width=3)
+        assert many.rates[rule] == pytest.approx(1 - np.cumsum(slow.acceptance), abs=0.04), rule
+
+
+def test_no_rule_goes_below_the_floor_of_its_law():
+    found = rejection_rates(PAIR, TEXTS, CONFIG, widths=(1, 2, 4, 5, 99))
+    assert found.widths == (1, 2, 4, 5)  # no more children than tokens
+    for rule in ("specinfer", "spectr"):
+        assert all(rate >= floor - 1e-9 for rate, floor in zip(found.rates[rule], found.floors["iid"], strict=True))
+    assert found.rates["target-match"] == found.floors["top"]
+    assert found.rates["sequoia"][-1] == pytest.approx(0)  # the cover property
+    for rule, rates in found.rates.items():
+        for rate, low, high in zip(rates, found.low[rule], found.high[rule], strict=True):
+            assert rate is None or low - 1e-12 <= rate <= high + 1e-12
+
+
+def test_rejection_at_temperature_zero_is_a_question_of_rank():
+    config = specviz.RunConfig(temperature=0.0)
+    found = rejection_rates(PAIR, TEXTS, config, widths=(1, 3))
+    slow = acceptance_vector(PAIR, RULES["exact-match"], TEXTS, config, width=3)
+    assert found.rates == {"exact-match": (1 - slow.acceptance[0], pytest.approx(1 - sum(slow.acceptance)))}
+
+
+def test_doubt_by_hand():
+    found = draft_uncertainty(PAIR, TEXTS[:1], CONFIG)
+    rows = list(distributions_on_text(PAIR, TEXTS[0], CONFIG))
+    for place, (_, p, q) in enumerate(rows):
+        assert found.entropy[place] == pytest.approx(-(q * np.log(q)).sum())
+        assert found.cross_entropy[place] == pytest.approx(-(q * np.log(p)).sum())
+        assert found.acceptance[place] == pytest.approx(1 - total_variation(p, q))
+        assert any(found.draft_prob[place] == q[x] and found.target_prob[place] == p[x] for x in range(len(q)))
+    assert found.c == pytest.approx((np.median(np.divide(found.cross_entropy, found.entropy)) - 1) / 2)
+    shares = [min(1, q[x] / p[x]) for (_, p, q), x in zip(rows, TEXTS[0][3:], strict=True)]
+    assert found.accepted_length[0] == pytest.approx(np.cumprod(shares[:16]).sum())
+    # What would have followed the end of the text is not known, and no shorter chain stands in for it.
+    assert found.accepted_length[-16:] == (pytest.approx(np.cumprod(shares[-16:]).sum()), *[None] * 15)
+
+
+def test_the_accepted_length_on_the_targets_own_text_is_that_of_chains():
+    """The identity of `_lengths`: both are sums of products of min(p, q)."""
+    config = specviz.RunConfig("abc", temperature=1.0, max_new_tokens=1500, builder=specviz.BUILDERS["chain"](depth=16),
+                               verifier=RULES["speculative-sampling"])  # fmt: skip
+    texts = list(own_texts(PAIR, ["abc"], config))
+    expected = np.mean(draft_uncertainty(PAIR, texts, config).accepted_length[: 1 - LONGEST])
+    # Positions of a text, not steps: a chain drafted at every position of the target's own text.
+    lengths = []
+    for start in range(2, len(texts[0]) - 20, 3):
+        step = next(specviz.speculate(PAIR, specviz.RunConfig(texts[0][:start], config.builder, config.verifier, 1.0,
+                                                              seed=start, max_new_tokens=40)))  # fmt: skip
+        lengths.append(len(step.path))
+    assert expected == pytest.approx(np.mean(lengths), abs=0.15)
+
+
+def test_depth_acceptance_counts_what_the_trace_says():
+    config = specviz.RunConfig("ab", temperature=1.0, max_new_tokens=60)
+    builder = specviz.BUILDERS["branching"](widths=(2, 1))
+    trace = specviz.run(PAIR, replace(config, builder=builder))
+    found, alone = depth_acceptance([trace, trace]), depth_acceptance([trace])
+    assert found.rates == alone.rates and alone.intervals[0][0] is None  # one run gives no interval
+    assert found.tried == tuple(tuple(2 * tries for tries in row) for row in alone.tried)
+    low, high = found.intervals[0][0]
+    assert low < found.rates[0][0] < high and found.intervals[1][1] is None  # the second level has one child each
+    found = alone
+    full = [step for step in trace.steps if len(step.parents) == 5]
+    assert found.tried[0][1] >= len(full) and len(found.tried) == 2 and len(found.tried[0]) == 2
+    hits = sum(step.outcome[1] == "accepted" for step in trace.steps if len(step.outcome) > 1)
+    assert found.accepted[0][0] == hits
+    seconds = sum(len(step.path) == 2 for step in trace.steps)
+    assert sum(found.accepted[1]) == seconds
+    assert found.rates[1][1] is None
+    assert found.vector[0] == pytest.approx((hits + seconds) / (found.tried[0][0] + found.tried[1][0]))
+    assert found.levels(least=1)[0][0] == found.rates[0][0]
+    assert found.levels(least=10**6) == (found.vector, found.vector)
+    assert depth_acceptance([trace], levels=1).tried == (tuple(map(sum, zip(*found.tried, strict=True))),)
+    assert check_acceptance(found.levels()) == found.levels()
+    assert depth_acceptance([]).rates == ()
+
+
+def test_compared_nodes_are_all_that_were_compared():
+    trace = specviz.run(PAIR, specviz.RunConfig("ab", temperature=1.0, max_new_tokens=30))
+    found = compared_nodes([trace, trace])
+    outcomes = [outcome for step in trace.steps for outcome in step.outcome]
+    assert len(found.accepted) == 2 * (outcomes.count("accepted") + outcomes.count("rejected"))
+    assert sum(found.accepted) == 2 * outcomes.count("accepted")
+    assert all(0 <= q <= 1 for q in found.draft_prob)
+    assert compared_nodes([]).accepted == ()
+
+
+@pytest.mark.parametrize("name", [name for name, rule in RULES.items() if not rule.alone])
+def test_every_rule_can_be_measured(name):
+    rule = RULES[name]
+    config = specviz.RunConfig(temperature=0.0 if rule.greedy_only else 1.0)
+    found = acceptance_vector(PAIR, rule, TEXTS, config, width=4)
+    assert len(found.acceptance) == (1 if rule.chain_only else 4)
+    assert 0 < sum(found.acceptance) <= 1 + 1e-9
+
+
+def test_a_vectors_interval_is_that_of_its_texts_and_one_text_has_none():
+    config = specviz.RunConfig(temperature=0.0, max_new_tokens=60)
+    texts = list(own_texts(PAIR, ["a", "b", "c", "ab", "ba"], config))
+    every = [acceptance_vector(PAIR, RULES["exact-match"], [text], config, width=2) for text in texts]
+    assert {(one.low, one.high) for one in every} == {((None, None), (None, None))}
+    found = acceptance_vector(PAIR, RULES["exact-match"], texts, config, width=2)
+    hits, tries = [one.acceptance[0] * one.positions for one in every], [one.positions for one in every]
+    assert (found.low[0], found.high[0]) == share_interval(hits, tries)
+    rates = [rejection_rates(PAIR, part, config, widths=(1, 2)) for part in (texts, texts[:1])]
+    for text in texts:  # pieces of one text
+        text.source = "one"
+    assert acceptance_vector(PAIR, RULES["exact-match"], texts, config, width=2).low == (None, None)
+    assert Acceptance.from_json(every[0].to_json()) == every[0]
+    assert 1 - rates[0].high["exact-match"][0] == pytest.approx(found.low[0])
+    assert rates[1].low["exact-match"] == (None, None)
+
+
+def test_the_prompts_positions_are_left_out():
+    text = Written([1, 2, 3, 0, 4], 3)
+    assert [at for at, _, _ in distributions_on_text(PAIR, text, CONFIG)] == [2, 3]
+    assert positions_of(text) == 2 and positions_of(list(text)) == 4
+    assert cut(text, 1) == [1, 2, 3, 0] and positions_of(cut(text, 1)) == 1
+    for at, p, _ in distributions_on_text(PAIR, text, CONFIG):
+        assert p == pytest.approx(np.exp(logits := PAIR.target.logits(text[: at + 1])) / np.exp(logits).sum())

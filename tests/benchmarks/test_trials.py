@@ -1,0 +1,277 @@
+"""Timed trials, promises and contests on toy models; nothing is asserted about how long anything took."""
+
+import json
+from dataclasses import replace
+
+import pytest
+
+import specviz
+from specviz.acceptance.on_text import acceptance_vector, own_texts
+from specviz.acceptance.progress import whole
+from specviz.acceptance.texts import sources
+from specviz.benchmarks import predictions as speedup_predictions
+from specviz.benchmarks.agreement import prompts_like
+from specviz.benchmarks.trials import PLAIN, results, trials, whole_steps
+from specviz.cli import main
+from specviz.metrics import Counts, estimate, ratio_of_rates
+from specviz.planning import choose
+from specviz.planning.forecast import forecast, predict
+from specviz.planning.machines import flat_up_to, machine
+from specviz.record import Timing
+
+PAIR = specviz.toy_pair(vocab=8, seed=2, closeness=0.7)
+RULE = specviz.VERIFIERS["sequoia"]()
+CONFIG = specviz.RunConfig(temperature=1.0, max_new_tokens=40)
+VECTOR = (0.6, 0.2, 0.1)
+TREES = {"chain": specviz.BUILDERS["chain"](depth=3), "batch": specviz.BUILDERS["batch"](width=3)}
+
+
+def timed(trace, seconds):
+    """The whole steps of a run as if each had taken so long."""
+    return [replace(step, seconds=Timing(target=seconds)) for step in whole_steps(trace)]
+
+
+def test_speedup_is_tokens_over_time_against_plain_decoding():
+    runs = [specviz.run(PAIR, replace(CONFIG, builder=TREES["chain"], seed=seed)) for seed in range(4)]
+    plain = [specviz.autoregress(PAIR, replace(CONFIG, seed=seed)) for seed in range(4)]
+    counted = {PLAIN: [timed(run, 0.5) for run in plain], "chain": [timed(run, 1.0) for run in runs]}
+    texts = ["a", "b", "c", "d"]
+    counts = {name: [Counts.of(steps, whole=True) for steps in runs] for name, runs in counted.items()}
+    (found,) = results(counts, texts)
+    tokens = [sum(len(step.path) + 1 for step in steps) for steps in counted["chain"]]
+    steps = [len(steps) for steps in counted["chain"]]
+    assert found.tokens_per_pass == pytest.approx(sum(tokens) / sum(steps))
+    assert found.speedup == pytest.approx(found.tokens_per_pass / 2)  # a step takes as long as two plain ones
+    each = [won / taken / 2 for won, taken in zip(tokens, steps, strict=True)]
+    assert (found.low, found.high) == (pytest.approx(min(each)), pytest.approx(max(each)))
+    own = [len(run) for run in counted[PLAIN]]
+    rows = [(won, took, base, 0.5 * base) for won, took, base in zip(tokens, steps, own, strict=True)]
+    assert found.margin == pytest.approx(estimate(rows, ratio_of_rates)[1])
+    (windows,) = results(counts, ["a", "a", "b", "b"])  # two texts in four windows
+    pairs = [tuple(map(sum, zip(*rows[at : at + 2], strict=True))) for at in (0, 2)]
+    assert windows.margin == pytest.approx(estimate(pairs, ratio_of_rates)[1]) and windows.speedup == found.speedup
+    assert (found.step_s, found.steps) == (pytest.approx(1.0), sum(steps))
+    assert found.parts == {"draft": 0, "target": pytest.approx(1.0), "overhead": 0}
+
+
+def test_only_whole_trees_after_the_first_step_count():
+    trace = specviz.run(PAIR, replace(CONFIG, builder=TREES["chain"]))
+    kept = whole_steps(trace)
+    assert {len(step.parents) for step in kept} == {4} and trace.steps[0] not in kept
+    assert len(kept) < len(trace.steps) - 1  # the last ones had less room
+
+
+def test_every_way_is_run_on_every_prompt_in_turning_order():
+    news = list(trials(PAIR, TREES, RULE, CONFIG, ["ab", "ba", "cc"]))
+    assert [one.done for one in news] == list(range(1, 10)) and news[-1].of == 9
+    assert [len(one.trials) for one in news] == 3 * [0, 0, 2]
+    assert [trial.name for trial in news[-1].trials] == ["chain", "batch"]
+    assert all(trial.speedup > 0 and trial.low <= trial.speedup <= trial.high for trial in news[-1].trials)
+
+
+def test_a_promise_puts_tokens_along_texts_over_the_costs_of_the_machine():
+    first, second, (done, of, known) = speedup_predictions.predictor(PAIR, RULE, CONFIG, ["ab", "ca", "bd"], width=3)
+    assert done == of == 3 and [len(one.shares) for one in (first.known, second.known, known)] == [1, 2, 3]
+    assert known.vector == acceptance_vector(PAIR, RULE, own_texts(PAIR, ["ab", "ca", "bd"], CONFIG), CONFIG, 3)
+    cost = flat_up_to(4, 0.1)
+    cell = known.predict(TREES["chain"].shape, cost)
+    assert cell.speedup == pytest.approx(known.tokens(TREES["chain"].shape) / (1 + 3 * 0.1))
+    without = replace(known, shares=None).predict(TREES["chain"].shape, cost)
+    assert without == predict(TREES["chain"].shape, known.vector.acceptance, cost)
+    *_, (done, of, rows) = speedup_predictions.speedup_predictions(PAIR, TREES, RULE, CONFIG, known, cost, ["dd", "ef"])
+    assert done == of == 6 and [row.name for row in rows] == ["chain", "batch"]
+    assert rows[0].ratio == pytest.approx(rows[0].measured.speedup / rows[0].predicted.speedup)
+    assert replace(rows[0], measured=replace(rows[0].measured, speedup=1.14 * cell.speedup)).holds
+    assert not replace(rows[0], measured=replace(rows[0].measured, speedup=0.8 * cell.speedup)).holds
+    assert list(speedup_predictions.trees_of([4, 8], known, cost)) == [
+        f"sequoia {size} x {best(known.vector.acceptance, cost, size).depth}" for size in (4, 8)
+    ]
+
+
+def best(vector, cost, size):
+    return max(filter(None, forecast(vector, cost, [size]).cells[0]), key=lambda cell: cell.speedup)
+
+
+# Choosing.
+
+
+def test_the_first_candidate_is_the_best_of_all_shapes():
+    cost = machine("a100")
+    ranked = choose.candidates(VECTOR, cost, CONFIG)
+    speeds = [one.predicted.speedup for one in ranked]
+    assert speeds == sorted(speeds, reverse=True) and {one.builder.name for one in ranked} == {
+        "sequoia", "chain", "k-sequences",
+    }  # fmt: skip
+    assert speeds[0] == pytest.approx(forecast(VECTOR, cost).best.speedup)
+    for one in ranked[:3]:
+        assert one.predicted.speedup == pytest.approx(predict(one.builder.shape, VECTOR, cost).speedup)
+
+
+def test_a_choice_that_is_a_chain_is_called_one():
+    found = choose.best_candidate((0.8,), flat_up_to(8), CONFIG)
+    assert found.builder == specviz.BUILDERS["chain"](depth=found.predicted.depth) and found.name.startswith(
+        "chain of "
+    )
+    tree = choose.best_candidate(VECTOR, flat_up_to(64), CONFIG)
+    assert tree.builder.name == "sequoia" and len(tree.builder.shape) == tree.predicted.size
+
+
+def test_a_choice_is_lossless_with_the_drafter_where_some_tree_is():
+    config = replace(
+        CONFIG,
+        verifier=specviz.VERIFIERS["spectr"](),
+        drafter=specviz.DRAFTERS["several"](drafters=("model", "early-exit")),
+    )
+    assert not specviz.compatible(replace(config, builder=specviz.BUILDERS["sequoia"]())).lossless
+    found = choose.best_candidate(VECTOR, flat_up_to(64), config)
+    assert found.builder.is_chain and specviz.compatible(replace(config, builder=found.builder)).lossless
+
+
+def test_a_rule_that_leads_is_costed_with_itself():
+    vectors = {"sequoia": (0.6, 0.1), "race": (0.62, 0.1), "dyspec": (0.3,)}
+    dear, cheap, asked = flat_up_to(1, 0.5), flat_up_to(64, 0.05), []
+
+    def cost_of(name, race):
+        asked.append(name)
+        return race if name == "race" else cheap
+
+    rule, best, cost = choose.best_rule(vectors, CONFIG, lambda name: cost_of(name, dear))
+    assert rule == "sequoia" and cost == cheap and asked == ["sequoia", "race"]
+    assert best == choose.best_candidate(vectors["sequoia"], cheap, CONFIG)
+    rule, best, cost = choose.best_rule(vectors, CONFIG, lambda name: cost_of(name, cheap))
+    assert rule == "race" and cost == cheap
+
+
+def test_the_grid_has_many_shapes_and_no_two_alike():
+    for rule in ("sequoia", "specinfer", "block"):
+        shapes = [one.shape.parents for one in choose.grid(VECTOR, replace(CONFIG, verifier=specviz.VERIFIERS[rule]()))]
+        assert len(set(shapes)) == len(shapes) >= 12
+    names = {one.name for one in choose.grid(VECTOR, CONFIG)}
+    assert names == {"chain", "k-sequences", "sequoia"}
+
+
+def test_a_contest_times_the_grid_and_then_its_leaders_with_the_choice():
+    grid = choose.grid(VECTOR, CONFIG)[:5]
+    prompts = [f"{a}{b}" for a in "abc" for b in "de"]
+    chosen = specviz.BUILDERS["chain"](depth=1)
+    news = list(choose.contest(PAIR, chosen, grid, RULE, CONFIG, prompts, few=2))
+    end = news[-1]
+    assert end.done == end.of and {len(end.first), len(end.final)} <= {3, 4, 6}
+    leaders = sorted(end.first, key=lambda trial: -trial.speedup)[:3]
+    assert {trial.name for trial in end.final} == {trial.name for trial in leaders} | {"chain of 1"}
+    fastest = max(trial.speedup for trial in end.final)
+    mine = next(trial.speedup for trial in end.final if trial.name == "chain of 1")
+    assert end.behind == pytest.approx(1 - mine / fastest) and news[0].behind is None
+
+
+# The commands, with a toy pair in place of the embedded one.
+
+
+@pytest.fixture
+def toy(monkeypatch):
+    import types
+
+    import specviz.models
+
+    loads = types.SimpleNamespace(load_pair=lambda *args, **options: specviz.toy_pair(vocab=8, seed=2, closeness=0.7))
+    monkeypatch.setitem(__import__("sys").modules, "specviz.models.pair", loads)
+    monkeypatch.setattr(specviz.models, "pair", loads, raising=False)
+
+
+def test_agree_prints_three_predictions_and_the_measurement(toy, capsys):
+    asked = ["agree", "--temperature", "0", "1", "--each", "12", "--builder", "k-ary", "--width", "2", "--depth", "2"]
+    code = main([*asked, "--json"])
+    rows = [json.loads(line) for line in capsys.readouterr().out.splitlines()]
+    assert [(row["temperature"], row["nodes"], row["prompts"]) for row in rows] == [(0, 7, [12, 12]), (1, 7, [12, 12])]
+    assert all(1 <= row[name] <= 3 for row in rows for name in ("by_vector", "by_level", "by_text", "measured"))
+    assert code == (0 if all(row["holds"] for row in rows) else 1)
+    main(asked)
+    text = capsys.readouterr().out
+    assert "one vector" in text and "±" in text and len(text.splitlines()) == 5
+
+
+def test_agree_holds_speedup_against_prediction(toy, capsys):
+    main(["agree", "--speedup", "--temperature", "1", "--each", "2", "--sizes", "2,4", "--json"])
+    found = json.loads(capsys.readouterr().out)
+    assert [row["predicted"]["size"] for row in found["rows"]] == [2, 4]
+    assert all(row["ratio"] == row["measured"]["speedup"] / row["predicted"]["speedup"] for row in found["rows"])
+
+
+def test_optimize_measures_its_choice_against_a_grid(toy, capsys, tmp_path, monkeypatch):
+    monkeypatch.setattr(choose, "GRID_SIZES", (4, 6, 8))
+    table = tmp_path / "cost.json"
+    table.write_text(flat_up_to(8).to_json())
+    main(
+        [
+            "optimize",
+            "--cost",
+            str(table),
+            "--temperature",
+            "1",
+            "--verifier",
+            "sequoia",
+            "--measure",
+            "--each",
+            "2",
+            "--json",
+        ]
+    )
+    found = json.loads(capsys.readouterr().out)
+    names = [trial["name"] for trial in found["first"]]
+    assert {"chain of 2", "sequoia"} <= {name.split(",")[0] for name in names}
+    assert len(names) == len(set(names)), "sizes and depths may give the same tree, which is timed once"
+    assert len(found["final"]) in (3, 4) and 0 <= found["behind"] < 1
+    main(["optimize", "--cost", str(table), "--temperature", "1", "--verifier", "sequoia", "--measure", "--each", "1"])
+    assert "slower than the fastest" in capsys.readouterr().out
+
+
+def test_calibrate_keeps_what_was_measured_when_it_is_interrupted(toy, capsys, monkeypatch):
+    from specviz.commands import calibrate
+
+    measured, progress = calibrate.measured, []
+
+    def interrupted(*arguments):
+        for one in measured(*arguments):
+            progress.append(one)
+            yield one
+            if len(progress) == 3:
+                raise KeyboardInterrupt
+
+    monkeypatch.setattr(calibrate, "measured", interrupted)
+    assert main(["calibrate", "--positions", "500", "--width", "4", "--json"]) == 130
+    printed = capsys.readouterr()
+    assert json.loads(printed.out)["positions"] == progress[-1].done < 500 and "measured so far" in printed.err
+    monkeypatch.setattr(calibrate, "measured", measured)
+    assert main(["calibrate", "--positions", "150", "--width", "4", "--json"]) == 0
+    assert json.loads(capsys.readouterr().out)["positions"] == 150
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        (["agree", "--builder", "dyspec"], "one fixed shape"),
+        (["agree", "--builder", "sequoia", "--acceptance", "measured"], "one fixed shape"),
+        (["agree", "--temperature", "-1"], "temperature must be"),
+        (["agree", "--verifier", "block"], "is defined for chains"),
+        (["agree", "--each", "1"], "--each must be at least 2"),
+        (["agree", "--sizes", "2,many"], "--sizes must list"),
+        (["bench", "--same-text", "--temperature", "1"], "leave out --temperature"),
+        (["bench", "--same-text", "--verifier", "race"], "leave out --verifier"),
+    ],
+)
+def test_bad_values_get_one_sentence(capsys, arguments, words):
+    assert main(arguments) == 2
+    error = capsys.readouterr().err
+    assert words in error and error.count("\n") == 1
+
+
+def test_prompts_are_cut_from_continuations_where_there_are_too_few():
+    *_, before, (done, of, found) = prompts_like(PAIR, ["abc", "bca"], 9, seed=3)
+    assert done == of == 9 > before.done == len(before.known) and before.known == found[: before.done]
+    assert found[:2] == ["abc", "bca"] and len(found) == 9 and len(set(found)) > 5
+    assert whole(prompts_like(PAIR, ["abc", "bca"], 1)) == ["abc"]
+    assert set(sources(found)) == {"abc", "bca"}, "windows of what follows a prompt are its text"
+    ends = specviz.toy_pair(vocab=8, seed=2)
+    ends.eos_ids = frozenset(range(8))
+    with pytest.raises(ValueError, match="give more prompts"):
+        whole(prompts_like(ends, ["abc"], 3))

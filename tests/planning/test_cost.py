@@ -1,0 +1,342 @@
+"""Cost tables, projections and forecasts: exact arithmetic on tables made by hand, and the shape of a measurement.
+
+No test here looks at a clock's reading but to see that there is one.
+"""
+
+import json
+from dataclasses import replace
+
+import pytest
+
+import specviz
+from specviz.acceptance.vectors import expected_tokens, find_acceptance
+from specviz.benchmarks import cost as clock
+from specviz.builders.filling import grow_shape
+from specviz.builders.sequoia import best_tree, best_trees
+from specviz.cli import main
+from specviz.config import Choice
+from specviz.planning.choose import best_candidate
+from specviz.planning.cost_table import CostTable
+from specviz.planning.forecast import forecast, marginal_values, predict, shape_curves
+from specviz.planning.machines import MACHINES, flat_up_to, machine, roofline
+from specviz.record import Timing
+from specviz.theory import bounds
+
+VECTOR = (0.6, 0.2, 0.1)
+RULE = specviz.VERIFIERS["sequoia"]()
+TABLE = CostTable(
+    machine="paper", projection=True, note="made by hand", plain_s=10.0, sizes=(1, 4, 8), target_s=(8.0, 9.0, 13.0),
+    overhead_s=(2.0, 2.0, 4.0), widths=(1, 4), draft_s=(1.0, 2.5), row_s=0.25,
+)  # fmt: skip
+
+
+def test_a_table_is_read_off_straight_lines_and_drawn_on_at_the_end():
+    assert [TABLE.target(n) for n in (1, 2, 4, 6, 8, 10)] == pytest.approx([8, 8 + 1 / 3, 9, 11, 13, 15])
+    assert [TABLE.draft(w) for w in (1, 3, 4, 8)] == pytest.approx([1, 2, 2.5, 4.5])
+    falling = replace(TABLE, target_s=(8.0, 9.0, 7.0))
+    assert falling.target(16) == 7.0  # noise must not make large trees free
+
+
+def test_a_step_pays_for_every_level_of_its_tree():
+    shape = grow_shape([2, 2])  # 7 nodes; the draft reads 1 node, then 2
+    assert TABLE.parts(shape) == pytest.approx(
+        {"draft": 1.0 + 1.5, "target": 12.0, "overhead": 3.5 + 3 * 0.25}, rel=1e-12
+    )
+    assert TABLE.step(shape) == pytest.approx(2.5 + 12 + 4.25)
+    assert TABLE.parts(grow_shape([])) == pytest.approx({"draft": 0, "target": 8, "overhead": 2})
+    assert TABLE.parts(grow_shape([1, 1, 1]))["draft"] == 3.0
+
+
+def test_prediction_is_tokens_times_plain_over_step():
+    shape = grow_shape([2, 2])
+    cell = predict(shape, VECTOR, TABLE)
+    tokens = 1 + 0.8 + 0.64
+    assert (cell.size, cell.depth) == (7, 2)
+    assert cell.tokens_per_pass == pytest.approx(tokens)
+    assert cell.speedup == pytest.approx(tokens * 10 / TABLE.step(shape))
+
+
+def test_on_a_flat_machine_a_chain_is_leviathans_formula():
+    ideal = flat_up_to(1000, draft_cost=0.1)
+    for length in (1, 4, 10):
+        cell = predict(grow_shape([1] * length), (0.8,), ideal)
+        assert cell.speedup == pytest.approx(bounds.chain_speedup(0.8, length, 0.1))
+    found = forecast((0.8,), ideal, sizes=range(2, 30), depths=range(1, 30)).best
+    assert found.depth == bounds.best_chain(0.8, 0.1)
+
+
+def test_a_forecast_is_the_best_tree_of_every_size_and_depth():
+    grid = forecast(VECTOR, TABLE, sizes=[2, 5, 9], depths=[1, 2, 4])
+    for size, row in zip(grid.sizes, grid.cells, strict=True):
+        for depth, cell in zip(grid.depths, row, strict=True):
+            if cell is not None:
+                assert cell.size == size and cell.depth <= depth
+                assert cell.tokens_per_pass == pytest.approx(best_tree(VECTOR, size, depth, 32)[1])
+    assert grid.cells[0][0] is not None and grid.cells[0][1] is None  # two nodes have one level
+    assert grid.best.speedup == max(cell.speedup for row in grid.cells for cell in row if cell)
+    assert forecast(VECTOR, TABLE, sizes=[2, 400], depths=[3]).sizes == (2,)  # far beyond what was measured
+
+
+@pytest.mark.parametrize("vector", [VECTOR, (0.3, 0.5, 0.1), ((0.9, 0.1), (0.2, 0.2))])
+def test_one_programme_holds_all_smaller_trees(vector):
+    trees = best_trees(vector, [1, 3, 7, 12], [1, 2, 5], 32)
+    for (size, depth), (shape, tokens) in trees.items():
+        single, value = best_tree(vector, size, depth, 32)
+        assert tokens == pytest.approx(value) and len(shape) == len(single)
+        assert expected_tokens(shape, vector) == pytest.approx(tokens)
+
+
+def test_curves_hold_every_static_shape_and_none_passes_sequoia():
+    curves = shape_curves(VECTOR, [2, 5, 7, 13, 31], width=2)
+    assert set(curves) == {"sequoia", "k-ary", "k-sequences", "chain", "batch"}
+    best = dict(curves["sequoia"])
+    assert curves["chain"] == [(n, pytest.approx(bounds.chain_tokens(0.6, n - 1))) for n in (2, 5, 7, 13, 31)]
+    assert dict(curves["k-ary"])[7] == pytest.approx(1 + 0.8 + 0.64)
+    assert dict(curves["k-sequences"])[5] == pytest.approx(1 + 0.8 + 0.8 * 0.6)
+    assert dict(curves["batch"])[31] == pytest.approx(1.9)
+    for points in curves.values():
+        assert all(tokens <= best.get(n, 99) + 1e-9 for n, tokens in points)
+        assert [n for n, _ in points] == sorted({n for n, _ in points})
+
+
+def test_marginal_values_are_differences_of_the_best_trees():
+    values = marginal_values(VECTOR, TABLE, [2, 4, 8])
+    grid = forecast(VECTOR, TABLE, [2, 4, 8])
+    best = [max(filter(None, row), key=lambda cell: cell.speedup) for row in grid.cells]
+    assert [n for n, _, _ in values] == [4, 8]
+    assert values[0][1] == pytest.approx((best[1].tokens_per_pass - best[0].tokens_per_pass) / 2)
+    assert values[1][2] == pytest.approx((best[2].step_s - best[1].step_s) / 10 / 4)
+
+
+# Named machines.
+
+
+def test_projections_say_so_and_give_back_the_papers_numbers():
+    for name in MACHINES:
+        table = machine(name)
+        assert table.projection and table.note.startswith("Projection")
+    # Sequoia, table 1: 5.08 tokens with (128, 10) on the A100 are 4.04 times plain; table 2: 11.68 with (768, 18), 9.5
+    assert _speedup(machine("a100"), 5.08, 128, 10) == pytest.approx(4.04, rel=0.03)
+    assert _speedup(machine("a100"), 3.92, 128, 7) == pytest.approx(3.18, rel=0.03)
+    assert _speedup(machine("l40-offload"), 11.68, 768, 18) == pytest.approx(9.5, rel=0.03)
+    assert _speedup(machine("l40-offload"), 9.91, 768, 18) == pytest.approx(8.4, rel=0.03)
+
+
+def _speedup(table, tokens, size, depth):
+    return tokens * table.plain_s / (table.target(size) + depth * table.draft(1) + table.overhead_s[-1])
+
+
+def test_flat_up_to_n_bends_at_n():
+    table = machine("flat:100")
+    assert table.target(100) == 1.0 and table.target(200) == pytest.approx(2.0)
+    assert table.target(1) == table.target(64) == 1.0
+    big = forecast(VECTOR, machine("flat:768")).best
+    small = forecast(VECTOR, machine("flat:8")).best
+    assert big.size > small.size and big.speedup > small.speedup
+    with pytest.raises(ValueError, match="at least 1"):
+        roofline("x", "x", 1, 1, 0, 0.5)
+
+
+@pytest.mark.parametrize("name", ["", "h100", "flat", "flat:0", "flat:x", "a100:3"])
+def test_unknown_machines_get_a_sentence(name):
+    with pytest.raises(ValueError, match="machine must be one of"):
+        machine(name)
+
+
+# Measuring.
+
+
+def test_a_measurement_reports_progress_and_a_table():
+    seen = list(clock.measure_cost(specviz.toy_pair(vocab=20), sizes=(1, 2, 4, 8), rounds=2, burst=2))
+    assert [p.done for p in seen] == list(range(1, seen[0].of + 1))
+    assert seen[0].table is None
+    table = seen[-1].table
+    assert table.sizes == (1, 2, 4, 8) and not table.projection and table.settings["verifier"] == "sequoia"
+    assert min(*table.target_s, *table.draft_s, table.plain_s) > 0 and min(*table.overhead_s, table.row_s) >= 0
+    assert table.widths[0] == 1 and list(table.widths) == sorted(set(table.widths))
+    for part, middle in (("target", table.target_s), ("draft", table.draft_s)):
+        assert all(low <= mid <= high for (low, high), mid in zip(table.spread[part], middle, strict=True))
+    assert CostTable.from_json(table.to_json()) == table
+
+
+def test_a_measurement_stopped_early_keeps_what_it_has():
+    stopped = None
+    for progress in clock.measure_cost(specviz.toy_pair(vocab=20), sizes=(1, 2, 4, 8), rounds=3, burst=1):
+        if progress.table is not None and len(progress.table.sizes) == 3:
+            stopped = progress.table
+            break
+    assert stopped.sizes == (1, 2, 4)
+    assert predict(grow_shape([2, 1]), VECTOR, stopped).speedup > 0
+    late = list(clock.measure_cost(specviz.toy_pair(vocab=20), sizes=(1, 2, 4), burst=1, seconds=0.0))
+    assert len(late) == 3 and late[-1].table is not None
+
+
+def test_sizes_that_the_vocabulary_cannot_fill_are_what_they_are():
+    table = clock.cost_table(specviz.toy_pair(vocab=2), sizes=(1, 64), rounds=1, burst=1)
+    assert table.sizes[0] == 1 and max(table.sizes) <= 64
+
+
+def test_the_parts_of_planted_times_are_found_again():
+    """Times made by a rule come back as its coefficients, whatever the trees."""
+    pair, config = specviz.toy_pair(vocab=30), specviz.RunConfig("ab", max_new_tokens=40)
+    runs = []
+    for size, depth in ((1, 0), (4, 2), (4, 3), (8, 3), (8, 6)):
+        run = clock._Run(pair, config)
+        builder = specviz.BUILDERS["sequoia"](size=size, depth=max(depth, 1), acceptance=(0.6, 0.2, 0.1, 0.05))
+        steps = specviz.run(pair, replace(config, builder=builder)).steps[:3]
+        for step in steps if size > 1 else specviz.autoregress(pair, config).steps[:3]:
+            n, inner = len(step.parents), len(set(step.parents)) - 1
+            other = 2.0 + 0.01 * n + (0.05 * inner if size > 1 else 0.0)
+            run.steps.append(replace(step, seconds=Timing(0.0, 1 + 0.1 * n, 0.25 * other, 0.75 * other)))
+        asked = [(True, 1, 0.75), (False, 1, 0.5), (False, 2, 0.7), (False, 3, 0.7), (False, 4, 1.0)]
+        run.passes = [clock.Pass(*one) for one in asked]
+        runs.append(run)
+    table = clock._table(pair, config, runs)
+    assert table.sizes == (1, 4, 8) and table.target_s == pytest.approx((1.1, 1.4, 1.8))
+    assert table.row_s == pytest.approx(0.05)
+    assert table.overhead_s == pytest.approx((2.01, 2.04, 2.08))
+    assert table.plain_s == pytest.approx(1.1 + 2.01)
+    assert (table.widths, table.draft_s) == ((1, 2, 4), pytest.approx((0.5, 0.7, 1.0)))
+    assert table.opening_s == pytest.approx(0.25)
+    shape = grow_shape([1, 2])  # the root's row, then that of its child
+    assert table.parts(shape)["draft"] == pytest.approx(0.75 + 0.5)
+    assert table.parts(grow_shape([]))["draft"] == 0.0
+
+
+@pytest.mark.parametrize("name", ["medusa", "eagle", "ngram", "retrieval", "early-exit", "several"])
+def test_every_drafter_has_a_table_of_its_own(name):
+    """Every asking of a drafter is counted, whatever it is made of; the pair needs no draft for one that reads none."""
+    pair, drafter = specviz.toy_pair(vocab=20), specviz.DRAFTERS[name]()
+    pair.draft = pair.draft if name == "several" else None
+    seen = []
+    config = specviz.RunConfig("abab", drafter=drafter)
+    clocked = replace(config, drafter=clock._clocked(drafter, seen), builder=Choice("chain", {"depth": 3}))
+    steps = list(specviz.speculate(pair, replace(clocked, max_new_tokens=6)))
+    assert 0 < sum(one.first for one in seen) <= len(steps) <= len(seen)
+    assert {one.nodes for one in seen} == {1}
+    table = clock.cost_table(pair, config, sizes=(1, 2, 8), rounds=1, burst=2)
+    assert table.settings["drafter"] == name and CostTable.from_json(table.to_json()) == table
+    assert predict(grow_shape([2, 1]), VECTOR, table).speedup > 0
+
+
+@pytest.mark.adapter
+def test_the_embedded_pair_can_be_measured():
+    table = clock.cost_table(specviz.load_pair(), sizes=(1, 2, 8), rounds=1, burst=2)
+    assert table.sizes == (1, 2, 8) and table.settings["pair"] == "embedded pair"
+    assert predict(grow_shape([2, 1]), VECTOR, table).speedup > 0
+
+
+def test_a_pair_without_a_draft_gets_a_sentence():
+    pair = specviz.toy_pair()
+    pair.draft = None
+    with pytest.raises(ValueError, match="must have a draft"):
+        next(clock.measure_cost(pair))
+
+
+# Files and commands.
+
+
+@pytest.mark.parametrize(
+    ("change", "words"),
+    [
+        (None, "not valid JSON"),
+        ({}, "it has no"),
+        ({"sizes": [1, 4]}, "target_s must hold 2"),
+        ({"sizes": [4, 1, 8]}, "sizes must rise"),
+        ({"draft_s": [1, "x"]}, "draft_s"),
+        ({"plain_s": -1}, "plain_s"),
+        ({"plain_s": float("inf")}, "not valid JSON"),
+        ({"note": 3}, "note"),
+        ({"sizes": 3}, "sizes"),
+    ],
+)  # fmt: skip
+def test_damaged_tables_get_a_sentence(change, words):
+    text = "{" if change is None else json.dumps(json.loads(TABLE.to_json()) | change if change else {})
+    with pytest.raises(ValueError, match=words):
+        CostTable.from_json(text)
+
+
+def test_a_table_survives_json():
+    assert CostTable.from_json(TABLE.to_json()) == TABLE
+
+
+def test_cost_and_optimize_on_named_machines_need_no_models(capsys, tmp_path):
+    assert main(["cost", "--machine", "a100", "--json"]) == 0
+    text = capsys.readouterr().out
+    assert CostTable.from_json(text) == machine("a100")
+    saved, vector = tmp_path / "cost.json", tmp_path / "vector.json"
+    saved.write_text(text)
+    vector.write_text(json.dumps({"acceptance": list(VECTOR), "verifier": "specinfer"}))
+    assert main(["optimize", "--acceptance", str(vector), "--cost", str(saved), "--json"]) == 0
+    found = json.loads(capsys.readouterr().out)
+    best = forecast(VECTOR, machine("a100")).best
+    assert (found["builder"], found["verifier"]) == ("sequoia", "specinfer")
+    assert (found["size"], found["depth"]) == (best.size, best.depth)
+    assert found["tokens_per_pass"] == pytest.approx(best.tokens_per_pass)
+    assert found["speedup"] == pytest.approx(best.speedup) and found["pays"]
+
+
+def test_optimize_takes_the_vector_of_the_drafter(capsys):
+    """Heads say nothing below their last level, so on a machine where depth is free their tree is not the draft's."""
+    arguments = ["optimize", "--machine", "flat:64", "--verifier", "sequoia", "--json"]
+    for name in ("model", "medusa"):
+        assert main([*arguments, "--drafter", name]) == 0
+        found = json.loads(capsys.readouterr().out)
+        config = specviz.RunConfig(verifier=RULE, temperature=0.8, drafter=specviz.DRAFTERS[name]())
+        best = best_candidate(find_acceptance("sequoia", 0.8, name), machine("flat:64"), config)
+        assert found["drafter"] == name and found["size"] == best.predicted.size
+        assert found["tokens_per_pass"] == pytest.approx(best.predicted.tokens_per_pass)
+
+
+def test_optimize_says_when_no_tree_pays_and_chooses_by_temperature(capsys):
+    assert main(["optimize", "--machine", "flat:1"]) == 0
+    assert "no tree pays" in capsys.readouterr().out
+    assert main(["optimize", "--machine", "a100", "--temperature", "0", "--json"]) == 0
+    assert json.loads(capsys.readouterr().out)["verifier"] == "exact-match"
+    assert main(["cost", "--machine", "flat:32"]) == 0
+    assert "Projection" in capsys.readouterr().out
+
+
+def test_optimize_has_a_chain_for_a_rule_of_chains_and_calls_it_one(capsys):
+    assert main(["optimize", "--machine", "flat:4", "--verifier", "block", "--json"]) == 0
+    found = json.loads(capsys.readouterr().out)
+    assert (found["builder"], found["verifier"], found["size"]) == ("chain", "block", found["depth"] + 1)
+    alpha = find_acceptance("block", 0.8)[0]
+    best = max(range(1, 25), key=lambda n: bounds.chain_tokens(alpha, n) / (max(1, (n + 1) / 4) + 0.05 * n))
+    assert found["depth"] == best and found["tokens_per_pass"] == pytest.approx(bounds.chain_tokens(alpha, best))
+
+
+def test_optimize_marks_a_lossy_rule(capsys):
+    assert main(["optimize", "--machine", "a100", "--verifier", "typical"]) == 0
+    assert "typical (lossy) at temperature 0.8" in capsys.readouterr().out
+    for rule, lossless in (("typical", False), ("traversal", True)):
+        assert main(["optimize", "--machine", "a100", "--verifier", rule, "--json"]) == 0
+        assert json.loads(capsys.readouterr().out)["lossless"] is lossless
+
+
+def test_optimize_refuses_the_rule_of_a_vector_that_its_tree_cannot_use(capsys, tmp_path):
+    vector = tmp_path / "vector.json"
+    vector.write_text(json.dumps({"acceptance": list(VECTOR), "verifier": "exact-match"}))
+    assert main(["optimize", "--machine", "a100", "--acceptance", str(vector)]) == 2
+    assert "set the temperature to 0" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        (["optimize", "--machine", "a100", "--measure"], "leave out --machine"),
+        (["optimize", "--machine", "a100", "--verifier", "exact-match"], "set the temperature to 0"),
+        (["cost", "--machine", "a100", "--seconds", "nan"], "--seconds must be a number above 0"),
+        (["cost", "--machine", "a100", "--seconds", "-1"], "--seconds must be a number above 0"),
+        (["optimize", "--machine", "oak"], "machine must be one of"),
+        (["optimize", "--cost", "/nowhere"], "cannot be read"),
+        (["optimize", "--machine", "a100", "--verifier", "oak"], "--verifier must be one of"),
+        (["optimize", "--machine", "a100", "--acceptance", "/nowhere"], "cannot be read"),
+        (["optimize", "--machine", "a100", "--temperature", "-1"], "temperature must be"),
+        (["cost", "--machine", "a100", "--verifier", "oak"], "--verifier is not used with --machine"),
+    ],
+)
+def test_bad_values_get_one_sentence(capsys, arguments, words):
+    assert main(arguments) == 2
+    error = capsys.readouterr().err
+    assert words in error and error.count("\n") == 1

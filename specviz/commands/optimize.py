@@ -43,7 +43,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     )  # fmt: skip
     vectors.add_argument(
         "--prompts", metavar="FILE", help="measure the vector on what the target writes after these: one prompt a "
-        "line, or a JSON list of texts in a .json file",
+        "line, or a JSON list of texts in a .json file (default: none)",
     )  # fmt: skip
     add_rule(parser, "the best of those with a known vector")
     add_drafter(parser)

@@ -215,4 +215,4 @@ def step_by_step(monkeypatch):
     """Steps are not grouped by time, so that a gate decides how many of them are on the page."""
     from app.tabs import live
 
-    monkeypatch.setattr(live, "paced", lambda steps: ([step] for step in steps))
+    monkeypatch.setattr(live, "batch_by_time", lambda steps: ([step] for step in steps))

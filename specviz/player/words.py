@@ -45,7 +45,7 @@ def script() -> str:
         "FACTS": ("numbers that a rule keeps", FACTS),
         "PARTS": ("of a step's time", PARTS),
         "DRAWN": ("children are ...", DRAWN),
-        "LAWS": ("the same in a table", SCHEMES),
+        "SCHEMES": ("the same in a table", SCHEMES),
         "DRAFTERS": ("who guesses, in the order of the menu", {name: cls.title for name, cls in DRAFTERS.items()}),
     }
     head = "// The words of the page. Made from specviz/player/words.py: python -m specviz.player.words\n"

@@ -303,7 +303,7 @@ LINKS = {  # each with a part of what is said
     "builder.size=99999999": "became 1024",
     "builder.size=0": "became 1",
     "builder.size=2.5": "must be a whole number",
-    "builder=branching&builder.widths=a,b": "must be whole numbers",
+    "builder=branching&builder.widths=a,b": "must list one whole number",
     f"builder=branching&builder.widths={'9' * 5000}": "must",
     f"builder.acceptance={'[' * 9000}": "Acceptance must list",
     "builder.acceptance=NaN": "must list numbers",

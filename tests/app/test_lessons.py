@@ -276,6 +276,6 @@ def test_one_command_writes_every_recording(monkeypatch, tmp_path, capsys):
 def test_the_recorder_says_when_no_seed_suits(monkeypatch):
     monkeypatch.setattr(record, "SEEDS", range(1, 2))
     module = lessons.LESSONS[1]
-    monkeypatch.setattr(module, "tell", lambda *_: None)
+    monkeypatch.setattr(module, "write_lesson", lambda *_: None)
     with pytest.raises(SystemExit, match=module.TITLE):
         record.record(Wordy(), module)

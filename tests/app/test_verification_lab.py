@@ -155,7 +155,7 @@ def test_a_broken_rule_is_told_without_its_trace(monkeypatch, caplog):
     def broken(*arguments):
         raise RuntimeError("secret")
 
-    monkeypatch.setattr(verification_lab, "tell", broken)
+    monkeypatch.setattr(verification_lab, "explain_node", broken)
     assert json.loads(look(GOOD)) == {"error": "This could not be worked out. The reason is in the server's log."}
     assert "secret" in caplog.text
 

@@ -10,6 +10,7 @@ from specviz.acceptance.on_text import acceptance_vector, own_texts
 from specviz.acceptance.progress import whole
 from specviz.acceptance.texts import sources
 from specviz.benchmarks import predictions as speedup_predictions
+from specviz.benchmarks import tree_comparison
 from specviz.benchmarks.agreement import prompts_like
 from specviz.benchmarks.trials import PLAIN, results, trials, whole_steps
 from specviz.cli import main
@@ -144,17 +145,20 @@ def test_a_rule_that_leads_is_costed_with_itself():
 
 def test_the_grid_has_many_shapes_and_no_two_alike():
     for rule in ("sequoia", "specinfer", "block"):
-        shapes = [one.shape.parents for one in choose.grid(VECTOR, replace(CONFIG, verifier=specviz.VERIFIERS[rule]()))]
+        shapes = [
+            one.shape.parents
+            for one in tree_comparison.grid(VECTOR, replace(CONFIG, verifier=specviz.VERIFIERS[rule]()))
+        ]
         assert len(set(shapes)) == len(shapes) >= 12
-    names = {one.name for one in choose.grid(VECTOR, CONFIG)}
+    names = {one.name for one in tree_comparison.grid(VECTOR, CONFIG)}
     assert names == {"chain", "k-sequences", "sequoia"}
 
 
 def test_a_contest_times_the_grid_and_then_its_leaders_with_the_choice():
-    grid = choose.grid(VECTOR, CONFIG)[:5]
+    grid = tree_comparison.grid(VECTOR, CONFIG)[:5]
     prompts = [f"{a}{b}" for a in "abc" for b in "de"]
     chosen = specviz.BUILDERS["chain"](depth=1)
-    news = list(choose.contest(PAIR, chosen, grid, RULE, CONFIG, prompts, few=2))
+    news = list(tree_comparison.contest(PAIR, chosen, grid, RULE, CONFIG, prompts, few=2))
     end = news[-1]
     assert end.done == end.of and {len(end.first), len(end.final)} <= {3, 4, 6}
     leaders = sorted(end.first, key=lambda trial: -trial.speedup)[:3]
@@ -198,7 +202,7 @@ def test_agree_holds_speedup_against_prediction(toy, capsys):
 
 
 def test_optimize_measures_its_choice_against_a_grid(toy, capsys, tmp_path, monkeypatch):
-    monkeypatch.setattr(choose, "GRID_SIZES", (4, 6, 8))
+    monkeypatch.setattr(tree_comparison, "GRID_SIZES", (4, 6, 8))
     table = tmp_path / "cost.json"
     table.write_text(flat_up_to(8).to_json())
     main(

@@ -311,7 +311,7 @@ def test_a_run_that_fails_harms_no_other(serve, visit, caplog):
 
 
 def test_stop_keeps_what_was_decoded_and_another_comparison_can_begin(serve, visit, monkeypatch):
-    monkeypatch.setattr(runs, "paced", lambda steps: ([step] for step in steps))
+    monkeypatch.setattr(runs, "batch_by_time", lambda steps: ([step] for step in steps))
     pair = Gated(permits=runs.WARM_UP + 4)
     page = opened(visit(serve(pair)))
     asked(page)

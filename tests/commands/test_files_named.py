@@ -340,7 +340,7 @@ def test_options_are_not_abbreviated(capsys, arguments):
 
 def test_a_repeated_option_adds_up_or_is_refused(capsys):
     assert main(["check", "--builder", "chain", "--builder", "batch", "--verifier", "specinfer", "--json"]) == 0
-    assert {row["builder"] for row in json.loads(capsys.readouterr().out)} == {"chain", "batch"}
+    assert {row["builder"] for row in json.loads(capsys.readouterr().out)} == {"chain", "batch", "batch:width=1"}
     bench = _parser(["bench"]).parse_args(["bench", "--builder", "chain", "--builder", "sequoia", "--size", "8"])
     assert bench.builder == ["chain", "sequoia"]
     agree = _parser(["agree"]).parse_args(["agree", "--temperature", "0", "--temperature", "0.5", "1"])

@@ -1,6 +1,7 @@
 """The order of the rooms, checked rather than hoped for: imports point down this page."""
 
 import ast
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -86,6 +87,12 @@ def room_of(module):
     return "/".join(pieces[:2]) if len(pieces) > 1 else None
 
 
+def file_of(module):
+    """The file of a dotted module, or of the package that has the name."""
+    at = ROOT / module.replace(".", "/")
+    return next((path for path in (at.with_suffix(".py"), at / "__init__.py") if path in FILES), None)
+
+
 def imports(path):
     """Every module that a file imports, relative names resolved."""
     package = path.relative_to(ROOT).parts[:-1]
@@ -97,9 +104,7 @@ def imports(path):
             module = ".".join(filter(None, [base, node.module]))
             # `from . import tree` and `from specviz import studies` import modules
             inside = [f"{module}.{alias.name}" for alias in node.names]
-            yield from (
-                name if (ROOT / name.replace(".", "/")).with_suffix(".py").exists() else module for name in inside
-            )
+            yield from (name if file_of(name) else module for name in inside)
 
 
 @pytest.mark.parametrize("path", FILES, ids=relative)
@@ -120,6 +125,40 @@ def test_heavy_libraries_stay_where_they_belong(path):
     for module in imports(path):
         allowed = ONLY.get(module.split(".")[0])
         assert allowed is None or relative(path).startswith(tuple(allowed.split())), f"{relative(path)}: {module}"
+
+
+def strong_components(arrows):
+    """The circles of a graph {from: [to, ...]}: its strongly connected components of more than one file (Tarjan)."""
+    number, low, stack, circles = {}, {}, [], []
+
+    def visit(one):
+        number[one] = low[one] = len(number)
+        stack.append(one)
+        for other in arrows.get(one, ()):
+            if other not in number:
+                visit(other)
+            if other in stack:
+                low[one] = min(low[one], low[other])
+        if low[one] == number[one]:
+            circle = [stack.pop()]
+            while circle[-1] != one:
+                circle.append(stack.pop())
+            circles.extend([sorted(circle)] * (len(circle) > 1))
+
+    for one in arrows:
+        if one not in number:
+            visit(one)
+    return circles
+
+
+def test_no_circle_of_files():
+    """Imports within functions and for types alone count as well."""
+    assert strong_components({"a": ["b"], "b": ["c"], "c": ["b", "d"]}) == [["b", "c"]]
+    arrows = {path: {file_of(module) for module in imports(path)} - {None, path} for path in FILES}
+    for path in (ROOT / "assets/web").glob("**/*.js"):
+        found = re.findall(r"""(?:from|import) ['"](\.[^'"]*)""", path.read_text(encoding="utf-8"))
+        arrows[path] = [(path.parent / name).resolve() for name in found]
+    assert not [list(map(relative, circle)) for circle in strong_components(arrows)]
 
 
 def test_strategies_do_not_import_each_other():

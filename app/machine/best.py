@@ -4,18 +4,17 @@ from __future__ import annotations
 
 import asyncio
 import logging
+from collections.abc import Callable
+from contextlib import AbstractContextManager
 from functools import lru_cache
 from threading import Event, Lock, Thread
 from time import monotonic, sleep
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from specviz.benchmarks.machine_profile import MachineProfile, measuring, recall
 from specviz.planning.forecast import Cell
 
 from . import limits, zero
-
-if TYPE_CHECKING:
-    from .engine import Engine
 
 LOOK = 0.2  # seconds between two looks at a measurement that a page waits for
 PAUSE = 0.02  # seconds between two parts, in which a run that waits for the machine gets it
@@ -25,17 +24,21 @@ class Best:
     """What is known of the speed of each pair on this machine.
 
     Args:
-        engine: has the pairs.
+        first: title of the pair that is there from the start.
+        take: title -> returns that pair.
+        idle: holds the machine for a part of a measurement, whenever there is no run.
         on: whether anything is measured at all; never on a borrowed GPU, which is another one each time.
     """
 
-    def __init__(self, engine: Engine, on: bool) -> None:
-        self.engine, self.on = engine, on and not zero.ON
+    def __init__(
+        self, first: str, take: Callable[[str], Any], idle: Callable[[], AbstractContextManager], on: bool
+    ) -> None:
+        self._take, self._idle, self.on = take, idle, on and not zero.ON
         self._known: dict[str, MachineProfile | None] = {}  # None where it cannot be known
         self._done: dict[str, Event] = {}
         self._lock = Lock()
         if self.on and (known := recall()):
-            self._known[engine.titles[0]] = known
+            self._known[first] = known
 
     def tree(self, title: str, verifier: Any, temperature: Any) -> Cell | None:
         """The best of Sequoia's trees, or None where it is not known (yet).
@@ -66,14 +69,14 @@ class Best:
     def _measure(self, title: str) -> None:
         known = self._known.get(title)
         try:
-            pair = self.engine.take(title)
+            pair = self._take(title)
             known = recall(pair.info) or known
             if known is not None:
                 self._known[title] = known
             parts = measuring(pair)
             while known is None or known.old:
                 sleep(PAUSE)
-                with self.engine.idle():
+                with self._idle():
                     known = next(parts) or known
         except ValueError as error:  # no draft, say
             logging.getLogger(__name__).info("nothing was measured for %s: %s", title, error)

@@ -57,7 +57,7 @@ class Engine:
         self._loading, self._running = Lock(), Lock()
         self._under_way: dict[str, tuple[Callable, Future]] = {}  # pairs that are being loaded
         self._waiting: dict[str, int] = {}  # how many visitors wait for them
-        self.best = Best(self, measures)
+        self.best = Best(self.titles[0], self.take, self.idle, measures)
         self._number = next(_numbers)
         _engines[self._number] = self
 

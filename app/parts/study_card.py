@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import logging
 from collections.abc import Callable, Iterator
 from functools import cache
 from time import monotonic
@@ -18,6 +17,7 @@ from ..machine import recorded
 from ..machine.engine import Engine
 from ..machine.studies import STUDIES, studied
 from .card import Card, Source, fill, said, status
+from .failures import explained
 from .job import Job
 
 PACE = 1.5  # seconds between two drawings of a figure
@@ -53,7 +53,11 @@ class StudyCard:
         """The study as an event: the line at every step, the figure a few times a minute, a sentence at the end."""
         shown = latest = None
         here, drawn = Source("measured", "measured here"), monotonic()
-        try:
+        failed = "The study failed. The figure keeps what was measured before."
+
+        @explained(failed, lambda text: {self.line: said(text, "error")})
+        def steps() -> Iterator[dict]:
+            nonlocal shown, latest, drawn
             config = self.settings(*values)
             with self.engine.exclusive():
                 for sentence in self.engine.loading():
@@ -64,18 +68,12 @@ class StudyCard:
                         updates |= self.card.update(filled(self.study.name, latest, here))
                         shown, drawn = latest, monotonic()
                     yield updates
-            end = said(f"Measured at temperature {config.temperature:g}." if self.study.name != "temperature" else
-                       "Measured.")  # fmt: skip
-        except ValueError as error:
-            end = said(str(error), "error")
-        except Exception:
-            logging.getLogger(__name__).exception("a study failed")
-            end = said("The study failed. The figure keeps what was measured before. See the server's log.", "error")
-        new = latest is not None and latest is not shown
-        yield {
-            self.line: end,
-            **(self.card.update(filled(self.study.name, latest, here)) if new else {}),
-        }
+            at = "" if self.study.name == "temperature" else f" at temperature {config.temperature:g}"
+            yield {self.line: said(f"Measured{at}.")}
+
+        yield from steps()
+        if latest is not None and latest is not shown:
+            yield self.card.update(filled(self.study.name, latest, here))
 
 
 def filled(name: str, info: Any, source: Source) -> tuple:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import logging
 from collections.abc import Iterator
 from functools import cache
 from time import monotonic
@@ -20,6 +19,7 @@ from ..machine import recorded
 from ..machine.engine import Engine
 from ..machine.texts import SOURCES, gather
 from ..parts.card import Card, File, Source, fill, said, status
+from ..parts.failures import explained
 from ..parts.frame import Tab
 from ..parts.job import Job
 from ..parts.study_card import drafter_of, figures, sampling
@@ -112,7 +112,18 @@ def events(engine: Engine, inputs: list, go, stop, load, line, cards: dict[str, 
     def run(*values: Any) -> Iterator[dict]:
         calibration, where = Calibration(), Source("measured", "measured here")
         drawn = monotonic()
-        try:
+
+        def kept(text: str) -> dict:
+            if not calibration.positions:
+                return {line: said(text, "error")}
+            text = f"{text} The figures keep the {calibration.positions:,} positions measured before."
+            return {
+                line: said(text, "error"), known: calibration.vectors, **show(cards_for(calibration, where)),
+            }  # fmt: skip
+
+        @explained("The calibration failed.", kept)
+        def steps() -> Iterator[dict]:
+            nonlocal calibration, drawn
             for news in work(engine, *values):
                 if isinstance(news, str):
                     yield {line: news}
@@ -132,23 +143,8 @@ def events(engine: Engine, inputs: list, go, stop, load, line, cards: dict[str, 
             drafter = drafter_of(values[-1])
             left = UNSEEN.format(drafter=drafter) if drafter.sparse else ""
             yield {line: said(f"{calibration.positions:,} positions measured.{left}")}
-        except Exception as error:
-            if not isinstance(error, ValueError):
-                logging.getLogger(__name__).exception("a calibration failed")
-            why = str(error) if isinstance(error, ValueError) else "The reason is in the server's log."
-            kept = (
-                f" The figures keep the {calibration.positions:,} positions measured before."
-                if calibration.positions
-                else ""
-            )
-            yield {
-                line: said(
-                    f"{why}{kept}" if isinstance(error, ValueError) else f"The calibration failed. {why}{kept}", "error"
-                ),
-                **(
-                    {known: calibration.vectors, **show(cards_for(calibration, where))} if calibration.positions else {}
-                ),
-            }
+
+        yield from steps()
 
     def read(data: bytes | None) -> dict:
         try:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import logging
 from collections.abc import Generator, Iterator
 from contextlib import closing
 from dataclasses import asdict
@@ -25,6 +24,7 @@ from ..machine.engine import Engine, batch_by_time, introduced, prefetch
 from ..machine.line import undisturbed
 from ..parts import best_tree, links, menus
 from ..parts.controls import Controls, controls
+from ..parts.failures import reason
 from ..parts.frame import Tab
 from ..parts.job import Job
 from ..parts.menus import models_menu
@@ -178,9 +178,7 @@ def play(engine: Engine, config: Any, lossy: str | None = None, title: str | Non
         except Exception as error:
             if isinstance(error, ValueError) and not begun:
                 raise
-            logging.getLogger(__name__).exception("a run failed")
-            reason = str(error) if isinstance(error, ValueError) else "The reason is in the server's log."
-            yield message(run if begun else "", state="error", note=f"The run failed. {reason}")
+            yield message(run if begun else "", state="error", note=f"The run failed. {reason(error)}")
 
 
 def timed(run: str, turns: Iterator[PairedSpeedup | None]) -> Generator[str, None, dict[str, Any]]:

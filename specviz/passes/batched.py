@@ -7,21 +7,30 @@ rows, so that their times can be compared with each other; the direct pass of th
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING
+from typing import Protocol
 
 import numpy as np
 import torch
 
 from ..tree import Topology
+from .cache import TreeCache
 from .rows import pull
-from .threads import using
+from .threads import Threads, using
 
-if TYPE_CHECKING:
-    from .session import HuggingFaceModel
+
+class Weights(Protocol):
+    """What is needed of a `HuggingFaceModel`."""
+
+    model: torch.nn.Module
+    device: torch.device
+    threads: Threads
+
+    def new_cache(self) -> TreeCache: ...
+    def mask(self, hidden: np.ndarray | None) -> torch.Tensor | None: ...
 
 
 def batched_pass(
-    model: HuggingFaceModel, texts: np.ndarray, ids: np.ndarray, shape: Topology | None = None
+    model: Weights, texts: np.ndarray, ids: np.ndarray, shape: Topology | None = None
 ) -> Callable[[], np.ndarray]:
     """A pass over the last tokens of b rows, whose texts are read here.
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import logging
 from collections.abc import Iterator
 from typing import Any
 
@@ -15,6 +14,7 @@ from ...machine.engine import Engine
 from ...parts import links
 from ...parts.card import said, status
 from ...parts.change_listener import listener, turned
+from ...parts.failures import explained
 from ...parts.frame import Tab
 from ...parts.job import Job
 from ...parts.menus import models_menu
@@ -59,17 +59,14 @@ def build(engine: Engine) -> Settings:
 def events(engine: Engine, chosen: Settings, models, go, stop, line, board) -> None:
     """Every event of a run."""
 
+    def end(text: str) -> dict:
+        return {line: said(text, "error"), board: message("", state="done")}
+
+    @explained("The comparison failed. The page keeps what it shows.", end, chosen.with_labels)
     def run(title: Any, *values: Any) -> Iterator[dict]:
         yield {line: said("")}
-        try:
-            for value in play(engine, chosen.read(values), title):
-                yield {board: value}
-        except ValueError as error:
-            yield {line: said(chosen.with_labels(error), "error"), board: message("", state="done")}
-        except Exception:
-            logging.getLogger(__name__).exception("a comparison failed")
-            text = "The comparison failed. The page keeps what it shows. The reason is in the server's log."
-            yield {line: said(text, "error"), board: message("", state="done")}
+        for value in play(engine, chosen.read(values), title):
+            yield {board: value}
 
     job = Job(stop, line, {board: message("", state="stopped")})
     job.starts([go.click, chosen.prompt.submit], run, [models, *chosen.inputs], [board, line])

@@ -6,7 +6,6 @@ A message opens a comparison with its "columns", and brings "news" of them: each
 
 from __future__ import annotations
 
-import logging
 from collections.abc import Collection, Iterator, Sequence
 from functools import cache
 from itertools import count, islice
@@ -18,6 +17,7 @@ from specviz.player.payload import message, rounded, step_payload
 from specviz.proof.same_text import margin_at
 
 from ...machine.engine import Engine, batch_by_time
+from ...parts.failures import reason
 from . import race
 from .entry import Entry
 from .texts import comparison
@@ -73,10 +73,7 @@ def decoded(pair: Any, entries: Sequence[Entry]) -> Iterator[dict[str, Any]]:
             ended.add(at)
             yield {"at": at, "state": "done", "pairs": pairs(entries, written, at, pair, ended)}
         except Exception as error:
-            if counted[at].passes or not isinstance(error, ValueError):
-                logging.getLogger(__name__).exception("a run of a comparison failed")
-            why = str(error) if isinstance(error, ValueError) else "The reason is in the server's log."
-            yield {"at": at, "state": "error", "note": why}
+            yield {"at": at, "state": "error", "note": reason(error, log=counted[at].passes > 0)}
 
 
 def steps_news(at: int, entries: Sequence[Entry], steps: Sequence[Step], counted: list[Counts]) -> dict[str, Any]:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import logging
 from typing import TYPE_CHECKING, Any
 
 from specviz.acceptance import files as vectors
@@ -10,6 +9,7 @@ from specviz.acceptance.on_text import Acceptance
 from specviz.paths import asset
 
 from ...parts.card import Card, said, status
+from ...parts.failures import explained
 from ...parts.web import starts
 from .asked import LIMITS, OWN, check_cells, choices, in_text, preset_from, sizes_from, vector_from
 from .forest import Sizes
@@ -108,19 +108,11 @@ def connect(stored, box, load, preset, branching, sliders, line, lab, card, look
         look, trees, blocks = await BESIDE(drawn, which, vector, sizes, look)
         return {lab: trees, looked: look, **card.update(blocks)}
 
-    def safely(work: Any) -> Any:
-        """The same event, where what is wrong becomes a sentence and everything else stays as it is."""
-
-        async def run(*values: Any) -> dict:
-            try:
-                return await work(*values)
-            except ValueError as error:
-                return {line: said(f"{error} The pictures are those of before.", "error")}
-            except Exception:
-                logging.getLogger(__name__).exception("the tree lab failed")
-                return {line: said("The trees could not be drawn; see the server's log.", "error")}
-
-        return run
+    safely = explained(
+        "The trees could not be drawn.",
+        lambda text: {line: said(text, "error")},
+        lambda error: f"{error} The pictures are those of before.",
+    )
 
     @safely
     async def owned(*values: Any) -> dict:

@@ -7,7 +7,6 @@ asks may be anyone, so everything is checked, and what is wrong becomes a senten
 from __future__ import annotations
 
 import json
-import logging
 from dataclasses import asdict
 from functools import lru_cache
 from typing import Any
@@ -21,6 +20,7 @@ from specviz.paths import asset
 from specviz.sampling import SCHEMES
 from specviz.theory.bounds import coupling_bound, harmonic_bound, race_acceptance
 
+from ...parts.failures import explained
 from ...parts.menus import kind
 from ...parts.web import starts
 from .presets import PRESETS
@@ -56,6 +56,14 @@ def build(engine: Any) -> None:
     )
 
 
+_safely = explained(
+    "This could not be worked out.",
+    lambda text: json.dumps({"error": text}),
+    lambda error: str(error)[:1].upper() + str(error)[1:],
+)
+
+
+@_safely
 def look(asked: Any) -> str:
     """One run on a node, as JSON: {"error": a sentence} where it cannot be made.
 
@@ -65,20 +73,14 @@ def look(asked: Any) -> str:
     return _answered(asked, _look)
 
 
+@_safely
 def table(asked: Any) -> str:
     """What every rule is worth on a node, as JSON; `asked` as in `look`."""
     return _answered(asked, _table)
 
 
 def _answered(asked: Any, answer: Any) -> str:
-    try:
-        data = answer(*_read(asked))
-    except ValueError as error:
-        data = {"error": str(error)[:1].upper() + str(error)[1:]}
-    except Exception:
-        logging.getLogger(__name__).exception("the verification lab failed")
-        data = {"error": "This could not be worked out. The reason is in the server's log."}
-    return json.dumps(rounded(data), allow_nan=False)
+    return json.dumps(rounded(answer(*_read(asked))), allow_nan=False)
 
 
 def _read(asked: Any) -> tuple[dict[str, Any], Node, list[str]]:

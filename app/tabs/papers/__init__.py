@@ -6,7 +6,6 @@ The page asks for one source at a time. What a visitor measures again is shown t
 from __future__ import annotations
 
 import json
-import logging
 from collections.abc import Iterator
 from typing import Any
 
@@ -18,6 +17,7 @@ from specviz.paths import asset
 from ...machine.engine import Engine
 from ...machine.line import MACHINE
 from ...parts.card import harmless
+from ...parts.failures import explained
 from ...parts.frame import Tab
 from ...parts.web import starts
 from .work import remeasured
@@ -41,7 +41,10 @@ def build(engine: Engine) -> None:
         def said(state: str, **more: Any) -> str:
             return harmless({"source": source, "name": name, "state": state} | more)
 
-        try:
+        failed = "The measurement failed. The entry keeps what was there."
+
+        @explained(failed, lambda text: said("failed", text=text))
+        def measuring() -> Iterator[str]:
             one = papers.entry(source, name)
             with engine.exclusive():
                 for _ in engine.loading():
@@ -51,11 +54,8 @@ def build(engine: Engine) -> None:
                         yield said("running", text=sentence)
             made = f"{one.how}, measured here now"
             yield said("done", entry=described(papers.result(source, one, data, made)))
-        except ValueError as error:
-            yield said("failed", text=str(error))
-        except Exception:
-            logging.getLogger(__name__).exception("an entry could not be measured")
-            yield said("failed", text="The measurement failed. The entry keeps what was there. See the server's log.")
+
+        yield from measuring()
 
     shown.select(again, None, shown, show_progress="hidden", api_visibility="private", **MACHINE)
 

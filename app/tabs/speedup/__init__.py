@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import logging
 from collections.abc import Generator, Iterator
 from dataclasses import fields, replace
 from functools import cache, partial
@@ -24,6 +23,7 @@ from ...machine.pool import BESIDE
 from ...machine.speeds import LARGEST, MACHINES, cost_of, sizes_from, time_sizes
 from ...parts.card import Card, Source, fill, said, status
 from ...parts.controls import Controls
+from ...parts.failures import explained
 from ...parts.frame import Page, Tab
 from ...parts.job import Job
 from ...parts.study_card import figures, fold, sampling
@@ -204,21 +204,17 @@ class Speedup:
             table = published.value(points, Source("measured", "measured here"), timed_setting(measured))
             yield {self.line: said(timed_sentence(points)), **({self.reported: table} if points else {})}
 
+        failed = "The measurement failed. The figures keep what was there before."
+
         def guarded(work: Any) -> Any:
             """The same events, alone on the machine, ending in a sentence whatever happens."""
 
+            @explained(failed, lambda text: {self.line: said(text, "error")})
             def run(*values: Any) -> Iterator[dict]:
-                try:
-                    with self.engine.exclusive():
-                        for sentence in self.engine.loading():
-                            yield {self.line: said(sentence)}
-                        yield from work(*values)
-                except ValueError as error:
-                    yield {self.line: said(str(error), "error")}
-                except Exception:
-                    logging.getLogger(__name__).exception("a measurement failed")
-                    text = "The measurement failed. The figures keep what was there before. See the server's log."
-                    yield {self.line: said(text, "error")}
+                with self.engine.exclusive():
+                    for sentence in self.engine.loading():
+                        yield {self.line: said(sentence)}
+                    yield from work(*values)
 
             return run
 

@@ -1,0 +1,63 @@
+"""How a failure reaches a visitor: as one sentence, while the traceback goes to the server's log."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Callable
+from functools import wraps
+from inspect import iscoroutinefunction, isgeneratorfunction
+from typing import Any
+
+
+def reason(error: Exception, log: bool = True) -> str:
+    """The sentence of a `ValueError`; any other exception is not shown.
+
+    Args:
+        error: logged with its traceback.
+        log: False where a `ValueError` only says what is wrong with a visitor's settings, and is not to be logged.
+    """
+    known = isinstance(error, ValueError)
+    if log or not known:
+        logging.getLogger(__name__).error("a run failed", exc_info=error)
+    return str(error) if known else "The reason is in the server's log."
+
+
+def explained(
+    failed: str, answer: Callable[[str], Any], words: Callable[[ValueError], str] = str
+) -> Callable[[Callable], Callable]:
+    """A decorator for a handler, a coroutine or a generator whose failures a visitor should see as a sentence.
+
+    Args:
+        failed: a sentence on what failed, shown before the reason where the exception is no `ValueError`.
+        answer: makes of a sentence what the handler returns, or yields at its end; it may raise.
+        words: the sentence of a `ValueError`.
+    """
+
+    def end(error: Exception) -> Any:
+        return answer(words(error) if isinstance(error, ValueError) else f"{failed} {reason(error)}")
+
+    def decorate(work: Callable) -> Callable:
+        @wraps(work)
+        def handler(*args: Any, **more: Any) -> Any:
+            try:
+                return work(*args, **more)
+            except Exception as error:
+                return end(error)
+
+        @wraps(work)
+        async def coroutine(*args: Any, **more: Any) -> Any:
+            try:
+                return await work(*args, **more)
+            except Exception as error:
+                return end(error)
+
+        @wraps(work)
+        def generator(*args: Any, **more: Any) -> Any:
+            try:
+                return (yield from work(*args, **more))
+            except Exception as error:
+                yield end(error)
+
+        return generator if isgeneratorfunction(work) else coroutine if iscoroutinefunction(work) else handler
+
+    return decorate

@@ -12,15 +12,15 @@ from typing import Any
 
 from specviz import RunConfig
 from specviz.acceptance.calibration import Progress, calibrate
+from specviz.acceptance.text_sources import gather
 from specviz.benchmarks.cost import PROMPT, cost_table
 from specviz.paths import CURVES
 from specviz.plots.export import to_json
 
 from .machine.models import default_pair
-from .machine.speeds import time_sizes
-from .machine.studies import STUDIES
-from .machine.texts import gather
 from .parts.card import short
+from .parts.study_list import STUDIES
+from .tabs.speedup.timing import time_sizes
 
 RULES = ("sequoia", "specinfer", "target-match", "race")
 

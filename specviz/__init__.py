@@ -9,7 +9,7 @@ from __future__ import annotations
 from importlib import import_module
 from typing import Any
 
-from ._version import __version__
+from .paths import __version__
 
 _HOMES = {
     "BUILDERS": "builders",

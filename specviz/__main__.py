@@ -1,7 +1,7 @@
-"""`python -m specviz`: see specviz.cli."""
+"""`python -m specviz`: see specviz.commands.cli."""
 
 import sys
 
-from .cli import main
+from .commands.cli import main
 
 sys.exit(main())

@@ -9,11 +9,11 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from typing import Any
 
-from ._version import __version__
 from .compatibility import compatible
 from .config import RunConfig
 from .errors import ParameterError
 from .models.base import Pair
+from .paths import __version__
 from .randomness import Randomness, Seeded
 from .record import Step, Trace
 from .registry import build

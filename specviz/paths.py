@@ -1,9 +1,10 @@
-"""Where the files are that specviz ships: models, recordings, vectors, what the browser gets. Nothing else knows it."""
+"""What is shipped: the version, and where the files are (models, recordings, vectors, what the browser gets)."""
 
 from __future__ import annotations
 
 from pathlib import Path
 
+__version__ = "0.1.0"
 HERE = Path(__file__).resolve().parent
 # An installed package carries its files inside; in a checkout they lie beside it.
 ASSETS = next((folder for folder in (HERE / "assets", HERE.parent / "assets") if folder.is_dir()), HERE / "assets")

@@ -4,6 +4,7 @@ import ast
 import re
 import subprocess
 import sys
+from collections import Counter
 from pathlib import Path
 
 import pytest
@@ -13,7 +14,7 @@ FILES = sorted([*ROOT.glob("specviz/**/*.py"), *ROOT.glob("app/**/*.py")])
 
 # The house from the cellar up: what stands in a line may import from the lines above it, and from its own room.
 ROOMS = """
-specviz/_version  specviz/errors  specviz/paths
+specviz/errors  specviz/paths
 specviz/files
 specviz/randomness  specviz/validation  specviz/parameters
 specviz/shown
@@ -177,6 +178,14 @@ def test_a_file_can_be_read_in_one_sitting(path):
     assert len(path.read_text(encoding="utf-8").splitlines()) <= 300
 
 
+def test_rooms_are_small():
+    """At most 17 files of the engine beside its two doors, at most 20 in any other room but the figures."""
+    files = [relative(path) for path in FILES if path.name not in ("__init__.py", "__main__.py")]
+    rooms = Counter(path.rpartition("/")[0] for path in files)
+    most = {"specviz": 17, "specviz/plots": 25}
+    assert {room: count for room, count in rooms.items() if count > most.get(room, 20)} == {}
+
+
 def test_random_numbers_are_made_in_one_place():
     places = (
         "specviz/randomness.py",
@@ -212,7 +221,7 @@ def test_measurements_are_generators_and_call_nobody_back():
 def test_public_names_need_no_torch():
     code = (
         "import sys, specviz; specviz.run(specviz.toy_pair(), specviz.RunConfig('ab', max_new_tokens=3)); "
-        "import specviz.cli; print(sorted({'torch', 'transformers', 'gradio', 'plotly'} & set(sys.modules)))"
+        "import specviz.commands.cli; print(sorted({'torch', 'transformers', 'gradio', 'plotly'} & set(sys.modules)))"
     )
     done = subprocess.run([sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True, check=True)
     assert done.stdout.strip() == "[]"

@@ -14,7 +14,7 @@ import pytest
 import specviz
 from specviz import metrics
 from specviz.benchmarks import paired_speedup as turns
-from specviz.cli import main
+from specviz.commands.cli import main
 from specviz.metrics import Counts, estimate, plus_minus, ratio_of_rates, share_interval, student, wilson
 from specviz.paths import TRACES
 from specviz.player import payload

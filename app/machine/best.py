@@ -8,11 +8,12 @@ from collections.abc import Callable
 from contextlib import AbstractContextManager
 from functools import lru_cache
 from threading import Event, Lock, Thread
-from time import monotonic, sleep
+from time import monotonic, sleep, time
 from typing import Any
 
-from specviz.benchmarks.machine_profile import MachineProfile, measuring, recall
+from specviz.benchmarks.measure_profile import measuring
 from specviz.planning.forecast import Cell
+from specviz.planning.machine_profile import MachineProfile, recall
 
 from . import limits, zero
 
@@ -55,7 +56,7 @@ class Best:
         """Begin to measure a pair that is in memory, or the first one, where that has not been done of late."""
         with self._lock:
             known = self._known.get(title)
-            if not self.on or title in self._done or (known is not None and not known.old):
+            if not self.on or title in self._done or (known is not None and not known.old(time())):
                 return
             self._done[title] = Event()
         Thread(target=self._measure, args=(title,), name="measuring", daemon=True).start()
@@ -74,7 +75,7 @@ class Best:
             if known is not None:
                 self._known[title] = known
             parts = measuring(pair)
-            while known is None or known.old:
+            while known is None or known.old(time()):
                 sleep(PAUSE)
                 with self._idle():
                     known = next(parts) or known

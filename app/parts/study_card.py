@@ -13,12 +13,12 @@ from specviz import DRAFTERS, RunConfig
 from specviz.drafters.base import Drafter
 from specviz.plots import PLOTS
 
-from ..machine import recorded
 from ..machine.engine import Engine
-from ..machine.studies import STUDIES, studied
+from . import recorded
 from .card import Card, Source, fill, said, status
 from .failures import explained
 from .job import Job
+from .study_list import STUDIES, studied
 
 PACE = 1.5  # seconds between two drawings of a figure
 

@@ -13,11 +13,11 @@ from specviz import BUILDERS, DRAFTERS, VERIFIERS, RunConfig, compatible
 from specviz.acceptance import files as vectors
 from specviz.acceptance.calibration import Calibration, Progress, calibrate
 from specviz.acceptance.on_text import Acceptance
+from specviz.acceptance.text_sources import SOURCES, gather
 from specviz.plots import PLOTS
 
-from ..machine import recorded
 from ..machine.engine import Engine
-from ..machine.texts import SOURCES, gather
+from ..parts import recorded
 from ..parts.card import Card, File, Source, fill, said, status
 from ..parts.failures import explained
 from ..parts.frame import Tab

@@ -16,12 +16,12 @@ from typing import Any
 import numpy as np
 
 from .. import validation
-from .._version import __version__
 from ..config import RunConfig
 from ..decode import speculate
 from ..distributions import Distributions, Sampling
 from ..metrics import share_interval
 from ..models.base import Pair
+from ..paths import __version__
 from ..randomness import Randomness, Seeded
 from ..registry import build
 from ..sampling import children_of, draw_children

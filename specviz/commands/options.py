@@ -7,7 +7,6 @@ from collections.abc import Sequence
 from dataclasses import asdict, fields, replace
 from typing import Any
 
-from .._version import __version__
 from ..acceptance.vectors import check_acceptance, elsewhere, read_acceptance
 from ..builders import BUILDERS
 from ..builders.base import TreeBuilder
@@ -18,6 +17,7 @@ from ..drafters.base import Drafter
 from ..errors import UnknownName
 from ..files import MOST_TRACE, read_text
 from ..parameters import read_value
+from ..paths import __version__
 from ..record import Trace
 from ..registry import BASES, REGISTRIES, build
 from ..verifiers import VERIFIERS

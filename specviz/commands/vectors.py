@@ -10,7 +10,6 @@ from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Any
 
-from .._version import __version__
 from ..acceptance.on_text import Acceptance, own_texts
 from ..acceptance.progress import whole
 from ..acceptance.texts import Written, cut, positions_of
@@ -20,6 +19,7 @@ from ..compatibility import compatible
 from ..config import RunConfig
 from ..drafters.base import Drafter
 from ..files import printable, read_text
+from ..paths import __version__
 from ..verifiers import VERIFIERS
 from .bench import built_in_prompts, read_prompts
 from .calibrate import OWN, every_rule, first_child

@@ -14,8 +14,8 @@ from specviz.acceptance.on_text import Acceptance, acceptance_vector, own_texts
 from specviz.acceptance.reading import LEVELS, ReadOnce, levels_on_text
 from specviz.acceptance.texts import Written
 from specviz.acceptance.vectors import read_acceptance
-from specviz.cli import main
 from specviz.commands import calibrate
+from specviz.commands.cli import main
 from specviz.config import Choice
 from specviz.distributions import Sampling
 from specviz.session import open_drafter

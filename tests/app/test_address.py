@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from specviz.cli import main
+from specviz.commands.cli import main
 
 ROOT = Path(__file__).resolve().parents[2]
 

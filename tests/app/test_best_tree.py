@@ -11,7 +11,7 @@ from app import api
 from app.machine import best, limits
 from app.machine.engine import Engine
 from app.parts import best_tree
-from specviz.benchmarks import machine_profile as here
+from specviz.planning import machine_profile as here
 from specviz.planning.machines import roofline
 from tests.loops import in_a_loop
 

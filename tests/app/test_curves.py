@@ -17,13 +17,13 @@ from specviz.planning.machines import machine
 pytest.importorskip("gradio")
 
 from app import record_curves
-from app.machine import recorded
-from app.machine.speeds import cost_of, point, predicted, sizes_from, time_sizes
-from app.machine.texts import SOURCES, gather, preset
+from app.parts import recorded
 from app.parts.card import Source, fill, harmless
 from app.tabs import acceptance, speedup
+from app.tabs.speedup.timing import cost_of, point, predicted, sizes_from, time_sizes
 from specviz.acceptance import files as vectors
 from specviz.acceptance.calibration import calibrate, limited, windows
+from specviz.acceptance.text_sources import SOURCES, gather, preset
 
 PAIR = specviz.toy_pair(vocab=12)
 CONFIG = specviz.RunConfig(temperature=0.8, seed=3)

@@ -8,7 +8,7 @@ import pytest
 import specviz
 from specviz.acceptance.progress import SoFar, whole
 from specviz.benchmarks import compare_rules as rules
-from specviz.cli import main
+from specviz.commands.cli import main
 from specviz.metrics import Counts, tokens_per_pass
 
 
@@ -119,7 +119,7 @@ def test_help_tells_the_default_that_holds(capsys):
 
 def test_every_command_takes_the_same_temperature_unless_told_otherwise(monkeypatch):
     """A vector that one command measured is for the temperature at which another uses it."""
-    from specviz.cli import _parser
+    from specviz.commands.cli import _parser
 
     required = {"generate": ["--prompt", "a"]}
     names = ("generate", "calibrate", "cost", "optimize", "scale")

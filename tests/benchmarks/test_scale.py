@@ -7,7 +7,7 @@ import pytest
 
 import specviz
 from specviz.benchmarks.scale import Memory, measure, scale
-from specviz.cli import main
+from specviz.commands.cli import main
 from specviz.commands.scale import line_of
 
 RULE = specviz.VERIFIERS["sequoia"]()

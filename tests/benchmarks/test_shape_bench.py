@@ -11,7 +11,7 @@ import specviz  # noqa: E402
 from specviz.acceptance.vectors import expected_tokens  # noqa: E402
 from specviz.benchmarks.shapes import as_dict, bench_shape, project, time_passes  # noqa: E402
 from specviz.builders.sequoia import best_tree  # noqa: E402
-from specviz.cli import main  # noqa: E402
+from specviz.commands.cli import main  # noqa: E402
 from specviz.models import random_weights  # noqa: E402
 from specviz.models.random_weights import SHAPES, bytes_needed, random_pair, shape_config  # noqa: E402
 from specviz.passes import bare  # noqa: E402

@@ -84,8 +84,8 @@ def test_a_strip_is_one_run():
 
 def test_every_study_is_recorded_and_comes_back_whole():
     pytest.importorskip("gradio")
-    from app.machine import recorded
-    from app.machine.studies import STUDIES
+    from app.parts import recorded
+    from app.parts.study_list import STUDIES
 
     past = recorded.read()
     assert {name for name, study in STUDIES.items() if not study.timed} <= set(past.studies) <= set(STUDIES)

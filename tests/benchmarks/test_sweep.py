@@ -9,7 +9,7 @@ import pytest
 import specviz
 from specviz.benchmarks.sweep import Results, here, measured, on_ray
 from specviz.benchmarks.sweep_grid import cells_of, key_of, read_grid
-from specviz.cli import main
+from specviz.commands.cli import main
 
 GRID = {
     "pairs": ["toy"], "builders": ["chain", "k-sequences", "plain"], "verifiers": ["specinfer", "block"],

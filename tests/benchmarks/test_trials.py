@@ -13,7 +13,7 @@ from specviz.benchmarks import predictions as speedup_predictions
 from specviz.benchmarks import tree_comparison
 from specviz.benchmarks.agreement import prompts_like
 from specviz.benchmarks.trials import PLAIN, results, trials, whole_steps
-from specviz.cli import main
+from specviz.commands.cli import main
 from specviz.metrics import Counts, estimate, ratio_of_rates
 from specviz.planning import choose
 from specviz.planning.forecast import forecast, predict

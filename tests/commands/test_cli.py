@@ -8,8 +8,8 @@ import networkx
 import pytest
 
 import specviz
-from specviz.cli import main
 from specviz.commands import COMMANDS
+from specviz.commands.cli import main
 
 
 def test_tree_prints_parents_and_expected_tokens(capsys, tmp_path):

@@ -13,8 +13,8 @@ import pytest
 
 import specviz
 from specviz import files
-from specviz.cli import _parser, main
 from specviz.commands import COMMANDS
+from specviz.commands.cli import _parser, main
 
 ROOT = Path(__file__).resolve().parents[2]
 ESCAPE = "\x1b]0;owned\x07\x9b2J\u202e"

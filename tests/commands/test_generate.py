@@ -3,7 +3,7 @@
 import pytest
 
 import specviz
-from specviz.cli import main
+from specviz.commands.cli import main
 
 pytestmark = pytest.mark.adapter
 ARGUMENTS = ["generate", "--prompt", "Once upon a time", "--max-new-tokens", "12", "--dtype", "float32"]

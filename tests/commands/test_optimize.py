@@ -8,7 +8,7 @@ import pytest
 
 import specviz
 from specviz.acceptance.on_text import Acceptance, acceptance_vector, own_texts
-from specviz.cli import main
+from specviz.commands.cli import main
 from specviz.planning.cost_table import CostTable
 from specviz.planning.machines import flat_up_to
 from specviz.tree import Topology

@@ -87,7 +87,7 @@ def test_no_place_for_a_cache_is_a_line_in_the_log(tmp_path, monkeypatch, caplog
 
 
 def test_a_number_of_400_digits_does_not_keep_the_demo_from_starting(folder, caplog):
-    from specviz.benchmarks import machine_profile as here
+    from specviz.planning import machine_profile as here
 
     row = '{"about": {}, "table": {}, "vectors": [], "when": 1' + "0" * 400 + "}"
     (folder / "speed.json").write_text('{"entries": [' + row + "]}")

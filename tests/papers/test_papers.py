@@ -219,7 +219,7 @@ def test_only_what_is_not_up_to_date_is_measured(tmp_path, monkeypatch):
 
 
 def test_the_command_prints_what_the_page_shows(capsys):
-    from specviz.cli import main
+    from specviz.commands.cli import main
 
     assert main(["papers", "sequoia", "--json"]) == 0
     data = json.loads(capsys.readouterr().out)

@@ -9,7 +9,7 @@ torch = pytest.importorskip("torch")
 transformers = pytest.importorskip("transformers")
 
 import specviz  # noqa: E402
-from specviz.cli import main  # noqa: E402
+from specviz.commands.cli import main  # noqa: E402
 from specviz.models.loading import load_model  # noqa: E402
 from specviz.models.pair import EMBEDDED  # noqa: E402
 from specviz.passes import cache, offload  # noqa: E402

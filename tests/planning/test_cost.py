@@ -13,7 +13,7 @@ from specviz.acceptance.vectors import expected_tokens, find_acceptance
 from specviz.benchmarks import cost as clock
 from specviz.builders.filling import grow_shape
 from specviz.builders.sequoia import best_tree, best_trees
-from specviz.cli import main
+from specviz.commands.cli import main
 from specviz.config import Choice
 from specviz.planning.choose import best_candidate
 from specviz.planning.cost_table import CostTable

@@ -9,7 +9,7 @@ from dataclasses import replace
 import pytest
 
 import specviz
-from specviz.cli import main
+from specviz.commands.cli import main
 from specviz.compatibility import Setting
 from specviz.proof import kept, lossless, search
 from specviz.proof.few import few

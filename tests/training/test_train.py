@@ -11,7 +11,7 @@ import pytest
 import torch
 from transformers import AutoModelForCausalLM, AutoTokenizer
 
-from specviz.cli import main
+from specviz.commands.cli import main
 from specviz.training import pair
 from specviz.training.average import average
 from specviz.training.corpus import KINDS, Document, encode, held_out, read_documents, split_chapters, train_tokenizer

@@ -17,10 +17,9 @@ from specviz.planning.cost_table import CostTable
 from specviz.plots import PLOTS
 from specviz.plots.predicted import Point
 
-from ...machine import recorded
 from ...machine.engine import Engine
 from ...machine.pool import BESIDE
-from ...machine.speeds import LARGEST, MACHINES, cost_of, sizes_from, time_sizes
+from ...parts import recorded
 from ...parts.card import Card, Source, fill, said, status
 from ...parts.controls import Controls
 from ...parts.failures import explained
@@ -30,6 +29,7 @@ from ...parts.study_card import figures, fold, sampling
 from .. import acceptance, live
 from . import published
 from .cards import best_sentence, forecast_cards, source_of, timed_card, timed_sentence, timed_setting
+from .timing import LARGEST, MACHINES, cost_of, sizes_from, time_sizes
 from .vectors import by_drafter, choices, picked
 
 TITLE = "Speedup"

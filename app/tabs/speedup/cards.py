@@ -8,8 +8,8 @@ from specviz.planning.cost_table import CostTable
 from specviz.plots import PLOTS
 from specviz.plots.predicted import Point
 
-from ...machine.speeds import SIZES, predicted
 from ...parts.card import Source, fill
+from .timing import SIZES, predicted
 
 STEP_SIZES = (2, 3, 4, 6, 8, 12, 16, 24, 32, 48, 64, 96, 128, 192, 256, 512)
 SHAPE_SIZES = tuple(size for size in SIZES if size <= 512)

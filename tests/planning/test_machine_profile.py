@@ -6,8 +6,9 @@ import pytest
 
 import specviz
 from specviz.acceptance.vectors import find_acceptance
-from specviz.benchmarks import machine_profile as here
+from specviz.benchmarks.measure_profile import measuring
 from specviz.builders.sequoia import best_tree
+from specviz.planning import machine_profile as here
 from specviz.planning.forecast import predict
 from specviz.planning.machines import flat_up_to, roofline
 
@@ -54,7 +55,7 @@ def test_a_counted_vector_takes_the_place_of_the_stored_one():
 
 def test_what_was_measured_is_kept_and_found_again(folder):
     pair = specviz.toy_pair(vocab=12)
-    *parts, known = here.measuring(pair, seconds=30)
+    *parts, known = measuring(pair, seconds=30)
     assert parts and not any(parts)
     assert all(sum(vector) <= 1 + 1e-9 for _, vector in known.vectors)
     assert {heat for heat, _ in known.vectors} == {0.0, 0.8} and known.table.sizes[0] == 1
@@ -92,4 +93,4 @@ def test_a_pair_without_a_draft_is_refused():
     alone = specviz.toy_pair(vocab=6)
     alone.draft = None
     with pytest.raises(ValueError, match="must have a draft"):
-        list(here.measuring(alone, seconds=0.1))
+        list(measuring(alone, seconds=0.1))

@@ -13,11 +13,11 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from specviz import RunConfig
-from specviz.acceptance.calibration import limited, windows
-from specviz.acceptance.on_text import own_texts
-from specviz.acceptance.texts import positions_of
-from specviz.paths import HELD_OUT
+from ..config import RunConfig
+from ..paths import HELD_OUT
+from .calibration import limited, windows
+from .on_text import own_texts
+from .texts import positions_of
 
 CONTINUED = 96  # tokens of each continuation
 LONGEST = 20_000  # characters of a visitor's text

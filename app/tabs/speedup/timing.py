@@ -14,7 +14,7 @@ from specviz.planning.forecast import Cell, Forecast, forecast
 from specviz.planning.machines import flat_up_to, machine
 from specviz.plots.predicted import Point
 
-from .studies import both
+from ...parts.study_list import both
 
 PROMPTS = both(4)
 MACHINES = {"This machine": "here", "A100": "a100", "L40 with offload": "l40-offload", "Flat up to n nodes": "flat"}

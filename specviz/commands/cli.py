@@ -10,9 +10,9 @@ import os
 import sys
 from typing import Any, NoReturn, TextIO
 
-from ._version import __version__
-from .commands import COMMANDS, command
-from .files import printable
+from ..files import printable
+from ..paths import __version__
+from . import COMMANDS, command
 
 
 class Once(argparse.Action):

@@ -1,7 +1,7 @@
-"""The best tree on this machine: costs that are measured once, in a few seconds, and kept; the tree that follows.
+"""What was measured of a pair on this machine, and the best tree that follows from it.
 
-`clock` measures and `forecast` predicts. Here is what is remembered between two starts: one entry for each machine,
-pair, number format and device, in a file of the user's cache folder (SPECVIZ_CACHE names another one).
+`benchmarks.measure_profile` measures. One entry for each machine, pair, number format and device is kept in a file of
+the user's cache folder (SPECVIZ_CACHE names another one).
 """
 
 from __future__ import annotations
@@ -9,29 +9,16 @@ from __future__ import annotations
 import json
 import os
 import platform
-from collections.abc import Iterator
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, dataclass
 from pathlib import Path
-from time import perf_counter, time
 from typing import Any
 
-from .._version import __version__
-from ..acceptance.vectors import RunningAcceptance, check_acceptance, find_acceptance
-from ..builders.sequoia import Sequoia
-from ..config import Choice, RunConfig
-from ..decode import speculate
+from ..acceptance.vectors import check_acceptance, find_acceptance
 from ..files import from_cache, parse_json, to_cache
-from ..models.base import Pair
-from ..paths import PAIR
-from ..planning.cost_table import CostTable
-from ..planning.forecast import Cell, forecast
-from ..tree import Topology
-from .cost import PROMPT, measure_cost
+from ..paths import PAIR, __version__
+from .cost_table import CostTable
+from .forecast import Cell, forecast
 
-SIZES = (1, 2, 4, 8, 12, 16, 24, 32, 64)
-SECONDS = 5.0  # for the costs, and as much again for the acceptance of a pair that has no stored vectors
-COUNTED = (("sequoia", 0.8), ("exact-match", 0.0))  # the rule and temperature of those
-STEPS = 100  # that are counted at most
 DEPTHS = range(1, 13)
 CACHE = "speed.json"
 MOST = 32  # entries that are kept
@@ -55,10 +42,9 @@ class MachineProfile:
     vectors: tuple[tuple[float, tuple[float, ...]], ...] = ()
     when: float = 0.0
 
-    @property
-    def old(self) -> bool:
-        """Whether it is time to measure again; until that is done, this is what is known."""
-        return not 0 <= time() - self.when < DAY
+    def old(self, now: float) -> bool:
+        """Whether it is time to measure again, given the seconds since 1970; until that is done, this is known."""
+        return not 0 <= now - self.when < DAY
 
     def best(self, verifier: str, temperature: float, most: int = 1024) -> Cell:
         """Sequoia's tree of largest predicted speedup.
@@ -101,50 +87,6 @@ def machine() -> list[str | int]:
 def embedded_bytes() -> int:
     """The size of the embedded pair's weights, which changes where the pair does."""
     return sum(file.stat().st_size for file in PAIR.glob("*/*.safetensors"))
-
-
-def measuring(pair: Pair, seconds: float = SECONDS) -> Iterator[MachineProfile | None]:
-    """Measure a pair, in parts of some steps each: None after every part, at the end what is known, which is kept.
-
-    Args:
-        pair: the models.
-        seconds: about how long.
-
-    Raises:
-        ValueError: if the pair has no draft, or ends every text at once.
-    """
-    table = None
-    for progress in measure_cost(pair, RunConfig(PROMPT), SIZES, rounds=4, seconds=seconds):
-        table = progress.table or table
-        yield None
-    if table is None:
-        raise ValueError("the models end every text at once, so there is no step to time.")
-    vectors = []
-    if pair.info.get("name") != EMBEDDED:
-        for verifier, temperature in COUNTED:
-            vector = find_acceptance(verifier, temperature)
-            for vector in _counting(pair, verifier, temperature, seconds / 2):  # noqa: B007  the last one counts
-                yield None
-            most = max(1.0, sum(vector))  # ranks are counted apart, and a stored rank weighs more where few were seen
-            vectors.append((temperature, tuple(share / most for share in vector)))
-    known = MachineProfile(about(pair.info), table, tuple(vectors), time())
-    keep(known)
-    yield known
-
-
-def _counting(pair: Pair, verifier: str, temperature: float, seconds: float) -> Iterator[tuple[float, ...]]:
-    """The acceptance vector as the pair's own text shows it step by step; at first it is the embedded pair's."""
-    began = perf_counter()
-    prior = find_acceptance(verifier, temperature)
-    counted = RunningAcceptance.begin(prior)
-    wide = Sequoia(size=24, depth=4, acceptance=prior)
-    config = RunConfig(PROMPT, wide, Choice(verifier), temperature, max_new_tokens=pair.max_positions)
-    for seed in range(8):
-        for step in speculate(pair, replace(config, seed=seed)):
-            counted = counted.learn(Topology(step.parents).children, step.path)
-            yield counted.vector
-            if perf_counter() - began > seconds or counted.steps >= STEPS:
-                return
 
 
 def kept() -> list[MachineProfile]:

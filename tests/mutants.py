@@ -73,9 +73,9 @@ EDITS = (
     Edit("distributions.py", "min(int(sampling.top_k), len(row))", "min(int(sampling.top_k) + 1, len(row))", TOP_P),
     Edit("distributions.py", "threshold)) + 1]", "threshold))]", TOP_P),
     # Masks, positions, commits, the order of a tree.
-    Edit("passes/session.py", "(self._base + depths[node] for", "(self._base + self._slots[node] for", TREES),
+    Edit("passes/huggingface.py", "(self._base + depths[node] for", "(self._base + self._slots[node] for", TREES),
     Edit(
-        "passes/session.py",
+        "passes/huggingface.py",
         "sees[slot] = sees[self._slots[tree.parents[node]]] if node else False",
         "sees[slot] = np.arange(len(sees)) < slot",
         TREES,

@@ -49,7 +49,7 @@ specviz/__main__
 app/machine
 app/parts
 app/tabs
-app/api  app/record  app/record_curves
+app/api  app/record_traces  app/record_curves
 app/page
 app/app
 """

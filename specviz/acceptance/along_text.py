@@ -24,7 +24,7 @@ from ..registry import build
 from ..theory.forms import FORMS, Shares, match_shares
 from ..tree import Topology
 from ..verifiers.base import Verifier
-from .reading import distributions_on_text
+from .positions import distributions_on_text
 
 
 def shares_of(verifier: Verifier, temperature: float) -> Shares | None:

@@ -19,8 +19,8 @@ from specviz.acceptance.on_nodes import (
     rejection_rates,
 )
 from specviz.acceptance.on_text import Acceptance, acceptance_vector, together
-from specviz.acceptance.reading import ReadOnce
-from specviz.acceptance.texts import Written, cut, positions_of
+from specviz.acceptance.positions import ReadOnce
+from specviz.acceptance.text_units import Written, cut, positions_of
 from specviz.registry import build
 
 WINDOW = 128  # tokens that are read together

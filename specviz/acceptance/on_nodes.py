@@ -24,9 +24,9 @@ from ..theory.bounds import cross_entropy
 from ..theory.forms import FORMS, NodeOnText
 from ..theory.node import transport_acceptance
 from ..verifiers import VERIFIERS
+from .positions import Reader, levels_on_text
 from .progress import SoFar, whole
-from .reading import Reader, levels_on_text
-from .texts import sources
+from .text_units import sources
 
 WIDTHS = (1, 2, 3, 4, 6, 8, 12, 16, 24, 32)
 

@@ -27,8 +27,8 @@ from ..registry import build
 from ..sampling import children_of, draw_children
 from ..tree import TokenTree
 from ..verifiers.base import Verifier
-from .reading import LEVELS, Reader, levels_on_text
-from .texts import Written, sources
+from .positions import LEVELS, Reader, levels_on_text
+from .text_units import Written, sources
 from .vectors import check_acceptance
 
 SAYS = ("pair", "dtype", "version", "texts")  # where a vector comes from, in words

@@ -17,7 +17,7 @@ from ..config import RunConfig
 from ..paths import HELD_OUT
 from .calibration import limited, windows
 from .on_text import own_texts
-from .texts import positions_of
+from .text_units import positions_of
 
 CONTINUED = 96  # tokens of each continuation
 LONGEST = 20_000  # characters of a visitor's text

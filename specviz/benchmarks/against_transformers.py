@@ -23,7 +23,7 @@ from ..config import RunConfig
 from ..decode import autoregress, run
 from ..metrics import Counts
 from ..models.pair import HuggingFacePair
-from ..passes.session import HuggingFaceModel
+from ..passes.huggingface import HuggingFaceModel
 from ..verifiers import VERIFIERS
 from ..verifiers.base import Verifier
 from .paired_timing import paired

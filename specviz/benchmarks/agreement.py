@@ -18,7 +18,7 @@ from ..acceptance.along_text import path_shares, tokens_on_texts
 from ..acceptance.in_traces import depth_acceptance, with_room
 from ..acceptance.on_text import acceptance_vector, own_texts
 from ..acceptance.progress import SoFar
-from ..acceptance.texts import Window, sources
+from ..acceptance.text_units import Window, sources
 from ..acceptance.vectors import expected_tokens
 from ..builders.filling import StaticBuilder
 from ..compatibility import compatible

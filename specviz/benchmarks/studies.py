@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 
 from ..acceptance.in_traces import DepthAcceptance, depth_acceptance
 from ..acceptance.on_text import acceptance_vector, own_texts
-from ..acceptance.texts import Written
+from ..acceptance.text_units import Written
 from ..acceptance.vectors import expected_tokens, find_acceptance
 from ..builders import BUILDERS
 from ..builders.base import TreeBuilder

@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 from functools import partial
 
 from ..acceptance.in_traces import with_room
-from ..acceptance.texts import sources
+from ..acceptance.text_units import sources
 from ..builders.base import TreeBuilder
 from ..config import RunConfig
 from ..decode import run

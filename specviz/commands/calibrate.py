@@ -10,9 +10,9 @@ from pathlib import Path
 from typing import Any
 
 from ..acceptance.on_text import Acceptance, acceptance_so_far, acceptance_vector, own_texts, together
+from ..acceptance.positions import ReadOnce
 from ..acceptance.progress import SoFar, whole
-from ..acceptance.reading import ReadOnce
-from ..acceptance.texts import Written, cut, positions_of
+from ..acceptance.text_units import Written, cut, positions_of
 from ..acceptance.vectors import EMBEDDED, MOST, STORED, stored
 from ..builders import BUILDERS
 from ..compatibility import compatible

@@ -18,7 +18,7 @@ from .watching import until_stopped
 
 if TYPE_CHECKING:
     from ..benchmarks.against_transformers import Row
-    from ..benchmarks.shapes import ShapeReport
+    from ..benchmarks.model_shapes import ShapeReport
 
 # Options that choose trained models, their texts, or another kind of benchmark.
 OTHERS = ("target", "draft", "offload", "offload_folder", "prompts", "preset", "same_text")
@@ -51,7 +51,7 @@ def run_shape(args: argparse.Namespace) -> int:
         draft_temperature=args.draft_temperature, max_new_tokens=args.max_new_tokens,
     )  # fmt: skip
     config = replace(config, verifier=rules[0] if rules else VERIFIERS[suited(config)]())
-    from ..benchmarks.shapes import SIZES, as_dict, bench_shape, project
+    from ..benchmarks.model_shapes import SIZES, as_dict, bench_shape, project
     from ..models.random_weights import random_pair
 
     context = 128 if args.context is None else args.context
@@ -68,7 +68,7 @@ def run_shape(args: argparse.Namespace) -> int:
 
 
 def print_report(report: ShapeReport, projection: dict[str, Any] | None) -> None:
-    from ..benchmarks.shapes import RANDOM
+    from ..benchmarks.model_shapes import RANDOM
 
     where = f"{report.pair['dtype']} on {report.pair['device']}"
     print(f"{report.pair['name']}, {where}, {report.context} tokens of context\n{RANDOM}\n")

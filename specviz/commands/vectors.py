@@ -12,7 +12,7 @@ from typing import Any
 
 from ..acceptance.on_text import Acceptance, own_texts
 from ..acceptance.progress import whole
-from ..acceptance.texts import Written, cut, positions_of
+from ..acceptance.text_units import Written, cut, positions_of
 from ..acceptance.vectors import elsewhere, find_row, read_acceptance, stored
 from ..builders import BUILDERS
 from ..compatibility import compatible

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from ..passes.session import HuggingFaceModel
+from ..passes.huggingface import HuggingFaceModel
 from .eagle import load_layer
 from .early_exit import first_layers
 from .heads import load_heads

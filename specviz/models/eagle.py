@@ -20,7 +20,7 @@ from transformers import LlamaConfig, LlamaForCausalLM
 
 from ..passes.cache import TreeCache
 from ..passes.direct import MOST_POSITIONS, direct_forward
-from ..passes.session import HuggingFaceModel, HuggingFaceSession
+from ..passes.huggingface import HuggingFaceModel, HuggingFaceSession
 from ..tree import TokenTree
 from .heads import read_config, read_weights, width_of, write_config
 

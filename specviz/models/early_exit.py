@@ -13,8 +13,8 @@ from typing import Any
 import numpy as np
 import torch
 
-from ..passes.rows import DeviceLogits
-from ..passes.session import HuggingFaceModel, HuggingFaceSession
+from ..passes.device_logits import DeviceLogits
+from ..passes.huggingface import HuggingFaceModel, HuggingFaceSession
 from ..tree import TokenTree
 
 

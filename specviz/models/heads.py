@@ -16,7 +16,7 @@ from safetensors.torch import load_file, save_file
 from torch import nn
 from torch.nn import functional
 
-from ..passes.session import HuggingFaceModel
+from ..passes.huggingface import HuggingFaceModel
 from ..passes.threads import using
 
 

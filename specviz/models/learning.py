@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 import torch
 
-from ..passes.session import HuggingFaceModel, HuggingFaceSession
+from ..passes.huggingface import HuggingFaceModel, HuggingFaceSession
 from ..passes.threads import using
 from ..tree import TokenTree
 

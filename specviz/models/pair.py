@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
-from ..passes.session import HuggingFaceModel, HuggingFaceSession
+from ..passes.huggingface import HuggingFaceModel, HuggingFaceSession
 from ..paths import PAIR as EMBEDDED
 from .drafts import draft_model
 from .early_exit import first_layers, layers_asked

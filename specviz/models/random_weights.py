@@ -12,7 +12,7 @@ from typing import Any
 
 import torch
 
-from ..passes.session import HuggingFaceModel
+from ..passes.huggingface import HuggingFaceModel
 from .loading import choose_device, choose_dtype
 from .pair import EMBEDDED, HuggingFacePair
 from .selftest import check_tree_reading

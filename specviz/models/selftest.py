@@ -15,7 +15,7 @@ import numpy as np
 import torch
 
 from ..errors import cause
-from ..passes.session import HuggingFaceModel
+from ..passes.huggingface import HuggingFaceModel
 from ..passes.threads import using
 from ..tree import TokenTree
 from .loading import longest_text

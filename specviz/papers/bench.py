@@ -15,7 +15,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ..acceptance.on_text import acceptance_vector, own_texts
-from ..acceptance.reading import distributions_on_text
+from ..acceptance.positions import distributions_on_text
 from ..benchmarks.cost import PROMPT, cost_table
 from ..benchmarks.trials import Trial, trials
 from ..builders import BUILDERS

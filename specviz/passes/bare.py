@@ -7,9 +7,9 @@ from collections.abc import Callable
 import torch
 
 from ..tree import TokenTree
+from .device_logits import wait
 from .graphs import StaticPass, cuda_graphs
-from .rows import wait
-from .session import HuggingFaceSession
+from .huggingface import HuggingFaceSession
 from .threads import using
 
 

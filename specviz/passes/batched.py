@@ -14,7 +14,7 @@ import torch
 
 from ..tree import Topology
 from .cache import TreeCache
-from .rows import pull
+from .device_logits import pull
 from .threads import Threads, using
 
 

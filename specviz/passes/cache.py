@@ -13,7 +13,7 @@ import numpy as np
 import torch
 from transformers.cache_utils import Cache
 
-from .rows import push
+from .device_logits import push
 
 CHUNK = 256  # slots by which the block grows
 

@@ -23,8 +23,8 @@ import torch
 
 from ..errors import cause
 from .cache import TreeCache
+from .device_logits import push
 from .direct import DirectForward
-from .rows import push
 
 BUCKETS = (1, 2, 4, 8, 16, 32, 64, 128, 256, 512, 768)
 SLOTS = 256  # the least step between two buckets of slots

@@ -15,7 +15,7 @@ import numpy as np
 import torch
 
 from .cache import CHUNK, TreeCache
-from .rows import push
+from .device_logits import push
 
 OFFLOADS = ("auto", "balanced", "cpu", "disk")
 

@@ -17,8 +17,8 @@ from torch.nn.attention.flex_attention import BlockMask, create_block_mask, flex
 
 from ..tree import Topology
 from . import attention
+from .device_logits import wait
 from .graphs import cuda_graphs
-from .rows import wait
 
 KERNELS = ("skipping", "dense", "by hand")
 REPLAYS = 20  # of a kernel on a GPU before one waits for it: a single one is as short as the waiting

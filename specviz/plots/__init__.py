@@ -32,11 +32,11 @@ from . import (
     run_strip,
     shapes,
     speedup,
-    sweep,
+    step_tree,
     temperature,
     top_p,
     transfer,
-    tree,
+    widths_and_lengths,
 )
 
 PLOTS = {
@@ -52,7 +52,7 @@ PLOTS = {
     "cost": cost,  # of a CostTable
     "speedup": speedup,  # of a Forecast
     "predicted": predicted,  # of predicted.Points
-    "sweep": sweep,  # of an acceptance vector, a CostTable, widths and lengths
+    "sweep": widths_and_lengths,  # of an acceptance vector, a CostTable, widths and lengths
     "marginal": marginal,  # of an acceptance vector, a CostTable and sizes
     "policies": policies,  # of Traces by (policy, kind of text)
     "top_p": top_p,  # of a TopP
@@ -60,7 +60,7 @@ PLOTS = {
     "temperature": temperature,  # of Promises by temperature
     "lengths": run_strip,  # of a Trace
     "ribbon": ribbon,  # of a Trace
-    "tree": tree,  # of a Step
+    "tree": step_tree,  # of a Step
     "blocks": blocks,  # of trees' shapes
 }
 

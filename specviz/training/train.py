@@ -1,6 +1,6 @@
 """Make a pair like the embedded one: tokenizer, target, then a draft distilled from the target.
 
-This page is the door: it checks what was asked for and loads no model library. The recipe is `training/pair.py`.
+This page is the door: it checks what was asked for and loads no model library. The recipe is `training/build_pair.py`.
 """
 
 import argparse
@@ -63,7 +63,7 @@ def train(
     except OSError as error:
         raise ValueError(f"out must be a folder that can be written; {str(out)!r} cannot: {error.strerror}.") from None
 
-    from .pair import make_pair  # after the checks: it takes seconds to load
+    from .build_pair import make_pair
 
     return make_pair(
         text_files, Path(out), minutes * 60, target=target, start=start, code_folder=code_folder,
@@ -109,7 +109,7 @@ def train_drafter(
             f"samples must be a folder of the target's samples; there is no {str(samples)!r}. "
             "A run of train leaves them in its checkpoint folder."
         )
-    from .drafters import train_drafter as begin  # after the checks: it takes seconds to load
+    from .learned_drafters import train_drafter as begin
 
     return begin(
         kind, target, samples, Path(out) if out else target.parent / kind, minutes * 60, clock,

@@ -11,8 +11,8 @@ import specviz
 from specviz.acceptance import vectors as acceptance
 from specviz.acceptance.on_nodes import draft_uncertainty, rejection_rates
 from specviz.acceptance.on_text import Acceptance, acceptance_vector, own_texts
-from specviz.acceptance.reading import LEVELS, ReadOnce, levels_on_text
-from specviz.acceptance.texts import Written
+from specviz.acceptance.positions import LEVELS, ReadOnce, levels_on_text
+from specviz.acceptance.text_units import Written
 from specviz.acceptance.vectors import read_acceptance
 from specviz.commands import calibrate
 from specviz.commands.cli import main

@@ -10,8 +10,8 @@ import specviz
 from specviz.acceptance.in_traces import compared_nodes, depth_acceptance
 from specviz.acceptance.on_nodes import LONGEST, draft_uncertainty, rejection_rates
 from specviz.acceptance.on_text import Acceptance, acceptance_vector, own_texts
-from specviz.acceptance.reading import distributions_on_text
-from specviz.acceptance.texts import Written, cut, positions_of
+from specviz.acceptance.positions import distributions_on_text
+from specviz.acceptance.text_units import Written, cut, positions_of
 from specviz.acceptance.vectors import check_acceptance, expected_tokens, find_acceptance, published, read_acceptance
 from specviz.distributions import total_variation
 from specviz.metrics import share_interval

@@ -8,7 +8,7 @@ import pytest
 import specviz
 from specviz.acceptance.along_text import path_shares, shares_of, tokens_on_texts
 from specviz.acceptance.on_text import own_texts
-from specviz.acceptance.texts import Written
+from specviz.acceptance.text_units import Written
 from specviz.benchmarks.agreement import tokens_with_room
 from specviz.builders.filling import grow_shape
 from specviz.randomness import Seeded

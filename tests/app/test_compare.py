@@ -13,13 +13,13 @@ gr = pytest.importorskip("gradio")
 from app.machine.engine import Engine  # noqa: E402
 from app.parts import links  # noqa: E402
 from app.tabs.compare import runs, settings, texts  # noqa: E402
-from app.tabs.compare.entry import Entry  # noqa: E402
+from app.tabs.compare.compared_run import ComparedRun  # noqa: E402
 
 B, V = specviz.BUILDERS, specviz.VERIFIERS
 PAIR = specviz.toy_pair(vocab=12)
 TREE = specviz.RunConfig("abc", B["sequoia"](), V["sequoia"](), max_new_tokens=30, seed=3)
 CHAIN = replace(TREE, builder=B["chain"](), verifier=V["speculative-sampling"]())
-ENTRIES = [Entry("A", TREE), Entry("B", CHAIN), Entry("C", TREE, plain=True)]
+ENTRIES = [ComparedRun("A", TREE), ComparedRun("B", CHAIN), ComparedRun("C", TREE, plain=True)]
 
 
 def engine(pair=PAIR):
@@ -51,20 +51,20 @@ def test_the_first_difference(one, other, at):
 
 
 def test_identical_text_is_said_where_it_must_be():
-    race = Entry("A", replace(TREE, verifier=V["race"]()))
-    plain = Entry("B", TREE, plain=True)
+    race = ComparedRun("A", replace(TREE, verifier=V["race"]()))
+    plain = ComparedRun("B", TREE, plain=True)
     found = texts.comparison(race, [1, 2, 3], plain, [1, 2, 3])
     assert (found["kind"], found["position"]) == ("equal", None)
     assert found["text"] == "A and B: identical text, all 3 tokens, as it must be."
     assert "seed 3 alone decides" in found["why"]
-    greedy = [Entry("A", replace(TREE, temperature=0)), Entry("B", replace(CHAIN, temperature=0))]
+    greedy = [ComparedRun("A", replace(TREE, temperature=0)), ComparedRun("B", replace(CHAIN, temperature=0))]
     assert "temperature 0" in texts.promised(*greedy)
-    assert "same configuration" in texts.promised(Entry("A", TREE), Entry("B", TREE))
+    assert "same configuration" in texts.promised(ComparedRun("A", TREE), ComparedRun("B", TREE))
     assert texts.promised(*ENTRIES[:2]) is None and texts.promised(ENTRIES[0], ENTRIES[2]) is None
 
 
 def test_a_broken_promise_is_told_with_its_margin():
-    race, plain = Entry("A", replace(TREE, verifier=V["race"]())), Entry("B", TREE, plain=True)
+    race, plain = ComparedRun("A", replace(TREE, verifier=V["race"]())), ComparedRun("B", TREE, plain=True)
     asked = []
     found = texts.comparison(race, [1, 2, 3], plain, [1, 2, 4], lambda at: asked.append(at) or 0.0042, "bfloat16")
     assert asked == [2] and (found["kind"], found["position"]) == ("differs", 2)
@@ -78,7 +78,7 @@ def test_where_different_texts_are_expected_it_is_said_why():
     assert (found["kind"], found["position"]) == ("expected", 1)
     assert found["text"] == "A and B: token 2 is the first that differs."
     assert "own coins" in found["why"] and "lossless" in found["why"]
-    lossy = Entry("B", replace(TREE, verifier=V["typical"]()))
+    lossy = ComparedRun("B", replace(TREE, verifier=V["typical"]()))
     assert f"B is lossy: {V['typical'].bias}" in texts.comparison(ENTRIES[0], [1], lossy, [2])["why"]
     chance = texts.comparison(ENTRIES[0], [1], ENTRIES[1], [1])
     assert chance["kind"] == "equal" and "by chance" in chance["text"]
@@ -105,14 +105,16 @@ def test_an_entry_says_what_it_is():
     assert (tree["title"], tree["details"]) == ("Sequoia × Sequoia", "nodes 16, levels 6, most children 32")
     assert (chain["title"], chain["details"], chain["lossy"]) == ("Chain × Speculative sampling", "length 4", None)
     assert plain["plain"] and plain["title"] == "Plain decoding" and plain["lossy"] is None
-    widths = Entry("A", replace(TREE, builder=B["branching"](widths=(4, 2, 1)), verifier=V["target-match"](keyed=True)))
+    widths = ComparedRun(
+        "A", replace(TREE, builder=B["branching"](widths=(4, 2, 1)), verifier=V["target-match"](keyed=True))
+    )
     assert widths.details == "children per level 4-2-1, keyed noise on" and widths.same_as_plain
-    assert Entry("A", replace(TREE, verifier=V["typical"]())).lossy == V["typical"].bias
+    assert ComparedRun("A", replace(TREE, verifier=V["typical"]())).lossy == V["typical"].bias
     json.dumps([tree, chain, plain])
 
 
 def test_an_entry_says_who_drafts_it_where_that_is_not_the_draft_model():
-    several = Entry("B", replace(TREE, drafter=specviz.DRAFTERS["several"](drafters=("model", "medusa"))))
+    several = ComparedRun("B", replace(TREE, drafter=specviz.DRAFTERS["several"](drafters=("model", "medusa"))))
     assert several.about()["title"] == "Several drafters: Sequoia × Sequoia"
     assert "drafters model + medusa" in several.details
     assert several.about(alike=True)["title"] == "Several drafters"
@@ -120,7 +122,7 @@ def test_an_entry_says_who_drafts_it_where_that_is_not_the_draft_model():
         "Draft model",
         "Several drafters",
     ]
-    assert Entry("A", several.config, plain=True).about(alike=True)["title"] == "Plain decoding"
+    assert ComparedRun("A", several.config, plain=True).about(alike=True)["title"] == "Plain decoding"
 
 
 # ---- runs ----
@@ -152,14 +154,18 @@ def test_every_run_travels_whole_and_in_turn():
 def test_promised_texts_are_identical(temperature):
     rule = V["race"]() if temperature else V["sequoia"]()
     config = replace(TREE, verifier=rule, temperature=temperature)
-    entries = [Entry("A", config), Entry("B", replace(config, builder=B["dyspec"]())), Entry("C", config, plain=True)]
+    entries = [
+        ComparedRun("A", config),
+        ComparedRun("B", replace(config, builder=B["dyspec"]())),
+        ComparedRun("C", config, plain=True),
+    ]
     messages = sent(entries)
     for pair in [*last(messages, 1, "pairs"), *last(messages, 2, "pairs")]:
         assert pair["kind"] == "equal" and pair["text"].endswith("identical text, all 30 tokens, as it must be.")
 
 
 def test_the_margin_of_a_broken_promise_is_asked_of_the_models():
-    race, plain = Entry("A", replace(TREE, verifier=V["race"]())), Entry("B", TREE, plain=True)
+    race, plain = ComparedRun("A", replace(TREE, verifier=V["race"]())), ComparedRun("B", TREE, plain=True)
     tokens = [token for step in plain.steps(PAIR) for token in step.emitted]
     wrong = [*tokens[:7], (tokens[7] + 1) % 12, *tokens[8:]]
     (found,) = runs.pairs([race, plain], [wrong, tokens], 1, PAIR)

@@ -9,7 +9,7 @@ import pytest
 import specviz
 from specviz.acceptance.on_nodes import draft_uncertainty, rejection_rates
 from specviz.acceptance.on_text import LATER, Acceptance, acceptance_vector
-from specviz.acceptance.texts import positions_of
+from specviz.acceptance.text_units import positions_of
 from specviz.benchmarks.trials import Trial
 from specviz.metrics import wilson
 from specviz.planning.machines import machine

@@ -13,9 +13,9 @@ from specviz.distributions import residual as left_over
 
 pytest.importorskip("gradio")
 
-from app import record
+from app import record_traces
 from app.tabs import lessons
-from app.tabs.compare import race
+from app.tabs.compare import recorded_race
 from app.tabs.lessons import residual
 
 ALL = pytest.mark.parametrize("module", lessons.LESSONS, ids=lambda module: module.__name__.rpartition(".")[2])
@@ -47,7 +47,7 @@ class Wordy:
 def recorded(tmp_path_factory):
     """Every lesson's recordings anew, with the toy pair."""
     pair = Wordy()
-    return {module: record.record(pair, module) for module in lessons.LESSONS}
+    return {module: record_traces.record(pair, module) for module in lessons.LESSONS}
 
 
 def read_and_written(module):
@@ -66,9 +66,9 @@ def test_no_two_lessons_have_one_title():
 @ALL
 def test_a_lesson_is_short_and_whole(module):
     traces, lesson = read_and_written(module)
-    assert lesson is not None, "the recordings do not show the point; run: python -m app.record"
+    assert lesson is not None, "the recordings do not show the point; run: python -m app.record_traces"
     assert 40 < len(" ".join(lesson.text).split()) < 170, "one screen, one idea"
-    assert all(record.FEWEST <= len(trace.steps) <= 32 for trace in traces)
+    assert all(record_traces.FEWEST <= len(trace.steps) <= 32 for trace in traces)
     for text in (*lesson.text, lesson.task, lesson.question, *lesson.answer):
         assert text.strip() and text.count("**") % 2 == 0 and "None" not in text and "{" not in text
         assert text[0].isupper() or text.startswith("**")
@@ -256,26 +256,26 @@ def above(step, node):
 
 def test_one_command_writes_every_recording(monkeypatch, tmp_path, capsys):
     assets = tmp_path / "assets"
-    monkeypatch.setattr(record, "TRACES", assets / "traces")
+    monkeypatch.setattr(record_traces, "TRACES", assets / "traces")
     monkeypatch.setattr(lessons, "FOLDER", assets / "traces" / "lessons")
-    monkeypatch.setattr(race, "TRACES", assets / "traces")
-    monkeypatch.setattr(record, "default_pair", Wordy)
-    monkeypatch.setattr("sys.argv", ["app.record", "--max-new-tokens", "20"])
-    record.main()
+    monkeypatch.setattr(recorded_race, "TRACES", assets / "traces")
+    monkeypatch.setattr(record_traces, "default_pair", Wordy)
+    monkeypatch.setattr("sys.argv", ["app.record_traces", "--max-new-tokens", "20"])
+    record_traces.main()
     for name in ("story", "plain"):
         specviz.Trace.from_json((assets / "traces" / f"{name}.json").read_text("utf-8"))
     for module in lessons.LESSONS:
         assert module.write_lesson(*lessons.read(module)) is not None
-    for drafter in race.RUNNERS:
+    for drafter in recorded_race.RUNNERS:
         specviz.Trace.from_json((assets / "traces" / "race" / f"{drafter}.json").read_text("utf-8"))
-    assert len(capsys.readouterr().out.splitlines()) == 2 + len(race.RUNNERS) + sum(
+    assert len(capsys.readouterr().out.splitlines()) == 2 + len(recorded_race.RUNNERS) + sum(
         len(module.RECORDINGS) for module in lessons.LESSONS
     )
 
 
 def test_the_recorder_says_when_no_seed_suits(monkeypatch):
-    monkeypatch.setattr(record, "SEEDS", range(1, 2))
+    monkeypatch.setattr(record_traces, "SEEDS", range(1, 2))
     module = lessons.LESSONS[1]
     monkeypatch.setattr(module, "write_lesson", lambda *_: None)
     with pytest.raises(SystemExit, match=module.TITLE):
-        record.record(Wordy(), module)
+        record_traces.record(Wordy(), module)

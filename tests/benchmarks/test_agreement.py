@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import specviz
-from specviz.acceptance.texts import Window
+from specviz.acceptance.text_units import Window
 from specviz.benchmarks.agreement import Agreement, agreement, tokens_with_room
 from specviz.benchmarks.trials import whole_steps
 from specviz.config import Choice

@@ -133,7 +133,7 @@ def test_every_command_takes_the_same_temperature_unless_told_otherwise(monkeypa
     main(["bench", "--json"])
     monkeypatch.setattr("specviz.models.random_weights.random_pair", lambda *args, **options: specviz.toy_pair(vocab=6))
     monkeypatch.setattr(
-        "specviz.benchmarks.shapes.bench_shape", lambda *args: asked.append(args[1]) or iter([SoFar(1, 1, None)])
+        "specviz.benchmarks.model_shapes.bench_shape", lambda *args: asked.append(args[1]) or iter([SoFar(1, 1, None)])
     )
     assert main(["bench", "--shape", "embedded", "--draft-shape", "embedded"]) == 2, "nothing was measured"
     assert [config.temperature for config in asked] == 2 * [specviz.RunConfig().temperature]

@@ -9,7 +9,7 @@ torch = pytest.importorskip("torch")
 
 import specviz  # noqa: E402
 from specviz.acceptance.vectors import expected_tokens  # noqa: E402
-from specviz.benchmarks.shapes import as_dict, bench_shape, project, time_passes  # noqa: E402
+from specviz.benchmarks.model_shapes import as_dict, bench_shape, project, time_passes  # noqa: E402
 from specviz.builders.sequoia import best_tree  # noqa: E402
 from specviz.commands.cli import main  # noqa: E402
 from specviz.models import random_weights  # noqa: E402
@@ -175,7 +175,7 @@ def test_a_context_that_leaves_no_room_is_refused(pair):
 
 
 def test_the_command_prints_tables_and_keeps_the_projection_apart(capsys, tmp_path, monkeypatch):
-    import specviz.benchmarks.shapes as module
+    import specviz.benchmarks.model_shapes as module
 
     monkeypatch.setattr(module, "SIZES", (1, 4))
     honest = module.measure_cost

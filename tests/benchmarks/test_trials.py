@@ -8,7 +8,7 @@ import pytest
 import specviz
 from specviz.acceptance.on_text import acceptance_vector, own_texts
 from specviz.acceptance.progress import whole
-from specviz.acceptance.texts import sources
+from specviz.acceptance.text_units import sources
 from specviz.benchmarks import predictions as speedup_predictions
 from specviz.benchmarks import tree_comparison
 from specviz.benchmarks.agreement import prompts_like

@@ -4,7 +4,7 @@ import pytest
 
 from specviz.models.eagle import EagleLayer, EagleModel, layer_config
 from specviz.passes.direct import MOST_POSITIONS
-from specviz.passes.session import HuggingFaceModel
+from specviz.passes.huggingface import HuggingFaceModel
 from specviz.training.distil import new_model
 
 pytestmark = pytest.mark.adapter

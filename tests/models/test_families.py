@@ -16,7 +16,7 @@ from specviz.models.loading import longest_text  # noqa: E402
 from specviz.models.pair import HuggingFacePair  # noqa: E402
 from specviz.models.random_weights import NumberText  # noqa: E402
 from specviz.models.selftest import check_tree_reading  # noqa: E402
-from specviz.passes.session import HuggingFaceModel  # noqa: E402
+from specviz.passes.huggingface import HuggingFaceModel  # noqa: E402
 
 pytestmark = pytest.mark.adapter
 

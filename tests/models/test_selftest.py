@@ -11,7 +11,7 @@ torch = pytest.importorskip("torch")
 transformers = pytest.importorskip("transformers")
 
 from specviz.models.selftest import check_tree_reading, long_text_error, slot_error, tokens_of  # noqa: E402
-from specviz.passes.session import HuggingFaceModel  # noqa: E402
+from specviz.passes.huggingface import HuggingFaceModel  # noqa: E402
 from tests.passes.test_huggingface import make, random_run  # noqa: E402
 
 pytestmark = pytest.mark.adapter

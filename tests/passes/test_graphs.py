@@ -17,11 +17,11 @@ import specviz  # noqa: E402
 from specviz.distributions import Sampling  # noqa: E402
 from specviz.models.early_exit import first_layers  # noqa: E402
 from specviz.models.selftest import check_tree_reading  # noqa: E402
-from specviz.passes import direct, graphs, rows  # noqa: E402
+from specviz.passes import direct, graphs  # noqa: E402
 from specviz.passes.cache import TreeCache  # noqa: E402
 from specviz.passes.graphs import BUCKETS, StaticPasses, slots_bucket  # noqa: E402
+from specviz.passes.huggingface import HuggingFaceModel  # noqa: E402
 from specviz.passes.packed import Product  # noqa: E402
-from specviz.passes.session import HuggingFaceModel  # noqa: E402
 from tests.passes.test_huggingface import FAMILIES, V, alone, along, make, random_run, random_tree  # noqa: E402
 
 pytestmark = pytest.mark.adapter
@@ -238,7 +238,7 @@ def test_a_pass_and_its_rows_mix_no_devices(padded, monkeypatch):
         return np.zeros(tensor.shape, dtype=np.float64 if tensor.is_floating_point() else np.int64)
 
     monkeypatch.setattr(direct, "_fuse", fuse)
-    monkeypatch.setattr(rows, "pull", pull)
+    monkeypatch.setattr(device_logits, "pull", pull)
     with torch.device("meta"):
         model = HuggingFaceModel(transformers.AutoModelForCausalLM.from_config(FAMILIES["llama"]))
     model.lazy = True

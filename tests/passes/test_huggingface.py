@@ -13,8 +13,8 @@ from specviz.models.early_exit import first_layers, layers_asked  # noqa: E402
 from specviz.models.loading import longest_text  # noqa: E402
 from specviz.models.selftest import check_tree_reading  # noqa: E402
 from specviz.passes import cache  # noqa: E402
-from specviz.passes import session as huggingface  # noqa: E402
-from specviz.passes.session import HuggingFaceModel  # noqa: E402
+from specviz.passes import huggingface as huggingface  # noqa: E402
+from specviz.passes.huggingface import HuggingFaceModel  # noqa: E402
 from specviz.tree import TokenTree  # noqa: E402
 
 pytestmark = pytest.mark.adapter

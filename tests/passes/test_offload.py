@@ -13,7 +13,7 @@ from specviz.commands.cli import main  # noqa: E402
 from specviz.models.loading import load_model  # noqa: E402
 from specviz.models.pair import EMBEDDED  # noqa: E402
 from specviz.passes import cache, offload  # noqa: E402
-from specviz.passes.session import HuggingFaceModel  # noqa: E402
+from specviz.passes.huggingface import HuggingFaceModel  # noqa: E402
 from specviz.planning.cost_table import CostTable  # noqa: E402
 from tests.passes.test_huggingface import FAMILIES, make, random_run  # noqa: E402
 

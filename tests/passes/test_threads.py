@@ -3,7 +3,7 @@
 import pytest
 import torch
 
-from specviz.passes.session import HuggingFaceModel
+from specviz.passes.huggingface import HuggingFaceModel
 from specviz.passes.threads import SHARE, Threads, using
 
 IDLE = {1: 0.030, 2: 0.022, 4: 0.016}  # seconds of a pass by number of threads

@@ -12,7 +12,7 @@ import torch
 from transformers import AutoModelForCausalLM, AutoTokenizer
 
 from specviz.commands.cli import main
-from specviz.training import pair
+from specviz.training import build_pair
 from specviz.training.average import average
 from specviz.training.corpus import KINDS, Document, encode, held_out, read_documents, split_chapters, train_tokenizer
 from specviz.training.corpus import windows as random_windows
@@ -266,12 +266,14 @@ def test_a_tiny_pair_end_to_end(library, tmp_path, capsys):
     assert "grown from" in card and "of those it started with" in card
     assert AutoModelForCausalLM.from_pretrained(later / "target").config.num_hidden_layers == 3
     place = torch.device("cpu")
-    former = pair.former_draft(out / "target", TINY, place)  # the draft of a pair goes on as its target does
+    former = build_pair.former_draft(out / "target", TINY, place)  # the draft of a pair goes on as its target does
     for ours, theirs in zip(former.parameters(), draft.float().parameters(), strict=True):
         assert torch.equal(ours, theirs)
-    assert pair.former_draft(out / "target", replace(TINY, draft=Shape(32, 1, 1, 64)), place) is None, "another shape"
+    assert build_pair.former_draft(out / "target", replace(TINY, draft=Shape(32, 1, 1, 64)), place) is None, (
+        "another shape"
+    )
     (out / "draft" / "tokenizer.json").write_text("{}", encoding="utf-8")
-    assert pair.former_draft(out / "target", TINY, place) is None, "of other tokens"
+    assert build_pair.former_draft(out / "target", TINY, place) is None, "of other tokens"
 
     other = tmp_path / "other"
     card = train([library[0]], other, 0.5, target=out / "target", clock=Ticks(), **ask)

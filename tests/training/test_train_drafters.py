@@ -13,11 +13,11 @@ from specviz.drafters.reading import Reading
 from specviz.models.eagle import EagleLayer, layer_config
 from specviz.models.heads import MedusaHeads
 from specviz.models.pair import HuggingFacePair
-from specviz.passes.session import HuggingFaceModel
+from specviz.passes.huggingface import HuggingFaceModel
 from specviz.session import open_drafter
-from specviz.training import drafters
+from specviz.training import learned_drafters
 from specviz.training.distil import new_model
-from specviz.training.drafters import heads_loss, layer_loss, right
+from specviz.training.learned_drafters import heads_loss, layer_loss, right
 from specviz.training.train import train_drafter
 from specviz.tree import TokenTree
 
@@ -79,7 +79,7 @@ def pair(place):
     from transformers import AutoModelForCausalLM
 
     clock = iter(range(10**6)).__next__
-    drafters.BATCH = dict.fromkeys(drafters.BATCH, 144)
+    learned_drafters.BATCH = dict.fromkeys(learned_drafters.BATCH, 144)
     for kind in ("medusa", "eagle"):
         said = train_drafter(kind, place / "target", 240 / 60, device="cpu", clock=lambda: float(clock()))
         assert kind in said and (place / kind / "model.safetensors").is_file()

@@ -18,8 +18,8 @@ from specviz.proof.same_text import margin_at
 
 from ...machine.engine import Engine, batch_by_time
 from ...parts.failures import reason
-from . import race
-from .entry import Entry
+from . import recorded_race
+from .compared_run import ComparedRun
 from .texts import comparison
 
 WARM_UP = 2  # steps before each run that are not counted, so that none pays for a cold start
@@ -27,7 +27,7 @@ LETTERS = "ABCD"
 _names = count(1)
 
 
-def play(engine: Engine, entries: Sequence[Entry], title: str | None = None) -> Iterator[str]:
+def play(engine: Engine, entries: Sequence[ComparedRun], title: str | None = None) -> Iterator[str]:
     """Decode every entry, each alone on the machine; the page keeps what it shows until the first step is there.
 
     Args:
@@ -54,7 +54,7 @@ def play(engine: Engine, entries: Sequence[Entry], title: str | None = None) -> 
     yield message(name, state="done")
 
 
-def decoded(pair: Any, entries: Sequence[Entry]) -> Iterator[dict[str, Any]]:
+def decoded(pair: Any, entries: Sequence[ComparedRun]) -> Iterator[dict[str, Any]]:
     """What is compared, then the runs one after the other as news.
 
     A run that fails keeps what it wrote, and the others are decoded still.
@@ -76,7 +76,7 @@ def decoded(pair: Any, entries: Sequence[Entry]) -> Iterator[dict[str, Any]]:
             yield {"at": at, "state": "error", "note": reason(error, log=counted[at].passes > 0)}
 
 
-def steps_news(at: int, entries: Sequence[Entry], steps: Sequence[Step], counted: list[Counts]) -> dict[str, Any]:
+def steps_news(at: int, entries: Sequence[ComparedRun], steps: Sequence[Step], counted: list[Counts]) -> dict[str, Any]:
     """New steps of a column, with its figures so far, and how all columns do against plain decoding.
 
     Args:
@@ -92,7 +92,7 @@ def steps_news(at: int, entries: Sequence[Entry], steps: Sequence[Step], counted
 
 
 def pairs(
-    entries: Sequence[Entry], written: Sequence[list[int]], at: int, pair: Any = None, ended: Collection[int] = ()
+    entries: Sequence[ComparedRun], written: Sequence[list[int]], at: int, pair: Any = None, ended: Collection[int] = ()
 ) -> list[dict[str, Any]]:
     """What is to be said about the text of one column beside those before it.
 
@@ -115,7 +115,7 @@ def pairs(
 class Margin:
     """How far apart the two best candidates for the token at an index were, after the tokens before it."""
 
-    def __init__(self, pair: Any, entry: Entry, written: Sequence[int]) -> None:
+    def __init__(self, pair: Any, entry: ComparedRun, written: Sequence[int]) -> None:
         self.pair, self.entry, self.written = pair, entry, written
 
     def __call__(self, index: int) -> float:
@@ -123,7 +123,7 @@ class Margin:
         return margin_at(self.pair, self.entry.config, [*prompt, *self.written[:index]])
 
 
-def head(entries: Sequence[Entry], prompt: str, pair: str, **more: Any) -> dict[str, Any]:
+def head(entries: Sequence[ComparedRun], prompt: str, pair: str, **more: Any) -> dict[str, Any]:
     """What is compared, said once."""
     same = {(entry.title, entry.plain) for entry in entries}
     alike = len(same) == 1 < len({str(entry.config.drafter) for entry in entries})
@@ -133,8 +133,8 @@ def head(entries: Sequence[Entry], prompt: str, pair: str, **more: Any) -> dict[
 @cache
 def recorded(_: Any = None) -> str:
     """The comparison that the tab opens with, a race of drafters; a page's call brings one argument."""
-    traces = race.read()
-    return of_traces(traces, [False] * len(traces), race.when(traces))
+    traces = recorded_race.read()
+    return of_traces(traces, [False] * len(traces), recorded_race.when(traces))
 
 
 def of_traces(traces: Sequence[Trace], plain: Sequence[bool], when: str = "") -> str:
@@ -145,7 +145,9 @@ def of_traces(traces: Sequence[Trace], plain: Sequence[bool], when: str = "") ->
         plain: which of them are plain decoding.
         when: when and where they were recorded, in words.
     """
-    entries = [Entry(letter, trace.config, alone) for letter, trace, alone in zip(LETTERS, traces, plain, strict=False)]
+    entries = [
+        ComparedRun(letter, trace.config, alone) for letter, trace, alone in zip(LETTERS, traces, plain, strict=False)
+    ]
     counted = [Counts() for _ in entries]
     news = [steps_news(at, entries, trace.steps, counted) | {"state": "done"} for at, trace in enumerate(traces)]
     written = [list(trace.tokens) for trace in traces]

@@ -13,7 +13,7 @@ from specviz import BUILDERS, DRAFTERS, VERIFIERS
 from ...parts.controls import Controls, family, scalar_controls
 from ...parts.stage import notice, sentence
 from ..live import verdict
-from .entry import Entry
+from .compared_run import ComparedRun
 
 KINDS = {"speculation": "Speculation", "plain": "Plain decoding", "off": "Off"}
 FIRST = {
@@ -72,7 +72,7 @@ class Column:
         found, text = self.verdict(kind, values)
         return sentence("", "") if found == "lossless" else sentence(found, text)
 
-    def entry(self, kind: Any, values: tuple[Any, ...]) -> Entry | None:
+    def entry(self, kind: Any, values: tuple[Any, ...]) -> ComparedRun | None:
         """What it runs; None where it is left empty.
 
         Raises:
@@ -84,7 +84,7 @@ class Column:
         if kind == "plain":  # what is hidden cannot be wrong
             hidden = self.controls.strategies
             values = (*values[: -len(hidden)], *(control.value for control in hidden))
-        return None if kind == "off" else Entry(self.letter, self.controls.read(values), kind == "plain")
+        return None if kind == "off" else ComparedRun(self.letter, self.controls.read(values), kind == "plain")
 
 
 @dataclass
@@ -138,7 +138,7 @@ class Settings:
         found = [column.verdict(*mine)[0] for column, mine in zip(self.columns, self.split(values), strict=True)]
         return not {"impossible", "error"} & set(found)
 
-    def read(self, values: Sequence[Any]) -> list[Entry]:
+    def read(self, values: Sequence[Any]) -> list[ComparedRun]:
         """What the values of `inputs` ask to run.
 
         Raises:

@@ -7,7 +7,7 @@ from typing import Any
 
 from specviz.proof.same_text import parted
 
-from .entry import Entry
+from .compared_run import ComparedRun
 
 
 def first_difference(one: Sequence[int], other: Sequence[int]) -> int | None:
@@ -16,9 +16,9 @@ def first_difference(one: Sequence[int], other: Sequence[int]) -> int | None:
 
 
 def comparison(
-    one: Entry,
+    one: ComparedRun,
     wrote: Sequence[int],
-    other: Entry,
+    other: ComparedRun,
     also: Sequence[int],
     margin: Callable[[int], float] | None = None,
     dtype: str | None = None,
@@ -60,7 +60,7 @@ def comparison(
     return say("expected", f"token {at + 1} is the first that differs.", _why(one, other))
 
 
-def promised(one: Entry, other: Entry) -> str | None:
+def promised(one: ComparedRun, other: ComparedRun) -> str | None:
     """Why two entries must write the same text; None where they need not."""
     if one.same_as_plain and other.same_as_plain:
         if one.config.temperature == 0:
@@ -73,7 +73,7 @@ def promised(one: Entry, other: Entry) -> str | None:
     return None
 
 
-def _why(one: Entry, other: Entry) -> str:
+def _why(one: ComparedRun, other: ComparedRun) -> str:
     """Why different texts are expected."""
     lossy = [entry for entry in (one, other) if entry.lossy]
     if lossy:

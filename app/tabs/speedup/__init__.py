@@ -30,7 +30,7 @@ from .. import acceptance, live
 from . import published
 from .cards import best_sentence, forecast_cards, source_of, timed_card, timed_sentence, timed_setting
 from .timing import LARGEST, MACHINES, cost_of, sizes_from, time_sizes
-from .vectors import by_drafter, choices, picked
+from .vector_choices import by_drafter, choices, picked
 
 TITLE = "Speedup"
 INTRO = (

@@ -18,8 +18,8 @@ from torch.nn import functional
 from ..models.eagle import EagleLayer, begin_with_last_layer, layer_config, save_layer
 from ..models.heads import MedusaHeads, read_weights, save_heads
 from ..models.loading import choose_device
+from .build_pair import load
 from .loop import Progress, fit
-from .pair import load
 from .samples import random_rows, shards
 
 KINDS = ("medusa", "eagle")

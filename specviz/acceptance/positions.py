@@ -20,7 +20,7 @@ from ..models.base import Pair
 from ..registry import build
 from ..session import open_drafter
 from ..tree import TokenTree
-from .texts import begin_of
+from .text_units import begin_of
 
 LEVELS = 5  # that are distinguished where a drafter's rows depend on the level; what is below counts as the last one
 

@@ -12,7 +12,7 @@ from specviz.registry import build
 
 
 @dataclass(frozen=True)
-class Entry:
+class ComparedRun:
     """What one column runs.
 
     Args:

@@ -7,7 +7,7 @@ torch = pytest.importorskip("torch")
 
 import specviz  # noqa: E402
 from specviz.distributions import Distributions, Ranked, Sampling, distributions_of, probabilities  # noqa: E402
-from specviz.passes import rows  # noqa: E402
+from specviz.passes import device_logits  # noqa: E402
 from specviz.sampling import most_probable  # noqa: E402
 
 SAMPLINGS = [
@@ -24,13 +24,13 @@ def logits_of(seed=0, n=7, v=50, ties=False):
 @pytest.fixture
 def pulls(monkeypatch):
     """Every transfer to the host, as the shape that was pulled."""
-    found, honest = [], rows.pull
+    found, honest = [], device_logits.pull
 
     def counted(tensor):
         found.append(tuple(tensor.shape))
         return honest(tensor)
 
-    monkeypatch.setattr(rows, "pull", counted)
+    monkeypatch.setattr(device_logits, "pull", counted)
     return found
 
 
@@ -38,7 +38,7 @@ def pulls(monkeypatch):
 @pytest.mark.parametrize("sampling", SAMPLINGS, ids=str)
 def test_probabilities_are_those_of_numpy(sampling, ties):
     logits = logits_of(ties=ties)
-    found = distributions_of(rows.DeviceLogits(torch.from_numpy(logits), 50), sampling, ahead=3)
+    found = distributions_of(device_logits.DeviceLogits(torch.from_numpy(logits), 50), sampling, ahead=3)
     for node, row in enumerate(logits):
         wanted = probabilities(row, sampling)
         assert found[node].dtype == np.float64
@@ -51,7 +51,7 @@ def test_probabilities_are_those_of_numpy(sampling, ties):
 def test_gathered_probabilities_are_those_of_numpy(sampling, plain, pulls):
     logits = logits_of(1)
     nodes, tokens = [0, 0, 5, 2, 5], [3, 49, 0, 7, 7]
-    found = distributions_of(rows.DeviceLogits(torch.from_numpy(logits), 50), sampling)
+    found = distributions_of(device_logits.DeviceLogits(torch.from_numpy(logits), 50), sampling)
     pulls.clear()
     wanted = Distributions(logits, sampling).of(nodes, tokens, plain)
     np.testing.assert_allclose(found.of(nodes, tokens, plain), wanted, rtol=1e-5, atol=1e-9)
@@ -60,18 +60,18 @@ def test_gathered_probabilities_are_those_of_numpy(sampling, plain, pulls):
 
 
 def test_long_lists_are_sorted_a_few_rows_at_a_time(monkeypatch):
-    monkeypatch.setattr(rows, "AT_ONCE", 2)
+    monkeypatch.setattr(device_logits, "AT_ONCE", 2)
     sampling, nodes = Sampling(0.8, top_p=0.7), [0, 1, 2, 3, 4, 5, 6]
-    found = rows.DeviceLogits(torch.from_numpy(logits_of()), 50).rows(sampling).of(nodes, nodes)
+    found = device_logits.DeviceLogits(torch.from_numpy(logits_of()), 50).rows(sampling).of(nodes, nodes)
     np.testing.assert_allclose(found, Distributions(logits_of(), sampling).of(nodes, nodes), rtol=1e-9)
 
 
 @pytest.mark.parametrize("known", [1, 4, 49, 50, 80])
 @pytest.mark.parametrize("ties", [False, True])
 def test_ranks_from_the_device_are_those_of_numpy(ties, known, monkeypatch):
-    monkeypatch.setattr(rows, "RANKED", known)
+    monkeypatch.setattr(device_logits, "RANKED", known)
     sampling = Sampling(0.9, top_k=30)
-    found = rows.DeviceLogits(torch.from_numpy(logits_of(ties=ties)), 50).rows(sampling, ahead=7)
+    found = device_logits.DeviceLogits(torch.from_numpy(logits_of(ties=ties)), 50).rows(sampling, ahead=7)
     for node in range(7):
         row, plain = found[node], np.array(found[node])
         assert isinstance(row, Ranked) and len(row.ranked) <= 50
@@ -85,7 +85,7 @@ def test_ranks_from_the_device_are_those_of_numpy(ties, known, monkeypatch):
 @pytest.mark.parametrize("width", [40, 50, 60])
 def test_logits_can_be_taken_for_an_array(width, dtype):
     tensor = torch.from_numpy(logits_of()).to(dtype)
-    found = rows.DeviceLogits(tensor, width)
+    found = device_logits.DeviceLogits(tensor, width)
     wanted = np.full((7, width), -np.inf, dtype=np.float32)
     own = min(width, 50)
     wanted[:, :own] = tensor.float().numpy()[:, :own]
@@ -146,7 +146,7 @@ def test_a_step_waits_once_a_level(pair, monkeypatch, pulls):
         records = [(nodes,)] * 2 if nodes else []  # nothing is asked for a root alone
         walk = len(rest) - len(records)
         assert rest[walk:] == records
-        assert rest[:walk] == [(1, pair.vocab_size + rows.RANKED + 1)] * (len(step.path) + 1)
+        assert rest[:walk] == [(1, pair.vocab_size + device_logits.RANKED + 1)] * (len(step.path) + 1)
 
 
 @pytest.mark.adapter
@@ -177,7 +177,7 @@ def test_costs_are_measured_on_lazy_rows(pair, monkeypatch):
 def test_rows_that_are_no_numbers_are_refused_on_the_device_too(value, sampling):
     logits = logits_of()
     logits[1, 3] = value
-    damaged = rows.DeviceLogits(torch.from_numpy(logits), 50)
+    damaged = device_logits.DeviceLogits(torch.from_numpy(logits), 50)
     with pytest.raises(ValueError, match="logits must be finite numbers"):
         distributions_of(damaged, sampling)[1]
     with pytest.raises(ValueError, match="logits must be finite numbers"):

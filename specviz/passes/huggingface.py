@@ -19,11 +19,11 @@ import torch
 from ..tree import TokenTree, Topology
 from .batched import batched_pass
 from .cache import TreeCache
+from .device_logits import DeviceLogits, push
 from .direct import DirectForward, direct_forward
 from .features import heard_by_head
 from .graphs import cuda_graphs, static_passes
 from .offload import SpreadCache, computing_device, layer_devices
-from .rows import DeviceLogits, push
 from .threads import Threads, using
 
 RUN = 512  # committed tokens read in one pass before the tree joins in: bounds the size of the mask

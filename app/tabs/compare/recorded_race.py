@@ -1,4 +1,4 @@
-"""The race that the tab opens with: four drafters of one target on one prompt, recorded by `python -m app.record`."""
+"""The race that the tab opens with: four drafters of one target on one prompt (`python -m app.record_traces`)."""
 
 from __future__ import annotations
 

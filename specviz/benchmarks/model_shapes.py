@@ -21,7 +21,7 @@ from ..builders.sequoia import best_tree
 from ..config import RunConfig
 from ..models.pair import HuggingFacePair
 from ..passes.bare import bare_pass
-from ..passes.session import HuggingFaceModel
+from ..passes.huggingface import HuggingFaceModel
 from ..planning.cost_table import CostTable
 from ..planning.forecast import forecast
 from ..registry import build

@@ -17,7 +17,7 @@ import specviz  # noqa: E402
 from specviz.distributions import Sampling  # noqa: E402
 from specviz.models.early_exit import first_layers  # noqa: E402
 from specviz.models.selftest import check_tree_reading  # noqa: E402
-from specviz.passes import direct, graphs  # noqa: E402
+from specviz.passes import device_logits, direct, graphs  # noqa: E402
 from specviz.passes.cache import TreeCache  # noqa: E402
 from specviz.passes.graphs import BUCKETS, StaticPasses, slots_bucket  # noqa: E402
 from specviz.passes.huggingface import HuggingFaceModel  # noqa: E402

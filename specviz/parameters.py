@@ -64,18 +64,17 @@ class Strategy:
                 raise ParameterError(f"{cls.name}.{name}", "have a value", value, hint)  # type: ignore[attr-defined]
         return super().__new__(cls)
 
+    def __post_init__(self) -> None:
+        """Check every field against its metadata.
 
-def check(instance: Any) -> None:
-    """Check every field of a frozen dataclass against its metadata; call it from `__post_init__`.
-
-    Raises:
-        ParameterError: naming the parameter, what it must be, what it was.
-    """
-    for f in fields(instance):
-        value, meta = getattr(instance, f.name), f.metadata
-        kind = meta.get("kind")
-        if kind in MUST and not RIGHT[kind](value, meta):
-            raise ParameterError(f"{instance.name}.{f.name}", must(meta), value)
+        Raises:
+            ParameterError: naming the parameter, what it must be, what it was.
+        """
+        for f in fields(self):  # type: ignore[arg-type]  # each is a dataclass
+            value, meta = getattr(self, f.name), f.metadata
+            kind = meta.get("kind")
+            if kind in MUST and not RIGHT[kind](value, meta):
+                raise ParameterError(f"{self.name}.{f.name}", must(meta), value)  # type: ignore[attr-defined]
 
 
 def refuse_given(args: Any, names: Sequence[str], where: str) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
-from ..metrics import COMPARED, Interval, share_interval
+from ..metrics import Interval, share_interval
 from ..record import Step, Trace
 from ..tree import Topology
 
@@ -119,28 +119,3 @@ def along(shape: Topology, ranks: Iterable[int]) -> tuple[int, ...]:
     for rank in ranks:
         nodes.append(shape.children[nodes[-1]][rank])
     return tuple(nodes[1:])
-
-
-@dataclass(frozen=True)
-class ComparedNodes:
-    """Every node that a rule compared, as columns: q and p of its token, its chance by the rule, and whether it was
-    accepted; probabilities are None where the record has none (DySpec, figure 2)."""
-
-    draft_prob: tuple[float | None, ...]
-    target_prob: tuple[float | None, ...]
-    accept_prob: tuple[float | None, ...]
-    accepted: tuple[bool, ...]
-
-
-def compared_nodes(traces: Iterable[Trace]) -> ComparedNodes:
-    """The compared nodes of recorded runs, in order."""
-    rows = [
-        (step.draft_prob[node], step.target_prob[node], step.accept_prob[node], outcome == "accepted")
-        for trace in traces
-        for step in trace.steps
-        for node, outcome in enumerate(step.outcome)
-        if outcome in COMPARED
-    ]
-    return (
-        ComparedNodes(*(tuple(column) for column in zip(*rows, strict=True))) if rows else ComparedNodes((), (), (), ())
-    )

@@ -18,10 +18,10 @@ import numpy as np
 from .. import validation
 from ..config import RunConfig
 from ..decode import speculate
-from ..distributions import Distributions, Sampling
 from ..metrics import share_interval
 from ..models.base import Pair
 from ..paths import __version__
+from ..proof.large_node import SameEverywhere
 from ..randomness import Randomness, Seeded
 from ..registry import build
 from ..sampling import children_of, draw_children
@@ -257,7 +257,7 @@ def _tries(
     tree.draft_distributions[0] = q
     for token in draw_children(q, width, scheme, rng, tree.position(0)):
         tree.add(0, token)
-    rows = _Star(p)
+    rows = SameEverywhere(p)  # p at the root; what follows a child does not matter
     refusing = Refusing(rng)
     verdict = verifier(tree, rows, refusing)
     chances = np.zeros(width)
@@ -270,18 +270,6 @@ def _tries(
         chances[child] = reached * (prob or 0.0)
         reached *= 1 - (prob or 0.0)
     return chances, True
-
-
-class _Star(Distributions):
-    """The rows of a star: p at the root; what follows a child does not matter, so it is p again."""
-
-    sampling = Sampling()  # of rows that are made already
-
-    def __init__(self, p: np.ndarray) -> None:
-        self.p = p
-
-    def __getitem__(self, node: int) -> np.ndarray:
-        return self.p
 
 
 def own_texts(pair: Pair, prompts: Iterable[str], config: RunConfig) -> Iterator[Written]:

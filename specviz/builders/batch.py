@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, ClassVar
 
-from ..parameters import check, whole
+from ..parameters import whole
 from ..tree import Topology
 from .filling import StaticBuilder, grow_shape
 
@@ -22,9 +22,6 @@ class Batch(StaticBuilder):
     title: ClassVar[str] = "Batch"
     small: ClassVar[dict[str, Any]] = {"width": 2}
     width: int = whole(8, 1, 256, "Children", "How many alternatives for the next token are drafted.")
-
-    def __post_init__(self) -> None:
-        check(self)
 
     @classmethod
     def sized(cls, nodes):

@@ -12,7 +12,7 @@ from operator import mul
 from typing import Any, ClassVar
 
 from ..errors import ParameterError
-from ..parameters import check, widths
+from ..parameters import widths
 from ..tree import Topology
 from .filling import StaticBuilder, grow_shape
 
@@ -27,7 +27,7 @@ class Branching(StaticBuilder):
     widths: tuple = widths((3, 2, 1, 1), 1, 64, "Children per level", "How many children the nodes of each level have.")
 
     def __post_init__(self) -> None:
-        check(self)
+        super().__post_init__()
         if sum(accumulate(self.widths, mul)) > 1023:
             hint = "Lower some of them or use fewer."
             raise ParameterError("branching.widths", "make at most 1024 nodes", self.widths, hint)

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, ClassVar
 
-from ..parameters import check, whole
+from ..parameters import whole
 from ..tree import Topology
 from .filling import StaticBuilder, grow_shape
 
@@ -19,9 +19,6 @@ class Chain(StaticBuilder):
     title: ClassVar[str] = "Chain"
     small: ClassVar[dict[str, Any]] = {"depth": 2}
     depth: int = whole(4, 1, 64, "Length", "How many tokens the draft writes ahead.")
-
-    def __post_init__(self) -> None:
-        check(self)
 
     @classmethod
     def sized(cls, nodes):

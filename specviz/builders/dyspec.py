@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from heapq import heappop, heappush, nsmallest
 from typing import Any, ClassVar
 
-from ..parameters import check, flag, whole
+from ..parameters import flag, whole
 from ..sampling import ChildSampler
 from .base import TreeBuilder
 
@@ -39,9 +39,6 @@ class DySpec(TreeBuilder):
     reorder: bool = flag(
         True, "Heavy paths first", "Whether the target reads the longest paths one after the other, or nodes as drawn."
     )
-
-    def __post_init__(self) -> None:
-        check(self)
 
     @property
     def is_chain(self) -> bool:

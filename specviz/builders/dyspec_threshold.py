@@ -14,7 +14,7 @@ from heapq import heapify, heappop, heappush, nsmallest
 from typing import Any, ClassVar
 
 from ..errors import ParameterError
-from ..parameters import check, flag, free, whole
+from ..parameters import flag, free, whole
 from ..sampling import ChildSampler
 from .base import TreeBuilder
 
@@ -47,7 +47,7 @@ class DySpecThreshold(TreeBuilder):
     )
 
     def __post_init__(self) -> None:
-        check(self)
+        super().__post_init__()
         given = self.threshold
         number = isinstance(given, int | float) and not isinstance(given, bool) and LOW <= given <= HIGH
         if given != "auto" and not number:

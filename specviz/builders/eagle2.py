@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from typing import Any, ClassVar
 
 from ..distributions import entropy
-from ..parameters import check, real, whole
+from ..parameters import real, whole
 from ..sampling import most_probable
 from ..shown import Chart
 from ..tree import TokenTree
@@ -54,9 +54,6 @@ class Eagle2(TreeBuilder):
     h: float = real(
         0.0, 0.0, 3.0, "Stop at doubt h", "Every two levels, stop where sqrt(entropy) is above it; 0 never."
     )
-
-    def __post_init__(self) -> None:
-        check(self)
 
     @property
     def is_chain(self) -> bool:

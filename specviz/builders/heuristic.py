@@ -10,7 +10,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
-from ..parameters import check, whole
+from ..parameters import whole
 from .base import TreeBuilder
 from .filling import fill, grow_shape
 
@@ -24,9 +24,6 @@ class Heuristic(TreeBuilder):
     small: ClassVar[dict[str, Any]] = {"depth": 2}
     depth: int = whole(5, 1, 64, "First length", "How many tokens the first draft has.")
     longest: int = whole(40, 1, 64, "Longest", "How many tokens a draft may have at most.")
-
-    def __post_init__(self) -> None:
-        check(self)
 
     @classmethod
     def sized(cls, nodes):

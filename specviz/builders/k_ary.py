@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, ClassVar
 
-from ..parameters import check, whole
+from ..parameters import whole
 from ..tree import Topology
 from .filling import StaticBuilder, grow_shape
 
@@ -22,7 +22,7 @@ class KAry(StaticBuilder):
     depth: int = whole(3, 1, 64, "Levels", "How many levels the tree has below its root.")
 
     def __post_init__(self) -> None:
-        check(self)
+        super().__post_init__()
         size = sum(self.width**level for level in range(self.depth + 1))
         if size > 1024:
             made = f"{size}" if size < 10**6 else "more than a million"

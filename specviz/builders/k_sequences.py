@@ -12,7 +12,7 @@ from math import sqrt
 from typing import Any, ClassVar
 
 from ..errors import ParameterError
-from ..parameters import check, whole
+from ..parameters import whole
 from ..tree import Topology
 from .filling import StaticBuilder, grow_shape
 
@@ -28,7 +28,7 @@ class KSequences(StaticBuilder):
     depth: int = whole(4, 1, 64, "Length", "How many tokens each chain has.")
 
     def __post_init__(self) -> None:
-        check(self)
+        super().__post_init__()
         if self.width * self.depth > 1023:
             must = f"be at most {1023 // self.depth} with chains of {self.depth} tokens"
             raise ParameterError("k-sequences.width", must, self.width, "Lower one of them.")

@@ -14,7 +14,7 @@ from dataclasses import dataclass, field
 from itertools import cycle, islice
 from typing import Any, ClassVar
 
-from ..parameters import check, whole
+from ..parameters import whole
 from ..tree import TokenTree
 from .base import TreeBuilder
 
@@ -46,9 +46,6 @@ class Lookahead(TreeBuilder):
     window: int = whole(5, 0, 32, "Window", "How many columns of guesses are kept; 0 is plain decoding.")
     ngram: int = whole(3, 2, 8, "Length of n-grams", "How many tokens an n-gram of the pool has.")
     guesses: int = whole(4, 1, 32, "Guesses", "How many n-grams that begin with the last token are tried at most.")
-
-    def __post_init__(self) -> None:
-        check(self)
 
     @property
     def is_chain(self) -> bool:

@@ -13,7 +13,6 @@ from functools import lru_cache
 from heapq import heappop, heappush
 from typing import ClassVar
 
-from ..parameters import free, whole
 from ..tree import Topology
 from .planned import PlannedBuilder
 
@@ -24,15 +23,6 @@ class Optimal(PlannedBuilder):
 
     name: ClassVar[str] = "optimal"
     title: ClassVar[str] = "Optimal by priority queue"
-    size: int = whole(16, 1, 1024, "Nodes", "How many nodes the tree has, its root included.")
-    depth: int = whole(6, 1, 64, "Levels", "How many levels the tree may have below its root.")
-    width: int = whole(32, 1, 64, "Most children", "How many children a node may have.")
-    acceptance: str | tuple = free(
-        "auto",
-        "Acceptance",
-        "The acceptance vector: auto (stored for this drafter, rule and temperature), measured (follows the run), or "
-        "numbers, one list for all levels or one per level.",
-    )
 
     def plan(self, acceptance):
         return likeliest_tree(falling(acceptance), self.size, self.depth, self.width)

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from functools import lru_cache
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import Any, ClassVar
 
 from ..acceptance.vectors import RunningAcceptance, check_acceptance, find_acceptance, reach
-from ..parameters import check
+from ..parameters import free, whole
 from ..tree import Topology
 from .filling import StaticBuilder, fill
 
@@ -22,17 +22,20 @@ class PlannedBuilder(StaticBuilder):
 
     key_title: ClassVar[str] = "expected chance to be accepted"
     small: ClassVar[dict[str, Any]] = {"size": 4, "depth": 2, "width": 2, "acceptance": (0.5, 0.3)}
+    size: int = whole(16, 1, 1024, "Nodes", "How many nodes the tree has, its root included.")
+    depth: int = whole(6, 1, 64, "Levels", "How many levels the tree may have below its root.")
+    width: int = whole(32, 1, 64, "Most children", "How many children a node may have.")
+    acceptance: str | tuple = free(
+        "auto",
+        "Acceptance",
+        "The acceptance vector: auto (stored for this drafter, rule and temperature), measured (follows the run), or "
+        "numbers, one list for all levels or one per level.",
+    )
 
     def __post_init__(self) -> None:
-        check(self)
+        super().__post_init__()
         if self.acceptance not in ("auto", "measured") and not isinstance(self.acceptance, RunningAcceptance):
             object.__setattr__(self, "acceptance", check_acceptance(self.acceptance, f"{self.name}.acceptance"))
-
-    if TYPE_CHECKING:  # fields of every subclass, each with its own range
-        size: int
-        depth: int
-        width: int
-        acceptance: Any
 
     def plan(self, acceptance: tuple) -> Topology:
         """The shape for a vector."""

@@ -13,7 +13,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from ..parameters import check, whole
+from ..parameters import whole
 from .base import TreeBuilder
 
 
@@ -31,9 +31,6 @@ class PromptLookup(TreeBuilder):
     depth: int = whole(8, 1, 64, "Levels", "How many tokens of a continuation are taken.")
     width: int = whole(4, 1, 64, "Matches", "How many continuations are merged into the tree.")
     size: int = whole(32, 1, 1024, "Most nodes", "How many nodes the tree may have, its root included.")
-
-    def __post_init__(self) -> None:
-        check(self)
 
     @property
     def is_chain(self) -> bool:

@@ -17,7 +17,6 @@ from typing import ClassVar
 
 import numpy as np
 
-from ..parameters import free, whole
 from ..tree import Topology
 from .planned import PlannedBuilder
 
@@ -28,15 +27,6 @@ class Sequoia(PlannedBuilder):
 
     name: ClassVar[str] = "sequoia"
     title: ClassVar[str] = "Sequoia"
-    size: int = whole(16, 1, 1024, "Nodes", "How many nodes the tree has, its root included.")
-    depth: int = whole(6, 1, 64, "Levels", "How many levels the tree may have below its root.")
-    width: int = whole(32, 1, 64, "Most children", "How many children a node may have.")
-    acceptance: str | tuple = free(
-        "auto",
-        "Acceptance",
-        "The acceptance vector: auto (stored for this drafter, rule and temperature), measured (follows the run), or "
-        "numbers, one list for all levels or one per level.",
-    )
 
     def plan(self, acceptance):
         return best_tree(acceptance, self.size, self.depth, self.width)[0]

@@ -17,7 +17,7 @@ from typing import Any, ClassVar
 
 from ..acceptance.vectors import tuned_h
 from ..distributions import entropy
-from ..parameters import check, real, whole
+from ..parameters import real, whole
 from ..sampling import draw_children
 from .base import TreeBuilder
 
@@ -33,9 +33,6 @@ class Svip(TreeBuilder):
     h: float = real(tuned_h(), 0.0, 3.0, "Threshold h", "Stop after a token with sqrt(c * entropy in nats) above this.")
     c: float = real(1.0, 0.01, 2.0, "Factor c", "How much of an entropy counts as doubt; 1 is the paper's scale.")
     depth: int = whole(40, 1, 64, "Longest", "How many tokens the chain may have.")
-
-    def __post_init__(self) -> None:
-        check(self)
 
     @classmethod
     def sized(cls, nodes):

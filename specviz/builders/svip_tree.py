@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from typing import Any, ClassVar
 
 from ..distributions import entropy
-from ..parameters import check, real, whole
+from ..parameters import real, whole
 from ..sampling import children_of, draw_children
 from .base import TreeBuilder
 
@@ -30,9 +30,6 @@ class SvipTree(TreeBuilder):
     width: int = whole(2, 1, 32, "Children", "How many children an expanded node has.")
     h: float = real(1.8, 0.0, 3.0, "Threshold h", "Expand a node while sqrt(c * entropy in nats) is at most this.")
     c: float = real(1.0, 0.01, 2.0, "Factor c", "How much of an entropy counts as doubt; 1 is the paper's scale.")
-
-    def __post_init__(self) -> None:
-        check(self)
 
     @property
     def is_chain(self) -> bool:

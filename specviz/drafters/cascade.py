@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from typing import Any, ClassVar
 
 from ..distributions import Blend
-from ..parameters import check, choice, whole
+from ..parameters import choice, whole
 from .base import Drafter
 from .together import FEATURES, LAYERS, PARTS, Together, open_parts
 
@@ -31,7 +31,7 @@ class Cascade(Drafter):
     layers: int = whole(3, 1, 128, "Layers", LAYERS)
 
     def __post_init__(self) -> None:
-        check(self)
+        super().__post_init__()
         if self.first == self.then:  # two parts would commit to one session
             raise ValueError(f"cascade.then must differ from first, {self.first!r}. Choose another, or no cascade.")
 

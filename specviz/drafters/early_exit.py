@@ -9,7 +9,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
-from ..parameters import check, whole
+from ..parameters import whole
 from .base import Drafter
 from .reading import Reading
 
@@ -23,9 +23,6 @@ class EarlyExit(Drafter):
     small: ClassVar[dict[str, Any]] = {"layers": 1}
     of_tokens: ClassVar[bool] = True
     layers: int = whole(3, 1, 128, "Layers", "How many of the target's layers draft; fewer than it has.")
-
-    def __post_init__(self) -> None:
-        check(self)
 
     def open(self, desk):
         return Reading(self.name, desk.model(self.name, layers=self.layers))

@@ -14,7 +14,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from ..distributions import distributions_of
-from ..parameters import check, whole
+from ..parameters import whole
 from .base import Drafter, DrafterSession
 
 
@@ -29,9 +29,6 @@ class Medusa(Drafter):
     small: ClassVar[dict[str, Any]] = {"heads": 2}
     by_level: ClassVar[bool] = True
     heads: int = whole(4, 1, 16, "Heads", "How many levels have a head; there are as many as were trained.")
-
-    def __post_init__(self) -> None:
-        check(self)
 
     def open(self, desk):
         heads = desk.pair.drafter(self.name, heads=self.heads)

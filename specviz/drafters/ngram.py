@@ -15,7 +15,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from ..distributions import probabilities
-from ..parameters import check, flag, whole
+from ..parameters import flag, whole
 from .base import Drafter, DrafterSession
 from .library import tales
 
@@ -33,9 +33,6 @@ class NGram(Drafter):
     small: ClassVar[dict[str, Any]] = {"order": 2}
     order: int = whole(4, 1, 8, "Order", "How many last tokens are looked at; fewer where they were never seen.")
     shipped: bool = flag(True, "Shipped text", "Begin with counts of a shipped text; otherwise with the prompt alone.")
-
-    def __post_init__(self) -> None:
-        check(self)
 
     def open(self, desk):
         stored = _counted(tales(desk.pair), self.order) if self.shipped else Counts(self.order)

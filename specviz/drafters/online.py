@@ -12,7 +12,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from ..parameters import check, real, whole
+from ..parameters import real, whole
 from .base import Drafter
 from .reading import Reading
 
@@ -28,9 +28,6 @@ class Online(Drafter):
     every: int = whole(4, 1, 64, "Learn every", "After how many steps it takes one step of the optimiser.")
     rate: float = real(3e-4, 0.0, 0.1, "Learning rate", "How far a step of the optimiser goes; 0 learns nothing.")
     last: int = whole(128, 1, 1024, "Learn from", "How many of the target's last rows it learns from at most.")
-
-    def __post_init__(self) -> None:
-        check(self)
 
     def open(self, desk):
         return Learning(self.name, desk.model(self.name, rate=self.rate), self.every, self.last)

@@ -15,7 +15,7 @@ import numpy as np
 
 from ..distributions import probabilities
 from ..errors import ParameterError
-from ..parameters import check, flag, whole
+from ..parameters import flag, whole
 from .base import Drafter, DrafterSession
 from .library import Library, library
 
@@ -35,7 +35,7 @@ class Retrieval(Drafter):
     code: bool = flag(True, "Standard library", "Look into this machine's Python sources as well as the shipped text.")
 
     def __post_init__(self) -> None:
-        check(self)
+        super().__post_init__()
         if self.shortest > self.longest:
             raise ParameterError(
                 "retrieval.shortest", f"be at most longest, {self.longest}", self.shortest, "Lower it."

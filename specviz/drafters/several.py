@@ -11,7 +11,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
-from ..parameters import check, flag, names, whole
+from ..parameters import flag, names, whole
 from .base import Drafter
 from .together import FEATURES, LAYERS, PARTS, Together, open_parts
 
@@ -29,9 +29,6 @@ class Several(Drafter):
     merge: bool = flag(False, "Merge equal guesses", "Make one node of equal tokens, as SpecInfer's system does.")
 
     layers: int = whole(3, 1, 128, "Layers", LAYERS)
-
-    def __post_init__(self) -> None:
-        check(self)
 
     @property
     def blends(self) -> bool:  # type: ignore[override]  # follows from its parameters

@@ -15,7 +15,7 @@ import numpy as np
 
 from ..distributions import distributions_of
 from ..models.base import Session
-from ..parameters import check, choice, whole
+from ..parameters import choice, whole
 from ..tree import TokenTree
 from .base import Drafter, DrafterSession
 
@@ -30,9 +30,6 @@ class Staged(Drafter):
     small: ClassVar[dict[str, Any]] = {"ahead": 2}
     guesser: str = choice("ngram", ("ngram", "retrieval"), "Guesser", "Who guesses what the draft will draw.")
     ahead: int = whole(3, 1, 16, "Ahead", "How many tokens are guessed below each node the draft reads.")
-
-    def __post_init__(self) -> None:
-        check(self)
 
     def open(self, desk):
         if desk.draft is None:

@@ -134,7 +134,7 @@ class Node:
             tree.add(0, token)
         tree.draft_distributions[0] = self.q
         self.runs += 1
-        return self.rule(tree, _Everywhere(self.p), rng)
+        return self.rule(tree, SameEverywhere(self.p), rng)
 
     def refusals(self, children: Sequence[int]) -> tuple[np.ndarray, np.ndarray | None]:
         """The chance that each child's coin falls, given that those before it did not, [k], and the row [V] that is
@@ -287,7 +287,7 @@ class _Refusing:
         raise ValueError("rule must not ask for keyed noise where its coins are refused; count its draws instead.")
 
 
-class _Everywhere(Distributions):
+class SameEverywhere(Distributions):
     """Rows of the target that are the same after every node."""
 
     sampling = Sampling()  # of rows that are made already

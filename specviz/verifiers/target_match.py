@@ -10,7 +10,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import ClassVar
 
-from ..parameters import check, flag
+from ..parameters import flag
 from ..randomness import first_arrivals
 from .bars import Bars
 from .base import Verifier
@@ -30,9 +30,6 @@ class TargetMatch(Verifier):
         "Keyed noise",
         "Draw by a race keyed by position, so that the seed alone fixes the text, as plain decoding.",
     )
-
-    def __post_init__(self) -> None:
-        check(self)
 
     def __call__(self, tree, p, rng):
         walk = Walk(tree)

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from ..distributions import entropy
-from ..parameters import check, real
+from ..parameters import real
 from ..shown import Detail
 from .base import Verifier
 from .walk import ROOT, UNTRIED, Walk, explain_untried
@@ -35,9 +35,6 @@ class Typical(Verifier):
     delta: float = real(
         0.3, 0.0, 1.0, "Delta", "How far the bar falls where the target is unsure: delta exp(-entropy)."
     )
-
-    def __post_init__(self) -> None:
-        check(self)
 
     def __call__(self, tree, p, rng):
         walk = Walk(tree)

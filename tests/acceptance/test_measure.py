@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 import specviz
-from specviz.acceptance.in_traces import compared_nodes, depth_acceptance
+from specviz.acceptance.in_traces import depth_acceptance
 from specviz.acceptance.on_nodes import LONGEST, draft_uncertainty, rejection_rates
 from specviz.acceptance.on_text import Acceptance, acceptance_vector, own_texts
 from specviz.acceptance.positions import distributions_on_text
@@ -224,16 +224,6 @@ def test_depth_acceptance_counts_what_the_trace_says():
     assert depth_acceptance([trace], levels=1).tried == (tuple(map(sum, zip(*found.tried, strict=True))),)
     assert check_acceptance(found.levels()) == found.levels()
     assert depth_acceptance([]).rates == ()
-
-
-def test_compared_nodes_are_all_that_were_compared():
-    trace = specviz.run(PAIR, specviz.RunConfig("ab", temperature=1.0, max_new_tokens=30))
-    found = compared_nodes([trace, trace])
-    outcomes = [outcome for step in trace.steps for outcome in step.outcome]
-    assert len(found.accepted) == 2 * (outcomes.count("accepted") + outcomes.count("rejected"))
-    assert sum(found.accepted) == 2 * outcomes.count("accepted")
-    assert all(0 <= q <= 1 for q in found.draft_prob)
-    assert compared_nodes([]).accepted == ()
 
 
 @pytest.mark.parametrize("name", [name for name, rule in RULES.items() if not rule.alone])

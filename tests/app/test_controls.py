@@ -6,7 +6,7 @@ from typing import ClassVar
 import pytest
 
 import specviz
-from specviz.parameters import check, flag, free, real, whole, widths
+from specviz.parameters import Strategy, flag, free, real, whole, widths
 from tests.growing import BUILDERS, VERIFIERS
 
 gr = pytest.importorskip("gradio")
@@ -27,7 +27,7 @@ def values(settings, **changes):
 
 
 @dataclass(frozen=True)
-class Sample:
+class Sample(Strategy):
     """One field of every kind."""
 
     name: ClassVar[str] = "sample"
@@ -37,9 +37,6 @@ class Sample:
     greedy: bool = flag(True, "Greedy", "help")
     shape: tuple[int, ...] = widths((4, 2, 1), 1, 8, "Widths", "help")
     vector: str | tuple = free("auto", "Vector", "help")
-
-    def __post_init__(self):
-        check(self)
 
 
 def test_a_new_rule_needs_no_code_here():

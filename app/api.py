@@ -43,7 +43,7 @@ MOST_ROUNDS = 10
 def build(engine: Engine) -> None:
     """Add the endpoint to the page that is being built."""
 
-    def generate(
+    def generate(  # type: ignore[misc]
         prompt: str,
         builder: str = "sequoia",
         verifier: str = "sequoia",
@@ -59,7 +59,7 @@ def build(engine: Engine) -> None:
         plain_rounds: int = ROUNDS,
         drafter: str = "model",
         drafter_parameters: dict[str, Any] | None = None,
-    ) -> tuple[str, str, str]:  # of each item
+    ) -> tuple[str, str, str]:  # of each item, which is what gradio reads
         try:
             config = asked(
                 prompt, builder_parameters, verifier_parameters, drafter_parameters,

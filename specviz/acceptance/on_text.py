@@ -47,7 +47,7 @@ class Acceptance:
         verifier, scheme, temperature, draft_temperature: what was measured.
         drafter, parameters: menu name of who drafted, and its parameters.
         levels: P of level 1, 2, ..., what is below them as the last one, where it depends on the level; else none.
-        pair, dtype, version, texts: name and number format of the pair, the version, and what was measured on, in words.
+        pair, dtype, version, texts: name and number format of the pair, the version, and what was measured, in words.
         by_text: of each text its positions and its own `plan`; empty in files that do not keep them.
     """
 

@@ -35,8 +35,8 @@ def fill(
     """Fill a shape with drawn tokens, breadth first.
 
     Levels deeper than `tokens_left` - 1 are left out, and so is what the vocabulary, or a drafter that has seen few
-    tokens, is too small for (the children after the last drawn one, with everything below them): all of this is decided before the
-    tokens concerned are drawn.
+    tokens, is too small for (the children after the last drawn one, with everything below them): all of this is decided
+    before the tokens concerned are drawn.
 
     Args:
         draft, scheme, rng, tokens_left: as a builder is given them.

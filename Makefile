@@ -26,6 +26,7 @@ lint: $(VENV)/.installed-dev web
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
+	$(BIN)/mypy --strict --follow-imports silent --cache-dir .mypy_cache/strict tests/typed_script.py
 
 # The browser's code is checked and tested with node where there is one; nothing is built, so the demo needs none.
 web:

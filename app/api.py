@@ -44,7 +44,7 @@ def build(engine: Engine) -> None:
     """Add the endpoint to the page that is being built."""
 
     @explained("The run failed.", rejected)
-    def generate(
+    def generate(  # type: ignore[misc]
         prompt: str,
         builder: str = "sequoia",
         verifier: str = "sequoia",

@@ -47,6 +47,7 @@ def main() -> None:
     for news in calibrate(pair, texts, RULES, config):
         show(news)
     calibration = news.calibration
+    assert calibration.rates and calibration.uncertainty
     print("costs", flush=True)
     cost = cost_table(pair, config, rounds=5, seconds=90.0)
     sizes = [int(size) for size in args.sizes.split(",")]

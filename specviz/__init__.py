@@ -7,9 +7,24 @@ The public names are resolved when first used, so that `import specviz.plots` do
 from __future__ import annotations
 
 from importlib import import_module
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from .paths import __version__
+
+if TYPE_CHECKING:  # the same names for type checkers and editors
+    from .builders import BUILDERS as BUILDERS
+    from .compatibility import compatible as compatible
+    from .config import Choice as Choice
+    from .config import RunConfig as RunConfig
+    from .decode import autoregress as autoregress
+    from .decode import run as run
+    from .decode import speculate as speculate
+    from .drafters import DRAFTERS as DRAFTERS
+    from .models.pair import load_pair as load_pair
+    from .models.table import toy_pair as toy_pair
+    from .record import Step as Step
+    from .record import Trace as Trace
+    from .verifiers import VERIFIERS as VERIFIERS
 
 _HOMES = {
     "BUILDERS": "builders",
@@ -29,10 +44,12 @@ _HOMES = {
 __all__ = ["__version__", *_HOMES]
 
 
-def __getattr__(name: str) -> Any:
-    if name not in _HOMES:
-        raise AttributeError(f"module 'specviz' has no attribute {name!r}")
-    return getattr(import_module(f".{_HOMES[name]}", __name__), name)
+if not TYPE_CHECKING:  # else every misspelt name would type-check
+
+    def __getattr__(name: str) -> Any:
+        if name not in _HOMES:
+            raise AttributeError(f"module 'specviz' has no attribute {name!r}")
+        return getattr(import_module(f".{_HOMES[name]}", __name__), name)
 
 
 def __dir__() -> list[str]:

@@ -34,7 +34,7 @@ class Compatibility:
         possible: whether the run can be made at all.
         lossless: whether its text has exactly the target's distribution.
         useful: whether it is not plainly pointless.
-        law: how children will be drawn.
+        scheme: how children will be drawn.
         reason: the sentence.
     """
 
@@ -178,10 +178,14 @@ def compatible(config: RunConfig, scheme: str | None = None) -> Compatibility:
 
     Args:
         config: the whole configuration.
-        law: how children are to be drawn; None lets the verifier choose among what the builder can do.
+        scheme: how children are to be drawn; None lets the verifier choose among what the builder can do.
 
     Raises:
         ValueError: if the configuration names an unknown builder, rule or drafter.
+
+    >>> match = specviz.compatible(specviz.RunConfig(builder="eagle2", verifier="sequoia"))
+    >>> match.possible, match.lossless, match.scheme
+    (True, False, 'top')
     """
     builder, verifier, drafter = (build(kind, getattr(config, kind)) for kind in ("builder", "verifier", "drafter"))
     if scheme is None:

@@ -16,14 +16,32 @@ LARGEST = 2**53  # beyond it, JSON readers of other languages lose digits
 
 @dataclass(frozen=True)
 class Choice:
-    """A builder, rule or drafter by menu name and parameters, as it stands in JSON; `registry.build` makes it."""
+    """A builder, rule or drafter by menu name and parameters, as it stands in JSON; `registry.build` makes it.
+
+    Args:
+        name: the menu name.
+        parameters: of the strategy, by name; those left out have their defaults.
+
+    >>> specviz.RunConfig(drafter=specviz.Choice("ngram", {"order": 3})).drafter.name
+    'ngram'
+    """
 
     name: str
     parameters: dict[str, Any] = field(default_factory=dict)
 
     @classmethod
     def of(cls, value: Any) -> Choice:
-        """The choice that stands for `value`, a Choice or a frozen dataclass with a menu name."""
+        """The choice that stands for a strategy.
+
+        Args:
+            value: a Choice or a frozen dataclass with a menu name.
+
+        Raises:
+            ValueError: if it is anything else.
+
+        >>> specviz.Choice.of(specviz.BUILDERS["k-ary"](width=2, depth=3))
+        Choice(name='k-ary', parameters={'width': 2, 'depth': 3})
+        """
         if isinstance(value, Choice):
             return value
         name = getattr(value, "name", None)
@@ -40,17 +58,22 @@ class RunConfig:
     """Everything that determines a run besides the pair.
 
     Args:
-        prompt: text, or a list of token ids.
+        prompt: text, or a list of token ids, not empty.
         builder, verifier: from `specviz.BUILDERS` and `specviz.VERIFIERS`, a `Choice` that names them, or a text like
             "sequoia" or "sequoia:size=16,depth=6".
         drafter: from `specviz.DRAFTERS`, a `Choice` or a text; None is the pair's own draft model.
-        temperature, top_p, top_k: how the target's rows are processed; top_p and top_k apply to the draft as well.
+        temperature, top_p, top_k: how the target's rows are processed, see `Sampling`; top_p and top_k apply to the
+            draft as well.
         draft_temperature: None means the target's temperature, and 0.6 where that is 0.
-        max_new_tokens: how many tokens to write at most.
+        max_new_tokens: how many tokens to write at most, at least 1.
         seed: a whole number from 0.
 
     Raises:
         ValueError: if a value is out of its range; the message says what to do.
+
+    >>> config = specviz.RunConfig("Once", builder="sequoia:size=16", verifier="sequoia", temperature=0.8)
+    >>> config.builder.size, config.target_sampling.temperature
+    (16, 0.8)
     """
 
     prompt: str | Sequence[int] = "Once upon a time"
@@ -85,10 +108,12 @@ class RunConfig:
 
     @property
     def target_sampling(self) -> Sampling:
+        """How the target's logits become rows."""
         return Sampling(self.temperature, self.top_p, self.top_k)
 
     @property
     def draft_sampling(self) -> Sampling:
+        """How the draft's logits become rows."""
         temperature = self.draft_temperature
         if temperature is None:
             temperature = self.temperature if self.temperature > 0 else 0.6
@@ -102,6 +127,7 @@ class RunConfig:
         return replace(self, builder=Choice("plain"), verifier=Choice("plain"))
 
     def to_dict(self) -> dict[str, Any]:
+        """The configuration as plain JSON data, its strategies by name and parameters."""
         data = {f.name: getattr(self, f.name) for f in fields(self)}
         for kind in ("builder", "verifier", "drafter"):
             data[kind] = asdict(Choice.of(data[kind]))

@@ -28,11 +28,19 @@ def speculate(
     Args:
         pair: target and draft.
         config: what to run.
-        rng: randomness to use instead of the seed's; the exact-law suite brings its own.
-        law: how children are drawn; None lets the rule choose, anything else is for showing what goes wrong.
+        rng: randomness to use instead of the seed's; enumeration brings its own.
+        scheme: how children are drawn, one of `sampling.SCHEMES`; None lets the rule choose.
 
     Raises:
         ValueError: if builder, rule and drafter cannot go together or the prompt leaves no room.
+
+    Source: Leviathan et al. 2023, algorithm 1, for chains; Miao et al. 2024 (SpecInfer), for trees.
+
+    >>> config = specviz.RunConfig("ab", "sequoia:size=8", max_new_tokens=8, seed=1)
+    >>> for step in specviz.speculate(specviz.toy_pair(), config):
+    ...     print(step.drafted, "drafted,", len(step.path), "accepted:", "".join(step.pieces))
+    7 drafted, 6 accepted: cacbaba
+    0 drafted, 0 accepted: a
     """
     _check_order(pair, config)
     builder, verifier, drafter = (build(kind, getattr(config, kind)) for kind in ("builder", "verifier", "drafter"))
@@ -57,19 +65,43 @@ def speculate(
 
 
 def run(pair: Pair, config: RunConfig) -> Trace:
-    """`speculate` to the end, as a `Trace`."""
+    """`speculate` to the end, as a `Trace`.
+
+    Args:
+        pair, config: as for `speculate`; errors too.
+
+    >>> trace = specviz.run(specviz.toy_pair(), specviz.RunConfig("ab", "sequoia:size=8", max_new_tokens=8, seed=1))
+    >>> trace.text, len(trace.steps), trace.tokens_per_pass, trace.stop
+    ('cacbabaa', 2, 4.0, 'length')
+    """
     _check_order(pair, config)
     return collect(pair, config, speculate(pair, config))
 
 
 def autoregress(pair: Pair, config: RunConfig) -> Trace:
-    """Plain decoding with the target alone and the same seed, as a `Trace` of one-node trees: the measured baseline."""
+    """Plain decoding with the target alone and the same seed, as a `Trace` of one-node trees: the measured baseline.
+
+    Args:
+        pair, config: as for `speculate`; builder, rule and drafter are not used.
+
+    >>> specviz.autoregress(specviz.toy_pair(), specviz.RunConfig("ab", max_new_tokens=8)).tokens_per_pass
+    1.0
+    """
     _check_order(pair, config)
     return run(pair, config.plainly())
 
 
 def collect(pair: Pair, config: RunConfig, steps: Iterable[Step]) -> Trace:
-    """The trace of the steps that an iterator yields (all of them, or those before it was stopped)."""
+    """The trace of steps (all of a run, or those before it was stopped).
+
+    Args:
+        pair, config: as they were given to `speculate`.
+        steps: what it yielded, in order.
+
+    >>> pair, config = specviz.toy_pair(), specviz.RunConfig("ab", max_new_tokens=8)
+    >>> collect(pair, config, [next(specviz.speculate(pair, config))]).stop
+    'stopped'
+    """
     prompt, steps = tuple(prompt_tokens(pair, config)), tuple(steps)
     written = [token for step in steps for token in step.emitted]
     if written and written[-1] in pair.eos_ids:

@@ -32,6 +32,9 @@ class Sampling:
         temperature: 0 takes the most probable token; otherwise logits are divided by it.
         top_p: keep the smallest set of most probable tokens whose mass reaches this, in (0, 1].
         top_k: keep this many most probable tokens; None keeps all.
+
+    >>> probabilities(np.array([1.0, 1.0, 0.0]), Sampling(temperature=0.8, top_k=2)).tolist()
+    [0.5, 0.5, 0.0]
     """
 
     temperature: float = 1.0

@@ -15,6 +15,9 @@ class ParameterError(ValueError):
         must: what it must be or do, "be a number from 0" say.
         got: the value it has; `...` where the sentence is clear without it.
         hint: what to do about it, a sentence; "" for none.
+
+    >>> print(ParameterError("depth", "be a whole number from 1", 0, "Use 1 for one level."))
+    depth must be a whole number from 1; got 0. Use 1 for one level.
     """
 
     def __init__(self, name: str, must: str, got: Any = ..., hint: str = "") -> None:
@@ -62,6 +65,9 @@ class Menu(dict[str, type[Any]]):
     Args:
         kind: what they are, "builder" say.
         classes: the strategies.
+
+    >>> specviz.BUILDERS["sequoia"](size=16).name, list(specviz.VERIFIERS)[0], "ngram" in specviz.DRAFTERS
+    ('sequoia', 'sequoia', True)
     """
 
     def __init__(self, kind: str, classes: Iterable[type[Any]]) -> None:

@@ -8,8 +8,7 @@ What counts, for all of them:
 - Times leave out the first step of each run (index 0), with its tokens, because it also reads the prompt.
 - A tree that is compared with its prediction is counted on whole steps (`Counts.of(steps, whole=True)`): whoever calls
   chooses the steps that had room for the tree, and all that the rule accepted counts, also behind an end of text.
-- Texts are the unit of every interval: tokens of one text, and windows cut from one continuation, are not independent.
-  One text gives no interval.
+- Texts are the unit of every interval: the tokens of one text are not independent. One text gives no interval.
 """
 
 from __future__ import annotations
@@ -37,10 +36,12 @@ class Counts:
         tokens, passes: tokens written, and passes of the target.
         nodes, draft_passes: nodes below the roots, and passes of the draft.
         accepted, compared: nodes that were accepted, and that were compared at all.
-        timed_tokens, timed_passes: those of the steps whose time counts.
-        seconds: of these steps, by `PARTS`.
+        timed_tokens, timed_passes, seconds: those of the steps whose time counts; the seconds by `PARTS`.
         elapsed: seconds of all steps, the first as well.
         guesses: how many nodes each drafter guessed, by its name and what became of them.
+
+    >>> Counts(tokens=6, passes=2).tokens_per_pass
+    3.0
     """
 
     tokens: int = 0
@@ -57,7 +58,11 @@ class Counts:
 
     @classmethod
     def of(cls, steps: Iterable[Any], whole: bool = False) -> Counts:
-        """The sums over the steps of a run; with `whole`, of trees that are compared with a prediction."""
+        """The sums over the steps of a run.
+
+        Args:
+            steps, whole: `Step`s, and whether they are trees that are compared with a prediction.
+        """
         steps = list(steps)
         written = [len(step.path) + 1 if whole else len(step.emitted) for step in steps]
         timed = [(step, tokens) for step, tokens in zip(steps, written, strict=True) if step.index > 0]
@@ -94,6 +99,7 @@ class Counts:
 
     @property
     def draft_passes_per_step(self) -> float:
+        """Passes of the draft per step."""
         return _over(self.draft_passes, self.passes)
 
     @property
@@ -103,10 +109,12 @@ class Counts:
 
     @property
     def seconds_per_token(self) -> float:
+        """Seconds of the engine's time per token."""
         return _over(sum(self.seconds), self.timed_tokens)
 
     @property
     def seconds_per_step(self) -> float:
+        """Seconds of a step."""
         return _over(sum(self.seconds), self.timed_passes)
 
     @property
@@ -198,9 +206,7 @@ def ratio_of_rates(sums: np.ndarray) -> np.ndarray:
 def estimate(
     rows: Any, of: Callable[[np.ndarray], np.ndarray] = ratio, texts: Sequence[str] | None = None
 ) -> tuple[Any, Any]:
-    """A number that follows from sums over texts, and the half-width of its 95 % interval.
-
-    The interval is that of `left_out_margin`, with Student's t for as many texts (Tukey 1958).
+    """A number that follows from sums over texts, and the half-width of its 95 % interval (`left_out_margin`).
 
     Args:
         rows: what is summed, [..., texts, columns].
@@ -209,6 +215,9 @@ def estimate(
 
     Returns:
         the number, and "± this" for 95 %; None for a single text.
+
+    >>> [round(number, 2) for number in estimate([[6, 2], [9, 4]])]  # tokens and passes of two texts
+    [2.5, 4.76]
     """
     rows = _by_text(np.asarray(rows, dtype=float), texts)
     total = rows.sum(-2)
@@ -218,10 +227,7 @@ def estimate(
 
 
 def left_out_margin(left: np.ndarray) -> Any:
-    """The half-width of a number's 95 % interval, from its values without each text in turn, [..., texts].
-
-    None for a single text.
-    """
+    """Half of a number's 95 % interval (Tukey 1958, Student's t), from its values without each text, [..., texts]."""
     number = left.shape[-1]
     if number < 2:
         return None
@@ -239,6 +245,9 @@ def share_interval(hits: Any, tries: Any, texts: Sequence[str] | None = None) ->
         hits: of each text, [..., texts]; not whole where they are expected.
         tries: of each text, [texts]; a text without any does not count.
         texts: as in `estimate`.
+
+    >>> [round(end, 2) for end in share_interval([6, 7, 5], [10, 10, 10])]
+    [0.26, 0.87]
     """
     rows = np.stack(np.broadcast_arrays(np.asarray(hits, dtype=float), tries), -1)
     rows = _by_text(rows[..., np.asarray(tries) > 0, :], texts and [t for t, n in zip(texts, tries, strict=True) if n])

@@ -16,7 +16,16 @@ from .errors import ParameterError
 
 
 def whole(default: int, low: int, high: int, label: str, help: str) -> Any:
-    """A whole-number field from `low` to `high`."""
+    """A whole-number field.
+
+    Args:
+        default: its value where none is given.
+        low, high: its range.
+        label, help: its name for people, and a sentence on what it does.
+
+    >>> whole(4, 1, 64, "Depth", "Levels below the root.").default
+    4
+    """
     return field(default=default, metadata={"kind": "whole", "low": low, "high": high, "label": label, "help": help})
 
 

@@ -36,6 +36,9 @@ class Seeded:
 
     Args:
         seed: a whole number from 0; the same seed gives the same answers.
+
+    >>> Seeded(1).draw(np.array([0.0, 1.0, 0.0]))
+    1
     """
 
     def __init__(self, seed: int) -> None:

@@ -53,6 +53,7 @@ class Timing:
 
     @property
     def total(self) -> float:
+        """All four together, in seconds."""
         return self.draft + self.target + self.verify + self.other
 
 
@@ -61,8 +62,7 @@ class Step:
     """One step of a run: a drafted tree, the target's rows for it, and the verdict, as columns over its nodes, [n].
 
     Args:
-        index: number of the step in its run, from 0.
-        start: absolute position of the root in the text.
+        index, start: its number in the run, from 0, and the absolute position of the root in the text, in tokens.
         parents, tokens, texts: the tree; `texts` are the tokens as a person reads them.
         draft_prob: q of each token after its parent; None for the root and where no draft was asked.
         target_prob: p of each token after its parent, after temperature, top-k and top-p; None for the root.
@@ -70,13 +70,10 @@ class Step:
         outcome, accept_prob, coin, detail: see `Verdict`.
         emitted: the token ids this step added to the text, in order, cut at end of text and at the limits.
         pieces: the text each emitted token added; together they are exactly the text of the run.
-        bonus: the last of `emitted` where it came from the target (a correction or a bonus), else None.
-        corrected: whether the bonus replaced refused children.
-        law: how children were drawn.
-        keys: what each node was chosen by when the tree grew, or None.
-        growth: what the builder recorded about how its tree grew.
-        draft_passes: how many passes of the draft the tree took.
-        seconds: where the time went.
+        bonus, corrected: the last of `emitted` if the target added it, else None; whether it replaced rejected nodes.
+        scheme: how children were drawn.
+        keys, growth: what each node was chosen by, or None, and what the builder recorded of how its tree grew.
+        draft_passes, seconds: how many passes of the draft the tree took, and where the time went.
         drafter: whose guess each node was, by menu name, [n]; () in records that do not say.
     """
 
@@ -137,10 +134,9 @@ class Trace:
     Args:
         config: the configuration it ran with.
         pair: name of the model pair and what else describes it, plain JSON data with at least "name".
-        prompt_tokens: token ids of the prompt.
-        prompt_text: the prompt as text.
+        prompt_tokens, prompt_text: the prompt as token ids and as text.
         steps: the steps in order.
-        stop: why it ended: "length", "end of text", "context" or "stopped".
+        stop, version: why it ended ("length", "end of text", "context" or "stopped"), and what version recorded it.
     """
 
     config: RunConfig
@@ -191,6 +187,7 @@ class Trace:
         return f"Trace({name!r}, {len(self.steps)} steps, {len(self.tokens)} tokens, {self.text[:60]!r})"
 
     def to_dict(self) -> dict[str, Any]:
+        """The trace as plain JSON data."""
         return {
             "schema": SCHEMA,
             "version": self.version,
@@ -214,10 +211,14 @@ class Trace:
 
     @classmethod
     def from_json(cls, text: str) -> Trace:
-        """Read what `to_json` wrote.
+        """Read the `text` that `to_json` wrote.
 
         Raises:
             ValueError: if the text is not JSON or not a trace; the message says what is wrong with it.
+
+        >>> trace = specviz.run(specviz.toy_pair(), specviz.RunConfig("ab", max_new_tokens=8))
+        >>> specviz.Trace.from_json(trace.to_json()).tokens == trace.tokens
+        True
         """
         data = reading.parse(text)
         if not isinstance(data, dict) or "schema" not in data:

@@ -28,6 +28,9 @@ def build(kind: str, choice: Any) -> Any:
 
     Raises:
         ValueError: if the name or a parameter is unknown; the message lists what there is.
+
+    >>> build("builder", specviz.Choice("k-ary", {"depth": 2}))
+    KAry(width=2, depth=2)
     """
     if isinstance(choice, BASES[kind]):
         return choice
@@ -50,6 +53,9 @@ def parse_strategy(kind: str, text: str) -> Any:
 
     Raises:
         ValueError: if the name, a parameter or a value is wrong; the message says what it must be.
+
+    >>> parse_strategy("builder", "k-ary:width=3")
+    KAry(width=3, depth=3)
     """
     name, _, rest = (part.strip() for part in text.partition(":"))
     cls = REGISTRIES[kind][name]

@@ -22,12 +22,16 @@ def draw_children(q: np.ndarray, count: int, scheme: str, rng: Randomness, posit
     Args:
         q: the draft's row after the node, float64 [V].
         count: how many children are wanted; the laws without replacement give at most V.
-        law: "iid", "distinct", "top" or "race".
+        scheme: "iid", "distinct", "top" or "race".
         rng: where chance comes from.
         position: absolute position of the children in the text, the key of a race's noise.
 
     Returns:
         Token ids in the order in which a verifier must try them; none from a row without mass.
+
+    >>> from specviz.randomness import Seeded
+    >>> draw_children(np.array([0.1, 0.6, 0.3]), 2, "top", Seeded(0), position=1)
+    [1, 2]
     """
     if q[q.argmax()] <= 0:
         return []
@@ -96,10 +100,15 @@ class SequentialProposal:
 
     Args:
         q: the draft's row after the node, float64 [V], perhaps a `Blend`.
-        law: how the children were drawn.
+        scheme: how the children were drawn.
 
     Attributes:
         row: the law of the next child, float64 [V]; made when it is asked for.
+
+    >>> proposal = SequentialProposal(np.array([0.5, 0.25, 0.25]), "distinct")
+    >>> proposal.took(0)
+    >>> proposal.row.tolist()
+    [0.0, 0.5, 0.5]
     """
 
     def __init__(self, q: np.ndarray, scheme: str) -> None:

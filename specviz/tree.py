@@ -28,6 +28,10 @@ class Topology:
 
     Raises:
         ValueError: if the list is empty or a parent does not come before its child.
+
+    >>> shape = Topology((-1, 0, 0, 1))
+    >>> shape.children, shape.depth.tolist(), shape.path(3)
+    (((1, 2), (3,), (), ()), [0, 1, 1, 2], (1, 3))
     """
 
     parents: tuple[int, ...]
@@ -120,7 +124,14 @@ class Topology:
         return tuple(order)
 
     def to_networkx(self, **columns: Sequence[Any]) -> networkx.DiGraph:
-        """The tree as a networkx graph; each keyword is a column over the nodes, stored as node data where not None."""
+        """The tree as a networkx graph.
+
+        Args:
+            columns: lists over the nodes, [n] each, stored as node data where not None.
+
+        >>> Topology((-1, 0, 0)).to_networkx(tokens=[5, 7, 8]).nodes[2]
+        {'tokens': 8}
+        """
         import networkx
 
         graph = networkx.DiGraph()
@@ -137,16 +148,21 @@ class TokenTree:
     Args:
         root: id of the last committed token.
         start: absolute position of the root in the text (the number of tokens before it).
-        law: how the children of a node are drawn from the draft's row: "iid", "distinct", "top" or "race".
+        scheme: how the children of a node are drawn from the draft's row: "iid", "distinct", "top" or "race".
 
     Attributes:
         parents, tokens: one entry a node, [n].
-        draft_rows: the draft's probabilities after a node, node -> float64 [V], for every node that was asked for.
+        draft_distributions: the draft's probabilities after a node, node -> float64 [V], where it was asked for.
         keys: the number each node was chosen by when the tree grew (None where a builder has none), [n].
         growth: what the builder wants shown about it.
         probes: nodes that only ask the target what follows them; no rule compares or accepts them.
         origin: node -> the same node in the tree that the draft read, where a builder re-ranked; None elsewhere.
         order: all nodes, parents first, as the target is to read them in its pass; None as they were drawn.
+
+    >>> tree = TokenTree(root=5)
+    >>> child = tree.add(0, token=7)
+    >>> tree.add(child, token=8), tree.parents, tree.tokens
+    (2, [-1, 0, 1], [5, 7, 8])
     """
 
     def __init__(self, root: int, start: int = 0, scheme: str = "iid") -> None:
@@ -167,7 +183,12 @@ class TokenTree:
         return len(self.parents)
 
     def add(self, parent: int, token: int, key: float | None = None) -> int:
-        """Add a drafted token below `parent` and return the new node's index."""
+        """Add a drafted token below a node and return the new node's index.
+
+        Args:
+            parent, token: the node above, and the token id.
+            key: what the node was chosen by.
+        """
         self.parents.append(parent)
         self.tokens.append(int(token))
         self.depths.append(self.depths[parent] + 1)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Generator, Iterator
 from concurrent.futures import Future, wait
 from contextlib import contextmanager
 from contextvars import copy_context
@@ -257,7 +257,7 @@ def batch_by_time(steps: Iterator[Step], pace: float = PACE) -> Iterator[list[St
 
 def prefetch(
     steps: Iterator[Step], grouped: Callable[[Iterator[Step]], Iterator[list[Step]]] = batch_by_time
-) -> Iterator[list[Step]]:
+) -> Generator[list[Step], None, None]:
     """Decode in a thread of its own, which never waits for the page: what piled up meanwhile comes as one group.
 
     A failure comes after all that was decoded before it. Whoever stops reading stops the thread, which is gone within

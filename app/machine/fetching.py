@@ -96,7 +96,8 @@ class Hub:
 
     def __init__(self) -> None:
         self.pairs = {"|".join(pair): Named(*pair) for pair in KNOWN.values()}
-        self._asking, self._menu, self._until = Lock(), None, 0.0
+        self._asking, self._until = Lock(), 0.0
+        self._menu: Menu | None = None
 
     def menu(self) -> Menu:
         """The pairs that the hub has; a sentence where none answers within a second."""
@@ -111,8 +112,8 @@ class Hub:
         names = [name for pair in KNOWN.values() for name in pair]
         with ThreadPoolExecutor(len(names)) as pool:
             found = dict(zip(names, pool.map(_listed, names), strict=True))
-        rows = [(title, pair, [found[name] for name in pair]) for title, pair in KNOWN.items()]
-        choices = [(label(title, models), "|".join(pair)) for title, pair, models in rows if all(models)]
+        rows = [(title, pair, [model for name in pair if (model := found[name])]) for title, pair in KNOWN.items()]
+        choices = [(label(title, models), "|".join(pair)) for title, pair, models in rows if len(models) == len(pair)]
         return Menu(choices, "Well-known pairs are fetched from the hub when they are first run.")
 
 

@@ -45,7 +45,7 @@ def shared(blocks: gr.Blocks) -> None:
             return False, OWN, "queue_full"
         return await push(body=body, request=request, username=username)
 
-    queue.push = admitted  # type: ignore[method-assign]
+    queue.push = admitted
 
 
 class Forwarded:

@@ -74,5 +74,5 @@ def default_pair() -> Any:
     return next(iter(offered().values()))()
 
 
-def _load(**names: str | None) -> Any:
+def _load(**names: Any) -> Any:
     return specviz.load_pair(**names)  # looked up when it is called: torch comes with the first run

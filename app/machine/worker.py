@@ -29,7 +29,7 @@ class Worker:
     """Calls functions in a process of its own, which is started when it is first needed."""
 
     def __init__(self) -> None:
-        self._process: subprocess.Popen | None = None
+        self._process: subprocess.Popen[bytes] | None = None
 
     def __call__(self, work: Callable[..., Any], *args: Any) -> Any:
         """What work(*args) returns.
@@ -49,12 +49,14 @@ class Worker:
         if self._process is None:
             command = [sys.executable, "-c", START.format(sys.path)]
             one = dict.fromkeys(("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"), "1")
-            pipes = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE}
-            self._process = subprocess.Popen(command, env=os.environ | one, **pipes)
+            pipe = subprocess.PIPE
+            self._process = subprocess.Popen(command, env=os.environ | one, stdin=pipe, stdout=pipe)
+        there, back = self._process.stdin, self._process.stdout
+        assert there and back  # both are pipes
         try:
-            self._process.stdin.write(sent)
-            self._process.stdin.flush()
-            right, answer = pickle.load(self._process.stdout)
+            there.write(sent)
+            there.flush()
+            right, answer = pickle.load(back)
         except (OSError, EOFError, pickle.UnpicklingError):
             self.end()
             raise ValueError(LOST) from None

@@ -11,7 +11,7 @@ import math
 from collections.abc import Sequence
 from contextlib import nullcontext
 from dataclasses import Field, dataclass, fields
-from typing import Any
+from typing import Any, cast
 
 import gradio as gr
 
@@ -26,7 +26,7 @@ from .menus import choices
 
 def parameter(f: Field, visible: bool) -> gr.components.Component:
     """The control for one field of a builder or a verifier."""
-    meta = f.metadata
+    meta, default = f.metadata, cast(Any, f.default)
     common = {"label": meta["label"], "info": meta["help"], "interactive": True, "visible": visible}
     match meta["kind"]:
         case "whole":
@@ -36,7 +36,7 @@ def parameter(f: Field, visible: bool) -> gr.components.Component:
         case "flag":
             return gr.Checkbox(value=f.default, **common)
         case "widths" | "names":
-            return gr.Textbox(", ".join(map(str, f.default)), max_lines=1, **common)
+            return gr.Textbox(", ".join(map(str, default)), max_lines=1, **common)
         case "choice":
             return gr.Dropdown(list(meta["options"]), value=f.default, filterable=False, **common)
         case "free":
@@ -69,7 +69,7 @@ def parse(f: Field, value: Any) -> Any:
 class Family:
     """The menu of builders or of verifiers, with the parameters of each, which show while it is chosen."""
 
-    registry: dict[str, type]
+    registry: dict[str, type[Any]]
     menu: gr.Dropdown
     parameters: dict[str, list[gr.components.Component]]
 
@@ -79,7 +79,7 @@ class Family:
 
     def names(self, kind: str, chosen: Any) -> list[str | None]:
         """What a link calls each of `inputs`; None for the parameters of what is not chosen."""
-        named = [kind]
+        named: list[str | None] = [kind]
         for name, cls in self.registry.items():
             named += [f"{kind}.{f.name}" if name == chosen else None for f in fields(cls)]
         return named
@@ -107,7 +107,7 @@ class Family:
         return made
 
 
-def family(label: str, registry: dict[str, type], chosen: str, fold: gr.Accordion | None = None) -> Family:
+def family(label: str, registry: dict[str, type[Any]], chosen: str, fold: gr.Accordion | None = None) -> Family:
     """Lay out a menu and, below it or in `fold`, the parameters of what is chosen."""
     # Plain decoding is no choice among trees; it stands beside every run instead.
     registry = {name: cls for name, cls in registry.items() if not getattr(cls, "alone", False)}
@@ -169,7 +169,7 @@ class Controls:
             found[kind], rest = rest[: len(one.inputs)], rest[len(one.inputs) :]
         return found
 
-    def read(self, values: tuple[Any, ...]) -> RunConfig:
+    def read(self, values: Sequence[Any]) -> RunConfig:
         """The configuration that the values of `inputs`, as they come from the browser, stand for.
 
         Raises:
@@ -213,7 +213,7 @@ class Controls:
         return sentence[:1].upper() + sentence[1:]
 
 
-def number(name: str, value: Any) -> int | float | None:
+def number(name: str, value: Any) -> Any:
     """A number as it came from the browser: whole where it can be, None where a box was left empty."""
     given = value
     if isinstance(value, str):

@@ -37,7 +37,9 @@ _copies = count(1)
 class Linked(Protocol):
     """What can be put into a link; `app.parts.controls.Controls` is one."""
 
-    inputs: Sequence[gr.components.Component]
+    @property
+    def inputs(self) -> Sequence[gr.components.Component]:
+        """The controls."""
 
     def names(self, values: Sequence[Any]) -> list[str | None]:
         """The parameter of each of `inputs`; None for what does not matter while the menus stand as in `values`."""
@@ -156,7 +158,8 @@ def _fields(search: Any) -> tuple[dict[str, str], list[str]]:
         pairs = parse_qsl(search.removeprefix("?"), keep_blank_values=True, max_num_fields=MOST_FIELDS)
     except ValueError:
         raise ValueError(f"The link was not opened: it has more than {MOST_FIELDS} parameters.") from None
-    found, twice = {}, {}
+    found: dict[str, str] = {}
+    twice: dict[str, str] = {}
     for name, text in pairs:
         if name.startswith("__") or name in OTHERS:
             continue

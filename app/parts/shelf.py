@@ -58,6 +58,7 @@ class Kept:
         """The trace as JSON, as far as it got."""
         if self.packed:
             return zlib.decompress(self.packed).decode()
+        assert self.blank  # what came whole is packed
         steps = tuple(self.steps)
         full = sum(len(step.emitted) for step in steps) >= self.blank.config.max_new_tokens
         stop = "length" if full else "end of text or context" if self.ended else "stopped"

@@ -258,7 +258,7 @@ def opening_cards() -> dict[str, tuple]:
 
 def how_measured(measured: tuple[Acceptance, ...]) -> str:
     """Which vectors are exact expectations and which are counted, over how many positions."""
-    ways = {"expected": [], "counted": []}
+    ways: dict[str, list[str]] = {"expected": [], "counted": []}
     for vector in measured:
         ways[vector.method].append(VERIFIERS[vector.verifier].title)
     parts = []

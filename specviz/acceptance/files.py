@@ -17,7 +17,17 @@ SCHEMES = ("iid", "distinct", "top", "race")
 
 
 def to_text(vectors: Sequence[Acceptance]) -> str:
-    """One vector as an object, several in a list."""
+    """One vector as an object, several in a list.
+
+    Args:
+        vectors: at least one.
+
+    >>> pair, rule = specviz.toy_pair(), specviz.VERIFIERS["sequoia"]()
+    >>> from specviz.acceptance.on_text import acceptance_vector
+    >>> found = acceptance_vector(pair, rule, [pair.encode("abcab")], specviz.RunConfig(), width=2)
+    >>> from_text(to_text([found])) == (found,)
+    True
+    """
     rows = [asdict(vector) for vector in vectors]
     return json.dumps(rows[0] if len(rows) == 1 else {"vectors": rows}, indent=1) + "\n"
 

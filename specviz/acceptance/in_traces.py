@@ -86,6 +86,11 @@ def depth_acceptance(
         ranks: how many children of a node to look at.
         planned: the shape that each tree was to have. Then a child for which its drafter had no token counts as tried
             as well, and steps without room for all levels of the shape do not count.
+
+    >>> config = specviz.RunConfig("ab", "chain:depth=2", max_new_tokens=30, temperature=0)
+    >>> found = depth_acceptance([specviz.run(specviz.toy_pair(), config)])
+    >>> found.tried, found.accepted  # [level][rank]
+    (((15,), (8,)), ((9,), (6,)))
     """
     traces = list(traces)
     runs = tuple(depth_acceptance([trace], levels, ranks, planned) for trace in traces) if len(traces) > 1 else ()

@@ -44,11 +44,10 @@ class Acceptance:
         low, high: intervals at 95 % with texts as the unit; None where there was one text only.
         positions: how many positions were measured.
         method: "expected" over the rule's coins, or "counted".
-        verifier, law, temperature, draft_temperature: what was measured.
-        drafter: menu name of who drafted, and `parameters` the ones it had.
+        verifier, scheme, temperature, draft_temperature: what was measured.
+        drafter, parameters: menu name of who drafted, and its parameters.
         levels: P of level 1, 2, ..., what is below them as the last one, where it depends on the level; else none.
-        pair, dtype, version: name and number format of the pair, and the version of this package that measured.
-        texts: what was measured on, in words.
+        pair, dtype, version, texts: name and number format of the pair, the version, and what was measured, in words.
         by_text: of each text its positions and its own `plan`; empty in files that do not keep them.
     """
 
@@ -142,8 +141,15 @@ def acceptance_vector(
 ) -> Acceptance:
     """`acceptance_so_far` to its end.
 
+    Args:
+        pair, verifier, texts, config, width, scheme, read: as there.
+
     Raises:
         ValueError: if no text has two tokens, or the pair has not what the drafter takes.
+
+    >>> found = acceptance_vector(specviz.toy_pair(), specviz.VERIFIERS["race"](), [[0, 1, 2, 0]], specviz.RunConfig())
+    >>> found.positions, len(found.acceptance)
+    (3, 16)
     """
     last = deque(acceptance_so_far(pair, verifier, texts, config, width, scheme, read), maxlen=1)
     if not last or last[0] is None:
@@ -163,14 +169,12 @@ def acceptance_so_far(
     """Measure one rule at one temperature, text by text; stop by not asking for more.
 
     Args:
-        pair: the models.
-        verifier: the rule.
-        texts: token ids; every position of each of them but the last is measured, of a `Written` text those from
-            the prompt's end. The seed of the children is config.seed for the first text and one more for each that
-            follows.
+        pair, verifier: the models and the rule.
+        texts: token ids; every position but the last is measured, of a `Written` text those from the prompt's end. The
+            children of text i are drawn with config.seed + i.
         config: who drafts, temperatures, top-p, top-k and seed.
         width: how many children are tried at each position; one where the rule is for chains.
-        law: how they are drawn; None means as the rule asks for ("top" at temperature 0).
+        scheme: how they are drawn; None means as the rule asks for ("top" at temperature 0).
         read: gives the rows at every position of a text.
 
     Returns:

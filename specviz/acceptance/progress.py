@@ -26,8 +26,14 @@ class SoFar(NamedTuple, Generic[Its]):
 def whole(news: Iterable[SoFar[Known | None]]) -> Known:
     """What a measurement knows at its end.
 
+    Args:
+        news: the measurement.
+
     Raises:
         ValueError: if that is nothing.
+
+    >>> whole([SoFar(1, 2, None), SoFar(2, 2, "all")])
+    'all'
     """
     last = deque(news, maxlen=1)
     if not last or last[0].known is None:

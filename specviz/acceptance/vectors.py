@@ -28,8 +28,15 @@ ROUNDED = 5e-4  # what five digits of each of 64 numbers can add to a sum
 def check_acceptance(value: Any, where: str = "acceptance") -> tuple:
     """An acceptance vector, or one per level, as nested tuples of floats.
 
+    Args:
+        value: P[k] as a list or tuple, a single number, or a list of such vectors.
+        where: its name in messages.
+
     Raises:
         ValueError: if it is empty or too long, holds anything but numbers from 0 to 1, or a level sums to more than 1.
+
+    >>> check_acceptance([[0.5, 0.25], [0.5]])
+    ((0.5, 0.25), (0.5,))
     """
     value = (value,) if isinstance(value, float) else value  # a vector of one rank, written without brackets
     if isinstance(value, list | tuple) and value and all(isinstance(level, list | tuple) for level in value):
@@ -110,6 +117,11 @@ def expected_tokens(shape: Topology, acceptance: tuple) -> float:
     Args:
         shape: the tree.
         acceptance: P[k], or one vector per level (the last one is repeated); ranks beyond its end count 0.
+
+    Source: Sequoia (Chen et al. 2024), proposition 3.4.
+
+    >>> expected_tokens(Topology((-1, 0, 0, 1)), (0.5, 0.25))  # 1 + 0.5 + 0.25 + 0.5 * 0.5
+    2.0
     """
     return sum(reach(shape, acceptance))
 
@@ -216,6 +228,9 @@ def find_acceptance(verifier: str, temperature: float, drafter: str = "model", p
         temperature: the target's.
         drafter: menu name of who drafts.
         pair: the name that the pair gives itself.
+
+    >>> 0 < find_acceptance("sequoia", temperature=0.8)[0] < 1
+    True
     """
     nearest = find_row(stored(drafter, pair) or stored(drafter) or stored() or {"vectors": ()}, verifier, temperature)
     return check_acceptance(nearest.get("levels") or nearest["acceptance"])

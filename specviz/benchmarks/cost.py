@@ -65,6 +65,10 @@ def measure_cost(
 
     Raises:
         ValueError: if the pair has not what the drafter takes.
+
+    >>> *_, last = measure_cost(specviz.toy_pair(), specviz.RunConfig("ab"), sizes=(1, 4), rounds=1, burst=1)
+    >>> last.table.sizes
+    (1, 4)
     """
     began = perf_counter()
     config = config or RunConfig(PROMPT)

@@ -40,7 +40,17 @@ def prepared(config: RunConfig, builder: TreeBuilder, prompt: str, turn: int) ->
 def levels(
     pair: Pair, config: RunConfig, prompts: Sequence[str], size: int = 24, depth: int = 6
 ) -> Iterator[tuple[int, int, DepthAcceptance | None]]:
-    """How often each child is accepted, level by level, while the pair decodes with one of Sequoia's trees."""
+    """How often each child is accepted, level by level, while the pair decodes with one of Sequoia's trees.
+
+    Args:
+        pair: the models.
+        config: what to run, its builder and rule are not used.
+        prompts: texts to continue.
+        size, depth: nodes of the trees with the root, and levels.
+
+    >>> [done for done, of, _ in levels(specviz.toy_pair(), specviz.RunConfig(max_new_tokens=8), ["ab", "ba"])]
+    [1, 2]
+    """
     builder, traces = BUILDERS["sequoia"](size=size, depth=depth), []
     for turn, prompt in enumerate(prompts):
         traces.append(run(pair, prepared(config, builder, prompt, turn)))

@@ -70,6 +70,11 @@ def trials(
         verifier: the rule of all of them.
         config: temperatures, length and seed; prompt `i` is run with seed + i, its builder and rule are not used.
         prompts: texts to continue, each once a tree.
+
+    >>> trees, rule = {"small": specviz.BUILDERS["sequoia"](size=4)}, specviz.VERIFIERS["sequoia"]()
+    >>> news = trials(specviz.toy_pair(), trees, rule, specviz.RunConfig(max_new_tokens=9), ["ab"])
+    >>> [(progress.done, progress.of) for progress in news]
+    [(1, 2), (2, 2)]
     """
     counted: dict[str, list[Counts]] = {name: [] for name in (PLAIN, *builders)}
     of = len(counted) * len(prompts)

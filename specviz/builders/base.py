@@ -20,11 +20,22 @@ class TreeBuilder(Strategy):
     """How a tree is drafted. Subclasses are frozen dataclasses whose fields are their parameters.
 
     Class attributes:
-        name: the name in menus; title: the same for people; laws: the laws its trees can be filled with, the first is
-        its own; reads_draft: whether it needs a draft model; in_support: whether it leaves tokens alone to which the
+        name: the name in menus; title: the same for people; schemes: how its trees can be filled, the first is its own;
+        reads_draft: whether it needs a draft model; in_support: whether it leaves tokens alone to which the
         draft gives no mass at all; alone: whether it drafts nothing, for plain decoding; key_title: what the number is
         that its nodes are chosen by; small: parameters that make its trees small enough to enumerate while they keep a
         depth of two and, unless they are chains, a branch.
+
+    >>> @dataclass(frozen=True)
+    ... class Single(TreeBuilder):
+    ...     name, title = "single", "Single"
+    ...     def __call__(self, draft, rng, scheme, tokens_left, state):
+    ...         if tokens_left > 1:
+    ...             draft.tree.add(0, rng.draw(draft.expand([0])[0]))
+    ...         return draft.tree
+    >>> trace = specviz.run(specviz.toy_pair(), specviz.RunConfig("ab", Single(), max_new_tokens=8))
+    >>> max(step.drafted for step in trace.steps)
+    1
     """
 
     name: ClassVar[str]
@@ -45,8 +56,14 @@ class TreeBuilder(Strategy):
     def sized(cls, nodes: int) -> dict[str, Any]:
         """Parameters that give its trees about `nodes` nodes, the root included.
 
+        Args:
+            nodes: how many, at least 2.
+
         Raises:
             ValueError: if nothing of the builder says how large its trees are.
+
+        >>> specviz.BUILDERS["chain"].sized(5)
+        {'depth': 4}
         """
         if all(field.name != "size" for field in fields(cls)):
             raise ValueError(f"{cls.title} has no number of nodes; leave sizes out and give it parameters.")
@@ -68,7 +85,7 @@ class TreeBuilder(Strategy):
         Args:
             verifier: the rule.
             temperature: the target's.
-            drafter, pair: the name of who fills the tree, and of the pair that decodes.
+            drafter, pair: the menu name of who fills the tree, and the name of the pair that decodes.
         """
         return self
 
@@ -80,14 +97,23 @@ class TreeBuilder(Strategy):
         """Grow `draft.tree`.
 
         Args:
-            draft: the draft's session for this step.
+            draft: the draft during this step.
             rng: where chance comes from.
-            law: how children are drawn.
-            room: how many tokens the text may still grow by, at least 1; deeper nodes than room - 1 are useless.
+            scheme: how children are drawn, one of `schemes`.
+            tokens_left: how many tokens the text may still grow by, at least 1; nodes deeper than one less are useless.
             state: what earlier steps left.
+
+        Returns:
+            The tree, usually `draft.tree`; only its root where nothing is drafted.
         """
         raise NotImplementedError
 
     def learn(self, state: Any, tree: TokenTree, verdict: Verdict, rows: Distributions | None = None) -> Any:
-        """The state for the next step; `rows` are the target's for the tree, None where no target was asked."""
+        """The state for the next step, a new value.
+
+        Args:
+            state: what this step began with.
+            tree, verdict: what was tried, and what was decided.
+            rows: the target's for the tree; None where no target was asked.
+        """
         return state

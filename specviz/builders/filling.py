@@ -32,11 +32,16 @@ class StaticBuilder(TreeBuilder):
 def fill(
     draft: Draft, shape: Topology, scheme: str, rng: Randomness, tokens_left: int, keys: Sequence[float] | None = None
 ) -> TokenTree:
-    """Fill a shape with drawn tokens, breadth first; `keys` are what the nodes of the shape were chosen by.
+    """Fill a shape with drawn tokens, breadth first.
 
-    Levels deeper than `room` - 1 are left out, and so is what the vocabulary, or a drafter that has seen few tokens, is
-    too small for (the children after the last drawn one, with everything below them): all of this is decided before the
-    tokens concerned are drawn.
+    Levels deeper than `tokens_left` - 1 are left out, and so is what the vocabulary, or a drafter that has seen few
+    tokens, is too small for (the children after the last drawn one, with everything below them): all of this is decided
+    before the tokens concerned are drawn.
+
+    Args:
+        draft, scheme, rng, tokens_left: as a builder is given them.
+        shape: the tree, nodes breadth first.
+        keys: what its nodes were chosen by, [n].
     """
     tree = draft.tree
     level = [(0, 0)]  # (node of the shape, node of the tree)
@@ -59,7 +64,14 @@ def fill(
 
 
 def grow_shape(widths: Iterable[int]) -> Topology:
-    """The full tree in which every node of level i has widths[i] children."""
+    """The full tree in which every node of level i has widths[i] children.
+
+    Args:
+        widths: one number a level, from the root's children downwards.
+
+    >>> grow_shape([2, 1]).parents
+    (-1, 0, 0, 1, 2)
+    """
     parents, level = [-1], [0]
     for width in widths:
         grown: list[int] = []

@@ -45,14 +45,35 @@ class DrafterSession:
         self.passes = 0
 
     def expand(self, tree: TokenTree, nodes: Sequence[int], sampling: Sampling) -> list[np.ndarray]:
-        """Rows after `nodes`, float64 [V], each with sum 1, or all zeros where the drafter has nothing to say."""
+        """Rows after nodes of a tree, in one pass.
+
+        Args:
+            tree: what was drafted so far.
+            nodes: those to read, n numbers.
+            sampling: how logits become rows.
+
+        Returns:
+            n rows, float64 [V], each with sum 1, or all zeros where the drafter has nothing to say.
+        """
         raise NotImplementedError
 
     def commit(self, tree: TokenTree, path: Sequence[int], emitted: Sequence[int], seen: Seen) -> None:
-        """Append `emitted` to the text; its first tokens are those of `path`, in the tree that was expanded."""
+        """Append what a step wrote to the text.
+
+        Args:
+            tree: the tree that was expanded.
+            path: its accepted nodes, top down.
+            emitted: the new token ids; the first are those of `path`.
+            seen: what the target saw of them.
+        """
 
     def plain(self, node: int, q: np.ndarray) -> np.ndarray:
-        """The row at `node`, which was expanded to `q` at temperature 0, at temperature 1 where it is known."""
+        """A row of temperature 0 as it is at temperature 1, where it is known; else the same row.
+
+        Args:
+            node: the node it stands after.
+            q: the row, float64 [V].
+        """
         return q
 
     def describe_guess(self, tokens: Sequence[int], whose: str) -> dict[str, Any]:
@@ -85,7 +106,11 @@ class DrafterContext:
     find: Callable[..., Drafter] | None = None
 
     def model(self, kind: str, **parameters: Any) -> Any:
-        """A session of what the pair drafts with under that name."""
+        """A session of what the pair drafts with under that name.
+
+        Args:
+            kind, parameters: as for `Pair.drafter`; errors too.
+        """
         return self.pair.drafter(kind, **parameters).open(self.context, self.target)
 
 
@@ -101,6 +126,18 @@ class Drafter(Strategy):
         equal tokens of one node are merged after they were drawn; of_tokens: whether its rows follow from the tokens
         alone, so that one pass over a text gives all of them; by_level: whether the row after the same tokens depends
         on how many of them were drafted; small: parameters that make it small enough to prove.
+
+    >>> class Uniform(DrafterSession):
+    ...     def expand(self, tree, nodes, sampling):
+    ...         return [np.full(3, 1 / 3) for _ in nodes]
+    >>> @dataclass(frozen=True)
+    ... class Blind(Drafter):
+    ...     name, title = "blind", "Blind"
+    ...     def open(self, context):
+    ...         return Uniform(self.name)
+    >>> config = specviz.RunConfig("ab", "chain", drafter=Blind(), max_new_tokens=8)
+    >>> specviz.run(specviz.toy_pair(vocab=3), config).steps[0].draft_prob[1]
+    0.3333333333333333
     """
 
     name: ClassVar[str]
@@ -120,6 +157,9 @@ class Drafter(Strategy):
 
     def open(self, desk: DrafterContext) -> DrafterSession:
         """Begin to draft for one text.
+
+        Args:
+            desk: the models, their sessions and the text so far.
 
         Raises:
             ValueError: if the pair has not what it takes; the message says what to do.
@@ -141,10 +181,18 @@ class Draft(Protocol):
     sparse: bool
 
     def expand(self, nodes: Sequence[int]) -> list[np.ndarray]:
-        """The draft's probability rows after `nodes`, float64 [V] each, in one pass; also kept in `tree.draft_rows`.
+        """The draft's rows after nodes of `tree`, in one pass; also kept in `tree.draft_distributions`.
 
-        A row of zeros means that the drafter has nothing to say after that node: it stays a leaf.
+        Args:
+            nodes: those to read, n numbers.
+
+        Returns:
+            n rows, float64 [V]; zeros where the drafter has nothing to say after a node, which stays a leaf.
         """
 
     def plain(self, node: int, q: np.ndarray) -> np.ndarray:
-        """The row q after an expanded node as one can read doubt from it: at temperature 1 where the draft's is 0."""
+        """The row after an expanded node as one can read doubt from it: at temperature 1 where the draft's is 0.
+
+        Args:
+            node, q: the node, and its row, float64 [V].
+        """

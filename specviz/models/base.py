@@ -17,13 +17,24 @@ class Session(Protocol):
         """The committed token ids."""
 
     def forward(self, tree: TokenTree, nodes: Sequence[int]) -> Logits:
-        """Logits after each of `nodes`, [len(nodes), V], in one pass: an array, or what `rows_of` makes rows of.
+        """Logits after nodes, in one pass; committed tokens and ancestors that were not read yet are read in it too.
 
-        Committed tokens and ancestors that the model has not read yet are read in the same pass.
+        Args:
+            tree: the tree that is being tried.
+            nodes: those to read, n numbers.
+
+        Returns:
+            Logits [n, V]: an array, or what `distributions_of` makes rows of.
         """
 
     def commit(self, tree: TokenTree, path: Sequence[int], emitted: Sequence[int]) -> None:
-        """Append `emitted` to the context; its first tokens are those of `path`, the rest the model has not read."""
+        """Append what a step wrote to the context.
+
+        Args:
+            tree: the tree that was tried.
+            path: its accepted nodes, top down.
+            emitted: the new token ids; the first are those of `path`, the rest the model has not read.
+        """
 
     # A target also gives its features, the last hidden states after its final norm, to drafters that read them.
 
@@ -49,18 +60,24 @@ class Pair(Protocol):
     max_positions: int
     eos_ids: frozenset[int]
 
-    def encode(self, text: str) -> list[int]: ...
+    def encode(self, text: str) -> list[int]:
+        """The token ids of `text`."""
 
-    def decode(self, tokens: Sequence[int]) -> str: ...
+    def decode(self, tokens: Sequence[int]) -> str:
+        """The text of `tokens`, a list of ids."""
 
     def piece(self, token: int) -> str:
-        """One token as a person reads it."""
+        """One `token`, an id, as a person reads it."""
 
     def stream(self, context: Sequence[int]) -> Callable[[int], str]:
-        """A function that is given the tokens after `context` one by one and returns the text each of them adds."""
+        """A function that is given the tokens after `context`, token ids, one by one and returns the text each adds."""
 
     def drafter(self, kind: str, **parameters: Any) -> Any:
         """What the pair can draft with besides its draft: an object whose `open(tokens, target)` makes a session.
+
+        Args:
+            kind: "early-exit", "medusa", "eagle" or "online".
+            parameters: how many layers or heads, or at what rate it learns.
 
         Raises:
             ValueError: if it has no such thing; the message says what to do.

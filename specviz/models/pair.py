@@ -86,6 +86,10 @@ def load_pair(
 
     Raises:
         ValueError: if a model is unknown, damaged, cannot read trees, or the two do not share a vocabulary.
+
+    >>> pair = specviz.load_pair()
+    >>> pair.info["name"], specviz.run(pair, specviz.RunConfig("Once upon", temperature=0, max_new_tokens=2)).text
+    ('embedded pair', ' a time')
     """
     tell = progress or (lambda fraction, message: None)
     chosen_device = choose_device(device)

@@ -18,6 +18,9 @@ class TableModel:
 
     Args:
         row: context -> logits [V].
+
+    >>> TableModel(lambda context: np.array([0.0, len(context)])).logits([0, 1, 1]).tolist()
+    [0.0, 3.0]
     """
 
     def __init__(self, row: Callable[[tuple[int, ...]], np.ndarray]) -> None:
@@ -186,6 +189,13 @@ def toy_pair(vocab: int = 3, seed: int = 0, closeness: float = 0.6, eos: Sequenc
         seed: the same seed gives the same tables.
         closeness: how much of the draft's logits are the target's, from 0 (unrelated) to 1 (equal).
         eos: tokens that end a text.
+
+    Raises:
+        ValueError: if vocab or closeness is out of its range.
+
+    >>> pair = specviz.toy_pair(vocab=3)
+    >>> pair.vocab_size, pair.decode([2, 0, 1]), specviz.run(pair, specviz.RunConfig("ab", max_new_tokens=8)).text
+    (3, 'cab', 'cacbaabb')
     """
     if vocab < 2:
         raise ValueError(f"vocab must be at least 2; got {vocab}.")

@@ -63,7 +63,11 @@ def candidates(vector: tuple, cost: CostTable, config: RunConfig) -> list[Candid
 
 
 def best_candidate(vector: tuple, cost: CostTable, config: RunConfig) -> Candidate:
-    """The candidate of largest predicted speedup, called a chain where it is one."""
+    """The candidate of largest predicted speedup, called a chain where it is one.
+
+    Args:
+        vector, cost, config: as for `candidates`.
+    """
     best = candidates(vector, cost, config)[0]
     shape = best.builder.shape
     if best.builder.name != "chain" and not shape.rank.any() and shape.depth.max() <= 64:

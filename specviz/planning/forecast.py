@@ -30,7 +30,7 @@ class Cell:
     Args:
         size, depth: nodes with the root, and levels below it.
         tokens_per_pass: expected.
-        step_s: seconds of a step, and `parts` how they split into draft, target and overhead.
+        step_s, parts: seconds of a step, and how they split into draft, target and overhead.
         speedup: predicted, against plain decoding.
     """
 
@@ -50,6 +50,11 @@ def predict(shape: Topology, acceptance: tuple, cost: CostTable, tokens: float |
         acceptance: P[k], or one vector per level.
         cost: the machine.
         tokens: its expected tokens per pass where they are known already.
+
+    >>> cost = CostTable("mine", False, "", 0.02, (1, 64), (0.02, 0.04), (0.0, 0.0), (1, 64), (0.001, 0.001))
+    >>> found = predict(Topology((-1, 0, 0)), (0.5, 0.25), cost)
+    >>> found.tokens_per_pass, round(found.speedup, 2)
+    (1.75, 1.62)
     """
     tokens = expected_tokens(shape, acceptance) if tokens is None else tokens
     parts = cost.parts(shape)
@@ -92,6 +97,13 @@ def forecast(
         cost: the machine; sizes beyond twice its largest are left out.
         sizes, depths: nodes with the root, and levels.
         width: most children of a node.
+
+    Source: Sequoia (Chen et al. 2024), section 4.1.
+
+    >>> cost = CostTable("mine", False, "", 0.02, (1, 64), (0.02, 0.04), (0.0, 0.0), (1, 64), (0.001, 0.001))
+    >>> best = forecast((0.7, 0.1), cost, sizes=(2, 4, 8), depths=(1, 2, 4)).best
+    >>> best.size, best.depth
+    (8, 4)
     """
     sizes = [size for size in sizes if size <= 2 * cost.sizes[-1]]
     trees = best_trees(acceptance, sizes, depths, width)

@@ -26,6 +26,13 @@ def roofline(
         overhead_s: the rest of a speculative step, in seconds.
         flat: nodes up to which the pass costs the same, at least 1.
         unit: of the three times, as in `CostTable`.
+
+    Raises:
+        ValueError: if `flat` is below 1.
+
+    >>> cost = roofline("a GPU", "assumed", pass_s=0.02, draft_s=0.001, overhead_s=0.002, flat=64)
+    >>> cost.target(32), cost.target(128)
+    (0.02, 0.04)
     """
     if flat < 1:
         raise ValueError(f"flat must be at least 1 node; got {flat}.")

@@ -72,8 +72,18 @@ if pio.renderers.default == "plotly_mimetype":  # in a notebook, which without H
 def plot(name: str, *data: Any, **options: Any) -> go.Figure:
     """The figure called `name` of its data.
 
+    Args:
+        name: one of `PLOTS`.
+        data: what it is drawn from, see `PLOTS`.
+        options: what else the `info` of its module takes.
+
     Raises:
         ValueError: if there is no such figure, or it is not drawn from such data; the message says what there is.
+
+    >>> trace = specviz.run(specviz.toy_pair(), specviz.RunConfig("ab", "chain:depth=2", max_new_tokens=8))
+    >>> figure = plot("tree", trace.steps[0])  # a plotly figure: figure.show(), figure.write_html("tree.html")
+    >>> [series.type for series in plot("lengths", trace).data]
+    ['bar', 'bar', 'scatter']
     """
     if name not in PLOTS:
         raise UnknownName("plot", name, PLOTS)

@@ -12,7 +12,14 @@ import plotly.graph_objects as go
 
 
 def to_json(info: Any) -> str:
-    """An info (a NamedTuple, or a dataclass in it) as JSON text; what is not a finite number becomes null."""
+    """An info (a NamedTuple, or a dataclass in it) as JSON text; what is not a finite number becomes null.
+
+    Args:
+        info: what the `info` of a figure's module returns.
+
+    >>> to_json({"speedup": float("nan"), "sizes": (1, 2)})
+    '{"speedup": null, "sizes": [1, 2]}'
+    """
     return json.dumps(_plain(info), ensure_ascii=False, allow_nan=False)
 
 
@@ -31,7 +38,16 @@ def _plain(value: Any) -> Any:
 
 
 def to_csv(figure: go.Figure) -> str:
-    """The series of a figure as CSV text: series, x, y, and z for a heat map."""
+    """The series of a figure as CSV text: series, x, y, and z for a heat map.
+
+    Args:
+        figure: as `plot` draws it.
+
+    >>> print(to_csv(go.Figure(go.Bar(name="tokens", x=[1, 2], y=[3, 4]))), end="")
+    series,x,y,z
+    tokens,1,3,
+    tokens,2,4,
+    """
     text = io.StringIO()
     writer = csv.writer(text, lineterminator="\n")
     writer.writerow(["series", "x", "y", "z"])

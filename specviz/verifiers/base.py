@@ -18,13 +18,22 @@ class Verifier(Strategy):
     """Which path is accepted. Subclasses are frozen dataclasses whose fields are their parameters.
 
     Class attributes:
-        name, title: as for builders; laws: the laws for which the rule is lossless, the one it asks for first;
+        name, title: as for builders; schemes: those for which the rule is lossless, the one it asks for first;
         reads_draft: whether it compares with the draft's rows; chain_only: whether a node may have one child at most;
         greedy_only: whether it works at temperature 0 only; lossless: False for rules that trade fidelity for speed;
         bias: for those, the sentence that says so; keyed: whether its output is argmin E / p, keyed by position;
         in_support: whether it tries no more children than the draft's row has tokens; shares: whether a child's
         acceptance depends on how many siblings it has; one_row: whether it solves for a single row of the draft; alone:
         whether it checks nothing, for plain decoding; at_zero: the sentence on what it does at temperature 0.
+
+    >>> from specviz.verifiers.walk import Walk, follow
+    >>> @dataclass(frozen=True)
+    ... class Likeliest(Verifier):
+    ...     name, title, lossless, bias = "likeliest", "Likeliest", False, "Only the most probable token is written."
+    ...     def __call__(self, tree, p, rng):
+    ...         return follow(Walk(tree), tree, lambda node: int(p[node].argmax()))
+    >>> specviz.run(specviz.toy_pair(), specviz.RunConfig("ab", "chain", Likeliest(), max_new_tokens=8)).text
+    'ccacbbab'
     """
 
     name: ClassVar[str]
@@ -43,9 +52,20 @@ class Verifier(Strategy):
     at_zero: ClassVar[str] = "At temperature 0 every token accepted is exactly the target's most probable one."
 
     def __call__(self, tree: TokenTree, p: Distributions, rng: Randomness) -> Verdict:
-        """Decide. `p[node]` is the target's row after a node, float64 [V]."""
+        """Decide which path is accepted.
+
+        Args:
+            tree: what was drafted, with the draft's rows in `tree.draft_distributions`.
+            p: the target's rows; `p[node]` is the one after a node, float64 [V].
+            rng: where chance comes from.
+        """
         raise NotImplementedError
 
     def explain(self, step: Step, node: int) -> str:
-        """One sentence on why `node` has its outcome, from the record alone."""
+        """One sentence on why a node has its outcome, from the record alone.
+
+        Args:
+            step: the record.
+            node: the number of the node, from 0.
+        """
         raise NotImplementedError

@@ -19,7 +19,18 @@ UNTRIED = ("unreached", "probe")
 
 
 class Walk:
-    """Outcomes, acceptance probabilities and coins of one tree, filled in while a rule walks down it."""
+    """Outcomes, acceptance probabilities and coins of one tree, filled in while a rule walks down it.
+
+    Args:
+        tree: the tree that is verified.
+
+    >>> tree = TokenTree(root=5)
+    >>> child = tree.add(0, token=7)
+    >>> walk = Walk(tree)
+    >>> walk.mark(child, accepted=True)
+    >>> walk.end(bonus=8).path
+    (1,)
+    """
 
     def __init__(self, tree: TokenTree) -> None:
         n = len(tree)
@@ -70,7 +81,7 @@ def try_in_turn(tree: TokenTree, p: Distributions, rng: Randomness, scheme: str,
         tree: as for `Verifier`.
         p: its rows under the target.
         rng: where chance comes from.
-        law: how the children were drawn, "iid" or "distinct".
+        scheme: how the children were drawn, "iid" or "distinct".
         in_support: whether no more children are tried than the draft's row has tokens.
     """
     walk, node = Walk(tree), 0

@@ -123,7 +123,7 @@ class Margin:
         return margin_at(self.pair, self.entry.config, [*prompt, *self.written[:index]])
 
 
-def head(entries: Sequence[ComparedRun], prompt: str, pair: str, **more: Any) -> dict[str, Any]:
+def head(entries: Sequence[ComparedRun], prompt: str | Sequence[int], pair: str, **more: Any) -> dict[str, Any]:
     """What is compared, said once."""
     same = {(entry.title, entry.plain) for entry in entries}
     alike = len(same) == 1 < len({str(entry.config.drafter) for entry in entries})

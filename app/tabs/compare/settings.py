@@ -110,7 +110,7 @@ class Settings:
 
     def names(self, values: Sequence[Any]) -> list[str | None]:
         """What a link calls each of `inputs`, such as "seed" or "a.builder"; None for what does not matter."""
-        found = ["prompt", *self.scalars]
+        found: list[str | None] = ["prompt", *self.scalars]
         for column, (kind, mine) in zip(self.columns, self.split(values), strict=True):
             own = column.controls.names(mine)[len(self.shared) :]
             names = ["decodes", *(own if kind == "speculation" else [None] * len(own))]

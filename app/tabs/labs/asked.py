@@ -97,7 +97,7 @@ def sizes_from(branching: Any, **numbers: Any) -> Sizes:
     Raises:
         ValueError: naming the control, what it must be and what it was.
     """
-    read = {}
+    read: dict[str, Any] = {}
     for name, (label, low, high, whole) in LIMITS.items():
         value = numbers[name]
         good = type(value) in (int, float) and low <= value <= high and not (whole and value != int(value))

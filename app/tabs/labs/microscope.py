@@ -10,6 +10,7 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import partial
+from typing import Any
 
 import numpy as np
 
@@ -30,7 +31,7 @@ NAMES = "abcdefghijkl"
 Ordered = dict[str, list[float | None]]  # rows by name, [V]; None where a rule kept nothing of a token
 
 
-def normalised(name: str, weights: Sequence[float]) -> tuple[tuple[float, ...], str]:
+def normalised(name: str, weights: Any) -> tuple[tuple[float, ...], str]:
     """Weights as a row of probabilities, and a sentence on what was done to them, "" where they were one already.
 
     Args:

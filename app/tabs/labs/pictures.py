@@ -64,6 +64,7 @@ def picture(preset: str, vector: tuple[float, ...], sizes: Sizes, look: Look) ->
     """The value of the lab's picture, JSON."""
     trees = PRESETS[preset].trees(vector, sizes)
     shown = next(tree for tree in trees if tree.name == look.tree)
+    assert shown.shape  # `look_at` chooses no other
     block = look.block or (PAPER if len(shown.shape) >= 256 else BLOCKS[0])
     forest = {
         "source": Source("theory", "computed from the vector")._asdict(),
@@ -95,6 +96,7 @@ def leaves(shape: Topology) -> int:
 def stats(tree: Tree) -> str:
     """The numbers of a tree in words."""
     shape = tree.shape
+    assert shape
     counted = [
         (len(shape), "node"), (int(shape.depth.max()), "level"), (leaves(shape), "leaf"), (tree.passes, "draft pass")
     ]  # fmt: skip
@@ -125,6 +127,7 @@ def to_csv(trees: tuple[Tree, ...]) -> str:
 
 def one(tree: Tree, block: int) -> dict[str, Any]:
     """The attention mask of a tree in every order that differs."""
+    assert tree.shape
     orders = {name: make(tree.shape) for name, make in ORDERS.items()}
     if orders["as drawn"] == orders["breadth-first"]:
         del orders["as drawn"]

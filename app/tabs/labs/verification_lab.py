@@ -145,15 +145,15 @@ def _exact(row: Row, node: Node) -> dict[str, Any]:
     data = {"deviation": row.deviation, "proof": row.proof, "runs": row.runs}
     if row.texts is None:
         return data
-    own = own_law(node)
+    own, written = own_law(node), row.texts
     texts = list(own)
     if len(texts) > MOST_TEXTS:
-        texts = sorted(texts, key=lambda text: -max(own[text], row.texts[text]))[:MOST_TEXTS]
+        texts = sorted(texts, key=lambda text: -max(own[text], written[text]))[:MOST_TEXTS]
     return data | {
         "of": len(own),
         "texts": texts,
         "own": [own[t] for t in texts],
-        "written": [row.texts[t] for t in texts],
+        "written": [written[t] for t in texts],
     }
 
 

@@ -234,7 +234,7 @@ class Speedup:
             return {
                 self.known: new, self.drafter: names[name].drafter,
                 self.vector: gr.Dropdown(choices=by_drafter(new, names[name].drafter), value=name),
-                **await self.forecast(name, *chosen[1:4], new, chosen[5]),
+                **await self.forecast(name, chosen[1], chosen[2], chosen[3], new, chosen[5]),
             }  # fmt: skip
 
         opened.select(taken, [vectors, *self.chosen], [*self.outputs, self.known, self.drafter, self.vector],

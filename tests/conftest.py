@@ -34,7 +34,8 @@ FLAGS = [
 
 @pytest.fixture(scope="session")
 def playwright():
-    sync_api = pytest.importorskip("playwright.sync_api")
+    from playwright import sync_api  # the other tests load no browser's driver
+
     sync_api.expect.set_options(timeout=30_000)
     with sync_api.sync_playwright() as playwright:
         yield playwright

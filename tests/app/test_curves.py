@@ -7,15 +7,6 @@ from dataclasses import asdict, replace
 import pytest
 
 import specviz
-from specviz.acceptance.on_nodes import draft_uncertainty, rejection_rates
-from specviz.acceptance.on_text import LATER, Acceptance, acceptance_vector
-from specviz.acceptance.texts import positions_of
-from specviz.benchmarks.trials import Trial
-from specviz.metrics import wilson
-from specviz.planning.machines import machine
-
-pytest.importorskip("gradio")
-
 from app import record_curves
 from app.machine import recorded
 from app.machine.speeds import cost_of, point, predicted, sizes_from, time_sizes
@@ -24,6 +15,12 @@ from app.parts.card import Source, fill, harmless
 from app.tabs import acceptance, speedup
 from specviz.acceptance import files as vectors
 from specviz.acceptance.calibration import calibrate, limited, windows
+from specviz.acceptance.on_nodes import draft_uncertainty, rejection_rates
+from specviz.acceptance.on_text import LATER, Acceptance, acceptance_vector
+from specviz.acceptance.texts import positions_of
+from specviz.benchmarks.trials import Trial
+from specviz.metrics import wilson
+from specviz.planning.machines import machine
 
 PAIR = specviz.toy_pair(vocab=12)
 CONFIG = specviz.RunConfig(temperature=0.8, seed=3)

@@ -10,8 +10,6 @@ from pathlib import Path
 
 import pytest
 
-pytest.importorskip("gradio")
-
 from app.machine import fetching
 from app.machine.fetching import KNOWN, Hub, label, may_fetch, too_large
 from specviz.models.hub import Listed

@@ -17,9 +17,6 @@ from pathlib import Path
 import pytest
 
 import specviz
-
-pytest.importorskip("gradio")
-
 from app.machine import limits, models, zero
 from app.machine.engine import Engine
 from app.tabs import live

@@ -2,12 +2,7 @@
 
 import threading
 
-import pytest
-
 import specviz
-
-pytest.importorskip("gradio")
-
 from app.machine.engine import Engine, prefetch
 from app.machine.turns import Turns
 

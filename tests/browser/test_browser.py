@@ -4,15 +4,11 @@ import json
 from dataclasses import fields
 
 import pytest
+from pages import Gated, choose, counts_add_up, entry, state, steps, to_step
+from playwright.sync_api import expect
 
 import specviz
-
-pytest.importorskip("gradio")
-expect = pytest.importorskip("playwright.sync_api").expect
-
-from pages import Gated, choose, counts_add_up, entry, state, steps, to_step  # noqa: E402
-
-from app.tabs import live  # noqa: E402
+from app.tabs import live
 
 pytestmark = pytest.mark.browser
 PAGE = ("Live",)

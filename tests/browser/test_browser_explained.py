@@ -3,16 +3,12 @@
 import re
 
 import pytest
+from pages import Gated, offline, to_step
+from playwright.sync_api import expect
 
 import specviz
+from tests.browser.test_browser_runs import HOSTILE
 from tests.growing import BUILDERS
-
-pytest.importorskip("gradio")
-expect = pytest.importorskip("playwright.sync_api").expect
-
-from pages import Gated, offline, to_step  # noqa: E402
-
-from tests.browser.test_browser_runs import HOSTILE  # noqa: E402
 
 pytestmark = pytest.mark.browser
 

@@ -4,15 +4,12 @@ import json
 import re
 
 import pytest
+from pages import Gated, state, to_step
+from playwright.sync_api import expect
 
-pytest.importorskip("gradio")
-expect = pytest.importorskip("playwright.sync_api").expect
-
-from pages import Gated, state, to_step  # noqa: E402
-
-from app.tabs.labs.presets import PRESETS  # noqa: E402
-from app.tabs.labs.verification_lab import look, table  # noqa: E402
-from tests.browser.test_browser_runs import HOSTILE  # noqa: E402
+from app.tabs.labs.presets import PRESETS
+from app.tabs.labs.verification_lab import look, table
+from tests.browser.test_browser_runs import HOSTILE
 
 pytestmark = pytest.mark.browser
 PAGE = ("Live", "Labs")

@@ -4,11 +4,9 @@ import json
 import re
 
 import pytest
+from playwright.sync_api import expect
 
-pytest.importorskip("gradio")
-expect = pytest.importorskip("playwright.sync_api").expect
-
-from app.tabs import lessons  # noqa: E402
+from app.tabs import lessons
 
 pytestmark = pytest.mark.browser
 PAGE = ("Live", "Lessons")

@@ -138,6 +138,13 @@ def test_a_file_can_be_read_in_one_sitting(path):
     assert len(path.read_text(encoding="utf-8").splitlines()) <= 300
 
 
+def test_tests_stand_in_folders_named_like_the_rooms():
+    others = {".", "browser", "engine"}  # engine: the files of specviz/ itself
+    for path in (ROOT / "tests").rglob("test_*.py"):
+        room = path.parent.relative_to(ROOT / "tests").as_posix()
+        assert room in others or (ROOT / "specviz" / room).is_dir() or (ROOT / room / "__init__.py").exists(), path
+
+
 def test_random_numbers_are_made_in_one_place():
     places = (
         "specviz/randomness.py",

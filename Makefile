@@ -8,7 +8,7 @@ WORKERS ?= 2
 SIDE_BY_SIDE := -n $(WORKERS) --dist worksteal
 PIP := $(BIN)/pip install --disable-pip-version-check -c constraints.txt
 
-.PHONY: demo test fast mutants lint web screenshots browser lowest container space house clean
+.PHONY: demo test fast exhaustive mutants lint web screenshots browser lowest container space house clean
 
 demo: $(VENV)/.installed
 	$(BIN)/python app/app.py
@@ -18,6 +18,9 @@ test: $(VENV)/.installed-dev browser lint
 
 fast: $(VENV)/.installed-dev  ## without the browser, the adapters and what is slow
 	$(BIN)/python -m pytest $(SIDE_BY_SIDE) -m "not browser and not adapter and not slow"
+
+exhaustive: $(VENV)/.installed-dev browser  ## the cells that `make test` leaves out of its matrices
+	$(BIN)/python -m pytest $(SIDE_BY_SIDE) -m exhaustive
 
 mutants: $(VENV)/.installed-dev  ## breaks the engine in some twenty places, each of which a test must notice
 	$(BIN)/python tests/mutants.py

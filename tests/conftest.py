@@ -77,6 +77,10 @@ SLOW = [r"Timeout \d+ms exceeded", r"with timeout \d+ms"]
 
 
 def pytest_collection_modifyitems(config, items):
+    if "exhaustive" not in config.option.markexpr:  # `make exhaustive` asks for them by name
+        left = [item for item in items if item.get_closest_marker("exhaustive")]
+        config.hook.pytest_deselected(items=left)
+        items[:] = [item for item in items if item not in left]
     for item in items:
         if item.get_closest_marker("browser") and config.pluginmanager.hasplugin("rerunfailures"):
             item.add_marker(pytest.mark.flaky(reruns=2, only_rerun=SLOW))

@@ -8,7 +8,7 @@ WORKERS ?= 2
 SIDE_BY_SIDE := -n $(WORKERS) --dist worksteal
 PIP := $(BIN)/pip install --disable-pip-version-check -c constraints.txt
 
-.PHONY: demo test fast mutants lint web screenshots browser lowest container space house clean
+.PHONY: demo test fast exhaustive mutants lint web screenshots browser lowest container space house clean
 
 demo: $(VENV)/.installed
 	$(BIN)/python app/app.py
@@ -18,6 +18,9 @@ test: $(VENV)/.installed-dev browser lint
 
 fast: $(VENV)/.installed-dev  ## without the browser, the adapters and what is slow
 	$(BIN)/python -m pytest $(SIDE_BY_SIDE) -m "not browser and not adapter and not slow"
+
+exhaustive: $(VENV)/.installed-dev browser  ## the cells that `make test` leaves out of its matrices
+	$(BIN)/python -m pytest $(SIDE_BY_SIDE) -m exhaustive
 
 mutants: $(VENV)/.installed-dev  ## breaks the engine in some twenty places, each of which a test must notice
 	$(BIN)/python tests/mutants.py
@@ -70,7 +73,7 @@ lowest:  ## the fast tests with the lowest versions that requirements.txt allows
 	sed 's/>=\([^,]*\).*/==\1/' requirements.txt > .venv-lowest/constraints.txt
 	.venv-lowest/bin/pip install --disable-pip-version-check -c .venv-lowest/constraints.txt -r requirements-dev.txt
 	.venv-lowest/bin/python -m pytest $(SIDE_BY_SIDE) -m "not browser and not adapter and not slow" \
-		tests/commands tests/drafters tests/engine tests/models tests/passes tests/player tests/plots tests/app
+		tests/builders tests/commands tests/drafters tests/engine tests/models tests/passes tests/player tests/plots tests/verifiers tests/app
 
 container:  ## the image as another user, read-only, where docker, podman or buildah is
 	bash tests/container.sh

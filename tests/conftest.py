@@ -9,6 +9,7 @@ import re
 import shutil
 import socket
 import time
+from contextlib import contextmanager
 
 import pytest
 
@@ -34,7 +35,8 @@ FLAGS = [
 
 @pytest.fixture(scope="session")
 def playwright():
-    sync_api = pytest.importorskip("playwright.sync_api")
+    from playwright import sync_api  # the other tests load no browser's driver
+
     sync_api.expect.set_options(timeout=30_000)
     with sync_api.sync_playwright() as playwright:
         yield playwright
@@ -76,6 +78,10 @@ SLOW = [r"Timeout \d+ms exceeded", r"with timeout \d+ms"]
 
 
 def pytest_collection_modifyitems(config, items):
+    if "exhaustive" not in config.option.markexpr:  # `make exhaustive` asks for them by name
+        left = [item for item in items if item.get_closest_marker("exhaustive")]
+        config.hook.pytest_deselected(items=left)
+        items[:] = [item for item in items if item not in left]
     for item in items:
         if item.get_closest_marker("browser") and config.pluginmanager.hasplugin("rerunfailures"):
             item.add_marker(pytest.mark.flaky(reruns=2, only_rerun=SLOW))
@@ -167,8 +173,8 @@ def visitor():
     return returning
 
 
-@pytest.fixture
-def visit(browser, visitor):
+@contextmanager
+def visits(browser, visitor):
     """A function that opens a page and watches it: nothing may leave the machine, nothing may break.
 
     The first page of a test belongs to whoever visited before, who has the files but remembers nothing of the page;
@@ -208,6 +214,30 @@ def visit(browser, visitor):
     assert not foreign, foreign
     assert not broken, broken
     assert not any(hacked)
+
+
+@pytest.fixture
+def visit(browser, visitor):
+    with visits(browser, visitor) as open_page:
+        yield open_page
+
+
+@pytest.fixture(scope="module")
+def seen(sites, chromium, visitor, request):
+    """A page that tests of one file share and only look at; no model can be loaded. The file puts it back in between.
+
+    It has the tabs of `PAGE`, and is opened by the link `LINK` until there is what `READY` selects.
+    """
+
+    def never():
+        raise AssertionError("a model was loaded")
+
+    page = request.module
+    if page.PAGE not in sites:
+        sites[page.PAGE] = Site(page.PAGE)
+    with visits(chromium, visitor) as open_page:
+        ready = getattr(page, "READY", ".sv-svg .node")
+        yield open_page(sites[page.PAGE].take(never) + getattr(page, "LINK", ""), ready=ready)
 
 
 @pytest.fixture

@@ -122,7 +122,7 @@ EDITS = (
         "acceptance/vectors.py",
         "tried[rank] += 1",
         "tried[rank] += child_taken not in children[node][:rank]",
-        "tests/engine/test_builders_planned.py::test_children_after_the_accepted_one_count_as_tried_too",
+        "tests/builders/test_builders_planned.py::test_children_after_the_accepted_one_count_as_tried_too",
     ),
     Edit(
         "acceptance/in_traces.py",

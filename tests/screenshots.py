@@ -11,10 +11,11 @@ from pathlib import Path
 
 from playwright.sync_api import sync_playwright
 
+from app.page import build_demo, launch
+
 ROOT = Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(ROOT))
 
-from app.page import build_demo, launch  # noqa: E402
 
 OUT = ROOT / "assets" / "screenshots"
 SIZES = {"light": (1400, 940), "dark": (1400, 940), "phone": (390, 844)}

@@ -186,6 +186,13 @@ def test_rooms_are_small():
     assert {room: count for room, count in rooms.items() if count > most.get(room, 20)} == {}
 
 
+def test_tests_stand_in_folders_named_like_the_rooms():
+    others = {".", "browser", "engine"}  # engine: the files of specviz/ itself
+    for path in (ROOT / "tests").rglob("test_*.py"):
+        room = path.parent.relative_to(ROOT / "tests").as_posix()
+        assert room in others or (ROOT / "specviz" / room).is_dir() or (ROOT / room / "__init__.py").exists(), path
+
+
 def test_random_numbers_are_made_in_one_place():
     places = (
         "specviz/randomness.py",

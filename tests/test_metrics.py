@@ -100,7 +100,6 @@ def test_the_same_numbers_stand_everywhere(monkeypatch, capsys, tmp_path):
 
 
 def test_compare_and_the_endpoint_say_the_same_as_the_recorded_run(monkeypatch):
-    pytest.importorskip("gradio")
     from app import api
     from app.machine.engine import Engine
     from app.tabs.compare import runs

@@ -6,19 +6,15 @@ import threading
 from itertools import pairwise
 from pathlib import Path
 
+import gradio_client
 import pytest
+from pages import Gated
 
 import specviz
-
-pytest.importorskip("gradio")
-gradio_client = pytest.importorskip("gradio_client")
-
-from pages import Gated  # noqa: E402
-
-from app import api  # noqa: E402
-from app.machine import limits  # noqa: E402
-from app.machine.engine import Engine  # noqa: E402
-from app.page import build_demo  # noqa: E402
+from app import api
+from app.machine import limits
+from app.machine.engine import Engine
+from app.page import build_demo
 
 ROOT = Path(__file__).resolve().parents[2]
 CONFIG = specviz.RunConfig(prompt="abc", max_new_tokens=20)

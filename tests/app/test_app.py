@@ -12,16 +12,13 @@ from threading import enumerate as threads
 import pytest
 
 import specviz
+from app.machine import models
+from app.machine.engine import Engine, batch_by_time, prefetch
+from app.page import STYLES, TABS, build_demo
+from app.tabs import live
 from specviz.paths import WEB
 from specviz.proof.same_text import comparing
 from specviz.record import Timing
-
-gr = pytest.importorskip("gradio")
-
-from app.machine import models  # noqa: E402
-from app.machine.engine import Engine, batch_by_time, prefetch  # noqa: E402
-from app.page import STYLES, TABS, build_demo  # noqa: E402
-from app.tabs import live  # noqa: E402
 
 ROOT = Path(__file__).resolve().parents[2]
 CONFIG = specviz.RunConfig(prompt="abc", max_new_tokens=30)

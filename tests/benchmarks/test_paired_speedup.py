@@ -63,7 +63,6 @@ def test_a_slow_machine_is_not_kept_for_long(clocks):
 
 
 def test_the_endpoint_returns_it():
-    pytest.importorskip("gradio")
     from app.api import answers
     from app.machine.engine import Engine
 

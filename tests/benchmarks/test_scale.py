@@ -103,7 +103,6 @@ def test_a_bad_option_gets_a_sentence(arguments, words, capsys):
 
 @pytest.mark.adapter
 def test_the_command_measures_the_embedded_pair_and_random_weights(capsys):
-    pytest.importorskip("torch")
     few = ["--sizes", "4", "--contexts", "20", "--vocabularies", "300", "--steps", "1"]
     assert main(["scale", *few, "--json"]) == 0
     rows = json.loads(capsys.readouterr().out)

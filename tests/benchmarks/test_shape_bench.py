@@ -4,20 +4,19 @@ import json
 
 import numpy as np
 import pytest
+import torch
 
-torch = pytest.importorskip("torch")
-
-import specviz  # noqa: E402
-from specviz.acceptance.vectors import expected_tokens  # noqa: E402
-from specviz.benchmarks.model_shapes import as_dict, bench_shape, project, time_passes  # noqa: E402
-from specviz.builders.sequoia import best_tree  # noqa: E402
-from specviz.commands.cli import main  # noqa: E402
-from specviz.models import random_weights  # noqa: E402
-from specviz.models.random_weights import SHAPES, bytes_needed, random_pair, shape_config  # noqa: E402
-from specviz.passes import bare  # noqa: E402
-from specviz.passes.bare import bare_pass  # noqa: E402
-from specviz.passes.graphs import StaticPass  # noqa: E402
-from specviz.tree import TokenTree  # noqa: E402
+import specviz
+from specviz.acceptance.vectors import expected_tokens
+from specviz.benchmarks.model_shapes import as_dict, bench_shape, project, time_passes
+from specviz.builders.sequoia import best_tree
+from specviz.commands.cli import main
+from specviz.models import random_weights
+from specviz.models.random_weights import SHAPES, bytes_needed, random_pair, shape_config
+from specviz.passes import bare
+from specviz.passes.bare import bare_pass
+from specviz.passes.graphs import StaticPass
+from specviz.tree import TokenTree
 
 pytestmark = pytest.mark.adapter
 CPU = torch.device("cpu")

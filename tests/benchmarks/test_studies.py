@@ -83,7 +83,6 @@ def test_a_strip_is_one_run():
 
 
 def test_every_study_is_recorded_and_comes_back_whole():
-    pytest.importorskip("gradio")
     from app.parts import recorded
     from app.parts.study_list import STUDIES
 
@@ -96,7 +95,6 @@ def test_every_study_is_recorded_and_comes_back_whole():
 
 
 def test_published_numbers_name_their_place():
-    pytest.importorskip("gradio")
     from app.tabs.speedup.published import published
 
     data = published()
@@ -120,7 +118,6 @@ def test_published_numbers_name_their_place():
 
 
 def test_measured_and_published_share_no_block():
-    pytest.importorskip("gradio")
     from app.parts.card import Source
     from app.tabs.speedup.published import published, value
     from specviz.plots.predicted import Point

@@ -11,14 +11,14 @@ from specviz.acceptance.progress import whole
 from specviz.acceptance.text_units import sources
 from specviz.benchmarks import predictions as speedup_predictions
 from specviz.benchmarks import tree_comparison
+from specviz.benchmarks import trials as timing
 from specviz.benchmarks.agreement import prompts_like
 from specviz.benchmarks.trials import PLAIN, results, trials, whole_steps
 from specviz.commands.cli import main
-from specviz.metrics import Counts, estimate, ratio_of_rates
+from specviz.metrics import PARTS, Counts
 from specviz.planning import choose
 from specviz.planning.forecast import forecast, predict
 from specviz.planning.machines import flat_up_to, machine
-from specviz.record import Timing
 
 PAIR = specviz.toy_pair(vocab=8, seed=2, closeness=0.7)
 RULE = specviz.VERIFIERS["sequoia"]()
@@ -27,32 +27,26 @@ VECTOR = (0.6, 0.2, 0.1)
 TREES = {"chain": specviz.BUILDERS["chain"](depth=3), "batch": specviz.BUILDERS["batch"](width=3)}
 
 
-def timed(trace, seconds):
-    """The whole steps of a run as if each had taken so long."""
-    return [replace(step, seconds=Timing(target=seconds)) for step in whole_steps(trace)]
+def counts(tokens, seconds):
+    """Of steps that wrote so many tokens, a step each two; all of the time is the target's."""
+    parts = tuple(seconds if part == "target" else 0.0 for part in PARTS)
+    return Counts(tokens=tokens, passes=tokens // 2, timed_tokens=tokens, timed_passes=tokens // 2, seconds=parts)
 
 
 def test_speedup_is_tokens_over_time_against_plain_decoding():
-    runs = [specviz.run(PAIR, replace(CONFIG, builder=TREES["chain"], seed=seed)) for seed in range(4)]
-    plain = [specviz.autoregress(PAIR, replace(CONFIG, seed=seed)) for seed in range(4)]
-    counted = {PLAIN: [timed(run, 0.5) for run in plain], "chain": [timed(run, 1.0) for run in runs]}
-    texts = ["a", "b", "c", "d"]
-    counts = {name: [Counts.of(steps, whole=True) for steps in runs] for name, runs in counted.items()}
-    (found,) = results(counts, texts)
-    tokens = [sum(len(step.path) + 1 for step in steps) for steps in counted["chain"]]
-    steps = [len(steps) for steps in counted["chain"]]
-    assert found.tokens_per_pass == pytest.approx(sum(tokens) / sum(steps))
-    assert found.speedup == pytest.approx(found.tokens_per_pass / 2)  # a step takes as long as two plain ones
-    each = [won / taken / 2 for won, taken in zip(tokens, steps, strict=True)]
-    assert (found.low, found.high) == (pytest.approx(min(each)), pytest.approx(max(each)))
-    own = [len(run) for run in counted[PLAIN]]
-    rows = [(won, took, base, 0.5 * base) for won, took, base in zip(tokens, steps, own, strict=True)]
-    assert found.margin == pytest.approx(estimate(rows, ratio_of_rates)[1])
-    (windows,) = results(counts, ["a", "a", "b", "b"])  # two texts in four windows
-    pairs = [tuple(map(sum, zip(*rows[at : at + 2], strict=True))) for at in (0, 2)]
-    assert windows.margin == pytest.approx(estimate(pairs, ratio_of_rates)[1]) and windows.speedup == found.speedup
-    assert (found.step_s, found.steps) == (pytest.approx(1.0), sum(steps))
-    assert found.parts == {"draft": 0, "target": pytest.approx(1.0), "overhead": 0}
+    """Two texts by hand: 2 and 4 times plain, 3 together; each is left out once, and t is 12.7 for two."""
+    counted = {PLAIN: [counts(10, 10.0), counts(10, 10.0)], "chain": [counts(6, 3.0), counts(12, 3.0)]}
+    (found,) = results(counted, ["a", "b"])
+    assert (found.speedup, found.low, found.high) == pytest.approx((3, 2, 4))
+    assert found.margin == pytest.approx(12.706, abs=1e-3)
+    assert (found.tokens_per_pass, found.steps) == (2, 9) and found.step_s == pytest.approx(6 / 9)
+    assert found.parts == {"draft": 0, "target": pytest.approx(6 / 9), "overhead": 0}
+    halves = {
+        PLAIN: 4 * [counts(10, 10.0)],
+        "chain": [counts(6, 3.0), counts(6, 3.0), counts(12, 3.0), counts(12, 3.0)],
+    }
+    (windows,) = results(halves, ["a", "a", "b", "b"])  # two texts in four windows
+    assert (windows.speedup, windows.margin) == pytest.approx((found.speedup, found.margin))
 
 
 def test_only_whole_trees_after_the_first_step_count():
@@ -62,12 +56,17 @@ def test_only_whole_trees_after_the_first_step_count():
     assert len(kept) < len(trace.steps) - 1  # the last ones had less room
 
 
-def test_every_way_is_run_on_every_prompt_in_turning_order():
+def test_every_way_is_run_on_every_prompt_in_turning_order(monkeypatch):
+    ran, run = [], specviz.run
+    monkeypatch.setattr(timing, "run", lambda pair, config: ran.append(config) or run(pair, config))
     news = list(trials(PAIR, TREES, RULE, CONFIG, ["ab", "ba", "cc"]))
+    assert [(config.builder.name, config.prompt) for config in ran[1:]] == [  # the first sets up the models
+        ("plain", "ab"), ("chain", "ab"), ("batch", "ab"), ("chain", "ba"), ("batch", "ba"), ("plain", "ba"),
+        ("batch", "cc"), ("plain", "cc"), ("chain", "cc"),
+    ]  # fmt: skip
     assert [one.done for one in news] == list(range(1, 10)) and news[-1].of == 9
     assert [len(one.trials) for one in news] == 3 * [0, 0, 2]
     assert [trial.name for trial in news[-1].trials] == ["chain", "batch"]
-    assert all(trial.speedup > 0 and trial.low <= trial.speedup <= trial.high for trial in news[-1].trials)
 
 
 def test_a_promise_puts_tokens_along_texts_over_the_costs_of_the_machine():

@@ -4,35 +4,43 @@ import json
 from dataclasses import fields
 
 import pytest
+from pages import Gated, choose, counts_add_up, entry, state, steps, to_step
+from playwright.sync_api import expect
 
 import specviz
-
-pytest.importorskip("gradio")
-expect = pytest.importorskip("playwright.sync_api").expect
-
-from pages import Gated, choose, counts_add_up, entry, state, steps, to_step  # noqa: E402
-
-from app.tabs import live  # noqa: E402
+from app.tabs import live
 
 pytestmark = pytest.mark.browser
 PAGE = ("Live",)
 
 
-def test_the_first_paint_shows_a_recorded_run_without_any_model(serve, visit):
-    def never():
-        raise AssertionError("a model was loaded")
+@pytest.fixture(scope="module")
+def first(seen):
+    """The step that the page opens with."""
+    return seen.locator(".sv-svg").get_attribute("data-step")
 
-    page = visit(serve(load=never))
-    expect(page.locator(".sv-recorded")).to_be_visible()
+
+@pytest.fixture
+def page(seen, first):
+    """The recorded run as a visitor finds it."""
+    seen.bring_to_front()
+    seen.locator(".sv-svg").focus()
+    for key in ("Escape", "0"):
+        seen.keyboard.press(key)
+    seen.evaluate("document.activeElement.blur()")
+    to_step(seen, first)
+    return seen
+
+
+def test_the_first_paint_shows_a_recorded_run_without_any_model(seen):
+    expect(seen.locator(".sv-recorded")).to_be_visible()
     recorded = json.loads(live.recorded())["steps"]
-    for index in range(min(8, steps(page))):
-        page.locator(".sv-scrub").fill(str(index))
-        expect(page.locator(".sv-svg")).to_have_attribute("data-step", str(index))
-        assert counts_add_up(page) == len(recorded[index]["parents"])
+    for index in range(min(8, steps(seen))):
+        to_step(seen, index)
+        assert counts_add_up(seen) == len(recorded[index]["parents"])
 
 
-def test_the_recorded_run_plays_and_pauses(serve, visit):
-    page = visit(serve())
+def test_the_recorded_run_plays_and_pauses(page):
     page.locator(".sv-scrub").fill("0")
     page.locator(".sv-play").click()
     expect(page.locator(".sv-svg")).to_have_attribute("data-step", "2")
@@ -43,8 +51,7 @@ def test_the_recorded_run_plays_and_pauses(serve, visit):
     expect(page.locator(".sv-where")).to_have_text(f"step {steps(page)} of {steps(page)}")
 
 
-def test_a_node_shows_why(serve, visit):
-    page = visit(serve())
+def test_a_node_shows_why(page):
     page.locator(".sv-svg .node.x").first.hover()
     expect(page.locator(".sv-outcome")).to_have_text("rejected")
     node = page.locator(".sv-svg .node.a").first
@@ -62,16 +69,14 @@ def test_a_node_shows_why(serve, visit):
     expect(page.locator(".sv-why")).to_contain_text("target")
 
 
-def test_a_token_of_the_text_leads_to_its_step_and_node(serve, visit):
-    page = visit(serve())
+def test_a_token_of_the_text_leads_to_its_step_and_node(page):
     token = page.locator(".sv-ribbon [data-step='5']").last
     token.click()
     expect(page.locator(".sv-svg")).to_have_attribute("data-step", "5")
     expect(page.locator(".sv-svg .node.selected")).to_have_count(1)
 
 
-def test_the_keyboard_alone_is_enough(serve, visit):
-    page = visit(serve())
+def test_the_keyboard_alone_is_enough(page):
     svg = page.locator(".sv-svg")
     start = int(svg.get_attribute("data-step"))
     page.keyboard.press("ArrowRight")
@@ -231,8 +236,7 @@ def test_every_width_and_scheme_fits(serve, visit, width, scheme):
         assert tree["y"] < prompt["y"], "on a phone the run comes before the controls"
 
 
-def test_the_wheel_zooms_with_ctrl_or_when_the_tree_has_the_focus(serve, visit):
-    page = visit(serve())
+def test_the_wheel_zooms_with_ctrl_or_when_the_tree_has_the_focus(page):
     canvas, svg = page.locator(".sv-svg > g"), page.locator(".sv-svg")
     start = canvas.get_attribute("transform")
     svg.hover()

@@ -1,13 +1,11 @@
 """For everyone: axe-core on every tab in light and dark, large type, and a keyboard that reaches everything."""
 
 import pytest
+from axe_playwright_python.sync_playwright import Axe
+from playwright.sync_api import expect
 
-pytest.importorskip("gradio")
-expect = pytest.importorskip("playwright.sync_api").expect
-Axe = pytest.importorskip("axe_playwright_python.sync_playwright").Axe
-
-from app.page import TABS  # noqa: E402
-from app.tabs.labs import LABS  # noqa: E402
+from app.page import TABS
+from app.tabs.labs import LABS
 
 pytestmark = pytest.mark.browser
 # What gradio's own widgets fail of axe's serious and critical rules, by rule. Nothing at present.

@@ -3,18 +3,15 @@
 import json
 import re
 
+import gradio as gr
 import pytest
+from pages import Gated, choose
+from playwright.sync_api import expect
 
 import specviz
-
-gr = pytest.importorskip("gradio")
-expect = pytest.importorskip("playwright.sync_api").expect
-
-from pages import Gated, choose  # noqa: E402
-
-from app.tabs import compare  # noqa: E402
-from app.tabs.compare import runs, settings  # noqa: E402
-from tests.browser.test_browser_runs import HOSTILE  # noqa: E402
+from app.tabs import compare
+from app.tabs.compare import runs, settings
+from tests.browser.test_browser_runs import HOSTILE
 
 pytestmark = pytest.mark.browser
 PAGE = ("Live", "Compare")

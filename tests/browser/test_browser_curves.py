@@ -4,15 +4,11 @@ import json
 import re
 
 import pytest
+from pages import Gated
+from playwright.sync_api import expect
 
 import specviz
-
-pytest.importorskip("gradio")
-expect = pytest.importorskip("playwright.sync_api").expect
-
-from pages import Gated  # noqa: E402
-
-from app.tabs import acceptance, speedup  # noqa: E402
+from app.tabs import acceptance, speedup
 
 pytestmark = pytest.mark.browser
 PAGE = ("Live", "Acceptance", "Speedup")

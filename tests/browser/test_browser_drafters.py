@@ -3,13 +3,10 @@
 import re
 
 import pytest
+from pages import choose, state, to_step
+from playwright.sync_api import expect
 
-pytest.importorskip("gradio")
-expect = pytest.importorskip("playwright.sync_api").expect
-
-from pages import choose, state, to_step  # noqa: E402
-
-from app.tabs import compare  # noqa: E402
+from app.tabs import compare
 
 pytestmark = pytest.mark.browser
 PAGE = ("Live", "Compare")

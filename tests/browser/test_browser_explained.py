@@ -3,16 +3,13 @@
 import re
 
 import pytest
+from pages import Gated, offline, to_step
+from playwright.sync_api import expect
 
 import specviz
+from tests.browser.test_browser_runs import HOSTILE
 from tests.growing import BUILDERS
-
-pytest.importorskip("gradio")
-expect = pytest.importorskip("playwright.sync_api").expect
-
-from pages import Gated, offline, to_step  # noqa: E402
-
-from tests.browser.test_browser_runs import HOSTILE  # noqa: E402
+from tests.matrix import rest_of
 
 pytestmark = pytest.mark.browser
 
@@ -226,7 +223,7 @@ def test_growth_waits_for_the_reader_where_motion_is_not_wanted(page, tmp_path):
     frame(page, 2)
 
 
-@pytest.mark.parametrize("builder", BUILDERS)
+@pytest.mark.parametrize(("builder",), rest_of(BUILDERS, few=("k-sequences", "prompt-lookup", "svip-tree")))
 def test_every_builder_s_growth_plays_to_its_end(page, tmp_path, builder):
     page.emulate_media(reduced_motion="reduce")
     steps = offline(page, tmp_path, **chosen(builder, "target-match"))

@@ -1,11 +1,8 @@
 """The whole page: what its first paint transfers, and the tab that a link opens."""
 
 import pytest
-
-pytest.importorskip("gradio")
-expect = pytest.importorskip("playwright.sync_api").expect
-
-from first_paint import Meter  # noqa: E402
+from first_paint import Meter
+from playwright.sync_api import expect
 
 pytestmark = pytest.mark.browser
 MOST = 1_000_000  # bytes

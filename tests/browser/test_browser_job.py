@@ -4,10 +4,6 @@ import re
 from threading import Semaphore
 
 import pytest
-
-pytest.importorskip("gradio")
-pytest.importorskip("playwright")
-
 from pages import line_of_three, state
 from playwright.sync_api import expect
 

@@ -3,15 +3,10 @@
 from threading import Event
 
 import pytest
-
-import specviz
-
-pytest.importorskip("gradio")
-pytest.importorskip("playwright")
-
 from pages import state
 from playwright.sync_api import expect
 
+import specviz
 from app import page as pages
 from app.machine import best
 from app.parts import best_tree

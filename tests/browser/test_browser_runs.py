@@ -3,15 +3,11 @@
 import re
 
 import pytest
+from pages import Gated, choose, counts_add_up, line_of_three, state, steps
+from playwright.sync_api import expect
 
 import specviz
-
-pytest.importorskip("gradio")
-expect = pytest.importorskip("playwright.sync_api").expect
-
-from pages import Gated, choose, counts_add_up, line_of_three, state, steps  # noqa: E402
-
-from app.machine import limits  # noqa: E402
+from app.machine import limits
 
 pytestmark = pytest.mark.browser
 PAGE = ("Live",)

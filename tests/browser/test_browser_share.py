@@ -6,18 +6,14 @@ from urllib.parse import urlencode
 from xml.etree import ElementTree
 
 import pytest
+from pages import Gated, choose, state, steps, to_step
+from playwright.sync_api import expect
 
 import specviz
 from specviz.decode import collect, speculate
 from specviz.player.graph import dot, graphml
 from specviz.player.offline import offline_page
-
-pytest.importorskip("gradio")
-expect = pytest.importorskip("playwright.sync_api").expect
-
-from pages import Gated, choose, state, steps, to_step  # noqa: E402
-
-from tests.browser.test_browser_runs import HOSTILE  # noqa: E402
+from tests.browser.test_browser_runs import HOSTILE
 
 pytestmark = pytest.mark.browser
 PAGE = ("Live",)

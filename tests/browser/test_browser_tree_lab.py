@@ -3,17 +3,16 @@
 import json
 
 import pytest
+from playwright.sync_api import expect
 
 import specviz
+from specviz.acceptance import files as vectors
+from specviz.acceptance.on_text import Acceptance
+from specviz.theory.mask_order import ORDERS, count_blocks
 from tests.growing import BUILDERS
 
-pytest.importorskip("gradio")
 PATIENT = 20_000  # milliseconds: what a busy machine may need to grow every tree
-expect = pytest.importorskip("playwright.sync_api").expect
 
-from specviz.acceptance import files as vectors  # noqa: E402
-from specviz.acceptance.on_text import Acceptance  # noqa: E402
-from specviz.theory.mask_order import ORDERS, count_blocks  # noqa: E402
 
 pytestmark = pytest.mark.browser
 PAGE = ("Live", "Labs")

@@ -3,13 +3,10 @@
 import json
 
 import pytest
+from pages import counts_add_up, offline, state, steps, to_step
+from playwright.sync_api import expect
 
-pytest.importorskip("gradio")
-expect = pytest.importorskip("playwright.sync_api").expect
-
-from pages import counts_add_up, offline, state, steps, to_step  # noqa: E402
-
-from app.tabs import live  # noqa: E402
+from app.tabs import live
 
 pytestmark = pytest.mark.browser
 SLOW = 60_000  # milliseconds: what a busy machine may need

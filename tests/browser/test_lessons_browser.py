@@ -4,14 +4,12 @@ import json
 import re
 
 import pytest
+from playwright.sync_api import expect
 
-pytest.importorskip("gradio")
-expect = pytest.importorskip("playwright.sync_api").expect
-
-from app.tabs import lessons  # noqa: E402
+from app.tabs import lessons
 
 pytestmark = pytest.mark.browser
-PAGE = ("Live", "Lessons")
+PAGE, LINK, READY = ("Live", "Lessons"), "?lesson=1", "#sv-lessons .sv-svg .node"
 OVERFLOWING = """() => [...document.querySelectorAll('.sv-lessons *')]
   .filter(node => node.offsetParent && !node.closest('svg') && !node.matches('.sv-live')
     && (node.getBoundingClientRect().right > innerWidth + 1 || node.getBoundingClientRect().left < -1))
@@ -27,6 +25,18 @@ def lecture(serve, visit):
     """A function that opens the page by a lesson's link; the page and its address without parameters."""
     url = serve(load=never)
     return lambda link, **more: (visit(f"{url}{link}", ready="#sv-lessons .sv-svg .node", **more), url)
+
+
+@pytest.fixture
+def turned(seen):
+    """A function that turns to a lesson by the list; the page that the tests share."""
+
+    def turn_to(number):
+        seen.bring_to_front()
+        seen.locator(".sv-lessons-list button").nth(number - 1).click()
+        return seen
+
+    return turn_to
 
 
 def data_of(number):
@@ -70,8 +80,8 @@ def test_any_link_opens_a_lesson(lecture, link, number):
     assert page.url.endswith(f"?lesson={number}")
 
 
-def test_the_question_reveals_its_answer_and_show_me_leads_there(lecture):
-    page, _ = lecture("?lesson=3")
+def test_the_question_reveals_its_answer_and_show_me_leads_there(turned):
+    page = turned(3)
     lesson = opened(page, 3)
     answer = page.locator(".sv-lesson-question details div")
     page.get_by_text("Show the answer").click()
@@ -87,8 +97,8 @@ def test_the_question_reveals_its_answer_and_show_me_leads_there(lecture):
     expect(answer).to_be_hidden()
 
 
-def test_show_me_unfolds_what_was_never_reached(lecture):
-    page, _ = lecture("?lesson=2")
+def test_show_me_unfolds_what_was_never_reached(turned):
+    page = turned(2)
     opened(page, 2)
     page.get_by_role("button", name="Show me").click()
     expect(page.locator("#sv-lessons .sv-outcome")).to_have_text("never reached")
@@ -98,8 +108,8 @@ def test_show_me_unfolds_what_was_never_reached(lecture):
     expect(page.locator("#sv-lessons .sv-expand")).to_have_attribute("aria-pressed", "false")
 
 
-def test_the_recordings_of_a_lesson_can_be_switched(lecture):
-    page, _ = lecture("?lesson=7")
+def test_the_recordings_of_a_lesson_can_be_switched(turned):
+    page = turned(7)
     lesson = opened(page, 7)
     texts = set()
     for run in lesson["runs"]:
@@ -155,8 +165,8 @@ def test_on_a_phone_the_next_lesson_begins_with_its_text(lecture):
     expect(page.locator(".sv-lesson-body p").first).to_be_in_viewport()
 
 
-def test_the_list_of_lessons_by_keyboard(lecture):
-    page, _ = lecture("?lesson=1")
+def test_the_list_of_lessons_by_keyboard(turned):
+    page = turned(1)
     opened(page, 1)
     page.locator(".sv-lessons-list button").first.focus()
     page.keyboard.press("ArrowRight")
@@ -168,8 +178,8 @@ def test_the_list_of_lessons_by_keyboard(lecture):
     assert page.locator(".sv-lessons-count").inner_text() == "Lesson 3 of 10"
 
 
-def test_the_address_is_the_lesson_s_only_while_it_is_shown(lecture):
-    page, _ = lecture("?lesson=6")
+def test_the_address_is_the_lesson_s_only_while_it_is_shown(turned):
+    page = turned(6)
     opened(page, 6)
     page.get_by_role("tab", name="Live").click()
     expect(page.locator("#sv-stage .sv-svg")).to_be_visible()
@@ -179,8 +189,8 @@ def test_the_address_is_the_lesson_s_only_while_it_is_shown(lecture):
     assert page.locator(".sv-lessons-link").get_attribute("href").endswith("?lesson=6")
 
 
-def test_a_lesson_that_does_not_arrive_gets_a_sentence(lecture):
-    page, _ = lecture("?lesson=1")
+def test_a_lesson_that_does_not_arrive_gets_a_sentence(turned):
+    page = turned(1)
     opened(page, 1)
     page.route("**/component_server**", lambda route: route.abort())
     page.get_by_role("button", name="next lesson").click()

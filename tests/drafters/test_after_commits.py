@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+import torch
 
 import specviz
 from specviz.config import Choice
@@ -28,7 +29,6 @@ SHARED = [  # the target's cache is that of both drafters as well
 
 @pytest.fixture(scope="module")
 def load():
-    torch = pytest.importorskip("torch")
     threads, pairs = torch.get_num_threads(), {}
     torch.set_num_threads(1)
 

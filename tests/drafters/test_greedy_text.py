@@ -6,14 +6,12 @@ The drafters share the prompts; with the slow tests each has about a quarter of 
 import json
 
 import pytest
+import torch
 
-torch = pytest.importorskip("torch")
-pytest.importorskip("transformers")
-
-import specviz  # noqa: E402
-from specviz.config import Choice  # noqa: E402
-from specviz.paths import HELD_OUT  # noqa: E402
-from specviz.proof.same_text import NEARLY_TIED, margin_at  # noqa: E402
+import specviz
+from specviz.config import Choice
+from specviz.paths import HELD_OUT
+from specviz.proof.same_text import NEARLY_TIED, margin_at
 
 pytestmark = pytest.mark.adapter
 LENGTH = 96

@@ -5,6 +5,7 @@ from types import SimpleNamespace
 
 import numpy as np
 import pytest
+import torch
 
 import specviz
 from specviz.config import Choice
@@ -74,8 +75,6 @@ def test_the_text_of_a_race_is_the_same_on_and_off(rule):
 
 @pytest.fixture(scope="module")
 def embedded():
-    torch = pytest.importorskip("torch")
-    pytest.importorskip("transformers")
     threads = torch.get_num_threads()
     torch.set_num_threads(1)
     yield specviz.load_pair(device="cpu", dtype="float32")

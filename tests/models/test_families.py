@@ -7,16 +7,15 @@ import inspect
 import warnings
 
 import pytest
+import torch
+import transformers
 
-torch = pytest.importorskip("torch")
-transformers = pytest.importorskip("transformers")
-
-import specviz  # noqa: E402
-from specviz.models.loading import longest_text  # noqa: E402
-from specviz.models.pair import HuggingFacePair  # noqa: E402
-from specviz.models.random_weights import NumberText  # noqa: E402
-from specviz.models.selftest import check_tree_reading  # noqa: E402
-from specviz.passes.huggingface import HuggingFaceModel  # noqa: E402
+import specviz
+from specviz.models.loading import longest_text
+from specviz.models.pair import HuggingFacePair
+from specviz.models.random_weights import NumberText
+from specviz.models.selftest import check_tree_reading
+from specviz.passes.huggingface import HuggingFaceModel
 
 pytestmark = pytest.mark.adapter
 

@@ -7,16 +7,15 @@ from functools import cache
 
 import numpy as np
 import pytest
+import torch
+import transformers
+from tokenizers import AddedToken, Tokenizer, decoders, models, pre_tokenizers, processors, trainers
 
-torch = pytest.importorskip("torch")
-transformers = pytest.importorskip("transformers")
-from tokenizers import AddedToken, Tokenizer, decoders, models, pre_tokenizers, processors, trainers  # noqa: E402
-
-import specviz  # noqa: E402
-from specviz.models import loading  # noqa: E402
-from specviz.models.pair import check_vocabularies, end_of_text  # noqa: E402
-from specviz.models.text import TokenText  # noqa: E402
-from specviz.tree import TokenTree  # noqa: E402
+import specviz
+from specviz.models import loading
+from specviz.models.pair import check_vocabularies, end_of_text
+from specviz.models.text import TokenText
+from specviz.tree import TokenTree
 
 pytestmark = pytest.mark.adapter
 PROMPTS = ["Once upon a time", "def read(self, path):\n", "The king said to his daughter: “"]  # the last ends at once

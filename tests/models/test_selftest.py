@@ -4,15 +4,14 @@ import logging
 import warnings
 
 import numpy as np
+import peft
 import pytest
+import torch
+import transformers
 
-peft = pytest.importorskip("peft")
-torch = pytest.importorskip("torch")
-transformers = pytest.importorskip("transformers")
-
-from specviz.models.selftest import check_tree_reading, long_text_error, slot_error, tokens_of  # noqa: E402
-from specviz.passes.huggingface import HuggingFaceModel  # noqa: E402
-from tests.passes.test_huggingface import make, random_run  # noqa: E402
+from specviz.models.selftest import check_tree_reading, long_text_error, slot_error, tokens_of
+from specviz.passes.huggingface import HuggingFaceModel
+from tests.passes.test_huggingface import make, random_run
 
 pytestmark = pytest.mark.adapter
 

@@ -3,8 +3,6 @@
 import numpy as np
 import pytest
 
-pytest.importorskip("torch")
-
 import specviz
 from specviz.tree import TokenTree
 from tests.passes.test_huggingface import V, alone, along, make, random_tree

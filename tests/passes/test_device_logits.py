@@ -2,13 +2,12 @@
 
 import numpy as np
 import pytest
+import torch
 
-torch = pytest.importorskip("torch")
-
-import specviz  # noqa: E402
-from specviz.distributions import Distributions, Ranked, Sampling, distributions_of, probabilities  # noqa: E402
-from specviz.passes import device_logits  # noqa: E402
-from specviz.sampling import most_probable  # noqa: E402
+import specviz
+from specviz.distributions import Distributions, Ranked, Sampling, distributions_of, probabilities
+from specviz.passes import device_logits
+from specviz.sampling import most_probable
 
 SAMPLINGS = [
     Sampling(0.0), Sampling(1.0), Sampling(0.3), Sampling(1.0, top_k=3), Sampling(0.8, top_p=0.7),

@@ -1,11 +1,8 @@
 """The direct forward against transformers' own, and the models it leaves to transformers."""
 
 import pytest
-
-pytestmark = pytest.mark.adapter
-torch = pytest.importorskip("torch")
-
-from transformers import (  # noqa: E402  # noqa: E402
+import torch
+from transformers import (
     GPT2Config,
     GPT2LMHeadModel,
     LlamaConfig,
@@ -16,9 +13,12 @@ from transformers import (  # noqa: E402  # noqa: E402
     Qwen2ForCausalLM,
 )
 
-from specviz.passes.attention import attend, in_line  # noqa: E402
-from specviz.passes.cache import TreeCache  # noqa: E402
-from specviz.passes.direct import direct_forward  # noqa: E402
+from specviz.passes.attention import attend, in_line
+from specviz.passes.cache import TreeCache
+from specviz.passes.direct import direct_forward
+
+pytestmark = pytest.mark.adapter
+
 
 SIZES = dict(
     vocab_size=97, hidden_size=48, intermediate_size=80, num_hidden_layers=3, num_attention_heads=6,

@@ -9,20 +9,19 @@ from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
 import pytest
+import torch
+import transformers
 
-torch = pytest.importorskip("torch")
-transformers = pytest.importorskip("transformers")
-
-import specviz  # noqa: E402
-from specviz.distributions import Sampling  # noqa: E402
-from specviz.models.early_exit import first_layers  # noqa: E402
-from specviz.models.selftest import check_tree_reading  # noqa: E402
-from specviz.passes import device_logits, direct, graphs  # noqa: E402
-from specviz.passes.cache import TreeCache  # noqa: E402
-from specviz.passes.graphs import BUCKETS, StaticPasses, slots_bucket  # noqa: E402
-from specviz.passes.huggingface import HuggingFaceModel  # noqa: E402
-from specviz.passes.packed import Product  # noqa: E402
-from tests.passes.test_huggingface import FAMILIES, V, alone, along, make, random_run, random_tree  # noqa: E402
+import specviz
+from specviz.distributions import Sampling
+from specviz.models.early_exit import first_layers
+from specviz.models.selftest import check_tree_reading
+from specviz.passes import device_logits, direct, graphs
+from specviz.passes.cache import TreeCache
+from specviz.passes.graphs import BUCKETS, StaticPasses, slots_bucket
+from specviz.passes.huggingface import HuggingFaceModel
+from specviz.passes.packed import Product
+from tests.passes.test_huggingface import FAMILIES, V, alone, along, make, random_run, random_tree
 
 pytestmark = pytest.mark.adapter
 DIRECT = ("llama", "qwen2")

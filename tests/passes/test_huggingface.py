@@ -5,17 +5,16 @@ from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
 import pytest
+import torch
+import transformers
 
-torch = pytest.importorskip("torch")
-transformers = pytest.importorskip("transformers")
-
-from specviz.models.early_exit import first_layers, layers_asked  # noqa: E402
-from specviz.models.loading import longest_text  # noqa: E402
-from specviz.models.selftest import check_tree_reading  # noqa: E402
-from specviz.passes import cache  # noqa: E402
-from specviz.passes import huggingface as huggingface  # noqa: E402
-from specviz.passes.huggingface import HuggingFaceModel  # noqa: E402
-from specviz.tree import TokenTree  # noqa: E402
+from specviz.models.early_exit import first_layers, layers_asked
+from specviz.models.loading import longest_text
+from specviz.models.selftest import check_tree_reading
+from specviz.passes import cache
+from specviz.passes import huggingface as huggingface
+from specviz.passes.huggingface import HuggingFaceModel
+from specviz.tree import TokenTree
 
 pytestmark = pytest.mark.adapter
 

@@ -4,18 +4,17 @@ import json
 
 import numpy as np
 import pytest
+import torch
+import transformers
 
-torch = pytest.importorskip("torch")
-transformers = pytest.importorskip("transformers")
-
-import specviz  # noqa: E402
-from specviz.commands.cli import main  # noqa: E402
-from specviz.models.loading import load_model  # noqa: E402
-from specviz.models.pair import EMBEDDED  # noqa: E402
-from specviz.passes import cache, offload  # noqa: E402
-from specviz.passes.huggingface import HuggingFaceModel  # noqa: E402
-from specviz.planning.cost_table import CostTable  # noqa: E402
-from tests.passes.test_huggingface import FAMILIES, make, random_run  # noqa: E402
+import specviz
+from specviz.commands.cli import main
+from specviz.models.loading import load_model
+from specviz.models.pair import EMBEDDED
+from specviz.passes import cache, offload
+from specviz.passes.huggingface import HuggingFaceModel
+from specviz.planning.cost_table import CostTable
+from tests.passes.test_huggingface import FAMILIES, make, random_run
 
 pytestmark = pytest.mark.adapter
 CPU = torch.device("cpu")

@@ -1,12 +1,12 @@
 """Products with weights laid out beforehand, against the ordinary ones."""
 
 import pytest
+import torch
+
+from specviz.passes import packed
+from specviz.passes.packed import Product
 
 pytestmark = pytest.mark.adapter
-torch = pytest.importorskip("torch")
-
-from specviz.passes import packed  # noqa: E402
-from specviz.passes.packed import Product  # noqa: E402
 
 
 @pytest.mark.parametrize("dtype", [torch.float32, torch.bfloat16])

@@ -2,12 +2,11 @@
 
 import numpy as np
 import pytest
+import torch
 
-torch = pytest.importorskip("torch")
-
-from specviz.passes import attention, sparse  # noqa: E402
-from specviz.randomness import Seeded  # noqa: E402
-from specviz.theory.mask_order import ORDERS, count_blocks, random_tree  # noqa: E402
+from specviz.passes import attention, sparse
+from specviz.randomness import Seeded
+from specviz.theory.mask_order import ORDERS, count_blocks, random_tree
 
 pytestmark = pytest.mark.adapter
 

@@ -10,13 +10,11 @@ from pathlib import Path
 
 import pytest
 
-pytest.importorskip("gradio")
-
 from app.machine import fetching
 from app.machine.fetching import KNOWN, Hub, label, may_fetch, too_large
 from specviz.models.hub import Listed
 
-ROOT = Path(__file__).resolve().parents[2]
+ROOT = Path(__file__).resolve().parents[3]
 COMMIT = "0" * 40
 
 

@@ -2,12 +2,7 @@
 
 import threading
 
-import pytest
-
 import specviz
-
-pytest.importorskip("gradio")
-
 from app.machine.engine import Engine, prefetch
 from app.machine.turns import Turns
 
@@ -64,12 +59,21 @@ def test_a_flood_of_other_work_does_not_stop_the_steps():
     assert steps == 20
 
 
-def test_other_work_does_not_wait_for_ever():
-    line = Turns()
-    with line.step(), line.other(patience=0.01):
-        pass
+def test_other_work_that_waits_no_longer_leaves_the_machine_to_the_step():
+    line, done = Turns(), []
+
+    def next_step():
+        with line.step():
+            done.append("next step")
+
     with line.step():
-        pass  # what waited no longer has not let go of what it never had
+        with line.other(patience=0.01):
+            done.append("other")
+        waiting = begun(next_step)
+        waiting.join(0.2)
+        done.append("the end of the step")
+    waiting.join(WAIT)
+    assert done == ["other", "the end of the step", "next step"]
 
 
 def work(pair, gate, inside):

@@ -17,14 +17,11 @@ from pathlib import Path
 import pytest
 
 import specviz
-
-pytest.importorskip("gradio")
-
 from app.machine import limits, models, zero
 from app.machine.engine import Engine
 from app.tabs import live
 
-ROOT = Path(__file__).resolve().parents[2]
+ROOT = Path(__file__).resolve().parents[3]
 CONFIG = specviz.RunConfig("abc", specviz.BUILDERS["sequoia"](), specviz.VERIFIERS["sequoia"](), max_new_tokens=12)
 
 # ---- ZeroGPU ----

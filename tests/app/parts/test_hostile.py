@@ -4,19 +4,17 @@ import json
 import re
 from urllib.parse import quote
 
+import gradio as gr
 import httpx
 import pytest
 
 import specviz
+from app.parts import links
+from app.parts import shelf as keeping
+from app.parts.controls import controls
 from specviz.player.offline import offline_page
 from specviz.player.payload import recorded_message
 from tests.loops import in_a_loop
-
-gr = pytest.importorskip("gradio")
-
-from app.parts import links  # noqa: E402
-from app.parts import shelf as keeping  # noqa: E402
-from app.parts.controls import controls  # noqa: E402
 
 SCRIPT = "</script><img src=x onerror=window.hacked=1>${window.hacked=1}{{window.hacked=1}}`"
 

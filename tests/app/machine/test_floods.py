@@ -7,14 +7,11 @@ from concurrent.futures import ThreadPoolExecutor, as_completed
 from itertools import islice
 from time import monotonic, sleep
 
-import pytest
-
-import specviz
-
-pytest.importorskip("gradio")
 import httpx
+import pytest
 from pages import Gated
 
+import specviz
 from app.machine import engine, line, pool
 from app.machine.limits import RUNS, SHARE
 from app.tabs.labs.microscope import normalised

@@ -3,16 +3,14 @@
 from dataclasses import dataclass, field, fields
 from typing import ClassVar
 
+import gradio as gr
 import pytest
 
 import specviz
+from app.parts import controls
+from app.tabs import live
 from specviz.parameters import Strategy, flag, free, real, whole, widths
 from tests.growing import BUILDERS, VERIFIERS
-
-gr = pytest.importorskip("gradio")
-
-from app.parts import controls  # noqa: E402
-from app.tabs import live  # noqa: E402
 
 
 @pytest.fixture(scope="module")

@@ -7,14 +7,11 @@ import httpx
 import pytest
 
 import specviz
-from tests.loops import in_a_loop
-
-pytest.importorskip("gradio")
-
 from app.machine import limits
 from app.machine.guard import POLICY, Bounded
 from app.machine.unread import Unread
 from app.page import build_demo, launch
+from tests.loops import in_a_loop
 
 SECRET = "my-diary-of-1999"
 

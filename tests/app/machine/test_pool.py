@@ -6,8 +6,6 @@ from queue import SimpleQueue
 
 import pytest
 
-pytest.importorskip("gradio")
-
 from app.machine import line
 from app.machine.pool import BESIDE, Full, Pool, aside, between
 from app.machine.turns import TURNS

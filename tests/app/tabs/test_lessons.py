@@ -9,14 +9,11 @@ import numpy as np
 import pytest
 
 import specviz
-from specviz.distributions import residual as left_over
-
-pytest.importorskip("gradio")
-
 from app import record_traces
 from app.tabs import lessons
 from app.tabs.compare import recorded_race
 from app.tabs.lessons import residual
+from specviz.distributions import residual as left_over
 
 ALL = pytest.mark.parametrize("module", lessons.LESSONS, ids=lambda module: module.__name__.rpartition(".")[2])
 WORDS = [" the", " old", " man", " sea", " was", " and", " ship", " went", " home", " with", " his", " dog"]

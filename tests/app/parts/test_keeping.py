@@ -6,15 +6,12 @@ from dataclasses import fields, replace
 import pytest
 
 import specviz
+from app.machine.engine import Engine
+from app.parts import shelf as keeping
+from app.tabs import live
+from app.tabs.lessons import LESSONS
 from specviz.decode import collect
 from tests.loops import in_a_loop
-
-gr = pytest.importorskip("gradio")
-
-from app.machine.engine import Engine  # noqa: E402
-from app.parts import shelf as keeping  # noqa: E402
-from app.tabs import live  # noqa: E402
-from app.tabs.lessons import LESSONS  # noqa: E402
 
 CONFIG = specviz.RunConfig(
     prompt="abc", max_new_tokens=30, builder=specviz.BUILDERS["sequoia"](), verifier=specviz.VERIFIERS["sequoia"]()

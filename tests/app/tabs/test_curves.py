@@ -7,15 +7,6 @@ from dataclasses import asdict, replace
 import pytest
 
 import specviz
-from specviz.acceptance.on_nodes import draft_uncertainty, rejection_rates
-from specviz.acceptance.on_text import LATER, Acceptance, acceptance_vector
-from specviz.acceptance.text_units import positions_of
-from specviz.benchmarks.trials import Trial
-from specviz.metrics import wilson
-from specviz.planning.machines import machine
-
-pytest.importorskip("gradio")
-
 from app import record_curves
 from app.parts import recorded
 from app.parts.card import Source, fill, harmless
@@ -23,7 +14,13 @@ from app.tabs import acceptance, speedup
 from app.tabs.speedup.timing import cost_of, point, predicted, sizes_from, time_sizes
 from specviz.acceptance import files as vectors
 from specviz.acceptance.calibration import calibrate, limited, windows
+from specviz.acceptance.on_nodes import draft_uncertainty, rejection_rates
+from specviz.acceptance.on_text import LATER, Acceptance, acceptance_vector
 from specviz.acceptance.text_sources import SOURCES, gather, preset
+from specviz.acceptance.text_units import positions_of
+from specviz.benchmarks.trials import Trial
+from specviz.metrics import wilson
+from specviz.planning.machines import machine
 
 PAIR = specviz.toy_pair(vocab=12)
 CONFIG = specviz.RunConfig(temperature=0.8, seed=3)

@@ -3,15 +3,13 @@
 from dataclasses import fields
 from urllib.parse import urlencode
 
+import gradio as gr
 import pytest
 
 import specviz
+from app.parts import links
+from app.parts.controls import controls
 from tests.growing import BUILDERS, VERIFIERS
-
-gr = pytest.importorskip("gradio")
-
-from app.parts import links  # noqa: E402
-from app.parts.controls import controls  # noqa: E402
 
 PROMPT = 'He said: "100 % & more?"\n\tdef f(x):  # über 🌳 <b>${x}</b>'
 OTHER = {

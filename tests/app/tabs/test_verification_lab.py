@@ -5,8 +5,6 @@ import math
 
 import pytest
 
-pytest.importorskip("gradio")
-
 from app.tabs.labs import LABS, OPENS, verification_lab
 from app.tabs.labs.microscope import Node
 from app.tabs.labs.microscope_rules import compare

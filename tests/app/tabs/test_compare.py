@@ -4,16 +4,14 @@ import json
 import re
 from dataclasses import replace
 
+import gradio as gr
 import pytest
 
 import specviz
-
-gr = pytest.importorskip("gradio")
-
-from app.machine.engine import Engine  # noqa: E402
-from app.parts import links  # noqa: E402
-from app.tabs.compare import runs, settings, texts  # noqa: E402
-from app.tabs.compare.compared_run import ComparedRun  # noqa: E402
+from app.machine.engine import Engine
+from app.parts import links
+from app.tabs.compare import runs, settings, texts
+from app.tabs.compare.compared_run import ComparedRun
 
 B, V = specviz.BUILDERS, specviz.VERIFIERS
 PAIR = specviz.toy_pair(vocab=12)

@@ -9,6 +9,10 @@ from typing import ClassVar
 import pytest
 
 import specviz
+from app.tabs.labs.asked import OWN, choices, in_text, preset_from, sizes_from, vector_from
+from app.tabs.labs.forest import LEAST, Sizes, every_builder, fitted, in_words, tree_of
+from app.tabs.labs.paper_trees import PRESETS, printed
+from app.tabs.labs.pictures import Look, blocks_card, look_at, picture, stats, to_csv
 from specviz import DRAFTERS
 from specviz.acceptance.on_text import Acceptance
 from specviz.acceptance.vectors import expected_tokens, measured, published
@@ -17,13 +21,6 @@ from specviz.builders.sequoia import best_tree
 from specviz.parameters import whole
 from specviz.theory.mask_order import ORDERS, count_blocks, fewest_blocks
 from tests.growing import BUILDERS
-
-pytest.importorskip("gradio")
-
-from app.tabs.labs.asked import OWN, choices, in_text, preset_from, sizes_from, vector_from
-from app.tabs.labs.forest import LEAST, Sizes, every_builder, fitted, in_words, tree_of
-from app.tabs.labs.paper_trees import PRESETS, printed
-from app.tabs.labs.pictures import Look, blocks_card, look_at, picture, stats, to_csv
 
 VECTOR = (0.5, 0.25, 0.1)
 SMALL = Sizes(nodes=14, levels=3, width=2, branching=(2, 1))

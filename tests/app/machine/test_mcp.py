@@ -4,15 +4,11 @@ import asyncio
 import json
 
 import pytest
+from mcp import ClientSession
+from mcp.client.streamable_http import streamable_http_client
 
 import specviz
 from tests.loops import in_a_loop
-
-pytest.importorskip("gradio")
-pytest.importorskip("mcp")
-
-from mcp import ClientSession
-from mcp.client.streamable_http import streamable_http_client
 
 
 def talk(url, what):

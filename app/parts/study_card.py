@@ -1,4 +1,4 @@
-"""Questions that a tab answers one by one: a fold for each, drawn when it is opened, some with a study to start."""
+"""The questions of a tab: a fold for each, drawn when it is opened, some with a study to run."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ def fold(name: str, question: str) -> gr.Accordion:
 
 
 class StudyCard:
-    """The recorded figure of a study, a button that runs it here, one that stops it, and a line that says how it goes.
+    """The recorded figure of a study, buttons to run and stop it, and a status line.
 
     Args:
         engine: where it is run.
@@ -46,7 +46,7 @@ class StudyCard:
                 go = gr.Button(self.study.label, size="sm", elem_id=f"sv-study-{name}")
                 stop = gr.Button("Stop", size="sm", interactive=False, elem_id=f"sv-study-{name}-stop")
             self.line = status(f"sv-study-{name}-status")
-        job = Job(stop, self.line, {self.line: said("Stopped. The figure shows what was measured before.")})
+        job = Job(stop, self.line, {self.line: said("Stopped. The figure shows the measurements so far.")})
         job.starts(go.click, self.run, inputs, [self.line, *self.card.outputs])
 
     def run(self, *values: Any) -> Iterator[dict]:
@@ -70,7 +70,7 @@ class StudyCard:
             end = said(str(error), "error")
         except Exception:
             logging.getLogger(__name__).exception("a study failed")
-            end = said("The study failed. The figure keeps what was measured before. See the server's log.", "error")
+            end = said("The study failed. The figure keeps the earlier measurements. See the server's log.", "error")
         new = latest is not None and latest is not shown
         yield {
             self.line: end,
@@ -79,13 +79,13 @@ class StudyCard:
 
 
 def filled(name: str, info: Any, source: Source) -> tuple:
-    """The words and the figure of a study's card."""
+    """The text and the figure of a study's card."""
     return fill(name, info, source, STUDIES[name].made)
 
 
 @cache
 def opening_card(name: str) -> tuple:
-    """What a study's card opens with: it follows from the recorded files alone."""
+    """The initial content of a study's card, from the recorded files."""
     past = recorded.read()
     if name in past.studies:
         return filled(name, past.studies[name], Source("recorded", past.label))

@@ -118,7 +118,7 @@ def measuring(pair: Pair, seconds: float = SECONDS) -> Iterator[MachineProfile |
         table = progress.table or table
         yield None
     if table is None:
-        raise ValueError("the models end every text at once, so there is no step to time.")
+        raise ValueError("the models end every text immediately, so there is no step to time.")
     vectors = []
     if pair.info.get("name") != EMBEDDED:
         for verifier, temperature in COUNTED:

@@ -17,7 +17,7 @@ from ..verifiers.base import Verifier
 
 @dataclass(frozen=True)
 class TreeBuilder(Strategy):
-    """How a tree is drafted. Subclasses are frozen dataclasses whose fields are their parameters.
+    """A method to draft a tree. Subclasses are frozen dataclasses whose fields are their parameters.
 
     Class attributes:
         name: the name in menus; title: the same for people; laws: the laws its trees can be filled with, the first is
@@ -46,15 +46,15 @@ class TreeBuilder(Strategy):
         """Parameters that give its trees about `nodes` nodes, the root included.
 
         Raises:
-            ValueError: if nothing of the builder says how large its trees are.
+            ValueError: if the builder has no parameter for the size of its trees.
         """
         if all(field.name != "size" for field in fields(cls)):
-            raise ValueError(f"{cls.title} has no number of nodes; leave sizes out and give it parameters.")
+            raise ValueError(f"{cls.title} has no tree size; omit sizes and set its parameters.")
         return {"size": nodes}
 
     @property
     def label(self) -> str:
-        """The builder in a word and its numbers, for tables of many."""
+        """A short name of the builder with its numbers, for tables."""
         return self.title
 
     @property

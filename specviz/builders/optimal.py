@@ -1,8 +1,8 @@
 """The optimal tree by priority queue (Kobus and Gündüz 2025, algorithm 3).
 
 Unlike Sequoia's dynamic programme it takes the most likely node again and again, in k log k steps. For acceptance
-vectors that never rise both find the same value. Where a vector rises, a good child hides behind a poor one and taking
-the best next node falls short; such a vector (noise, as a rule) is first replaced by the nearest one that never rises,
+vectors that never rise both find the same value. If a vector rises, a good child comes after a poor one and the greedy
+choice is not optimal; such a vector (noise, as a rule) is first replaced by the nearest one that never rises,
 which averages neighbours, and the shape is optimal for that one only. The record of growth shows the vector used.
 """
 
@@ -24,9 +24,9 @@ class Optimal(PlannedBuilder):
 
     name: ClassVar[str] = "optimal"
     title: ClassVar[str] = "Optimal by priority queue"
-    size: int = whole(16, 1, 1024, "Nodes", "How many nodes the tree has, its root included.")
-    depth: int = whole(6, 1, 64, "Levels", "How many levels the tree may have below its root.")
-    width: int = whole(32, 1, 64, "Most children", "How many children a node may have.")
+    size: int = whole(16, 1, 1024, "Tree size (nodes)", "Number of nodes, including the root.")
+    depth: int = whole(6, 1, 64, "Max depth", "Maximum number of levels below the root.")
+    width: int = whole(32, 1, 64, "Max branching", "Maximum number of children per node.")
     acceptance: str | tuple = free(
         "auto",
         "Acceptance",

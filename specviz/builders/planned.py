@@ -1,4 +1,4 @@
-"""Shapes planned from an acceptance vector: where the vector comes from, and what is learned about it on the way."""
+"""Shapes planned from an acceptance vector: the source of the vector, and its updates during a run."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ class PlannedBuilder(StaticBuilder):
     """A static builder with an `acceptance`: "auto" (stored for pair, drafter, rule and temperature), "measured" (auto
     at first, then following the run), or numbers."""
 
-    key_title: ClassVar[str] = "expected chance to be accepted"
+    key_title: ClassVar[str] = "estimated acceptance probability"
     small: ClassVar[dict[str, Any]] = {"size": 4, "depth": 2, "width": 2, "acceptance": (0.5, 0.3)}
 
     def __post_init__(self) -> None:

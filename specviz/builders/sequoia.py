@@ -1,4 +1,4 @@
-"""Sequoia's tree: the shape of a given size and depth that is expected to bring the most tokens.
+"""Sequoia's tree: the shape of a given size and depth with the most expected tokens.
 
 Unlike the other static shapes it is computed, by dynamic programming over an acceptance vector P, where P[k] is the
 probability that the k-th child is accepted once its parent is (Chen et al. 2024, section 3.1, algorithm 1; bounded
@@ -28,9 +28,9 @@ class Sequoia(PlannedBuilder):
 
     name: ClassVar[str] = "sequoia"
     title: ClassVar[str] = "Sequoia"
-    size: int = whole(16, 1, 1024, "Nodes", "How many nodes the tree has, its root included.")
-    depth: int = whole(6, 1, 64, "Levels", "How many levels the tree may have below its root.")
-    width: int = whole(32, 1, 64, "Most children", "How many children a node may have.")
+    size: int = whole(16, 1, 1024, "Tree size (nodes)", "Number of nodes, including the root.")
+    depth: int = whole(6, 1, 64, "Max depth", "Maximum number of levels below the root.")
+    width: int = whole(32, 1, 64, "Max branching", "Maximum number of children per node.")
     acceptance: str | tuple = free(
         "auto",
         "Acceptance",

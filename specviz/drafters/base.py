@@ -1,4 +1,4 @@
-"""The contract of drafters: who fills a tree (`Drafter`), at work on one text (`Drafting`), with what it may use."""
+"""The contract of drafters: `Drafter`, its session on one text, and the models it may use."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from ..tree import TokenTree
 
 @dataclass(frozen=True)
 class Seen:
-    """What the target saw of the tokens that a step commits, for drafters that want it.
+    """The target's outputs for the tokens that a step commits, for drafters that use them.
 
     Args:
         nodes: the root and the accepted path, in the tree that was verified.
@@ -31,7 +31,7 @@ class Seen:
 
 
 class DrafterSession:
-    """A drafter at work on one text.
+    """A drafter's session on one text.
 
     Args:
         name: whose rows these are, in the record.
@@ -45,7 +45,7 @@ class DrafterSession:
         self.passes = 0
 
     def expand(self, tree: TokenTree, nodes: Sequence[int], sampling: Sampling) -> list[np.ndarray]:
-        """Rows after `nodes`, float64 [V], each with sum 1, or all zeros where the drafter has nothing to say."""
+        """Rows after `nodes`, float64 [V], each with sum 1, or all zeros if the drafter has no prediction."""
         raise NotImplementedError
 
     def commit(self, tree: TokenTree, path: Sequence[int], emitted: Sequence[int], seen: Seen) -> None:
@@ -56,7 +56,7 @@ class DrafterSession:
         return q
 
     def describe_guess(self, tokens: Sequence[int], whose: str) -> dict[str, Any]:
-        """How the guess of the last of `tokens`, a path below the root, was made; plain JSON data, {} for nothing.
+        """How the last of `tokens`, a path below the root, was drafted; plain JSON data, or {}.
 
         Args:
             tokens: the path down to the guess.
@@ -91,7 +91,7 @@ class DrafterContext:
 
 @dataclass(frozen=True)
 class Drafter(Strategy):
-    """Who fills a tree. Subclasses are frozen dataclasses whose fields are their parameters.
+    """A source of draft distributions. Subclasses are frozen dataclasses whose fields are their parameters.
 
     Class attributes:
         name: the name in menus; title: the same for people; spoken: the same within a sentence,
@@ -122,7 +122,7 @@ class Drafter(Strategy):
         """Begin to draft for one text.
 
         Raises:
-            ValueError: if the pair has not what it takes; the message says what to do.
+            ValueError: if the pair lacks the required model; the message says what to do.
         """
         raise NotImplementedError
 
@@ -143,7 +143,7 @@ class Draft(Protocol):
     def expand(self, nodes: Sequence[int]) -> list[np.ndarray]:
         """The draft's probability rows after `nodes`, float64 [V] each, in one pass; also kept in `tree.draft_rows`.
 
-        A row of zeros means that the drafter has nothing to say after that node: it stays a leaf.
+        A row of zeros means that the drafter has no prediction after that node: it stays a leaf.
         """
 
     def plain(self, node: int, q: np.ndarray) -> np.ndarray:

@@ -134,8 +134,8 @@ REFUSED = [
     ({"seed": -1}, "seed must be"),
     ({"seed": 1e300}, "seed must be"),
     ({"builder": "k-ary", "verifier": "block"}, "chain"),
-    ({"models": "another"}, "Models must be one of This pair; got 'another'"),
-    ({"models": ["This pair"]}, "Models must be one of"),
+    ({"models": "another"}, "Model pair must be one of This pair; got 'another'"),
+    ({"models": ["This pair"]}, "Model pair must be one of"),
 ]
 
 

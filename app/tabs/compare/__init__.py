@@ -68,7 +68,7 @@ def events(engine: Engine, chosen: Settings, models, go, stop, line, board) -> N
             yield {line: said(chosen.with_labels(error), "error"), board: message("", state="done")}
         except Exception:
             logging.getLogger(__name__).exception("a comparison failed")
-            text = "The comparison failed. The page keeps what it shows. The reason is in the server's log."
+            text = "The comparison failed. The earlier results are unchanged. See the server's log for the reason."
             yield {line: said(text, "error"), board: message("", state="done")}
 
     job = Job(stop, line, {board: message("", state="stopped")})

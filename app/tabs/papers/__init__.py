@@ -1,4 +1,4 @@
-"""The tab "Papers": the five sources, entry by entry, each beside what was measured here.
+"""The tab "Papers": the five sources, entry by entry, each with its measurement.
 
 The page asks for one source at a time. What a visitor measures again is shown to that visitor alone.
 """
@@ -55,7 +55,7 @@ def build(engine: Engine) -> None:
             yield said("failed", text=str(error))
         except Exception:
             logging.getLogger(__name__).exception("an entry could not be measured")
-            yield said("failed", text="The measurement failed. The entry keeps what was there. See the server's log.")
+            yield said("failed", text="The measurement failed. The entry is unchanged. See the server's log.")
 
     shown.select(again, None, shown, show_progress="hidden", api_visibility="private", **MACHINE)
 

@@ -1,4 +1,4 @@
-"""The demo: the only place that knows gradio."""
+"""The demo: the only package that uses gradio."""
 
 import os
 

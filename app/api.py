@@ -1,4 +1,4 @@
-"""The endpoint `/generate`: a run as plain data, for programs; it waits in the same line as the page."""
+"""The endpoint `/generate`: a run as plain data, for programs; it uses the same queue as the page."""
 
 # Annotations are not postponed here: gradio reads them to document the endpoint.
 import json
@@ -25,17 +25,17 @@ from .parts.failures import explained
 DESCRIPTION = """Decode a text with tree speculative decoding and watch it step by step.
 
 It streams (text, step, trace), all empty while the models are loaded. While it runs, step is one step as JSON text:
-the drafted tree as columns over its nodes, what the target said of each, and what became of it. At the end step is
+the drafted tree as columns over its nodes, the target's probability and the outcome of each. At the end step is
 empty and trace is the whole run as JSON text, which specviz.Trace.from_json reads and `specviz replay` plays.
 
 models is one of the pairs on the page; empty takes the first. builder_parameters, verifier_parameters and
 drafter_parameters are objects with the parameters of builder, rule and drafter, {"size": 24} say; Sequoia's tree
-without size and depth is the fastest on this machine, once that has been measured. What is out of range, or cannot go
-together, ends in an error with a sentence that says what to do. One run has its turn at a time.
+without size and depth is the fastest on this machine, once that has been measured. Invalid values and incompatible
+choices raise an error that says what to do. Runs are decoded one at a time.
 
-After the run, plain decoding is timed in turns with it for plain_rounds rounds (0 for none): the trace then has
-"speedup": {"speedup", "low", "high" (of a round), "rounds", "tokens_per_s", "plain_tokens_per_s"}, or null where the
-run was too short to be timed. It is timed only while nobody waits, so there may be fewer rounds or none.
+After the run, it is timed against plain decoding for plain_rounds alternating rounds (0 for none): the trace then has
+"speedup": {"speedup", "low", "high" (of a round), "rounds", "tokens_per_s", "plain_tokens_per_s"}, or null if the run
+was too short to be timed. It is timed only while the queue is empty, so there may be fewer rounds or none.
 """
 MOST_ROUNDS = 10
 
@@ -93,7 +93,7 @@ def asked(
     """The configuration that a request stands for, as the page would check it.
 
     Raises:
-        ValueError: a sentence for whoever asked.
+        ValueError: a sentence for the caller.
     """
     if not isinstance(prompt, str):
         raise ValueError(f"prompt must be text; got {str(prompt)[:40]!r}.")
@@ -126,7 +126,7 @@ def strategy(kind: str, name: Any, parameters: Any) -> Any:
 def title_from(models: Any) -> str | None:
     """The title of the pair that is asked for, None for the first; raises a `ValueError` where it is no text."""
     if not isinstance(models, str | None):
-        raise ValueError(f"Models must be one of the pairs on the page; got {str(models)[:40]!r}.")
+        raise ValueError(f"Model pair must be one of the pairs on the page; got {str(models)[:40]!r}.")
     return models or None
 
 
@@ -140,7 +140,7 @@ def rounds_from(value: Any) -> int:
 def fastest(engine: Engine, config: RunConfig, given: dict[str, Any] | None, title: str | None = None) -> RunConfig:
     """The configuration with the best tree on this machine, where Sequoia's was asked for without size and depth.
 
-    It is known of the draft model alone.
+    It is only known for the draft model.
     """
     asked_for = config.builder.name == "sequoia" and {"size", "depth"}.isdisjoint(given or {})
     if not asked_for or config.drafter.name != "model":
@@ -156,7 +156,7 @@ def fastest(engine: Engine, config: RunConfig, given: dict[str, Any] | None, tit
 def answers(
     engine: Engine, config: RunConfig, title: str | None = None, rounds: int = 0
 ) -> Iterator[tuple[str, str, str]]:
-    """What is streamed: the text so far, a step, and at the end the trace, with how it did against plain decoding."""
+    """What is streamed: the text so far, a step, and at the end the trace, with its speedup over plain decoding."""
     text, steps = "", []
     with engine.exclusive():
         for _ in engine.loading(title):

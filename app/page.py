@@ -30,7 +30,7 @@ from .tabs import acceptance, compare, labs, lessons, live, papers, speedup
 
 TABS = tuple(module.TAB for module in (live, compare, acceptance, speedup, labs, lessons, papers))
 STYLES = ("page/style", "figures/figures", *(style for tab in TABS for style in tab.styles))
-SENTENCE = "A small model drafts a tree of tokens; a large one checks the whole tree in a single pass."
+SENTENCE = "A small model drafts a tree of tokens; a large model verifies the whole tree in a single pass."
 HEADER = (
     f'<header class="sv-title"><h1>specviz</h1><p>{SENTENCE}</p>'
     '<button type="button" class="sv-large-type" aria-pressed="false" title="for a projector">Large type</button>'

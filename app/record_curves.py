@@ -1,4 +1,4 @@
-"""Measure what the tabs Acceptance and Speedup open with: `python -m app.record_curves`. Needs a quiet machine."""
+"""Measure what the tabs Acceptance and Speedup open with: `python -m app.record_curves`. Needs an idle machine."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ def main() -> None:
     untimed = [name for name, study in STUDIES.items() if not study.timed]
     groups = {"studies": [*STUDIES], "counted": untimed} | {name: [name] for name in STUDIES}
     parser.add_argument(
-        "--only", choices=groups, help="these studies, the rest as it is; those counted need no quiet machine"
+        "--only", choices=groups, help="record only these studies; counted ones do not need an idle machine"
     )
     args = parser.parse_args()
     pair, config = default_pair(), RunConfig(PROMPT, temperature=args.temperature, seed=1)

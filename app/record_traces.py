@@ -28,9 +28,9 @@ FEWEST = 6  # steps of a lesson's run
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description="Write every recorded run that the page shows.")
+    parser = argparse.ArgumentParser(description="Write all recorded runs of the page.")
     alone = {lessons.short(lesson): lesson for lesson in lessons.LESSONS}
-    parser.add_argument("--only", choices=("story", "race", "lessons", *alone), help="write these alone")
+    parser.add_argument("--only", choices=("story", "race", "lessons", *alone), help="write only these")
     parser.add_argument("--prompt", default="Once upon a time there was a little", help="of the first screen")
     parser.add_argument("--temperature", type=float, default=0.6)
     parser.add_argument("--seed", type=int, default=2)
@@ -57,7 +57,7 @@ def record(pair: Any, lesson: Any) -> list[specviz.Trace]:
         traces = [decode(pair, recording, seed) for recording in lesson.RECORDINGS]
         if all(len(trace.steps) >= FEWEST for trace in traces) and lesson.write_lesson(*traces) is not None:
             return traces
-    raise SystemExit(f"No seed up to {SEEDS[-1]} shows what the lesson “{lesson.TITLE}” is about.")
+    raise SystemExit(f"No seed up to {SEEDS[-1]} shows the point of the lesson “{lesson.TITLE}”.")
 
 
 def decode(pair: Any, recording: Recording, seed: int) -> specviz.Trace:

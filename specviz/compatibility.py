@@ -1,8 +1,8 @@
-"""Which builder, rule and drafter go together: lists of (condition, sentence), read from the top.
+"""Which builder, rule and drafter are compatible: lists of (condition, sentence), read from the top.
 
-The first sentence of `IMPOSSIBLE` whose condition holds refuses a run, of `LOSSY` marks its text, of `POINTLESS` warns
-that it is in vain; otherwise the first one of `EXACT` says why the text has exactly the target's distribution. What is
-declared here, `proof.lossless` proves or refutes by enumeration.
+The first sentence of `IMPOSSIBLE` whose condition holds rejects a run, of `LOSSY` marks its text, of `POINTLESS` warns
+that it has no effect; otherwise the first one of `EXACT` says why the text has exactly the target's distribution.
+`proof.lossless` proves or refutes these claims by enumeration.
 """
 
 from __future__ import annotations
@@ -28,12 +28,12 @@ DRAWN = {
 
 @dataclass(frozen=True)
 class Compatibility:
-    """Whether builder, rule and drafter go together, and one true sentence on why.
+    """Whether builder, rule and drafter are compatible, and one sentence on why.
 
     Attributes:
-        possible: whether the run can be made at all.
+        possible: whether the run is possible.
         lossless: whether its text has exactly the target's distribution.
-        useful: whether it is not plainly pointless.
+        useful: whether all of its choices have an effect.
         scheme: how children will be drawn.
         reason: the sentence.
     """
@@ -47,7 +47,7 @@ class Compatibility:
 
 @dataclass(frozen=True)
 class Setting:
-    """A whole configuration, as the conditions below ask about it."""
+    """A whole configuration, with the properties that the conditions below use."""
 
     builder: TreeBuilder
     verifier: Verifier
@@ -107,24 +107,24 @@ Cases = Sequence[tuple[Callable[[Setting], bool], str]]
 IMPOSSIBLE: Cases = (
     (
         lambda s: s.builder.alone != s.verifier.alone,
-        "Plain decoding drafts nothing and checks nothing: the builder plain goes with the rule plain and no other.",
+        "Plain decoding drafts and verifies nothing: the builder plain is only compatible with the rule plain.",
     ),
-    (lambda s: s.scheme not in s.builder.schemes, "{builder.title} cannot make trees whose children are {drawn}."),
+    (lambda s: s.scheme not in s.builder.schemes, "{builder.title} cannot build trees whose children are {drawn}."),
     (
         lambda s: s.verifier.greedy_only and s.temperature > 0,
         "{verifier.title} compares with the single most probable token; set the temperature to 0.",
     ),
     (
         lambda s: s.verifier.chain_only and not s.builder.is_chain,
-        "{verifier.title} is defined for chains; {builder.title} makes trees with branches.",
+        "{verifier.title} is defined for chains, but {builder.title} builds trees with branches.",
     ),
     (
         lambda s: s.verifier.reads_draft and not s.builder.reads_draft,
-        "{verifier.title} compares with draft probabilities; {builder.title} asks no draft model.",
+        "{verifier.title} compares with draft probabilities, but {builder.title} has no draft model.",
     ),
     (
         lambda s: s.scheme == "race" and not s.verifier.keyed,
-        "A race shares its noise with the target; {verifier.title} needs fresh randomness.",
+        "A race shares its noise with the target, but {verifier.title} needs independent random draws.",
     ),
 )
 
@@ -133,48 +133,49 @@ LOSSY: Cases = (
     (lambda s: not s.verifier.lossless, "{verifier.bias}"),
     (
         lambda s: s.many_rows and s.verifier.one_row,
-        "{verifier.title} solves for one row of the draft; {drafter.title} draws the children of a node from different "
-        "ones, so the text may drift.",
+        "{verifier.title} assumes one draft distribution per node, but {drafter.title} draws the children of a node "
+        "from different ones, so the output distribution may differ from the target's.",
     ),
     (
         lambda s: s.merged and s.scheme == "iid" and s.verifier.reads_draft,
-        "Merging equal guesses drops tries that {verifier.title} counts on, so the text may drift.",
+        "Merging equal tokens drops tries that {verifier.title} relies on, so the output distribution may differ from "
+        "the target's.",
     ),
     (
         lambda s: s.scheme not in s.verifier.schemes and not s.drawn_alike,
-        "{verifier.title} is exact for children {wanted}; here they are {drawn}, so the text may drift from the "
-        "target's distribution.",
+        "{verifier.title} is exact for children {wanted}, but here they are {drawn}, so the output distribution "
+        "may differ from the target's.",
     ),
 )
 
 POINTLESS: Cases = (
     (
         lambda s: s.siblings_wasted,
-        "With a draft temperature of 0 the draft has one token to offer, so every further sibling is wasted.",
+        "With a draft temperature of 0 the draft has a single token, so further siblings have no effect.",
     ),
 )
 
 EXACT: Cases = (
-    (lambda s: s.verifier.alone, "The target writes alone, so the text is its own."),
+    (lambda s: s.verifier.alone, "Only the target writes, so the output distribution is its own."),
     (lambda s: s.temperature == 0, "{verifier.at_zero}"),
     (
         lambda s: s.scheme not in s.verifier.schemes,
-        "One child of a node counts here, drawn from the draft's row, so {verifier.title} is exact.",
+        "Only one child per node counts, drawn from the draft's distribution, so {verifier.title} is exact.",
     ),
     (
         lambda s: s.verifier.keyed,
-        "The target's own race decides every token, so the seed alone fixes the text.",
+        "The target's own race decides every token, so the seed alone determines the text.",
     ),
     (
         lambda s: len(s.verifier.schemes) == len(SCHEMES) or not s.verifier.reads_draft,
-        "{verifier.title} keeps the target's own draw, so any tree is lossless.",
+        "{verifier.title} writes the target's own draw, so any tree is lossless.",
     ),
     (lambda s: True, "{verifier.title} is exact for children {drawn}."),
 )
 
 
 def compatible(config: RunConfig, scheme: str | None = None) -> Compatibility:
-    """Whether builder, rule and drafter go together in a configuration, whatever prompt, top_p and top_k are.
+    """Whether builder, rule and drafter are compatible in a configuration, for any prompt, top_p and top_k.
 
     Args:
         config: the whole configuration.
@@ -201,7 +202,7 @@ def compatible(config: RunConfig, scheme: str | None = None) -> Compatibility:
 
 
 def suited(config: RunConfig) -> str:
-    """The name of the first rule of the menu that keeps a configuration lossless: exact match at temperature 0."""
+    """The name of the first rule in the menu for which a configuration is lossless: exact match at temperature 0."""
     greedy = [name for name, rule in VERIFIERS.items() if rule.greedy_only and config.temperature == 0]
     names = [*greedy, *VERIFIERS]
     return next(name for name in names if compatible(replace(config, verifier=VERIFIERS[name]())).lossless)

@@ -1,1 +1,1 @@
-"""The machine behind the page: its pairs, one run at a time, the line before it and what may be asked of it."""
+"""The machine behind the page: its pairs, one run at a time, the queue and the limits."""

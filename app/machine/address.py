@@ -1,4 +1,4 @@
-"""Where the page is served: checked before gradio reads the settings, which would end in its own words."""
+"""Where the page is served: checked before gradio reads the settings, for a clear error message."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from specviz.errors import ParameterError
 
 
 def check_address(port: int | None = None) -> None:
-    """See that the page can be served at a port, or else GRADIO_SERVER_PORT, and at GRADIO_SERVER_NAME.
+    """Check that the page can be served at a port, or else GRADIO_SERVER_PORT, and at GRADIO_SERVER_NAME.
 
     Args:
         port: of --port; None where it was left out, and gradio looks for a free one.
@@ -22,7 +22,7 @@ def check_address(port: int | None = None) -> None:
     name = "GRADIO_SERVER_PORT" if port is None else "--port"
     if not (written.isascii() and written.isdigit() and len(written) < 6 and 1 <= int(written) <= 65535):
         got = port if port is not None else setting
-        raise ParameterError(name, "be a whole number from 1 to 65535", got, "Leave it out for the first free one.")
+        raise ParameterError(name, "be a whole number from 1 to 65535", got, "Omit it to use the first free port.")
     host = os.environ.get("GRADIO_SERVER_NAME", "").strip() or "127.0.0.1"
     _bind(host, 0, "GRADIO_SERVER_NAME", host)
     if port is not None:
@@ -36,4 +36,4 @@ def _bind(host: str, port: int, name: str, got: str | int) -> None:
         socket.create_server(place[:2], family=family).close()
     except (OSError, UnicodeError) as error:
         why = (getattr(error, "strerror", None) or "Not a host name").partition(" (")[0]
-        raise ParameterError(name, must, got, f"{why}: choose another, or leave it out.") from None
+        raise ParameterError(name, must, got, f"{why}: choose another, or omit it.") from None

@@ -1,4 +1,4 @@
-"""Calls of the tool by agents: few at once, and what is wrong with one is its result, a sentence."""
+"""Calls of the tool by agents: few at once; an error is returned as one sentence."""
 
 from __future__ import annotations
 
@@ -11,11 +11,11 @@ from . import limits
 from .checks import fields
 from .guard import API, Refused, path_of
 
-FULL = f"Other agents are being served here, {limits.AGENTS} at once. Try again in a minute."
+FULL = f"The limit of {limits.AGENTS} simultaneous calls is reached. Try again in a minute."
 
 
 class Agents:
-    """ASGI middleware that bounds how many calls of the tool are under way.
+    """ASGI middleware that limits the number of simultaneous calls of the tool.
 
     Args:
         app: what answers all others.

@@ -1,4 +1,4 @@
-"""The tree that is best here, pair by pair: measured beside the page, in parts that let every run go first."""
+"""The best tree of each pair on this machine: measured in the background, in parts that run between visitors' runs."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ class Best:
         first: title of the pair that is there from the start.
         take: title -> returns that pair.
         idle: holds the machine for a part of a measurement, whenever there is no run.
-        on: whether anything is measured at all; never on a borrowed GPU, which is another one each time.
+        on: whether anything is measured at all; never on ZeroGPU, where each call may use another GPU.
     """
 
     def __init__(
@@ -53,7 +53,7 @@ class Best:
         return None if known is None else _best(_Same(known), str(verifier), float(temperature))
 
     def start(self, title: str) -> None:
-        """Begin to measure a pair that is in memory, or the first one, where that has not been done of late."""
+        """Start to measure a pair in memory, or the first one, unless it was measured recently."""
         with self._lock:
             known = self._known.get(title)
             if not self.on or title in self._done or (known is not None and not known.old(time())):
@@ -62,7 +62,7 @@ class Best:
         Thread(target=self._measure, args=(title,), name="measuring", daemon=True).start()
 
     async def wait(self, title: str, seconds: float) -> None:
-        """Wait until a measurement that was begun is over, but not for ever."""
+        """Wait for a measurement to end, up to a time limit."""
         until = monotonic() + seconds
         while title in self._done and not self._done[title].is_set() and monotonic() < until:
             await asyncio.sleep(LOOK)

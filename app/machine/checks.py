@@ -1,4 +1,4 @@
-"""What the bodies of requests may hold, looked at before gradio stores any of it; what is wrong becomes a sentence."""
+"""Check the bodies of requests before gradio stores them; every error is one sentence."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ class Checks:
         """Look at a body.
 
         Raises:
-            Refused: with a sentence, if it is none of this page's.
+            Refused: with a sentence, if it does not belong to this page.
         """
         match path.removeprefix(API):
             case "/queue/join" | "/run/predict":
@@ -75,7 +75,9 @@ class Checks:
         try:
             block.preprocess(value)
         except Exception:
-            raise Refused(400, f"{block.label} cannot be {str(value)[:40]!r}. Choose a value that it offers.") from None
+            raise Refused(
+                400, f"{block.label} cannot be {str(value)[:40]!r}. Choose one of the offered values."
+            ) from None
 
     def _uploaded(self, value: Any) -> None:
         if not (isinstance(value, dict) and value.get("path") in self.demo.upload_file_set):
@@ -97,7 +99,7 @@ class Checks:
     def _named(self, asked: dict[str, Any]) -> None:
         names = self._parameters()
         if unknown := [name for name in asked if name not in names]:
-            raise Refused(400, f"{unknown[0][:40]!r} is no parameter. They are {', '.join(names)}.")
+            raise Refused(400, f"{unknown[0][:40]!r} is not a parameter. The parameters are {', '.join(names)}.")
         if "prompt" not in asked:
             raise Refused(400, "prompt must be given.")
         for name, value in asked.items():
@@ -113,12 +115,12 @@ class Checks:
         if name != OPENS:
             plain("data", asked["data"], limits.BODY)
             if size > limits.BODY:
-                raise Refused(413, f"A request may have at most {limits.BODY:,} bytes here.")
+                raise Refused(413, f"A request may have at most {limits.BODY:,} bytes.")
 
     def _upload(self, body: bytes) -> None:
-        """Make room for one file: those that have been read go, and there is a total."""
+        """Reserve one file: files that were read are removed, and the total is limited."""
         if body.count(b"filename=") > 1:
-            raise Refused(413, "One file at a time may be uploaded here.")
+            raise Refused(413, "Upload one file at a time.")
         kept = self.demo.upload_file_set
         for path in [Path(path) for path in kept]:
             with suppress(OSError):
@@ -167,6 +169,8 @@ def plain(name: Any, value: Any, most: int = NESTED) -> None:
     try:
         text = json.dumps(value, allow_nan=False)
     except (ValueError, RecursionError):
-        raise Refused(400, f"{name} must hold finite numbers of at most {DIGITS} digits, and few levels.") from None
+        raise Refused(
+            400, f"{name} must contain only finite numbers of at most {DIGITS} digits, and little nesting."
+        ) from None
     if len(text) > most or '"path":' in text:  # which gradio would take for a file of this machine
-        raise Refused(400, f"{name} must have at most {most:,} characters as JSON, and name no file.")
+        raise Refused(400, f"{name} must have at most {most:,} characters as JSON and must not name a file.")

@@ -39,8 +39,8 @@ class Engine:
             and again only where `MOST_LOADED` others were used since.
         other: what a visitor typed in place of a title -> returns a function that loads it; None where only the titles
             may be chosen.
-        hub: offers more, in `hub.pairs`, to whoever can reach it; None where nothing may be fetched.
-        measures: whether the best tree of each pair is found out beside the runs.
+        hub: offers more, in `hub.pairs`, to visitors that can reach it; None where nothing may be fetched.
+        measures: whether the best tree of each pair is measured between runs.
     """
 
     def __init__(
@@ -63,7 +63,7 @@ class Engine:
 
     @property
     def titles(self) -> list[str]:
-        """The pairs there are; the first is taken where none is named."""
+        """All pairs; the first is the default."""
         return list(self._loads)
 
     @property
@@ -117,11 +117,11 @@ class Engine:
         if self.hub is not None and title in self.hub.pairs:
             return self.hub.pairs[title]
         if self._other is None or not isinstance(title, str):
-            raise ValueError(f"Models must be one of {', '.join(self._loads)}; got {str(title)[:40]!r}.")
+            raise ValueError(f"Model pair must be one of {', '.join(self._loads)}; got {str(title)[:40]!r}.")
         return self._other(title)
 
     def loading(self, title: str | None = None) -> Iterator[str]:
-        """Load a pair if need be; a sentence for the visitor comes whenever it is still not there.
+        """Load a pair if necessary; yields a message for the visitor while it is loading.
 
         It is loaded in a thread of its own, so that a visitor who leaves meanwhile frees the machine at once. The next
         who asks for the same pair waits for the same thread.
@@ -160,7 +160,7 @@ class Engine:
             self._under_way.pop(title, None)
 
     def compute(self, work: Callable[..., Iterator[Any]], *args: Any, title: str | None = None) -> Iterator[Any]:
-        """The items of work(pair, *args), computed where the models are: here, or on a borrowed GPU.
+        """The items of work(pair, *args), computed where the models are: here, or on ZeroGPU.
 
         Args:
             work: a generator function of a module.
@@ -168,7 +168,7 @@ class Engine:
             title: of the pair; the first where it is None.
 
         Raises:
-            ValueError: a sentence for the visitor, from the work or from whoever lends the GPU.
+            ValueError: a sentence for the visitor, from the work or from ZeroGPU.
         """
         items = _computed(self._number, self.titles[0] if title is None else title, work, args)
         try:
@@ -187,13 +187,13 @@ class Engine:
 
     @contextmanager
     def idle(self) -> Iterator[None]:
-        """Hold the machine for a part of a measurement that nobody waits for, whenever there is no run."""
+        """Hold the machine for a part of a background measurement while there is no run."""
         with self._running, TURNS.step():
             yield
 
     @contextmanager
     def exclusive(self) -> Iterator[None]:
-        """Hold the machine for one run; a page that is closed or stopped lets go within a step."""
+        """Hold the machine for one run; a page that is closed or stopped releases it within a step."""
         if not self._running.acquire(timeout=30):
             raise ValueError("The machine is still busy with another run. Try again in a moment.")
         try:
@@ -258,11 +258,11 @@ def batch_by_time(steps: Iterator[Step], pace: float = PACE) -> Iterator[list[St
 def prefetch(
     steps: Iterator[Step], grouped: Callable[[Iterator[Step]], Iterator[list[Step]]] = batch_by_time
 ) -> Generator[list[Step], None, None]:
-    """Decode in a thread of its own, which never waits for the page: what piled up meanwhile comes as one group.
+    """Decode in a separate thread, which never waits for the page: steps that accumulate are sent as one group.
 
-    A failure comes after all that was decoded before it. Whoever stops reading stops the thread, which is gone within
-    one step; the length of the run bounds the pile. Nobody waits long for a step that takes long, since whoever stops
-    reading may be the server itself.
+    A failure comes after all that was decoded before it. When the reader stops, the thread ends within one step; the
+    length of the run limits the number of stored steps. Closing does not wait for a slow step, because the reader may
+    be the server itself.
 
     Args:
         steps: from `speculate`.

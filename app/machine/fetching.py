@@ -1,6 +1,6 @@
-"""A pair by its two names: looked at before others make room for it, fetched with news, stopped where nobody waits.
+"""A pair by its two names: checked first, downloaded with progress, stopped when no visitor waits.
 
-The well-known pairs share a tokenizer; how large they are and under which licence is asked of the hub.
+The well-known pairs share a tokenizer; their size and licence come from the hub.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ KNOWN = {  # title -> target, draft
 }
 ROOM = 1.3  # memory that loading takes beyond the weights
 AGAIN = 600.0  # seconds after which the hub is asked again
-NO_HUB = "No hub answers within a second, so well-known pairs cannot be fetched."
+NO_HUB = "The hub did not answer within a second, so well-known pairs are not available."
 
 
 class Named:
@@ -49,7 +49,7 @@ class Named:
         look_at(self.target, self.draft)
 
     def stop(self) -> None:
-        """Nobody waits any more: end the download."""
+        """No visitor waits: end the download."""
         self._left.set()
 
     def __call__(self) -> Any:
@@ -57,7 +57,7 @@ class Named:
         try:
             self._fetch([name for name in (self.target, self.draft) if name and not _here(name)])
         except hub.Stopped:
-            raise ValueError("Loading was stopped. What was fetched is kept for another time.") from None
+            raise ValueError("Loading was stopped. Downloaded files are kept.") from None
         self.news = "Loading the models. This happens once."
         return specviz.load_pair(target=self.target, draft=self.draft)  # looked up when called: torch comes with it
 
@@ -73,7 +73,7 @@ class Named:
         def report(bytes: int) -> None:
             spent, came = monotonic() - began, done + bytes
             left = f", about {spent * (of - came) / came:.0f} s left" if came and spent > 1 and came < of else ""
-            self.news = f"Fetching the models: {size(came)} of {size(of)}{left}."
+            self.news = f"Downloading the models: {size(came)} of {size(of)}{left}."
 
         for model in models:
             hub.fetch(model, report, self._left)
@@ -114,7 +114,7 @@ class Hub:
             found = dict(zip(names, pool.map(_listed, names), strict=True))
         rows = [(title, pair, [model for name in pair if (model := found[name])]) for title, pair in KNOWN.items()]
         choices = [(label(title, models), "|".join(pair)) for title, pair, models in rows if len(models) == len(pair)]
-        return Menu(choices, "Well-known pairs are fetched from the hub when they are first run.")
+        return Menu(choices, "Well-known pairs are downloaded from the hub at their first run.")
 
 
 def label(title: str, models: list[hub.Listed]) -> str:
@@ -130,7 +130,7 @@ def too_large(models: list[hub.Listed]) -> str:
     needed = ROOM * sum(width() * model.parameters if model.parameters else model.bytes for model in models)
     if free is None or needed <= free:
         return ""
-    return f"The models need about {size(needed)} of memory and {size(free)} are free here. Choose smaller ones."
+    return f"The models need about {size(needed)} of memory, but only {size(free)} are free. Choose smaller models."
 
 
 def width() -> int:
@@ -143,7 +143,7 @@ def width() -> int:
 
 
 def free_memory() -> int | None:
-    """Bytes that can be had without swapping; None where the system does not tell."""
+    """Bytes that can be had without swapping; None if the system does not report it."""
     try:
         lines = Path("/proc/meminfo").read_text(encoding="ascii").splitlines()
         return 1024 * int(next(line.split()[1] for line in lines if line.startswith("MemAvailable")))
@@ -157,7 +157,7 @@ def size(bytes: float) -> str:
 
 
 def may_fetch() -> bool:
-    """Whether well-known pairs may be fetched: where the page is served to this machine alone, or SPECVIZ_HUB is 1.
+    """Whether well-known pairs may be fetched: if the page is served to this machine only, or SPECVIZ_HUB is 1.
 
     Raises:
         ValueError: if SPECVIZ_HUB is neither 0 nor 1.

@@ -1,4 +1,4 @@
-"""What reaches the page: routes it uses, bodies of bounded size; and a content security policy with every answer."""
+"""Protect the page: only routes that it uses, limited bodies, a content security policy with every response."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ SENT = re.compile(  # what may come with a body
 
 
 class Refused(Exception):
-    """A request that goes no further: its status, and a sentence that says why."""
+    """A rejected request: its status, and a sentence that says why."""
 
 
 class Routed:
@@ -64,12 +64,12 @@ class Routed:
         path, method = path_of(scope), scope["method"]
         known = method == "OPTIONS" or (READ if method in ("GET", "HEAD") else SENT).fullmatch(path)
         if not known:
-            return await refuse(404, "There is nothing at this address.")(scope, receive, with_policy)
+            return await refuse(404, "Not found.")(scope, receive, with_policy)
         await self.app(scope, receive, with_policy)
 
 
 class Bounded:
-    """ASGI middleware that refuses a body that is too large, or that its check refuses, with a sentence.
+    """ASGI middleware that rejects a body that is too large or fails its check, with a sentence.
 
     Args:
         app: what answers all others.
@@ -98,19 +98,19 @@ class Bounded:
         await self.app(scope, again, send)
 
     async def _read(self, scope: Any, receive: Any, most: int) -> bytes:
-        """The body, counted as it comes, so that nobody fills this machine's memory."""
+        """The body, counted as it arrives, so that a request cannot fill the memory."""
         length = dict(scope["headers"]).get(b"content-length", b"0")
         parts, size, more = [], 0, True
         too_large = not length.isdigit() or len(length) > 18 or int(length) > most
         while more and not too_large:
             news = await receive()
             if news["type"] == "http.disconnect":
-                raise Refused(400, "The request was cut off.")
+                raise Refused(400, "The request was incomplete.")
             parts.append(news.get("body", b""))
             size, more = size + len(parts[-1]), news.get("more_body", False)
             too_large = size > most
         if too_large:
-            raise Refused(413, f"A request may have at most {most:,} bytes here.")
+            raise Refused(413, f"A request may have at most {most:,} bytes.")
         return b"".join(parts)
 
 
@@ -120,5 +120,5 @@ def path_of(scope: Any) -> str:
 
 
 def refuse(status: int, text: str) -> JSONResponse:
-    """The answer to a request that goes no further."""
+    """The answer to a rejected request."""
     return JSONResponse({"detail": text, "error": text}, status_code=status)

@@ -1,6 +1,6 @@
-"""What a visitor may ask for at most, so that one of them cannot keep the machine from the others.
+"""Limits for visitors, so that one of them cannot block the machine for the others.
 
-Each limit can be set in the environment, where the demo is served.
+Each limit can be set by an environment variable.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ def limit(name: str, default: int) -> int:
     """
     written = os.environ.get(name, "").strip() or str(default)
     if not (written.isascii() and written.isdigit() and len(written) < 11 and 1 <= int(written) <= 10**9):
-        raise ValueError(f"{name} must be a whole number from 1; got {written[:40]!r}. Leave it out for {default}.")
+        raise ValueError(f"{name} must be a whole number from 1; got {written[:40]!r}. Omit it for {default}.")
     return int(written)
 
 
@@ -32,7 +32,7 @@ def flag(name: str, default: bool = False) -> bool:
     """
     written = os.environ.get(name, "").strip() or f"{default:d}"
     if written not in ("0", "1"):
-        raise ValueError(f"{name} must be 1 or 0; got {written[:40]!r}. Leave it out for {default:d}.")
+        raise ValueError(f"{name} must be 1 or 0; got {written[:40]!r}. Omit it for {default:d}.")
     return written == "1"
 
 
@@ -43,7 +43,7 @@ QUEUE = limit("SPECVIZ_MAX_QUEUE", 40)  # visitors who wait
 RUNS = limit("SPECVIZ_MAX_OWN_RUNS", 2)  # of one visitor that wait
 SHARE = limit("SPECVIZ_MAX_OWN_REQUESTS", 6)  # of one visitor that wait for anything else; a browser sends six at once
 SECONDS = limit("SPECVIZ_MAX_SECONDS", 20)  # of the processor, for one request that is not a run
-CELLS = limit("SPECVIZ_MAX_CELLS", 500_000)  # of a dynamic programme of the Tree lab
+CELLS = limit("SPECVIZ_MAX_CELLS", 500_000)  # of a dynamic program of the Tree lab
 BODY = 16_000 + 3 * PROMPT  # bytes of a request: a prompt, at most three a character, and the other controls
 OPENED_BODY = 10_000_000  # of one that opens a run: a file of 4 MB, as JSON in JSON
 UPLOAD_BODY = 102_000  # of one that brings a file of 100 kB
@@ -62,7 +62,7 @@ def body(path: str) -> int:
 
 
 def check(config: RunConfig) -> None:
-    """Refuse what is more than a visitor may ask for.
+    """Reject values above the limits.
 
     Raises:
         ValueError: with the limit, what was asked for, and the setting that moves the limit.
@@ -73,7 +73,7 @@ def check(config: RunConfig) -> None:
         ("tree", "have at most {:,} nodes", most_nodes(config.builder), NODES, "SPECVIZ_MAX_NODES"),
     ):
         if got > most:
-            raise ParameterError(name, f"{must.format(most)} here", got, f"Ask for less ({setting} moves it).")
+            raise ParameterError(name, f"{must.format(most)} here", got, f"Reduce it ({setting} sets the limit).")
 
 
 def most_nodes(builder: Any) -> int:

@@ -1,6 +1,6 @@
-"""The one line before the machine: a share of it for each client, and no run that nobody reads.
+"""The queue of runs: a share for each client, and no run without a reader.
 
-Gradio keeps the line. What it does not do is done here, by what its queue knows: who asked, and which messages wait.
+Gradio keeps the queue. This module adds limits per client and cancels runs whose messages are not read.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from . import limits
 ID = "machine"
 MACHINE = {"concurrency_limit": 1, "concurrency_id": ID}  # of every event that decodes
 UNREAD = 5.0  # seconds after which a run whose messages nobody takes is cancelled
-OWN = f"This was not started: {limits.RUNS} runs of yours wait already. Try again when one has begun."
+OWN = f"This run was not started: {limits.RUNS} runs of yours wait already. Try again when one has begun."
 _OVER = object()
 
 
@@ -35,7 +35,7 @@ def asking() -> str:
 
 
 def shared(blocks: gr.Blocks) -> None:
-    """Let every client have at most `limits.RUNS` runs waiting in the line of this page."""
+    """Let every client have at most `limits.RUNS` runs waiting in the queue of this page."""
     queue, push = blocks._queue, blocks._queue.push
 
     async def admitted(body: Any, request: Any, username: Any) -> Any:
@@ -66,21 +66,21 @@ class Forwarded:
 
 
 def waiting() -> int:
-    """How many runs wait behind the one that asks."""
+    """How many runs wait behind the current one."""
     blocks = LocalContext.blocks.get(None)
     line = blocks and blocks._queue.event_queue_per_concurrency_id.get(ID)
     return len(line.queue) if line else 0
 
 
 def undisturbed(turns: Iterator[Any]) -> Iterator[Any]:
-    """The items of `turns` for as long as nobody waits; then it is closed."""
+    """The items of `turns` while no run waits; then it is closed."""
     with closing(turns):  # type: ignore[type-var]
         while not waiting() and (item := next(turns, _OVER)) is not _OVER:
             yield item
 
 
 def attended(run: Callable[..., Iterator[Any]]) -> Callable[..., Iterator[Any]]:
-    """The same run, cancelled at the next step when nobody reads it."""
+    """The same run, cancelled at the next step if it has no reader."""
 
     @wraps(run)
     def reading(*args: Any, **more: Any) -> Iterator[Any]:
@@ -98,7 +98,7 @@ def attended(run: Callable[..., Iterator[Any]]) -> Callable[..., Iterator[Any]]:
 
 
 def _oldest_message() -> Any:
-    """Of the messages that wait for the page that asks; None where it has read all."""
+    """The time of the oldest unread message of the current page; None if it has read all."""
     blocks, request = LocalContext.blocks.get(None), LocalContext.request.get(None)
     messages = blocks and request and blocks._queue.pending_messages_per_session.get(request.session_hash)
     return messages._queue[0] if messages and messages.qsize() else None

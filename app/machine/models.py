@@ -1,4 +1,4 @@
-"""The pairs a visitor may choose: the embedded one, its target drafting for itself, and what the environment adds."""
+"""The pairs a visitor may choose: the embedded one, its target as its own draft, and what the environment adds."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ def offered() -> Pairs:
     """
     only = os.environ.get("SPECVIZ_PAIR", "").strip()
     if only not in ("", "toy"):
-        raise ValueError(f'SPECVIZ_PAIR must be "toy", or left out for the embedded pair; got {only[:40]!r}.')
+        raise ValueError(f'SPECVIZ_PAIR must be "toy", or omitted for the embedded pair; got {only[:40]!r}.')
     if only:
         return {"Exact toy tables": partial(specviz.toy_pair, vocab=12)}
     pairs: Pairs = {EMBEDDED: _load, EARLY_EXIT: partial(_load, draft="early-exit:3")}
@@ -45,15 +45,15 @@ def offered() -> Pairs:
 def others() -> Callable[[str], Callable[[], Any]] | None:
     """How a pair that a visitor typed is loaded: "target|draft", as in SPECVIZ_PAIRS; None unless SPECVIZ_CUSTOM=1.
 
-    Whoever opens the page can then make this machine fetch models and look for folders, so it is off by default.
+    Visitors can then make this machine download models and read folders, so it is off by default.
     """
     return _typed if limits.flag("SPECVIZ_CUSTOM") else None
 
 
 def _typed(written: str) -> Callable[[], Any]:
     if len(written) > LONGEST_NAME:
-        raise ValueError(f"Models must have at most {LONGEST_NAME} characters; got {len(written)}.")
-    target, draft = _named(written, 'Models must be chosen from the menu or typed like "target|draft"')
+        raise ValueError(f"Model pair must have at most {LONGEST_NAME} characters; got {len(written)}.")
+    target, draft = _named(written, 'Model pair must be chosen from the menu or typed like "target|draft"')
     return Named(target, draft)
 
 
@@ -65,7 +65,7 @@ def _named(written: str, must: str) -> tuple[str, str | None]:
 
 
 def measures() -> bool:
-    """Whether the speed of pairs is measured beside the page, to choose the best tree; SPECVIZ_MEASURE=0 forbids it."""
+    """Whether the speed of pairs is measured, to choose the best tree; SPECVIZ_MEASURE=0 turns it off."""
     return limits.flag("SPECVIZ_MEASURE", True) and os.environ.get("SPECVIZ_PAIR") != "toy"
 
 

@@ -1,4 +1,4 @@
-"""All that is not a run: a bounded line with a share for each client, and one worker behind it.
+"""Requests other than runs: a limited queue with a share for each client, and one worker.
 
 `BESIDE` computes in a process of its own and takes whatever may take long; `BETWEEN` computes here, between two
 steps of a run, and takes the many small checks of the page. What waits is awaited, so it holds no server thread.
@@ -30,7 +30,7 @@ REST = 3.0  # times as long as it took does a check rest while there is a run, w
 
 
 class Full(ValueError):
-    """No room in the line."""
+    """The queue is full."""
 
 
 class Pool:
@@ -55,10 +55,10 @@ class Pool:
         self._news, self._works = Condition(), False
 
     async def __call__(self, work: Callable[..., Any], *args: Any) -> Any:
-        """What work(*args) returns, when its turn has come.
+        """The result of work(*args), when it is its turn.
 
         Raises:
-            Full: if there is no room in the line.
+            Full: if the queue is full.
             Exception: whatever the work raises.
         """
         return await asyncio.wrap_future(self.put(asking(), work, args))
@@ -69,9 +69,9 @@ class Pool:
         with self._news:
             mine = self._lines.get(who, deque())
             if len(mine) >= self._share:
-                raise Full(f"{self._share} requests of yours wait here already. Try again when one is answered.")
+                raise Full(f"{self._share} of your requests are already waiting. Try again when one is answered.")
             if sum(map(len, self._lines.values())) >= self._most:
-                raise Full(f"The queue is full: {self._most} requests wait here. Try again in a minute.")
+                raise Full(f"The queue is full ({self._most} requests). Try again in a minute.")
             mine.append((done, work, args))
             self._lines[who] = mine
             self._news.notify()

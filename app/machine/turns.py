@@ -1,4 +1,4 @@
-"""Who computes now: a step of a run is timed, so nothing else may compute beside it.
+"""Scheduling of computation: a step of a run is timed, so nothing else may compute during it.
 
 A run takes a turn for every step. Other work in this process, such as a check of what a visitor set, waits for the end
 of the step and is done before the next, so clocks never count it. Both alternate where both wait.
@@ -31,7 +31,7 @@ class Turns:
 
     @contextmanager
     def step(self) -> Iterator[None]:
-        """A step of a run, or whatever part of a measurement is computed at once."""
+        """A step of a run, or a part of a measurement."""
         with self._free:
             self._steps += 1
             self._free.wait_for(lambda: not self._busy and (self._step_is_due or not self._others))

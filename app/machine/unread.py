@@ -1,4 +1,4 @@
-"""What was sent to visitors and waits for them; nothing waits long for somebody who does not read."""
+"""Unread messages of visitors, with a time limit."""
 
 from __future__ import annotations
 
@@ -13,14 +13,14 @@ from starlette.responses import Response
 from . import limits
 from .guard import API, path_of
 
-GONE = "Nothing waits for you here any more. Load the page again, or start the run again."
+GONE = "The messages of this run were removed. Reload the page, or start the run again."
 
 
 class Unread(dict):
     """Messages by session, in place of gradio's store, which keeps those of 2 000 sessions, read or not.
 
-    Whoever reads asks at least every ten seconds whether there are any; those of a session that did not ask for
-    `limits.UNREAD_SECONDS` go as soon as there is another session.
+    Readers poll at least every ten seconds; messages of a session that did not poll for `limits.UNREAD_SECONDS`
+    are removed when there is another session.
 
     Args:
         events: of a session that are not delivered, which go with its messages.
@@ -48,7 +48,7 @@ class Unread(dict):
 
 
 class Awaited:
-    """ASGI middleware that says so where somebody wants to read what is not there, which gradio ends in a traceback.
+    """ASGI middleware that answers requests for removed messages with a sentence; gradio would log a traceback.
 
     Args:
         app: what answers all others.

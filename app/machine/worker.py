@@ -1,4 +1,4 @@
-"""The process beside the page: it computes what it is sent, one thing at a time, at a lower priority.
+"""The worker process of the page: it computes one request at a time, at lower priority.
 
 A thread would slow down every run: while it holds the interpreter, a step that gives it up for each product must wait
 to get it back.
@@ -19,14 +19,14 @@ from . import limits
 
 START = "import sys; sys.path[:] = {!r}; from app.machine.worker import serve; serve()"
 TOO_LONG = (
-    f"A request may take at most {limits.SECONDS} s of the processor here. Ask for less (SPECVIZ_MAX_SECONDS moves it)."
+    f"A request may use at most {limits.SECONDS} s of CPU time. Reduce the input (SPECVIZ_MAX_SECONDS sets the limit)."
 )
 LOWER = 10  # steps of priority: a run that wants the same core has nine tenths of it, and nothing starves
-LOST = "This was not computed: the process for it ended, perhaps for want of memory. Ask for less."
+LOST = "This was not computed: its process ended, perhaps because memory ran out. Reduce the input."
 
 
 class Worker:
-    """Calls functions in a process of its own, which is started when it is first needed."""
+    """Calls functions in a separate process, which is started at first use."""
 
     def __init__(self) -> None:
         self._process: subprocess.Popen[bytes] | None = None

@@ -1,4 +1,4 @@
-"""ZeroGPU of Hugging Face Spaces: a GPU that is borrowed for one call, in a process of its own.
+"""ZeroGPU of Hugging Face Spaces: a GPU for one call, in a separate process.
 
 The package `spaces` is there only on a Space. It must be imported before torch, and what it wraps must be a generator
 function of a module whose arguments and items can travel between processes. Nothing is compiled or captured there.
@@ -19,7 +19,7 @@ ON = spaces is not None and os.environ.get("SPACES_ZERO_GPU", "").lower() in ("1
 
 
 def gpu(duration: Callable[..., int]) -> Callable[[Any], Any]:
-    """A decorator for the generator that decodes; anywhere but on a Space it changes nothing.
+    """A decorator for the generator that decodes; outside a Space it changes nothing.
 
     Args:
         duration: seconds to borrow the GPU for, from the arguments of the generator.

@@ -1,4 +1,4 @@
-"""Live's default tree: the best one on this machine, until a visitor chooses another."""
+"""The default tree of Live: the best one on this machine, until a visitor chooses another."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ FIELDS = {f.name: f for f in fields(BUILDERS["sequoia"])}
 
 
 def connect(engine: Engine, settings: Controls, models: gr.Dropdown, running: Any) -> None:
-    """Set the size and depth of Sequoia's trees to the best, now or as soon as they are known.
+    """Set the size and depth of Sequoia's tree to the best values, now or as soon as they are known.
 
     Args:
         engine: knows them.
@@ -66,13 +66,13 @@ def connect(engine: Engine, settings: Controls, models: gr.Dropdown, running: An
 
 
 async def opened(engine: Engine) -> None:
-    """A page was opened: measure the first pair where that has never been done, and wait for it."""
+    """On opening a page: measure the first pair if it was never measured, and wait for the result."""
     engine.best.start(engine.titles[0])
     await engine.best.wait(engine.titles[0], WAIT)
 
 
 async def after(engine: Engine, title: Any) -> None:
-    """A run is over: where its pair is there and has never been measured, do that and wait for it."""
+    """After a run: measure its pair if it is loaded and was never measured, and wait for the result."""
     if engine.holds(title):
         engine.best.start(title)
         await engine.best.wait(title, WAIT)
@@ -87,7 +87,7 @@ def choose(
         title, verifier, temperature: as the controls hold them.
         now: size and depth, likewise.
         chosen: size and depth as they were set here last.
-        drafter: who drafts; the best tree is known of the draft model alone.
+        drafter: the drafter; the best tree is only known for the draft model.
     """
     number = isinstance(temperature, int | float) and math.isfinite(temperature) and temperature >= 0
     known = number and isinstance(title, str) and drafter == "model"
@@ -104,5 +104,5 @@ def choose(
 
 
 def hint(size: int, taken: bool) -> str:
-    """What stands at the number of nodes."""
-    return f"{size} nodes, chosen for this machine." if taken else f"{size} nodes are best on this machine."
+    """The help text of the number of nodes."""
+    return f"{size} nodes, chosen for this machine." if taken else f"{size} nodes are the best size on this machine."

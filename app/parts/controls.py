@@ -180,7 +180,7 @@ class Controls:
         parts = self._split(rest[len(self.scalars) :])
         try:
             config = RunConfig(
-                prompt=prompt if isinstance(prompt, str) and prompt.strip() else "",  # which is refused with a sentence
+                prompt=prompt if isinstance(prompt, str) and prompt.strip() else "",  # which is rejected with a message
                 **{kind: one.read(parts[kind]) for kind, one in self.families.items()},
                 **{name: number(name, value) for name, value in scalars.items()},
             )
@@ -207,7 +207,7 @@ class Controls:
                 labels |= {f"{cls.name}.{f.name}": f"{cls.title}: {f.metadata['label']}" for f in fields(cls)}
             name, got, hint = labels.get(error.name, error.name), error.got, error.hint
             if got is None:  # a box that was left empty
-                got, hint = ..., f"It is empty. {hint}"
+                got, hint = ..., f"The box is empty. {hint}"
             error = ParameterError(name, error.must, got, hint)
         sentence = str(error)
         return sentence[:1].upper() + sentence[1:]
@@ -232,7 +232,7 @@ def scalar_controls() -> dict[str, gr.components.Component]:
     """The numbers every run has, in two places: what everybody turns, and "More"."""
     defaults = RunConfig()
     temperature = gr.Slider(
-        0, 2, value=defaults.temperature, step=0.05, label="Temperature", info="0 always takes the most probable token."
+        0, 2, value=defaults.temperature, step=0.05, label="Temperature", info="0 chooses the most probable token."
     )
     with gr.Row():
         common = {
@@ -243,9 +243,11 @@ def scalar_controls() -> dict[str, gr.components.Component]:
     with gr.Accordion("More", open=False):
         # Text boxes, because a number box cannot be left empty: the browser fills in 0.
         more = {
-            "draft_temperature": gr.Textbox("", label="Draft temperature", placeholder="as above; 0.6 where that is 0"),
-            "top_p": gr.Slider(0.05, 1, value=defaults.top_p, step=0.05, label="Top-p", info="1 keeps every token."),
-            "top_k": gr.Textbox("", label="Top-k", placeholder="keep every token"),
+            "draft_temperature": gr.Textbox(
+                "", label="Draft temperature", placeholder="same as temperature; 0.6 if that is 0"
+            ),
+            "top_p": gr.Slider(0.05, 1, value=defaults.top_p, step=0.05, label="Top-p", info="1 keeps all tokens."),
+            "top_k": gr.Textbox("", label="Top-k", placeholder="keep all tokens"),
         }
     return common | more
 

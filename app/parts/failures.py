@@ -19,7 +19,7 @@ def reason(error: Exception, log: bool = True) -> str:
     known = isinstance(error, ValueError)
     if log or not known:
         logging.getLogger(__name__).error("a run failed", exc_info=error)
-    return str(error) if known else "The reason is in the server's log."
+    return str(error) if known else "See the server's log for the reason."
 
 
 def explained(

@@ -1,7 +1,7 @@
-"""A job: what a visitor starts and may stop, in the one line before the machine.
+"""A job: work that a visitor starts and may stop, in one queue.
 
-Runs of all visitors and all tabs wait in one line, and one at a time has its turn. Gradio shows each visitor the place
-in the line; whoever comes when it is full gets a sentence that says so. Several jobs may share a Stop, which is lit
+Runs of all visitors and all tabs wait in one queue and run one at a time. Gradio shows each visitor the place in the
+queue; when it is full, a visitor gets a message. Several jobs may share a Stop, which is lit
 while any of them waits or runs. Which do is known in the browser alone, where a click is seen before the line is.
 """
 
@@ -17,12 +17,12 @@ from ..machine import limits
 from ..machine.line import MACHINE
 from .web import imported
 
-STOPPING = "The run before is still being stopped. Press the button again in a moment."
+STOPPING = "The previous run is still stopping. Press the button again in a moment."
 SAME = "{ __type__: 'update' }"
 
 
 class Job:
-    """Buttons that start work, the one Stop for all of it, and what is said when work is refused.
+    """Buttons that start work, the one Stop for all of it, and the message when work is rejected.
 
     Args:
         stop: its Stop, unlit at first; it has an id.
@@ -40,7 +40,7 @@ class Job:
 
         Args:
             asked: triggers, such as a button's click.
-            run: a generator that ends every failure of its own in a sentence.
+            run: a generator that turns each of its failures into a message.
             inputs, outputs: of it.
         """
         self._count += 1
@@ -78,10 +78,10 @@ class Job:
 
 
 def full() -> str:
-    """What is said to whoever was not let into the line."""
+    """The message for a visitor whose job was not queued."""
     return (
-        f"This was not started: {limits.RUNS} of your runs wait already, the queue is full (at most {limits.QUEUE} "
-        "wait here), or the connection was lost. Try again in a minute; nothing on this page is gone."
+        f"This run was not started: {limits.RUNS} of your runs are already waiting, the queue is full (at most "
+        f"{limits.QUEUE} wait here), or the connection was lost. Try again in a minute; nothing was lost."
     )
 
 

@@ -22,7 +22,7 @@ from specviz.paths import asset
 from .frame import Tab
 from .web import starts
 
-LONGEST = 8_000  # characters of a link's parameters; servers and proxies on the way refuse longer ones
+LONGEST = 8_000  # characters of a link's parameters; servers and proxies reject longer ones
 MOST_FIELDS = 200
 LONGEST_TYPED = 400  # characters of what may be typed into a menu
 MOST_TOLD = 4  # changes that are named one by one
@@ -35,7 +35,7 @@ _copies = count(1)
 
 
 class Linked(Protocol):
-    """What can be put into a link; `app.parts.controls.Controls` is one."""
+    """The controls that a link can set; `app.parts.controls.Controls` is one."""
 
     @property
     def inputs(self) -> Sequence[gr.components.Component]:
@@ -113,7 +113,7 @@ def read(linked: Linked, search: Any) -> Opened:
 
     Args:
         linked: the controls, as the page opens with them.
-        search: such as "?temperature=0.7&seed=3"; names that start with two underscores belong to others.
+        search: such as "?temperature=0.7&seed=3"; names that start with two underscores are ignored.
 
     Raises:
         ValueError: if it is no list of parameters, or far too long.
@@ -139,14 +139,14 @@ def read(linked: Linked, search: Any) -> Opened:
     values, given = _valid(linked, values, given, changes)
     known = {name for name in linked.names(values) if name} | refused
     if known & asked.keys():  # else the parameters are somebody else's, such as those of an advertisement
-        changes += [f"{_shown(name)} is unknown here and was left out." for name in asked if name not in known]
+        changes += [f"{_shown(name)} is unknown and was ignored." for name in asked if name not in known]
     return Opened(values, given, changes)
 
 
 def sentence(opened: Opened) -> str:
-    """What the page says about a link that was opened."""
+    """The message about a link that was opened."""
     more = len(opened.changes) - MOST_TOLD
-    rest = [f"And {more} more changes."] if more > 0 else []
+    rest = [f"{more} more changes."] if more > 0 else []
     return " ".join(["Opened from a link. Press Run to start.", *opened.changes[:MOST_TOLD], *rest])
 
 
@@ -164,7 +164,7 @@ def _fields(search: Any) -> tuple[dict[str, str], list[str]]:
         if name.startswith("__") or name in OTHERS:
             continue
         (twice if name in found else found).setdefault(name, text)
-    return found, [f"{_shown(name)} is there more than once; the first counts." for name in twice]
+    return found, [f"{_shown(name)} is given more than once; the first value is used." for name in twice]
 
 
 def _value(control: gr.components.Component, name: str, text: str, changes: list[str]) -> Any:
@@ -175,20 +175,22 @@ def _value(control: gr.components.Component, name: str, text: str, changes: list
             if getattr(control, "allow_custom_value", False) and 0 < len(text) <= LONGEST_TYPED:
                 return text  # whoever takes it checks it; a link loads nothing
             if text not in options:
-                raise ValueError(f"{control.label} {_shown(text)} is not among the choices and was left out.")
+                raise ValueError(f"{control.label} {_shown(text)} is not one of the choices and was ignored.")
             return text
         case gr.Checkbox():
             if text.lower() not in FLAGS:
-                raise ValueError(f"{control.label} must be true or false; {_shown(text)} was left out.")
+                raise ValueError(f"{control.label} must be true or false; {_shown(text)} was ignored.")
             return FLAGS[text.lower()]
         case gr.Slider() | gr.Number():
             if not NUMBER.fullmatch(text.strip()):
-                raise ValueError(f"{control.label} must be a number; {_shown(text)} was left out.")
+                raise ValueError(f"{control.label} must be a number; {_shown(text)} was ignored.")
             low, high = (-math.inf if control.minimum is None else control.minimum,
                          math.inf if control.maximum is None else control.maximum)  # fmt: skip
             number = float(min(max(float(text), low), high))
             if number != float(text):
-                changes.append(f"{control.label} goes from {low:g} to {high:g}; {_shown(text)} became {number:g}.")
+                changes.append(
+                    f"{control.label} must be from {low:g} to {high:g}; {_shown(text)} was set to {number:g}."
+                )
             return int(number) if number.is_integer() else number
         case _:
             return text
@@ -207,7 +209,7 @@ def _valid(linked: Linked, values: list[Any], given: list[int], changes: list[st
         try:
             linked.read(tuple(trial))
         except ValueError as error:
-            changes.append(f"{str(error).removesuffix('.')}; this was left out.")
+            changes.append(f"{str(error).removesuffix('.')}; it was ignored.")
         else:
             taken = trial
             kept.append(i)
@@ -223,7 +225,7 @@ def _text(value: Any) -> str:
 
 
 def _shown(text: str) -> str:
-    """A stranger's text inside a sentence."""
+    """Untrusted text inside a sentence."""
     text = "".join(c if c.isprintable() else " " for c in text[:41])
     return f"“{text if len(text) <= 40 else text[:40] + '…'}”"
 

@@ -1,4 +1,4 @@
-"""What a menu says about its choices: which of them are impossible, lossy or pointless with all else that is chosen.
+"""The labels of menu choices: which of them are incompatible, lossy or without effect with the other choices.
 
 Everything comes from `compatible`. A dropdown cannot disable a single choice, so a choice that is not plainly fine
 carries its mark and its sentence in its label; a style sheet greys out what is impossible, and Run is off while such a
@@ -17,8 +17,8 @@ if TYPE_CHECKING:
     import gradio as gr
 
 TYPED = "Or type target|draft: folders, or names on the hub."
-FOLDERS = "Folders of this machine are added by SPECVIZ_PAIRS, or typed where SPECVIZ_CUSTOM is 1."
-MARKS = {"impossible": "✕ impossible", "lossy": "≠ lossy", "useless": "! pointless"}
+FOLDERS = "To use folders of this machine, set SPECVIZ_PAIRS, or set SPECVIZ_CUSTOM=1 to type any pair."
+MARKS = {"impossible": "✕ incompatible", "lossy": "≠ lossy", "useless": "! no effect"}
 
 
 def kind(match: Compatibility) -> str:
@@ -59,7 +59,7 @@ def models_menu(engine: Any) -> gr.Dropdown:
     from gradio.context import Context
 
     menu = gr.Dropdown(
-        engine.titles, value=engine.titles[0], label="Models", filterable=engine.takes_any,
+        engine.titles, value=engine.titles[0], label="Model pair", filterable=engine.takes_any,
         allow_custom_value=engine.takes_any, visible=len(engine.titles) > 1 or engine.takes_any,
         info=TYPED if engine.takes_any else None,
     )  # fmt: skip

@@ -35,8 +35,8 @@ class Recorded:
 
     @property
     def note(self) -> str:
-        """On the costs, in place of the one that says they were measured here."""
-        return f"Recorded in the loop on {self.machine}, medians over the steps; measure this machine to replace it."
+        """The note on the costs, in place of the one for costs measured here."""
+        return f"Recorded on {self.machine}, medians over steps. Measure this machine to replace it."
 
 
 @lru_cache

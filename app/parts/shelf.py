@@ -1,8 +1,8 @@
-"""Runs on a shelf for a while, so that a visitor can save one, and runs that come back from a file.
+"""Runs that are kept for a while so that a visitor can save them, and runs opened from a file.
 
-A run goes by a name that cannot be guessed; whoever has it on the screen may take it home. What is on the shelf is
-bounded in bytes, and nothing stays longer than `KEPT_SECONDS`. Where it is full, whoever has the most on it loses the
-oldest of that, so that one visitor's files do not remove another's run.
+A run has a name that cannot be guessed; only a visitor who knows it can save the run. The shelf is limited in bytes,
+and nothing stays longer than `KEPT_SECONDS`. If it is full, the visitor with the most data loses the oldest run, so
+one visitor's files do not remove another's run.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ from .traces import exported, shown
 KEPT_SECONDS = 1800
 KEPT_BYTES = 32_000_000  # compressed; a run of 64 steps with trees of 33 nodes takes about 70 kB
 OPENED_BYTES = 4_000_000  # of a file; such a run takes about 300 kB
-GONE = "This run is not kept any more. Press Run to decode it again; the same seed gives the same text."
+GONE = "This run is no longer stored. Press Run to decode it again; the same seed gives the same text."
 
 
 def visitor() -> int:
@@ -71,7 +71,7 @@ class Kept:
 
 
 class Shelf:
-    """Runs by name, the oldest first; those that ship with the page are there for good."""
+    """Runs by name, the oldest first; those that ship with the page are there permanently."""
 
     def __init__(self, most: int = KEPT_BYTES) -> None:
         self._kept: dict[str, Kept] = {}
@@ -83,7 +83,7 @@ class Shelf:
         self._always[name] = read
 
     def begin(self, name: str, blank: Trace) -> Kept:
-        """Room for a run that begins now; the one before it has ended, since a machine has one run at a time."""
+        """Add a run that begins now; the previous one has ended, because there is one run at a time."""
         kept = Kept(blank)
         with self._lock:
             for other in self._kept.values():
@@ -133,7 +133,7 @@ SHELF = Shelf()
 
 
 def new_name(kind: str) -> str:
-    """A name for a run that nobody can guess."""
+    """A name for a run that cannot be guessed."""
     return f"{kind} {token_urlsafe(12)}"
 
 
@@ -166,7 +166,7 @@ async def open_trace(text: Any) -> str:
     """
     try:
         if not isinstance(text, str) or len(text.encode(errors="replace")) > OPENED_BYTES:
-            raise ValueError(f"A run must be JSON text of at most {OPENED_BYTES / 1e6:g} MB to be opened here.")
+            raise ValueError(f"A run to open must be JSON text of at most {OPENED_BYTES / 1e6:g} MB.")
         name = new_name("file")
         found, whole = await BESIDE(shown, text, name)
         await BETWEEN(SHELF.put, name, whole)

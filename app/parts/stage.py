@@ -1,4 +1,4 @@
-"""The two components that draw for themselves: the stage (text, measures, tree) and a one-sentence notice.
+"""The two components with their own drawing code: the stage (text, measures, tree) and a one-sentence notice.
 
 Both have a fixed template: values never reach a template engine, only scripts that write text nodes.
 """
@@ -30,7 +30,7 @@ def stage(value: str, elem_id: str) -> gr.HTML:
 
 
 def notice(value: str, elem_id: str) -> gr.HTML:
-    """One sentence with a mark that says what kind it is; its value is what `sentence` writes."""
+    """One sentence with a mark for its kind; its value is what `sentence` writes."""
     return gr.HTML(value, html_template=NOTICE, js_on_load=starts("notice"), elem_id=elem_id, apply_default_css=False)
 
 

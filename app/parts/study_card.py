@@ -1,4 +1,4 @@
-"""Questions that a tab answers one by one: a fold for each, drawn when it is opened, some with a study to start."""
+"""The questions of a tab: a fold for each, drawn when it is opened, some with a study to run."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ def fold(name: str, question: str) -> gr.Accordion:
 
 
 class StudyCard:
-    """The recorded figure of a study, a button that runs it here, one that stops it, and a line that says how it goes.
+    """The recorded figure of a study, buttons to run and stop it, and a status line.
 
     Args:
         engine: where it is run.
@@ -46,14 +46,14 @@ class StudyCard:
                 go = gr.Button(self.study.label, size="sm", elem_id=f"sv-study-{name}")
                 stop = gr.Button("Stop", size="sm", interactive=False, elem_id=f"sv-study-{name}-stop")
             self.line = status(f"sv-study-{name}-status")
-        job = Job(stop, self.line, {self.line: said("Stopped. The figure shows what was measured before.")})
+        job = Job(stop, self.line, {self.line: said("Stopped. The figure shows the measurements so far.")})
         job.starts(go.click, self.run, inputs, [self.line, *self.card.outputs])
 
     def run(self, *values: Any) -> Iterator[dict]:
         """The study as an event: the line at every step, the figure a few times a minute, a sentence at the end."""
         shown = latest = None
         here, drawn = Source("measured", "measured here"), monotonic()
-        failed = "The study failed. The figure keeps what was measured before."
+        failed = "The study failed. The figure keeps the earlier measurements."
 
         @explained(failed, lambda text: {self.line: said(text, "error")})
         def steps() -> Iterator[dict]:
@@ -77,13 +77,13 @@ class StudyCard:
 
 
 def filled(name: str, info: Any, source: Source) -> tuple:
-    """The words and the figure of a study's card."""
+    """The text and the figure of a study's card."""
     return fill(name, info, source, STUDIES[name].made)
 
 
 @cache
 def opening_card(name: str) -> tuple:
-    """What a study's card opens with: it follows from the recorded files alone."""
+    """The initial content of a study's card, from the recorded files."""
     past = recorded.read()
     if name in past.studies:
         return filled(name, past.studies[name], Source("recorded", past.label))

@@ -1,4 +1,4 @@
-"""Studies that a visitor can start: what each runs, and the figure that its answer is drawn as."""
+"""Studies that a visitor can start: what each runs, and the figure of its result."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ class Study:
         label: on the button.
         made: a sentence on what is run.
         steps: runs it, given the pair and a configuration.
-        timed: whether clocks are read, so that a quiet machine is needed to record it.
+        timed: whether it measures time, so that recording needs an idle machine.
     """
 
     name: str
@@ -44,12 +44,12 @@ class Study:
 
 
 def kinds(count: int) -> dict[str, list[str]]:
-    """So many prompts of each kind that training never saw."""
+    """This many prompts of each kind that are not in the training data."""
     return {kind: prompts[:count] for kind, prompts in json.loads(HELD_OUT.read_text(encoding="utf-8")).items()}
 
 
 def both(count: int) -> list[str]:
-    """So many prompts of each kind, in turn."""
+    """This many prompts of each kind, alternating."""
     return list(chain.from_iterable(zip(*kinds(count).values(), strict=True)))
 
 
@@ -65,7 +65,7 @@ def _temperature(pair: Any, config: RunConfig) -> Steps:
         table = news.table
         yield news.done, 4 * news.of, None
     if table is None:
-        raise ValueError("The models end every text at once, so there is no step to time.")
+        raise ValueError("The models end every text immediately, so there is no step to time.")
     for done, of, data in studies.temperatures(pair, config, table, both(8), TEMPERATURES):
         yield of + 3 * done, 4 * of, PLOTS["temperature"].info(data) if data else None
 
@@ -75,37 +75,38 @@ STUDIES = {
     for study in (
         Study(
             "depth", "Run a tree",
-            "Counted while the pair decodes 16 prompts, prose and code in turn, with Sequoia's tree of 24 nodes and 6 "
-            "levels. Intervals are Wilson's, 95 %.",
+            "Counted while the pair decodes 16 prompts, prose and code alternating, with Sequoia's tree of 24 nodes "
+            "and 6 levels. Intervals are Wilson's, 95 %.",
             lambda pair, config: _shown("depth", studies.levels(pair, config, both(8))),
         ),
         Study(
-            "policies", "Run the policies",
-            "Counted over chains on 8 prompts of each kind that training never saw: five tokens always, two more after "
-            "a full acceptance and one less else, and SVIP's stop where the draft is in doubt.",
+            "policies", "Run all policies",
+            "Counted over chains on 8 prompts of each kind that are not in the training data: always five tokens, two "
+            "more after full acceptance and one fewer otherwise, and SVIP's stop at high draft entropy.",
             lambda pair, config: _shown("policies", studies.policies(pair, config, kinds(8))),
         ),
         Study(
             "top_p", "Try several top-p",
-            "Expected from each rule's vector, calibrated on the target's own text at each top-p, for one tree of 16 "
-            "nodes. Nothing is timed.",
+            "Expected tokens per pass from each rule's acceptance vector, calibrated on text of the target at each "
+            "top-p, for one tree of 16 nodes. No timing.",
             lambda pair, config: _shown("top_p", studies.top_p(pair, config, both(4))),
         ),
         Study(
-            "transfer", "Run both trees on both",
-            "Vectors are calibrated on half of the prompts of each kind; each kind's tree of 16 nodes is run on the "
-            "other halves of both. Counted, with 95 % intervals over texts.",
+            "transfer", "Run both trees on both texts",
+            "Vectors are calibrated on half of the prompts of each kind; each tree of 16 nodes is run on the other "
+            "half of both kinds. Counted, with 95 % CI across texts.",
             lambda pair, config: _shown("transfer", studies.transfer(pair, config, kinds(20))),
         ),
         Study(
-            "temperature", "Time it by temperature",
-            "Costs are measured first; then the best tree of 12 nodes is foretold and timed at each temperature, every "
-            "prompt against plain decoding of its own.",
+            "temperature", "Time each temperature",
+            "Costs are measured first; then the speedup of the best tree of 12 nodes is predicted and timed at each "
+            "temperature, every prompt against its own plain decoding.",
             _temperature, timed=True,
         ),
         Study(
             "lengths", "Run a dynamic tree",
-            "One run with DySpec's threshold tree: it stops growing where the next node is too unlikely to be needed.",
+            "One run with DySpec's threshold tree, which stops growing when the next node is too unlikely to be "
+            "reached.",
             lambda pair, config: _shown("lengths", studies.strip(pair, config, both(1)[0])),
         ),
     )

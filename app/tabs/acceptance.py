@@ -1,4 +1,4 @@
-"""The tab "Acceptance": how often the target takes what the draft proposes, measured while one watches."""
+"""The tab "Acceptance": how often the target accepts drafted tokens, with live measurements."""
 
 from __future__ import annotations
 
@@ -26,13 +26,13 @@ from ..parts.study_card import drafter_of, figures, sampling
 
 TITLE = "Acceptance"
 INTRO = (
-    "A tree helps where children are accepted. Here both models read a text, and every figure is drawn from what they "
-    "say at each of its positions."
+    "A tree saves time if its children are accepted. Both models read a text, and every figure shows their predictions "
+    "at each position."
 )
 
 
 def _siblings(rule: str, **sampling: Any) -> RunConfig:
-    """A run whose trees are siblings alone, under a rule."""
+    """A run whose trees have one level of siblings, under a rule."""
     return RunConfig(builder=BUILDERS["batch"](), verifier=VERIFIERS[rule](), **sampling)
 
 
@@ -42,7 +42,7 @@ OPEN = ("acceptance", "rejection")
 FOLDS = (
     (
         "where",
-        "Where is a token accepted, and does the draft know?",
+        "Where are tokens accepted, and does the draft know?",
         ("probability", "doubt", "length", "bounds", "ratio"),
     ),
     ("memory", "Does it depend on what came before?", ("depth",)),
@@ -50,15 +50,15 @@ FOLDS = (
     ("elsewhere", "What changes with top-p, and from prose to code?", ("top_p", "transfer")),
 )
 PACE = 2.0  # seconds between two drawings of the figures
-CHANCES = "Exact at every position: both models' whole rows are known, so nothing here is sampled but the text itself."
-LENGTHS = "The mean over texts of products of min(1, q / p): exact on the target's own text, an idea of it on others."
+CHANCES = "Exact at every position: both distributions are known in full, so only the text is sampled."
+LENGTHS = "The mean over texts of products of min(1, q / p): exact on text of the target, approximate on others."
 MANY_ROWS = (
-    "{drafter.title} draw the children of a node from different rows, so there is no one row to draw these figures of. "
-    "Choose one of them alone."
+    "{drafter.title} draw the children of a node from different distributions, so these figures have no single draft "
+    "distribution. Choose one drafter alone."
 )
 UNSEEN = (
-    " The rejection rates stay as they were: {drafter.title} draws no child that it has not seen, which their closed "
-    "forms take for granted."
+    " The rejection rates were not updated: their closed forms assume that every token can be drawn, but "
+    "{drafter.title} only draws tokens that it has seen."
 )
 DRAWN = "One token is drawn from the draft at each position; q, p and its chance min(1, p / q) are then exact."
 
@@ -79,14 +79,14 @@ def build(engine: Engine) -> gr.State:
                 titles,
                 value=["sequoia", "specinfer", "target-match"],
                 label="Verification rules",
-                info="Of the vectors.",
+                info="For the acceptance vectors.",
             )
             drafter = gr.Dropdown(
                 [(cls.title, name) for name, cls in DRAFTERS.items()],
                 value="model", label="Drafter", filterable=False, elem_id="sv-calibrate-drafter",
             )  # fmt: skip
             temperature = gr.Slider(0, 2, value=0.8, step=0.05, label="Temperature")
-            top_p = gr.Slider(0.05, 1, value=1, step=0.05, label="Top-p", info="1 keeps every token.")
+            top_p = gr.Slider(0.05, 1, value=1, step=0.05, label="Top-p", info="1 keeps all tokens.")
             positions = gr.Slider(50, MOST_POSITIONS, value=600, step=50, label="Positions")
             with gr.Row(elem_classes="sv-go"):
                 go = gr.Button("Calibrate", variant="primary", elem_id="sv-calibrate")
@@ -153,14 +153,14 @@ def events(engine: Engine, inputs: list, go, stop, load, line, cards: dict[str, 
             return {line: said(str(error), "error")}
         return {
             line: said(
-                f"{len(loaded)} vector{'s' if len(loaded) > 1 else ''} loaded; the other figures stay as they are."
+                f"{len(loaded)} vector{'s' if len(loaded) > 1 else ''} loaded; the other figures are unchanged."
             ),
             known: loaded,
             **show(cards_for(Calibration(loaded), Source("loaded", "loaded from a file"))),
         }
 
     outputs = [line, known, *(part for card in cards.values() for part in card.outputs)]
-    job = Job(stop, line, {line: said("Stopped. The figures show what was measured before.")})
+    job = Job(stop, line, {line: said("Stopped. The figures show the measurements so far.")})
     job.starts(go.click, run, inputs, outputs)
     load.upload(read, load, outputs, queue=False, **quiet)
 
@@ -251,7 +251,7 @@ def cards_for(calibration: Calibration, source: Source) -> dict[str, tuple]:
 
 @cache
 def opening_cards() -> dict[str, tuple]:
-    """What the tab opens with: it follows from the recorded files alone, whichever pair the page is for."""
+    """The initial content of the tab, from the recorded files, for any pair."""
     past = recorded.read()
     return cards_for(past.calibration, Source("recorded", past.label))
 
@@ -263,13 +263,13 @@ def how_measured(measured: tuple[Acceptance, ...]) -> str:
         ways[vector.method].append(VERIFIERS[vector.verifier].title)
     parts = []
     if ways["expected"]:
-        parts.append(f"exact expectation over the coins, children drawn: {', '.join(ways['expected'])}")
+        parts.append(f"exact expectation over the acceptance draws, children sampled: {', '.join(ways['expected'])}")
     if ways["counted"]:
         parts.append(f"counted: {', '.join(ways['counted'])}")
     text = "; ".join(parts)
     who = "" if measured[0].drafter == "model" else f" Drafted by {DRAFTERS[measured[0].drafter].spoken}."
     deeper = "; ".join(f"{sum(level):.2f}" for level in measured[0].levels)
-    level = f" Right below the text; any child of {VERIFIERS[measured[0].verifier].title} by level: {deeper}."
+    level = f" At the root; acceptance of any child with {VERIFIERS[measured[0].verifier].title} by level: {deeper}."
     return f"{text[:1].upper()}{text[1:]}. {measured[0].positions:,} positions.{who}{level if deeper else ''}"
 
 

@@ -118,7 +118,7 @@ def name_of(title: Any) -> str:
 
 
 def verdict(settings: Controls, values: tuple[Any, ...], whole: bool = False, pair: str = EMBEDDED) -> tuple[str, str]:
-    """What is to be said about the chosen configuration before it runs: a kind of notice and its sentence.
+    """The notice about the chosen configuration before it runs: its kind and its sentence.
 
     Args:
         values: of `settings.inputs`.
@@ -182,19 +182,19 @@ def play(engine: Engine, config: Any, lossy: str | None = None, title: str | Non
 
 
 def timed(run: str, turns: Iterator[PairedSpeedup | None]) -> Generator[str, None, dict[str, Any]]:
-    """Plain decoding in turns with a finished run, as messages; returns what the last one is to bring.
+    """Time a finished run against plain decoding, as messages; returns the content of the last one.
 
     Args:
         run: its name on the page.
         turns: from `in_turns`.
     """
     result: dict[str, Any] = {}
-    note = f"Timing plain decoding in turns with the run, {ROUNDS} rounds."
+    note = f"Timing the run against plain decoding, {ROUNDS} rounds."
     yield message(run, state="running", note=note, timing={"done": 0, "of": ROUNDS})
     for news in turns:
         if news is not None:
             result = {"speedup": rounded(asdict(news))}
-            note = f"Timing plain decoding in turns with the run: {news.rounds} of {ROUNDS} rounds."
+            note = f"Timing the run against plain decoding: {news.rounds} of {ROUNDS} rounds."
             timing = {"done": news.rounds, "of": ROUNDS}
             yield message(run, state="running", note=note, timing=timing, **result)
     return result
@@ -219,7 +219,7 @@ def same(run: str, compared: Iterator[Comparison], written: int, dtype: str | No
 
 
 def recorded() -> str:
-    """The run the page opens with."""
+    """The run that the page opens with."""
     trace, plain = (Trace.from_json((TRACES / f"{name}.json").read_text("utf-8")) for name in ("story", "plain"))
     return recorded_message(trace, plain)
 

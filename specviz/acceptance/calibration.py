@@ -82,7 +82,7 @@ def calibrate(pair: Any, texts: Sequence[Sequence[int]], rules: Sequence[str], c
         ValueError: if there is no text to measure on, or the pair has not what the drafter takes.
     """
     if not texts:
-        raise ValueError("text to calibrate on must have at least two tokens. Give a longer one.")
+        raise ValueError("text to calibrate on must have at least two tokens. Use a longer text.")
     calibration, of, width = Calibration(), sum(map(positions_of, texts)), min(WIDTH, pair.vocab_size)
     vectors: list[list[Acceptance]] = []  # of each text: texts are the unit of what is said of all
     rates: list[RejectionRates] = []

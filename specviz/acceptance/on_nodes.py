@@ -101,7 +101,7 @@ def rates_so_far(
         if parts:
             yield SoFar(done, len(texts), rates_together(parts, measured))
     if not parts:
-        raise ValueError("text to calibrate on must have at least two tokens. Give a longer one.")
+        raise ValueError("text to calibrate on must have at least two tokens. Use a longer text.")
 
 
 def _rates(found: Sequence[dict[str, np.ndarray]], widths: tuple[int, ...], config: RunConfig) -> RejectionRates:
@@ -229,7 +229,7 @@ def doubt_so_far(
         if columns["entropy"]:
             yield SoFar(done, len(texts), DraftUncertainty(**{name: tuple(values) for name, values in columns.items()}))
     if not columns["entropy"]:
-        raise ValueError("text to calibrate on must have at least two tokens. Give a longer one.")
+        raise ValueError("text to calibrate on must have at least two tokens. Use a longer text.")
 
 
 def _lengths(shares: Sequence[float]) -> Iterable[float | None]:

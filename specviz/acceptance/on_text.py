@@ -153,7 +153,7 @@ def acceptance_vector(
     """
     last = deque(acceptance_so_far(pair, verifier, texts, config, width, scheme, read), maxlen=1)
     if not last or last[0] is None:
-        raise ValueError("text to calibrate on must have at least two tokens. Give a longer one.")
+        raise ValueError("text to calibrate on must have at least two tokens. Use a longer text.")
     return last[0]
 
 

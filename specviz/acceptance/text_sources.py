@@ -1,7 +1,7 @@
-"""The texts that acceptance is measured on: presets that training never saw, a visitor's own, or the target's own.
+"""The texts for acceptance measurements: held-out presets, a visitor's text, or text of the target.
 
-The target's own continuations are what it is verified on while it decodes; any other text tells what would be accepted
-if the target had written that.
+The target's continuations are the texts that it verifies during decoding; any other text shows what would be accepted
+if the target had written it.
 """
 
 from __future__ import annotations
@@ -58,7 +58,7 @@ def gather(
         return
     text = preset(kind) if kind != "yours" else yours
     if not isinstance(text, str) or not text.strip():
-        raise ValueError("Your text is empty. Paste a paragraph or two, or choose another text.")
+        raise ValueError("Your text is empty. Paste one or two paragraphs, or choose another text.")
     if kind == "yours" and len(text) > LONGEST:
         raise ValueError(f"Your text must have at most {LONGEST:,} characters; it has {len(text):,}. Shorten it.")
     tokens = pair.encode(text[: 12 * positions + 100])  # no token of ordinary text is that long

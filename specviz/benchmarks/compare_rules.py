@@ -96,7 +96,7 @@ def sized(name: str, size: int | None, parameters: dict[str, Any] | None = None)
         parameters: those that are given go before what follows from the size.
 
     Raises:
-        ValueError: if nothing of the builder says how large its trees are.
+        ValueError: if the builder has no parameter for the size of its trees.
     """
     found = {} if size is None else BUILDERS[name].sized(size)
     return build("builder", Choice(name, found | (parameters or {})))

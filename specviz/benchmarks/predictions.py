@@ -93,7 +93,7 @@ def predictor(
         if vector is not None:
             yield SoFar(done, len(prompts), Predictor(vector, None if along is None else tuple(shares)))
     if vector is None:
-        raise ValueError("text to calibrate on must have at least two tokens. Give a longer one.")
+        raise ValueError("text to calibrate on must have at least two tokens. Use a longer text.")
 
 
 def trees_of(sizes: Sequence[int], known: Predictor, cost: CostTable) -> dict[str, StaticBuilder]:

@@ -17,7 +17,7 @@ from ..verifiers.base import Verifier
 
 @dataclass(frozen=True)
 class TreeBuilder(Strategy):
-    """How a tree is drafted. Subclasses are frozen dataclasses whose fields are their parameters.
+    """A method to draft a tree. Subclasses are frozen dataclasses whose fields are their parameters.
 
     Class attributes:
         name: the name in menus; title: the same for people; schemes: how its trees can be filled, the first is its own;
@@ -60,18 +60,18 @@ class TreeBuilder(Strategy):
             nodes: how many, at least 2.
 
         Raises:
-            ValueError: if nothing of the builder says how large its trees are.
+            ValueError: if the builder has no parameter for the size of its trees.
 
         >>> specviz.BUILDERS["chain"].sized(5)
         {'depth': 4}
         """
         if all(field.name != "size" for field in fields(cls)):
-            raise ValueError(f"{cls.title} has no number of nodes; leave sizes out and give it parameters.")
+            raise ValueError(f"{cls.title} has no tree size; omit sizes and set its parameters.")
         return {"size": nodes}
 
     @property
     def label(self) -> str:
-        """The builder in a word and its numbers, for tables of many."""
+        """A short name of the builder with its numbers, for tables."""
         return self.title
 
     @property

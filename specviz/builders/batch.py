@@ -1,6 +1,6 @@
 """Children of the root only: the widest tree, one draft pass (the "batch" of Kobus and Gündüz 2025, section 2).
 
-Unlike every deeper shape it can win two tokens a pass at most, the accepted child and the bonus.
+Unlike deeper trees it writes at most two tokens per pass, the accepted child and the bonus.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ class Batch(StaticBuilder):
     name: ClassVar[str] = "batch"
     title: ClassVar[str] = "Batch"
     small: ClassVar[dict[str, Any]] = {"width": 2}
-    width: int = whole(8, 1, 256, "Children", "How many alternatives for the next token are drafted.")
+    width: int = whole(8, 1, 256, "Children", "Number of drafted alternatives for the next token.")
 
     @classmethod
     def sized(cls, nodes):

@@ -1,6 +1,6 @@
-"""A branching of its own at every level, (k1, k2, ..., kt): SpecInfer's expansion (Miao et al. 2023, section 3).
+"""A separate branching factor at every level, (k1, k2, ..., kt): SpecInfer's expansion (Miao et al. 2023, section 3).
 
-Unlike the k-ary tree it may be wide at the top, where a refusal costs most, and narrow further down.
+Unlike the k-ary tree it may be wide near the root, where a rejection costs most, and narrow below.
 """
 
 from __future__ import annotations
@@ -29,8 +29,8 @@ class Branching(StaticBuilder):
     def __post_init__(self) -> None:
         super().__post_init__()
         if sum(accumulate(self.widths, mul)) > 1023:
-            hint = "Lower some of them or use fewer."
-            raise ParameterError("branching.widths", "make at most 1024 nodes", self.widths, hint)
+            hint = "Reduce some of them or use fewer levels."
+            raise ParameterError("branching.widths", "give at most 1024 nodes", self.widths, hint)
 
     @cached_property
     def shape(self) -> Topology:

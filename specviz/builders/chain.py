@@ -18,7 +18,7 @@ class Chain(StaticBuilder):
     name: ClassVar[str] = "chain"
     title: ClassVar[str] = "Chain"
     small: ClassVar[dict[str, Any]] = {"depth": 2}
-    depth: int = whole(4, 1, 64, "Length", "How many tokens the draft writes ahead.")
+    depth: int = whole(4, 1, 64, "Length", "Number of drafted tokens.")
 
     @classmethod
     def sized(cls, nodes):

@@ -1,11 +1,12 @@
-"""DySpec's greedy tree: always grow where the draft thinks a token is most likely to be reached (algorithm 1).
+"""DySpec's greedy tree: always add the node that is most likely to be reached according to the draft (algorithm 1).
 
-Unlike Sequoia's tree its shape follows the rows of this very step. A slot is a place where a token could be drawn; its
-key is the draft's probability that a verifier gets there: the product of q along the path, times the draft's mass that
-the siblings before it left over. The best slot is taken off the heap *before* its token is known, and both slots it
-opens, next sibling and first child, have smaller keys, so the keys fall from node to node (Xiong et al. 2024,
-equations 8 to 11). Within this order the draft reads a node only once its first child is due. The target is fed the
-nodes along heavy paths (appendix C), which keeps an accepted path in neighbouring slots and the mask's blocks few.
+Unlike Sequoia's tree its shape depends on the draft's distributions in the current step. A slot is a place where a
+token could be drawn; its key is the draft's probability that a verifier gets there: the product of q along the path,
+times the draft's mass that the siblings before it left over. The best slot is taken off the heap *before* its token is
+known, and both slots it opens, next sibling and first child, have smaller keys, so the keys fall from node to node
+(Xiong et al. 2024, equations 8 to 11). Within this order the draft reads a node only once its first child is due. The
+target is fed the nodes along heavy paths (appendix C), which keeps an accepted path in neighbouring slots and the
+mask's blocks few.
 """
 
 from __future__ import annotations
@@ -27,17 +28,21 @@ class DySpec(TreeBuilder):
 
     name: ClassVar[str] = "dyspec"
     title: ClassVar[str] = "DySpec"
-    key_title: ClassVar[str] = "chance to be reached"
+    key_title: ClassVar[str] = "probability to be reached"
     schemes: ClassVar[tuple[str, ...]] = ("distinct", "top", "race")
     in_support: ClassVar[bool] = True
     small: ClassVar[dict[str, Any]] = {"size": 4, "depth": 2}
-    size: int = whole(16, 1, 1024, "Nodes", "How many nodes the tree has, its root included.")
-    depth: int = whole(16, 1, 64, "Levels", "How many levels the tree may have below its root.")
+    size: int = whole(16, 1, 1024, "Tree size (nodes)", "Number of nodes, including the root.")
+    depth: int = whole(16, 1, 64, "Max depth", "Maximum number of levels below the root.")
     batch: int = whole(
-        8, 1, 64, "Nodes per draft pass", "When the draft must read a node it reads the most likely next ones as well."
+        8,
+        1,
+        64,
+        "Nodes per draft pass",
+        "Number of nodes that the draft reads at once: the required one and the most likely next ones.",
     )
     reorder: bool = flag(
-        True, "Heavy paths first", "Whether the target reads the longest paths one after the other, or nodes as drawn."
+        True, "Heavy paths first", "Order of the nodes in the target's pass: longest paths first, or as drawn."
     )
 
     @property

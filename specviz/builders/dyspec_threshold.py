@@ -4,7 +4,8 @@ Unlike the greedy heap it needs one batched draft pass per level, and a threshol
 source takes about one over the number of nodes wanted, finds that the right one varies over time, and leaves a way to
 adjust it open (section 4.4, appendix B.1). Here "auto" begins at 1 / size, and a controller moves its logarithm by the
 sizes of past trees: it is fixed before the step draws anything. Where a level would overflow the budget, slots are cut
-by their keys before their tokens are drawn: dropping drawn tokens that turned out unlikely would bend the law.
+by their keys before their tokens are drawn: dropping drawn tokens because they are unlikely would change the
+distribution.
 """
 
 from __future__ import annotations
@@ -30,20 +31,20 @@ class DySpecThreshold(TreeBuilder):
 
     name: ClassVar[str] = "dyspec-threshold"
     title: ClassVar[str] = "DySpec by threshold"
-    key_title: ClassVar[str] = "chance to be reached"
+    key_title: ClassVar[str] = "probability to be reached"
     schemes: ClassVar[tuple[str, ...]] = ("distinct", "top", "race")
     in_support: ClassVar[bool] = True
     small: ClassVar[dict[str, Any]] = {"size": 4, "depth": 2, "threshold": 0.2}
     threshold: str | float = free(
         "auto",
         "Threshold",
-        "Fill every slot that is reached with a larger chance: auto (about 1 / most nodes, following the sizes of past "
-        "trees), or a number.",
+        "Fill every slot with a higher probability to be reached: auto (about 1 / tree size, adapted to the sizes of "
+        "past trees), or a number.",
     )
-    size: int = whole(32, 1, 1024, "Most nodes", "How many nodes the tree may have, its root included.")
-    depth: int = whole(8, 1, 64, "Levels", "How many levels the tree may have below its root.")
+    size: int = whole(32, 1, 1024, "Tree size (nodes)", "Maximum number of nodes, including the root.")
+    depth: int = whole(8, 1, 64, "Max depth", "Maximum number of levels below the root.")
     reorder: bool = flag(
-        True, "Heavy paths first", "Whether the target reads the longest paths one after the other, or nodes as drawn."
+        True, "Heavy paths first", "Order of the nodes in the target's pass: longest paths first, or as drawn."
     )
 
     def __post_init__(self) -> None:

@@ -1,10 +1,10 @@
 """EAGLE-2's tree: expand the most likely nodes level by level, then keep the best of all (Li et al. 2024, section 4).
 
-Unlike DySpec it re-ranks tokens after they are known, and a drawn token may not be dropped for what it is. So its
+Unlike DySpec it re-ranks tokens after they are known, and a drawn token may not be dropped because of its value. So its
 children are the draft's most probable tokens instead of draws, and only rules that never compare with q keep it
 lossless. A node counts the product of q along its path, which falls from parent to child: what is kept is a tree.
-With `h` the draft stops at a doubt, as SVIP's authors tried it on EAGLE-2 (Zhang et al. 2024, section 3.3): after every
-second level the entropy H of the best node's row is looked at, and nothing is drafted below where sqrt(H) > h.
+With `h` the draft stops at high entropy, as SVIP's authors tried it on EAGLE-2 (Zhang et al. 2024, section 3.3): after
+every second level the entropy H of the best node's row is looked at, and nothing is drafted below where sqrt(H) > h.
 """
 
 from __future__ import annotations
@@ -48,11 +48,11 @@ class Eagle2(TreeBuilder):
     schemes: ClassVar[tuple[str, ...]] = ("top",)
     in_support: ClassVar[bool] = True
     small: ClassVar[dict[str, Any]] = {"size": 5, "depth": 2, "width": 2}
-    size: int = whole(16, 1, 1024, "Nodes", "How many nodes are kept, the root included.")
-    depth: int = whole(5, 1, 64, "Levels", "How many levels the tree may have below its root.")
-    width: int = whole(4, 1, 64, "Expanded per level", "How many nodes are expanded per level, and children of each.")
+    size: int = whole(16, 1, 1024, "Tree size (nodes)", "Number of nodes kept, including the root.")
+    depth: int = whole(5, 1, 64, "Max depth", "Maximum number of levels below the root.")
+    width: int = whole(4, 1, 64, "Expanded per level", "Number of nodes expanded per level, and of children per node.")
     h: float = real(
-        0.0, 0.0, 3.0, "Stop at doubt h", "Every two levels, stop where sqrt(entropy) is above it; 0 never."
+        0.0, 0.0, 3.0, "Stop at entropy h", "Every two levels, stop if sqrt(entropy) is above it; 0 never stops."
     )
 
     @property

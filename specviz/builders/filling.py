@@ -1,4 +1,4 @@
-"""Static trees: a shape fixed before any token is drawn, filled level by level with one draft pass per level."""
+"""Static trees: a shape chosen before any token is drawn, filled level by level with one draft pass per level."""
 
 from __future__ import annotations
 

@@ -1,8 +1,8 @@
-"""A chain whose length follows the run: two tokens more after a fully accepted draft, one fewer otherwise.
+"""A chain with adaptive length: two tokens more after a fully accepted draft, one fewer otherwise.
 
-Unlike `chain` it needs no good guess of the length. This is the "heuristic" schedule of assisted generation in
+Unlike `chain` its length need not be chosen. This is the "heuristic" schedule of assisted generation in
 Hugging Face transformers, SVIP's baseline, with its limit of 40 tokens (Zhang et al. 2024, section 3.1.1). The length
-is decided before anything is drawn, so it changes no law.
+is decided before anything is drawn, so the output distribution does not change.
 """
 
 from __future__ import annotations
@@ -22,8 +22,8 @@ class Heuristic(TreeBuilder):
     name: ClassVar[str] = "heuristic"
     title: ClassVar[str] = "Heuristic chain"
     small: ClassVar[dict[str, Any]] = {"depth": 2}
-    depth: int = whole(5, 1, 64, "First length", "How many tokens the first draft has.")
-    longest: int = whole(40, 1, 64, "Longest", "How many tokens a draft may have at most.")
+    depth: int = whole(5, 1, 64, "Initial length", "Number of tokens of the first draft.")
+    longest: int = whole(40, 1, 64, "Max length", "Maximum number of drafted tokens.")
 
     @classmethod
     def sized(cls, nodes):

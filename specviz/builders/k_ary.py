@@ -18,8 +18,8 @@ class KAry(StaticBuilder):
     name: ClassVar[str] = "k-ary"
     title: ClassVar[str] = "k-ary"
     small: ClassVar[dict[str, Any]] = {"width": 2, "depth": 2}
-    width: int = whole(2, 1, 32, "Children", "How many children every node has.")
-    depth: int = whole(3, 1, 64, "Levels", "How many levels the tree has below its root.")
+    width: int = whole(2, 1, 32, "Branching", "Number of children per node.")
+    depth: int = whole(3, 1, 64, "Depth", "Number of levels below the root.")
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -28,7 +28,7 @@ class KAry(StaticBuilder):
             made = f"{size}" if size < 10**6 else "more than a million"
             raise ValueError(
                 f"k-ary must have at most 1024 nodes; width {self.width} and depth {self.depth} make {made}. "
-                "Lower one of them."
+                "Reduce one of them."
             )
 
     @cached_property

@@ -1,7 +1,7 @@
-"""k sequences side by side that part at the root (Sequoia, section 2.1 and tables 1 and 2).
+"""k independent sequences from the root (Sequoia, section 2.1 and tables 1 and 2).
 
 SpecInfer's and SpecTr's drafts have this shape. Unlike SpecInfer, equal first tokens of i.i.d. sequences stay separate
-nodes: merging them would drop tries that the rule counts on.
+nodes: merging them would drop tries that the rule relies on.
 """
 
 from __future__ import annotations
@@ -19,19 +19,19 @@ from .filling import StaticBuilder, grow_shape
 
 @dataclass(frozen=True)
 class KSequences(StaticBuilder):
-    """`width` chains of `depth` tokens that share nothing but the root."""
+    """`width` chains of `depth` tokens that share only the root."""
 
     name: ClassVar[str] = "k-sequences"
     title: ClassVar[str] = "k sequences"
     small: ClassVar[dict[str, Any]] = {"width": 2, "depth": 2}
-    width: int = whole(3, 1, 64, "Sequences", "How many chains are drafted side by side.")
-    depth: int = whole(4, 1, 64, "Length", "How many tokens each chain has.")
+    width: int = whole(3, 1, 64, "Sequences", "Number of chains.")
+    depth: int = whole(4, 1, 64, "Length", "Number of tokens per chain.")
 
     def __post_init__(self) -> None:
         super().__post_init__()
         if self.width * self.depth > 1023:
             must = f"be at most {1023 // self.depth} with chains of {self.depth} tokens"
-            raise ParameterError("k-sequences.width", must, self.width, "Lower one of them.")
+            raise ParameterError("k-sequences.width", must, self.width, "Reduce one of them.")
 
     @classmethod
     def sized(cls, nodes):

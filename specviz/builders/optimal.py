@@ -1,8 +1,8 @@
 """The optimal tree by priority queue (Kobus and Gündüz 2025, algorithm 3).
 
 Unlike Sequoia's dynamic programme it takes the most likely node again and again, in k log k steps. For acceptance
-vectors that never rise both find the same value. Where a vector rises, a good child hides behind a poor one and taking
-the best next node falls short; such a vector (noise, as a rule) is first replaced by the nearest one that never rises,
+vectors that never rise both find the same value. If a vector rises, a good child comes after a poor one and the greedy
+choice is not optimal; such a vector (noise, as a rule) is first replaced by the nearest one that never rises,
 which averages neighbours, and the shape is optimal for that one only. The record of growth shows the vector used.
 """
 

@@ -1,4 +1,4 @@
-"""Plain decoding: no tree at all, only its root, so that every pass of the target writes one token."""
+"""Plain decoding: only the root, so every pass of the target writes one token."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from .base import TreeBuilder
 
 @dataclass(frozen=True)
 class Plain(TreeBuilder):
-    """The root and nothing below it."""
+    """Only the root."""
 
     name: ClassVar[str] = "plain"
     title: ClassVar[str] = "Plain decoding"

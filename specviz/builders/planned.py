@@ -1,4 +1,4 @@
-"""Shapes planned from an acceptance vector: where the vector comes from, and what is learned about it on the way."""
+"""Shapes planned from an acceptance vector: the source of the vector, and its updates during a run."""
 
 from __future__ import annotations
 
@@ -20,11 +20,11 @@ class PlannedBuilder(StaticBuilder):
     """A static builder with an `acceptance`: "auto" (stored for pair, drafter, rule and temperature), "measured" (auto
     at first, then following the run), or numbers."""
 
-    key_title: ClassVar[str] = "expected chance to be accepted"
+    key_title: ClassVar[str] = "estimated acceptance probability"
     small: ClassVar[dict[str, Any]] = {"size": 4, "depth": 2, "width": 2, "acceptance": (0.5, 0.3)}
-    size: int = whole(16, 1, 1024, "Nodes", "How many nodes the tree has, its root included.")
-    depth: int = whole(6, 1, 64, "Levels", "How many levels the tree may have below its root.")
-    width: int = whole(32, 1, 64, "Most children", "How many children a node may have.")
+    size: int = whole(16, 1, 1024, "Tree size (nodes)", "Number of nodes, including the root.")
+    depth: int = whole(6, 1, 64, "Max depth", "Maximum number of levels below the root.")
+    width: int = whole(32, 1, 64, "Max branching", "Maximum number of children per node.")
     acceptance: str | tuple = free(
         "auto",
         "Acceptance",

@@ -1,6 +1,6 @@
-"""Drafts without a draft model: what followed the same few tokens earlier in the text (prompt lookup, Saxena 2023).
+"""Drafts without a draft model: continuations of the last tokens, found in the text (prompt lookup, Saxena 2023).
 
-Unlike all other builders it asks no model and has no rows of q, so only rules that never compare with q can be used.
+Unlike all other builders it has no model and no distribution q, so only rules that do not compare with q can be used.
 Several matches are merged into one tree, as in retrieval-based drafting (REST: He et al. 2023): longer matches first,
 then the most recent; equal beginnings share their nodes.
 """
@@ -27,10 +27,10 @@ class PromptLookup(TreeBuilder):
     schemes: ClassVar[tuple[str, ...]] = ("top",)
     reads_draft: ClassVar[bool] = False
     small: ClassVar[dict[str, Any]] = {"depth": 2, "width": 2}
-    ngram: int = whole(3, 1, 16, "Longest match", "How many last tokens are looked for; fewer where there is no match.")
-    depth: int = whole(8, 1, 64, "Levels", "How many tokens of a continuation are taken.")
-    width: int = whole(4, 1, 64, "Matches", "How many continuations are merged into the tree.")
-    size: int = whole(32, 1, 1024, "Most nodes", "How many nodes the tree may have, its root included.")
+    ngram: int = whole(3, 1, 16, "Max match", "Maximum number of last tokens to match; fewer if there is no match.")
+    depth: int = whole(8, 1, 64, "Max depth", "Maximum number of tokens per continuation.")
+    width: int = whole(4, 1, 64, "Matches", "Number of continuations merged into the tree.")
+    size: int = whole(32, 1, 1024, "Tree size (nodes)", "Maximum number of nodes, including the root.")
 
     @property
     def is_chain(self) -> bool:

@@ -1,4 +1,4 @@
-"""Sequoia's tree: the shape of a given size and depth that is expected to bring the most tokens.
+"""Sequoia's tree: the shape of a given size and depth with the most expected tokens.
 
 Unlike the other static shapes it is computed, by dynamic programming over an acceptance vector P, where P[k] is the
 probability that the k-th child is accepted once its parent is (Chen et al. 2024, section 3.1, algorithm 1; bounded

@@ -1,12 +1,12 @@
-"""A chain that stops where the draft becomes unsure (SVIP: Zhang et al. 2024, algorithm 1).
+"""A chain that stops where the draft is uncertain (SVIP: Zhang et al. 2024, algorithm 1).
 
 Unlike `heuristic`, which looks at past steps, it looks at the entropy H of the row each token was drawn from, and stops
-after the first token with sqrt(c H) > h. The test never looks at the token itself, and the token is kept, so every rule
-that is lossless on chains stays so. 1 - sqrt(c H) estimates a lower bound of the acceptance.
+after the first token with sqrt(c H) > h. The test does not depend on the token itself, and the token is kept, so every
+rule that is lossless on chains remains lossless. 1 - sqrt(c H) estimates a lower bound of the acceptance.
 
-The paper's h from 0.2 to 0.5 multiplies no constant, so c is 1; the h that stands here was chosen by its procedure, the
-fastest on eight prompts held out (`tuned_h`). Where the draft's temperature is 0 its rows have no entropy, and the test
-looks at the row at temperature 1.
+The paper's h from 0.2 to 0.5 multiplies no constant, so c is 1; the default h was chosen by the paper's procedure, as
+the fastest on eight held-out prompts (`tuned_h`). Where the draft's temperature is 0 its rows have no entropy, and the
+test looks at the row at temperature 1.
 """
 
 from __future__ import annotations
@@ -28,11 +28,11 @@ class Svip(TreeBuilder):
 
     name: ClassVar[str] = "svip"
     title: ClassVar[str] = "SVIP chain"
-    key_title: ClassVar[str] = "the draft's doubt"
+    key_title: ClassVar[str] = "draft entropy"
     small: ClassVar[dict[str, Any]] = {"depth": 2, "h": 1.0}
     h: float = real(tuned_h(), 0.0, 3.0, "Threshold h", "Stop after a token with sqrt(c * entropy in nats) above this.")
-    c: float = real(1.0, 0.01, 2.0, "Factor c", "How much of an entropy counts as doubt; 1 is the paper's scale.")
-    depth: int = whole(40, 1, 64, "Longest", "How many tokens the chain may have.")
+    c: float = real(1.0, 0.01, 2.0, "Factor c", "Factor of the entropy; 1 is the paper's value.")
+    depth: int = whole(40, 1, 64, "Max length", "Maximum number of tokens in the chain.")
 
     @classmethod
     def sized(cls, nodes):

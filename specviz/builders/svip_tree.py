@@ -1,8 +1,8 @@
-"""SVIP's entropy test carried over to trees: sure nodes get children, unsure ones stay leaves.
+"""SVIP's entropy test for trees: nodes with low draft entropy get children, others stay leaves.
 
 Unlike `svip` the draft reads a level before it decides, so the row that is tested is the one the children would come
 from; the root is always expanded. The test sees a node's row, never its children: the decision whether to draw is made
-before anything is drawn. The budget is spent level by level, first come first served.
+before anything is drawn. The budget is spent level by level, in order.
 """
 
 from __future__ import annotations
@@ -23,13 +23,13 @@ class SvipTree(TreeBuilder):
 
     name: ClassVar[str] = "svip-tree"
     title: ClassVar[str] = "SVIP tree"
-    key_title: ClassVar[str] = "the draft's doubt before it"
+    key_title: ClassVar[str] = "draft entropy before it"
     small: ClassVar[dict[str, Any]] = {"size": 4, "depth": 2, "h": 1.0}
-    size: int = whole(32, 1, 1024, "Nodes", "How many nodes the tree may have, its root included.")
-    depth: int = whole(6, 1, 64, "Levels", "How many levels the tree may have below its root.")
-    width: int = whole(2, 1, 32, "Children", "How many children an expanded node has.")
+    size: int = whole(32, 1, 1024, "Tree size (nodes)", "Maximum number of nodes, including the root.")
+    depth: int = whole(6, 1, 64, "Max depth", "Maximum number of levels below the root.")
+    width: int = whole(2, 1, 32, "Branching", "Number of children of an expanded node.")
     h: float = real(1.8, 0.0, 3.0, "Threshold h", "Expand a node while sqrt(c * entropy in nats) is at most this.")
-    c: float = real(1.0, 0.01, 2.0, "Factor c", "How much of an entropy counts as doubt; 1 is the paper's scale.")
+    c: float = real(1.0, 0.01, 2.0, "Factor c", "Factor of the entropy; 1 is the paper's value.")
 
     @property
     def is_chain(self) -> bool:

@@ -4,21 +4,21 @@ from importlib import import_module
 from types import ModuleType
 
 COMMANDS = {
-    "demo": "Serve the demo: a page on which runs can be watched.",
-    "generate": "Write a text, coloured by where each token came from.",
-    "replay": "Show a recorded run: its text, coloured by where each token came from, and what it took.",
-    "export": "Write a recorded run as one HTML file that plays with no server and no network, or as a graph.",
-    "tree": "Print the shape a builder would draft, with no model.",
-    "check": "Prove which builder and rule are lossless together (exit code 1 if one is declared wrongly).",
-    "bench": "Time tree speculation against own plain decoding and transformers' generation.",
-    "calibrate": "Measure how often the k-th child is accepted, on a text or on the target's own continuations.",
+    "demo": "Serve the demo page.",
+    "generate": "Generate text, coloured by the origin of each token.",
+    "replay": "Show a recorded run: its text, coloured by the origin of each token, and its statistics.",
+    "export": "Export a recorded run as one HTML file that plays offline, or as a graph.",
+    "tree": "Print the shape of a builder's tree, without a model.",
+    "check": "Prove which pairs of builder and rule are lossless (exit code 1 if a declaration is wrong).",
+    "bench": "Time tree speculation against plain decoding and generation with transformers.",
+    "calibrate": "Measure the acceptance probability of the k-th child, on a text or on the target's continuations.",
     "cost": "Time the target's pass over n nodes, the draft's passes and the overhead on this machine.",
-    "optimize": "Choose the tree and the rule of largest predicted speedup on this machine.",
-    "agree": "Hold predicted tokens per pass or speedup against measurement; exit code 1 where they differ.",
-    "scale": "Time a step and weigh its memory as the tree, the text and the vocabulary grow.",
-    "sweep": "Measure a grid of pairs, builders, rules, temperatures and sizes, and go on where it was interrupted.",
-    "papers": "What the five sources say beside what was measured here, entry by entry.",
-    "train": "Train a draft and target pair of your own from text files.",
+    "optimize": "Choose the tree and the rule with the largest predicted speedup on this machine.",
+    "agree": "Compare predicted tokens per pass or speedup with measurements (exit code 1 if they differ).",
+    "scale": "Measure time and memory of a step as the tree, the text and the vocabulary grow.",
+    "sweep": "Measure a grid of pairs, builders, rules, temperatures and sizes; resume if interrupted.",
+    "papers": "List the claims of the five sources with measurements.",
+    "train": "Train a draft and target pair from text files.",
 }
 
 

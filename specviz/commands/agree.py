@@ -1,4 +1,4 @@
-"""`agree`: predictions against measurement, tokens per pass or speedup."""
+"""`agree`: compare predicted tokens per pass or speedup with measurements."""
 
 from __future__ import annotations
 
@@ -36,19 +36,19 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     )  # fmt: skip
     add_rows(parser)
     parser.add_argument(
-        "--max-new-tokens", type=int, default=64, metavar="M", help="tokens of each run, from 1 (default 64)"
+        "--max-new-tokens", type=int, default=64, metavar="M", help="tokens per run, from 1 (default 64)"
     )
     parser.add_argument("--prompts", metavar="FILE", help=PROMPTS_HELP)
     parser.add_argument(
         "--each", type=int, metavar="N",
-        help="prompts on each side, from 2 (default 100, with --speedup 40); where there are fewer, windows of what "
-        "the target writes after them are added, each side from its own",
+        help="prompts on each side, from 2 (default 100, with --speedup 40); if there are fewer, windows of the "
+        "target's continuations are added, each side from its own prompts",
     )  # fmt: skip
-    parser.add_argument("--speedup", action="store_true", help="measure costs, predict speedup, and time it")
+    parser.add_argument("--speedup", action="store_true", help="measure costs, predict the speedup, and time it")
     parser.add_argument(
         "--sizes", default=",".join(map(str, SIZES)), metavar="N,N",
-        help="with --speedup: trees to time, 2 to 768 nodes, the best predicted one of each size "
-        f"(default {','.join(map(str, SIZES))}); a --builder that is named is timed instead",
+        help="with --speedup: trees to time, 2 to 768 nodes, the best predicted tree of each size "
+        f"(default {','.join(map(str, SIZES))}); with --builder, that builder is timed instead",
     )  # fmt: skip
     add_pair(parser)
     parser.add_argument("--json", action="store_true", help="print the rows as JSON")
@@ -59,7 +59,7 @@ def run(args: argparse.Namespace) -> int:
     builder = strategy(args, "builder", args.builder or "sequoia")
     if not isinstance(builder, StaticBuilder) or getattr(builder, "acceptance", None) == "measured":
         static = ", ".join(name for name, cls in BUILDERS.items() if issubclass(cls, StaticBuilder))
-        raise ValueError(f"--builder must grow trees of one fixed shape ({static}); {builder.name} does not.")
+        raise ValueError(f"--builder must be static ({static}); got {builder.name}.")
     drafter = strategy(args, "drafter", args.drafter)
     args.temperature = args.temperature or [0.0, 0.6, 1.0]
     rules = {}
@@ -82,12 +82,12 @@ def run(args: argparse.Namespace) -> int:
     )  # fmt: skip
     written = read_prompts(args.prompts) if args.prompts else built_in_prompts()
     if len(written) < 2:
-        raise ValueError("--prompts must name a file of at least two lines, one for each side.")
+        raise ValueError("--prompts must name a file with at least two lines.")
     from ..models.pair import load_pair
 
     pair = load_pair(args.target, args.draft, device=args.device, dtype=args.dtype)
     if pair.draft is None:
-        raise ValueError("the pair must have a draft for a prediction; give --draft as well.")
+        raise ValueError("the pair must have a draft for a prediction. Add --draft.")
     if notice := file_of_another(args, pair, drafter, None, None):
         print(printable(notice), file=sys.stderr)
     sides = _sides(pair, written, args)
@@ -144,7 +144,7 @@ def _speedup(
     for news in watched(measure_cost(pair, costing, costs, rounds=12, seconds=60.0), "bursts"):
         cost = news.table
     if cost is None:
-        raise ValueError("the models end every text at once, so there is no step to time.")
+        raise ValueError("the models end every text immediately, so there is no step to time.")
     builders = {builder.name: builder} if builder else trees_of(sizes, known, cost)
     last, stopped = until_stopped(speedup_predictions(pair, builders, verifier, config, known, cost, prompts), "runs")
     return last.known, stopped
@@ -155,8 +155,11 @@ def _print_agreement(row: Agreement, first: bool, as_json: bool) -> None:
         print(json.dumps(asdict(row) | {"holds": row.holds}), flush=True)
         return
     if first:
-        print(f"{row.builder}, {row.nodes} nodes; {row.prompts[0]} prompts to calibrate on, {row.prompts[1]} others")
-        print("tokens per pass of the target; a deviation in brackets is beyond 5 % and the 95 % interval")
+        print(
+            f"{row.builder}, {row.nodes} nodes; {row.prompts[0]} prompts for calibration, {row.prompts[1]} for "
+            f"measurement"
+        )
+        print("tokens per target pass; a deviation in parentheses exceeds 5 % and the 95 % CI")
         print(f"{'T':>5}  {'rule':14}{'one vector':>18}{'by level':>18}{'along texts':>18}{'measured':>16}  steps")
     cells = "".join(f"{_deviation(row, value):>18}" for value in (row.by_vector, row.by_level, row.by_text))
     measured = f"{row.measured:.3f}{plus_minus(row.margin, 3)}"
@@ -176,7 +179,7 @@ def _print_promises(checked: tuple[SpeedupPrediction, ...], verifier: str, tempe
         print(json.dumps({"verifier": verifier, "temperature": temperature, "rows": rows}), flush=True)
         return
     print(f"{verifier} at temperature {temperature:g}; plain decoding is 1")
-    print(f"{'':18}{'tokens a pass':>18}{'ms a step':>18}{'speedup':>26}   measured")
+    print(f"{'':18}{'tokens per pass':>18}{'ms per step':>18}{'speedup':>26}   measured")
     print(f"{'tree':18}{'forecast':>9}{'timed':>9}{'forecast':>9}{'timed':>9}{'forecast':>9}{'timed':>17}   / forecast")
     for row in checked:
         predicted, timed = row.predicted, row.measured

@@ -37,7 +37,7 @@ if TYPE_CHECKING:
     from ..benchmarks.compare_rules import Cell
     from ..benchmarks.greedy_texts import Difference
 
-PROMPTS_HELP = "one prompt a line, or a JSON list of texts in a .json file (default: openings of tales and code)"
+PROMPTS_HELP = "one prompt per line, or a JSON list of texts in a .json file (default: openings of tales and code)"
 FIXED = {"preset rules": ("builder", "verifier", "temperature"), "same-text": ("verifier", "temperature")}
 EXAMPLE = "--temperature 0 --rounds 5"
 FEW = 10  # of the built-in prompts are timed, tales and code in turn
@@ -50,11 +50,11 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add_pair(parser)
     parser.add_argument("--prompts", metavar="FILE", help=PROMPTS_HELP)
     parser.add_argument(
-        "--rounds", type=int, default=3, metavar="N", help="how often each decodes every prompt, from 1 (default 3)"
+        "--rounds", type=int, default=3, metavar="N", help="number of rounds over all prompts, from 1 (default 3)"
     )
     parser.add_argument(
         "--drafter", action="append", metavar="NAME",
-        help=f"compare drafters on tales and code at temperature 0 and 0.8, once for each "
+        help=f"compare drafters on stories and code at temperature 0 and 0.8; repeat for several "
         f"(default: none): {', '.join(DRAFTERS)}",
     )  # fmt: skip
     kind = parser.add_mutually_exclusive_group()
@@ -83,13 +83,13 @@ def run(args: argparse.Namespace) -> int | None:
             raise ValueError(f"--{name.replace('_', '-')} needs --shape.")
     kind = "preset rules" if args.preset else "same-text" if args.same_text else None
     if kind and (named := [name for name in FIXED[kind] if getattr(args, name) is not None]):
-        raise ValueError(f"--{kind} fixes {', '.join(f'{name}s' for name in FIXED[kind])}; leave out --{named[0]}.")
+        raise ValueError(f"--{kind} sets {', '.join(f'{name}s' for name in FIXED[kind])}; omit --{named[0]}.")
     builders = [strategy(args, "builder", name) for name in dict.fromkeys(args.builder or ())]
     rules = [strategy(args, "verifier", name) for name in dict.fromkeys(args.verifier or ())]
     refuse_unused(args, *builders, *rules)
     drafters = [build("drafter", Choice(name)) for name in dict.fromkeys(args.drafter or ())]
     if drafters and (rules or kind or args.prompts or len(builders) > 1):
-        raise ValueError("--drafter goes with one --builder at most, --temperature, --rounds and --max-new-tokens.")
+        raise ValueError("--drafter allows at most one --builder, --temperature, --rounds and --max-new-tokens.")
     config = RunConfig(
         temperature=TEMPERATURE if args.temperature is None else args.temperature, seed=args.seed,
         draft_temperature=args.draft_temperature, top_p=args.top_p, top_k=args.top_k,
@@ -120,7 +120,7 @@ def run(args: argparse.Namespace) -> int | None:
         return 130 if stopped else 1 if texts.known else 0
     if args.preset == "rules":
         if pair.draft is None:
-            raise ValueError("--preset rules compares rules on what a draft proposes; give --draft as well.")
+            raise ValueError("--preset rules needs a draft. Add --draft.")
         table = rules_table(pair, given or built_in_prompts()[:16], min(64, args.max_new_tokens), args.seed)
         return print_cells(table, args.json)
     timed = bench(pair, builders or None, rules or None, given or built_in_prompts()[:FEW], config, args.rounds)
@@ -153,7 +153,7 @@ def compare_drafters(pair: Any, drafters: list, builders: list, config: RunConfi
         last, stopped = until_stopped(news, "runs")
         print(json.dumps([asdict(row) for row in last.known], indent=1))
         return 130 if stopped else 0
-    print(f"tree: {builder.name}; speedup over own plain decoding, median of {args.rounds} rounds, least to most")
+    print(f"tree: {builder.name}; speedup over plain decoding, median of {args.rounds} rounds (min to max)")
     print(f"{'drafter':12} {'text':6} {'T':>4} {'tokens/pass':>12} {'draft ms/step':>14} {'passes':>7} speedup")
 
     def lines(rows: Sequence[DrafterRow]) -> list[str]:
@@ -235,12 +235,12 @@ def read_prompts(path: str) -> list[str]:
     if not path.lower().endswith(".json"):
         prompts = [line for line in text.splitlines() if line.strip()]
         if not prompts:
-            raise ValueError(f"--prompts {path!r} must hold at least one line of text.")
+            raise ValueError(f"--prompts {path!r} must have at least one line of text.")
         return prompts
     try:
         prompts = parse_json(text)
     except ValueError:
-        raise ValueError(f"--prompts {path!r} is not valid JSON. Write a list of texts, or name it .txt.") from None
+        raise ValueError(f"--prompts {path!r} is not valid JSON. Write a list of texts, or use a .txt file.") from None
     if not (isinstance(prompts, list) and prompts and all(isinstance(one, str) and one.strip() for one in prompts)):
-        raise ValueError(f"--prompts {path!r} must hold a JSON list of texts, at least one of them and none empty.")
+        raise ValueError(f"--prompts {path!r} must be a non-empty JSON list of non-empty texts.")
     return prompts

@@ -41,17 +41,17 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add_temperature(parser)
     add_rows(parser)
     parser.add_argument(
-        "--positions", type=int, default=2000, metavar="N", help="how many to measure, from 1 (default 2000)"
+        "--positions", type=int, default=2000, metavar="N", help="number of positions, from 1 (default 2000)"
     )
     parser.add_argument(
-        "--width", type=int, default=32, metavar="K", help=f"children at each position, 1 to {MOST} (default 32)"
+        "--width", type=int, default=32, metavar="K", help=f"children per position, 1 to {MOST} (default 32)"
     )
     add_pair(parser)
     parser.add_argument("--json", action="store_true", help="print the vector with its intervals and settings")
     parser.add_argument(
         "--store",
         action="store_true",
-        help="measure every rule and temperature on the embedded pair and store them under --drafter for planned trees",
+        help="measure every rule and temperature on the embedded pair and store the vectors of --drafter",
     )
 
 
@@ -109,7 +109,7 @@ def measured(
         found = found and replace(found, texts=where)
         yield SoFar(found.positions if found else 0, args.positions, found)
     if found is None:
-        raise ValueError("text to calibrate on must have at least two tokens. Give a longer one.")
+        raise ValueError("text to calibrate on must have at least two tokens. Use a longer text.")
 
 
 def texts_for(pair: Pair, config: RunConfig, args: argparse.Namespace) -> Iterator[list[int]]:
@@ -139,17 +139,17 @@ def check_store(args: argparse.Namespace) -> None:
     """Raise for what must not become the vectors that every tree of the embedded pair is planned with."""
     usual = DRAFTERS[args.drafter]()
     if strategy(args, "drafter", args.drafter) != usual:
-        raise ValueError("--store keeps vectors of drafters as they come; leave out their parameters.")
+        raise ValueError("--store needs a drafter with default parameters. Omit its parameters.")
     fixed = {"text": None, "target": None, "draft": None, "draft_temperature": None, "top_p": 1.0, "top_k": None}
     if other := [name for name, usual in fixed.items() if getattr(args, name) != usual]:
         raise ValueError(
-            f"--store keeps vectors of the embedded pair, on its own texts; leave out --{other[0].replace('_', '-')}. "
-            "Vectors of another pair go to a file of yours: --json > vector.json."
+            f"--store is for the embedded pair on its own texts. Omit --{other[0].replace('_', '-')}. "
+            "For another pair use --json > vector.json."
         )
     if args.positions < STORED_POSITIONS or args.width < STORED_WIDTH:
         raise ValueError(
-            f"--store needs --positions of at least {STORED_POSITIONS:,} and --width of at least {STORED_WIDTH}, so "
-            f"that trees can be planned with it; got {args.positions:,} and {args.width}."
+            f"--store needs --positions of at least {STORED_POSITIONS:,} and --width of at least {STORED_WIDTH}, for "
+            f"planning trees; got {args.positions:,} and {args.width}."
         )
 
 

@@ -22,8 +22,8 @@ from ..verifiers import VERIFIERS
 EXAMPLE = "--builder sequoia --verifier specinfer --json"
 WITH_OTHERS = ("chain", "sequoia", "dyspec", "eagle2")  # a chain, a static, a dynamic and a re-ranked tree
 HEAD = """\
-error: how far the exact law of the text over two steps, or of one large node, is from the target's; 0 is lossless
-drafter          builder                  rule                   children  sampling     declared  error"""
+error: largest deviation of the exact output distribution, over two steps or one large node, from the target's; 0 is
+lossless drafter          builder                  rule                   children  sampling     declared  error"""
 LINE = "{drafter:16} {builder:24} {verifier:22} {law:9} {sampling:12} {declared:9} {found}"
 
 
@@ -31,19 +31,19 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     for kind, names in (("builder", BUILDERS), ("verifier", VERIFIERS), ("drafter", CHECKED)):
         parser.add_argument(
             f"--{kind}", choices=names, action="append", metavar="NAME",
-            help=f"only this one, or several times for several: {', '.join(names)} (default: all)",
+            help=f"only this one; repeat for several: {', '.join(names)} (default: all)",
         )  # fmt: skip
-    parser.add_argument(
-        "--jobs", type=int, default=1, metavar="N", help="prove in so many processes, from 1 (default 1)"
-    )
+    parser.add_argument("--jobs", type=int, default=1, metavar="N", help="number of processes, from 1 (default 1)")
     parser.add_argument("--json", action="store_true", help="print the rows as JSON")
     only = parser.add_mutually_exclusive_group()
     only.add_argument(
-        "--quick", action="store_true", help="prove a few rows that name every builder, rule and drafter; a minute"
+        "--quick",
+        action="store_true",
+        help="prove a few configurations that cover every builder, rule and drafter; a minute",
     )
     only.add_argument(
         "--search", type=int, metavar="N",
-        help="try N random configurations instead, from 1, and print those declared wrongly (default: none)",
+        help="try N random configurations instead, from 1, and print those with wrong declarations (default: none)",
     )  # fmt: skip
     only.add_argument("--table", action="store_true", help="print what is declared as a Markdown table, without proof")
 
@@ -74,7 +74,7 @@ def run(args: argparse.Namespace) -> int:
         print("]" if number else "[]")
     hidden = [", ".join(group) for group, shown in drifts.items() if not shown]
     for names in hidden:
-        print(f"declared lossy, but no row shows it: {names}", file=sys.stderr)
+        print(f"declared lossy, but no proof shows it: {names}", file=sys.stderr)
     return 0 if right and not hidden else 1
 
 
@@ -93,7 +93,7 @@ def line_of(row: Row) -> str:
     """A row of the table as it is printed."""
     found = "equal texts" if row.error is None else f"{row.error:8.1e}   {row.proof}"
     asked = (("T draft {:g}", row.draft_temperature), ("top-k {}", row.top_k), ("top-p {:g}", row.top_p % 1 or None))
-    mark = "   DECLARED WRONGLY" if row.refuted else "" if row.holds else ", no drift here"
+    mark = "   DECLARED WRONGLY" if row.refuted else "" if row.holds else ", no deviation here"
     return LINE.format(
         drafter=row.drafter, builder=row.builder, verifier=row.verifier, scheme=row.scheme,
         sampling=", ".join(says.format(value) for says, value in asked if value is not None),
@@ -113,7 +113,7 @@ def searched(count: int) -> int:
                 flush=True,
             )
     print(
-        f"{count} configurations, {tried} of them possible and small enough; {wrong} are declared lossless and are not."
+        f"{count} configurations, {tried} of them possible and small enough; {wrong} are declared lossless but are not."
     )
     return 1 if wrong else 0
 

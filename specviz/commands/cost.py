@@ -21,12 +21,12 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add_temperature(parser)
     add_rule(parser, "sequoia, and exact-match at temperature 0; its arithmetic is timed")
     parser.add_argument(
-        "--seconds", type=float, default=45.0, metavar="S", help="stop after so many, above 0 (default 45)"
+        "--seconds", type=float, default=45.0, metavar="S", help="time limit in seconds, above 0 (default 45)"
     )
     add_drafter(parser)
     add_machine(parser)
     add_pair(parser)
-    parser.add_argument("--json", action="store_true", help="print the table as JSON, to be read by `optimize --cost`")
+    parser.add_argument("--json", action="store_true", help="print the table as JSON, for `optimize --cost`")
 
 
 def run(args: argparse.Namespace) -> None:
@@ -34,7 +34,7 @@ def run(args: argparse.Namespace) -> None:
         raise ValueError(f"--seconds must be a number above 0; got {args.seconds:g}.")
     if args.machine:
         measured = ("seconds", "temperature", "verifier", "drafter", "target", "draft", "device", "dtype", "offload")
-        refuse_given(args, measured, "with --machine, whose costs are not measured")
+        refuse_given(args, measured, "with --machine, which is not measured")
     drafter = strategy(args, "drafter", args.drafter)
     table = table_for(args, RunConfig(PROMPT, temperature=args.temperature, verifier=_rule(args), drafter=drafter))
     if args.json:
@@ -42,22 +42,22 @@ def run(args: argparse.Namespace) -> None:
         return
     unit, scale = table.shown_in
     print(printable(f"{table.machine}: {table.note}"))
-    print(f"plain decoding: {scale * table.plain_s:.2f} {unit} a token; all in {unit}\n")
+    print(f"plain decoding: {scale * table.plain_s:.2f} {unit} per token; all times in {unit}\n")
     print("  nodes     target     overhead   of a plain step")
     for size, target, rest in zip(table.sizes, table.target_s, table.overhead_s, strict=True):
         print(f"{size:7}{scale * target:11.2f}{scale * rest:13.2f}{target / table.plain_s:18.2f}")
-    print("\n  nodes     a draft pass")
+    print("\n  nodes     draft pass")
     for width, draft in zip(table.widths, table.draft_s, strict=True):
         print(f"{width:7}{scale * draft:17.2f}")
     if table.opening_s:
-        print(f"  first{scale * table.opening_s:17.2f} more, once a step")
+        print(f"  first{scale * table.opening_s:17.2f} more, once per step")
 
 
 def add_machine(parser: argparse.ArgumentParser) -> None:
     names = ", ".join(MACHINES)
     parser.add_argument(
         "--machine", metavar="NAME",
-        help=f"a projection: {names}, or flat:N where N nodes cost what one costs (default: this machine)",
+        help=f"a projection: {names}, or flat:N if N nodes cost as much as one (default: this machine)",
     )  # fmt: skip
 
 
@@ -72,7 +72,7 @@ def table_for(args: argparse.Namespace, config: RunConfig, pair: Any = None) -> 
     """The table of --machine, that of --cost, or this machine measured now, with `pair` or the one asked for."""
     if args.machine:
         if getattr(args, "cost", None):
-            raise ValueError("leave out --cost or --machine: the costs are those of a file, or of a machine.")
+            raise ValueError("--cost and --machine cannot be combined. Omit one of them.")
         return machine(args.machine)
     if getattr(args, "cost", None):
         return CostTable.from_json(read_text(args.cost, "--cost"))
@@ -81,7 +81,7 @@ def table_for(args: argparse.Namespace, config: RunConfig, pair: Any = None) -> 
     for news in watched(measure_cost(pair, config, seconds=getattr(args, "seconds", 30.0)), "bursts"):
         table = news.table
     if table is None:
-        raise ValueError("the models end every text at once, so there is no step to time.")
+        raise ValueError("the models end every text immediately, so there is no step to time.")
     return table
 
 

@@ -17,7 +17,7 @@ WHAT = {
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("file", metavar="FILE", help="a trace, as `generate --trace` or the demo writes it")
+    parser.add_argument("file", metavar="FILE", help="a trace from `generate --trace` or the demo")
     for name, what in WHAT.items():
         parser.add_argument(f"--{name}", metavar="OUT", help=f"{what} (default: none)")
 

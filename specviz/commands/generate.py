@@ -27,7 +27,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(args: argparse.Namespace) -> None:
-    config = config_from(args)  # before the models: a typing mistake should not wait for them
+    config = config_from(args)  # before the models: report a typing mistake early
     match = compatible(config)
     if not match.possible:
         raise ValueError(match.reason)
@@ -63,7 +63,7 @@ def run(args: argparse.Namespace) -> None:
         text = trace.to_json()
         write_text(args.trace, text)
         if len(text.encode()) > MOST_TRACE:
-            print(f"this trace has more than {MOST_TRACE:,} bytes, which replay and the page refuse", file=sys.stderr)
+            print(f"this trace has more than {MOST_TRACE:,} bytes, which replay and the page reject", file=sys.stderr)
     print(f"\n\n{summary(trace)}{'' if match.lossless else ' (lossy)'}")
 
 
@@ -77,10 +77,12 @@ def paint(step: Step) -> str:
 
 
 def summary(trace: Trace) -> str:
-    """Tokens per target pass, acceptance and tokens per second in one line."""
+    """Tokens per target pass, acceptance rate and tokens per second in one line."""
     if not trace.steps:
         return f"no step; ended by {printable(trace.stop)}"
-    acceptance = "no node was compared" if trace.acceptance is None else f"{trace.acceptance:.0%} of compared accepted"
+    acceptance = (
+        "no node was compared" if trace.acceptance is None else f"{trace.acceptance:.0%} of compared tokens accepted"
+    )
     rate = "" if isnan(trace.tokens_per_s) else f", {trace.tokens_per_s:.0f} tokens/s"
     return (
         f"{len(trace.tokens)} tokens in {len(trace.steps)} target passes: {trace.tokens_per_pass:.2f} per pass, "

@@ -1,4 +1,4 @@
-"""`optimize`: the tree that should be fastest for a pair on this machine, or on a named one."""
+"""`optimize`: the tree predicted to be fastest for a pair on this machine, or on a named one."""
 
 from __future__ import annotations
 
@@ -38,29 +38,29 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     vectors = parser.add_mutually_exclusive_group()
     vectors.add_argument(
         "--acceptance", metavar="FILE",
-        help="vector as `calibrate --json` prints it (default: the stored one of the embedded pair; measured now for "
-        "any other)",
+        help="acceptance vector from `calibrate --json` (default: stored for the embedded pair, measured for "
+        "others)",
     )  # fmt: skip
     vectors.add_argument(
-        "--prompts", metavar="FILE", help="measure the vector on what the target writes after these: one prompt a "
-        "line, or a JSON list of texts in a .json file (default: none)",
+        "--prompts", metavar="FILE", help="measure the vector on the target's continuations of these prompts: one "
+        "prompt per line, or a JSON list of texts in a .json file (default: none)",
     )  # fmt: skip
-    add_rule(parser, "the best of those with a known vector")
+    add_rule(parser, "the best rule with a known vector")
     add_drafter(parser)
-    parser.add_argument("--cost", metavar="FILE", help="table as `cost --json` prints it (default: measured now)")
+    parser.add_argument("--cost", metavar="FILE", help="table from `cost --json` (default: measure now)")
     add_machine(parser)
     parser.add_argument(
         "--measure",
         action="store_true",
-        help="time a grid of trees, then its three leaders and the choice again; exit code 1 where that is more than "
-        "5 %% slower than the fastest",
+        help="time a grid of trees, then the three fastest and the choice again; exit code 1 if the choice is more "
+        "than 5 %% slower than the fastest",
     )
     parser.add_argument(
         "--each",
         type=int,
         default=40,
         metavar="N",
-        help="with --measure: how many prompts for the second round, from 1 (default 40)",
+        help="with --measure: number of prompts for the second round, from 1 (default 40)",
     )
     add_pair(parser)
     parser.add_argument("--json", action="store_true", help="print the choice as JSON")
@@ -68,7 +68,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace) -> int:
     if args.measure and args.machine:
-        raise ValueError("--measure times this machine; leave out --machine.")
+        raise ValueError("--measure times this machine. Omit --machine.")
     drafter = strategy(args, "drafter", args.drafter)
     rules = rules_for(args, drafter)
     config = RunConfig(PROMPT, BUILDERS["chain"](), temperature=args.temperature, drafter=drafter)
@@ -119,7 +119,7 @@ def run(args: argparse.Namespace) -> int:
         if not match.lossless:
             print(f"lossy: {match.reason}")
         if best.predicted.speedup <= 1:
-            print("Plain decoding is faster: no tree pays here.")
+            print("Plain decoding is fastest on this machine.")
         elif not cost.projection and timed is None:
             print(f"measure it: {again(args, verifier)}")
         if timed is not None:
@@ -144,17 +144,17 @@ def print_choice(best: list[dict[str, Any]], how: str, count: int, texts: int) -
 
     def says(one: dict[str, Any]) -> str:
         between = f" [{one['low']:.2f}, {one['high']:.2f}]" if known else ""
-        return f"{one['tokens_per_pass']:.2f} tokens a pass, {one['speedup']:.2f}{between} times plain decoding"
+        return f"{one['tokens_per_pass']:.2f} tokens per pass, {one['speedup']:.2f}{between} times plain decoding"
 
     print(f"{first['name']} with {how}: {says(first)}")
     intervals = (
-        f"95 % over {texts} texts, costs taken as exact" if known else "no interval: that needs two texts or more"
+        f"95 % CI across {texts} texts, costs assumed exact" if known else "no interval: this needs at least two texts"
     )
     print(f"best among {count} candidates (chains, k sequences, Sequoia's trees); {intervals}")
     for one in others:
         print(f"  next: {one['name']}, {says(one)}")
     if known and any(one["high"] >= first["low"] for one in others):
-        print("The intervals overlap, so another of these may be the fastest.")
+        print("The intervals overlap, so another tree may be the fastest.")
 
 
 def again(args: argparse.Namespace, verifier: str) -> str:
@@ -194,17 +194,17 @@ def measured_contest(pair, best: Candidate, vector: tuple, verifier: str, args: 
     others = grid(vector, config)
     last = deque(watched(contest(pair, best.builder, others, rule, config, prompts), "runs"), maxlen=1)
     if not last or last[0].behind is None:
-        raise ValueError("the models end every text at once, so nothing could be timed.")
+        raise ValueError("the models end every text immediately, so nothing could be timed.")
     return last[0]
 
 
 def print_contest(result: TreeComparison) -> None:
     """Every tree of the grid with its speedup, fastest first, and how far the choice is from the best."""
-    for title, timed in (("grid, timed once over", result.first), ("leaders and choice, timed again", result.final)):
-        print(f"\n{title}: times plain decoding")
+    for title, timed in (("grid, timed once", result.first), ("fastest and chosen trees, timed again", result.final)):
+        print(f"\n{title}: speedup over plain decoding")
         for trial in sorted(timed, key=lambda trial: -trial.speedup):
             mark = "  <- chosen" if trial.name == result.chosen else ""
-            timing = f"{trial.tokens_per_pass:.2f} tokens a pass, {1000 * trial.step_s:.2f} ms a step"
+            timing = f"{trial.tokens_per_pass:.2f} tokens a pass, {1000 * trial.step_s:.2f} ms per step"
             print(f"  {trial.speedup:5.2f}{plus_minus(trial.margin)}  {trial.name:34} {timing}{mark}")
     print(f"\nthe choice is {result.behind:.1%} slower than the fastest")
 

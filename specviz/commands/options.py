@@ -1,4 +1,4 @@
-"""Options that several commands share; parameters of builders and rules become options by themselves."""
+"""Options that several commands share; parameters of builders and rules become options automatically."""
 
 from __future__ import annotations
 
@@ -36,9 +36,7 @@ def add_strategy(
         builder: the one taken where none is named; None for all of them, where several can be named too.
     """
     action = "store" if builder else "append"
-    default = (
-        f"default {builder}" if builder else "give it several times for several; default all that go with the pair"
-    )
+    default = f"default {builder}" if builder else "repeat for several; default all that are compatible with the pair"
     parser.add_argument(
         "--builder",
         default=builder,
@@ -47,7 +45,7 @@ def add_strategy(
         help=f"tree builder: {', '.join(BUILDERS)} ({default})",
     )
     if verifier:
-        add_rule(parser, "the first one that suits builder and temperature", action)
+        add_rule(parser, "the first one compatible with builder and temperature", action)
     if drafter:
         add_name_of_drafter(parser)
     rules, drafters = VERIFIERS.values() if verifier else (), DRAFTERS.values() if drafter else ()
@@ -63,7 +61,7 @@ def add_drafter(parser: argparse.ArgumentParser) -> None:
 def add_name_of_drafter(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--drafter", default="model", metavar="NAME",
-        help=f"who fills the tree: {', '.join(DRAFTERS)} (default model)",
+        help=f"drafter: {', '.join(DRAFTERS)} (default model)",
     )  # fmt: skip
 
 
@@ -98,7 +96,7 @@ def _range(field: Any) -> str:
 
 def add_rule(parser: argparse.ArgumentParser, default: str, action: str = "store") -> None:
     """--verifier; `default` says which rule is taken where none is named."""
-    several = "give it several times for several; " if action == "append" else ""
+    several = "repeat for several; " if action == "append" else ""
     parser.add_argument(
         "--verifier", metavar="NAME", action=action,
         help=f"verification rule: {', '.join(VERIFIERS)} ({several}default: {default})",
@@ -108,7 +106,7 @@ def add_rule(parser: argparse.ArgumentParser, default: str, action: str = "store
 def add_temperature(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--temperature", type=float, default=TEMPERATURE, metavar="T",
-        help=f"the target's (default {TEMPERATURE:g}): 0 for the most probable token, or from 0.001 upwards; 1 is the "
+        help=f"temperature of the target (default {TEMPERATURE:g}): 0 for greedy decoding, or from 0.001; 1 is the "
         "model's own distribution",
     )  # fmt: skip
 
@@ -117,17 +115,17 @@ def add_rows(parser: argparse.ArgumentParser) -> None:
     """How rows are processed besides the target's temperature, and the seed."""
     parser.add_argument(
         "--draft-temperature", type=float, metavar="T",
-        help="of the draft, 0 or from 0.001 upwards (default: the target's, and 0.6 where that is 0)",
+        help="temperature of the draft, 0 or from 0.001 (default: the target's, or 0.6 if that is 0)",
     )  # fmt: skip
     parser.add_argument(
         "--top-p", type=float, default=1.0, metavar="P",
-        help="keep the fewest most probable tokens that have the mass P, above 0 to 1 (default 1: keep all)",
+        help="keep the smallest set of tokens with total probability P, above 0 to 1 (default 1: keep all)",
     )  # fmt: skip
     parser.add_argument(
         "--top-k", type=int, metavar="K", help="keep the K most probable tokens, from 1 (default: keep all)"
     )
     parser.add_argument(
-        "--seed", type=int, default=0, metavar="S", help="of all chance, a whole number from 0; same seed, same text "
+        "--seed", type=int, default=0, metavar="S", help="random seed, from 0; the same seed gives the same text "
         "(default 0)",
     )  # fmt: skip
 
@@ -136,7 +134,11 @@ def add_sampling(parser: argparse.ArgumentParser) -> None:
     add_temperature(parser)
     add_rows(parser)
     parser.add_argument(
-        "--max-new-tokens", type=int, default=128, metavar="M", help="tokens to write at most, from 1 (default 128)"
+        "--max-new-tokens",
+        type=int,
+        default=128,
+        metavar="M",
+        help="maximum number of new tokens, from 1 (default 128)",
     )
 
 
@@ -144,7 +146,7 @@ def add_pair(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--target", metavar="ID", help="folder or hub name of the target (default: the embedded pair)")
     parser.add_argument(
         "--draft", metavar="ID", help="folder or hub name of the draft, or early-exit:N for the target's first N "
-        "layers (default: the embedded draft, and none where --target is given)",
+        "layers (default: the embedded draft, or none with --target)",
     )  # fmt: skip
     parser.add_argument(
         "--device", default="auto", metavar="WHERE", help="auto, cpu, cuda, cuda:N or mps (default auto: the fastest)"
@@ -159,7 +161,7 @@ def add_pair(parser: argparse.ArgumentParser) -> None:
         help="a target larger than the device: auto, balanced, cpu or disk (default: none)",
     )
     parser.add_argument(
-        "--offload-folder", metavar="DIR", help="for weights that cannot be read from where they lie (default: none)"
+        "--offload-folder", metavar="DIR", help="folder for weights that cannot be read in place (default: none)"
     )
 
 
@@ -204,7 +206,7 @@ def file_of_another(
     here = {"pair": pair.info["name"], "dtype": pair.info.get("dtype"), "version": __version__}
     asked = {"drafter": drafter.name, "parameters": asdict(drafter), "verifier": verifier, "temperature": temperature}
     sentence = elsewhere(text, here | asked)
-    return sentence and f"{sentence}; a tree planned with it may not be the best one"
+    return sentence and f"{sentence}; a tree planned with it may not be optimal"
 
 
 def refuse_unused(args: argparse.Namespace, *parts: Any) -> None:
@@ -219,7 +221,7 @@ def refuse_unused(args: argparse.Namespace, *parts: Any) -> None:
                 raise ValueError(f"{option} needs --{owner}.")
             names = " and ".join(part.name for part in parts)
             has = ", ".join(f"--{n.replace('_', '-')}" for n in sorted(known)) or "no parameters"
-            raise ValueError(f"{names} has no parameter {option}; there is {has}.")
+            raise ValueError(f"{names} has no parameter {option}. Parameters: {has}.")
 
 
 def _has(name: str, *classes: type) -> bool:

@@ -19,19 +19,19 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("names", nargs="*", metavar="NAME", help=f"sources ({names}) or entries such as svip-table-1")
     parser.add_argument(
         "--measure", action="store_true",
-        help="measure entries with the embedded pair and store them; those already measured with these weights are "
-        "skipped, so that it can be interrupted",
+        help="measure entries with the embedded pair and store them; entries already measured with these weights "
+        "are skipped",
     )  # fmt: skip
-    parser.add_argument("--again", action="store_true", help="with --measure: measure those as well")
+    parser.add_argument("--again", action="store_true", help="with --measure: measure them again")
     parser.add_argument("--json", action="store_true", help="print the entries as JSON")
 
 
 def run(args: argparse.Namespace) -> None:
     chosen = [(source, one) for source, one in papers.entries() if _named(args.names, source, one.name)]
     if args.again and not args.measure:
-        raise ValueError("--again belongs to --measure.")
+        raise ValueError("--again needs --measure.")
     if unknown := [name for name in args.names if not any(_named([name], s, one.name) for s, one in papers.entries())]:
-        raise ValueError(f"there is no source or entry {unknown[0]!r}; python -m specviz papers lists them.")
+        raise ValueError(f"unknown source or entry {unknown[0]!r}. python -m specviz papers lists them.")
     if args.measure:
         from ..models.pair import load_pair
 

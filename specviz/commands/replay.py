@@ -15,8 +15,8 @@ EXAMPLE = "run.json --steps"
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("file", metavar="FILE", help="a trace, as `generate --trace` or the demo writes it")
-    parser.add_argument("--steps", action="store_true", help="a line for each step")
+    parser.add_argument("file", metavar="FILE", help="a trace from `generate --trace` or the demo")
+    parser.add_argument("--steps", action="store_true", help="print one line per step")
 
 
 def run(args: argparse.Namespace) -> None:

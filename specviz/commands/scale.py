@@ -1,4 +1,4 @@
-"""`scale`: what a step costs as trees, texts and vocabularies grow, in one table."""
+"""`scale`: time and memory of a step as trees, texts and vocabularies grow."""
 
 from __future__ import annotations
 
@@ -18,18 +18,16 @@ EXAMPLE = "--temperature 0.8 --json"
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     add_temperature(parser)
-    add_rule(parser, "the first one that suits the temperature")
+    add_rule(parser, "the first one compatible with the temperature")
     lists = {
-        "--sizes": ("N", "nodes of a tree, 2 to 1024", NODES),
-        "--contexts": ("TOKENS", "tokens of the text before it, from 1", None),
-        "--vocabularies": ("V", "tokens of a vocabulary, 256 to 1000000", VOCABULARIES),
+        "--sizes": ("N", "tree sizes, 2 to 1024", NODES),
+        "--contexts": ("TOKENS", "text lengths, from 1", None),
+        "--vocabularies": ("V", "vocabulary sizes, 256 to 1000000", VOCABULARIES),
     }
     for name, (what, means, default) in lists.items():
         shown = "doubled up to the pair's limit" if default is None else ",".join(map(str, default))
         parser.add_argument(name, metavar=f"{what},...", help=f"{means} (default {shown})")
-    parser.add_argument(
-        "--steps", type=int, default=6, metavar="N", help="how many steps a row counts, from 1 (default 6)"
-    )
+    parser.add_argument("--steps", type=int, default=6, metavar="N", help="steps per row, from 1 (default 6)")
     add_pair(parser)
     parser.add_argument("--json", action="store_true", help="print the rows as JSON")
 
@@ -49,7 +47,7 @@ def run(args: argparse.Namespace) -> None:
 
     pair = load_pair(args.target, args.draft, **loading(args))
     if pair.draft is None:
-        raise ValueError("the pair must have a draft to be measured; this one has none. Name one with --draft.")
+        raise ValueError("the pair must have a draft. Add --draft.")
 
     def of_vocabulary(size: int) -> Pair:
         return random_pair("embedded", "embedded", args.device, args.dtype, vocab=size)
@@ -63,10 +61,10 @@ def run(args: argparse.Namespace) -> None:
         print(json.dumps([asdict(row) | {"overhead": row.overhead} for row in rows], indent=1))
     else:
         print(f"{pair.info['name']}, {verifier.title}, temperature {args.temperature:g}; medians of {args.steps} steps")
-        print("random: models of the embedded pair's shape with random weights; what they accept means nothing")
+        print("random: models of the embedded pair's shape with random weights; their acceptance is meaningless")
 
 
-HEADING = "grows        nodes   text  vocabulary   ms a step: draft   target   verify    other  overhead   memory MB"
+HEADING = "grows        nodes   text  vocabulary   ms per step: draft   target   verify    other  overhead   memory MB"
 
 
 def line_of(row: Cost, before: Cost | None = None) -> str:

@@ -25,23 +25,27 @@ OTHERS = ("target", "draft", "offload", "offload_folder", "prompts", "preset", "
 
 
 def add_shape(parser: argparse.ArgumentParser) -> None:
-    group = parser.add_argument_group("random weights in real shapes, to time the engine alone")
-    group.add_argument("--shape", metavar="NAME", help="of the target, llama-2-7b for one; or embedded (default: none)")
-    group.add_argument("--draft-shape", metavar="NAME", help="of the draft, llama-68m for one; needed with --shape")
-    group.add_argument("--context", type=int, metavar="N", help="tokens before the trees, from 1 (default 128)")
+    group = parser.add_argument_group("random weights in real shapes, to time the engine")
+    group.add_argument(
+        "--shape", metavar="NAME", help="of the target, for example llama-2-7b, or embedded (default: none)"
+    )
+    group.add_argument(
+        "--draft-shape", metavar="NAME", help="of the draft, for example llama-68m; required with --shape"
+    )
+    group.add_argument("--context", type=int, metavar="N", help="context length in tokens, from 1 (default 128)")
 
 
 def run_shape(args: argparse.Namespace) -> int:
     """Measure, and print the report."""
     if named := [name for name in OTHERS if getattr(args, name)]:
-        raise ValueError(f"--shape makes models with random weights; leave out --{named[0].replace('_', '-')}.")
+        raise ValueError(f"--shape uses random weights. Omit --{named[0].replace('_', '-')}.")
     if not args.draft_shape:
-        raise ValueError("--shape needs --draft-shape, llama-68m for one.")
+        raise ValueError("--shape needs --draft-shape, for example llama-68m.")
     recorded = read_acceptance(args.parameter_acceptance) if args.parameter_acceptance else None
     args.parameter_acceptance = None  # not the builder's: its trees have a shape in any case
     temperature = TEMPERATURE if args.temperature is None else args.temperature
     if len(args.verifier or ()) > 1:
-        raise ValueError("--shape times one rule; give --verifier once.")
+        raise ValueError("--shape times one rule. Give --verifier once.")
     builders = [strategy(args, "builder", name) for name in args.builder or ()]
     rules = [strategy(args, "verifier", name) for name in args.verifier or ()]
     refuse_unused(args, *builders, *rules)
@@ -89,7 +93,7 @@ def print_report(report: ShapeReport, projection: dict[str, Any] | None) -> None
     if projection:
         print(
             f"\n{projection['note']}\nsequoia tree of {projection['size']} nodes and {projection['depth']} levels: "
-            f"{projection['tokens_per_pass']:.2f} tokens a pass x {1000 * projection['step_s']:.2f} ms a step, "
+            f"{projection['tokens_per_pass']:.2f} tokens per pass x {1000 * projection['step_s']:.2f} ms per step, "
             f"{projection['tokens_per_s']:.1f} tokens/s; plain decoding {projection['plain_tokens_per_s']:.1f}"
         )
 
@@ -97,11 +101,11 @@ def print_report(report: ShapeReport, projection: dict[str, Any] | None) -> None
 def print_rows(rows: Sequence[Row]) -> None:
     """What `bench` measured, a line a method: against plain decoding, against transformers, and where time went."""
     others = list(rows[0].against)
-    print("tokens per second against own plain decoding [smallest, largest round], and against", " and ".join(others))
+    print("speedup over plain decoding [min, max round], and over", " and ".join(others))
     heads = "".join(f"{name.split()[-1]:>10}" for name in others)
     print(
         f"{'plain':>6}{'':14}{heads}  {'method':54} tokens/s  a pass   "
-        "ms a step: draft  target  verify  other  overhead"
+        "ms per step: draft  target  verify  other  overhead"
     )
     for row in rows:
         parts = "" if row.seconds is None else "  ".join(f"{1000 * x:6.2f}" for x in row.seconds.values())

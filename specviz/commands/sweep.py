@@ -1,4 +1,4 @@
-"""`sweep`: measure a grid of cells; what is in the results file already is not measured again."""
+"""`sweep`: measure a grid of cells; existing results are not measured again."""
 
 from __future__ import annotations
 
@@ -27,14 +27,14 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         help="JSON or TOML with lists under pairs (embedded, toy, or target, draft, device and dtype), builders, "
         "verifiers, temperatures, sizes, kinds (bench, calibrate) and prompts, and with max_new_tokens, seed and width",
     )  # fmt: skip
-    parser.add_argument("--out", metavar="FILE", help="results, a JSON object a line (default: CONFIG.results.jsonl)")
-    parser.add_argument("--ray", metavar="ADDRESS", help="measure on this Ray cluster, needs ray (default: here)")
     parser.add_argument(
-        "--cpus", type=float, default=1, metavar="N", help="CPUs that a cell takes of the cluster, from 0 (default 1)"
+        "--out", metavar="FILE", help="results, one JSON object per line (default: CONFIG.results.jsonl)"
     )
     parser.add_argument(
-        "--gpus", type=float, default=0, metavar="N", help="GPUs that a cell takes of the cluster, from 0 (default 0)"
+        "--ray", metavar="ADDRESS", help="measure on this Ray cluster; needs ray (default: this machine)"
     )
+    parser.add_argument("--cpus", type=float, default=1, metavar="N", help="CPUs per cell, from 0 (default 1)")
+    parser.add_argument("--gpus", type=float, default=0, metavar="N", help="GPUs per cell, from 0 (default 0)")
     parser.add_argument("--json", action="store_true", help="print the outcomes as JSON")
 
 
@@ -54,7 +54,7 @@ def run(args: argparse.Namespace) -> int:
     try:
         lines = list(map(line_of, wanted))
     except (KeyError, TypeError, ValueError):
-        raise ValueError(f"results {path!r} are damaged: a result lacks its numbers; take its line out.") from None
+        raise ValueError(f"results {path!r} are damaged: a result lacks its numbers. Remove its line.") from None
     print(json.dumps(wanted, indent=1) if args.json else printable("\n".join(lines)))
     return 1 if any("failed" in outcome for outcome in wanted) else 0
 
@@ -87,7 +87,7 @@ def line_of(outcome: dict[str, Any]) -> str:
         return f"{what}: acceptance {' '.join(f'{p:.3f}' for p in result['acceptance'][:6])}"
     mark = "" if result["lossless"] else " (lossy)"
     rate = "" if result["tokens_per_s"] is None else f", {result['tokens_per_s']:.1f} tokens/s"
-    return f"{what}{mark}: {result['tokens_per_pass']:.2f}{plus_minus(result['margin'])} tokens a pass{rate}"
+    return f"{what}{mark}: {result['tokens_per_pass']:.2f}{plus_minus(result['margin'])} tokens per pass{rate}"
 
 
 def _named(choice: dict[str, Any]) -> str:

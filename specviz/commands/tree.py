@@ -1,4 +1,4 @@
-"""`tree`: the shape a builder would draft, with no model."""
+"""`tree`: the shape of a builder's tree, without a model."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ def run(args: argparse.Namespace) -> None:
     acceptance = find_acceptance("sequoia", 1.0) if given in (None, "auto", "measured") else None
     builder = strategy(args, "builder", args.builder)
     if not isinstance(builder, StaticBuilder):
-        raise ValueError(f"{builder.name} needs a model: its tree depends on the text. Try 'generate' instead.")
+        raise ValueError(f"{builder.name} needs a model: its tree depends on the text. Use 'generate' instead.")
     if acceptance is None:
         free = next(field for field in fields(BUILDERS["sequoia"]) if field.name == "acceptance")
         acceptance = value_of("acceptance", given, free)

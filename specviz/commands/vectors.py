@@ -105,7 +105,7 @@ def _from_file(args: argparse.Namespace, rule: str, drafter: Drafter, info: dict
         "temperature": args.temperature,
     }  # fmt: skip
     if sentence := elsewhere(args.acceptance, here):
-        raise ValueError(f"{sentence}. Give the same options here, or leave out --acceptance to measure a vector.")
+        raise ValueError(f"{sentence}. Use the same options, or omit --acceptance to measure a vector.")
     if sentence := elsewhere(args.acceptance, {"dtype": info.get("dtype"), "version": __version__}):
         print(printable(sentence), file=sys.stderr)
     plan = read_acceptance(args.acceptance)

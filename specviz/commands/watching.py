@@ -1,4 +1,4 @@
-"""How a command watches a measurement: progress, lines as they come, and Ctrl-C that keeps what is known."""
+"""Show a measurement in a command: progress, results as they come, and Ctrl-C that keeps the results so far."""
 
 from __future__ import annotations
 
@@ -115,6 +115,6 @@ def until_stopped(
         if not last or not last[0].known:
             raise
         stopped = True
-        print(f"\nstopped: what follows is from {last[0].done} of {last[0].of} {what} measured so far", file=sys.stderr)
+        print(f"\nstopped: results of {last[0].done} of {last[0].of} {what}", file=sys.stderr)
     known = whole(last)
     return SoFar(last[0].done, last[0].of, known), stopped

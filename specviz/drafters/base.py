@@ -1,4 +1,4 @@
-"""The contract of drafters: who fills a tree (`Drafter`), at work on one text (`Drafting`), with what it may use."""
+"""The contract of drafters: `Drafter`, its session on one text, and the models it may use."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from ..tree import TokenTree
 
 @dataclass(frozen=True)
 class Seen:
-    """What the target saw of the tokens that a step commits, for drafters that want it.
+    """The target's outputs for the tokens that a step commits, for drafters that use them.
 
     Args:
         nodes: the root and the accepted path, in the tree that was verified.
@@ -31,7 +31,7 @@ class Seen:
 
 
 class DrafterSession:
-    """A drafter at work on one text.
+    """A drafter's session on one text.
 
     Args:
         name: whose rows these are, in the record.
@@ -53,7 +53,7 @@ class DrafterSession:
             sampling: how logits become rows.
 
         Returns:
-            n rows, float64 [V], each with sum 1, or all zeros where the drafter has nothing to say.
+            n rows, float64 [V], each with sum 1, or all zeros if the drafter has no prediction.
         """
         raise NotImplementedError
 
@@ -77,7 +77,7 @@ class DrafterSession:
         return q
 
     def describe_guess(self, tokens: Sequence[int], whose: str) -> dict[str, Any]:
-        """How the guess of the last of `tokens`, a path below the root, was made; plain JSON data, {} for nothing.
+        """How the last of `tokens`, a path below the root, was drafted; plain JSON data, or {}.
 
         Args:
             tokens: the path down to the guess.
@@ -116,7 +116,7 @@ class DrafterContext:
 
 @dataclass(frozen=True)
 class Drafter(Strategy):
-    """Who fills a tree. Subclasses are frozen dataclasses whose fields are their parameters.
+    """A source of draft distributions. Subclasses are frozen dataclasses whose fields are their parameters.
 
     Class attributes:
         name: the name in menus; title: the same for people; spoken: the same within a sentence,
@@ -162,7 +162,7 @@ class Drafter(Strategy):
             desk: the models, their sessions and the text so far.
 
         Raises:
-            ValueError: if the pair has not what it takes; the message says what to do.
+            ValueError: if the pair lacks the required model; the message says what to do.
         """
         raise NotImplementedError
 
@@ -187,7 +187,7 @@ class Draft(Protocol):
             nodes: those to read, n numbers.
 
         Returns:
-            n rows, float64 [V]; zeros where the drafter has nothing to say after a node, which stays a leaf.
+            n rows, float64 [V]; zeros where the drafter has no prediction after a node, which stays a leaf.
         """
 
     def plain(self, node: int, q: np.ndarray) -> np.ndarray:

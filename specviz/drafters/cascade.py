@@ -1,6 +1,6 @@
 """One drafter for the upper levels, a cheaper one for the deeper ones (CS Drafting, Chen et al. 2023: horizontal).
 
-A token deep in the tree is seldom reached, so little is lost where it costs next to nothing to guess. Every node keeps
+A token deep in the tree is rarely reached, so a cheap drafter costs little acceptance there. Every node keeps
 the row it was drawn from, so rules need not know.
 """
 
@@ -24,16 +24,16 @@ class Cascade(Drafter):
     spoken: ClassVar[str] = "a cascade"
     small: ClassVar[dict[str, Any]] = {"at": 1, "then": "ngram"}
     by_level: ClassVar[bool] = True
-    first: str = choice("model", PARTS, "First", "Who drafts the upper levels.")
-    then: str = choice("ngram", PARTS, "Then", "Who drafts the levels below them.")
-    at: int = whole(2, 1, 16, "Levels of the first", "How many levels the first one drafts.")
+    first: str = choice("model", PARTS, "First", "The drafter of the upper levels.")
+    then: str = choice("ngram", PARTS, "Then", "The drafter of the levels below.")
+    at: int = whole(2, 1, 16, "Levels of the first", "Number of levels of the first drafter.")
 
     layers: int = whole(3, 1, 128, "Layers", LAYERS)
 
     def __post_init__(self) -> None:
         super().__post_init__()
         if self.first == self.then:  # two parts would commit to one session
-            raise ValueError(f"cascade.then must differ from first, {self.first!r}. Choose another, or no cascade.")
+            raise ValueError(f"cascade.then must differ from first, {self.first!r}. Choose another drafter.")
 
     @property
     def reads_features(self) -> bool:  # type: ignore[override]  # follows from its parameters

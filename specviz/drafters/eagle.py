@@ -1,4 +1,4 @@
-"""One decoder layer that guesses the target's next hidden state (EAGLE, Li et al. 2024).
+"""One decoder layer that predicts the target's next hidden state (EAGLE, Li et al. 2024).
 
 Unlike Medusa's heads it reads the tokens it drafts: its input at a token is that token's embedding beside the hidden
 state before it, the target's own as far as the text goes, its own guesses within the tree. The target's output head

@@ -1,7 +1,7 @@
-"""The target's first layers as its own draft: no second model (LayerSkip, Elhoushi et al. 2024).
+"""The target's first layers as draft: no second model (LayerSkip, Elhoushi et al. 2024).
 
 Unlike a draft model it shares the target's cache: the target's pass writes all layers over the slots that the draft
-filled. It was never trained to leave early, unless the target was.
+filled. It is not trained for early exit, unless the target was.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ class EarlyExit(Drafter):
     title: ClassVar[str] = "Early exit"
     small: ClassVar[dict[str, Any]] = {"layers": 1}
     of_tokens: ClassVar[bool] = True
-    layers: int = whole(3, 1, 128, "Layers", "How many of the target's layers draft; fewer than it has.")
+    layers: int = whole(3, 1, 128, "Layers", "Number of target layers used as draft; fewer than it has.")
 
     def open(self, desk):
         return Reading(self.name, desk.model(self.name, layers=self.layers))

@@ -1,4 +1,4 @@
-"""What retrieval looks things up in: this machine's Python standard library and a shipped text, as token ids.
+"""The texts that retrieval searches: this machine's Python standard library and a shipped text, as token ids.
 
 Tokenising the standard library takes seconds and is done once: the result is kept in the user's cache folder, by
 tokenizer and Python version, or in memory alone where nothing can be written.

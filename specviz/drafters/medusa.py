@@ -1,4 +1,4 @@
-"""Heads on the target's last hidden state: no draft pass at all (Stern et al. 2018; Medusa: Cai et al. 2024).
+"""Heads on the target's last hidden state, without draft passes (Stern et al. 2018; Medusa: Cai et al. 2024).
 
 Unlike a model, which reads every token it drafted, head i guesses the i-th token after the root from what the target
 knew before the root was there. So all nodes of one level share one row. A row that ignores its node is still a row:
@@ -28,7 +28,7 @@ class Medusa(Drafter):
     reads_features: ClassVar[bool] = True
     small: ClassVar[dict[str, Any]] = {"heads": 2}
     by_level: ClassVar[bool] = True
-    heads: int = whole(4, 1, 16, "Heads", "How many levels have a head; there are as many as were trained.")
+    heads: int = whole(4, 1, 16, "Heads", "Number of levels with a head; at most the number of trained heads.")
 
     def open(self, desk):
         heads = desk.pair.drafter(self.name, heads=self.heads)

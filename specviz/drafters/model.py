@@ -21,7 +21,7 @@ class Model(Drafter):
     def open(self, desk):
         if desk.draft is None:
             raise ValueError(
-                "Draft model needs a pair that has one; this pair has none. "
+                "Draft model needs a pair with a draft; this pair has none. "
                 "Load one, or choose another drafter, or prompt-lookup."
             )
         return Reading(self.name, desk.draft)

@@ -1,4 +1,4 @@
-"""Counts instead of a model: back-off n-grams of the text so far and of a shipped text.
+"""Back-off n-grams of the text so far and of a shipped text.
 
 The row after a history is what followed its last tokens, with absolute discounting (Ney et al. 1994): every count loses
 a little, and what they lose together goes to the row of the next shorter history, down to no history at all, where all
@@ -26,13 +26,13 @@ History = tuple[int, ...]
 
 @dataclass(frozen=True)
 class NGram(Drafter):
-    """What followed the last `order` tokens, and fewer of them."""
+    """The continuations of the last `order` tokens, and of fewer."""
 
     name: ClassVar[str] = "ngram"
     title: ClassVar[str] = "n-grams"
     small: ClassVar[dict[str, Any]] = {"order": 2}
-    order: int = whole(4, 1, 8, "Order", "How many last tokens are looked at; fewer where they were never seen.")
-    shipped: bool = flag(True, "Shipped text", "Begin with counts of a shipped text; otherwise with the prompt alone.")
+    order: int = whole(4, 1, 8, "Order", "Maximum length of the history; shorter if it was not seen.")
+    shipped: bool = flag(True, "Shipped text", "Start with counts of a shipped text; otherwise only the prompt.")
 
     def open(self, desk):
         stored = _counted(tales(desk.pair), self.order) if self.shipped else Counts(self.order)

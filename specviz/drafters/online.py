@@ -1,6 +1,6 @@
-"""The draft learns while it drafts: online distillation (OSD, Liu et al. 2023).
+"""Train the draft during a run: online distillation (OSD, Liu et al. 2023).
 
-Unlike `model` it changes in the course of a run: every few steps a copy of the draft takes one optimiser step towards
+Unlike `model` it changes during a run: every few steps a copy of the draft takes one optimiser step towards
 the rows that the target has just produced. Each run has a copy of its own. A row is drawn from and compared before
 anything is learnt of it, so it depends on the past alone, and every rule stays exact.
 """
@@ -19,15 +19,15 @@ from .reading import Reading
 
 @dataclass(frozen=True)
 class Online(Drafter):
-    """Rows of a copy of the pair's draft that is trained on what the target says."""
+    """Distributions of a copy of the pair's draft that is trained on the target's distributions."""
 
     name: ClassVar[str] = "online"
     title: ClassVar[str] = "Learning draft"
     spoken: ClassVar[str] = "a learning draft"
     small: ClassVar[dict[str, Any]] = {"every": 1}
-    every: int = whole(4, 1, 64, "Learn every", "After how many steps it takes one step of the optimiser.")
-    rate: float = real(3e-4, 0.0, 0.1, "Learning rate", "How far a step of the optimiser goes; 0 learns nothing.")
-    last: int = whole(128, 1, 1024, "Learn from", "How many of the target's last rows it learns from at most.")
+    every: int = whole(4, 1, 64, "Learn every", "Number of decoding steps per optimizer step.")
+    rate: float = real(3e-4, 0.0, 0.1, "Learning rate", "Learning rate of the optimizer; 0 turns learning off.")
+    last: int = whole(128, 1, 1024, "Learn from", "Maximum number of the target's latest distributions used per step.")
 
     def open(self, desk):
         return Learning(self.name, desk.model(self.name, rate=self.rate), self.every, self.last)

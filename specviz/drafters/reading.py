@@ -1,4 +1,4 @@
-"""A drafter that is a model: it reads the text and the tree, and its rows are what it says next."""
+"""A drafter that is a language model."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Looking it up: what followed the last tokens in a library of texts (REST, He et al. 2023; suffix decoding, 2024).
+"""Retrieval: continuations of the last tokens in a library of texts (REST, He et al. 2023; suffix decoding, 2024).
 
 Unlike n-grams it goes back as far as it can: the longest end of the text that occurs anywhere, found in a suffix array.
 The row is what was counted there and nothing else: no smoothing, so no child is drawn that was never seen, and where
@@ -30,15 +30,15 @@ class Retrieval(Drafter):
     title: ClassVar[str] = "Retrieval"
     sparse: ClassVar[bool] = True
     small: ClassVar[dict[str, Any]] = {"shortest": 1}
-    longest: int = whole(16, 1, 16, "Longest match", "How many last tokens are looked for at most.")
-    shortest: int = whole(2, 1, 16, "Shortest match", "A match of fewer tokens says too little to be used.")
-    code: bool = flag(True, "Standard library", "Look into this machine's Python sources as well as the shipped text.")
+    longest: int = whole(16, 1, 16, "Max match", "Maximum number of last tokens to match.")
+    shortest: int = whole(2, 1, 16, "Min match", "Shorter matches are ignored.")
+    code: bool = flag(True, "Standard library", "Also search this machine's Python standard library.")
 
     def __post_init__(self) -> None:
         super().__post_init__()
         if self.shortest > self.longest:
             raise ParameterError(
-                "retrieval.shortest", f"be at most longest, {self.longest}", self.shortest, "Lower it."
+                "retrieval.shortest", f"be at most longest, {self.longest}", self.shortest, "Reduce it."
             )
 
     def open(self, desk):

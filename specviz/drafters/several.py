@@ -1,9 +1,9 @@
-"""More than one drafter for one tree (SpecInfer, Miao et al. 2023, section 3).
+"""Several drafters for one tree (SpecInfer, Miao et al. 2023, section 3).
 
 The children of a node come from the drafters in turn, and each child is compared with the row that it was drawn from:
-whose turn it is was settled before anything was drawn, so what is lossless for one row stays so. Without replacement
+the drafter of a child is chosen before anything is drawn, so a lossless rule stays lossless. Without replacement
 they draw from one pool, which takes what was drawn out of every row. SpecInfer merges equal tokens of two drafters into
-one node; that drops tries which rules with ratios count on.
+one node; that drops tries that rules with ratios rely on.
 """
 
 from __future__ import annotations
@@ -18,15 +18,15 @@ from .together import FEATURES, LAYERS, PARTS, Together, open_parts
 
 @dataclass(frozen=True)
 class Several(Drafter):
-    """Two or more drafters that take turns at every node."""
+    """Two or more drafters that alternate at every node."""
 
     name: ClassVar[str] = "several"
     title: ClassVar[str] = "Several drafters"
     small: ClassVar[dict[str, Any]] = {"drafters": ("model", "early-exit")}
     drafters: tuple[str, ...] = names(
-        ("model", "retrieval"), PARTS, "Drafters", "Who fills the tree; the first child of a node is the first one's."
+        ("model", "retrieval"), PARTS, "Drafters", "The drafters; the first child of a node is from the first one."
     )
-    merge: bool = flag(False, "Merge equal guesses", "Make one node of equal tokens, as SpecInfer's system does.")
+    merge: bool = flag(False, "Merge equal tokens", "Merge nodes with equal tokens, as SpecInfer's system does.")
 
     layers: int = whole(3, 1, 128, "Layers", LAYERS)
 

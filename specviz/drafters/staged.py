@@ -1,9 +1,9 @@
-"""The draft's own text is speculated by a cheaper drafter (Spector and Re 2023; vertical cascade, Chen et al. 2023).
+"""Speculate the draft itself with a cheaper drafter (Spector and Re 2023; vertical cascade, Chen et al. 2023).
 
 Unlike a cascade it changes no row: the draft reads, beside the nodes asked for, what the cheaper drafter thinks comes
-next. Where the builder then draws that very token, its row is there already and a pass is saved. To the draft this is
-tree speculative decoding by target match, whose text has exactly the draft's law, since a token is drawn from the
-draft's row before it is compared with the guess.
+next. If the builder then draws that token, its distribution is already computed and a pass is saved. To the draft this
+is tree speculative decoding by target match, whose output has exactly the draft's distribution, since a token is drawn
+from the draft's row before it is compared with the guess.
 """
 
 from __future__ import annotations
@@ -28,12 +28,16 @@ class Staged(Drafter):
     title: ClassVar[str] = "Staged draft"
     spoken: ClassVar[str] = "a staged draft"
     small: ClassVar[dict[str, Any]] = {"ahead": 2}
-    guesser: str = choice("ngram", ("ngram", "retrieval"), "Guesser", "Who guesses what the draft will draw.")
-    ahead: int = whole(3, 1, 16, "Ahead", "How many tokens are guessed below each node the draft reads.")
+    guesser: str = choice(
+        "ngram", ("ngram", "retrieval"), "Guesser", "The drafter that predicts what the draft will draw."
+    )
+    ahead: int = whole(3, 1, 16, "Ahead", "Number of tokens guessed below each node that the draft reads.")
 
     def open(self, desk):
         if desk.draft is None:
-            raise ValueError("Staged draft needs a pair with a draft; this pair has none. Load one, or choose another.")
+            raise ValueError(
+                "Staged draft needs a pair with a draft; this pair has none. Load one, or choose another drafter."
+            )
         return Guessing(self.name, desk.draft, desk.find(self.guesser).open(desk), self.ahead)
 
 

@@ -1,4 +1,4 @@
-"""What drafters that are made of others have in common."""
+"""Shared code of drafters that combine others."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from .base import DrafterContext, DrafterSession
 
 PARTS = ("model", "early-exit", "medusa", "eagle", "ngram", "retrieval")
 FEATURES = ("medusa", "eagle")  # those that read the target's hidden states
-LAYERS = "How many of the target's layers early exit drafts with where it is chosen; fewer than the target has."
+LAYERS = "Number of target layers used by early exit, if it is chosen; fewer than the target has."
 
 
 def open_parts(desk: DrafterContext, names: Sequence[str], layers: int) -> list[DrafterSession]:
@@ -31,7 +31,7 @@ class Together(DrafterSession):
 
     @passes.setter
     def passes(self, value: int) -> None:
-        """They are counted where they are made."""
+        """The passes are counted by the parts."""
 
     def expand(self, tree, nodes, sampling):
         rows = zip(*(part.expand(tree, nodes, sampling) for part in self.parts), strict=True)

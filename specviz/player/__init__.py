@@ -1,4 +1,4 @@
-"""What the browser gets: a run as plain JSON, or as one page that plays offline."""
+"""The data sent to the browser: a run as plain JSON, or as one page that plays offline."""
 
 from .graph import dot, graphml
 from .offline import offline_page

@@ -19,8 +19,8 @@ SHAPES = {"root": "circle", "accepted": "box", "rejected": "diamond", "passed": 
 def run_graph(trace: Trace) -> networkx.DiGraph:
     """All steps of a run as one tree: node "3.2" is node 2 of step 3, with the data of `Step.to_networkx`.
 
-    The root of a step hangs from the last accepted node of the step before; the target's last token is a root of its
-    own. What XML cannot hold of a text is written as Python escapes it: a null is "\\x00".
+    The root of a step is a child of the last accepted node of the previous step; the target's last token is a separate
+    root. What XML cannot hold of a text is written as Python escapes it: a null is "\\x00".
     """
     import networkx
 

@@ -1,4 +1,4 @@
-"""A run in a notebook: the offline page in a frame of its own, shut off from the notebook and from the network."""
+"""A run in a notebook: the offline page in an iframe without access to the notebook or the network."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
-"""What the browser is sent: steps, and what is said about a run, as plain JSON. No HTML here.
+"""The messages to the browser: steps and information about a run, as plain JSON. No HTML here.
 
-The text of tokens and prompts is whatever a model or a visitor wrote. It travels as JSON strings only, and the page
-puts it on the screen as text nodes only.
+The text of tokens and prompts is untrusted. It is sent only as JSON strings, and the page shows it only as text
+nodes.
 """
 
 from __future__ import annotations
@@ -23,7 +23,8 @@ LETTERS = {"root": "r", "accepted": "a", "rejected": "x", "unreached": "u", "pas
 def step_payload(step: Step, verifier: Any) -> dict[str, Any]:
     """One step for the page: columns over its nodes, and each node's sentence from its verifier.
 
-    Most nodes share their sentence with others (all that were never reached, for one), so a sentence travels once.
+    Most nodes share their sentence with others (all nodes that were not visited, for example), so each sentence is
+    sent once.
     """
     sentences: dict[str, int] = {}
     why = [sentences.setdefault(explained(step, node, verifier), len(sentences)) for node in range(len(step.parents))]
@@ -52,7 +53,7 @@ def step_payload(step: Step, verifier: Any) -> dict[str, Any]:
 
 
 def explained(step: Step, node: int, verifier: Any) -> str:
-    """The rule's sentence on a node and whose guess it was; nothing where a damaged trace gives nothing to say."""
+    """The rule's sentence on a node and its drafter; empty for a damaged trace."""
     try:
         return f"{verifier.explain(step, node)} {guessed(step, node)}".rstrip()
     except (TypeError, KeyError, IndexError, ValueError):
@@ -60,16 +61,16 @@ def explained(step: Step, node: int, verifier: Any) -> str:
 
 
 def guessed(step: Step, node: int) -> str:
-    """Whose guess a node was and how it was made; "" where the draft model alone guessed, or nobody says."""
+    """The drafter of a node and how it drafted it; "" if only the draft model drafts, or it is unknown."""
     name = (step.drafter[node] if node < len(step.drafter) else None) or ""
     if name not in DRAFTERS or (name == "model" and {name, None}.issuperset(step.drafter)):
         return ""
     guess, depth = step.growth.guesses.get(node, {}), depth_of(step, node)
-    words = f"Guessed by {DRAFTERS[name].spoken}"
+    words = f"Drafted by {DRAFTERS[name].spoken}"
     if name == "medusa":
-        words += f": head {depth}, which saw the text before the last token and nothing of this tree"
+        words += f": head {depth}, which only depends on the text before the last token"
     elif name == "eagle":
-        words += f" from {'the target’s hidden state' if depth == 1 else 'a hidden state that it guessed itself'}"
+        words += f" from {'the target’s hidden state' if depth == 1 else 'its own predicted hidden state'}"
     elif "order" in guess:
         last = "no history" if guess["order"] == 0 else f"the last {guess['order']:d} tokens"
         words += f": seen {guess['seen']:d} times after {last}"
@@ -89,7 +90,7 @@ def depth_of(step: Step, node: int) -> int:
 
 
 def detail_payload(detail: Mapping[int, Detail]) -> dict[str, dict[str, Any]]:
-    """What a verifier kept about its nodes, sorted by how it is drawn.
+    """The details that a verifier recorded about its nodes, grouped by chart.
 
     Returns:
         node -> any of "tried" (rows over a few tokens before the node was tried), "after" (the same for the token that
@@ -151,7 +152,7 @@ def message(run: str, steps: Iterable[dict[str, Any]] = (), **more: Any) -> str:
 def recorded_message(
     trace: Trace, plain: Trace | None = None, name: str = "recorded", badge: str = "recorded run"
 ) -> str:
-    """A recorded run as one message, opened at a step worth seeing: many tokens accepted, and a token rejected.
+    """A recorded run as one message, opened at an interesting step: many tokens accepted, and one rejected.
 
     Args:
         trace: the run.
@@ -163,7 +164,7 @@ def recorded_message(
         ValueError: if there is nothing to show, or its builder or rule is unknown here.
     """
     if not trace.steps:
-        raise ValueError("trace has no steps, so there is nothing to show.")
+        raise ValueError("trace must have at least one step to be shown.")
     config, verifier = trace.config, build("verifier", trace.config.verifier)
     match = compatible(config)
     steps = [step_payload(step, verifier) for step in trace.steps]
@@ -180,17 +181,19 @@ def recorded_message(
 
 
 def head(config: Any, prompt: str, pair: str, lossy: str | None = None) -> dict[str, Any]:
-    """What is run, said once at its start; `lossy` is the reason why its text is not the target's own, if it is not."""
+    """The configuration of a run, sent once; `lossy` is the reason why its text is lossy, or None."""
     builder, verifier = build("builder", config.builder), build("verifier", config.verifier)
     drafter = build("drafter", config.drafter)
     by = "" if drafter.name == "model" or not builder.reads_draft else f", drafted by {drafter.spoken}"
-    title = f"{builder.title} × {verifier.title}{by}, temperature {config.temperature:g}, seed {config.seed}"
+    title = (
+        f"Tree: {builder.title} · Rule: {verifier.title}{by}, temperature {config.temperature:g}, seed {config.seed}"
+    )
     names = {"key": builder.key_title, "rule": verifier.name}
     return {"title": title, "pair": pair, "prompt": prompt, "lossy": lossy, **names}
 
 
 def against_plain(counts: Counts, plain: Counts | None) -> dict[str, Any] | None:
-    """How much faster a recorded run was than the recorded plain decoding; None where there is none or no time."""
+    """The speedup of a recorded run over recorded plain decoding; None if there is no recording or no time."""
     if plain is None or known(counts.speedup(plain)) is None:
         return None
     return rounded({"speedup": counts.speedup(plain), "plain_tokens_per_s": plain.tokens_per_s})

@@ -7,7 +7,7 @@
     import { add } from './base/add.js';          const index = (() => {
                                                     const { add } = base_add;
 
-Nothing is compiled, so there is nothing to build and nothing that could be out of date. Comments stay at home.
+There is no build step. Comments are removed.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""The words of the page that have a meaning here: outcomes, rows, numbers, laws. One table for Python and the browser.
+"""The defined terms of the page: outcomes, distributions, numbers, sampling schemes. One table for both languages.
 
 `python -m specviz.player.words` writes it for the browser, as assets/web/base/words.js.
 """
@@ -16,13 +16,13 @@ OUTCOMES = {
     "root": "last token",
     "accepted": "accepted",
     "rejected": "rejected",
-    "unreached": "never reached",
+    "unreached": "not visited",
     "passed": "passed over",
     "probe": "probe",
 }
 OWN = {
-    "bonus": "The tree came to an end here, so the target adds a token of its own: it costs no extra pass.",
-    "correction": "None of the children here was accepted, so the target writes the next token itself.",
+    "bonus": "The tree ends here, so the target adds a token of its own at no extra pass.",
+    "correction": "No child was accepted here, so the target writes the next token itself.",
 }
 MARKS = {"accepted": "■", "rejected": "✕", "passed": "△", "waiting": "○", "bonus": "◆", "correction": "◆"}
 ROWS = {"p": "target p", "q": "draft q", "draft": "remaining draft", "residual": "residual", "written": "written"}
@@ -39,7 +39,7 @@ def script() -> str:
     letters = {LETTERS[outcome]: word for outcome, word in OUTCOMES.items()} | {name: name for name in OWN}
     tables = {
         "OUTCOMES": ("by letter, and the target's own tokens", letters),
-        "OWN": ("what is said of those", OWN),
+        "OWN": ("descriptions of those", OWN),
         "MARKS": ("signs in a line of text", MARKS),
         "ROWS": ("of a chart", ROWS),
         "FACTS": ("numbers that a rule keeps", FACTS),

@@ -1,6 +1,6 @@
 """The figures, one module each: `info(data)` is the arithmetic as plain data, `draw(info)` the plotly figure.
 
-Each module also has a `TITLE` and `HOW_TO_READ`, a sentence or two for whoever looks at it. `plot` does both steps;
+Each module also has a `TITLE` and `HOW_TO_READ`, a sentence or two for the reader. `plot` does both steps;
 `export` has the numbers as JSON and CSV. Nothing here loads torch.
 """
 

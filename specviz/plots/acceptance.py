@@ -1,4 +1,4 @@
-"""Acceptance vectors: how likely the k-th child of a node is the accepted one, with intervals."""
+"""Acceptance vectors: the acceptance probability of the k-th child of a node, with intervals."""
 
 from __future__ import annotations
 
@@ -12,8 +12,9 @@ from . import theme
 
 TITLE = "Acceptance by rank"
 HOW_TO_READ = (
-    "Each mark is the chance that the k-th child of a node is accepted once its parent is; a steep fall means that a "
-    "chain does nearly as well as a tree, a long tail that wide trees pay. Bars are 95 % intervals over texts."
+    "Each mark is the probability that the k-th child of a node is accepted, given that its parent is. If it falls "
+    "steeply, a chain is almost as good as a tree; with a long tail, wide trees are better. Error bars: 95 % CI "
+    "across texts."
 )
 
 
@@ -49,11 +50,11 @@ def info(measured: Sequence[Acceptance]) -> Info:
 
 def draw(info: Info) -> go.Figure:
     if not info.vectors:
-        return theme.empty("Nothing measured yet: calibrate on a text to see how often each child is accepted.")
-    fig = theme.figure("k, rank of the child among its siblings", "P[k], chance that it is accepted", TITLE)
+        return theme.empty("No measurement yet. Calibrate on a text to see the acceptance of each child.")
+    fig = theme.figure("k, rank of the child among its siblings", "P[k], acceptance probability", TITLE)
     for place, (vector, total) in enumerate(zip(info.vectors, info.totals, strict=True)):
         fig.add_scatter(
-            x=vector.ranks, y=vector.chance, name=f"{vector.name}, all together {total:.3f}", mode="lines+markers",
+            x=vector.ranks, y=vector.chance, name=f"{vector.name}, sum {total:.3f}", mode="lines+markers",
             error_y=theme.error_bars(vector.chance, vector.low, vector.high), **theme.series(place),
             hovertemplate="child %{x}: %{y:.4f}",
         )  # fmt: skip

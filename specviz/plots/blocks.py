@@ -13,9 +13,9 @@ from . import theme
 
 TITLE = "Blocks of the attention mask by tree size"
 HOW_TO_READ = (
-    "How many blocks of the mask hold anything, so how many a kernel must compute. Orders that keep paths together "
-    "leave most of the triangle below the diagonal empty, the more so the larger the tree; no order can fall below "
-    "the dotted line."
+    "Number of non-empty blocks of the mask, which a kernel must compute. Node orders that keep paths together leave "
+    "most of the lower triangle empty, especially for large trees. The dotted line is a lower bound for any "
+    "order."
 )
 
 
@@ -48,8 +48,8 @@ def info(shapes: Sequence[Topology], block: int = 32) -> Info:
 
 def draw(info: Info) -> go.Figure:
     if not info.nodes:
-        return theme.empty("Choose trees to see how many blocks their masks fill.")
-    fig = theme.figure("nodes of the tree, its root included", f"blocks of {info.block} x {info.block}", TITLE)
+        return theme.empty("Choose trees to see their number of blocks.")
+    fig = theme.figure("tree size (nodes, including the root)", f"blocks of {info.block} x {info.block}", TITLE)
     curves = dict(info.counts)
     if curves["as drawn"] == curves["breadth-first"]:
         del curves["as drawn"]

@@ -1,4 +1,4 @@
-"""SVIP's lower bounds beside the acceptance itself, positions sorted by acceptance (SVIP, figure 4)."""
+"""SVIP's lower bounds and the acceptance, positions sorted by acceptance (SVIP, figure 4)."""
 
 from __future__ import annotations
 
@@ -13,8 +13,8 @@ from . import theme
 
 TITLE = "Acceptance and its lower bounds"
 HOW_TO_READ = (
-    "Positions from the most to the least acceptable. Pinsker's and Bretagnolle-Huber's bounds need the target and are "
-    "never above the acceptance; the estimate needs the draft alone and may be. Below 0 a bound says nothing."
+    "Positions sorted from highest to lowest acceptance. Pinsker's and Bretagnolle-Huber's bounds use the target and "
+    "are never above the acceptance; the estimate uses only the draft and may be above it. A bound below 0 is vacuous."
 )
 MOST = 600
 
@@ -49,9 +49,9 @@ def info(uncertainty: DraftUncertainty, c: float | None = None) -> Info:
 
 def draw(info: Info) -> go.Figure:
     if not info.acceptance:
-        return theme.empty("Nothing measured yet: calibrate on a text to see how tight the bounds are.")
+        return theme.empty("No measurement yet. Calibrate on a text to see how tight the bounds are.")
     title = f"{TITLE}; the estimate is too high at {100 * info.overestimated:.0f} % of positions"
-    fig = theme.figure("positions, sorted by acceptance", "chance that a drafted token is accepted", title)
+    fig = theme.figure("positions, sorted by acceptance", "acceptance probability of a drafted token", title)
     every = max(1, len(info.acceptance) // MOST)
     places = list(range(1, len(info.acceptance) + 1))[::every]
     for name, values, colour, mark in (

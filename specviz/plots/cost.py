@@ -1,4 +1,4 @@
-"""What a pass costs: t(n) of the target, the draft by pass width, and the overhead of a step."""
+"""Cost of a pass: t(n) of the target, the draft by pass width, and the overhead of a step."""
 
 from __future__ import annotations
 
@@ -9,10 +9,10 @@ import plotly.graph_objects as go
 from ..planning.cost_table import CostTable
 from . import theme
 
-TITLE = "What a pass costs"
+TITLE = "Cost of a pass"
 HOW_TO_READ = (
-    "The time of one target pass over n nodes, of one draft pass that reads n nodes, and of the rest of a step "
-    "with n nodes; bars are quartiles. As long as the target's line is flat, more nodes cost nothing."
+    "Time of one target pass over n nodes, one draft pass over n nodes, and the rest of a step with n nodes. "
+    "Error bars: quartiles. While the target's line is flat, additional nodes are free."
 )
 
 
@@ -28,7 +28,7 @@ class Line(NamedTuple):
 
 class Info(NamedTuple):
     """Target, draft and overhead lines, the time of a step of plain decoding, where the numbers come from, and the
-    unit of all of them: "ms", or "target passes" for a machine that has no clock."""
+    unit of all of them: "ms", or "target passes" for a machine that is not timed."""
 
     lines: tuple[Line, ...]
     plain: float

@@ -11,8 +11,8 @@ from . import theme
 
 TITLE = "Acceptance by level and rank"
 HOW_TO_READ = (
-    "Each cell is how often the k-th child was accepted below accepted nodes of one level. Were text without memory, "
-    "all rows would be alike; a fall or rise from row to row is what one vector for all levels misses."
+    "Each cell is the acceptance rate of the k-th child of accepted nodes at one level. If acceptance were independent "
+    "of the level, all rows would be equal; differences between rows are not modelled by a single vector."
 )
 
 
@@ -31,7 +31,7 @@ def info(found: DepthAcceptance) -> Info:
         tuple(
             f"{hits} of {tried} accepted" + (f", [{cell[0]:.3f}, {cell[1]:.3f}]" if cell else "")
             if tried
-            else "never tried"
+            else "not tried"
             for hits, tried, cell in zip(*rows, strict=True)
         )
         for rows in zip(found.accepted, found.tried, found.intervals, strict=True)

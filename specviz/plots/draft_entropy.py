@@ -1,4 +1,4 @@
-"""The draft's entropy against what is accepted, with SVIP's estimate (SVIP, figure 2)."""
+"""Draft entropy and acceptance, with SVIP's estimate (SVIP, figure 2)."""
 
 from __future__ import annotations
 
@@ -14,14 +14,14 @@ from . import theme
 
 TITLE = "Draft entropy and acceptance"
 HOW_TO_READ = (
-    "Each dot is a position of the text: the surer the draft (left), the more of what it says is accepted. The line "
-    "joins the means of equally full bins; the curves are 1 - sqrt(c H), by which SVIP decides to stop drafting, with "
-    "its authors' c and with this pair's own."
+    "Each dot is a position of the text: the lower the draft entropy (left), the higher the acceptance. The line "
+    "joins the means of bins with equal counts; the curves are 1 - sqrt(c H), SVIP's stopping criterion, with the "
+    "authors' c and this pair's c."
 )
 AUTHORS_C = 0.15
 AXES = {
-    "acceptance": "1 - TV, chance that a drafted token is accepted",
-    "accepted_length": "expected tokens accepted of a chain drafted here",
+    "acceptance": "1 - TV, acceptance probability of a drafted token",
+    "accepted_length": "expected accepted tokens of a chain drafted here",
 }
 TITLES = {"acceptance": TITLE, "accepted_length": "Draft entropy and accepted length"}
 MOST = 2000  # dots drawn
@@ -68,8 +68,8 @@ def binned(x: Sequence[float], y: Sequence[float], bins: int) -> tuple[tuple[flo
 
 def draw(info: Info) -> go.Figure:
     if not info.entropy:
-        return theme.empty("Nothing measured yet: calibrate on a text to see how doubt and acceptance go together.")
-    fig = theme.figure("H(q), entropy of the draft's row, nats", AXES[info.against], TITLES[info.against])
+        return theme.empty("No measurement yet. Calibrate on a text to see draft entropy and acceptance.")
+    fig = theme.figure("H(q), entropy of the draft distribution (nats)", AXES[info.against], TITLES[info.against])
     every = max(1, len(info.entropy) // MOST)
     fig.add_scatter(
         x=info.entropy[::every], y=info.value[::every], name="positions", mode="markers",

@@ -1,4 +1,4 @@
-"""The numbers behind a figure, to take along: JSON of its info, CSV of its series."""
+"""Export the numbers of a figure: JSON of its info, CSV of its series."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The draft's entropy against how many drafted tokens are accepted in a row (SVIP, figure 2, below)."""
+"""Draft entropy and accepted length (SVIP, figure 2, below)."""
 
 from __future__ import annotations
 
@@ -10,8 +10,8 @@ __all__ = ["HOW_TO_READ", "TITLE", "draw", "info"]
 
 TITLE = draft_entropy.TITLES["accepted_length"]
 HOW_TO_READ = (
-    f"Each dot is a position of the text: how many tokens of a chain of at most {LONGEST}, drafted there, are expected "
-    "to be accepted. The line joins the means of equally full bins. Where the draft doubts, a long chain is wasted."
+    f"Each dot is a position of the text: the expected number of accepted tokens of a chain of at most {LONGEST} "
+    "drafted there. The line joins the means of bins with equal counts. At high draft entropy, long chains are wasted."
 )
 
 

@@ -1,4 +1,4 @@
-"""What the next node brings, as in figure 4 of the exponential-races paper, against what it costs."""
+"""Marginal gain of a node, as in figure 4 of the exponential-races paper, and its marginal cost."""
 
 from __future__ import annotations
 
@@ -11,10 +11,10 @@ from ..planning.cost_table import CostTable
 from ..planning.forecast import marginal_values
 from . import theme
 
-TITLE = "What the next node brings and costs"
+TITLE = "Marginal gain and cost of a node"
 HOW_TO_READ = (
-    "Green is how many tokens one more node is expected to add, orange how many tokens plain decoding would have "
-    "written in the time it takes. Once orange is above green by more than the step earns, larger trees are slower."
+    "Green: expected tokens gained by one more node. Orange: tokens that plain decoding writes in the time of that "
+    "node. Larger trees are slower once orange, times the current speedup, exceeds green."
 )
 
 
@@ -29,7 +29,7 @@ class Info(NamedTuple):
 
 
 def info(acceptance: tuple, cost: CostTable, sizes: Sequence[int], width: int = 32) -> Info:
-    """The marginal values of the best trees of rising sizes."""
+    """The marginal values of the best trees of increasing size."""
     rows = marginal_values(acceptance, cost, sizes, width)
     nodes, gain, lost = zip(*rows, strict=True) if rows else ((), (), ())
     return Info(nodes, gain, lost, cost.machine, cost.projection)
@@ -37,10 +37,10 @@ def info(acceptance: tuple, cost: CostTable, sizes: Sequence[int], width: int = 
 
 def draw(info: Info) -> go.Figure:
     if not info.nodes:
-        return theme.empty("Choose at least two tree sizes to see what lies between them.")
+        return theme.empty("Choose at least two tree sizes.")
     source = f"projection for {info.machine}" if info.projection else f"from costs measured on {info.machine}"
-    fig = theme.figure("nodes of the tree, its root included", "tokens per further node", f"{TITLE}, {source}")
-    for place, (name, values) in enumerate((("tokens gained", info.gain), ("tokens lost in its time", info.cost))):
+    fig = theme.figure("tree size (nodes, including the root)", "tokens per further node", f"{TITLE}, {source}")
+    for place, (name, values) in enumerate((("tokens gained", info.gain), ("tokens lost to its time", info.cost))):
         fig.add_scatter(
             x=info.nodes, y=values, name=name, mode="lines+markers", **theme.series(place),
             hovertemplate="up to %{x} nodes: %{y:.4f}",

@@ -12,8 +12,8 @@ from . import theme
 
 TITLE = "Drafted and accepted length by policy"
 HOW_TO_READ = (
-    "For each policy and kind of text the full bar is how many tokens a step drafted on average, its filled part how "
-    "many of them were accepted, with the share above. A good policy drafts little that is refused and misses little."
+    "For each policy and kind of text, the whole bar is the mean number of drafted tokens per step, the filled part "
+    "the accepted ones, with their share above. A good policy has few rejected tokens and long accepted paths."
 )
 
 
@@ -54,7 +54,7 @@ def info(runs: Mapping[tuple[str, str], Sequence[Trace]]) -> Info:
 def draw(info: Info) -> go.Figure:
     if not info.bars:
         return theme.empty("No runs yet: decode some prompts with each policy to compare their lengths.")
-    fig = theme.figure("kind of text and policy", "tokens a step", TITLE, barmode="overlay")
+    fig = theme.figure("kind of text and policy", "tokens per step", TITLE, barmode="overlay")
     places = [f"{bar.kind}: {bar.policy}" for bar in info.bars]
     fig.add_bar(
         x=places, y=[bar.drafted for bar in info.bars], name="drafted", marker={"color": "rgba(138,143,152,0.4)"},

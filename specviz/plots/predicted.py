@@ -1,4 +1,4 @@
-"""Measured speedup laid over the prediction, with plain decoding as 1."""
+"""Measured and predicted speedup, relative to plain decoding."""
 
 from __future__ import annotations
 
@@ -11,12 +11,12 @@ from . import theme
 
 TITLE = "Speedup, predicted and measured"
 HOW_TO_READ = (
-    "The line is what acceptance and costs predict, the marks are what was timed; bars span the prompts. Above the "
-    "dashed line speculation is faster than plain decoding on the same machine, and orange crosses below it lose."
+    "Line: prediction from acceptance and costs. Marks: measurements, with bars over the prompts. Above the dashed "
+    "line speculation is faster than plain decoding on the same machine; orange crosses are slower."
 )
 
 
-AXES = {"size": "nodes of the tree, its root included", "temperature": "temperature"}
+AXES = {"size": "tree size (nodes, including the root)", "temperature": "temperature"}
 
 
 class Point(NamedTuple):
@@ -51,9 +51,9 @@ def info(points: Sequence[Point], axis: str = "size") -> Info:
 
 def draw(info: Info) -> go.Figure:
     if not info.points:
-        return theme.empty("Nothing timed yet: measure some tree sizes to lay them over the prediction.")
-    title = f"{TITLE}: the prediction misses by {100 * info.worst:.0f} % at most"
-    fig = theme.figure(AXES[info.axis], "speedup, times plain decoding", title)
+        return theme.empty("No timing yet. Time some tree sizes to compare them with the prediction.")
+    title = f"{TITLE}: the largest prediction error is {100 * info.worst:.0f} %"
+    fig = theme.figure(AXES[info.axis], "speedup (×) vs. plain decoding", title)
     sizes = [point.size for point in info.points]
     fig.add_scatter(
         x=sizes, y=[point.predicted for point in info.points], name="predicted", mode="lines+markers",

@@ -1,4 +1,4 @@
-"""The draft's probability of a token against its chance to be accepted and the target's (DySpec, figure 2)."""
+"""The draft's probability of a token, its acceptance probability and the target's probability (DySpec, figure 2)."""
 
 from __future__ import annotations
 
@@ -12,9 +12,9 @@ from .draft_entropy import binned
 
 TITLE = "Draft probability and acceptance"
 HOW_TO_READ = (
-    "Each dot is a drafted token: how likely the draft found it, and how likely the target does. On or above the "
-    "diagonal it is always accepted. The line is the mean chance of acceptance, min(1, p / q): it rises with the "
-    "draft's own probability, which is why dynamic trees grow where the draft is sure."
+    "Each dot is a drafted token with its draft probability q and target probability p. On or above the diagonal "
+    "it is always accepted. The line is the mean acceptance probability, min(1, p / q): it rises with q, so dynamic "
+    "trees grow where q is high."
 )
 MOST = 2000
 
@@ -37,7 +37,7 @@ def info(uncertainty: DraftUncertainty, bins: int = 12) -> Info:
 
 def draw(info: Info) -> go.Figure:
     if not info.draft_prob:
-        return theme.empty("Nothing measured yet: calibrate on a text to see which tokens are accepted.")
+        return theme.empty("No measurement yet. Calibrate on a text to see which tokens are accepted.")
     fig = theme.figure("q, the draft's probability of the token", "probability", TITLE)
     every = max(1, len(info.draft_prob) // MOST)
     fig.add_scatter(
@@ -49,7 +49,7 @@ def draw(info: Info) -> go.Figure:
     )
     x, y, count = zip(*info.bins, strict=True)
     fig.add_scatter(
-        x=x, y=y, name="mean chance of acceptance", mode="lines+markers", customdata=count,
+        x=x, y=y, name="mean acceptance probability", mode="lines+markers", customdata=count,
         line={"color": theme.GREEN, "width": 2.5}, marker={"symbol": "square", "size": 8},
         hovertemplate="q %{x:.3f}: accepted %{y:.3f} of %{customdata} tokens<extra></extra>",
     )  # fmt: skip

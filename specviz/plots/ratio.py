@@ -13,8 +13,8 @@ from . import theme
 
 TITLE = "Cross entropy over entropy of the draft"
 HOW_TO_READ = (
-    "How often each ratio H(q, p) / H(q) occurs. The narrower the heap, the better the draft's own entropy foretells "
-    "acceptance: SVIP takes the ratio for constant, 1 + 2 c, and the line marks this pair's median."
+    "Histogram of the ratio H(q, p) / H(q). The narrower it is, the better the draft entropy predicts acceptance: SVIP "
+    "assumes a constant ratio, 1 + 2 c. The line marks this pair's median."
 )
 LARGEST = 6.0
 
@@ -42,7 +42,7 @@ def info(uncertainty: DraftUncertainty, bins: int = 40) -> Info:
 
 def draw(info: Info) -> go.Figure:
     if info.median is None:
-        return theme.empty("Nothing measured yet, or the draft was never in doubt.")
+        return theme.empty("No measurement yet, or the draft entropy was always 0.")
     beyond = f", {info.beyond} positions beyond the right edge" if info.beyond else ""
     fig = theme.figure("H(q, p) / H(q)", "positions", f"{TITLE}: c = {info.c:.3g}{beyond}", bargap=0.05)
     middles = [(low + high) / 2 for low, high in zip(info.edges, info.edges[1:], strict=False)]

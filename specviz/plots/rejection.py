@@ -13,11 +13,11 @@ from . import theme
 
 TITLE = "Rejection rate by number of children"
 HOW_TO_READ = (
-    "Each line is how often all k children of a node are refused; lower is better, and a straight line is a power law, "
-    "whose exponent stands in the legend. No lossless rule for independent children gets below the dashed "
-    "transport floor."
+    "Each line is the probability that all k children of a node are rejected; lower is better. A straight line is a "
+    "power law; the legend shows its exponent. The dashed line is the optimal-transport lower bound of lossless rules "
+    "for independent children."
 )
-FLOORS = {"iid": "floor for independent children (optimal transport)", "top": "floor for the draft's top k"}
+FLOORS = {"iid": "lower bound for independent children (optimal transport)", "top": "lower bound for the draft's top k"}
 
 
 class Curve(NamedTuple):
@@ -69,9 +69,9 @@ def info(found: RejectionRates) -> Info:
 
 def draw(info: Info) -> go.Figure:
     if not info.curves:
-        return theme.empty("Nothing was rejected or nothing measured yet: calibrate on a text first.")
+        return theme.empty("No rejections or no measurement yet. Calibrate on a text first.")
     title = f"{TITLE}, temperature {info.temperature:g}, {info.positions:,} positions"
-    fig = theme.figure("k, children of a node", "share with all k refused", title)
+    fig = theme.figure("k, children of a node", "P(all k children rejected)", title)
     for place, curve in enumerate(info.curves):
         law = "" if math.isnan(curve.exponent) else f" ~ k^-{curve.exponent:.2f}"
         look = theme.series(place)
@@ -91,7 +91,7 @@ def draw(info: Info) -> go.Figure:
         if widths and name == "iid":  # target match is its own floor: that line is drawn already
             fig.add_scatter(
                 x=widths, y=rates, name=FLOORS[name], mode="lines",
-                line={"color": theme.GREY, "dash": "dash", "width": 2}, hovertemplate="floor, %{x} children: %{y:.4f}",
+                line={"color": theme.GREY, "dash": "dash", "width": 2}, hovertemplate="bound, %{x} children: %{y:.4f}",
             )  # fmt: skip
     theme.logarithmic("x", fig, sorted({width for curve in info.curves for width in curve.widths}))
     theme.logarithmic("y", fig, [0.001, 0.002, 0.005, 0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1])

@@ -1,4 +1,4 @@
-"""A whole run as a ribbon: every token it wrote, by where it came from, with the run's sums above."""
+"""A whole run as a ribbon: every token by its origin, with the totals of the run."""
 
 from __future__ import annotations
 
@@ -12,8 +12,8 @@ from . import theme
 
 TITLE = "The run"
 HOW_TO_READ = (
-    "Every square is a token in reading order, row after row: green was drafted and accepted, blue added by the target "
-    "after a fully accepted path, orange its correction of refused children. The more green, the fewer target passes."
+    "Every square is a token in reading order: green was drafted and accepted, blue is a bonus token of the target "
+    "after a fully accepted path, orange a correction after rejected children. The more green, the fewer target passes."
 )
 ROW = 40
 KINDS = {
@@ -47,10 +47,11 @@ def info(trace: Trace) -> Info:
 def draw(info: Info) -> go.Figure:
     if not info.tokens:
         return theme.empty("This run wrote no tokens.")
-    title = f"{TITLE}: {len(info.tokens)} tokens in {info.passes} target passes, {info.tokens_per_pass:.2f} a pass" + (
-        "" if info.tokens_per_s is None else f", {info.tokens_per_s:.0f} tokens/s"
+    title = (
+        f"{TITLE}: {len(info.tokens)} tokens in {info.passes} target passes, {info.tokens_per_pass:.2f} per pass"
+        + ("" if info.tokens_per_s is None else f", {info.tokens_per_s:.0f} tokens/s")
     )
-    fig = theme.figure(f"token, {ROW} a row", "row", title, hovermode="closest")
+    fig = theme.figure(f"token, {ROW} per row", "row", title, hovermode="closest")
     for kind, (colour, mark) in KINDS.items():
         chosen = [(place, text, step) for place, (text, found, step) in enumerate(info.tokens) if found == kind]
         if chosen:

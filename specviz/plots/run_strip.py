@@ -12,9 +12,9 @@ from . import theme
 
 TITLE = "Drafted and accepted, step by step"
 HOW_TO_READ = (
-    "Grey bars are the nodes drafted in a step, green bars the tokens it wrote, the target's own included; the dashed "
-    "line is the mean, the dotted one that of the last 16 steps, which rises where a draft learns. "
-    "A dynamic tree should be large where much is accepted."
+    "Grey bars: nodes drafted in a step. Green bars: tokens written, including the target's own. The dashed line is "
+    "the mean, the dotted line the mean of the last 16 steps, which rises if a draft learns. A dynamic tree "
+    "should be large where many tokens are accepted."
 )
 
 
@@ -22,7 +22,7 @@ LATELY = 16  # steps
 
 
 class Info(NamedTuple):
-    """Per step: nodes drafted (root excluded), tokens accepted, written, written of late; tokens written per step."""
+    """Per step: nodes drafted (root excluded), tokens accepted, written, recent mean; tokens written per step."""
 
     drafted: tuple[int, ...]
     accepted: tuple[int, ...]
@@ -46,7 +46,7 @@ def info(trace: Trace) -> Info:
 def draw(info: Info) -> go.Figure:
     if not info.drafted:
         return theme.empty("This run has no steps.")
-    fig = theme.figure("step", "tokens written", f"{TITLE}: {info.mean_written:.2f} tokens a step", barmode="overlay")
+    fig = theme.figure("step", "tokens written", f"{TITLE}: {info.mean_written:.2f} tokens per step", barmode="overlay")
     steps = list(range(1, len(info.drafted) + 1))
     fig.add_bar(
         x=steps, y=info.drafted, name="nodes drafted (right axis)", marker={"color": theme.GREY}, opacity=0.35,

@@ -15,9 +15,9 @@ from . import theme
 
 TITLE = "Expected tokens per pass by tree size"
 HOW_TO_READ = (
-    "How many tokens one pass of the target is expected to bring. Chains, k sequences and k-ary trees run into their "
-    "plateaus (dashed), while the best tree of each size keeps growing with the logarithm of its size, under the "
-    "bounds of the exponential-races paper (dotted)."
+    "Expected tokens per target pass. Chains, k sequences and k-ary trees approach their plateaus (dashed), while the "
+    "best tree of each size grows with the logarithm of its size, below the bounds of the exponential-races paper "
+    "(dotted)."
 )
 NAMES = {
     "sequoia": "best tree (Sequoia)", "k-ary": "k-ary", "k-sequences": "k sequences", "chain": "chain",
@@ -61,8 +61,8 @@ def info(acceptance: tuple, sizes: Sequence[int], width: int = 4) -> Info:
 
 def draw(info: Info) -> go.Figure:
     if not info.curves:
-        return theme.empty("Choose tree sizes of two nodes and more to see what each shape is expected to bring.")
-    fig = theme.figure("nodes of the tree, its root included", "expected tokens per pass of the target", TITLE)
+        return theme.empty("Choose tree sizes of at least two nodes to see the expected tokens of each shape.")
+    fig = theme.figure("tree size (nodes, including the root)", "expected tokens per target pass", TITLE)
     highest = max(tokens for points in info.curves.values() for _, tokens in points)
     for place, (kind, points) in enumerate(info.curves.items()):
         k = f" (k = {info.width})" if kind.startswith("k-") else ""
@@ -73,12 +73,12 @@ def draw(info: Info) -> go.Figure:
         )  # fmt: skip
         if kind in info.plateaus and info.plateaus[kind] < 2 * highest:
             colour = theme.series(place)["line"]["color"]
-            theme.rule_line(fig, info.plateaus[kind], f"{NAMES[kind]} ends at {info.plateaus[kind]:.2f}", colour)
+            theme.rule_line(fig, info.plateaus[kind], f"{NAMES[kind]} limit {info.plateaus[kind]:.2f}", colour)
     for name, points in info.bounds.items():
         x, y = zip(*points, strict=True)
         fig.add_scatter(
             x=x, y=y, name=f"bound: {name}", mode="lines", line={"color": theme.GREY, "dash": "dot"},
-            hovertemplate="no tree of %{x} nodes brings more than %{y:.3f}",
+            hovertemplate="%{x} nodes: at most %{y:.3f} tokens",
         )  # fmt: skip
     theme.logarithmic("x", fig, sorted({n for points in info.curves.values() for n, _ in points if n & (n - 1) == 0}))
     fig.update_yaxes(range=[0, 1.5 * highest])

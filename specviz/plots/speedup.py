@@ -11,9 +11,9 @@ from . import theme
 
 TITLE = "Predicted speedup by tree size and depth"
 HOW_TO_READ = (
-    "Each cell is the best tree of that many nodes and levels on the machine named above: expected tokens over the "
-    "predicted time of a step, with plain decoding as 1. Blue wins, orange loses, the star is the best; empty cells "
-    "cannot be built."
+    "Each cell is the best tree with that many nodes and levels on the machine named above: expected tokens / "
+    "predicted time per step, relative to plain decoding. Blue is faster, orange is slower, the star is the best; "
+    "empty cells have no tree."
 )
 
 
@@ -48,7 +48,9 @@ def draw(info: Info) -> go.Figure:
     source = f"projection for {info.machine}" if info.projection else f"from costs measured on {info.machine}"
     levels = f"{info.best_depth} level{'s' * (info.best_depth > 1)}"
     words = f"best {info.best_speedup:.2f} at {info.best_size} nodes, {levels}"
-    words = words if info.pays else f"plain decoding wins, {words}"
-    fig = theme.figure("levels below the root", "nodes of the tree, its root included", f"{TITLE}: {words}<br>{source}")
+    words = words if info.pays else f"plain decoding is fastest, {words}"
+    fig = theme.figure(
+        "levels below the root", "tree size (nodes, including the root)", f"{TITLE}: {words}<br>{source}"
+    )
     theme.speedup_map(fig, info.depths, info.sizes, info.speedup, info.tokens, "%{y} nodes, %{x} levels")
     return theme.star(fig, info.best_depth, info.best_size)

@@ -13,11 +13,11 @@ from .tree_layout import place
 
 TITLE = "Step"
 HOW_TO_READ = (
-    "The root is on the left, each column is one token further. Green squares were accepted and form the straight line "
-    "on top, orange crosses were compared and refused, hollow grey circles were never reached, triangles are probes "
-    "that no rule compares, and the blue diamond is the token the target added."
+    "The root is on the left, each column is one token further. Green squares were accepted and form the line at the "
+    "top, orange crosses were rejected, hollow grey circles were not visited, triangles are probes that no rule "
+    "compares, and the blue diamond is the token that the target added."
 )
-NAMES = {"root": "root", "accepted": "accepted", "rejected": "rejected", "unreached": "never reached",
+NAMES = {"root": "root", "accepted": "accepted", "rejected": "rejected", "unreached": "not visited",
          "passed": "passed over", "probe": "probe"}  # fmt: skip
 
 ON_THE_WAY = ("root", "accepted", "bonus", "correction")  # of the text
@@ -64,7 +64,7 @@ def info(step: Step) -> Info:
 
 def _hover(step: Step, node: int) -> str:
     lines = [theme.visible(step.texts[node], 60), NAMES[step.outcome[node]]]
-    for name, column in (("q", step.draft_prob), ("p", step.target_prob), ("chance to accept", step.accept_prob),
+    for name, column in (("q", step.draft_prob), ("p", step.target_prob), ("acceptance probability", step.accept_prob),
                          ("coin", step.coin)):  # fmt: skip
         if column[node] is not None:
             lines.append(f"{name} = {column[node]:.4f}")

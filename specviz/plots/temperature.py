@@ -12,8 +12,8 @@ from .predicted import Info, Point
 
 TITLE = "Speedup by temperature"
 HOW_TO_READ = (
-    "At each temperature the best tree of one size, predicted (line) and timed (marks; bars span the prompts). The "
-    "warmer, the less the draft can know; above the dashed line speculation is faster than plain decoding."
+    "The best tree of one size at each temperature, predicted (line) and timed (marks, with bars over the prompts). "
+    "At higher temperature the draft is less accurate; above the dashed line speculation is faster than plain decoding."
 )
 
 
@@ -28,5 +28,5 @@ def info(found: Mapping[float, SpeedupPrediction]) -> Info:
 
 def draw(info: Info) -> go.Figure:
     if not info.points:
-        return theme.empty("Nothing timed yet. Start it below.")
+        return theme.empty("No timing yet. Start it below.")
     return predicted.draw(info)

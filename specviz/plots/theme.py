@@ -1,5 +1,5 @@
 """How every figure looks: readable on light and dark pages, colours that people who confuse red and green can tell
-apart (Okabe and Ito), no background of its own, and every series with a line or a mark of its own as well.
+apart (Okabe and Ito), no background of its own, and a different line or mark for every series.
 """
 
 from __future__ import annotations
@@ -44,7 +44,7 @@ def figure(x: str, y: str, title: str = "", **layout) -> go.Figure:
 
 
 def empty(sentence: str) -> go.Figure:
-    """A figure that says why it shows nothing."""
+    """An empty figure with a message."""
     fig = figure("", "")
     fig.update_xaxes(visible=False)
     fig.update_yaxes(visible=False)
@@ -92,8 +92,8 @@ def speedup_map(fig: go.Figure, x: Sequence, y: Sequence, speedup: Sequence, tok
         x=list(map(str, x)), y=list(map(str, y)), z=speedup, customdata=tokens, name="speedup",
         zmin=low, zmax=high, xgap=1, ygap=1, hoverongaps=False,
         colorscale=[[0, VERMILLION], [(1 - low) / (high - low), "#dddddd"], [1, BLUE]],
-        colorbar={"title": {"text": "times plain"}, "outlinewidth": 0},
-        hovertemplate=f"{words}: %{{z:.2f}} times plain, %{{customdata:.2f}} tokens a pass<extra></extra>",
+        colorbar={"title": {"text": "speedup"}, "outlinewidth": 0},
+        hovertemplate=f"{words}: %{{z:.2f}}× plain decoding, %{{customdata:.2f}} tokens per pass<extra></extra>",
     )  # fmt: skip
     fig.update_xaxes(type="category")
     fig.update_yaxes(type="category")

@@ -9,10 +9,10 @@ import plotly.graph_objects as go
 from ..benchmarks.studies import TopP
 from . import theme
 
-TITLE = "Top-p and what is still accepted"
+TITLE = "Tokens per pass by top-p"
 HOW_TO_READ = (
-    "Top-p cuts unlikely tokens from both models' rows before anything is drawn. Each mark is what one and the same "
-    "tree is expected to bring under a rule; a rule that is robust draws a level line."
+    "Top-p removes unlikely tokens from the distributions of both models before sampling. Each mark is the expected "
+    "tokens per pass of the same tree under a rule; a robust rule has a horizontal line."
 )
 
 
@@ -34,11 +34,11 @@ def info(found: TopP) -> Info:
 
 def draw(info: Info) -> go.Figure:
     if not info.values:
-        return theme.empty("Nothing measured yet.")
+        return theme.empty("No measurement yet.")
     fig = theme.figure("top-p", f"expected tokens per pass of a tree of {info.nodes} nodes", TITLE)
     for place, (rule, line) in enumerate(info.tokens.items()):
         fig.add_scatter(
-            x=info.values, y=line, name=f"{rule}, moves {100 * info.span[rule]:.0f} %", mode="lines+markers",
+            x=info.values, y=line, name=f"{rule}, range {100 * info.span[rule]:.0f} %", mode="lines+markers",
             **theme.series(place), hovertemplate="top-p %{x}: %{y:.3f} tokens",
         )  # fmt: skip
     return fig.update_yaxes(rangemode="tozero")

@@ -1,4 +1,4 @@
-"""A tree planned for one kind of text and run on another: what a vector from elsewhere costs."""
+"""A tree planned for one kind of text and run on another: the cost of a mismatched acceptance vector."""
 
 from __future__ import annotations
 
@@ -12,14 +12,14 @@ from . import theme
 
 TITLE = "A vector from one kind of text, run on another"
 HOW_TO_READ = (
-    "For each kind of text the bars are trees planned for it and for the other kind, with 95 % intervals over texts; "
-    "the outlines are what their vectors promised. Bars alike mean that the tree's shape hardly matters, outlines off "
-    "their bars that the vector was wrong about this text."
+    "For each kind of text, bars are trees planned for it and for the other kind, with 95 % CI across texts; outlines "
+    "are the predictions of their vectors. Equal bars mean that the shape of the tree has little effect; an outline "
+    "far from its bar means that the vector does not fit this text."
 )
 
 
 class Info(NamedTuple):
-    """The rows, and for each kind of text what the tree planned for it brings over the best of the others, less 1."""
+    """The rows, and for each kind of text what the tree planned for it gains over the best of the others, minus 1."""
 
     rows: tuple[Transfer, ...]
     gain: dict[str, float]
@@ -38,7 +38,7 @@ def info(rows: Sequence[Transfer]) -> Info:
 
 def draw(info: Info) -> go.Figure:
     if not info.rows:
-        return theme.empty("Nothing measured yet.")
+        return theme.empty("No measurement yet.")
     fig = theme.figure("kind of text that was written", "tokens per pass", TITLE, barmode="group")
     for place, planned in enumerate(dict.fromkeys(row.planned_for for row in info.rows)):
         rows = [row for row in info.rows if row.planned_for == planned]
@@ -51,8 +51,8 @@ def draw(info: Info) -> go.Figure:
             hovertemplate="%{y:.2f} tokens measured",
         )  # fmt: skip
         fig.add_bar(
-            x=where, y=[row.predicted for row in rows], name=f"promised by the vector of {planned}",
+            x=where, y=[row.predicted for row in rows], name=f"predicted by the vector of {planned}",
             offsetgroup=planned, marker={"color": "rgba(0,0,0,0)", "line": {"color": colour, "width": 2}},
-            hovertemplate="%{y:.2f} tokens promised",
+            hovertemplate="%{y:.2f} tokens predicted",
         )  # fmt: skip
     return fig.update_yaxes(rangemode="tozero")

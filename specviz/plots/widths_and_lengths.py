@@ -13,8 +13,8 @@ from . import theme
 
 TITLE = "k sequences by number and length"
 HOW_TO_READ = (
-    "Each cell is so many independent sequences of so many tokens on the machine named above, with plain decoding as "
-    "1. Blue wins, orange loses; the star is the best of them, to be held against the best tree of the other map."
+    "Each cell is a number of independent sequences of a given length on the machine named above, relative to plain "
+    "decoding. Blue is faster, orange is slower; the star is the best. Compare it with the best tree of the other map."
 )
 MOST = 1024
 

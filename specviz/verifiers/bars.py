@@ -1,4 +1,4 @@
-"""The bars a teacher draws: a few tokens of a row, chosen once a node so that a verdict stays small and cheap."""
+"""A few tokens of a distribution, chosen once per node, so that the details of a verdict stay small."""
 
 from __future__ import annotations
 

@@ -15,7 +15,7 @@ from ..tree import TokenTree
 
 @dataclass(frozen=True)
 class Verifier(Strategy):
-    """Which path is accepted. Subclasses are frozen dataclasses whose fields are their parameters.
+    """A rule that chooses the accepted path. Subclasses are frozen dataclasses whose fields are their parameters.
 
     Class attributes:
         name, title: as for builders; schemes: those for which the rule is lossless, the one it asks for first;
@@ -62,7 +62,7 @@ class Verifier(Strategy):
         raise NotImplementedError
 
     def explain(self, step: Step, node: int) -> str:
-        """One sentence on why a node has its outcome, from the record alone.
+        """One sentence on why a node has its outcome, from the record.
 
         Args:
             step: the record.

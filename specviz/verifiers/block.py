@@ -1,7 +1,7 @@
 """Block verification of a chain (Sun et al. 2024, algorithm 2).
 
-Unlike speculative sampling, which stops at the first refused token, it accepts the longest prefix whose own coin
-falls: a token that looked poor alone is kept when what follows makes the block likely. `share` is p/q multiplied
+Unlike speculative sampling, which stops at the first rejected token, it accepts the longest prefix whose draw
+succeeds: an unlikely token is kept if the following tokens make the block likely. `share` is p/q multiplied
 along the chain, capped at 1 at every token.
 """
 
@@ -19,7 +19,7 @@ from .walk import ROOT, Walk, carry, ratio
 
 @dataclass(frozen=True)
 class Block(Verifier):
-    """One coin per token of a chain; the last one that falls decides for all before it."""
+    """One draw per token of a chain; the last success accepts all tokens before it."""
 
     name: ClassVar[str] = "block"
     title: ClassVar[str] = "Block verification"
@@ -51,7 +51,7 @@ class Block(Verifier):
         if outcome == "root":
             return ROOT
         if coin < prob:
-            return f"Accepted: the coin {coin:.3f} fell below {prob:.3f}, which accepts the block up to here."
+            return f"Accepted: u = {coin:.3f} < {prob:.3f}, which accepts the block up to this token."
         if outcome == "accepted":
-            return f"Accepted although its own coin {coin:.3f} was not below {prob:.3f}: a later token's coin was."
-        return f"Rejected: the coin {coin:.3f} was not below {prob:.3f}, nor was that of any later token."
+            return f"Accepted although u = {coin:.3f} ≥ {prob:.3f}: the test of a later token passed."
+        return f"Rejected: u = {coin:.3f} ≥ {prob:.3f}, and no later token passed."

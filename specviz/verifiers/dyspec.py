@@ -1,8 +1,8 @@
 """DySpec's rule for children drawn without replacement (Xiong et al. 2024, algorithm 3).
 
-Unlike Sequoia's rule it knows no uniform fallback: once every token the draft could offer was refused, it stops and
-draws from the residual. Children drawn by the fallback are left alone, which costs acceptance and no exactness: that
-they are not tried was settled before they were drawn.
+Unlike Sequoia's rule it has no uniform fallback: once every token with draft probability above 0 was rejected, it
+stops and draws from the residual. Children drawn by the fallback are left alone, which costs acceptance and no
+exactness: that they are not tried was settled before they were drawn.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from .walk import explain_coin, try_in_turn
 
 @dataclass(frozen=True)
 class DySpecRule(Verifier):
-    """Sequoia's coins and residuals, as long as the draft has mass left."""
+    """Sequoia's rule while the draft has probability left."""
 
     name: ClassVar[str] = "dyspec"
     title: ClassVar[str] = "DySpec"

@@ -13,7 +13,7 @@ from .walk import Walk, explain_match, follow
 
 @dataclass(frozen=True)
 class ExactMatch(Verifier):
-    """No chance at all: follow the most probable tokens as long as the tree has them."""
+    """Deterministic: follow the most probable tokens while the tree has them."""
 
     name: ClassVar[str] = "exact-match"
     title: ClassVar[str] = "Exact match"
@@ -26,5 +26,5 @@ class ExactMatch(Verifier):
 
     def explain(self, step, node):
         return explain_match(
-            step, node, "it is the target's most probable token", "the target's most probable token is another one"
+            step, node, "it is the target's most probable token", "the target's most probable token is different"
         )

@@ -1,4 +1,4 @@
-"""Naive sampling: independent draws of the draft, and the target's own draw looked up among them.
+"""Naive sampling: independent draws of the draft, accepted if they contain the target's own draw.
 
 Unlike `target-match`, the same rule, which asks for the draft's most probable tokens, it asks for children drawn with
 replacement: the baseline that SpecInfer and Sequoia compare with (Sequoia, section 2.2: naive against top-k sampling).
@@ -35,4 +35,4 @@ class Naive(Verifier):
         return follow(walk, tree, draw, p)
 
     def explain(self, step, node):
-        return explain_match(step, node, "the target's own draw was this very token", "the target drew another token")
+        return explain_match(step, node, "the target drew this token", "the target drew another token")

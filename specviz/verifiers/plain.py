@@ -1,4 +1,4 @@
-"""Plain decoding: nothing was drafted, so nothing is checked, and the target's own token is written.
+"""Plain decoding: nothing is drafted or verified, and the target's own token is written.
 
 The token is argmin E / p with noise E keyed by its position, the most probable one at temperature 0: the text that
 rules with shared noise (`race`, keyed `target-match`) promise to write again.
@@ -18,7 +18,7 @@ from .walk import ROOT, Walk
 
 @dataclass(frozen=True)
 class PlainRule(Verifier):
-    """One token of the target a pass."""
+    """One token of the target per pass."""
 
     name: ClassVar[str] = "plain"
     title: ClassVar[str] = "Plain decoding"

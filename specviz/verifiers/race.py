@@ -23,7 +23,7 @@ SHOWN = 5
 
 @dataclass(frozen=True)
 class Race(Verifier):
-    """The token that arrives first under p is written, whatever was drafted: the seed alone fixes the text."""
+    """The token that arrives first under p is written, whatever was drafted: the seed alone determines the text."""
 
     name: ClassVar[str] = "race"
     title: ClassVar[str] = "Race"

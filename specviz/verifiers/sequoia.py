@@ -1,7 +1,7 @@
 """Sequoia's rule for children drawn without replacement (Chen et al. 2024, algorithm 2).
 
-Unlike SpecInfer's, a refused token also leaves the draft: d loses it and is renormalised, exactly as the next child
-was drawn. Once d is used up the remaining children were drawn uniformly, and are compared with that.
+Unlike in SpecInfer's rule, a rejected token is also removed from the draft d, which is renormalised, as when the next
+child was drawn. Once d is used up the remaining children were drawn uniformly, and are compared with that.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from .walk import explain_coin, try_in_turn
 
 @dataclass(frozen=True)
 class SequoiaRule(Verifier):
-    """One coin per child, the residual and a smaller draft after each refusal."""
+    """One draw per child; after each rejection the residual and a renormalised draft."""
 
     name: ClassVar[str] = "sequoia"
     title: ClassVar[str] = "Sequoia"

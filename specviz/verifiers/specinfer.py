@@ -1,7 +1,7 @@
 """SpecInfer's multi-round rule for i.i.d. children (Miao et al. 2023, algorithm 2).
 
-Children are tried one after the other. Unlike speculative sampling a refusal does not end the step: the next child is
-compared with the residual, norm([r - q]+), while q stays as it is because every child was drawn from all of q.
+Children are tried one after the other. Unlike in speculative sampling, a rejection does not end the step: the next
+child is compared with the residual, norm([r - q]+), while q does not change because every child was drawn from q.
 Duplicates are tried as often as they were drawn. Where several drafters fill the tree, q is the row of the drafter
 that drew the child (section 4.3).
 """
@@ -17,7 +17,7 @@ from .walk import explain_coin, try_in_turn
 
 @dataclass(frozen=True)
 class SpecInfer(Verifier):
-    """One coin per child, the residual after each refusal, q unchanged."""
+    """One draw per child, the residual after each rejection, q unchanged."""
 
     name: ClassVar[str] = "specinfer"
     title: ClassVar[str] = "SpecInfer"

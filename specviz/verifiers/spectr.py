@@ -1,6 +1,6 @@
 """SpecTr's k-sequential selection for i.i.d. children (Sun et al. 2023, algorithm 3).
 
-Unlike SpecInfer's rule it needs no residual between two tries: every one of the k children is accepted with the same
+Unlike SpecInfer's rule it has no residual between two tries: every one of the k children is accepted with the same
 min(1, p / (rho q)), and rho in [1, k] is chosen once a node so that the tokens it leaves out can be made up for at the
 end. rho = 1 would accept most but make some tokens too frequent; k never does.
 """
@@ -24,7 +24,7 @@ CLOSE = 1e-13  # how near to rho*, of rho: nearer costs time and accepts no more
 
 @dataclass(frozen=True)
 class SpecTr(Verifier):
-    """One coin per child, p divided by rho throughout; rho is solved for at every node from its number of children."""
+    """One draw per child, with p divided by rho; rho is computed at every node from its number of children."""
 
     name: ClassVar[str] = "spectr"
     title: ClassVar[str] = "SpecTr"
@@ -33,7 +33,7 @@ class SpecTr(Verifier):
     one_row: ClassVar[bool] = True
     at_zero: ClassVar[str] = (
         "At temperature 0 SpecTr writes exactly the target's most probable tokens, "
-        "though it may refuse the right child and then draw the same token itself."
+        "though it may reject the right child and then draw the same token itself."
     )
 
     def __call__(self, tree, p, rng):
@@ -83,7 +83,7 @@ def division_factor(p: np.ndarray, q: np.ndarray, k: int) -> float:
 
 
 def leftover(p: np.ndarray, q: np.ndarray, k: int, rho: float) -> tuple[np.ndarray, float]:
-    """What is drawn from once all k children were refused, up to a factor, float64 [V]; and beta."""
+    """The distribution of the next token once all k children were rejected, up to a factor, float64 [V]; and beta."""
     left = p / rho
     np.minimum(left, q, out=left)
     beta = min(1.0, float(left.sum()))

@@ -1,6 +1,6 @@
 """Speculative sampling on a chain (Leviathan et al. 2023, algorithm 1; Chen et al. 2023, algorithm 2).
 
-Accept a token with probability min(1, p/q); at the first refusal draw from the residual norm([p - q]+).
+Accept a token with probability min(1, p/q); at the first rejection draw from the residual norm([p - q]+).
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from .walk import explain_coin, try_in_turn
 
 @dataclass(frozen=True)
 class SpeculativeSampling(Verifier):
-    """One coin per token of a chain."""
+    """One draw per token of a chain."""
 
     name: ClassVar[str] = "speculative-sampling"
     title: ClassVar[str] = "Speculative sampling"

@@ -28,7 +28,7 @@ class TargetMatch(Verifier):
     keyed: bool = flag(  # type: ignore[misc]  # a parameter here, a fact of every other rule
         False,
         "Keyed noise",
-        "Draw by a race keyed by position, so that the seed alone fixes the text, as plain decoding.",
+        "Draw by a race keyed by position, so that the seed alone determines the text.",
     )
 
     def __call__(self, tree, p, rng):
@@ -46,4 +46,4 @@ class TargetMatch(Verifier):
         return follow(walk, tree, draw, p)
 
     def explain(self, step, node):
-        return explain_match(step, node, "the target's own draw was this very token", "the target drew another token")
+        return explain_match(step, node, "the target drew this token", "the target drew another token")

@@ -1,8 +1,8 @@
-"""Traversal verification (Weng et al. 2025, algorithm 3): block verification carried over to trees.
+"""Traversal verification (Weng et al. 2025, algorithm 3): block verification for trees.
 
-Unlike the top-down rules, which give up a subtree with its top token, it asks the leaves first. A node carries a
-share, min(1, share of its parent times r/d), and a coin is thrown only for a node whose children are all gone; when it
-falls the whole path is accepted. Otherwise the node is taken off, which leaves its parent the residual r =
+Unlike the top-down rules, which reject a subtree with its top token, it tests the leaves first. A node carries a
+share, min(1, share of its parent times r/d), and a node is tested only after all its children were rejected; if it
+succeeds, the whole path is accepted. Otherwise the node is taken off, which leaves its parent the residual r =
 norm([share r - d]+), a draft d without the token, and the share S / (S + 1 - share), S the mass of that residual. On a
 chain this is block verification; children must come from the draft without replacement, in drawing order.
 """
@@ -23,7 +23,7 @@ from .walk import ROOT, UNTRIED, Walk, carry, explain_untried, ratio
 
 @dataclass(frozen=True)
 class Traversal(Verifier):
-    """One coin per node, leaves first; the first that falls accepts the path down to its node."""
+    """One draw per node, leaves first; the first success accepts the path to its node."""
 
     name: ClassVar[str] = "traversal"
     title: ClassVar[str] = "Traversal verification"
@@ -40,11 +40,11 @@ class Traversal(Verifier):
         if outcome in UNTRIED:
             return explain_untried(step, node)
         if coin is None:
-            return "Accepted without a coin of its own: a token below it was accepted first."
-        below = "" if all(parent != node for parent in step.parents) else ", all tokens below it gone"
+            return "Accepted without a test: a token below it was accepted first."
+        below = "" if all(parent != node for parent in step.parents) else "after all tokens below it were rejected"
         if outcome == "accepted":
-            return f"Accepted{below}: the coin {coin:.3f} fell below its share {prob:.3f}."
-        return f"Rejected{below}: the coin {coin:.3f} was not below its share {prob:.3f}."
+            return f"Accepted{below}: u = {coin:.3f} < its share {prob:.3f}."
+        return f"Rejected{below}: u = {coin:.3f} ≥ its share {prob:.3f}."
 
 
 def _visit(tree: TokenTree, p: Distributions, rng: Randomness, walk: Walk, node: int, share: float) -> int | None:

@@ -1,8 +1,8 @@
-"""Typical acceptance (Medusa: Cai et al. 2024, section 2.3.1): lossy by design.
+"""Typical acceptance (Medusa: Cai et al. 2024, section 2.3.1): a biased rule.
 
-Unlike all other rules it throws no coin and keeps no residual: a token is taken where the target finds it likely
-enough, p > min(epsilon, delta exp(-H(p))), with H the entropy in nats: where the target is unsure, less will do. Of
-all paths of such tokens the longest is accepted, among equals the likeliest.
+Unlike all other rules it uses no random draw and no residual: a token is accepted if its target probability is
+high enough, p > min(epsilon, delta exp(-H(p))), with H the entropy in nats: if the target is uncertain, a lower
+probability is enough. Of all paths of such tokens the longest is accepted, among equals the likeliest.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from .walk import ROOT, UNTRIED, Walk, explain_untried
 
 @dataclass(frozen=True)
 class Typical(Verifier):
-    """The longest path of tokens that are likely enough under the target."""
+    """The longest path of tokens with high enough target probability."""
 
     name: ClassVar[str] = "typical"
     title: ClassVar[str] = "Typical acceptance"
@@ -28,13 +28,11 @@ class Typical(Verifier):
     reads_draft: ClassVar[bool] = False
     lossless: ClassVar[bool] = False
     bias: ClassVar[str] = (
-        "Typical acceptance takes every token the target finds likely enough, "
-        "so the text drifts towards what the draft likes to say."
+        "Typical acceptance accepts every token with a high enough target "
+        "probability, so the output distribution moves toward the draft's."
     )
-    epsilon: float = real(0.09, 0.0, 1.0, "Epsilon", "A token of at least this probability is always taken.")
-    delta: float = real(
-        0.3, 0.0, 1.0, "Delta", "How far the bar falls where the target is unsure: delta exp(-entropy)."
-    )
+    epsilon: float = real(0.09, 0.0, 1.0, "Epsilon", "A token with at least this probability is always accepted.")
+    delta: float = real(0.3, 0.0, 1.0, "Delta", "Factor of the entropy threshold: delta exp(-entropy).")
 
     def __call__(self, tree, p, rng):
         walk = Walk(tree)
@@ -67,5 +65,5 @@ class Typical(Verifier):
             return f"Rejected: its probability {prob:.3f} is not above the threshold {threshold:.3f}."
         likely = f"its probability {prob:.3f} is above the threshold {threshold:.3f}"
         if outcome == "passed":
-            return f"Passed over: {likely}, but another path was longer or likelier."
+            return f"Passed over: {likely}, but another path was longer or more probable."
         return f"Accepted: {likely}, and no acceptable path is longer."

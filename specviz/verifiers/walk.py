@@ -1,4 +1,4 @@
-"""Walks down a tree that several rules share, and the notebook in which every rule writes its decisions."""
+"""The top-down walk shared by several rules, and the record of a rule's decisions."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ UNTRIED = ("unreached", "probe")
 
 
 class Walk:
-    """Outcomes, acceptance probabilities and coins of one tree, filled in while a rule walks down it.
+    """Outcomes, acceptance probabilities and uniform draws of one tree, recorded while a rule walks down it.
 
     Args:
         tree: the tree that is verified.
@@ -49,30 +49,30 @@ class Walk:
         return answer
 
     def toss(self, node: int, prob: float, rng: Randomness) -> bool:
-        """Flip a node's coin without deciding its outcome, for rules in which one coin speaks for several nodes."""
+        """Draw u for a node without deciding its outcome, for rules in which one draw decides several nodes."""
         answer, coin = rng.flip(prob)
         self.accept_prob[node], self.coin[node] = float(prob), coin
         return answer
 
     def mark(self, child: int, accepted: bool) -> None:
-        """Write down that a child was compared, without a coin."""
+        """Record that a child was compared, without a draw."""
         self.outcome[child] = "accepted" if accepted else "rejected"
         if accepted:
             self.path.append(child)
 
     def show(self, node: int, **shown: Any) -> None:
-        """Keep what is to be shown of a node to the person who asks why, fields of `Detail`."""
+        """Record details of a node, fields of `Detail`."""
         self.detail[node] = replace(self.detail.get(node, Detail()), **shown)
 
     def end(self, bonus: int) -> Verdict:
-        """Close the book: the target adds `bonus` after the last accepted node."""
+        """Finish the record: the target adds `bonus` after the last accepted node."""
         return Verdict(
             tuple(self.path), int(bonus), tuple(self.outcome), tuple(self.accept_prob), tuple(self.coin), self.detail
         )
 
 
 def try_in_turn(tree: TokenTree, p: Distributions, rng: Randomness, scheme: str, in_support: bool = False) -> Verdict:
-    """Try the children of a node one after the other, and walk on from the first that is accepted.
+    """Try the children of a node one after the other, and continue from the first that is accepted.
 
     Each has one coin, min(1, r / d): r is p at first and after every refusal the residual norm([r - d]+), d the law by
     which the very child was drawn. Where all are refused the target's own token is drawn from what r is then.
@@ -104,7 +104,7 @@ def try_in_turn(tree: TokenTree, p: Distributions, rng: Randomness, scheme: str,
 
 
 def follow(walk: Walk, tree: TokenTree, token_after: Callable[[int], int], p: Distributions | None = None) -> Verdict:
-    """Fix the target's token after each node, and walk on where a child has it.
+    """Draw the target's token after each node, and continue if a child has it.
 
     Args:
         walk: the notebook.
@@ -145,19 +145,19 @@ def carry(wanted: float, share: float) -> float:
 
 
 def explain_untried(step: Step, node: int) -> str:
-    """Why a node was never compared.
+    """Why a node was not compared.
 
     It is a probe, or its parent was not accepted, or a sibling before it was, or the rule stopped.
     """
     if step.outcome[node] == "probe":
-        return "A probe: it is there to learn what the target would write after it, and is never compared."
+        return "Probe: it asks the target for its next token and is not compared."
     parent = step.parents[node]
     if step.outcome[parent] not in ("root", "accepted"):
-        return "Never reached: the token before it was not accepted."
+        return "Not visited: the token before it was not accepted."
     siblings = [other for other, above in enumerate(step.parents) if above == parent]
     if any(step.outcome[other] == "accepted" for other in siblings):
-        return "Never reached: a sibling tried before it was accepted."
-    return "Never reached: every token the draft could offer here had been tried, so the rule stopped."
+        return "Not visited: a sibling before it was accepted."
+    return "Not visited: every token with draft probability above 0 had been tried, so the rule stopped."
 
 
 def explain_match(step: Step, node: int, accepted: str, rejected: str) -> str:
@@ -180,5 +180,5 @@ def explain_coin(step: Step, node: int, formula: str) -> str:
     if prob is None or coin is None:
         return f"{outcome.capitalize()} by {formula}."
     if outcome == "accepted":
-        return f"Accepted: the coin {coin:.3f} fell below {formula} = {prob:.3f}."
-    return f"Rejected: the coin {coin:.3f} was not below {formula} = {prob:.3f}."
+        return f"Accepted: u = {coin:.3f} < {formula} = {prob:.3f}."
+    return f"Rejected: u = {coin:.3f} ≥ {formula} = {prob:.3f}."

@@ -130,8 +130,8 @@ REFUSED = [
     ({"seed": -1}, "seed must be"),
     ({"seed": 1e300}, "seed must be"),
     ({"builder": "k-ary", "verifier": "block"}, "chain"),
-    ({"models": "another"}, "Models must be one of This pair; got 'another'"),
-    ({"models": ["This pair"]}, "Models must be one of"),
+    ({"models": "another"}, "Model pair must be one of This pair; got 'another'"),
+    ({"models": ["This pair"]}, "Model pair must be one of"),
 ]
 
 
@@ -155,7 +155,7 @@ def test_an_error_reaches_the_program_as_its_sentence(client):
 def test_a_crash_tells_no_secrets_and_the_next_run_is_served(client, caplog):
     connected = client(Gated(fail_at=3))
     job = connected.submit("abc", api_name="/generate")
-    with pytest.raises(Exception, match=r"^The run failed\. The reason is in the server's log\.$"):
+    with pytest.raises(Exception, match=r"^The run failed\. See the server's log for the reason\.$"):
         job.result()
     assert sum(bool(step) for _, step, _ in job.outputs()) == 2, "what was decoded before has arrived"
     assert connected.predict("abc", max_new_tokens=5, api_name="/generate")[2]

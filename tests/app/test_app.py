@@ -171,9 +171,9 @@ def test_each_pair_is_loaded_once_and_two_are_kept():
     assert calls == ["a", "b", "c"] and engine.holds("a") and engine.holds("c") and not engine.holds("b")
     engine.take("a"), engine.take("b")
     assert calls == ["a", "b", "c", "b"] and not engine.holds("c")
-    with pytest.raises(ValueError, match="Models must be one of a, b, c"):
+    with pytest.raises(ValueError, match="Model pair must be one of a, b, c"):
         engine.take("d")
-    with pytest.raises(ValueError, match="Models must be one of"):
+    with pytest.raises(ValueError, match="Model pair must be one of"):
         list(live.play(engine, CONFIG, None, ["a"]))
 
 

@@ -32,7 +32,7 @@ def test_every_kind_of_handler_ends_in_a_sentence(work, caplog):
     made = explained("It failed.", lambda text: {"said": text}, lambda error: f"{error} Try again.")(work)
     assert ENDS[work](made, ValueError("It is full.")) == {"said": "It is full. Try again."}
     assert not caplog.text
-    assert ENDS[work](made, RuntimeError("secret")) == {"said": "It failed. The reason is in the server's log."}
+    assert ENDS[work](made, RuntimeError("secret")) == {"said": "It failed. See the server's log for the reason."}
     assert "secret" in caplog.text
 
 

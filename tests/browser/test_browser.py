@@ -185,7 +185,7 @@ def test_menus_mark_what_does_not_fit(serve, visit):
     page = visit(serve())
     page.get_by_label("Verification rule", exact=True).click()
     match = entry(page, "Exact match")
-    expect(match).to_contain_text("✕ impossible")
+    expect(match).to_contain_text("✕ incompatible")
     expect(match).to_contain_text("set the temperature to 0")
     expect(entry(page, "Typical acceptance")).to_contain_text("≠ lossy")
     fine, grey = (
@@ -193,7 +193,7 @@ def test_menus_mark_what_does_not_fit(serve, visit):
     )
     assert fine != grey
     match.click()
-    expect(page.get_by_label("Verification rule", exact=True)).to_have_value("Exact match ✕ impossible")
+    expect(page.get_by_label("Verification rule", exact=True)).to_have_value("Exact match ✕ incompatible")
     expect(page.locator("#sv-run")).to_be_disabled()
     temperature = page.get_by_label("number input for Temperature")
     temperature.fill("0")

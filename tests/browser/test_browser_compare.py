@@ -237,7 +237,7 @@ def test_two_runs_are_decoded_compared_and_replayed(serve, visit, sent):
     at = next(i for i, (a, b) in enumerate(zip(*written, strict=True)) if a != b)
     line = page.locator(BOARD + ".sv-texts li")
     expect(line).to_have_count(1)
-    expect(line).to_contain_text(f"A and B: token {at + 1} is the first that differs.")
+    expect(line).to_contain_text(f"A and B: the first different token is token {at + 1}.")
     expect(page.locator(BOARD + ".sv-texts-why")).to_contain_text("Different texts are expected")
     assert pairs["AB"]["position"] == at
     for letter, other in ("AB", "BA"):
@@ -299,7 +299,7 @@ def test_a_run_that_fails_harms_no_other(serve, visit, caplog):
     asked(page, off=False)
     finished(page)
     expect(column(page, "B").locator(".sv-clock")).to_contain_text(
-        "This run failed. The reason is in the server's log."
+        "This run failed. See the server's log for the reason."
     )
     assert column(page, "B").locator(".sv-ribbon [data-step]").count() > 0, "what was decoded stays"
     for letter in "AC":
@@ -313,7 +313,7 @@ def test_stop_keeps_what_was_decoded_and_another_comparison_can_begin(serve, vis
     page = opened(visit(serve(pair)))
     asked(page)
     expect(column(page, "A").locator(".sv-clock")).to_contain_text("step 4; decoding")
-    expect(column(page, "B").locator(".sv-clock")).to_have_text("waits for its turn")
+    expect(column(page, "B").locator(".sv-clock")).to_have_text("waiting")
     expect(page.locator(BOARD + ".sv-state")).to_have_text("Decoding A, 1 of 2.")
     page.locator("#sv-compare-stop").click()
     expect(page.locator(BOARD + ".sv-state")).to_have_attribute("data-state", "stopped")

@@ -149,7 +149,7 @@ def test_a_failure_midway_keeps_the_figures_and_shows_no_trace(serve, visit, cap
     page.get_by_label("Text", exact=True).click()
     page.get_by_role("option", name="A tale (prose)").click()
     calibrated(page, positions=1000)
-    says(page, "calibrate", "The figures keep the 381 positions measured before.", timeout=60_000)
+    says(page, "calibrate", "The figures keep the 381 positions measured so far.", timeout=60_000)
     assert "the target broke" not in page.locator("body").inner_text()
     expect(page.locator("#sv-figure-acceptance .sv-made")).to_contain_text("381 positions")
     pair.fail_at = pair.passes + 30

@@ -72,9 +72,9 @@ def test_typed_numbers_change_the_trees_and_what_is_wrong_gets_a_sentence(serve,
     page = opened(visit(serve()))
     box = page.locator("#sv-lab-box textarea")
     box.fill("0.5, 0.25")
-    says(page, "Your own numbers: typed here; 2 ranks, sum 0.75.")
+    says(page, "Custom: typed here; 2 ranks, sum 0.75.")
     expect(card(page, "batch")).to_contain_text("1.75 tokens a pass", timeout=PATIENT)
-    expect(page.locator("#sv-lab-stored input")).to_have_value("Your own numbers", timeout=PATIENT)
+    expect(page.locator("#sv-lab-stored input")).to_have_value("Custom", timeout=PATIENT)
     box.fill("0.5, ${window.hacked=1}")
     says(page, 'Number 2 of the acceptance vector must be from 0 to 1; got "${window.hacked=1}".')
     expect(card(page, "batch")).to_contain_text("1.75 tokens a pass", timeout=PATIENT)
@@ -85,13 +85,13 @@ def test_typed_numbers_change_the_trees_and_what_is_wrong_gets_a_sentence(serve,
     says(page, "2 ranks")
     page.locator("#sv-lab-branching textarea, #sv-lab-branching input").fill("3, many")
     says(page, "Children per level must be whole numbers")
-    choose(page, "#sv-lab-stored", "Your own numbers")
+    choose(page, "#sv-lab-stored", "Custom")
     expect(box).to_have_value("0.5 0.25", timeout=PATIENT)
     page.locator("#sv-lab-branching textarea, #sv-lab-branching input").fill("3, 1")
     expect(card(page, "branching")).to_contain_text("7 nodes", timeout=PATIENT)
     choose(page, "#sv-lab-stored", "Sequoia, T 0.8, embedded pair")
     says(page, "measured on the embedded pair")
-    choose(page, "#sv-lab-stored", "Your own numbers")
+    choose(page, "#sv-lab-stored", "Custom")
     expect(box).to_have_value("0.5 0.25", timeout=PATIENT)
     says(page, "2 ranks")
 
@@ -185,12 +185,12 @@ def test_vectors_are_loaded_and_trees_are_saved(serve, visit, tmp_path):
     choose(page, "#sv-lab-stored", "Sequoia, T 0.8, loaded again")
     says(page, "loaded again")
     with page.expect_download() as download:
-        page.get_by_role("button", name="Download CSV of: Trees side by side").click()
+        page.get_by_role("button", name="Download CSV of: Comparison of trees").click()
     lines = download.value.path().read_text().splitlines()
     assert lines[0].startswith("name,title,kind") and len(lines) == 1 + sum(
         cls.reads_draft for cls in BUILDERS.values()
     )
     with page.expect_download() as download:
-        page.get_by_role("button", name="Download JSON of: Trees side by side").click()
+        page.get_by_role("button", name="Download JSON of: Comparison of trees").click()
     trees = {tree["name"]: tree for tree in json.loads(download.value.path().read_text())}
     assert trees["sequoia"]["parents"] == list(sequoia(size=64, depth=12, acceptance=(0.5, 0.25)).parents)

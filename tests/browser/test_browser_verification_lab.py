@@ -81,7 +81,7 @@ def test_the_link_opens_the_lab_with_its_first_example_and_every_example_is_work
 
 
 def test_a_bar_can_be_dragged_and_the_others_make_room(page):
-    page.get_by_role("button", name="Top-k against itself").click()
+    page.get_by_role("button", name="Top-k with draft = target").click()
     settled(page)
     expect(row(page, "Target match").locator("td").nth(1)).to_have_text("0.6000")
     box = bar(page, "q", "a").bounding_box()
@@ -100,7 +100,7 @@ def test_a_bar_can_be_dragged_and_the_others_make_room(page):
 
 
 def test_a_bar_by_keyboard_and_numbers_by_hand(page):
-    page.get_by_role("button", name="Top-k against itself").click()
+    page.get_by_role("button", name="Top-k with draft = target").click()
     settled(page)
     bar(page, "p", "a").focus()
     for key, wanted in [
@@ -119,7 +119,7 @@ def test_a_bar_by_keyboard_and_numbers_by_hand(page):
     typed = page.get_by_role("spinbutton", name="target p of b, as a number")
     typed.fill("3")
     typed.press("Tab")
-    expect(page.locator(".sv-v-said")).to_have_text("The target p summed to 4, so it was divided by that.")
+    expect(page.locator(".sv-v-said")).to_have_text("The target p summed to 4, so it was normalised.")
     assert value(page, "p", "b") == 0.75
     typed.fill("-1")
     typed.press("Tab")

@@ -101,7 +101,7 @@ def test_show_me_unfolds_what_was_never_reached(turned):
     page = turned(2)
     opened(page, 2)
     page.get_by_role("button", name="Show me").click()
-    expect(page.locator("#sv-lessons .sv-outcome")).to_have_text("never reached")
+    expect(page.locator("#sv-lessons .sv-outcome")).to_have_text("not visited")
     expect(page.locator("#sv-lessons .node.selected")).to_be_visible()
     page.get_by_role("button", name="next lesson").click()
     opened(page, 3)

@@ -304,7 +304,7 @@ def test_a_machine_without_a_clock_is_told_in_passes():
 
 def test_depth_info_keeps_untried_cells_empty():
     info = PLOTS["depth"].info(DepthAcceptance(((10, 4), (5, 0)), ((6, 1), (5, 0))))
-    assert info.rates == ((0.6, 0.25), (1.0, None)) and info.labels[1][1] == "never tried"
+    assert info.rates == ((0.6, 0.25), (1.0, None)) and info.labels[1][1] == "not tried"
     assert info.labels[0][0] == "6 of 10 accepted"  # of runs that are not distinguished there is no interval
 
 

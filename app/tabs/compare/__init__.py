@@ -62,7 +62,7 @@ def events(engine: Engine, chosen: Settings, models, go, stop, line, board) -> N
     def end(text: str) -> dict:
         return {line: said(text, "error"), board: message("", state="done")}
 
-    @explained("The comparison failed. The page keeps what it shows.", end, chosen.with_labels)
+    @explained("The comparison failed. The earlier results are unchanged.", end, chosen.with_labels)
     def run(title: Any, *values: Any) -> Iterator[dict]:
         yield {line: said("")}
         for value in play(engine, chosen.read(values), title):

@@ -35,11 +35,11 @@ class ComparedRun:
 
     @property
     def title(self) -> str:
-        return "Plain decoding" if self.plain else f"{self.builder.title} × {self.verifier.title}"
+        return "Plain decoding" if self.plain else f"Tree: {self.builder.title} · Rule: {self.verifier.title}"
 
     @property
     def drafter(self) -> Any:
-        """Who guesses; None where nobody is asked."""
+        """The drafter; None if there is none."""
         return None if self.plain or not self.builder.reads_draft else build("drafter", self.config.drafter)
 
     @property
@@ -54,7 +54,7 @@ class ComparedRun:
 
     @property
     def lossy(self) -> str | None:
-        """Why its text is not the target's own, if it is not."""
+        """Why its text does not follow the target's distribution, if it does not."""
         if self.plain:
             return None
         match = compatible(self.config)
@@ -62,7 +62,7 @@ class ComparedRun:
 
     @property
     def same_as_plain(self) -> bool:
-        """Whether it promises plain decoding's very text."""
+        """Whether its text must equal that of plain decoding."""
         return self.plain or promised(self.verifier, self.config.temperature)
 
     def steps(self, pair: Any) -> Iterator[Step]:

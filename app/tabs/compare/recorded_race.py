@@ -23,7 +23,7 @@ def path(drafter: str) -> Path:
 
 
 def record(pair: Any) -> Iterator[tuple[str, Trace]]:
-    """Every run, decoded once before it counts, so that none pays for a cold start."""
+    """Every run, after one warm-up run."""
     about = {"recorded": date.today().isoformat(), "machine": f"a machine of {cpu_count()} cores"}
     for drafter in RUNNERS:
         config = replace(CONFIG, drafter=DRAFTERS[drafter]())

@@ -1,4 +1,4 @@
-"""A comparison as messages to the page: its runs one after the other, and what is to be said about their texts.
+"""A comparison as messages to the page: its runs one after the other, and remarks on their texts.
 
 A message opens a comparison with its "columns", and brings "news" of them: each with "at" (which column), "state",
 "steps", "figures", "note" and "pairs" (of texts), as far as they are new.
@@ -28,7 +28,7 @@ _names = count(1)
 
 
 def play(engine: Engine, entries: Sequence[ComparedRun], title: str | None = None) -> Iterator[str]:
-    """Decode every entry, each alone on the machine; the page keeps what it shows until the first step is there.
+    """Decode every entry, one at a time; the page keeps the previous results until the first step arrives.
 
     Args:
         engine: has the models.
@@ -94,7 +94,7 @@ def steps_news(at: int, entries: Sequence[ComparedRun], steps: Sequence[Step], c
 def pairs(
     entries: Sequence[ComparedRun], written: Sequence[list[int]], at: int, pair: Any = None, ended: Collection[int] = ()
 ) -> list[dict[str, Any]]:
-    """What is to be said about the text of one column beside those before it.
+    """Remarks on the text of one column compared with the columns before it.
 
     Args:
         written: the new tokens of every column so far.
@@ -124,7 +124,7 @@ class Margin:
 
 
 def head(entries: Sequence[ComparedRun], prompt: str | Sequence[int], pair: str, **more: Any) -> dict[str, Any]:
-    """What is compared, said once."""
+    """What is compared, sent once."""
     same = {(entry.title, entry.plain) for entry in entries}
     alike = len(same) == 1 < len({str(entry.config.drafter) for entry in entries})
     return {"columns": [entry.about(alike) for entry in entries], "prompt": prompt, "pair": pair, **more}

@@ -48,7 +48,7 @@ class Column:
         return [self.body, self.said, *self.controls.menu_boxes]
 
     def verdict(self, kind: Any, values: tuple[Any, ...], whole: bool = False) -> tuple[str, str]:
-        """What is to be said about it: a kind of notice and its sentence; see `app.tabs.live.verdict`.
+        """The remark on it: a kind of notice and its sentence; see `app.tabs.live.verdict`.
 
         Args:
             kind: what decodes it.
@@ -68,12 +68,12 @@ class Column:
         return [gr.Column(visible=kind == "speculation"), self.sentence(kind, values), *marked]
 
     def sentence(self, kind: Any, values: tuple[Any, ...]) -> str:
-        """The value of its notice: what is wrong, lossy or pointless; nothing where all is well."""
+        """The value of its notice: what is wrong, lossy or without effect; empty otherwise."""
         found, text = self.verdict(kind, values)
         return sentence("", "") if found == "lossless" else sentence(found, text)
 
     def entry(self, kind: Any, values: tuple[Any, ...]) -> ComparedRun | None:
-        """What it runs; None where it is left empty.
+        """What it runs; None if it is empty.
 
         Raises:
             ValueError: a sentence for the visitor.

@@ -1,4 +1,4 @@
-"""Where two texts part, and whether that was to be expected."""
+"""Where two texts differ, and whether this is expected."""
 
 from __future__ import annotations
 
@@ -29,7 +29,8 @@ def comparison(
     Args:
         one, other: the two configurations.
         wrote, also: the new tokens of each.
-        margin: index -> how far apart the two best candidates were there; asked where equality was promised in vain.
+        margin: index -> how far apart the two best candidates were there; called if equality was expected but not
+            found.
         dtype: the models' number format.
         whole: whether both runs came to their end.
 
@@ -44,30 +45,30 @@ def comparison(
 
     same = min(len(wrote), len(also))
     if at is None and not whole:
-        return say("so far", f"identical for the {_tokens(same)} that both have so far.")
+        return say("so far", f"identical for the first {_tokens(same)}, so far.")
     if at is None and len(wrote) != len(also):
         text = f"identical for {_tokens(same)}, where {(one if len(wrote) == same else other).letter} ends."
         if promise:
             return say("differs", text, f"They should be identical: {promise}.")
         return say("expected", text, _why(one, other))
     if at is None and promise:
-        return say("equal", f"identical text, all {_tokens(len(wrote))}, as it must be.", f"It must be: {promise}.")
+        return say("equal", f"identical text, all {_tokens(len(wrote))}, as expected.", f"Expected: {promise}.")
     if at is None:
-        return say("equal", f"identical text, all {_tokens(len(wrote))}, by chance: nothing promises it here.")
+        return say("equal", f"identical text, all {_tokens(len(wrote))}, by chance: it is not guaranteed.")
     if promise:
         apart = parted(margin(at) if margin else None, dtype)
         return say("differs", f"equal up to token {at}{apart}.", f"They should be identical: {promise}.")
-    return say("expected", f"token {at + 1} is the first that differs.", _why(one, other))
+    return say("expected", f"the first different token is token {at + 1}.", _why(one, other))
 
 
 def promised(one: ComparedRun, other: ComparedRun) -> str | None:
-    """Why two entries must write the same text; None where they need not."""
+    """Why two entries must write the same text; None if they need not."""
     if one.same_as_plain and other.same_as_plain:
         if one.config.temperature == 0:
-            return "at temperature 0 both write the target’s most probable tokens"
+            return "at temperature 0 both write the most probable tokens of the target"
         if one.plain and other.plain:
             return "both are plain decoding with the same seed"
-        return f"seed {one.config.seed} alone decides the target’s own race"
+        return f"seed {one.config.seed} alone determines the target’s race"
     if (one.config, one.plain) == (other.config, other.plain):
         return "both are the same configuration with the same seed"
     return None
@@ -79,8 +80,8 @@ def _why(one: ComparedRun, other: ComparedRun) -> str:
     if lossy:
         return "Different texts are expected. " + " ".join(f"{entry.letter} is lossy: {entry.lossy}" for entry in lossy)
     return (
-        "Different texts are expected: each way of decoding tosses its own coins. "
-        "Both are lossless, so both texts follow the target’s distribution."
+        "Different texts are expected: each run uses its own random draws. Both "
+        "are lossless, so both texts follow the target’s distribution."
     )
 
 

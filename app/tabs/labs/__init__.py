@@ -1,4 +1,4 @@
-"""The tab "Labs": trees and single verdicts under a microscope, with numbers that a visitor types. No model needed."""
+"""The tab "Labs": trees and the verification of single nodes, with numbers that a visitor types. No model needed."""
 
 from __future__ import annotations
 

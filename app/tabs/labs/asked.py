@@ -1,4 +1,4 @@
-"""What a visitor of the Tree lab chose and typed, read strictly; every complaint is a sentence."""
+"""The input of the Tree lab, read strictly; every error is one sentence."""
 
 from __future__ import annotations
 
@@ -13,16 +13,16 @@ from ...machine import limits
 from .forest import Sizes
 from .paper_trees import PRESETS
 
-OWN = "Your own numbers"
+OWN = "Custom"
 BLOCKS = (8, 16, 32, 64, 128)
 OF_OTHERS = {("sequoia", 0.8), ("exact-match", 0.0)}  # rule and temperature of the vectors shown of every drafter
 LIMITS = {  # of the sliders: label, least, most, and whether it must be whole
-    "nodes": ("Nodes", 2, 768, True),
-    "levels": ("Levels", 1, 64, True),
+    "nodes": ("Tree size (nodes)", 2, 768, True),
+    "levels": ("Max depth", 1, 64, True),
     "width": ("Width", 1, 32, True),
-    "children": ("Most children", 1, 64, True),
+    "children": ("Max branching", 1, 64, True),
     "spread": ("Spread", 0, 1, False),
-    "seed": ("Seed of the rows", 0, 9999, True),
+    "seed": ("Seed of the distributions", 0, 9999, True),
 }
 
 
@@ -72,7 +72,7 @@ def vector_from(text: Any) -> tuple[float, ...]:
     """
     items = str(text if text is not None else "").translate(str.maketrans("[]();,\n\t", " " * 8)).split()
     if not items:
-        raise ValueError("The acceptance vector is empty. Type the chance of each child, such as 0.7, 0.1, 0.05.")
+        raise ValueError("The acceptance vector is empty. Type one probability per child, such as 0.7, 0.1, 0.05.")
     if len(items) > MOST:
         raise ValueError(f"The acceptance vector may have up to {MOST} numbers; it has {len(items):,}.")
     vector = []
@@ -110,14 +110,14 @@ def sizes_from(branching: Any, **numbers: Any) -> Sizes:
         BUILDERS["branching"](widths=widths)
     except ValueError:
         raise ValueError(
-            'Children per level must be whole numbers from 1 to 64 such as "3, 2, 1" that make at most 1024 nodes; '
+            'Children per level must be whole numbers from 1 to 64 such as "3, 2, 1" with at most 1024 nodes in total; '
             f'got "{str(branching)[:40]}".'
         ) from None
     return Sizes(branching=widths, **read)
 
 
 def cells(vector: tuple[float, ...], sizes: Sizes) -> int:
-    """How many cells the dynamic programme of Sequoia's tree has."""
+    """How many cells the dynamic program of Sequoia's tree has."""
     return sizes.nodes * sizes.levels * min(sizes.children, len(vector))
 
 
@@ -125,12 +125,12 @@ def check_cells(vector: tuple[float, ...], sizes: Sizes) -> None:
     """Reject sizes whose tree takes too long to compute.
 
     Raises:
-        ValueError: if its dynamic programme has more than `limits.CELLS` cells.
+        ValueError: if its dynamic program has more than `limits.CELLS` cells.
     """
     if (found := cells(vector, sizes)) > limits.CELLS:
         raise ValueError(
-            f"Nodes × levels × children must be at most {limits.CELLS:,} here; got {sizes.nodes} × {sizes.levels} × "
-            f"{min(sizes.children, len(vector))} = {found:,}. Set fewer of one of them."
+            f"Tree size × max depth × max branching must be at most {limits.CELLS:,}; got {sizes.nodes} × "
+            f"{sizes.levels} × {min(sizes.children, len(vector))} = {found:,}. Reduce one of them."
         )
 
 

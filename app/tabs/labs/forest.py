@@ -19,13 +19,13 @@ from specviz.tree import Topology
 POSITIONS = 64  # positions that a dynamic builder is tried on, fewer where its trees are large
 NODES = 2048  # nodes that it may draft in all, and at least LEAST positions
 LEAST = 4
-NO_SHAPE = "No shape before it sees a text: what it drafts it finds there, and no vector tells that."
-OVER = "It has more nodes than you allowed: its children per level are set on their own."
+NO_SHAPE = "It has no shape without a text: its draft is copied from the text, not given by the vector."
+OVER = "It exceeds the tree size: its children per level are set separately."
 
 
 class Sizes(NamedTuple):
-    """What a visitor chose: most nodes with the root, levels below it, width, children of a planned node, children of
-    "branching" per level, and how far the synthetic rows differ and which of them are drawn."""
+    """The chosen sizes: tree size in nodes with the root, levels below it, width, children of a planned node, children
+    of "branching" per level, and how far the synthetic distributions differ and which of them are drawn."""
 
     nodes: int = 64
     levels: int = 12
@@ -41,7 +41,7 @@ class Tree(NamedTuple):
 
     Args:
         name, title: of the tree, the name unique among those shown together.
-        kind: "static", "synthetic" (drawn on synthetic rows) or "none" (there is no shape).
+        kind: "static", "synthetic" (drawn on synthetic distributions) or "none" (there is no shape).
         settings: its parameters in words.
         shape: the tree; None where there is none.
         chance: each node's chance to be accepted, [n].
@@ -81,7 +81,7 @@ def tree_of(name: str, vector: tuple[float, ...], sizes: Sizes) -> Tree:
 
 
 def static(name: str, title: str, builder: StaticBuilder, vector: tuple[float, ...], note: str = "") -> Tree:
-    """The tree of a builder whose shape is fixed beforehand; its expected tokens are a closed form."""
+    """The tree of a builder with a static shape; its expected tokens are a closed form."""
     return shaped(name, title, builder.shape, vector, in_words(builder), note)
 
 
@@ -94,7 +94,7 @@ def shaped(
 
 
 def dynamic(name: str, builder: TreeBuilder, vector: tuple[float, ...], sizes: Sizes) -> Tree:
-    """The tree at some synthetic positions: the one of middling expected tokens, and the means over all of them."""
+    """The tree at some synthetic positions: the one with median expected tokens, and the means over all of them."""
     grown = list(_enough(grow(builder, vector, sizes.spread, POSITIONS, Seeded(sizes.seed))))
     tokens = [tree.tokens for tree in grown]
     shown = sorted(grown, key=lambda tree: tree.tokens)[len(grown) // 2]
@@ -102,7 +102,7 @@ def dynamic(name: str, builder: TreeBuilder, vector: tuple[float, ...], sizes: S
     return Tree(
         name, builder.title, "synthetic", in_words(builder), shown.shape, shown.chance, fmean(tokens),
         stdev(tokens) / len(tokens) ** 0.5, fmean(tree.passes for tree in grown),
-        f"The middle one of {len(grown)} synthetic positions, {nodes:.1f} nodes on average; its tokens and passes are "
+        f"The median of {len(grown)} synthetic positions, {nodes:.1f} nodes on average; tokens and passes are "
         "means.",
     )  # fmt: skip
 

@@ -1,7 +1,7 @@
-"""One node under the microscope: p and q typed by hand, and a rule at work on them, explained try by try.
+"""One node with given p and q, and a rule applied to it, explained try by try.
 
-Nothing of a rule is written here a second time: a run is a step of the real loop on a pair whose rows never change.
-What every rule is worth on such a node is in `microscope_rules`. p = target, q = draft.
+No rule is implemented again here: a run is a step of the real loop on a pair with constant distributions. The
+acceptance of every rule on such a node is in `microscope_rules`. p = target, q = draft.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ Ordered = dict[str, list[float | None]]  # rows by name, [V]; None where a rule 
 
 
 def normalised(name: str, weights: Any) -> tuple[tuple[float, ...], str]:
-    """Weights as a row of probabilities, and a sentence on what was done to them, "" where they were one already.
+    """Normalise weights to a distribution; also returns a sentence on what was changed, or "".
 
     Args:
         name: what the row is called in sentences.
@@ -51,18 +51,18 @@ def normalised(name: str, weights: Any) -> tuple[tuple[float, ...], str]:
             )
     total = math.fsum(weights)
     if total == 0:
-        raise ValueError(f"{name} must give at least one token more than 0; every number is 0.")
+        raise ValueError(f"{name} must have at least one number greater than 0; all are 0.")
     shares = [weight / total if weight > SMALLEST * total else 0.0 for weight in weights]
     row = tuple(share / math.fsum(shares) for share in shares)
-    said = "" if math.isclose(total, 1, abs_tol=1e-6) else f"{name} summed to {total:.6g}, so it was divided by that."
+    said = "" if math.isclose(total, 1, abs_tol=1e-6) else f"{name} summed to {total:.6g}, so it was normalised."
     if any(weight > 0 and share == 0 for weight, share in zip(weights, row, strict=True)):
-        said = f"{said} Shares of {name} below {SMALLEST:g} count as 0.".strip()
+        said = f"{said} Shares of {name} below {SMALLEST:g} are treated as 0.".strip()
     return row, said
 
 
 @dataclass(frozen=True)
 class Node:
-    """What lies under the microscope: one node with its children, or a short chain with the same rows all along.
+    """The node to examine: one node with its children, or a short chain with the same distributions at every level.
 
     Args:
         p, q: the target's and the draft's row, [V], V from 2 to 12; `normalised` makes them.
@@ -88,7 +88,7 @@ class Node:
             if isinstance(value, bool) or not isinstance(value, int) or not 1 <= value <= most:
                 raise ValueError(f"{name} must be a whole number from 1 to {most}; got {value!r:.20}.")
         if self.levels > 1 and self.children > 1:
-            raise ValueError(f"children must be 1 where there are several levels; got {self.children}.")
+            raise ValueError(f"children must be 1 if there are several levels; got {self.children}.")
 
     @property
     def rows(self) -> tuple[np.ndarray, np.ndarray]:
@@ -102,7 +102,7 @@ class Node:
         return REGISTRIES["builder"]["batch"](width=self.children)
 
     def compatible(self, rule: Verifier, scheme: str | None = None) -> Compatibility:
-        """Whether a rule goes with this tree; None lets it choose how children are drawn."""
+        """Whether a rule is compatible with this tree; None lets it choose the sampling scheme."""
         return compatible(RunConfig(builder=self.builder, verifier=rule, temperature=1.0), scheme)
 
 
@@ -115,7 +115,7 @@ class Try:
         outcome: see `record.OUTCOMES`.
         accept_prob, coin: as in `Verdict`, None where the rule has none.
         before: the rows the rule held before it tried the token, name -> [V]; {} where it kept none.
-        after: the same once the token was refused; {} where it was accepted, or nothing is left to compare with.
+        after: the same after the token was rejected; {} where it was accepted, or nothing is left to compare with.
         facts: further numbers the rule kept about this node.
         why: the rule's own sentence.
     """
@@ -208,7 +208,7 @@ def _pair(node: Node, names: Sequence[str]) -> TablePair:
     with np.errstate(divide="ignore"):
         logits = [np.log(row) for row in node.rows]
     target, draft = (TableModel(partial(_everywhere, row)) for row in logits)
-    pair = _Named(target, draft, len(node.p), (), "rows typed by hand")
+    pair = _Named(target, draft, len(node.p), (), "distributions typed by hand")
     pair.names = names
     return pair
 

@@ -1,7 +1,7 @@
-"""What every rule is worth on one node: the tokens it accepts and the law of what it writes, exactly.
+"""The exact acceptance and output distribution of every rule on one node.
 
-Both come from running the rule itself under every answer that chance could give (`exact`). Only where these are too
-many does a closed form (`FORMS`) stand in, and the row says so. p = target, q = draft.
+Both are computed by running the rule under every random outcome (`exact`). If there are too many, a closed form
+(`FORMS`) is used, and the result says so. p = target, q = draft.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ MOST_RUNS = 20_000  # of one rule, by the estimate of `expected_runs`
 
 @dataclass(frozen=True)
 class Row:
-    """What one rule is worth on a node.
+    """The acceptance and output distribution of one rule on a node.
 
     Args:
         accepted: the expected number of accepted tokens, which is a probability where there is one level; None where

@@ -1,4 +1,4 @@
-"""Trees that papers show or use, computed anew here, each with the place it stands in."""
+"""Trees from the papers, computed again here, each with its place in its paper."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ def printed() -> tuple[float, ...]:
 @lru_cache
 def figure_2(vector, sizes) -> tuple[Tree, ...]:
     note = "Right half of the figure: size 64, maximum depth 12 with the root, so 11 levels below it."
-    free = "The same size where the depth is not limited, as in figure 5 (d)."
+    free = "The same size with unlimited depth, as in figure 5 (d)."
     return sequoia("figure-2", 64, 12 - 1, printed(), note), sequoia("figure-5-64", 64, 63, printed(), free)
 
 
@@ -76,7 +76,7 @@ def races(vector, sizes) -> tuple[Tree, ...]:
         ("batch", "Batch", BUILDERS["batch"](width=drafted), "Children of the root only."),
         ("sequence", "Sequence", BUILDERS["chain"](depth=drafted), "One chain."),
         ("specinfer", "SpecInfer tree", BUILDERS["branching"](widths=tuple(parting)),
-         "Three sequences with their first two tokens in common."),
+         "Three sequences that share their first two tokens."),
         ("optimal", "Optimal tree", BUILDERS["optimal"](size=drafted + 1, depth=drafted, acceptance=vector),
          "Algorithm 3."),
     )  # fmt: skip
@@ -96,31 +96,32 @@ PRESETS = {
     "builders": Preset("Every builder, at your sizes", "", every_builder),
     "figure-2": Preset(
         "Sequoia figure 2: 64 nodes, depth 12",
-        f"{SEQUOIA}, figure 2, computed from the vector of appendix E, whatever the box says: the paper does not print "
-        "the one it drew this tree from.",
+        f"{SEQUOIA}, figure 2, computed from the vector of appendix E, not from the box: the paper does not print the "
+        "vector of this figure.",
         figure_2,
     ),
     "figure-5": Preset(
         "Sequoia figure 5: 8 to 256 nodes",
-        f"{SEQUOIA}, appendix E, figure 5: depth not limited, computed from the vector printed there, whatever the box "
-        "says.",
+        f"{SEQUOIA}, appendix E, figure 5: depth not limited, computed from the vector printed there, not from the "
+        "box.",
         figure_5,
     ),
     "tables": Preset(
-        "Sequoia tables 1, 2, 7: what was raced",
-        f"{SEQUOIA}, tables 1, 2 and 7: the sizes are the paper's, the vector is yours, since theirs are not printed.",
+        "Sequoia tables 1, 2, 7: compared trees",
+        f"{SEQUOIA}, tables 1, 2 and 7: the sizes are the paper's, the vector is from the box, because the paper does "
+        f"not print its own.",
         tables,
     ),
     "races": Preset(
         "Exponential races figure 3: four strategies",
-        "Kobus and Gündüz (2025), section 5 and figure 3: the shapes are the paper's, nodes (65 at most) and vector "
-        "are yours. Depth is not limited.",
+        "Kobus and Gündüz (2025), section 5 and figure 3: the shapes are the paper's; nodes (at most 65) and vector "
+        "are from the controls. Depth is not limited.",
         races,
     ),
     "table-5": Preset(
         "DySpec table 5: random trees",
-        "Xiong et al., DySpec (2024), appendix C, table 5. The paper says no more than random; trees in which every "
-        "node hangs from any earlier one with equal chance have its block counts.",
+        "Xiong et al., DySpec (2024), appendix C, table 5. The paper only calls these trees random; trees in which "
+        "each node has a uniformly random earlier node as parent reproduce its block counts.",
         table_5,
     ),
 }

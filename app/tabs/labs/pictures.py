@@ -22,16 +22,16 @@ from .forest import Sizes, Tree
 from .paper_trees import PRESETS
 
 READ = (
-    "The square is the last token of the text, a filled circle a drafted token that more tokens follow, a ring a leaf; "
-    "the larger, the likelier it is to be accepted. A first child stands beside its parent, its siblings below. The "
-    "chances add up to the expected tokens of a pass, the target's own token included; plain decoding has 1."
+    "The square is the last token of the text, a filled circle a drafted token with children, a ring a leaf; size "
+    "shows the acceptance probability. A first child is drawn beside its parent, its siblings below. The "
+    "probabilities add up to the expected tokens per pass, including the target's own token; plain decoding has 1."
 )
 SYNTHETIC = (
-    "A tree that follows the draft's rows has no shape before it sees some, so these are drawn on made-up rows: they "
-    "average to your vector, differ by the spread, and the target agrees with the draft on them. At a spread of 0 "
-    "there is nothing to look at, and no tree beats the best static one."
+    "A dynamic tree depends on the draft's distributions, so these trees use synthetic ones: their mean is your "
+    "vector, the spread sets how much they differ, and the target agrees with the draft. At a spread of 0 all "
+    "distributions are equal, and no tree beats the best static one."
 )
-HINT = "Click a node, or focus the picture and use the arrow keys: its row is then marked in the masks below."
+HINT = "Click a node, or focus the picture and use the arrow keys, to mark its row in the masks below."
 PAPER = 32  # rows of a block in DySpec's appendix C
 CURVE = (32, 64, 96, 128, 192, 256, 384, 512, 768)
 COLUMNS = (
@@ -138,8 +138,8 @@ def one(tree: Tree, block: int) -> dict[str, Any]:
         "orders": [
             _mask(name, tree.shape, order, block, rows * (rows + 1) // 2) for name, order in orders.items()
         ],
-        "bound": f"Blocks of {block} × {block} in the triangle below the diagonal: {rows * (rows + 1) // 2:,}. "
-        f"No order of these nodes can do with fewer than {fewest:,}.",
+        "bound": f"Blocks of {block} × {block} in the lower triangle: {rows * (rows + 1) // 2:,}. "
+        f"No order of these nodes needs fewer than {fewest:,}.",
     }  # fmt: skip
 
 

@@ -36,9 +36,9 @@ PRESETS = (
         (0.3, 0.25, 0.2, 0.15, 0.1),
         (0.1, 0.15, 0.15, 0.2, 0.4),
         "sequoia",
-        "The draft turns the target's ranking upside down. After each refusal the target keeps only what the "
-        "draft could not give it (the residual), the refused token leaves the draft, and the next child is "
-        "compared with what is left.",
+        "The draft ranks the tokens in the opposite order of the target. After each rejection, p becomes the "
+        "residual, the rejected token is removed from the draft, and the next child is compared with the "
+        "residual.",
         children=3,
         seed=93,
     ),
@@ -47,9 +47,9 @@ PRESETS = (
         (1.0, 0.0),
         (0.5, 0.5),
         "specinfer",
-        "The target wants only the first token. Two children drawn without replacement are both tokens, so "
-        "Sequoia always accepts; SpecInfer and SpecTr draw with replacement and get the wrong token twice in a "
-        "quarter of all cases (Sequoia, theorem 3.7: they lack the cover property).",
+        "The target has all probability on the first token. Two children drawn without replacement are both tokens, so "
+        "Sequoia always accepts; SpecInfer and SpecTr draw with replacement and draw the wrong token twice with "
+        "probability 1/4 (Sequoia, theorem 3.7: they lack the cover property).",
         seed=1,
     ),
     Preset(
@@ -57,8 +57,8 @@ PRESETS = (
         (0.7, 0.2, 0.1, 0.0),
         (0.05, 0.15, 0.3, 0.5),
         "sequoia",
-        "Four children of a vocabulary of four: drawn without replacement they are every token there is, so one "
-        "of them must be accepted, however poor the draft. Rules for independent children give no such promise.",
+        "Four children of a vocabulary of four: drawn without replacement they cover every token, so one of them "
+        "is always accepted, even with a poor draft. Rules for independent children have no such guarantee.",
         children=4,
         seed=2,
     ),
@@ -68,28 +68,28 @@ PRESETS = (
         (0.2, 0.3, 0.5),
         "speculative-sampling",
         "With one child every rule that compares p with q accepts with 1 minus the total variation distance, the "
-        "most that is possible. Target match compares nothing and falls short; a race pays for never looking at "
-        "the draft.",
+        "maximum. Target match does not compare p with q and accepts less; so does a race, which ignores the "
+        "draft.",
         children=1,
         seed=1,
     ),
     Preset(
-        "Top-k against itself",
+        "Top-k with draft = target",
         (0.6, 0.4),
         (0.6, 0.4),
         "target-match",
-        "Draft and target agree, yet the top-k rule with one child accepts only what the most probable token "
-        "holds, since it draws the target's token on its own: it covers, but it is no optimal transport (Sequoia,"
-        " appendix F.3).",
+        "Draft and target are equal, but the top-k rule with one child accepts only with the probability of "
+        "the most probable token, because it draws the target's token independently: it has the cover property but is "
+        "not an optimal transport (Sequoia, appendix F.3).",
         children=1,
     ),
     Preset(
-        "A draft that is used up",
+        "A draft with few tokens",
         (0.2, 0.3, 0.5),
         (0.8, 0.2, 0.0),
         "dyspec",
-        "The draft knows two tokens and is asked for three children. DySpec's rule stops after the two; Sequoia's"
-        " goes on with a uniform draft over what is left, and so covers the vocabulary.",
+        "The draft has two tokens with probability above 0, but three children are drawn. DySpec's rule stops after"
+        " two; Sequoia's continues with a uniform draft over the remaining tokens and so covers the vocabulary.",
         children=3,
         seed=1,
     ),
@@ -98,8 +98,8 @@ PRESETS = (
         (0.5, 0.5),
         (1.0, 0.0),
         "spectr",
-        "Both children are the first token, which half of the text should be. SpecTr divides p by ρ = 1 + 1/√2 in"
-        " every try, and half of the runs accept: more would write the first token too often.",
+        "Both children are the first token, which has p = 1/2. SpecTr divides p by ρ = 1 + 1/√2 in every try and"
+        " accepts in half of the runs: accepting more would write the first token too often.",
         seed=3,
     ),
     Preset(
@@ -107,29 +107,32 @@ PRESETS = (
         (1 / 3, 2 / 3),
         (2 / 3, 1 / 3),
         "block",
-        "A chain of two tokens. Token by token 10/9 of them are accepted, as a block 11/9, and both write exactly"
-        " the target's text (Sun et al. 2024, section 3). Traversal verification is the same rule on a chain.",
+        "A chain of two tokens. Token-level verification accepts 10/9 of them in expectation, block verification"
+        " 11/9, and both keep the target's distribution (Sun et al. 2024, section 3). Traversal verification is the "
+        "same rule on a chain.",
         children=1,
         levels=2,
         seed=1,
     ),
     Preset(
-        "The wrong law shows",
+        "The wrong sampling scheme",
         (0.5, 0.3, 0.2),
         (0.2, 0.2, 0.6),
         "specinfer",
-        "SpecInfer's residual is right for independent children. Here they are drawn without replacement: the "
-        "second child comes from a draft that the rule does not divide by, and the text drifts from the target.",
+        "SpecInfer's residual is correct for independent children. Here they are drawn without replacement: "
+        "the second child comes from a distribution that the rule does not divide by, so the output distribution "
+        "differs from the target's.",
         scheme="distinct",
         seed=4,
     ),
     Preset(
-        "Lossy by design",
+        "Biased rule",
         (0.5, 0.3, 0.2),
         (0.2, 0.3, 0.5),
         "typical",
-        "Typical acceptance takes any child that the target finds likely enough. It may pass the ceiling of the "
-        "lossless rules, and the text becomes the draft's: compare the bars of the law below.",
+        "Typical acceptance accepts any child with a high enough target probability. It can exceed the upper "
+        "bound of lossless rules, but the output distribution moves toward the draft's: compare the bars of the "
+        "output distribution below.",
         children=1,
     ),
 )

@@ -1,4 +1,4 @@
-"""What a tree that follows the draft's rows looks like where only an acceptance vector is known.
+"""Dynamic trees when only an acceptance vector is known.
 
 A static shape needs the vector alone. A dynamic one looks at rows, so rows are made: a position is a blend of the
 vector itself and of a number of equally likely tokens, and that number is drawn so that the blends average to the
@@ -45,7 +45,7 @@ class Source:
 
     Args:
         acceptance: P[k], numbers from 0 to 1 with a sum of at most 1; where it rises, neighbours are averaged.
-        spread: from 0, where every row is the vector, to 1, where a row is so many equally likely tokens.
+        spread: from 0, where every distribution is the vector, to 1, where each is uniform over some number of tokens.
         rng: where chance comes from.
 
     Attributes:
@@ -59,7 +59,7 @@ class Source:
         if not 0 <= spread <= 1:
             raise ValueError(f"spread must be a number from 0 to 1; got {spread!r}.")
         if sum(acceptance) > 1 + 1e-6:
-            raise ValueError(f"acceptance must sum to at most 1 to be a row; got {sum(acceptance):g}.")
+            raise ValueError(f"acceptance must sum to at most 1; got {sum(acceptance):g}.")
         self.spread, self.rng, self.vector = spread, rng, falling(acceptance)
         head = np.array(self.vector)
         left = max(0.0, 1 - head.sum())
@@ -112,7 +112,7 @@ def grow(
         ValueError: as for `Source`, and for a builder that reads no rows.
     """
     if not builder.reads_draft:
-        raise ValueError(f"{builder.title} reads no rows of a draft; an acceptance vector says nothing of it.")
+        raise ValueError(f"{builder.title} does not read the draft's distributions, so it has no synthetic tree.")
     source = Source(acceptance, spread, rng)
     state = builder.start()
     for _ in range(steps):

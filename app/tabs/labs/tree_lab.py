@@ -21,17 +21,17 @@ if TYPE_CHECKING:
 
 TITLE = "Tree lab"
 INTRO = (
-    "Which shape should a drafted tree have? Type how likely the first, the second, the third child of a node is to be "
-    "accepted, and see the tree that every builder makes of it, what that is expected to bring, and what it asks of an "
-    "attention kernel."
+    "Which shape should a drafted tree have? Type the acceptance probability of the first, second, third child of a "
+    "node to see the tree of every builder, its expected tokens per pass, and the attention blocks it "
+    "needs."
 )
 HELP = {
-    "nodes": "At most, the root included.",
+    "nodes": "At most, including the root.",
     "levels": "At most, below the root.",
-    "width": "Of k sequences, children of k-ary and SVIP trees, nodes that EAGLE-2 expands per level.",
-    "children": "Of a node of Sequoia's and the optimal tree.",
-    "spread": "How far the synthetic rows differ; 0 makes every row the vector.",
-    "seed": "Another number draws other synthetic rows.",
+    "width": "Number of k sequences, children in k-ary and SVIP trees, nodes that EAGLE-2 expands per level.",
+    "children": "Per node of Sequoia's and the optimal tree.",
+    "spread": "How much the synthetic distributions differ; at 0 all equal the vector.",
+    "seed": "Seed of the synthetic distributions.",
 }
 
 
@@ -47,8 +47,8 @@ def build(engine: Any) -> None:
                 [*choices(), OWN], value=name, label="Acceptance vector", filterable=False, elem_id="sv-lab-stored"
             )
             box = gr.Textbox(
-                in_text(first.vector), label="Chance of child 1, 2, 3, ...", lines=3, max_lines=6, elem_id="sv-lab-box",
-                info="From 0 to 1, with a sum of at most 1. Edit them as you like.",
+                in_text(first.vector), label="P of child 1, 2, 3, ...", lines=3, max_lines=6, elem_id="sv-lab-box",
+                info="From 0 to 1, with a sum of at most 1.",
             )  # fmt: skip
             line = status("sv-lab-status")
             line.value = said(about(name, first.vector, first.source))
@@ -57,7 +57,7 @@ def build(engine: Any) -> None:
             preset = gr.Dropdown(titles, value="builders", label="Trees", filterable=False, elem_id="sv-lab-preset")
             sliders = {n: slider(n, getattr(sizes, n)) for n in LIMITS if n not in ("spread", "seed")}
             branching = gr.Textbox(
-                ", ".join(map(str, sizes.branching)), label="Children per level", info="Of branching, from the top.",
+                ", ".join(map(str, sizes.branching)), label="Children per level", info="Of branching, from the root.",
                 max_lines=1, elem_id="sv-lab-branching",
             )  # fmt: skip
             sliders |= {n: slider(n, getattr(sizes, n)) for n in ("spread", "seed")}
@@ -93,7 +93,7 @@ def connect(stored, box, load, preset, branching, sliders, line, lab, card, look
     from ...machine.pool import BESIDE
 
     quiet = {"queue": False, "show_progress": "hidden", "api_visibility": "private"}
-    raw = {"preprocess": False, **quiet}  # what a control refuses becomes a sentence here, not a toast
+    raw = {"preprocess": False, **quiet}  # errors of a control become a message here, not a toast
     names = list(sliders)
     inputs = [box, preset, looked, branching, *sliders.values()]
     outputs = [line, lab, looked, *card.outputs]
@@ -109,9 +109,9 @@ def connect(stored, box, load, preset, branching, sliders, line, lab, card, look
         return {lab: trees, looked: look, **card.update(blocks)}
 
     safely = explained(
-        "The trees could not be drawn.",
+        "Drawing the trees failed.",
         lambda text: {line: said(text, "error")},
-        lambda error: f"{error} The pictures are those of before.",
+        lambda error: f"{error} The pictures are unchanged.",
     )
 
     @safely

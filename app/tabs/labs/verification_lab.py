@@ -1,4 +1,4 @@
-"""The Verification lab: one node with p and q set by hand, a rule's tries one by one, and all rules side by side.
+"""The Verification lab: one node with given p and q, a rule's tries one by one, and a comparison of all rules.
 
 The page asks twice for every change: for one run, and for the exact table of all rules, which takes longer. Whoever
 asks may be anyone, so everything is checked, and what is wrong becomes a sentence.
@@ -57,7 +57,7 @@ def build(engine: Any) -> None:
 
 
 _safely = explained(
-    "This could not be worked out.",
+    "The computation failed.",
     lambda text: json.dumps({"error": text}),
     lambda error: str(error)[:1].upper() + str(error)[1:],
 )
@@ -75,7 +75,7 @@ def look(asked: Any) -> str:
 
 @_safely
 def table(asked: Any) -> str:
-    """What every rule is worth on a node, as JSON; `asked` as in `look`."""
+    """The acceptance of every rule on a node, as JSON; `asked` as in `look`."""
     return _answered(asked, _table)
 
 
@@ -86,7 +86,7 @@ def _answered(asked: Any, answer: Any) -> str:
 def _read(asked: Any) -> tuple[dict[str, Any], Node, list[str]]:
     """What was asked, the node, and what was done to the numbers."""
     if not isinstance(asked, dict):
-        raise ValueError(f"a node must be described by p, q, children and a rule; got {asked!r:.40}.")
+        raise ValueError(f"a node must have p, q, children and a rule; got {asked!r:.40}.")
     rows, said = {}, []
     for name, title in (("p", "the target p"), ("q", "the draft q")):
         rows[name], done = normalised(title, asked.get(name))
@@ -94,7 +94,7 @@ def _read(asked: Any) -> tuple[dict[str, Any], Node, list[str]]:
     if asked.get("rule") not in RULES:
         raise ValueError(f"rule must be one of {', '.join(RULES)}; got {asked.get('rule')!r:.40}.")
     if asked.get("scheme") not in (None, *SCHEMES):
-        raise ValueError(f"children must be drawn by one of {', '.join(SCHEMES)}; got {asked['scheme']!r:.40}.")
+        raise ValueError(f"scheme must be one of {', '.join(SCHEMES)}; got {asked['scheme']!r:.40}.")
     return asked, Node(rows["p"], rows["q"], asked.get("children", 2), asked.get("levels", 1)), said
 
 
@@ -125,13 +125,13 @@ def _table(asked: dict[str, Any], node: Node, said: list[str]) -> dict[str, Any]
 
 
 def first_child(node: Node) -> list[tuple[str, float]]:
-    """What a first child drawn by a race is worth, between its lower bounds and what no rule can pass."""
+    """The acceptance of a first child drawn by a race, with its lower and upper bounds."""
     p, q = node.rows
     return [
-        ("1 − TV, the most that any rule accepts", 1 - total_variation(p, q)),
-        ("the race, exactly", race_acceptance(p, q)),
-        ("(1 − TV) / (1 + TV), never more than the race", coupling_bound(p, q)),
-        ("lemma 3.1, never more than the race", harmonic_bound(p, q)),
+        ("1 − TV, the upper bound of any rule", 1 - total_variation(p, q)),
+        ("race, exact", race_acceptance(p, q)),
+        ("(1 − TV) / (1 + TV), lower bound of the race", coupling_bound(p, q)),
+        ("lemma 3.1, lower bound of the race", harmonic_bound(p, q)),
     ]
 
 
@@ -141,7 +141,7 @@ def examined(node: Node, rule: str, scheme: str | None) -> Row:
 
 
 def _exact(row: Row, node: Node) -> dict[str, Any]:
-    """The law of what is written beside the target's own, the most probable texts of a long list."""
+    """The output distribution and the target's, for the most probable texts."""
     data = {"deviation": row.deviation, "proof": row.proof, "runs": row.runs}
     if row.texts is None:
         return data

@@ -1,4 +1,4 @@
-"""Lesson 2: a chain is read from the left, and ends at the first refusal."""
+"""Lesson 2: a chain is verified from the left and ends at the first rejection."""
 
 from __future__ import annotations
 
@@ -22,23 +22,23 @@ def write_lesson(trace):
     return Lesson(
         opens=Look(step.index),
         text=(
-            f"The simplest draft is a **chain**: {CHAIN.depth} guesses, each made after the one before it.",
-            f"The rule reads it from the left. In step {step.index + 1} it kept "
+            f"The simplest draft is a **chain**: {CHAIN.depth} guesses, each drafted after the one before it.",
+            f"The rule verifies it from the left. In step {step.index + 1} it kept "
             f"{count(len(step.path), 'guess')}, {quote(*(step.texts[node] for node in step.path))}. The next one, "
-            f"{quote(step.texts[refused])}, it refused (✕). There the target wrote its own token instead, "
+            f"{quote(step.texts[refused])}, was rejected (✕). The target wrote its own token there instead, "
             f"{quote(step.pieces[-1])} (◆).",
-            f"The {count(len(behind), 'guess')} after the cross were never looked at (○). They continue a text that "
-            "nobody wrote.",
+            f"The {count(len(behind), 'guess')} after the cross were not visited (○). They continue a text that was "
+            "not written.",
         ),
-        task="Unfold the tree (E), select a hollow circle, and read below why it was not reached. Then step on with ▶: "
-        "how far does the draft get each time?",
+        task="Press E to expand the tree, select a hollow circle, and read below why it was not visited. Then go on "
+        "with ▶: how many guesses are accepted in each step?",
         shows=Look(step.index, behind[0]),
         question="Would a longer chain be better?",
         answer=(
-            "It would help less and less: a guess counts only when all guesses before it were kept.",
-            f"In this run guess 1 was kept in {times(kept[1], len(whole))}, guess 3 in {kept[3] or 'none'}, and "
-            f"guess {CHAIN.depth} in {kept[CHAIN.depth] or 'none'}. Yet in every step each of them costs the draft a "
-            "pass.",
+            "It would help less and less: a guess counts only if all guesses before it were accepted.",
+            f"In this run guess 1 was accepted in {times(kept[1], len(whole))}, guess 3 in {kept[3] or 'none'}, and "
+            f"guess {CHAIN.depth} in {kept[CHAIN.depth] or 'none'}. But in every step each guess costs one pass of "
+            "the draft.",
         ),
     )
 

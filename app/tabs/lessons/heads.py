@@ -28,28 +28,28 @@ def write_lesson(heads, model):
         timed=True,
         opens=Look(step.index, again),
         text=(
-            f"A draft model is run once for every level of the tree: {count(passes, 'pass')} a step in the second "
+            f"A draft model runs once for every level of the tree: {count(passes, 'pass')} per step in the second "
             "recording. That takes time.",
-            "**Heads** need no pass. They are small layers on the last hidden state of the target, which it has "
-            "computed anyway. The first guesses the next token but one, the second the one after that, and so on: "
-            "all levels at once.",
-            "The price: no head sees what the others guessed. All nodes of a level share one row. In step "
-            f"{step.index + 1} {quote(step.texts[again])} was guessed after {quote(step.texts[one])} and after "
+            "**Heads** need no pass of a draft. They are small layers on the last hidden state of the target, "
+            "which is computed anyway. The first head predicts the second next token, the second head the third, and "
+            "so on: all levels at once.",
+            "The disadvantage: no head sees the guesses of the others. All nodes of a level share one distribution. "
+            f"In step {step.index + 1} {quote(step.texts[again])} was guessed after {quote(step.texts[one])} and after "
             f"{quote(step.texts[other])} alike.",
-            f"So heads fall off with depth. Of the steps that came so far, a guess was kept at the first level in "
-            f"{percent(first)} and at the second in {percent(second)}; with the model {percent(first_model)} and "
-            f"{percent(second_model)}.",
+            f"So heads are accepted less often at depth. Of the steps that reached a level, a guess was accepted "
+            f"at the first level in {percent(first)} and at the second in {percent(second)}; with the model "
+            f"{percent(first_model)} and {percent(second_model)}.",
         ),
-        task="Compare the bar of a step’s time in both recordings: how long does drafting take? Then find two branches "
-        "of the heads’ tree that go on with the same token.",
+        task="Compare the bars of the time per step in both recordings: how long does drafting take? Then find two "
+        "branches of the heads’ tree that continue with the same token.",
         shows=Look(step.index, None, 1) if step.index < len(model.steps) else Look(0, None, 1),
         question="Which of the two is better?",
         answer=(
-            f"Per pass of the target the heads brought {heads.tokens_per_pass:.2f} tokens and the model "
-            f"{model.tokens_per_pass:.2f}. But drafting took {drafting(heads)} ms a step instead of {drafting(model)} "
-            "when this was recorded.",
-            "What counts is tokens per second: with a fast target the draft’s time weighs heavily, with a slow one "
-            "the better guesses win. A third way is in between: EAGLE’s single layer reads the tokens it drafted.",
+            f"With heads the run wrote {heads.tokens_per_pass:.2f} tokens per target pass, with the model "
+            f"{model.tokens_per_pass:.2f}. But drafting took {drafting(heads)} ms per step instead of "
+            f"{drafting(model)} when this was recorded.",
+            "What counts is tokens per second: with a fast target the draft’s time matters most, with a slow one "
+            "the quality of the guesses. EAGLE is in between: its single layer reads the tokens it drafted.",
         ),
     )  # fmt: skip
 

@@ -1,7 +1,7 @@
-"""What a lesson is made of, and how its numbers are read off a recorded run.
+"""What a lesson is made of, and how its numbers are computed from a recorded run.
 
 A lesson is a module with a TITLE, its RECORDINGS, and `tell(*traces)`, which writes the lesson about the traces of
-those recordings. Every number in a lesson is computed here and there from the trace; none is typed.
+those recordings. Every number in a lesson is computed from the trace; none is typed.
 """
 
 from __future__ import annotations
@@ -83,12 +83,12 @@ PLURALS = {"child": "children", "guess": "guesses", "pass": "passes"}
 
 
 def count(number: int, noun: str) -> str:
-    """A number with its noun, such as "1 step" or "3 steps"; the verb is up to the sentence."""
+    """A number with its noun, such as "1 step" or "3 steps"; the verb is not included."""
     return f"{number} {noun if number == 1 else PLURALS.get(noun, noun + 's')}"
 
 
 def readable(*texts: str) -> bool:
-    """Whether all of these tokens are words to the eye, good to speak of in front of an audience."""
+    """Whether all of these tokens look like words, so that a lesson can quote them."""
     return all(text.startswith(" ") and len(text) > 2 and text.strip().isalpha() for text in texts)
 
 
@@ -102,7 +102,7 @@ def percent(share: float) -> str:
 
 
 def most(steps: Iterable[Step], worth) -> Step | None:
-    """The step that is worth most, the first of equals; None where none is worth anything."""
+    """The step with the highest score, the first of equals; None if all scores are 0."""
     best = max(steps, key=worth, default=None)
     return best if best is not None and worth(best) > 0 else None
 

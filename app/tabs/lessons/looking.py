@@ -21,26 +21,26 @@ def write_lesson(dyspec, svip):
     return Lesson(
         opens=Look(deep.index),
         text=(
-            "A draft can be sure of itself or not. When it is sure, nearly all its probability lies on one token. When "
-            "it is unsure, it is spread over many; the measure of that is called **entropy**.",
-            "**DySpec** looks at these probabilities while the tree grows, and always grows where the draft thinks the "
-            f"text is likeliest to get to. In step {deep.index + 1} it went {count(levels(deep), 'level')} deep, with "
-            f"{count(len(children(deep)), 'guess')} at the root. In step {wide.index + 1} it went "
+            "A draft can be certain or uncertain. If it is certain, nearly all probability is on one token. If it is "
+            "uncertain, the probability is spread over many tokens. **Entropy** measures this.",
+            "**DySpec** uses these probabilities while the tree grows: it always adds the node that is most likely to "
+            f"be reached according to the draft. In step {deep.index + 1} it went {count(levels(deep), 'level')} "
+            f"deep, with {count(len(children(deep)), 'guess')} at the root. In step {wide.index + 1} it went "
             f"{count(levels(wide), 'level')} deep and put {len(children(wide))} at the root. Both have the same "
             "number of nodes.",
-            f"**SVIP** does this for a chain of at most {SVIP.builder.depth} tokens: the first token drawn from "
-            "widely spread probabilities is the last. Its "
-            f"chains here are {levels(short)} to {count(levels(long), 'token')} long.",
+            f"**SVIP** does this for a chain of at most {SVIP.builder.depth} tokens: it stops after the first "
+            "token drawn from a distribution of high entropy. Its chains "
+            f"here are {levels(short)} to {count(levels(long), 'token')} long.",
         ),
-        task="Switch between the two recordings above the picture, and step through them. Where does the draft dare "
-        "to look far ahead?",
+        task="Switch between the two recordings above the picture and step through them. Where does the draft look "
+        "far ahead?",
         shows=Look(wide.index),
-        question="Why not draw first, and throw the unlikely tokens away afterwards?",
+        question="Why not draw first and discard the unlikely tokens afterwards?",
         answer=(
-            "Because the coin compares with q: it takes for granted that a token turns up as often as q says. If "
-            "unlikely tokens are thrown away after they were drawn, the others turn up more often than that, and the "
-            "text is no longer the target’s.",
-            "To stop drawing is harmless as long as that is decided before the token is known. So both look first and "
-            "draw afterwards, and every token that was drawn stays.",
+            "Because the rule compares with q: it assumes that a token is drawn with probability q. If unlikely "
+            "tokens are discarded after they were drawn, the others appear more often than that, and the text no "
+            "longer follows the target’s distribution.",
+            "Stopping is allowed as long as it is decided before the token is drawn. So both builders decide first and "
+            "draw afterwards, and every drawn token stays.",
         ),
     )

@@ -1,4 +1,4 @@
-"""Lesson 8: what a step costs, and when speculation is slower than plain decoding."""
+"""Lesson 8: the cost of a step, and when speculation is slower than plain decoding."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from specviz import BUILDERS, VERIFIERS, RunConfig
 
 from .lesson import TALE, Lesson, Look, Recording, most
 
-TITLE = "When it does not pay"
+TITLE = "When speculation is slower"
 NODES, GUESSES = 160, 2
 TREE = RunConfig(TALE, BUILDERS["sequoia"](size=NODES, depth=10), VERIFIERS["sequoia"](), temperature=1.3)
 CHAIN = RunConfig(TALE, BUILDERS["chain"](depth=GUESSES), VERIFIERS["speculative-sampling"](), temperature=1.3)
@@ -25,23 +25,23 @@ def write_lesson(tree, chain, plain):
         timed=True,
         opens=Look(middle.index),
         text=(
-            "A guess costs time even when it is right: the draft must make it, and the target must read it. "
-            "Speculation pays only when the tokens per pass grow more than the time per pass.",
+            "A guess costs time even if it is right: the draft must compute it, and the target must read it. "
+            "Speculation is faster only if tokens per pass grow more than the time per pass.",
             f"Without a draft a token took {1000 * plain.counts.seconds_per_step:.1f} ms when this was recorded. "
             + account(tree, plain, f"With a tree of {NODES} nodes"),
             account(chain, plain, f"With a chain of {GUESSES} guesses")
-            + " (The first step of each run also reads the prompt; it is left out.)",
+            + " (The first step of each run also reads the prompt, so it is excluded.)",
         ),
-        task="Look at the coloured bar of a step’s time: what takes longest? Then switch to the short chain and "
+        task="Look at the coloured bar of the time per step: what takes longest? Then switch to the short chain and "
         "compare.",
         shows=Look(1, None, 1),
-        question="When should one do without?",
+        question="When should you not use speculation?",
         answer=(
-            "When the draft guesses badly, as with a text that is hard to foresee or a high temperature. When the "
-            "draft is slow compared with the target. When the tree is larger than the machine can check in about the "
-            "time of one token. And when the machine has its hands full with many texts at once.",
+            "If the draft is often wrong, as with a text that is hard to predict or a high temperature. If the "
+            "draft is slow compared with the target. If the tree is larger than the machine can verify in about the "
+            "time of one token. And if the machine is fully used by many texts at once.",
             "So measure: tokens per pass, divided by how many times longer a step takes than a plain one. Above 1 it "
-            "pays, below 1 it does not.",
+            "is faster, below 1 it is slower.",
         ),
     )
 
@@ -53,6 +53,6 @@ def account(trace, plain, head):
     gain = speedup * took  # tokens of a step, as a plain one writes one
     verdict = "slower than" if speedup < 0.95 else "faster than" if speedup > 1.05 else "about as fast as"
     return (
-        f"{head} a step brought {gain:.2f} tokens, but took {took:.2f} times as long as a plain one: "
+        f"{head} a step wrote {gain:.2f} tokens, but took {took:.2f} times as long as a plain one: "
         f"{gain:.2f} / {took:.2f} = {speedup:.1f}, so it was {verdict} plain decoding."
     )

@@ -1,4 +1,4 @@
-"""Lesson 1: one pass of the target answers for every token it reads."""
+"""Lesson 1: one pass of the target predicts after every token it reads."""
 
 from __future__ import annotations
 
@@ -22,24 +22,24 @@ def write_lesson(trace):
     return Lesson(
         opens=Look(step.index),
         text=(
-            "A language model writes a text one **token** at a time: a word, a piece of one, or a sign. For every "
-            "token the whole model has to be run once. That is a **pass**.",
-            "But a pass tells more than what comes next. It tells what the model would write after each token it "
-            "reads. So if someone guesses the next tokens, a single pass can check all the guesses: is each of them "
-            "what the model would have written there? As long as the machine has arithmetic to spare, this takes "
-            "little more time than a pass for one token.",
+            "A language model writes a text one **token** at a time: a word, a part of one, or a symbol. Every "
+            "token needs one run of the whole model, a **pass**.",
+            "But a pass predicts more than the next token. It predicts what the model would write after each token "
+            "it reads. So if the next tokens are guessed, a single pass can check all guesses: is each of them what "
+            "the model would have written there? As long as the machine has spare compute, this takes little more "
+            "time than a pass for one token.",
             "Here a small model, the **draft**, guesses, and a large one, the **target**, checks. In step "
-            f"{step.index + 1} the draft guessed {count(guesses, 'token')}. In one pass the target kept "
-            f"{kept} (■) and added one of its own (◆): {quote(*step.pieces)}, "
-            f"{count(len(step.pieces), 'token')} for one pass.",
+            f"{step.index + 1} the draft guessed {count(guesses, 'token')}. In one pass the target accepted "
+            f"{kept} (■) and added one token of its own (◆): {quote(*step.pieces)}, "
+            f"{count(len(step.pieces), 'token')} in one pass.",
         ),
         task="Go through the run with the buttons ◀ and ▶ above the picture. Every step is one pass of the target. "
         "How many tokens does it add?",
         shows=Look(poorest.index),
-        question="What is a pass worth when the very first guess is wrong?",
+        question="What does a pass give if the first guess is wrong?",
         answer=(
-            "One token, just as without any guess: the target has read the text up to there, so it knows its own next "
-            "token. Nothing is lost but the time spent on guessing and checking.",
+            "One token, as without any guess: the target has read the text up to there, so it predicts the next token. "
+            "Only the time for guessing and checking is lost.",
             f"Here this happened in {times(alone, len(trace.steps))}. The run wrote {written(trace)}; without a draft "
             f"it would have taken {count(len(trace.tokens), 'pass')}.",
         ),

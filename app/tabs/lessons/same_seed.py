@@ -1,4 +1,4 @@
-"""Lesson 7: races with shared noise, where the seed alone fixes the text."""
+"""Lesson 7: races with shared noise, where the seed alone determines the text."""
 
 from __future__ import annotations
 
@@ -30,14 +30,14 @@ def write_lesson(tree, chain, plain):
         opens=Look(step.index, step.path[0]),
         text=(
             "Drawing a token can be a **race**. Every token gets an arrival time: a random number divided by the "
-            "token’s probability. The first to arrive is written. With the right kind of random numbers a token wins "
-            "exactly as often as its probability says.",
-            "The random numbers depend on the seed and on the place in the text, on nothing else. The draft runs the "
-            "same race with its own probabilities, so its winner is a good guess at the target’s. In step "
+            "token’s probability. The first token to arrive is written. With exponential random numbers, a token wins "
+            "with exactly its probability.",
+            "The random numbers depend only on the seed and the position in the text. The draft runs the same race "
+            "with its own probabilities, so its winner is a good guess of the target’s. In step "
             f"{step.index + 1} {quote(target.texts[0])} won both: at {draft.rows['times'][0]:.2g} for the draft, "
             f"and at {target.rows['times'][0]:.2g} for the target, before {quote(target.texts[1])} at "
             f"{target.rows['times'][1]:.2g}.",
-            "Whatever was guessed, the target’s own winner is written. So the seed alone fixes the text: "
+            "The target’s own winner is always written. So the seed alone determines the text: "
             f"{count(len(tree.steps), 'pass')} with a tree, {len(chain.steps)} with a chain, {len(plain.steps)} "
             f"without any draft, and the same {count(len(plain.tokens), 'token')} each time.",
         ),
@@ -45,9 +45,9 @@ def write_lesson(tree, chain, plain):
         shows=Look(0, None, 2),
         question="What happens to the text if the draft gets worse?",
         answer=(
-            "Nothing. The draft has no say in what is written, only in how many passes it takes. A draft that never "
-            "guesses right would take one pass for each token, as plain decoding does.",
-            "One thing can get in the way: computers round. Where two tokens arrive at almost the same moment, "
-            "rounding may decide between them, and a pass over many tokens may round differently from a pass over one.",
+            "Nothing. The draft only affects the number of passes, not the text. With a draft that is always wrong, "
+            "each token takes one pass, as in plain decoding.",
+            "The exception is rounding. If two tokens arrive at almost the same time, rounding may decide between "
+            "them, and a pass over many tokens may round differently from a pass over one.",
         ),
     )

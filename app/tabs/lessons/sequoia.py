@@ -1,4 +1,4 @@
-"""Lesson 5: the tree of a given size that is expected to bring the most tokens."""
+"""Lesson 5: the tree of a given size with the most expected tokens."""
 
 from __future__ import annotations
 
@@ -25,25 +25,25 @@ def write_lesson(trace):
     return Lesson(
         opens=Look(step.index),
         text=(
-            f"Which {nodes} nodes are worth having? Sequoia asks how often the first child of a node is accepted, how "
-            "often the second, and so on. At the root of this tree it reckons with "
+            f"Which {nodes} nodes should a tree have? Sequoia uses the acceptance probability of the first child of a "
+            "node, of the second, and so on. At the root of this tree they are "
             f"{', '.join(percent(worth[node]) for node in top[:4])}{' and so on' if len(top) > 4 else ''}.",
-            "Multiply these shares along the path to a node: that is its **worth**, the chance that it is accepted, as "
-            f"far as averages can tell. The root’s first child is worth {percent(worth[top[0]])}, the first child of "
+            "The product of these probabilities along the path to a node is its **value**, the estimated probability "
+            f"that it is accepted. The root’s first child has the value {percent(worth[top[0]])}, the first child of "
             f"that one {percent(worth[below])}.",
-            f"Of all trees with {nodes} nodes and at most {CONFIG.builder.depth} levels, Sequoia takes the one whose "
-            "worths add up to the most. The root counts 1, for the token that the target adds in any case. This tree "
-            f"has {count(len(top), 'child')} at the root and {count(levels(step), 'level')}. It promises "
-            f"{step.growth.expected:.2f} tokens per pass; this short run brought {trace.tokens_per_pass:.2f}.",
+            f"Of all trees with {nodes} nodes and at most {CONFIG.builder.depth} levels, Sequoia chooses the one with "
+            "the largest sum of values. The root counts 1, for the token that the target always adds. This tree "
+            f"has {count(len(top), 'child')} at the root and {count(levels(step), 'level')}. Its expected "
+            f"value is {step.growth.expected:.2f} tokens per pass; this short run had {trace.tokens_per_pass:.2f}.",
         ),
-        task=f"Press E to unfold the tree, then step on with ▶. The words change, the tree does not: {nodes} nodes, "
-        "joined in the same way. (The picture only moves the accepted path to the top.)",
+        task=f"Press E to expand the tree, then go on with ▶. The tokens change, the tree does not: {nodes} nodes "
+        "with the same edges. (The picture only moves the accepted path to the top.)",
         shows=Look(step.index, deepest),
         question="Why does every step get the same tree?",
         answer=(
-            "Because it was planned beforehand, from averages. It looks neither at the text nor at the draft’s "
-            f"probabilities of the moment. All {count(len(trace.steps), 'step')} of this run used this one tree.",
-            "So no time is spent on planning while the text is written. But a step in which the draft has no idea "
-            "gets the same tree as a step in which it is sure.",
+            "Because it was planned in advance, from averages. It depends neither on the text nor on the draft’s "
+            f"current probabilities. All {count(len(trace.steps), 'step')} of this run used this one tree.",
+            "So no time is spent on planning during decoding. But a step in which the draft is uncertain gets the "
+            "same tree as a step in which it is certain.",
         ),
     )

@@ -1,4 +1,4 @@
-"""Lesson 4: a tree has a second guess ready where a chain would end."""
+"""Lesson 4: a tree has a second guess where a chain would end."""
 
 from __future__ import annotations
 
@@ -24,33 +24,33 @@ def write_lesson(trace):
     return Lesson(
         opens=Look(step.index),
         text=(
-            "After a refusal a chain is at its end. A **tree** has another guess ready.",
+            "After a rejection a chain ends. A **tree** has another guess.",
             f"In step {step.index + 1} the draft had {count(len(guesses), 'guess')} for the next token. The rule tried "
             f"them in the order in which they were drawn: {' and '.join(quote(step.texts[node]) for node in before)} "
-            f"{'was' if len(before) == 1 else 'were'} refused, then {quote(step.texts[step.path[0]])} was accepted, "
-            f"and the walk went on below it: {quote(*step.pieces)}.",
+            f"{'was' if len(before) == 1 else 'were'} rejected, then {quote(step.texts[step.path[0]])} was accepted, "
+            f"and the rule continued below it: {quote(*step.pieces)}.",
             f"All {nodes} guesses were checked in one pass. For that, each guess sees the text so far and its own "
             "branch, nothing else.",
-            "And the text stays exactly the target’s: after every refusal the next guess is compared with the residual "
-            "that is left.",
+            "And the text still follows the target’s distribution exactly: after every rejection the next guess is "
+            "compared with the residual.",
         ),
-        task="Select the guess that was accepted after a refusal: what did its coin have to fall below? Then look for "
-        "a step in which none of the first guesses was accepted.",
+        task="Select the guess that was accepted after a rejection: below which value did its draw u have to be? Then "
+        "look for a step in which none of the first guesses was accepted.",
         shows=Look(step.index, step.path[0]),
         question=f"Why not spend all {nodes} guesses on one long chain?",
         answer=(
-            f"In this run the first guess for the next token was kept in {times(first, n)}, {percent(first / n)}. If "
-            f"every guess of a chain were kept as often, the fifth would count in {small((first / n) ** 5)} of all "
-            f"steps, the tenth in {small((first / n) ** 10)}. And the draft would need {nodes} passes, one "
-            f"after the other; this tree took {step.draft_passes}.",
-            f"In the other {count(n - first, 'step')} the first guess failed at once. A second or third guess saved "
-            f"{saved} of them. How best to share out the guesses is the next lesson.",
+            f"In this run the first guess for the next token was accepted in {times(first, n)}, {percent(first / n)}. "
+            f"If every guess of a chain were accepted as often, the fifth would count in {small((first / n) ** 5)} of "
+            f"all steps, the tenth in {small((first / n) ** 10)}. And the draft would need {nodes} sequential "
+            f"passes; this tree took {step.draft_passes}.",
+            f"In the other {count(n - first, 'step')} the first guess was rejected. A second or third guess was "
+            f"accepted in {saved} of them. The next lesson shows how to distribute the guesses.",
         ),
     )
 
 
 def worth(step):
-    """How far the walk went after a refusal at the root, 0 where its tokens do not read well."""
+    """How many tokens were accepted after a rejection at the root, 0 if they do not read well."""
     if not second_at_the_root(step):
         return 0
     tried = [node for node in children(step) if step.outcome[node] != "unreached"]

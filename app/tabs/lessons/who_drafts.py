@@ -1,4 +1,4 @@
-"""Lesson 9: whoever has a row can fill the tree."""
+"""Lesson 9: any distribution over the next token can draft."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from specviz import BUILDERS, DRAFTERS, VERIFIERS, RunConfig
 
 from .lesson import FUNCTION, Lesson, Look, Recording, count, most, percent, quote, readable, times
 
-TITLE = "Who drafts?"
+TITLE = "Drafters"
 TREE, RULE = BUILDERS["sequoia"](size=12), VERIFIERS["sequoia"]()
 BOTH, LIBRARY = DRAFTERS["several"](drafters=("model", "retrieval")), DRAFTERS["retrieval"]()
 RECORDINGS = (
@@ -37,26 +37,26 @@ def write_lesson(both, library):
     return Lesson(
         opens=Look(step.index, node),
         text=(
-            "A rule compares a guess with the **row** it was drawn from: a probability for every token. It does not "
-            "ask who made the row. So a small model can draft, or heads, or counts, or a library.",
-            "Here two take turns at every node: the draft model, and **retrieval**, which looks for the last tokens "
-            "in Python’s own source files and guesses what followed there. The outline around a node says whose guess "
-            f"it was. In step {step.index + 1} retrieval guessed {quote(step.texts[node])}: after the last "
-            f"{count(guess['match'], 'token')} it had been seen {often}{where}.",
+            "A rule compares a guess with the **distribution** it was drawn from: a probability for every token. The "
+            "distribution can come from anywhere. So a small model can draft, or heads, or counts, or a library.",
+            "Here two drafters alternate at every node: the draft model, and **retrieval**, which searches Python’s "
+            "own source files for the last tokens and proposes what followed there. The outline of a node shows its "
+            f"drafter. In step {step.index + 1} retrieval guessed {quote(step.texts[node])}: after the last "
+            f"{count(guess['match'], 'token')} it was found {often}{where}.",
             f"Of the guesses that were compared, {model[0]} of {model[1]} of the model’s were accepted, and "
             f"{looked_up[0]} of {looked_up[1]} of the library’s.",
         ),
-        task="Walk through the nodes of this step and read whose guess each was. Then switch to the library alone: "
-        "in which steps is its tree small?",
+        task="Go through the nodes of this step and read which drafter proposed each. Then switch to the library "
+        "alone: in which steps is its tree small?",
         shows=Look(min(library.steps, key=lambda step: len(step.parents)).index, None, 1),
-        question="If looking up needs no model, why not always look up?",
+        question="If retrieval needs no model, why not always use it?",
         answer=(
-            "A library knows only what was written before. Alone none of its guesses was right in "
-            f"{times(wrong, len(library.steps))}, and it brought {library.tokens_per_pass:.2f} tokens per pass; "
-            f"together with the model it was {both.tokens_per_pass:.2f}.",
+            "A library contains only existing text. Alone, none of its guesses was accepted in "
+            f"{times(wrong, len(library.steps))}, and it had {library.tokens_per_pass:.2f} tokens per pass; "
+            f"together with the model there were {both.tokens_per_pass:.2f}.",
             f"But it costs no pass of a model, and code repeats itself: {percent(looked_up[0] / looked_up[1])} of its "
-            f"compared guesses were accepted, of the model’s {percent(model[0] / model[1])}. Whoever drafts, the text "
-            "stays the target’s.",
+            f"compared guesses were accepted, of the model’s {percent(model[0] / model[1])}. With any drafter, the "
+            "text follows the target’s distribution.",
         ),
     )
 
@@ -68,7 +68,7 @@ def worth(step):
 
 
 def looked_up_well(step, node):
-    """Whether a node is the library's and speaks for itself."""
+    """Whether a node is the library's and is a clear example."""
     guess = step.growth.guesses.get(node, {})
     return step.drafter[node] == "retrieval" and guess.get("seen", 0) > 0 and readable(" " + step.texts[node].strip())
 

@@ -1,4 +1,4 @@
-"""The tab "Papers": the five sources, entry by entry, each beside what was measured here.
+"""The tab "Papers": the five sources, entry by entry, each with its measurement.
 
 The page asks for one source at a time. What a visitor measures again is shown to that visitor alone.
 """

@@ -1,4 +1,4 @@
-"""A measurement that somebody watches: it runs in a thread, and ends within one call when nobody listens any more."""
+"""A measurement for a visitor: it runs in a thread and ends within one call when the visitor leaves."""
 
 from __future__ import annotations
 
@@ -11,11 +11,11 @@ from specviz import papers
 
 
 class _Left(Exception):
-    """Whoever asked is gone."""
+    """The visitor has left."""
 
 
 def remeasured(pair: Any, source: str, name: str) -> Iterator[tuple[str, dict[str, Any] | None]]:
-    """Sentences on how a measurement goes, and with the last one its data; work for `Engine.compute`.
+    """Progress messages of a measurement, the last one with its data; work for `Engine.compute`.
 
     Raises:
         ValueError: as `papers.measured` does.

@@ -1,4 +1,4 @@
-"""The tab "Speedup": what a tree should bring on this machine or another, which one is best, and what was timed."""
+"""The tab "Speedup": the predicted speedup of trees on this machine or another, the best tree, and timings."""
 
 from __future__ import annotations
 
@@ -34,16 +34,16 @@ from .vector_choices import by_drafter, choices, picked
 
 TITLE = "Speedup"
 INTRO = (
-    "Expected tokens a pass over the time of a step: how much could any tree help here, and which one helps most? "
-    "Plain decoding with the target alone is 1.0."
+    "Speedup = expected tokens per pass / relative time per step. How much faster can a tree be on this machine, "
+    "and which tree is best? Plain decoding with the target alone is 1.0."
 )
 SECONDS = 40.0  # of a measurement of this machine
 PACE = 2.0  # seconds between two drawings of a figure
 OPEN = ("speedup", "predicted")
 FOLDS = (
     ("limits", "What limits it?", ("shapes", "marginal", "cost")),
-    ("sequences", "Would chains side by side do as well?", ("sweep",)),
-    ("temperature", "Does it hold at other temperatures?", ("temperature",)),
+    ("sequences", "Are parallel chains as good?", ("sweep",)),
+    ("temperature", "What changes with temperature?", ("temperature",)),
     ("steps", "What does a dynamic tree do, step by step?", ("lengths",)),
 )
 
@@ -65,12 +65,12 @@ def build(engine: Engine) -> Speedup:
                                  info="From the tab Acceptance, or stored.")  # fmt: skip
             machine = gr.Radio(list(MACHINES.items()), value="here", label="Machine", elem_id="sv-machine")
             with gr.Group(visible=False) as idealised:
-                flat = gr.Slider(1, 1024, value=64, step=1, label="Flat up to",
-                                 info="Nodes that cost what one costs.")  # fmt: skip
+                flat = gr.Slider(1, 1024, value=64, step=1, label="Constant up to",
+                                 info="Number of nodes that cost as much as one.")  # fmt: skip
                 draft = gr.Slider(0, 0.5, value=0.05, step=0.01, label="Draft pass", info="In passes of the target.")
             measure = gr.Button("Measure this machine", variant="primary", elem_id="sv-measure")
             sizes = gr.Textbox("2, 4, 8, 12, 16, 32", label="Sizes to time", max_lines=1,
-                               info=f"Nodes of a tree, 2 to {LARGEST}.")  # fmt: skip
+                               info=f"Nodes per tree, 2 to {LARGEST}.")  # fmt: skip
             with gr.Row(elem_classes="sv-go"):
                 timing = gr.Button("Time them", elem_id="sv-time-sizes")
                 stop = gr.Button("Stop", interactive=False, elem_id="sv-speedup-stop")
@@ -159,7 +159,7 @@ class Speedup:
         mine = by_drafter(known, drafter)
         if not mine:
             title = DRAFTERS[drafter].spoken if isinstance(drafter, str) and drafter in DRAFTERS else "this drafter"
-            return {self.line: said(f"No vector of {title} is known. Measure one in the tab Acceptance.", "error")}
+            return {self.line: said(f"No acceptance vector of {title}. Measure one in the tab Acceptance.", "error")}
         return {self.vector: gr.Dropdown(choices=mine, value=name if name in mine else mine[0]), self.line: said("")}
 
     def events(self, measure, timing, sizes, stop) -> None:
@@ -177,14 +177,14 @@ class Speedup:
                                drafter=DRAFTERS[measured.drafter]())  # fmt: skip
             table, drawn, here = None, monotonic(), Source("measured", "measured here")
             for news in self.engine.compute(partial(measure_cost, seconds=SECONDS), config):
-                text = f"Timing trees of rising size: {news.done} of {news.of} bursts, {SECONDS:.0f} s at most"
+                text = f"Timing trees of increasing size: {news.done} of {news.of} bursts, {SECONDS:.0f} s at most"
                 table = news.table or table
                 yield {self.line: said(text, done=news.done, of=news.of)}
                 if table and monotonic() - drawn > PACE:
                     yield {self.here: table, **self.show({"cost": fill("cost", PLOTS["cost"].info(table), here)})}
                     drawn = monotonic()
             if table is None:
-                raise ValueError("The models end every text at once, so there is no step to time.")
+                raise ValueError("The models end every text immediately, so there is no step to time.")
             found = forecast_cards(measured, table, source_of(table))
             yield {self.machine: "here", self.here: table, **self.forecasted(table, found),
                    self.line: said(f"Measured: {table.settings['steps']:,} steps.")}  # fmt: skip
@@ -198,13 +198,13 @@ class Speedup:
             for news in self.engine.compute(time_sizes, measured, here, wanted):
                 changed = len(news.points) > len(points) or news.done == news.of
                 points = news.points
-                text = f"Timing trees and plain decoding in turn: {news.done} of {news.of} runs"
+                text = f"Timing trees and plain decoding in alternating rounds: {news.done} of {news.of} runs"
                 card = {"predicted": timed_card(points, here, Source("measured", "measured here"), measured)}
                 yield {self.line: said(text, done=news.done, of=news.of), **(self.show(card) if changed else {})}
             table = published.value(points, Source("measured", "measured here"), timed_setting(measured))
             yield {self.line: said(timed_sentence(points)), **({self.reported: table} if points else {})}
 
-        failed = "The measurement failed. The figures keep what was there before."
+        failed = "The measurement failed. The figures are unchanged."
 
         def guarded(work: Any) -> Any:
             """The same events, alone on the machine, ending in a sentence whatever happens."""
@@ -218,7 +218,7 @@ class Speedup:
 
             return run
 
-        job = Job(stop, self.line, {self.line: said("Stopped. The figures show what was measured before.")})
+        job = Job(stop, self.line, {self.line: said("Stopped. The figures show the measurements so far.")})
         outputs = [*self.outputs, self.machine, self.here]
         job.starts(measure.click, guarded(measuring), self.chosen, outputs)
         job.starts(timing.click, guarded(timed), [sizes, *self.chosen], outputs)

@@ -1,4 +1,4 @@
-"""The cards and sentences of the tab Speedup: what follows from a vector and a machine, and what was timed."""
+"""The cards and sentences of the tab Speedup: predictions from a vector and a machine, and timings."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ def forecast_cards(vector: Acceptance, cost: CostTable, source: Source) -> tuple
     cards = {
         "speedup": fill("speedup", PLOTS["speedup"].info(forecast), source, basis),
         "shapes": fill("shapes", PLOTS["shapes"].info(vector.plan, SHAPE_SIZES), theory,
-                       "Closed forms and dynamic programming; no machine enters."),
+                       "Closed forms and dynamic programming; independent of the machine."),
         "cost": fill("cost", PLOTS["cost"].info(cost), source, cost.note),
         "marginal": fill("marginal", PLOTS["marginal"].info(vector.plan, cost, STEP_SIZES), source, basis),
         "sweep": fill("sweep", PLOTS["sweep"].info(vector.plan, cost, SEQUENCES, LENGTHS), source, basis),
@@ -46,8 +46,8 @@ def forecast_cards(vector: Acceptance, cost: CostTable, source: Source) -> tuple
 
 def timed_card(points: tuple[Point, ...], here: CostTable, source: Source, vector: Acceptance) -> tuple:
     made = (
-        f"Predicted from the costs of {here.machine} and timed there, each round against plain decoding of its own; "
-        f"{VERIFIERS[vector.verifier].title}{by(vector)}, temperature {vector.temperature:g}. Never a projection."
+        f"Predicted from the costs of {here.machine} and timed there, each round against its own plain decoding; "
+        f"{VERIFIERS[vector.verifier].title}{by(vector)}, temperature {vector.temperature:g}. Not a projection."
     )
     return fill("predicted", PLOTS["predicted"].info(points), source, made)
 
@@ -76,19 +76,19 @@ def best_sentence(best: dict, cost: CostTable) -> str:
 def _best_sentence(best: dict, cost: CostTable) -> str:
     where = f"Projection for {cost.machine}" if cost.projection else f"On {cost.machine}"
     if best["speedup"] <= 1:
-        return f"{where}: plain decoding wins; the best tree reaches {best['speedup']:.2f} times its speed."
+        return f"{where}: plain decoding is fastest; the best tree reaches {best['speedup']:.2f} times its speed."
     return (
         f"{where}: best is a Sequoia tree of {best['size']} nodes and {best['depth']} level"
         f"{'s' * (best['depth'] > 1)}, "
-        f"{best['tokens']:.2f} tokens a pass, {best['speedup']:.2f} times plain decoding."
+        f"{best['tokens']:.2f} tokens per pass, {best['speedup']:.2f} times plain decoding."
     )
 
 
 def timed_sentence(points: tuple[Point, ...]) -> str:
     """What was timed, in words."""
     if not points:
-        return "The models ended every text at once, so nothing could be timed."
+        return "The models ended every text immediately, so nothing could be timed."
     best = max(points, key=lambda point: point.measured)
     if best.measured <= 1:
-        return f"Timed: every size loses to plain decoding here; the best is {best.name} with {best.measured:.2f}."
+        return f"Timed: all sizes are slower than plain decoding; the best is {best.name} with {best.measured:.2f}."
     return f"Timed: {best.name} is the fastest of these, {best.measured:.2f} times plain decoding."

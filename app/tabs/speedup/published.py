@@ -1,4 +1,4 @@
-"""What the sources report, each number with its place in its paper, and in a block of its own what was measured here.
+"""What the sources report, each number with its place in its paper, and what was measured here in a separate block.
 
 The numbers are data, assets/published.json. They were made with other models on other machines, so the two blocks share
 no column and no figure.
@@ -20,7 +20,7 @@ from ...parts.card import Source, harmless
 from ...parts.web import starts
 
 COLUMNS = (
-    "Method", "Speedup", "Tokens a pass", "Place", "Target and draft", "Temperature", "Text", "Machine", "Setting",
+    "Method", "Speedup", "Tokens per pass", "Place", "Target and draft", "Temperature", "Text", "Machine", "Setting",
     "Against",
 )  # fmt: skip
 HERE = ("Tree", "Predicted speedup", "Measured speedup", "Span")
@@ -42,7 +42,7 @@ def table(points: Sequence[Point], source: Source, setting: str) -> gr.HTML:
 
 
 def value(points: Sequence[Point], source: Source, setting: str) -> str:
-    """The blocks as JSON: first what was measured with the pair at hand, then each source.
+    """The blocks as JSON: first what was measured with the current pair, then each source.
 
     Args:
         points: trees that were timed.
@@ -51,8 +51,8 @@ def value(points: Sequence[Point], source: Source, setting: str) -> str:
     """
     rows = [[p.name, f"{p.predicted:.2f}", f"{p.measured:.2f}", f"{p.low:.2f} to {p.high:.2f}"] for p in points]
     here = {
-        "kind": "here", "title": "Here, with the pair at hand", "source": source.label, "columns": HERE, "rows": rows,
-        "note": f"{setting} Not to be held against the papers below: other models, another machine.",
+        "kind": "here", "title": "This machine, current pair", "source": source.label, "columns": HERE, "rows": rows,
+        "note": f"{setting} Not comparable with the papers below: other models, another machine.",
     }  # fmt: skip
     return harmless({"blocks": [here, *map(_block, published()["sources"].items())]})
 

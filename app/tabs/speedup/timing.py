@@ -1,4 +1,4 @@
-"""Speed: measured acceptance and measured costs put together, and put to the test by timing some sizes."""
+"""Speed: predictions from measured acceptance and costs, checked by timing some sizes."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from specviz.plots.predicted import Point
 from ...parts.study_list import both
 
 PROMPTS = both(4)
-MACHINES = {"This machine": "here", "A100": "a100", "L40 with offload": "l40-offload", "Flat up to n nodes": "flat"}
+MACHINES = {"This machine": "here", "A100": "a100", "L40 with offload": "l40-offload", "Constant up to n nodes": "flat"}
 SIZES = (2, 3, 4, 5, 6, 7, 8, 10, 12, 14, 16, 20, 24, 32, 48, 64, 96, 128, 192, 256, 384, 512, 768)
 DEPTHS = (*range(1, 11), 12, 14, 16, 20)
 MOST_SIZES, LARGEST = 12, 256  # of a timing
@@ -37,12 +37,12 @@ def cost_of(kind: str, here: CostTable, flat: float, draft_cost: float) -> CostT
     """The table of the chosen machine.
 
     Raises:
-        ValueError: if there is no such machine, or a number does not fit; a sentence for the visitor.
+        ValueError: if there is no such machine, or a number is out of range; a sentence for the visitor.
     """
     if kind == "here":
         return here
     if kind == "flat":
-        for label, value, low, high in (("Flat up to", flat, 1, 1024), ("Draft pass", draft_cost, 0, 1)):
+        for label, value, low, high in (("Constant up to", flat, 1, 1024), ("Draft pass", draft_cost, 0, 1)):
             if type(value) not in (int, float) or not low <= value <= high:
                 raise ValueError(f"{label} must be a number from {low} to {high:,}; got {str(value)[:40]}.")
         return flat_up_to(flat, draft_cost)
@@ -76,7 +76,7 @@ def sizes_from(text: Any) -> tuple[int, ...]:
 def time_sizes(
     pair: Any, vector: Acceptance, cost: CostTable, sizes: Sequence[int], rounds: int = ROUNDS, tokens: int = TOKENS
 ) -> Iterator[Timed]:
-    """Time the best tree of each size against plain decoding, prompt by prompt in turn; stop by not asking for more.
+    """Time the best tree of each size against plain decoding, in alternating rounds; stop iterating to end it.
 
     Args:
         pair: the models.

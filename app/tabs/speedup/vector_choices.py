@@ -1,4 +1,4 @@
-"""The acceptance vectors that the tab Speedup can decide by: those of the tab Acceptance, and the stored ones."""
+"""The acceptance vectors that the tab Speedup can use: those of the tab Acceptance, and the stored ones."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from .cards import by
 
 
 def choices(known: tuple[Acceptance, ...]) -> dict[str, Acceptance]:
-    """Vectors by name: those of the tab Acceptance, then the stored ones; all can decide about a tree."""
+    """Vectors by name: those of the tab Acceptance, then the stored ones; all can be used to choose a tree."""
     stored = [_stored(row, name) for name in DRAFTERS for row in measured(name)]
     usable = [
         (vector, where)

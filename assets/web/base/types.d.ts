@@ -37,7 +37,7 @@ export interface Sent {
   plain: (number | null)[];
   accept: (number | null)[];
   coin: (number | null)[];
-  /** One letter a node: r root, a accepted, x rejected, u never reached, p passed over, o a probe. */
+  /** One letter a node: r root, a accepted, x rejected, u not visited, p passed over, o a probe. */
   outcome: string;
   sentences: string[];
   /** For each node, which of the sentences is its own. */

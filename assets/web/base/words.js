@@ -6,7 +6,7 @@ export const OUTCOMES = {
   "r": "last token",
   "a": "accepted",
   "x": "rejected",
-  "u": "never reached",
+  "u": "not visited",
   "p": "passed over",
   "o": "probe",
   "bonus": "bonus",
@@ -16,8 +16,8 @@ export const OUTCOMES = {
 // OWN: what is said of those
 /** @type {Record<string, string>} */
 export const OWN = {
-  "bonus": "The tree came to an end here, so the target adds a token of its own: it costs no extra pass.",
-  "correction": "None of the children here was accepted, so the target writes the next token itself."
+  "bonus": "The tree ends here, so the target adds a token of its own at no extra pass.",
+  "correction": "No child was accepted here, so the target writes the next token itself."
 };
 
 // MARKS: signs in a line of text

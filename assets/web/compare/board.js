@@ -36,7 +36,7 @@ export function compareBoard(element, fetchRecorded) {
   let frame = /** @type {number | null} */ (null), whole = false;
 
   fetchRecorded().then(text => { if (run.name === null) receive(text); }).catch(() => {
-    if (run.name === null) say($('state'), 'The recorded runs did not arrive. Run all still works.');
+    if (run.name === null) say($('state'), 'The recorded runs could not be loaded. Run all still works.');
   });
 
   // ---- what arrives ----

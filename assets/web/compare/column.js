@@ -14,11 +14,11 @@ import { raceKey } from './race.js';
 /** @typedef {import('./types.js').State} State */
 /** @typedef {ReturnType<typeof runColumn>} Column */
 
-const KEYS = 'up and down walk the nodes, left and right change the step, E unfolds, 0 resets the view';
+const KEYS = 'up and down select a node, left and right change the step, E expands all, 0 resets the view';
 
 /** @typedef {Partial<Record<State, string>>} Words */
 /** @type {Words} */
-const BEFORE = { waiting: 'waits for its turn', never: 'not run' }; // the first step
+const BEFORE = { waiting: 'waiting', never: 'not run' }; // the first step
 /** @type {Words} */
 const AFTER = { running: '; decoding', stopped: '; stopped here' }; // the last one so far
 
@@ -122,7 +122,7 @@ export function nodeText(step, key, plain) {
     const own = step.last || '';
     return `“${visible(step.pieces[step.pieces.length - 1])}”, ${OUTCOMES[own]}. ${OWN[own] || ''}`;
   }
-  if (isMore(key)) return 'More children that were never reached; press Enter or click to unfold them.';
+  if (isMore(key)) return 'More children that were not visited; press Enter or click to expand them.';
   const node = Number(key);
   return `“${visible(step.texts[node])}”, ${OUTCOMES[step.outcome[node]]}. ${step.sentences[step.why[node]]}`;
 }

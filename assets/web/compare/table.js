@@ -27,9 +27,9 @@ export function writeTable(root, columns) {
     return value === null ? cell(about, key, '–') : cell(about, key, write(value, figures), note?.(figures));
   })));
   if (ran.length > 1 && ran.some(({ about, speedup }) => about.plain && speedup)) {
-    rows.push(row('against plain decoding', ran.map(({ about, speedup }) => cell(about, 'speedup', speedup ? `${speedup.toFixed(2)}×` : '–'))));
+    rows.push(row('speedup vs. plain decoding', ran.map(({ about, speedup }) => cell(about, 'speedup', speedup ? `${speedup.toFixed(2)}×` : '–'))));
   }
-  if (ran.some(column => differ(column.guessed))) rows.push(row('who was right', ran.map(({ about, figures, guessed }) => {
+  if (ran.some(column => differ(column.guessed))) rows.push(row('accepted by drafter', ran.map(({ about, figures, guessed }) => {
     const told = make('td');
     told.dataset.figure = 'right';
     told.dataset.letter = about.letter;
@@ -37,8 +37,8 @@ export function writeTable(root, columns) {
     return told;
   })));
   const longest = Math.max(...ran.map(({ figures }) => figures.token_ms || 0));
-  rows.push(row('where a token’s time goes', ran.map(({ figures }) => timeBar(figures, longest))));
-  rows.push(row('a step takes', ran.map(({ about, figures }) => cell(about, 'step_ms', figures.step_ms ? `${figures.step_ms.toFixed(1)} ms` : '–',
+  rows.push(row('time per token', ran.map(({ figures }) => timeBar(figures, longest))));
+  rows.push(row('time per step', ran.map(({ about, figures }) => cell(about, 'step_ms', figures.step_ms ? `${figures.step_ms.toFixed(1)} ms` : '–',
     figures.step_ms ? PARTS.map((part, i) => `${part} ${Number(figures.step_parts[i]).toFixed(1)}`).join(' · ') : ''))));
   finder(root)('table').hidden = !ran.length;
   one(root, 'thead').replaceChildren(head(ran));

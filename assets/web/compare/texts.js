@@ -29,7 +29,7 @@ export function writeTexts(root, columns, pairs, show) {
     const [one, other] = both.map(column => pieceAt(column, position));
     const button = make('button', 'Show');
     button.type = 'button';
-    button.setAttribute('aria-label', `show where ${pair.a} and ${pair.b} part`);
+    button.setAttribute('aria-label', `show where ${pair.a} and ${pair.b} differ`);
     button.addEventListener('click', () => {
       show(Math.max(...both.map(column => column.ends[column.totals.findIndex(total => total > position)])));
     });

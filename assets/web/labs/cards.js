@@ -24,12 +24,12 @@ export function treeCard(tree, most, chosen) {
     return button;
   }
   const tokens = make('span', '', 'sv-lab-tokens'), bar = make('span', '', 'sv-lab-bar'), part = make('i');
-  tokens.append(make('b', tree.tokens.toFixed(2)), tree.error ? ` ± ${tree.error.toFixed(2)} tokens a pass` : ' tokens a pass');
+  tokens.append(make('b', tree.tokens.toFixed(2)), tree.error ? ` ± ${tree.error.toFixed(2)} tokens per pass` : ' tokens per pass');
   part.style.width = `${(100 * tree.tokens) / most}%`;
   bar.append(part);
   button.append(thumbnail(tree), tokens, bar, make('span', tree.stats, 'sv-lab-stats'), make('span', tree.settings, 'sv-lab-settings'));
-  if (tree.kind === 'synthetic') button.append(make('span', 'synthetic rows', 'sv-lab-badge'));
-  button.setAttribute('aria-label', `${tree.title}: ${tree.tokens.toFixed(2)} tokens a pass, ${tree.stats}. Show it large.`);
+  if (tree.kind === 'synthetic') button.append(make('span', 'synthetic distributions', 'sv-lab-badge'));
+  button.setAttribute('aria-label', `${tree.title}: ${tree.tokens.toFixed(2)} tokens per pass, ${tree.stats}. Show it large.`);
   button.addEventListener('click', chosen);
   return button;
 }

@@ -26,17 +26,17 @@ export function writeLaw(root, exact, about, rule, promised) {
   const $ = finder(root, 'sv-v-'), box = $('chart');
   if (!exact || !exact.texts) {
     notice($('exact'), '', '');
-    box.replaceChildren(make('p', exact ? 'There are too many outcomes here to try them all; take fewer tokens or children.'
-      : 'This rule cannot work on this tree.', 'sv-v-note'));
+    box.replaceChildren(make('p', exact ? 'Too many outcomes to enumerate; use fewer tokens or children.'
+      : 'This rule is incompatible with this tree.', 'sv-v-note'));
     return;
   }
   const equal = exact.deviation <= EXACT;
-  const how = exact.proof === 'enumeration' ? `${exact.runs === 1 ? 'the only outcome' : `all ${exact.runs} outcomes`} of ${rule} enumerated` : 'the winner of the target’s own race has the law p';
-  const told = equal ? `Exactly the target’s own law (largest deviation ${small(exact.deviation)}; ${how}).`
-    : `Not the target’s law: the largest deviation is ${exact.deviation.toFixed(4)} (${how}).`;
-  notice($('exact'), equal ? 'lossless' : 'lossy', told + (equal && !promised ? ' On these rows only: the rule does not promise it.' : ''));
+  const how = exact.proof === 'enumeration' ? `${exact.runs === 1 ? 'the only outcome' : `all ${exact.runs} outcomes`} of ${rule} enumerated` : 'the winner of the target’s own race has the distribution p';
+  const told = equal ? `Equal to the target’s distribution (largest deviation ${small(exact.deviation)}; ${how}).`
+    : `Not the target’s distribution: the largest deviation is ${exact.deviation.toFixed(4)} (${how}).`;
+  notice($('exact'), equal ? 'lossless' : 'lossy', told + (equal && !promised ? ' Only for these distributions: the rule is not lossless in general.' : ''));
   const texts = exact.texts.map(text => text.map(token => about.names[token]).join(' '));
-  const caption = exact.of > texts.length ? `the ${texts.length} likeliest of ${exact.of} texts` : about.levels > 1 ? `the first ${about.levels} tokens` : 'the first token';
+  const caption = exact.of > texts.length ? `the ${texts.length} most probable of ${exact.of} texts` : about.levels > 1 ? `the first ${about.levels} tokens` : 'the first token';
   const chart = barTable(caption, texts, { p: exact.own, written: exact.written });
   one(chart, 'thead tr').append(make('th', 'difference'));
   chart.querySelectorAll('tbody tr').forEach((row, i) => {
@@ -55,10 +55,10 @@ export function writeLaw(root, exact, about, rule, promised) {
 export function writeRules(root, data, own, chosen) {
   const $ = finder(root, 'sv-v-'), most = Math.max(data.levels, 1e-9), chain = data.levels > 1;
   $('note').textContent = chain
-    ? 'Expected number of accepted tokens. The line is the ceiling, the sum of 1 − TV of the first tokens’ laws; it need not be reached.'
-    : 'The chance that a child is accepted. The line is the optimal-transport ceiling of lossless rules for children drawn this way.';
+    ? 'Expected number of accepted tokens. The line is an upper bound, the sum of 1 − TV over the distributions of the first tokens; it may not be attainable.'
+    : 'The probability that a child is accepted. The line is the optimal-transport upper bound of lossless rules for this sampling scheme.';
   const head = make('tr');
-  head.append(...['rule', '', chain ? `tokens of ${data.levels}` : 'accepted', 'ceiling', 'children', 'scheme'].map(text => make(text ? 'th' : 'td', text)));
+  head.append(...['rule', '', chain ? `tokens of ${data.levels}` : 'accepted', 'bound', 'children', 'scheme'].map(text => make(text ? 'th' : 'td', text)));
   $('rules').querySelector('thead').replaceChildren(head);
   $('rules').querySelector('tbody').replaceChildren(...data.rows.map(row => ruleRow(row, most, own, chosen)));
   $('first').replaceChildren(...data.first.flatMap(([name, value]) => {
@@ -99,7 +99,7 @@ function ruleRow(row, most, own, chosen) {
     drawn.append(track);
   }
   const law = make('td', row.kind === 'lossy' ? `≠ ${off ? deviation.toFixed(3) : 'lossy'}` : '= p', `sv-v-kind ${row.kind}`);
-  law.title = `${row.reason} ${row.proof === 'enumeration' ? `${row.runs} ${row.runs === 1 ? 'outcome' : 'outcomes'} enumerated.` : row.proof === 'closed form' ? 'By a closed form.' : 'Too many outcomes to enumerate.'}`;
+  law.title = `${row.reason} ${row.proof === 'enumeration' ? `${row.runs} ${row.runs === 1 ? 'outcome' : 'outcomes'} enumerated.` : row.proof === 'closed form' ? 'Closed form.' : 'Too many outcomes to enumerate.'}`;
   const counted = make('td', row.accepted === null ? 'too many' : row.accepted.toFixed(4));
   made.append(name, drawn, counted, make('td', row.ceiling.toFixed(4)), make('td', SCHEMES[row.scheme] || row.scheme), law);
   return made;

@@ -34,7 +34,7 @@ export function treeLab(element, ask) {
     const most = Math.max(1, ...forest.trees.map(one => (one.kind === 'none' ? 0 : one.tokens)));
     find('.sv-lab-cards').replaceChildren(...forest.trees.map(one => treeCard(one, most, () => ask({ tree: one.name }))));
     const files = [{ label: 'JSON', name: 'trees.json', text: JSON.stringify(forest.trees) }, { label: 'CSV', name: 'trees.csv', text: forest.csv }];
-    find('.sv-files').replaceChildren(...files.map(file => downloadButton(file, 'Trees side by side')));
+    find('.sv-files').replaceChildren(...files.map(file => downloadButton(file, 'Comparison of trees')));
   }
 
   for (const button of /** @type {NodeListOf<HTMLElement>} */ (element.querySelectorAll('.sv-lab-tools button'))) {
@@ -75,10 +75,10 @@ export function treeLab(element, ask) {
 /** @param {Pick<LabTree, 'parents' | 'chance'>} tree @param {number} node */
 export function nodeText({ parents, chance }, node) {
   const parent = parents[node];
-  if (parent < 0) return `The root, the last token of the text. Below it: ${parents.length - 1} drafted tokens.`;
+  if (parent < 0) return `The root, the last token of the text, with ${parents.length - 1} drafted tokens below it.`;
   const rank = parents.slice(0, node).filter(other => other === parent).length + 1;
   const below = parents.reduce((set, above, i) => (set.has(above) ? set.add(i) : set), new Set([node])).size - 1;
   const above = parent ? `node ${parent}` : 'the root';
-  return `Node ${node}: child ${rank} of ${above}, level ${depthsOf(parents)[node]}. Accepted with chance ${share(chance[node])}, ` +
-    `${share(chance[parent] ? chance[node] / chance[parent] : 0)} once ${above} is. Nodes below it: ${below}.`;
+  return `Node ${node}: child ${rank} of ${above}, level ${depthsOf(parents)[node]}. Accepted with probability ${share(chance[node])}, ` +
+    `${share(chance[parent] ? chance[node] / chance[parent] : 0)} given that ${above} is. Nodes below it: ${below}.`;
 }

@@ -65,8 +65,8 @@ export function tryStepper(root) {
     if (!told) return;
     const { tries } = told, end = last(told);
     at = Math.max(0, Math.min(end, place));
-    $('where').textContent = !at ? `${tries.length} ${tries.length === 1 ? 'try' : 'tries'} to come`
-      : at === end ? 'the end' : `try ${at} of ${tries.length}`;
+    $('where').textContent = !at ? `${tries.length} ${tries.length === 1 ? 'try' : 'tries'} remaining`
+      : at === end ? 'end' : `try ${at} of ${tries.length}`;
     part(root, '[data-do=back]').disabled = !at;
     part(root, '[data-do=next]').disabled = at === end;
     track(told);
@@ -95,8 +95,8 @@ export function tryStepper(root) {
   function before(run) {
     const listed = run.drafted.map(quoted).join(', ');
     const how = node.levels > 1 ? `a chain of ${run.drafted.length}: ${listed}` : run.drafted.length === 1 ? `one child: ${listed}` : `${run.drafted.length} children in this order: ${listed}`;
-    return [title('Before the first try'), make('p', `The draft has drawn ${how}.`), ...numbers(run.facts), ...races(run),
-      bars({ caption: 'what both models say', rows: { p: node.p, q: node.q }, line: run.facts.threshold })];
+    return [title('Before the first try'), make('p', `The draft drew ${how}.`), ...numbers(run.facts), ...races(run),
+      bars({ caption: 'p and q', rows: { p: node.p, q: node.q }, line: run.facts.threshold })];
   }
 
   /** @param {Told} run @param {Try} one */
@@ -107,7 +107,7 @@ export function tryStepper(root) {
     const held = Object.keys(known).length ? (known.residual ? known : { p: node.p, ...known }) : { p: node.p, q: node.q };
     /** @type {BarChart[]} */
     const charts = [{ caption: 'before this try', rows: held, own: one.token, line: run.facts.threshold }];
-    if (Object.keys(one.after).length) charts.push({ caption: `once ${quoted(one.token)} is refused`, rows: one.after });
+    if (Object.keys(one.after).length) charts.push({ caption: `after ${quoted(one.token)} is rejected`, rows: one.after });
     parts.push(bars(...charts));
     return parts;
   }
@@ -117,12 +117,12 @@ export function tryStepper(root) {
     const drafted = run.emitted.slice(0, -1), own = run.emitted[run.emitted.length - 1];
     const kept = drafted.length ? `Accepted: ${drafted.map(quoted).join(', ')}. ` : 'Nothing was accepted. ';
     const why = run.corrected
-      ? `The target writes ${quoted(own)} itself${run.last ? ', drawn from what is left to it' : ''}.`
-      : `The tree came to an end, so the target adds ${quoted(own)}, drawn from p.`;
+      ? `The target writes ${quoted(own)} itself${run.last ? ', drawn from the residual' : ''}.`
+      : `The tree ends here, so the target adds ${quoted(own)}, drawn from p.`;
     /** @type {Rows} */
     const row = run.last ? { residual: run.last } : { p: node.p };
     return [title(`Written: ${run.emitted.map(quoted).join(', ')}`, run.corrected ? 'correction' : 'bonus'), make('p', kept + why), ...races(run),
-      bars({ caption: run.corrected || run.last ? 'what its token was drawn from' : 'p after the last token', rows: row, own })];
+      bars({ caption: run.corrected || run.last ? 'distribution of its token' : 'p after the last token', rows: row, own })];
   }
 
   /** @param {string} text @param {string} [kind] */
@@ -158,7 +158,7 @@ export function tryStepper(root) {
     return Object.entries(run.races || {}).map(([name, times]) => {
       const order = times.flatMap((time, token) => (time === null ? [] : [{ time, token }])).sort((a, b) => a.time - b.time);
       const listed = order.map(({ time, token }) => `${quoted(token)} at ${time.toPrecision(3)}`).join(', ');
-      return make('p', `Arrivals under ${name === 'target' ? 'the target' : 'the draft'}: ${listed}.`, 'sv-v-facts');
+      return make('p', `Arrival times under ${name === 'target' ? 'the target' : 'the draft'}: ${listed}.`, 'sv-v-facts');
     });
   }
 

@@ -130,7 +130,7 @@ export interface Seen {
   exact?: Exact;
 }
 
-/** What one rule is worth on a node. */
+/** The acceptance and output distribution of one rule on a node. */
 export type RuleRow = { rule: string; title: string; reason: string } & (
   | { kind: 'impossible' }
   | (Proof & {

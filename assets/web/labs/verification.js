@@ -50,9 +50,9 @@ export function verificationLab(element, start, server) {
   function take({ names, p, q, children, scheme, rule, from, rest, drafted }) {
     mark(null);
     const known = start.rules.find(other => other.name === rule) || start.rules[0];
-    $('why').textContent = [`Taken from ${from} of the run: its p and q at this node; what is drawn here is new.`,
-      rest && 'All tokens that the run did not keep are one token here, “(rest)”, so what is accepted here usually comes out higher than with the whole vocabulary.',
-      drafted > children && `The node had ${drafted} children; here are ${children}.`].filter(Boolean).join(' ');
+    $('why').textContent = [`Taken from ${from} of the run: its p and q at this node; the draws here are new.`,
+      rest && 'All tokens that the run did not record are combined into one token, “(rest)”, so acceptance here is usually higher than with the whole vocabulary.',
+      drafted > children && `The node had ${drafted} children; the lab uses ${children}.`].filter(Boolean).join(' ');
     const shown = names.map(text => (text === '(rest)' ? text : visible(text)));
     put({ names: shown, p, q, children, rule: known.name, scheme: scheme === known.scheme || !(scheme in start.schemes) ? null : scheme });
     root.scrollIntoView({ block: 'start' });
@@ -66,7 +66,7 @@ export function verificationLab(element, start, server) {
   // What was said about an example, or where a node was taken, holds for its rows and its tree under any rule and seed.
   function own() {
     mark(null);
-    $('why').textContent = 'A node of your own. The examples above bring theirs back.';
+    $('why').textContent = 'Custom node. Choose an example above to restore its values.';
   }
 
   /** @param {Partial<State>} news */
@@ -151,7 +151,7 @@ function menus(root, start, { load, change }) {
   const $ = finder(root, 'sv-v-');
   const option = (/** @type {string} */ value, /** @type {string} */ text) => Object.assign(make('option', text), { value });
   $('rule').append(...start.rules.map(rule => option(rule.name, rule.title)));
-  $('scheme').append(option('', 'drawn as the rule asks'), ...Object.entries(start.schemes).map(([scheme, text]) => option(scheme, text)));
+  $('scheme').append(option('', 'as the rule requires'), ...Object.entries(start.schemes).map(([scheme, text]) => option(scheme, text)));
   for (let k = 1; k <= start.most.children; k++) $('shape').append(option(`${k} 1`, k === 1 ? '1 child' : `${k} children`));
   for (let n = 2; n <= start.most.levels; n++) $('shape').append(option(`1 ${n}`, `a chain of ${n}`));
   start.presets.forEach((preset, i) => {
@@ -198,7 +198,7 @@ function asker(root, state, server, { failed, seen, table }) {
         const rules = /** @type {import('./types.js').Rules | Refused} */ (JSON.parse(await server.table(asked)));
         if (rules.error === undefined) table(rules, about);
       } catch {
-        failed('The server did not answer. Change anything to ask again.');
+        failed('The server did not answer. Change any value to try again.');
       }
     } while (again);
     busy = false;

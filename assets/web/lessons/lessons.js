@@ -70,7 +70,7 @@ export function lessonBook(element, titles, fetchLesson, server) {
   function failed() {
     lesson = null;
     $('h2').textContent = titles[number - 1];
-    paragraphs($('.sv-lesson-body'), ['This lesson did not arrive. The server may be gone; choose the lesson again to retry.']);
+    paragraphs($('.sv-lesson-body'), ['The lesson could not be loaded. Choose it again to retry.']);
     $('.sv-lesson-tasks').hidden = true;
     root.setAttribute('aria-busy', 'false');
   }
@@ -197,8 +197,8 @@ function fullScreen(root) {
     root.classList.toggle('projected', wanted);
     document.documentElement.classList.toggle('sv-large', wanted); // every size is in rem
     button.setAttribute('aria-pressed', wanted);
-    button.textContent = wanted ? 'Leave full screen' : 'Full screen';
-    // Where the browser refuses (inside another page, say) the lesson still fills the window.
+    button.textContent = wanted ? 'Exit full screen' : 'Full screen';
+    // If the browser rejects full screen (inside another page, say), the lesson still fills the window.
     if (wanted) root.requestFullscreen?.().catch(() => {});
     else if (document.fullscreenElement) document.exitFullscreen();
     one(root, 'h2').focus({ preventScroll: true });

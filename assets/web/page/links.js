@@ -34,8 +34,8 @@ export function linkBar(element, { tab, stage, others }, trigger) {
     history.replaceState(history.state, '', here);
     const done = await copied(link.href);
     // In a frame, as on a Space, the address bar is that of the page around it and cannot be changed from here.
-    if (window.parent !== window) return done ? 'The link is copied.' : `The link could not be copied; it is ${link.href}`;
-    return done ? 'The link is copied, and in the address bar.' : 'The link is in the address bar.';
+    if (window.parent !== window) return done ? 'Link copied.' : `The link could not be copied: ${link.href}`;
+    return done ? 'Link copied. It is also in the address bar.' : 'The link is in the address bar.';
   }
 
   /** @param {string} text */

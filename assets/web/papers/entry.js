@@ -29,7 +29,7 @@ export function entryCard(entry, source, running, start) {
   here.append(make('h4', 'Measured here'));
   if (entry.made) here.append(make('p', entry.made, 'sv-entry-made'));
   here.append(...entry.blocks.map(block => block.kind === 'lines' ? lineChart(block) : table(block, `${entry.place}, measured here`)));
-  if (!entry.measurable && !entry.made) here.append(make('p', 'Nothing was measured for this entry.', 'sv-entry-made'));
+  if (!entry.measurable && !entry.made) here.append(make('p', 'This entry has no measurement.', 'sv-entry-made'));
   const sentence = make('p', '', 'sv-entry-verdict');
   sentence.append(make('b', `${entry.status[0].toUpperCase()}${entry.status.slice(1)}. `), entry.sentence);
   const links = make('p', '', 'sv-entry-links');

@@ -45,7 +45,7 @@ export function paperPages(element, first, fetchPage, ask) {
     try {
       if (!known.has(name)) known.set(name, JSON.parse(await fetchPage(name)));
     } catch {
-      if (name === shown) $('about').textContent = 'This source did not arrive. The server may be gone; choose it again to retry.';
+      if (name === shown) $('about').textContent = 'The source could not be loaded. Choose it again to retry.';
       return;
     }
     if (name !== shown) return;

@@ -9,7 +9,7 @@ import { FACTS, ROWS } from '../base/words.js';
 /** @typedef {import('../base/types.js').Step} Step */
 
 const KNOWN = ['p', 'draft', 'residual']; // rows in this order, others after them
-const RACE = 'arrival times on a logarithmic scale, the first wins';
+const RACE = 'arrival times (log scale), the smallest wins';
 
 /**
  * A chart without the tokens to which no row gives a ten-thousandth: a target that is sure of one token has no second.
@@ -35,15 +35,15 @@ export function detailView(box) {
     const own = key === 'last' ? step.own : step.tokens[end];
     const parts = /** @type {HTMLElement[]} */ ([]);
     if (key === 'last') {
-      if (here.after) parts.push(bars('what it was drawn from', here.after, own));
-      if (here.race) parts.push(...races('its race', here.race, own));
+      if (here.after) parts.push(bars('distribution of this token', here.after, own));
+      if (here.race) parts.push(...races('race of this token', here.race, own));
     } else if (key !== undefined) {
       numbers(parts, above.facts, here.facts);
       if (here.tried) parts.push(bars('before this try', here.tried, own));
       if (here.race) parts.push(...races('race for the next token', here.race));
       else if (above.race) parts.push(...races('the race here', above.race, own));
-      if (here.after) parts.push(bars('what the target’s next token was drawn from', here.after));
-      else if (above.after && !here.tried) parts.push(bars('what the target’s own token was drawn from', above.after, own));
+      if (here.after) parts.push(bars('distribution of the target’s next token', here.after));
+      else if (above.after && !here.tried) parts.push(bars('distribution of the target’s own token', above.after, own));
     }
     box.replaceChildren(...parts);
     box.hidden = !parts.length;
@@ -52,7 +52,7 @@ export function detailView(box) {
   /** @param {HTMLElement[]} parts @param {Record<string, number>} [above] @param {Record<string, number>} [here] */
   function numbers(parts, above = {}, here = {}) {
     const line = make('p');
-    for (const [where, facts] of Object.entries({ 'From its parent: ': above, 'Here: ': here })) {
+    for (const [where, facts] of Object.entries({ 'Parent: ': above, 'Node: ': here })) {
       if (!Object.keys(facts).length) continue;
       line.append(where);
       for (const [name, value] of Object.entries(facts)) line.append(`${FACTS[name] || name} `, make('b', probability(value)));

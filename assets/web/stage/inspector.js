@@ -30,7 +30,7 @@ export function stepSentence(step) {
 export function inspectorView(element, take) {
   const $ = finder(element), lab = make('button', 'Open in the lab', 'sv-take');
   lab.type = 'button';
-  lab.title = 'look at this node’s p and q in the Verification lab';
+  lab.title = 'open this node’s p and q in the Verification lab';
   lab.hidden = true;
   if (take) $('what').append(lab);
   const detail = detailView($('detail'));
@@ -62,7 +62,7 @@ export function inspectorView(element, take) {
     return {
       token: `step ${index + 1}`,
       why: stepSentence(step),
-      facts: 'Point at a node, click it, or walk there with the arrow keys.',
+      facts: 'Hover over or click a node, or use the arrow keys.',
     };
   }
 
@@ -72,7 +72,7 @@ export function inspectorView(element, take) {
       kind: step.last,
       token: visible(step.pieces[step.pieces.length - 1]),
       why: OWN[step.last || ''] || '',
-      facts: 'It is written after the last accepted node and is the root of the next tree.',
+      facts: 'It follows the last accepted node and is the root of the next tree.',
     };
   }
 
@@ -81,8 +81,8 @@ export function inspectorView(element, take) {
     return {
       kind: 'u',
       token: '…',
-      why: `More children of “${visible(step.texts[parseInt(key, 10)])}” that were never reached, folded.`,
-      facts: 'Click, or press Enter, to unfold them.',
+      why: `More children of “${visible(step.texts[parseInt(key, 10)])}” that were not visited, collapsed.`,
+      facts: 'Click or press Enter to expand them.',
     };
   }
 

@@ -43,7 +43,7 @@ export function writeMeasures(element, run) {
     one(element, `.sv-time-bar .${part}`).style.flexGrow = known?.step_ms ? Number(spent) / known.step_ms : 0;
     one(element, `.sv-time-key .${part}`).textContent = known?.step_ms ? `${part} ${Number(spent).toFixed(1)}` : part;
   });
-  $('time-line').textContent = known?.step_ms ? `a step takes ${known.step_ms.toFixed(1)} ms` : "a step's time";
+  $('time-line').textContent = known?.step_ms ? `time per step ${known.step_ms.toFixed(1)} ms` : 'time per step';
 }
 
 /** @param {HTMLElement} element @param {number} current @param {number} count @param {boolean} moving */
@@ -73,7 +73,7 @@ export function writeLegend(element, step) {
 }
 
 /**
- * Who guessed the nodes of a step and who was right so far, where more than one drafter did.
+ * Who guessed the nodes of a step and accepted by drafter so far, where more than one drafter did.
  * @param {HTMLElement} element
  * @param {import('../base/types.js').Step} step
  * @param {import('./run.js').Run} run

@@ -38,7 +38,7 @@ export function takeMessage(run, news) {
   if (news.state) { // what is stopped while it waits or loads leaves the run on the screen as it was
     const timed = news.state === 'stopped' && run.state === 'running' && run.timing;
     run.state = news.state === 'stopped' && (run.state !== 'running' || timed) ? 'done' : news.state;
-    run.note = timed ? `Whole run; its comparison with plain decoding was stopped after ${timed.done} of ${timed.of} rounds.` : news.note || '';
+    run.note = timed ? `Whole run; the comparison with plain decoding was stopped after ${timed.done} of ${timed.of} rounds.` : news.note || '';
   }
   if (news.timing) run.timing = news.timing;
   if (news.same) run.same = news.same;

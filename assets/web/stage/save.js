@@ -30,7 +30,7 @@ export function saving(element, server, stage) {
     button.addEventListener('click', () => {
       menu.open = false;
       menu.querySelector('summary').focus();
-      save(button.dataset.save).catch(() => tell('This could not be saved. The server may be gone.'));
+      save(button.dataset.save).catch(() => tell('Saving failed. The server may not be running.'));
     });
   }
 
@@ -46,7 +46,7 @@ export function saving(element, server, stage) {
   async function save(kind) {
     tell('');
     const { run, step } = stage.shown();
-    if (!step) return tell('There is nothing to save yet. Press Run first.');
+    if (!step) return tell('Nothing to save yet. Press Run first.');
     if (server.save && kind in TYPES) {
       const kept = JSON.parse(await server.save({ run: run.name, kind }));
       if (kept.error) return tell(kept.error);
@@ -61,7 +61,7 @@ export function saving(element, server, stage) {
   /** @param {string} name @param {Blob} blob */
   function hand(name, blob) {
     give(name, blob);
-    stage.say(`${name} is saved.`);
+    stage.say(`${name} saved.`);
   }
 
   // ---- opening ----
@@ -71,16 +71,16 @@ export function saving(element, server, stage) {
     if (!server.open) return;
     tell('');
     const { run } = stage.shown();
-    if (run.state === 'running' || run.state === 'loading') return tell('A run is under way. Stop it before you open another.');
+    if (run.state === 'running' || run.state === 'loading') return tell('A run is in progress. Stop it before you open another.');
     if (file.size > most) {
-      return tell(`This file has ${(file.size / 1e6).toFixed(1)} MB; at most ${most / 1e6} MB can be opened here. Larger runs: python -m specviz export.`);
+      return tell(`This file has ${(file.size / 1e6).toFixed(1)} MB; the limit is ${most / 1e6} MB. For larger runs use python -m specviz export.`);
     }
     try {
       const found = await server.open(await file.text());
       const { error } = JSON.parse(found);
       if (error) tell(error); else stage.replace(found);
     } catch {
-      tell('This file did not arrive. The server may be gone; try again.');
+      tell('The file could not be sent. The server may not be running; try again.');
     }
   }
 

@@ -47,8 +47,8 @@ test('the lab takes at most so many tokens and children', () => {
 
 test('a node of the Tree lab in words', () => {
   const tree = { parents: [-1, 0, 0, 1], chance: [1, 0.5, 0.25, 0.2] };
-  assert.equal(nodeText(tree, 0), 'The root, the last token of the text. Below it: 3 drafted tokens.');
-  assert.equal(nodeText(tree, 3), 'Node 3: child 1 of node 1, level 2. Accepted with chance 0.20, 0.40 once node 1 is. Nodes below it: 0.');
+  assert.equal(nodeText(tree, 0), 'The root, the last token of the text, with 3 drafted tokens below it.');
+  assert.equal(nodeText(tree, 3), 'Node 3: child 1 of node 1, level 2. Accepted with probability 0.20, 0.40 given that node 1 is. Nodes below it: 0.');
 });
 
 test('round numbers on an axis', () => {

@@ -8,7 +8,7 @@ const none = () => false, every = () => true;
 const keys = layout => layout.marks.map(mark => mark.key);
 const spot = (layout, key) => { const { x, y } = layout.marks.find(mark => mark.key === key); return [x, y]; };
 
-//  0 ─ 1x ─ 3u ─ 4u        one accepted child after a refused one; below the refused one nothing was looked at
+//  0 ─ 1x ─ 3u ─ 4u        one accepted child after a rejected one; below the rejected one no node was visited
 //    └ 2a ─ 5a ─ last
 const tree = step([-1, 0, 0, 1, 3, 2], 'rxauua', { last: 'bonus' });
 
@@ -16,7 +16,7 @@ test('children keep their order', () => {
   assert.deepEqual(childrenOf(tree), [[1, 2], [3], [5], [4], [], []]);
 });
 
-test('the accepted path is a straight line on top, and what was never reached is folded', () => {
+test('the accepted path is a straight line on top, and what was not visited is folded', () => {
   const layout = treeLayout(tree, none);
   assert.deepEqual(keys(layout), ['0', '2', '5', 'last', '1']);
   for (const key of ['0', '2', '5', 'last']) assert.equal(spot(layout, key)[1], 0);
@@ -31,7 +31,7 @@ test('unfolded, every node is there once and nothing is hidden', () => {
   assert.ok(layout.marks.every(mark => mark.hidden === 0));
 });
 
-test('many siblings that were never reached share one fold, which counts what is below them', () => {
+test('many siblings that were not visited share one fold, which counts what is below them', () => {
   const wide = step([-1, 0, 0, 0, 0, 0, 0, 5], 'rxuuuuuu');
   const layout = treeLayout(wide, none), fold = layout.marks.at(-1);
   assert.deepEqual(keys(layout), ['0', '1', '2', '3', '4', '0+']);

@@ -46,7 +46,7 @@ test('a run that is whole stays so when its comparison with plain decoding is st
   takeMessage(run, { steps: [step([-1], 'r')], state: 'running' });
   takeMessage(run, { steps: [], state: 'running', note: 'Timing', timing: { done: 1, of: 3 } });
   takeMessage(run, { steps: [], state: 'stopped' });
-  assert.deepEqual([run.state, run.note], ['done', 'Whole run; its comparison with plain decoding was stopped after 1 of 3 rounds.']);
+  assert.deepEqual([run.state, run.note], ['done', 'Whole run; the comparison with plain decoding was stopped after 1 of 3 rounds.']);
 });
 
 test('the clock follows a run that grows until somebody goes back', () => {
@@ -75,12 +75,12 @@ test('a step in one sentence', () => {
 test('how a tree grew is told node by node', () => {
   const one = step([-1, 0, 0], 'ruu', { growth: { keys: [null, 0.5, 0.25], waiting: [[[0, 0.4]], []] } });
   assert.ok(grows(one) && !grows(step([-1, 0], 'ru')));
-  assert.equal(growthSentence(one, 1, 'chance'), 'Node 1 of 2: “t1” after “t0”, chance 0.500. It was the best slot; still waiting: after “t0” 0.400.');
-  assert.equal(growthSentence(one, 2, 'chance'), 'Node 2 of 2: “t2” after “t0”, chance 0.250. It was the only slot.');
+  assert.equal(growthSentence(one, 1, 'chance'), 'Node 1 of 2: “t1” after “t0”, chance 0.500. Best open slot. Other open slots: after “t0” 0.400.');
+  assert.equal(growthSentence(one, 2, 'chance'), 'Node 2 of 2: “t2” after “t0”, chance 0.250. Only open slot.');
   assert.equal(growthSentence(one, 3, 'chance'), 'All 2 nodes.');
 });
 
-test('a run counts who was right, drafter by drafter, and says so where there is more than one', () => {
+test('a run counts accepted by drafter, drafter by drafter, and says so where there is more than one', () => {
   const run = emptyRun('run 1'), box = freshPage('<div class="sv-whose" hidden></div>').body;
   const first = step([-1, 0, 0, 1], 'rxau', { index: 0, drafter: [null, 'model', 'retrieval', 'model'] });
   const second = step([-1, 0], 'ra', { index: 1, drafter: [null, 'model'] });

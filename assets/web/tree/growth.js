@@ -32,18 +32,18 @@ export function growthSentence(step, at, keyTitle) {
     if (keys && keys[at] !== null) told[0] += `, ${keyTitle} ${key(keys[at])}`;
     if (waiting && waiting[at - 1]) {
       const slots = waiting[at - 1].map(([parent, value]) => `after ${name(parent)} ${key(value)}`);
-      told.push(slots.length ? `It was the best slot; still waiting: ${slots.join(', ')}` : 'It was the only slot');
+      told.push(slots.length ? `Best open slot. Other open slots: ${slots.join(', ')}` : 'Only open slot');
     }
-    if (split) told.push(`Of all ${n} nodes its subtree is given ${split[at]}`);
-    if (cut) told.push(`Number ${at} among the candidates`);
+    if (split) told.push(`Its subtree gets ${split[at]} of all ${n} nodes`);
+    if (cut) told.push(`Candidate ${at} by rank`);
   } else {
     told.push(`All ${n - 1} nodes`);
     if (expected) told.push(`Expected: ${expected.toFixed(2)} tokens per pass`);
-    if (length) told.push(`A draft of ${length} tokens was planned: two more after a full success, else one less`);
-    if (candidates) told.push(`Of ${candidates} candidates ${candidates - n + 1} were cut`);
+    if (length) told.push(`Planned draft length: ${length} tokens (two more after full acceptance, else one fewer)`);
+    if (candidates) told.push(`Of ${candidates} candidates ${candidates - n + 1} were dropped`);
     if (cut && cut.texts.length) {
       const lost = cut.texts.map((text, i) => `“${visible(text)}” ${key(cut.keys[i])}`);
-      told.push(`The best of those cut: ${lost.join(', ')}`);
+      told.push(`Best dropped candidates: ${lost.join(', ')}`);
     }
   }
   return told.map(sentence => `${sentence}.`).join(' ');

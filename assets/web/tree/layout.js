@@ -1,4 +1,4 @@
-// Where the tree of one step goes, left to right: the accepted path is the straight line on top. What was never reached
+// Where the tree of one step goes, left to right: the accepted path is the straight line on top. What was not visited
 // is folded unless somebody opened it or there is room for it.
 
 /** @typedef {import('../base/types.js').Step} Step */

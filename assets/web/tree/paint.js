@@ -115,7 +115,7 @@ function growth(node, number, { newest, tags }, { size, unit }) {
 function pill(parent, mark, x, { size, width }) {
   const text = `+${mark.hidden}`, wide = width(text) * 0.9 + 10;
   const made = draw('g', { class: 'pill', 'data-open': mark.key, transform: `translate(${x} 0)` }, parent);
-  draw('title', {}, made, `${mark.hidden} folded ${mark.hidden === 1 ? 'node' : 'nodes'}; click to unfold`);
+  draw('title', {}, made, `${mark.hidden} collapsed ${mark.hidden === 1 ? 'node' : 'nodes'}; click to expand`);
   draw('rect', { x: 0, y: -size * 0.68, width: wide, height: size * 1.36, rx: size * 0.68 }, made);
   draw('text', { x: wide / 2, dy: '.34em', 'text-anchor': 'middle', 'font-size': size * 0.88 }, made, text);
 }

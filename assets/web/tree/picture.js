@@ -104,6 +104,6 @@ export async function png(picture) {
   const paint = pen(picture.wide * scale, picture.high * scale);
   paint.drawImage(image, 0, 0, paint.canvas.width, paint.canvas.height);
   return new Promise((done, failed) => paint.canvas.toBlob(blob => {
-    if (blob) done(blob); else failed(new Error('The browser could not write the picture.'));
+    if (blob) done(blob); else failed(new Error('The browser could not create the image.'));
   }, 'image/png'));
 }

@@ -136,7 +136,7 @@ def test_a_pair_of_the_menu_is_fetched_stopped_and_fetched_again(server, tmp_pat
     (choice,), info = first["menu"]
     assert choice[1] == "|".join(pair), "only what the hub has"
     assert "SmolLM2" in choice[0] and "MB" in choice[0] and "test-1.0" in choice[0] and "fits" in choice[0]
-    assert "fetched" in info and first["said"][-1].startswith("Fetching the models: ")
+    assert "fetched" in info and first["said"][-1].startswith("Downloading the models: ")
     assert "stopped" in second["stopped"]
     assert second["said"][-1] == "Loading the models. This happens once." and second["text"]
 
@@ -215,12 +215,12 @@ def test_a_link_may_name_a_pair_of_the_hub_or_a_typed_one():
 
     from app.parts import links
 
-    menu = gr.Dropdown(["This pair"], value="This pair", label="Models")
+    menu = gr.Dropdown(["This pair"], value="This pair", label="Model pair")
     with pytest.raises(ValueError, match="not among the choices"):
         links._value(menu, "models", "a|b", [])
     menu.also = ("a|b",)
     assert links._value(menu, "models", "a|b", []) == "a|b"
-    typed = gr.Dropdown(["This pair"], value="This pair", label="Models", allow_custom_value=True)
+    typed = gr.Dropdown(["This pair"], value="This pair", label="Model pair", allow_custom_value=True)
     assert links._value(typed, "models", "org/c|org/d", []) == "org/c|org/d"
     with pytest.raises(ValueError, match="not among the choices"):
         links._value(typed, "models", "x" * 401, [])

@@ -90,7 +90,7 @@ CLOSED = [
 @pytest.mark.parametrize("address", [*(f"/gradio_api/{way}" for way in CLOSED), "/monitoring", "/svelte/a.js"])
 def test_routes_that_the_page_does_not_use_are_closed(site, address):
     _, client = site
-    assert client.get(address).json() == {"detail": (said := "There is nothing at this address."), "error": said}
+    assert client.get(address).json() == {"detail": (said := "Not found."), "error": said}
 
 
 def test_every_answer_has_the_content_security_policy(site):

@@ -173,7 +173,7 @@ def test_the_load_script_prints_its_figures():
     script = [sys.executable, str(ROOT / "tests" / "load.py"), "--visitors", "3", "--runs", "2", "--tokens", "6"]
     done = subprocess.run(script, capture_output=True, text=True)
     assert "3 at once: 3 served, 0 refused, 0 errors" in done.stdout, done.stderr[-2000:]
-    assert "The run failed. The reason is in the server's log." in done.stdout
+    assert "The run failed. See the server's log for the reason." in done.stdout
     assert re.search(r"2 in turn: 2 served, 0 errors; \d+ MB before, \d+ MB after", done.stdout)
 
 
@@ -188,7 +188,7 @@ def test_visitors_choose_among_the_offered_pairs_unless_the_environment_says_oth
         assert models.others() is None
     closed = Engine(models.offered(), models.others())
     assert not closed.takes_any
-    with pytest.raises(ValueError, match="Models must be one of Embedded pair"):
+    with pytest.raises(ValueError, match="Model pair must be one of Embedded pair"):
         list(live.play(closed, CONFIG, None, "some/model"))
 
 
@@ -206,7 +206,7 @@ def test_a_typed_pair_decodes_where_that_is_allowed(monkeypatch, tmp_path):
     for typed, sentence in (
         ("a|b|c", 'chosen from the menu or typed like "target|draft"'), (" | b", "typed like"),
         ("x" * 401, "at most 400"),
-        (f"{tmp_path / 'nothing'}|", "neither a folder here nor a name on the hub"), (["a"], "Models must be one of"),
+        (f"{tmp_path / 'nothing'}|", "neither a folder here nor a name on the hub"), (["a"], "Model pair must be"),
     ):  # fmt: skip
         with pytest.raises(ValueError, match=re.escape(sentence)):
             list(live.play(engine, CONFIG, None, typed))

@@ -73,7 +73,7 @@ def test_a_tree_that_a_visitor_or_a_link_chose_stays(engine, chosen):
     now = [30, 5] if chosen else [16, 6]
     size, depth, still = best_tree.choose(engine, "toy", "sequoia", 0.8, now, chosen)
     best = engine.best.tree("toy", "sequoia", 0.8)
-    assert "value" not in size and size["info"] == f"{best.size} nodes are best on this machine."
+    assert "value" not in size and size["info"] == f"{best.size} nodes are the best size on this machine."
     assert depth == still == gr.skip()
 
 

@@ -259,7 +259,7 @@ def test_a_save_that_makes_no_sense_gets_a_sentence(asked):
 def page():
     with gr.Blocks():
         settings = controls(gr.Textbox("a b c", label="Prompt"))
-        models = gr.Dropdown(["Embedded pair"], value="Embedded pair", label="Models")
+        models = gr.Dropdown(["Embedded pair"], value="Embedded pair", label="Model pair")
     return links.Together({"models": models}, {"": settings})
 
 
@@ -409,7 +409,7 @@ REQUESTS = {  # path -> bodies that make no sense, each with a part of what is s
         ({"data": "x", "fn_index": 9, "session_hash": "a"}, "data must be a list of"),
     ),
     "call/v2/generate": (
-        ({"prompt": "abc", "sise": 3}, "'sise' is no parameter. They are prompt"), ({}, "prompt must be given"),
+        ({"prompt": "abc", "sise": 3}, "'sise' is not a parameter. The parameters are"), ({}, "prompt must be given"),
         ({"prompt": "abc", "temperature": BIG}, "temperature must hold finite numbers of at most 300 digits"),
         ({"prompt": "abc", "builder_parameters": {"size": BIG}}, "builder_parameters must hold finite numbers"),
         ({"prompt": "abc", "builder_parameters": {"a": [1] * 9000}}, "at most 4,000 characters"),

@@ -21,7 +21,7 @@ OTHER = {
 def page():
     with gr.Blocks():
         settings = controls(gr.Textbox("a b c", label="Prompt"))
-        models = gr.Dropdown(["Embedded pair", "Other"], value="Embedded pair", label="Models")
+        models = gr.Dropdown(["Embedded pair", "Other"], value="Embedded pair", label="Model pair")
     return links.Together({"models": models}, {"": settings})
 
 
@@ -95,7 +95,7 @@ def test_controls_may_stand_in_several_columns():
     a, b = columns.read(opened.values)
     assert (a.builder, a.seed) == (specviz.BUILDERS["k-ary"](width=3), 0)
     assert (b.builder, b.seed) == (specviz.BUILDERS["dyspec"](size=40), 4)
-    assert opened.changes == ["“builder” is unknown here and was left out."]
+    assert opened.changes == ["“builder” is unknown and was ignored."]
     again = links.read(columns, links.write(columns, opened.values))
     assert again.values == opened.values and again.changes == []
 

@@ -100,8 +100,15 @@ def test_a_finished_text_that_ended_too_early_is_not_called_identical():
 
 def test_an_entry_says_what_it_is():
     tree, chain, plain = (entry.about() for entry in ENTRIES)
-    assert (tree["title"], tree["details"]) == ("Sequoia × Sequoia", "nodes 16, levels 6, most children 32")
-    assert (chain["title"], chain["details"], chain["lossy"]) == ("Chain × Speculative sampling", "length 4", None)
+    assert (tree["title"], tree["details"]) == (
+        "Tree: Sequoia · Rule: Sequoia",
+        "tree size (nodes) 16, max depth 6, max branching 32",
+    )
+    assert (chain["title"], chain["details"], chain["lossy"]) == (
+        "Tree: Chain · Rule: Speculative sampling",
+        "length 4",
+        None,
+    )
     assert plain["plain"] and plain["title"] == "Plain decoding" and plain["lossy"] is None
     widths = ComparedRun(
         "A", replace(TREE, builder=B["branching"](widths=(4, 2, 1)), verifier=V["target-match"](keyed=True))
@@ -113,7 +120,7 @@ def test_an_entry_says_what_it_is():
 
 def test_an_entry_says_who_drafts_it_where_that_is_not_the_draft_model():
     several = ComparedRun("B", replace(TREE, drafter=specviz.DRAFTERS["several"](drafters=("model", "medusa"))))
-    assert several.about()["title"] == "Several drafters: Sequoia × Sequoia"
+    assert several.about()["title"] == "Several drafters: Tree: Sequoia · Rule: Sequoia"
     assert "drafters model + medusa" in several.details
     assert several.about(alike=True)["title"] == "Several drafters"
     assert [column["title"] for column in runs.head([ENTRIES[0], several], "", "")["columns"]] == [
@@ -258,7 +265,11 @@ def values(chosen, **changes):
 
 def test_the_tab_opens_with_two_configurations_and_plain_decoding(chosen):
     entries = chosen.read(values(chosen))
-    assert [entry.title for entry in entries] == ["Sequoia × Sequoia", "Chain × Speculative sampling", "Plain decoding"]
+    assert [entry.title for entry in entries] == [
+        "Tree: Sequoia · Rule: Sequoia",
+        "Tree: Chain · Rule: Speculative sampling",
+        "Plain decoding",
+    ]
     assert all((entry.config.prompt, entry.config.max_new_tokens) == ("a b c", 96) for entry in entries)
     assert chosen.possible(values(chosen))
     assert len(chosen.updates(values(chosen))) == len(chosen.outputs)
@@ -315,7 +326,7 @@ def test_menus_of_each_column_are_marked_for_its_own_choice(chosen):
     updates = dict(zip(map(id, chosen.outputs), chosen.updates(values(chosen)), strict=True))
     tree, chain = (dict(map(reversed, updates[id(column.controls.verifier.menu)].choices))
                    for column in chosen.columns[:2])  # fmt: skip
-    assert "✕ impossible" in tree["block"] and "✕" not in chain["block"]
+    assert "✕ incompatible" in tree["block"] and "✕" not in chain["block"]
 
 
 # ---- links ----

@@ -335,7 +335,7 @@ def test_the_same_seed_tells_the_same_run_and_seeds_differ():
 def test_weights_are_normalised_and_it_is_said():
     assert normalised("p", [0.5, 0.5]) == ((0.5, 0.5), "")
     row, said = normalised("q", [3, 1])
-    assert row == (0.75, 0.25) and said == "q summed to 4, so it was divided by that."
+    assert row == (0.75, 0.25) and said == "q summed to 4, so it was normalised."
     row, said = normalised("p", [1.0, 1e-12, 0.0])
     assert row == (1.0, 0.0, 0.0) and "count as 0" in said
     assert math.fsum(normalised("p", [0.1] * 10)[0]) == pytest.approx(1, abs=1e-15)

@@ -70,9 +70,9 @@ def test_stored_vectors_have_names_and_sources_and_survive_the_box():
     ("name", "value", "words"),
     [("nodes", 1, "Nodes must be a whole number from 2 to 768; got 1."), ("nodes", 10**9, "Nodes"),
      ("nodes", 3.5, "Nodes"),
-     ("levels", 0, "Levels"), ("width", None, "Width"), ("children", "4", "Most children"), ("children", True, "Most"),
+     ("levels", 0, "Levels"), ("width", None, "Width"), ("children", "4", "Max branching"), ("children", True, "Most"),
      ("spread", 1.2, "Spread must be a number from 0 to 1; got 1.2."), ("spread", float("nan"), "Spread"),
-     ("seed", -1, "Seed of the rows")],
+     ("seed", -1, "Seed of the distributions")],
 )  # fmt: skip
 def test_sizes_out_of_range_get_a_sentence(name, value, words):
     with pytest.raises(ValueError, match=words):
@@ -145,7 +145,7 @@ def test_the_threshold_is_as_low_as_the_nodes_allow():
 
 def test_large_trees_are_tried_on_few_positions_and_another_seed_draws_others():
     large = Sizes(nodes=768, levels=20, width=4)
-    assert f"The middle one of {LEAST} synthetic" in tree_of("dyspec", VECTOR, large).note
+    assert f"The median of {LEAST} synthetic" in tree_of("dyspec", VECTOR, large).note
     one, other = (tree_of("dyspec", VECTOR, SMALL._replace(seed=seed)) for seed in (0, 1))
     assert one.tokens != other.tokens and one == tree_of("dyspec", VECTOR, SMALL)
 

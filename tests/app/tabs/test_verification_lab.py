@@ -111,7 +111,7 @@ def test_every_rule_is_answered(rule, children, levels):
 def test_numbers_are_normalised_and_it_is_said():
     data = json.loads(look(asked(p=[1, 1, 2])))
     assert data["p"] == [0.25, 0.25, 0.5]
-    assert data["said"] == ["The target p summed to 4, so it was divided by that."]
+    assert data["said"] == ["The target p summed to 4, so it was normalised."]
 
 
 def test_the_same_question_has_the_same_answer_and_another_seed_another():
@@ -154,7 +154,7 @@ def test_a_broken_rule_is_told_without_its_trace(monkeypatch, caplog):
         raise RuntimeError("secret")
 
     monkeypatch.setattr(verification_lab, "explain_node", broken)
-    assert json.loads(look(GOOD)) == {"error": "This could not be worked out. The reason is in the server's log."}
+    assert json.loads(look(GOOD)) == {"error": "The computation failed. See the server's log for the reason."}
     assert "secret" in caplog.text
 
 

@@ -40,10 +40,6 @@ class DySpec(TreeBuilder):
         True, "Heavy paths first", "Whether the target reads the longest paths one after the other, or nodes as drawn."
     )
 
-    @property
-    def is_chain(self) -> bool:
-        return self.size <= 2
-
     def __call__(self, draft, rng, scheme, tokens_left, state):
         tree, families, reach = draft.tree, {}, [1.0]  # reach: the product of q along the path of each node
         deepest = min(self.depth, tokens_left - 1)

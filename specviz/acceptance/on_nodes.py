@@ -60,10 +60,9 @@ def rejection_rates(
     texts: Sequence[Sequence[int]],
     config: RunConfig,
     widths: Sequence[int] = WIDTHS,
-    read: Reader = levels_on_text,
 ) -> RejectionRates:
     """`rates_so_far` to their end."""
-    return whole(rates_so_far(pair, texts, config, widths, read))
+    return whole(rates_so_far(pair, texts, config, widths))
 
 
 def rates_so_far(

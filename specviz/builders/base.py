@@ -77,7 +77,7 @@ class TreeBuilder(Strategy):
     @property
     def is_chain(self) -> bool:
         """Whether no node of its trees has more than one child."""
-        return False
+        return getattr(self, "width", 2) == 1 or getattr(self, "size", 3) <= 2
 
     def prepare(self, verifier: Verifier, temperature: float, drafter: str, pair: str) -> Self:
         """The builder for this run, with every parameter that says "auto" resolved.

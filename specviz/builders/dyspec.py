@@ -45,10 +45,6 @@ class DySpec(TreeBuilder):
         True, "Heavy paths first", "Order of the nodes in the target's pass: longest paths first, or as drawn."
     )
 
-    @property
-    def is_chain(self) -> bool:
-        return self.size <= 2
-
     def __call__(self, draft, rng, scheme, tokens_left, state):
         tree, families, reach = draft.tree, {}, [1.0]  # reach: the product of q along the path of each node
         deepest = min(self.depth, tokens_left - 1)

@@ -54,10 +54,6 @@ class DySpecThreshold(TreeBuilder):
         if given != "auto" and not number:
             raise ParameterError(f"{self.name}.threshold", f'be "auto" or a number from {LOW:g} to {HIGH}', given)
 
-    @property
-    def is_chain(self) -> bool:
-        return self.size <= 2
-
     def start(self):
         return max(LOW, min(0.5, 1 / self.size)) if self.threshold == "auto" else None
 

@@ -55,10 +55,6 @@ class Eagle2(TreeBuilder):
         0.0, 0.0, 3.0, "Stop at entropy h", "Every two levels, stop if sqrt(entropy) is above it; 0 never stops."
     )
 
-    @property
-    def is_chain(self) -> bool:
-        return self.width == 1 or self.size <= 2
-
     def __call__(self, draft, rng, scheme, tokens_left, state):
         read: dict[Candidate | None, int] = {None: 0}  # what the draft reads -> its node in the draft's own tree
         level: list[Candidate | None] = [None]

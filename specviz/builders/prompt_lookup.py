@@ -32,10 +32,6 @@ class PromptLookup(TreeBuilder):
     width: int = whole(4, 1, 64, "Matches", "Number of continuations merged into the tree.")
     size: int = whole(32, 1, 1024, "Tree size (nodes)", "Maximum number of nodes, including the root.")
 
-    @property
-    def is_chain(self) -> bool:
-        return self.width == 1 or self.size <= 2
-
     def __call__(self, draft, rng, scheme, tokens_left, state):
         tree, places = draft.tree, {}
         for length, end in self._matches(draft.context):

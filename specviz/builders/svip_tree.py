@@ -31,10 +31,6 @@ class SvipTree(TreeBuilder):
     h: float = real(1.8, 0.0, 3.0, "Threshold h", "Expand a node while sqrt(c * entropy in nats) is at most this.")
     c: float = real(1.0, 0.01, 2.0, "Factor c", "Factor of the entropy; 1 is the paper's value.")
 
-    @property
-    def is_chain(self) -> bool:
-        return self.width == 1 or self.size <= 2
-
     def __call__(self, draft, rng, scheme, tokens_left, state):
         tree, level = draft.tree, [0]
         for _ in range(min(self.depth, tokens_left - 1)):

@@ -10,13 +10,12 @@ from collections.abc import Iterable, Iterator
 from typing import Any
 
 from ._version import __version__
-from .compatibility import compatible
+from .compatibility import resolve
 from .config import RunConfig
 from .errors import ParameterError
 from .models.base import Pair
 from .randomness import Randomness, Seeded
 from .record import Step, Trace
-from .registry import build
 from .session import DecodingSession, Stopwatch, prompt_tokens
 
 
@@ -35,8 +34,7 @@ def speculate(
         ValueError: if builder, rule and drafter cannot go together or the prompt leaves no room.
     """
     _check_order(pair, config)
-    builder, verifier, drafter = (build(kind, getattr(config, kind)) for kind in ("builder", "verifier", "drafter"))
-    match = compatible(config, scheme)
+    builder, verifier, drafter, match = config.resolved if scheme is None else resolve(config, scheme)
     if not match.possible:
         raise ValueError(match.reason)
     builder = builder.prepare(verifier, config.temperature, drafter.name, pair.info["name"])

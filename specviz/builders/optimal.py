@@ -32,6 +32,7 @@ class Optimal(PlannedBuilder):
         "Acceptance",
         "The acceptance vector: auto (stored for this drafter, rule and temperature), measured (follows the run), or "
         "numbers, one list for all levels or one per level.",
+        words=("auto", "measured"),
     )
 
     def plan(self, acceptance):

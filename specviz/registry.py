@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from dataclasses import fields
 from typing import Any
@@ -74,12 +75,11 @@ def split_strategy(kind: str, text: str) -> tuple[str, dict[str, str]]:
     """
     name, _, rest = (part.strip() for part in text.partition(":"))
     given: dict[str, str] = {}
-    for part in rest.split(",") if rest else ():
+    for part in re.split(r",(?=[^,=]*=)", rest) if rest else ():
         key, equals, value = part.partition("=")
-        key = key.strip() if equals else next(reversed(given), "")
-        if not key or (equals and key in given):
+        if not equals or not key.strip() or key.strip() in given:
             raise ParameterError(kind, "be written like sequoia:size=16,depth=6, each parameter once", text)
-        given[key] = value if equals else f"{given[key]},{part}"
+        given[key.strip()] = value
     return name, given
 
 
@@ -88,8 +88,9 @@ def spelled(strategy: Any, defaults: bool = False) -> str:
 
     Args:
         strategy: the object.
-        defaults: whether parameters that have their default are written as well.
+        defaults: whether parameters that have their default are written as well, if that is not "auto".
     """
-    values = [(f.name, getattr(strategy, f.name)) for f in fields(strategy)
-              if defaults or getattr(strategy, f.name) != f.default]  # fmt: skip
-    return ":".join(filter(None, (strategy.name, ",".join(f"{name}={text_of(value)}" for name, value in values))))
+    values = {f.name: getattr(strategy, f.name) for f in fields(strategy)
+              if getattr(strategy, f.name) != ("auto" if defaults else f.default)}  # fmt: skip
+    parameters = ",".join(f"{name}={text_of(value)}" for name, value in values.items())
+    return f"{strategy.name}:{parameters}" if parameters else strategy.name

@@ -53,11 +53,6 @@ class TreeBuilder(Strategy):
         return {"size": nodes}
 
     @property
-    def label(self) -> str:
-        """The builder in a word and its numbers, for tables of many."""
-        return self.title
-
-    @property
     def is_chain(self) -> bool:
         """Whether no node of its trees has more than one child."""
         return False

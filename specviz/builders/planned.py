@@ -43,10 +43,6 @@ class PlannedBuilder(StaticBuilder):
         return {"size": nodes, "depth": DEEPEST}
 
     @property
-    def label(self) -> str:
-        return f"{self.name}, {self.size} nodes, {self.depth} levels"
-
-    @property
     def is_chain(self) -> bool:
         levels = self.vector if isinstance(self.vector[0], tuple) else (self.vector,)
         return self.width == 1 or self.size <= 2 or all(len(level) == 1 for level in levels)

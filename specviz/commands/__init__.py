@@ -17,6 +17,7 @@ COMMANDS = {
     "agree": "Hold predicted tokens per pass or speedup against measurement; exit code 1 where they differ.",
     "scale": "Time a step and weigh its memory as the tree, the text and the vocabulary grow.",
     "sweep": "Measure a grid of pairs, builders, rules, temperatures and sizes, and go on where it was interrupted.",
+    "strategies": "List builders, rules and drafters with their parameters, ranges and defaults.",
     "papers": "What the five sources say beside what was measured here, entry by entry.",
     "train": "Train a draft and target pair of your own from text files.",
 }

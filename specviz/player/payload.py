@@ -10,11 +10,9 @@ import json
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from ..compatibility import compatible
 from ..drafters import DRAFTERS
 from ..metrics import Counts, known
 from ..record import Step, Trace
-from ..registry import build
 from ..shown import Chart, Detail
 
 LETTERS = {"root": "r", "accepted": "a", "rejected": "x", "unreached": "u", "passed": "p", "probe": "o"}
@@ -164,8 +162,8 @@ def recorded_message(
     """
     if not trace.steps:
         raise ValueError("trace has no steps, so there is nothing to show.")
-    config, verifier = trace.config, build("verifier", trace.config.verifier)
-    match = compatible(config)
+    config = trace.config
+    _, verifier, _, match = config.resolved
     steps = [step_payload(step, verifier) for step in trace.steps]
     worth = [len(step.emitted) + 2 * ("rejected" in step.outcome) for step in trace.steps]
     about = head(config, trace.prompt_text, trace.pair["name"], match.reason if not match.lossless else None)
@@ -181,8 +179,7 @@ def recorded_message(
 
 def head(config: Any, prompt: str, pair: str, lossy: str | None = None) -> dict[str, Any]:
     """What is run, said once at its start; `lossy` is the reason why its text is not the target's own, if it is not."""
-    builder, verifier = build("builder", config.builder), build("verifier", config.verifier)
-    drafter = build("drafter", config.drafter)
+    builder, verifier, drafter, _ = config.resolved
     by = "" if drafter.name == "model" or not builder.reads_draft else f", drafted by {drafter.spoken}"
     title = f"{builder.title} × {verifier.title}{by}, temperature {config.temperature:g}, seed {config.seed}"
     names = {"key": builder.key_title, "rule": verifier.name}

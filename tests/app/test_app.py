@@ -177,7 +177,7 @@ def test_each_pair_is_loaded_once_and_two_are_kept():
     with pytest.raises(ValueError, match="Models must be one of a, b, c"):
         engine.take("d")
     with pytest.raises(ValueError, match="Models must be one of"):
-        list(live.play(engine, CONFIG, None, ["a"]))
+        list(live.play(engine, CONFIG, ["a"]))
 
 
 def test_the_models_offered(monkeypatch):

@@ -12,6 +12,7 @@ from threading import enumerate as threads
 import pytest
 
 import specviz
+from specviz import compatibility
 from specviz.paths import WEB
 from specviz.proof.same_text import comparing
 from specviz.record import Timing
@@ -21,6 +22,7 @@ gr = pytest.importorskip("gradio")
 from app.machine import models  # noqa: E402
 from app.machine.engine import Engine, batch_by_time, prefetch  # noqa: E402
 from app.page import STYLES, TABS, build_demo  # noqa: E402
+from app.parts.controls import Controls  # noqa: E402
 from app.tabs import live  # noqa: E402
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -223,6 +225,28 @@ def test_a_run_is_sent_to_its_end():
         sent[0]["state"] == "loading" and sent[-1]["state"] == "done" and sent[-1]["speedup"]["plain_tokens_per_s"] > 0
     )
     assert sum("head" in news for news in sent) == 1
+
+
+def test_a_click_on_run_reads_resolves_and_checks_once(monkeypatch):
+    demo = build_demo(lambda: specviz.toy_pair(vocab=12))
+    run = next(event for event in demo.fns.values() if getattr(event.fn, "__qualname__", "") == "events.<locals>.run")
+    values = [control.value for control in run.inputs]
+    calls = []
+
+    def counted(place, name):
+        whole = getattr(place, name)
+        monkeypatch.setattr(place, name, lambda *args: calls.append((name, *args)) or whole(*args))
+
+    counted(Controls, "read")
+    counted(compatibility, "resolve")
+    counted(compatibility, "_judged")
+    sent = [
+        json.loads(news) for update in run.fn(*values) for part, news in update.items() if part.elem_id == "sv-stage"
+    ]
+    assert sent[-1]["state"] == "done" and any(news.get("speedup") for news in sent)
+    asked = [call for call in calls if "plain" not in (call[1].builder.name if call[0] != "read" else "")]
+    assert [name for name, *_ in asked] == ["read", "resolve", "_judged"]
+    assert len(calls) <= 3 + 2 * 4, "besides it only plain decoding, which is another configuration"
 
 
 @pytest.mark.parametrize(

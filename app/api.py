@@ -10,11 +10,11 @@ import gradio as gr
 
 from specviz import RunConfig, Step, Trace, compatible, speculate
 from specviz.benchmarks.paired_speedup import ROUNDS, in_turns
-from specviz.config import Choice
 from specviz.decode import collect
+from specviz.errors import ParameterError
 from specviz.metrics import Counts
 from specviz.player.payload import rounded
-from specviz.registry import build as made
+from specviz.registry import split_strategy
 
 from .machine import limits
 from .machine.engine import Engine
@@ -28,10 +28,10 @@ It streams (text, step, trace), all empty while the models are loaded. While it 
 the drafted tree as columns over its nodes, the target's probability and the outcome of each. At the end step is
 empty and trace is the whole run as JSON text, which specviz.Trace.from_json reads and `specviz replay` plays.
 
-models is one of the pairs on the page; empty takes the first. builder_parameters, verifier_parameters and
-drafter_parameters are objects with the parameters of builder, rule and drafter, {"size": 24} say; Sequoia's tree
-without size and depth is the fastest on this machine, once that has been measured. Invalid values and incompatible
-choices raise an error that says what to do. Runs are decoded one at a time.
+models is one of the pairs on the page; empty takes the first. builder, verifier and drafter are names, with parameters
+after a colon: "dyspec:size=24,depth=8". Sequoia's tree without size and depth is the fastest on this machine, once that
+has been measured. Invalid values and incompatible choices raise an error that says what to do.
+Runs are decoded one at a time.
 
 After the run, it is timed against plain decoding for plain_rounds alternating rounds (0 for none): the trace then has
 "speedup": {"speedup", "low", "high" (of a round), "rounds", "tokens_per_s", "plain_tokens_per_s"}, or null if the run
@@ -54,21 +54,17 @@ def build(engine: Engine) -> None:
         draft_temperature: float | None = None,
         max_new_tokens: int = 96,
         seed: int = 0,
-        builder_parameters: dict[str, Any] | None = None,
-        verifier_parameters: dict[str, Any] | None = None,
         models: str = "",
         plain_rounds: int = ROUNDS,
         drafter: str = "model",
-        drafter_parameters: dict[str, Any] | None = None,
     ) -> tuple[str, str, str]:  # of each item
         config = asked(
-            prompt, builder_parameters, verifier_parameters, drafter_parameters,
-            builder=builder, verifier=verifier, drafter=drafter,
+            prompt, builder=builder, verifier=verifier, drafter=drafter,
             temperature=temperature, top_p=top_p, top_k=top_k, draft_temperature=draft_temperature,
             max_new_tokens=max_new_tokens, seed=seed,
         )  # fmt: skip
         title, rounds = title_from(models), rounds_from(plain_rounds)
-        config = fastest(engine, config, builder_parameters, title)
+        config = fastest(engine, config, builder, title)
         yield from answers(engine, config, title, rounds)
 
     gr.api(generate, api_name="generate", api_description=DESCRIPTION, **MACHINE)
@@ -79,48 +75,22 @@ def rejected(sentence: str) -> None:
     raise gr.Error(sentence, print_exception=False) from None
 
 
-def asked(
-    prompt: Any,
-    builder_parameters: Any,
-    verifier_parameters: Any,
-    drafter_parameters: Any = None,
-    *,
-    builder: Any,
-    verifier: Any,
-    drafter: Any = "model",
-    **scalars: Any,
-) -> RunConfig:
+def asked(prompt: Any, builder: Any, verifier: Any, drafter: Any = "model", **scalars: Any) -> RunConfig:
     """The configuration that a request stands for, as the page would check it.
 
     Raises:
         ValueError: a sentence for the caller.
     """
-    if not isinstance(prompt, str):
-        raise ValueError(f"prompt must be text; got {str(prompt)[:40]!r}.")
-    strategies = {
-        "builder": strategy("builder", builder, builder_parameters),
-        "verifier": strategy("verifier", verifier, verifier_parameters),
-        "drafter": strategy("drafter", drafter, drafter_parameters),
-    }
-    config = RunConfig(prompt, **strategies, **{name: number(name, value) for name, value in scalars.items()})
+    for name, text in {"prompt": prompt, "builder": builder, "verifier": verifier, "drafter": drafter}.items():
+        if not isinstance(text, str):
+            raise ParameterError(name, "be text", text)
+    numbers = {name: number(name, value) for name, value in scalars.items()}
+    config = RunConfig(prompt, builder, verifier, drafter=drafter, **numbers)
     limits.check(config)
     match = compatible(config)
     if not match.possible:
         raise ValueError(match.reason)
     return config
-
-
-def strategy(kind: str, name: Any, parameters: Any) -> Any:
-    """The builder, rule or drafter of that name.
-
-    Raises:
-        ValueError: if there is none, or a parameter is not right.
-    """
-    if not isinstance(name, str):
-        raise ValueError(f"{kind} must be a name such as 'sequoia'; got {str(name)[:40]!r}.")
-    if not (parameters is None or isinstance(parameters, dict)):
-        raise ValueError(f'{kind}_parameters must be an object such as {{"size": 24}}; got {str(parameters)[:40]!r}.')
-    return made(kind, Choice(name, parameters or {}))
 
 
 def title_from(models: Any) -> str | None:
@@ -137,13 +107,13 @@ def rounds_from(value: Any) -> int:
     return value
 
 
-def fastest(engine: Engine, config: RunConfig, given: dict[str, Any] | None, title: str | None = None) -> RunConfig:
+def fastest(engine: Engine, config: RunConfig, builder: str, title: str | None = None) -> RunConfig:
     """The configuration with the best tree on this machine, where Sequoia's was asked for without size and depth.
 
     It is only known for the draft model.
     """
-    asked_for = config.builder.name == "sequoia" and {"size", "depth"}.isdisjoint(given or {})
-    if not asked_for or config.drafter.name != "model":
+    name, given = split_strategy("builder", builder)
+    if name != "sequoia" or "size" in given or "depth" in given or config.drafter.name != "model":
         return config
     if title is not None and title not in engine.titles:
         return config  # decoding says which models there are

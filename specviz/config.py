@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass, field, fields, is_dataclass, replace
+from functools import cached_property
 from importlib import import_module
 from operator import index
 from typing import Any
@@ -121,6 +122,11 @@ class RunConfig:
             return Sampling(temperature, self.top_p, self.top_k)
         except ParameterError as error:
             raise (error.named("draft_temperature") if error.name == "temperature" else error) from None
+
+    @cached_property
+    def resolved(self) -> Any:
+        """Builder, rule and drafter as objects, and whether they go together: `compatibility.Resolved`, found once."""
+        return import_module("specviz.compatibility").resolve(self)
 
     def plainly(self) -> RunConfig:
         """The same run with the target alone: plain decoding."""

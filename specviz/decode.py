@@ -9,14 +9,13 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from typing import Any
 
-from .compatibility import compatible
+from .compatibility import resolve
 from .config import RunConfig
 from .errors import ParameterError
 from .models.base import Pair
 from .paths import __version__
 from .randomness import Randomness, Seeded
 from .record import Step, Trace
-from .registry import build
 from .session import DecodingSession, Stopwatch, prompt_tokens
 
 
@@ -43,8 +42,7 @@ def speculate(
     0 drafted, 0 accepted: a
     """
     _check_order(pair, config)
-    builder, verifier, drafter = (build(kind, getattr(config, kind)) for kind in ("builder", "verifier", "drafter"))
-    match = compatible(config, scheme)
+    builder, verifier, drafter, match = config.resolved if scheme is None else resolve(config, scheme)
     if not match.possible:
         raise ValueError(match.reason)
     builder = builder.prepare(verifier, config.temperature, drafter.name, pair.info["name"])

@@ -12,7 +12,7 @@ from dataclasses import field, fields
 from numbers import Real
 from typing import Any, Self
 
-from .errors import ParameterError
+from .errors import ParameterError, nearest, shown
 
 
 def whole(default: int, low: int, high: int, label: str, help: str) -> Any:
@@ -54,9 +54,9 @@ def names(default: tuple[str, ...], options: tuple[str, ...], label: str, help: 
     return field(default=default, metadata={"kind": "names", "options": options, "label": label, "help": help})
 
 
-def free(default: Any, label: str, help: str) -> Any:
-    """A field that its own class checks (an acceptance vector, say)."""
-    return field(default=default, metadata={"kind": "free", "label": label, "help": help})
+def free(default: Any, label: str, help: str, **more: Any) -> Any:
+    """A field that its own class checks; `words` are its texts, where any other may name a file on the command line."""
+    return field(default=default, metadata={"kind": "free", "label": label, "help": help, **more})
 
 
 class Strategy:
@@ -66,8 +66,8 @@ class Strategy:
         known = {f.name: f for f in fields(cls)}  # type: ignore[arg-type]  # each is a dataclass
         for name, value in given.items():
             if name not in known:
-                names = ", ".join(known) or "none"
-                raise ValueError(f"{cls.name} has no parameter {name!r}. Its parameters: {names}.")  # type: ignore[attr-defined]
+                names = f"Its parameters: {', '.join(known) or 'none'}. {nearest(name, known)}".rstrip()
+                raise ValueError(f"{cls.name} has no parameter {shown(name)}. {names}")  # type: ignore[attr-defined]
             if value is None and known[name].default is not None:
                 hint = f"Leave it out for {known[name].default!r}."
                 raise ParameterError(f"{cls.name}.{name}", "have a value", value, hint)  # type: ignore[attr-defined]
@@ -135,10 +135,10 @@ RIGHT: dict[str, Callable[[Any, Any], bool]] = {
 
 
 def read_value(where: str, text: str, meta: Mapping[str, Any]) -> Any:
-    """The value of one parameter from its text, as on the command line or in "sequoia:size=16,depth=6".
+    """The value of one parameter from its text, as in "sequoia:size=16,depth=6".
 
     Args:
-        where: the name of the parameter in messages, "--size" or "sequoia.size" say.
+        where: the name of the parameter in messages, "sequoia.size" say.
         text: the text.
         meta: the metadata of its field.
 
@@ -172,6 +172,14 @@ def _free(text: str) -> Any:
         with suppress(ValueError, RecursionError):
             return tuples(reading())
     return text
+
+
+def text_of(value: Any) -> str:
+    """The text of one parameter that `read_value` reads back."""
+    if isinstance(value, tuple):
+        nested = any(isinstance(part, tuple) for part in value)
+        return json.dumps(value, separators=(",", ":")) if nested else ",".join(map(text_of, value))
+    return str(value).lower() if isinstance(value, bool) else str(value)
 
 
 def tuples(value: Any) -> Any:

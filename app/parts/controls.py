@@ -189,13 +189,8 @@ class Controls:
         except ValueError as error:
             raise ValueError(self.with_labels(error)) from None
 
-    def menus(self, values: tuple[Any, ...]) -> list[list[tuple[str, str]]]:
-        """The choices of every menu, marked for the values of `inputs`.
-
-        Raises:
-            ValueError: as `read` does.
-        """
-        config = self.read(("any", *values[1:]))
+    def menus(self, values: tuple[Any, ...], config: RunConfig) -> list[list[tuple[str, str]]]:
+        """The choices of every menu, marked for the values of `inputs`, of which `read` made `config`."""
         parts = self._split(values[1 + len(self.scalars) :])
         return [choices(kind, one.candidates(parts[kind]), config) for kind, one in self.families.items()]
 

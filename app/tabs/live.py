@@ -11,14 +11,13 @@ from typing import Any
 
 import gradio as gr
 
-from specviz import Trace, compatible
+from specviz import RunConfig, Trace
 from specviz.acceptance.vectors import EMBEDDED, planned_with
 from specviz.benchmarks.paired_speedup import ROUNDS, PairedSpeedup, in_turns
 from specviz.metrics import Counts
 from specviz.paths import TRACES
 from specviz.player.payload import head, message, recorded_message, rounded, step_payload
 from specviz.proof.same_text import Comparison, comparing, promised
-from specviz.registry import build as made
 
 from ..machine.engine import Engine, batch_by_time, introduced, prefetch
 from ..machine.line import undisturbed
@@ -59,8 +58,9 @@ def build(engine: Engine) -> Controls:
             models = models_menu(engine)
             settings = controls(prompt)
             first = tuple(control.value for control in settings.inputs)
-            said.value = sentence(*verdict(settings, first, pair=name_of(models.value)))
-            for menu, marked in zip(settings.menu_boxes, settings.menus(first), strict=True):
+            config = settings.read(first)
+            said.value = sentence(*verdict(config, name_of(models.value)))
+            for menu, marked in zip(settings.menu_boxes, settings.menus(first, config), strict=True):
                 menu.choices = marked
         with gr.Column(scale=1, min_width=320, elem_classes="sv-main"):
             shown = stage(recorded(), elem_id="sv-stage")
@@ -86,11 +86,10 @@ def events(engine: Engine, settings: Controls, models, go, stop, said, shown) ->
     quiet = {"show_progress": "hidden", **private}
 
     def check(title: Any, *values: Any):
-        kind, text = verdict(settings, values, pair=name_of(title))
-        try:
-            marked = [gr.Dropdown(choices=choices) for choices in settings.menus(values)]
-        except ValueError:  # said in the notice
-            marked = [gr.skip() for _ in settings.menu_boxes]
+        kind, text, config = judged(settings, values, name_of(title))
+        marked = [gr.skip() for _ in settings.menu_boxes]
+        if config is not None:
+            marked = [gr.Dropdown(choices=choices) for choices in settings.menus(values, config)]
         return sentence(kind, text), gr.Button(interactive=kind not in ("impossible", "error")), *marked
 
     checked = [said, go, *settings.menu_boxes]
@@ -98,12 +97,11 @@ def events(engine: Engine, settings: Controls, models, go, stop, said, shown) ->
     gr.on(changes, check, [models, *settings.inputs], checked, queue=False, trigger_mode="always_last", **quiet)
 
     def run(title: Any, *values: Any) -> Iterator[dict]:
-        kind, text = verdict(settings, values, whole=True, pair=name_of(title))
-        yield {said: sentence(kind, text)}
         try:
-            if kind in ("impossible", "error"):
-                raise ValueError(text)
-            for value in play(engine, settings.read(values), text if kind == "lossy" else None, title):
+            config = settings.read(values)
+            kind, text = verdict(config, name_of(title))
+            yield {said: sentence(kind, text)}
+            for value in play(engine, config, title):
                 yield {shown: value}
         except ValueError as error:
             yield {said: sentence("error", settings.with_labels(error)), shown: message("", state="done")}
@@ -117,26 +115,23 @@ def name_of(title: Any) -> str:
     return EMBEDDED if str(title).lower() == EMBEDDED else str(title)
 
 
-def verdict(settings: Controls, values: tuple[Any, ...], whole: bool = False, pair: str = EMBEDDED) -> tuple[str, str]:
-    """The notice about the chosen configuration before it runs: its kind and its sentence.
-
-    Args:
-        values: of `settings.inputs`.
-        whole: also look at the prompt, which may still be empty while other controls are turned.
-        pair: the name of the pair that will decode.
-    """
+def judged(settings: Controls, values: tuple[Any, ...], pair: str = EMBEDDED) -> tuple[str, str, RunConfig | None]:
+    """`verdict` on the values of `settings.inputs`, where the prompt may still be empty, and what they stand for."""
     try:
-        if not whole:
-            values = ("any", *values[1:])
-        config = settings.read(values)
-        match = compatible(config)
+        config = settings.read(("any", *values[1:]))
     except ValueError as error:
-        return "error", str(error)
-    notice = planned_with(config.builder, config.drafter, pair) if match.possible else ""
+        return "error", str(error), None
+    return *verdict(config, pair), config
+
+
+def verdict(config: RunConfig, pair: str = EMBEDDED) -> tuple[str, str]:
+    """What is to be said about a configuration before it runs on a pair: a kind of notice and its sentence."""
+    builder, _, drafter, match = config.resolved
+    notice = planned_with(builder, drafter, pair) if match.possible else ""
     return menus.kind(match), f"{match.reason} {notice}".rstrip()
 
 
-def play(engine: Engine, config: Any, lossy: str | None = None, title: str | None = None) -> Iterator[str]:
+def play(engine: Engine, config: RunConfig, title: str | None = None) -> Iterator[str]:
     """A run as messages to the page, which shows what it showed before until the first step is there.
 
     A run that fails on its way ends with a sentence; what was decoded before stays.
@@ -144,12 +139,15 @@ def play(engine: Engine, config: Any, lossy: str | None = None, title: str | Non
     Args:
         engine: has the models.
         config: what to run.
-        lossy: why the text is not the target's own, if it is not.
         title: of the pair; the engine's first where it is None.
 
     Raises:
         ValueError: if it cannot even begin (the prompt is too long, say).
     """
+    _, verifier, _, match = config.resolved
+    if not match.possible:
+        raise ValueError(match.reason)
+    lossy = None if match.lossless else match.reason
     run, begun, written, counts = new_name("run"), False, [], Counts()
     with engine.exclusive():
         try:
@@ -164,7 +162,7 @@ def play(engine: Engine, config: Any, lossy: str | None = None, title: str | Non
                     kept.steps += group
                     counts += Counts.of(group)
                     written += [token for step in group for token in step.emitted]
-                    steps = [step_payload(step, config.verifier) for step in group]
+                    steps = [step_payload(step, verifier) for step in group]
                     figures = rounded(counts.figures())
                     yield message(run, steps, state="running", figures=figures, **({} if begun else {"head": about}))
                     begun = True
@@ -172,7 +170,7 @@ def play(engine: Engine, config: Any, lossy: str | None = None, title: str | Non
             turns = engine.compute(in_turns, config, counts, title=title)
             result = yield from timed(run, undisturbed(turns))
             yield message(run, state="done", **result)
-            if promised(made("verifier", config.verifier), config.temperature):
+            if promised(verifier, config.temperature):
                 compared = engine.compute(comparing, config, written, title=title)
                 yield from same(run, compared, len(written), blank.pair.get("dtype"))
         except Exception as error:

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import asdict, dataclass, replace
+from dataclasses import dataclass, replace
 from functools import partial
 from logging import LogRecord, getLogger
 from time import perf_counter
@@ -24,6 +24,7 @@ from ..decode import autoregress, run
 from ..metrics import Counts
 from ..models.pair import HuggingFacePair
 from ..passes.huggingface import HuggingFaceModel
+from ..registry import spelled
 from ..verifiers import VERIFIERS
 from ..verifiers.base import Verifier
 from .paired_timing import paired
@@ -132,7 +133,7 @@ def _strategies(
             rule = rule or VERIFIERS[suited(asked)]()
             match = compatible(replace(asked, verifier=rule))
             if match.possible:
-                found.append((f"{describe(builder)} + {rule.name}", builder, rule, match.lossless))
+                found.append((f"{spelled(builder)} + {spelled(rule)}", builder, rule, match.lossless))
             else:
                 reason = match.reason
         lone = lone or (reason if len(found) == before else None)  # it goes with none of the rules
@@ -161,12 +162,6 @@ def _methods(
 
 def _decoded(pair: HuggingFacePair, builder: TreeBuilder, rule: Verifier, config: RunConfig) -> Counts:
     return run(pair, replace(config, builder=builder, verifier=rule)).counts
-
-
-def describe(builder: TreeBuilder) -> str:
-    """A builder's name with those of its parameters that are numbers."""
-    numbers = [f"{name} {value}" for name, value in asdict(builder).items() if type(value) in (int, float)]
-    return f"{builder.name} ({', '.join(numbers)})" if numbers else builder.name
 
 
 def _generate(pair: HuggingFacePair, config: RunConfig, assistant: Any) -> Counts:

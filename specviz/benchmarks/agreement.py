@@ -27,7 +27,7 @@ from ..decode import run
 from ..metrics import Counts, estimate
 from ..models.base import Pair
 from ..record import Trace
-from ..registry import build
+from ..registry import build, spelled
 from ..verifiers.base import Verifier
 
 WINDOW = 24  # tokens of a prompt that is cut from a continuation
@@ -121,7 +121,7 @@ def agreement(
         if known or with_room(trace, deepest):
             tokens, margin, steps = tokens_with_room(measured, deepest)
             known = Agreement(
-                builder.name, verifier.name, config.temperature, len(shape),
+                spelled(builder), spelled(verifier), config.temperature, len(shape),
                 expected_tokens(shape, vector), expected_tokens(shape, levels),
                 None if by_text is None or np.isnan(by_text) else by_text,
                 tokens, margin, (first, len(measured)), steps,

@@ -18,6 +18,7 @@ from ..decode import autoregress, run
 from ..drafters.base import Drafter
 from ..metrics import Counts, count
 from ..models.base import Pair
+from ..registry import spelled
 from ..verifiers import VERIFIERS
 from .paired_timing import paired
 
@@ -91,7 +92,7 @@ def compare(
                 found[drafter].append(both)
                 done += 1
                 if done % len(drafters) == 0:
-                    current = tuple(_row(each.name, kind, temperature, found[each]) for each in drafters)
+                    current = tuple(_row(spelled(each), kind, temperature, found[each]) for each in drafters)
                 yield SoFar(done, of, rows + current)
             rows += current
 

@@ -6,19 +6,17 @@ No clock is read, so the figures do not depend on the machine.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import product
-from typing import Any
 
 from ..acceptance.progress import SoFar
-from ..builders import BUILDERS
 from ..builders.base import TreeBuilder
 from ..compatibility import compatible
-from ..config import Choice, RunConfig
+from ..config import RunConfig
 from ..decode import run
 from ..metrics import Counts, estimate
 from ..models.base import Pair
-from ..registry import build
+from ..registry import parse_strategy, split_strategy
 from ..verifiers import VERIFIERS
 
 PAIRS = (
@@ -87,16 +85,16 @@ def rules_table(
         yield SoFar(len(cells), len(plan), tuple(cells))
 
 
-def sized(name: str, size: int | None, parameters: dict[str, Any] | None = None) -> TreeBuilder:
+def sized(text: str, size: int | None) -> TreeBuilder:
     """A builder with trees of about `size` nodes, its root included.
 
     Args:
-        name: menu name.
+        text: as `parse_strategy` reads it; parameters that are given go before what follows from the size.
         size: None leaves the builder its own.
-        parameters: those that are given go before what follows from the size.
 
     Raises:
         ValueError: if the builder has no parameter for the size of its trees.
     """
-    found = {} if size is None else BUILDERS[name].sized(size)
-    return build("builder", Choice(name, found | (parameters or {})))
+    builder, (_, given) = parse_strategy("builder", text), split_strategy("builder", text)
+    found = {} if size is None else builder.sized(size)
+    return replace(builder, **{name: value for name, value in found.items() if name not in given})

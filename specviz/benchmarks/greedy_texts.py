@@ -12,8 +12,9 @@ from ..builders.base import TreeBuilder
 from ..config import RunConfig
 from ..decode import autoregress, run
 from ..models.pair import HuggingFacePair
+from ..registry import spelled
 from ..verifiers import VERIFIERS
-from .against_transformers import describe, menu, prompt_of
+from .against_transformers import menu, prompt_of
 
 
 @dataclass(frozen=True)
@@ -54,7 +55,7 @@ def greedy_differences(
         config = RunConfig(prompt, temperature=0.0, verifier=rule, max_new_tokens=max_new_tokens)
         wanted = _greedy_tokens(pair, config)
         texts = {"plain": autoregress(pair, config).tokens}
-        texts |= {describe(builder): run(pair, replace(config, builder=builder)).tokens for builder in builders}
+        texts |= {spelled(builder): run(pair, replace(config, builder=builder)).tokens for builder in builders}
         for method, tokens in texts.items():
             if list(tokens) != wanted:
                 same = next(

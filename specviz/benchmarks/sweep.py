@@ -16,13 +16,12 @@ from typing import Any
 
 from ..acceptance.on_text import acceptance_vector, own_texts
 from ..compatibility import compatible
-from ..config import Choice, RunConfig
+from ..config import RunConfig
 from ..decode import run
 from ..files import parse_json
 from ..metrics import Counts, estimate, known
 from ..models.base import Pair
 from ..record import Trace
-from ..registry import build
 from ..validation import plain
 from .compare_rules import sized
 from .sweep_grid import key_of
@@ -153,13 +152,13 @@ def _outcome(line: bytes) -> dict[str, Any] | None:
 
 def _timed(cell: dict[str, Any], prompts: Sequence[str]) -> dict[str, Any]:
     try:
-        builder = sized(cell["builder"]["name"], cell["size"], cell["builder"]["parameters"])
+        builder = sized(cell["builder"], cell["size"])
     except ValueError as error:
         return {"impossible": str(error)}
-    verifier = build("verifier", Choice(**cell["verifier"]))
     config = RunConfig(
-        builder=builder, verifier=verifier, temperature=cell["temperature"], max_new_tokens=cell["max_new_tokens"]
-    )
+        builder=builder, verifier=cell["verifier"], temperature=cell["temperature"],
+        max_new_tokens=cell["max_new_tokens"],
+    )  # fmt: skip
     match = compatible(config)
     if not match.possible:
         return {"impossible": match.reason}
@@ -181,9 +180,8 @@ def _summary(traces: Sequence[Trace]) -> dict[str, Any]:
 
 
 def _calibrated(cell: dict[str, Any], prompts: Sequence[str]) -> dict[str, Any]:
-    verifier = build("verifier", Choice(**cell["verifier"]))
     config = RunConfig(
-        builder=Choice("chain"), verifier=verifier, temperature=cell["temperature"],
+        builder="chain", verifier=cell["verifier"], temperature=cell["temperature"],
         max_new_tokens=cell["max_new_tokens"], seed=cell["seed"],
     )  # fmt: skip
     match = compatible(config)
@@ -191,7 +189,7 @@ def _calibrated(cell: dict[str, Any], prompts: Sequence[str]) -> dict[str, Any]:
         return {"impossible": match.reason}
     pair = loaded(key_of(cell["pair"]))
     texts = own_texts(pair, prompts, config)
-    return {"result": asdict(acceptance_vector(pair, verifier, texts, config, cell["width"]))}
+    return {"result": asdict(acceptance_vector(pair, config.verifier, texts, config, cell["width"]))}
 
 
 @lru_cache(maxsize=1)

@@ -5,15 +5,16 @@ from __future__ import annotations
 import json
 import tomllib
 from collections.abc import Callable, Sequence
-from dataclasses import asdict
+from functools import partial
 from hashlib import sha256
 from itertools import product
 from pathlib import Path
 from typing import Any
 
-from ..config import Choice, RunConfig
+from ..config import RunConfig
+from ..errors import ParameterError
 from ..files import parse_json, read_text
-from ..registry import REGISTRIES, build
+from ..registry import parse_strategy
 
 KINDS = ("bench", "calibrate")
 LISTS = {"pairs": ["embedded"], "builders": ["sequoia"], "verifiers": ["sequoia"], "temperatures": [0.8],
@@ -60,8 +61,8 @@ def cells_of(grid: Any, prompts: Sequence[str]) -> tuple[list[dict[str, Any]], l
     numbers = {name: _number(name, grid.get(name, default)) for name, default in NUMBERS.items()}
     read: dict[str, Callable[[Any], Any]] = {
         "pairs": _pair,
-        "builders": _builder,
-        "verifiers": _verifier,
+        "builders": partial(_strategy, "builder"),
+        "verifiers": partial(_strategy, "verifier"),
         "temperatures": _temperature,
         "sizes": _size,
     }
@@ -78,8 +79,8 @@ def cells_of(grid: Any, prompts: Sequence[str]) -> tuple[list[dict[str, Any]], l
         cell: dict[str, Any] = {"kind": kind, "pair": pair, "temperature": heat} | common
         if kind == "calibrate":  # the same whatever the tree
             cell |= {"verifier": verifier}
-        elif builder["name"] == "plain":  # no rule and no size concern plain decoding
-            cell |= {"builder": builder, "verifier": _verifier("plain"), "size": None}
+        elif parse_strategy("builder", builder).alone:  # no rule and no size concern plain decoding
+            cell |= {"builder": builder, "verifier": "plain", "size": None}
         else:
             cell |= {"builder": builder, "verifier": verifier, "size": size}
         cells[key_of(cell)] = cell
@@ -113,29 +114,14 @@ def _pair(value: Any) -> dict[str, Any]:
     return value
 
 
-def _builder(value: Any) -> dict[str, Any]:
-    return _strategy("builder", value)
-
-
-def _verifier(value: Any) -> dict[str, Any]:
-    return _strategy("verifier", value)
-
-
-def _strategy(kind: str, value: Any) -> dict[str, Any]:
-    value = {"name": value} if isinstance(value, str) else value
-    if not (isinstance(value, dict) and isinstance(value.get("name"), str) and value.keys() <= {"name", "parameters"}):
-        names = ", ".join(REGISTRIES[kind])
-        raise ValueError(f"sweep.{kind}s must hold names ({names}) or a name with parameters; got {value!r:.60}.")
-    choice = Choice(value["name"], value.get("parameters", {}))
-    if not isinstance(choice.parameters, dict):
-        raise ValueError(
-            f"sweep.{kind}s: parameters of {choice.name} must be an object; got {choice.parameters!r:.60}."
-        )
+def _strategy(kind: str, value: Any) -> str:
     try:
-        build(kind, choice)
+        if not isinstance(value, str):
+            raise ParameterError(kind, "be written like sequoia:size=16,depth=6", value)
+        parse_strategy(kind, value)
     except ValueError as error:
         raise ValueError(f"sweep.{kind}s: {error}") from None
-    return asdict(choice)
+    return value.strip()
 
 
 def _temperature(value: Any) -> float:

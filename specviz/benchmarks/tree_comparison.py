@@ -10,7 +10,7 @@ from ..builders.filling import StaticBuilder
 from ..compatibility import compatible
 from ..config import RunConfig
 from ..models.base import Pair
-from ..planning.choose import sequoia_tree
+from ..planning.choose import label, sequoia_tree
 from ..registry import build
 from ..verifiers.base import Verifier
 from .trials import Trial, trials
@@ -74,8 +74,8 @@ def contest(
         others: the grid.
         few: how many prompts the first round has.
     """
-    builders = {one.label: one for one in [*others, chosen]}
-    name = chosen.label
+    builders = {label(one): one for one in [*others, chosen]}
+    name = label(chosen)
     first: tuple[Trial, ...] = ()
     entered = 1 + len({*builders})
     of = entered * min(few, len(prompts)) + (2 + LEADERS) * len(prompts)

@@ -70,11 +70,6 @@ class TreeBuilder(Strategy):
         return {"size": nodes}
 
     @property
-    def label(self) -> str:
-        """A short name of the builder with its numbers, for tables."""
-        return self.title
-
-    @property
     def is_chain(self) -> bool:
         """Whether no node of its trees has more than one child."""
         return getattr(self, "width", 2) == 1 or getattr(self, "size", 3) <= 2

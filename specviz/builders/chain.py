@@ -24,10 +24,6 @@ class Chain(StaticBuilder):
     def sized(cls, nodes):
         return {"depth": nodes - 1}
 
-    @property
-    def label(self) -> str:
-        return f"chain of {self.depth}"
-
     @cached_property
     def shape(self) -> Topology:
         return grow_shape([1] * self.depth)

@@ -38,10 +38,6 @@ class KSequences(StaticBuilder):
         depth = round(sqrt(nodes - 1)) + 1
         return {"width": max(1, (nodes - 1) // depth), "depth": depth}
 
-    @property
-    def label(self) -> str:
-        return f"{self.width} sequences of {self.depth}"
-
     @cached_property
     def shape(self) -> Topology:
         return grow_shape([self.width] + [1] * (self.depth - 1))

@@ -30,6 +30,7 @@ class PlannedBuilder(StaticBuilder):
         "Acceptance",
         "The acceptance vector: auto (stored for this drafter, rule and temperature), measured (follows the run), or "
         "numbers, one list for all levels or one per level.",
+        words=("auto", "measured"),
     )
 
     def __post_init__(self) -> None:
@@ -44,10 +45,6 @@ class PlannedBuilder(StaticBuilder):
     @classmethod
     def sized(cls, nodes):
         return {"size": nodes, "depth": DEEPEST}
-
-    @property
-    def label(self) -> str:
-        return f"{self.name}, {self.size} nodes, {self.depth} levels"
 
     @property
     def is_chain(self) -> bool:

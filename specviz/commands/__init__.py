@@ -17,6 +17,7 @@ COMMANDS = {
     "agree": "Compare predicted tokens per pass or speedup with measurements (exit code 1 if they differ).",
     "scale": "Measure time and memory of a step as the tree, the text and the vocabulary grow.",
     "sweep": "Measure a grid of pairs, builders, rules, temperatures and sizes; resume if interrupted.",
+    "strategies": "List builders, rules and drafters with their parameters, ranges and defaults.",
     "papers": "List the claims of the five sources with measurements.",
     "train": "Train a draft and target pair from text files.",
 }

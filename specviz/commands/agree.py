@@ -18,18 +18,21 @@ from ..config import RunConfig
 from ..files import printable
 from ..metrics import plus_minus
 from ..models.base import Pair
+from ..registry import spelled
 from ..verifiers.base import Verifier
 from .bench import PROMPTS_HELP, built_in_prompts, read_prompts
-from .options import add_pair, add_rows, add_strategy, file_of_another, refuse_unused, strategy
+from .options import add_pair, add_rows, add_strategy, file_of_another, strategy
 from .watching import until_stopped, watched
 
-EXAMPLE = "--builder sequoia --size 16 --depth 6 --temperature 0 0.6 1 --each 100"
+EXAMPLE = "--builder sequoia:size=16,depth=6 --temperature 0 0.6 1 --each 100"
 SIZES = (2, 4, 8, 16, 32)
 COSTED = (1, 2, 4, 8, 16, 32, 64)
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    add_strategy(parser, drafter=True)
+    add_strategy(parser, "builder", "sequoia")
+    add_strategy(parser, "verifier", "the first one that suits builder and temperature")
+    add_strategy(parser, "drafter", "model")
     parser.add_argument(
         "--temperature", type=float, nargs="+", action="extend", metavar="T",
         help="the target's, one or several: 0, or from 0.001 upwards (default 0 0.6 1)",
@@ -71,7 +74,6 @@ def run(args: argparse.Namespace) -> int:
         match = compatible(replace(asked, verifier=rules[temperature]))
         if not match.possible:
             raise ValueError(match.reason)
-    refuse_unused(args, builder, drafter, *rules.values())
     args.each = args.each if args.each is not None else 40 if args.speedup else 100
     if args.each < 2:
         raise ValueError(f"--each must be at least 2; got {args.each}.")
@@ -97,7 +99,7 @@ def run(args: argparse.Namespace) -> int:
         if args.speedup:
             checked, stopped = _speedup(pair, builder if args.builder else None, verifier, asked, sides, sizes)
             good &= all(row.holds for row in checked)
-            _print_promises(checked, verifier.name, temperature, args.json)
+            _print_promises(checked, spelled(verifier), temperature, args.json)
         else:
             last, stopped = until_stopped(agreement(pair, builder, verifier, asked, *sides), "texts")
             good &= last.known.holds
@@ -145,7 +147,7 @@ def _speedup(
         cost = news.table
     if cost is None:
         raise ValueError("the models end every text immediately, so there is no step to time.")
-    builders = {builder.name: builder} if builder else trees_of(sizes, known, cost)
+    builders = {spelled(builder): builder} if builder else trees_of(sizes, known, cost)
     last, stopped = until_stopped(speedup_predictions(pair, builders, verifier, config, known, cost, prompts), "runs")
     return last.known, stopped
 

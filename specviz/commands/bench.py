@@ -12,12 +12,12 @@ from typing import TYPE_CHECKING, Any
 from ..acceptance.progress import SoFar
 from ..acceptance.vectors import planned_with
 from ..builders import BUILDERS
-from ..config import Choice, RunConfig
+from ..config import RunConfig
 from ..drafters import DRAFTERS
 from ..files import parse_json, printable, read_text
 from ..metrics import plus_minus
 from ..paths import HELD_OUT
-from ..registry import build
+from ..registry import spelled
 from .options import (
     TEMPERATURE,
     add_pair,
@@ -25,8 +25,7 @@ from .options import (
     add_strategy,
     file_of_another,
     loading,
-    refuse_unused,
-    strategy,
+    strategies,
 )
 from .shape_table import add_shape, print_rows, run_shape
 from .watching import printed, until_stopped
@@ -44,7 +43,9 @@ FEW = 10  # of the built-in prompts are timed, tales and code in turn
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    add_strategy(parser, builder=None)
+    add_strategy(parser, "builder", "all that go with the pair", several=True)
+    add_strategy(parser, "verifier", "the first one that suits builder and temperature", several=True)
+    add_strategy(parser, "drafter", "none; each is compared on tales and code at temperature 0 and 0.8", several=True)
     add_sampling(parser)
     parser.set_defaults(temperature=None)  # so that what fixes it can tell whether it was given
     add_pair(parser)
@@ -52,11 +53,6 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--rounds", type=int, default=3, metavar="N", help="number of rounds over all prompts, from 1 (default 3)"
     )
-    parser.add_argument(
-        "--drafter", action="append", metavar="NAME",
-        help=f"compare drafters on stories and code at temperature 0 and 0.8; repeat for several "
-        f"(default: none): {', '.join(DRAFTERS)}",
-    )  # fmt: skip
     kind = parser.add_mutually_exclusive_group()
     kind.add_argument(
         "--preset",
@@ -78,16 +74,13 @@ def run(args: argparse.Namespace) -> int | None:
         raise ValueError(f"--rounds must be at least 1; got {args.rounds}.")
     if args.shape:
         return run_shape(args)
-    for name in ("draft_shape", "context"):
+    for name in ("draft_shape", "context", "acceptance"):
         if getattr(args, name) is not None:
             raise ValueError(f"--{name.replace('_', '-')} needs --shape.")
     kind = "preset rules" if args.preset else "same-text" if args.same_text else None
     if kind and (named := [name for name in FIXED[kind] if getattr(args, name) is not None]):
         raise ValueError(f"--{kind} sets {', '.join(f'{name}s' for name in FIXED[kind])}; omit --{named[0]}.")
-    builders = [strategy(args, "builder", name) for name in dict.fromkeys(args.builder or ())]
-    rules = [strategy(args, "verifier", name) for name in dict.fromkeys(args.verifier or ())]
-    refuse_unused(args, *builders, *rules)
-    drafters = [build("drafter", Choice(name)) for name in dict.fromkeys(args.drafter or ())]
+    builders, rules, drafters = (strategies(args, kind) for kind in ("builder", "verifier", "drafter"))
     if drafters and (rules or kind or args.prompts or len(builders) > 1):
         raise ValueError("--drafter allows at most one --builder, --temperature, --rounds and --max-new-tokens.")
     config = RunConfig(
@@ -137,7 +130,7 @@ def say_what_is_planned(builders: list, drafters: list, pair: Any) -> None:
     for builder in builders:
         for drafter in drafters or [DRAFTERS["model"]()]:
             if notice := planned_with(builder, drafter, pair.info["name"]):
-                print(f"{builder.name} with {drafter.name}: {notice}", file=sys.stderr)
+                print(f"{spelled(builder)} with {spelled(drafter)}: {notice}", file=sys.stderr)
 
 
 def compare_drafters(pair: Any, drafters: list, builders: list, config: RunConfig, args: argparse.Namespace) -> int:
@@ -153,7 +146,7 @@ def compare_drafters(pair: Any, drafters: list, builders: list, config: RunConfi
         last, stopped = until_stopped(news, "runs")
         print(json.dumps([asdict(row) for row in last.known], indent=1))
         return 130 if stopped else 0
-    print(f"tree: {builder.name}; speedup over plain decoding, median of {args.rounds} rounds (min to max)")
+    print(f"tree: {spelled(builder)}; speedup over plain decoding, median of {args.rounds} rounds (min to max)")
     print(f"{'drafter':12} {'text':6} {'T':>4} {'tokens/pass':>12} {'draft ms/step':>14} {'passes':>7} speedup")
 
     def lines(rows: Sequence[DrafterRow]) -> list[str]:

@@ -17,13 +17,12 @@ from ..acceptance.vectors import EMBEDDED, MOST, STORED, stored
 from ..builders import BUILDERS
 from ..compatibility import compatible
 from ..config import Choice, RunConfig
-from ..drafters import DRAFTERS
 from ..files import printable, read_text, write_text
 from ..models.base import Pair
 from ..verifiers import VERIFIERS
 from ..verifiers.base import Verifier
 from .bench import built_in_prompts
-from .options import add_drafter, add_pair, add_rows, add_rule, add_temperature, loading, strategy
+from .options import add_pair, add_rows, add_strategy, add_temperature, loading, strategy
 from .watching import until_stopped, watched
 
 EXAMPLE = "--verifier sequoia --temperature 1 --json"
@@ -36,8 +35,8 @@ STORED_POSITIONS, STORED_WIDTH = 1000, 16  # at least
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--text", metavar="FILE", help="measure on this text (default: the target's own continuations)")
-    add_rule(parser, "sequoia")
-    add_drafter(parser)
+    add_strategy(parser, "verifier", "sequoia")
+    add_strategy(parser, "drafter", "model")
     add_temperature(parser)
     add_rows(parser)
     parser.add_argument(
@@ -56,7 +55,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(args: argparse.Namespace) -> int:
-    verifier = strategy(args, "verifier", args.verifier or "sequoia")
+    verifier = strategy(args, "verifier", args.verifier)
     if args.positions < 1 or not 1 <= args.width <= MOST:
         raise ValueError(f"--positions must be at least 1 and --width from 1 to {MOST}.")
     if args.store:
@@ -137,8 +136,8 @@ def _continuations(pair: Pair, config: RunConfig) -> Iterator[list[int]]:
 
 def check_store(args: argparse.Namespace) -> None:
     """Raise for what must not become the vectors that every tree of the embedded pair is planned with."""
-    usual = DRAFTERS[args.drafter]()
-    if strategy(args, "drafter", args.drafter) != usual:
+    drafter = strategy(args, "drafter", args.drafter)
+    if drafter != type(drafter)():
         raise ValueError("--store needs a drafter with default parameters. Omit its parameters.")
     fixed = {"text": None, "target": None, "draft": None, "draft_temperature": None, "top_p": 1.0, "top_k": None}
     if other := [name for name, usual in fixed.items() if getattr(args, name) != usual]:

@@ -12,6 +12,7 @@ from typing import Any
 from ..builders import BUILDERS
 from ..compatibility import compatible
 from ..config import RunConfig
+from ..errors import UnknownName
 from ..proof import large_node
 from ..proof.few import few
 from ..proof.kept import proven
@@ -21,6 +22,7 @@ from ..verifiers import VERIFIERS
 
 EXAMPLE = "--builder sequoia --verifier specinfer --json"
 WITH_OTHERS = ("chain", "sequoia", "dyspec", "eagle2")  # a chain, a static, a dynamic and a re-ranked tree
+NAMES = {"builder": BUILDERS, "verifier": VERIFIERS, "drafter": CHECKED}
 HEAD = """\
 error: largest deviation of the exact output distribution, over two steps or one large node, from the target's; 0 is
 lossless drafter          builder                  rule                   children  sampling     declared  error"""
@@ -28,9 +30,9 @@ LINE = "{drafter:16} {builder:24} {verifier:22} {law:9} {sampling:12} {declared:
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    for kind, names in (("builder", BUILDERS), ("verifier", VERIFIERS), ("drafter", CHECKED)):
+    for kind, names in NAMES.items():
         parser.add_argument(
-            f"--{kind}", choices=names, action="append", metavar="NAME",
+            f"--{kind}", action="append", metavar="NAME",
             help=f"only this one; repeat for several: {', '.join(names)} (default: all)",
         )  # fmt: skip
     parser.add_argument("--jobs", type=int, default=1, metavar="N", help="number of processes, from 1 (default 1)")
@@ -55,6 +57,9 @@ def run(args: argparse.Namespace) -> int:
     for name in ("jobs", "search"):
         if getattr(args, name) is not None and getattr(args, name) < 1:
             raise ValueError(f"--{name} must be a whole number from 1; got {getattr(args, name)}.")
+    for kind, names in NAMES.items():
+        if unknown := [name for name in getattr(args, kind) or () if name not in names]:
+            raise UnknownName(f"--{kind}", unknown[0], names)
     if args.search is not None:
         return searched(args.search)
     if not args.json:

@@ -6,12 +6,12 @@ import argparse
 from typing import Any
 
 from ..benchmarks.cost import PROMPT, measure_cost
-from ..config import Choice, RunConfig
+from ..config import RunConfig
 from ..files import printable, read_text
 from ..parameters import refuse_given
 from ..planning.cost_table import CostTable
 from ..planning.machines import MACHINES, machine
-from .options import add_drafter, add_pair, add_rule, add_temperature, loading, strategy
+from .options import add_pair, add_strategy, add_temperature, loading, strategy
 from .watching import watched
 
 EXAMPLE = "--temperature 0.8 --json > cost.json"
@@ -19,11 +19,11 @@ EXAMPLE = "--temperature 0.8 --json > cost.json"
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     add_temperature(parser)
-    add_rule(parser, "sequoia, and exact-match at temperature 0; its arithmetic is timed")
+    add_strategy(parser, "verifier", "sequoia, and exact-match at temperature 0; its arithmetic is timed")
     parser.add_argument(
         "--seconds", type=float, default=45.0, metavar="S", help="time limit in seconds, above 0 (default 45)"
     )
-    add_drafter(parser)
+    add_strategy(parser, "drafter", "model")
     add_machine(parser)
     add_pair(parser)
     parser.add_argument("--json", action="store_true", help="print the table as JSON, for `optimize --cost`")
@@ -35,8 +35,9 @@ def run(args: argparse.Namespace) -> None:
     if args.machine:
         measured = ("seconds", "temperature", "verifier", "drafter", "target", "draft", "device", "dtype", "offload")
         refuse_given(args, measured, "with --machine, which is not measured")
+    verifier = strategy(args, "verifier", args.verifier or ("exact-match" if args.temperature == 0 else "sequoia"))
     drafter = strategy(args, "drafter", args.drafter)
-    table = table_for(args, RunConfig(PROMPT, temperature=args.temperature, verifier=_rule(args), drafter=drafter))
+    table = table_for(args, RunConfig(PROMPT, temperature=args.temperature, verifier=verifier, drafter=drafter))
     if args.json:
         print(table.to_json())
         return
@@ -83,8 +84,3 @@ def table_for(args: argparse.Namespace, config: RunConfig, pair: Any = None) -> 
     if table is None:
         raise ValueError("the models end every text immediately, so there is no step to time.")
     return table
-
-
-def _rule(args: argparse.Namespace) -> Choice:
-    args.verifier = args.verifier or ("exact-match" if args.temperature == 0 else "sequoia")
-    return Choice.of(strategy(args, "verifier", args.verifier))

@@ -11,14 +11,16 @@ from ..acceptance.vectors import planned_with
 from ..compatibility import compatible
 from ..files import MOST_TRACE, check_output, printable, write_text
 from ..record import Step, Trace
-from .options import add_pair, add_sampling, add_strategy, config_from, file_of_another, loading
+from .options import add_pair, add_sampling, add_strategy, config_from, file_of_another, loading, vector_files
 
-EXAMPLE = '--prompt "Once upon a time" --builder sequoia --size 16 --temperature 0.8'
+EXAMPLE = '--prompt "Once upon a time" --builder sequoia:size=16,depth=6 --temperature 0.8'
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--prompt", required=True, metavar="TEXT", help="the text to continue")
-    add_strategy(parser, drafter=True)
+    add_strategy(parser, "builder", "sequoia")
+    add_strategy(parser, "verifier", "the first one that suits builder and temperature")
+    add_strategy(parser, "drafter", "model")
     add_sampling(parser)
     add_pair(parser)
     output = parser.add_mutually_exclusive_group()
@@ -32,8 +34,7 @@ def run(args: argparse.Namespace) -> None:
     if not match.possible:
         raise ValueError(match.reason)
     if args.trace:
-        vector = args.parameter_acceptance
-        check_output(args.trace, vector if vector not in ("auto", "measured") else None)
+        check_output(args.trace, *vector_files(args))
     from ..decode import collect, speculate
     from ..models.pair import load_pair
 

@@ -22,10 +22,10 @@ from ..files import printable
 from ..metrics import Interval, plus_minus
 from ..planning.choose import Candidate, best_rule, candidates, runners_up, spread_over_texts
 from ..planning.cost_table import CostTable
-from ..verifiers import VERIFIERS
+from ..registry import spelled
 from .bench import built_in_prompts, read_prompts
 from .cost import add_machine, load, table_for
-from .options import add_drafter, add_pair, add_rule, add_temperature, strategy
+from .options import add_pair, add_strategy, add_temperature, strategy
 from .vectors import named, rules_for, vectors_for
 from .watching import watched
 
@@ -45,8 +45,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--prompts", metavar="FILE", help="measure the vector on the target's continuations of these prompts: one "
         "prompt per line, or a JSON list of texts in a .json file (default: none)",
     )  # fmt: skip
-    add_rule(parser, "the best rule with a known vector")
-    add_drafter(parser)
+    add_strategy(parser, "verifier", "the best rule with a known vector")
+    add_strategy(parser, "drafter", "model")
     parser.add_argument("--cost", metavar="FILE", help="table from `cost --json` (default: measure now)")
     add_machine(parser)
     parser.add_argument(
@@ -72,7 +72,7 @@ def run(args: argparse.Namespace) -> int:
     drafter = strategy(args, "drafter", args.drafter)
     rules = rules_for(args, drafter)
     config = RunConfig(PROMPT, BUILDERS["chain"](), temperature=args.temperature, drafter=drafter)
-    runs = {name: replace(config, verifier=VERIFIERS[name]()) for name in rules}
+    runs = {rule: replace(config, verifier=rule) for rule in rules}
     for one in runs.values():
         match = compatible(one)
         if not match.possible:
@@ -92,7 +92,7 @@ def run(args: argparse.Namespace) -> int:
     spreads = [spread_over_texts(one, vectors[verifier].left_out) for one in shown]
     match = compatible(replace(runs[verifier], builder=best.builder))
     rest = {
-        "drafter": drafter.name,
+        "drafter": spelled(drafter),
         "lossless": match.lossless,
         "machine": cost.machine,
         "unit": cost.unit,
@@ -173,7 +173,6 @@ def again(args: argparse.Namespace, verifier: str) -> str:
         "cost",
     )
     given = [(name, getattr(args, name)) for name in names]
-    given += [(key.removeprefix("parameter_"), value) for key, value in vars(args).items() if key[:10] == "parameter_"]
     given += [("temperature", f"{args.temperature!r}"), ("verifier", verifier)]
     words = [
         word
@@ -186,10 +185,9 @@ def again(args: argparse.Namespace, verifier: str) -> str:
 
 def measured_contest(pair, best: Candidate, vector: tuple, verifier: str, args: argparse.Namespace) -> TreeComparison:
     """The grid, and the leaders with the choice once more; Ctrl-C ends it without a result."""
-    rule = VERIFIERS[verifier]()
     given = read_prompts(args.prompts) if args.prompts else built_in_prompts()
     prompts = whole(watched(prompts_like(pair, given, args.each, seed=1), "prompts"))
-    drafter = strategy(args, "drafter", args.drafter)
+    drafter, rule = strategy(args, "drafter", args.drafter), strategy(args, "verifier", verifier)
     config = RunConfig(temperature=args.temperature, verifier=rule, max_new_tokens=64, drafter=drafter)
     others = grid(vector, config)
     last = deque(watched(contest(pair, best.builder, others, rule, config, prompts), "runs"), maxlen=1)

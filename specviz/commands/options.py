@@ -1,105 +1,42 @@
-"""Options that several commands share; parameters of builders and rules become options automatically."""
+"""Options that several commands share."""
 
 from __future__ import annotations
 
 import argparse
-from collections.abc import Sequence
-from dataclasses import asdict, fields, replace
+from dataclasses import asdict, replace
 from typing import Any
 
-from ..acceptance.vectors import check_acceptance, elsewhere, read_acceptance
-from ..builders import BUILDERS
-from ..builders.base import TreeBuilder
+from ..acceptance.vectors import elsewhere, read_acceptance
 from ..compatibility import suited
-from ..config import Choice, RunConfig
-from ..drafters import DRAFTERS
+from ..config import RunConfig
 from ..drafters.base import Drafter
-from ..errors import UnknownName
+from ..errors import ParameterError
 from ..files import MOST_TRACE, read_text
-from ..parameters import read_value
 from ..paths import __version__
 from ..record import Trace
-from ..registry import BASES, REGISTRIES, build
-from ..verifiers import VERIFIERS
-from ..verifiers.base import Verifier
+from ..registry import REGISTRIES, parse_strategy
 
 TEMPERATURE = RunConfig.temperature  # of every command, so that what one measures is what another uses
 
 
-def add_strategy(
-    parser: argparse.ArgumentParser, verifier: bool = True, drafter: bool = False, builder: str | None = "sequoia"
-) -> None:
-    """--builder, perhaps --verifier and --drafter, and an option for each of their parameters.
+WHAT = {"builder": "tree builder", "verifier": "verification rule", "drafter": "who fills the tree"}
+SEVERAL = "give it several times for several; "
+
+
+def add_strategy(parser: argparse.ArgumentParser, kind: str, default: str, several: bool = False) -> None:
+    """--builder, --verifier or --drafter, with parameters after a colon; `strategy` makes the object.
 
     Args:
-        verifier, drafter: whether there is a rule, and who fills the tree, to choose as well.
-        builder: the one taken where none is named; None for all of them, where several can be named too.
+        kind: "builder", "verifier" or "drafter".
+        default: the name that is taken where none is given, or how one is chosen.
+        several: whether it may be given several times.
     """
-    action = "store" if builder else "append"
-    default = f"default {builder}" if builder else "repeat for several; default all that are compatible with the pair"
+    menu = REGISTRIES[kind]
     parser.add_argument(
-        "--builder",
-        default=builder,
-        metavar="NAME",
-        action=action,
-        help=f"tree builder: {', '.join(BUILDERS)} ({default})",
-    )
-    if verifier:
-        add_rule(parser, "the first one compatible with builder and temperature", action)
-    if drafter:
-        add_name_of_drafter(parser)
-    rules, drafters = VERIFIERS.values() if verifier else (), DRAFTERS.values() if drafter else ()
-    add_parameters(parser, [*BUILDERS.values(), *rules, *drafters], "builders, rules and drafters")
-
-
-def add_drafter(parser: argparse.ArgumentParser) -> None:
-    """--drafter, and an option for each parameter of a drafter."""
-    add_name_of_drafter(parser)
-    add_parameters(parser, [*DRAFTERS.values()], "drafters")
-
-
-def add_name_of_drafter(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument(
-        "--drafter", default="model", metavar="NAME",
-        help=f"drafter: {', '.join(DRAFTERS)} (default model)",
-    )  # fmt: skip
-
-
-def add_parameters(
-    parser: argparse.ArgumentParser, classes: Sequence[type[TreeBuilder | Verifier | Drafter]], whose: str
-) -> None:
-    """An option for each parameter of builders, rules or drafters."""
-    owners: dict[str, dict[str, tuple[list[str], Any]]] = {}
-    for cls in classes:
-        for field in fields(cls):
-            means = field.metadata["help"].rstrip(".")
-            owners.setdefault(field.name, {}).setdefault(means, ([], field))[0].append(f"{cls.name} {_default(field)}")
-    group = parser.add_argument_group(f"parameters of {whose}, with the default of each")
-    for name, meanings in owners.items():
-        help = "; ".join(
-            f"{means[:1].lower()}{means[1:]}{_range(field)} (default: {', '.join(defaults)})"
-            for means, (defaults, field) in meanings.items()
-        )
-        group.add_argument(f"--{name.replace('_', '-')}", dest=f"parameter_{name}", metavar="X", help=help)
-
-
-def _default(field: Any) -> str:
-    value = field.default
-    return ",".join(map(str, value)) if isinstance(value, tuple) else str(value).lower()
-
-
-def _range(field: Any) -> str:
-    meta = field.metadata
-    each = ", one number per level" if meta["kind"] == "widths" else ""
-    return f"{each}, {meta['low']:g} to {meta['high']:g}" if "low" in meta else ""
-
-
-def add_rule(parser: argparse.ArgumentParser, default: str, action: str = "store") -> None:
-    """--verifier; `default` says which rule is taken where none is named."""
-    several = "repeat for several; " if action == "append" else ""
-    parser.add_argument(
-        "--verifier", metavar="NAME", action=action,
-        help=f"verification rule: {', '.join(VERIFIERS)} ({several}default: {default})",
+        f"--{kind}", metavar="NAME:PARAMETERS", action="append" if several else "store",
+        default=default if default in menu else None,
+        help=f"{WHAT[kind]}: {', '.join(menu)} ({SEVERAL if several else ''}default: {default}); `specviz strategies` "
+        "lists the parameters, written as in sequoia:size=16,depth=6",
     )  # fmt: skip
 
 
@@ -170,62 +107,42 @@ def loading(args: argparse.Namespace) -> dict[str, Any]:
     return {name: getattr(args, name) for name in ("device", "dtype", "offload", "offload_folder")}
 
 
-def strategy(args: argparse.Namespace, kind: str, name: str) -> Any:
-    """The builder, rule or drafter called `name` with the parameters given on the command line.
+def strategy(args: argparse.Namespace, kind: str, text: str) -> Any:
+    """The builder, rule or drafter that a text on the command line stands for; a vector may stand in a file.
 
     Raises:
-        ValueError: if the name is unknown or a value does not fit; parameters it does not have are left to the other.
+        ValueError: if the name, a parameter or a value is wrong.
     """
-    if name not in REGISTRIES[kind]:
-        raise UnknownName(f"--{kind}", name, REGISTRIES[kind])
-    known = {field.name: field for field in fields(REGISTRIES[kind][name])}
-    given = {key.removeprefix("parameter_"): value for key, value in vars(args).items() if key.startswith("parameter_")}
-    parameters = {
-        key: value_of(key, text, known[key]) for key, text in given.items() if text is not None and key in known
-    }
-    return build(kind, Choice(name, parameters))
+
+    def read(path: str) -> tuple:
+        args.vector_files = [*vector_files(args), path]
+        return read_acceptance(path)
+
+    try:
+        return parse_strategy(kind, text, read)
+    except ParameterError as error:
+        raise (error.named(f"--{kind}") if error.name == kind else error) from None
 
 
-def value_of(name: str, text: str, field: Any) -> Any:
-    """The value of one parameter from its text on the command line, where a vector may stand in a file."""
-    option = f"--{name.replace('_', '-')}"
-    value = read_value(option, text, field.metadata)
-    if name != "acceptance" or value in ("auto", "measured"):
-        return value
-    return read_acceptance(text) if isinstance(value, str) else check_acceptance(value, option)
+def strategies(args: argparse.Namespace, kind: str) -> list[Any]:
+    """Those of an option that may be given several times, each once."""
+    return [strategy(args, kind, text) for text in dict.fromkeys(getattr(args, kind) or ())]
+
+
+def vector_files(args: argparse.Namespace) -> list[str]:
+    """The files that the strategies made so far took their acceptance vectors from."""
+    return getattr(args, "vector_files", [])
 
 
 def file_of_another(
     args: argparse.Namespace, pair: Any, drafter: Drafter, verifier: str | None, temperature: float | None
 ) -> str:
-    """A sentence where --acceptance names a file that was measured in another setting; else ""."""
-    text = args.parameter_acceptance
-    value = None if text is None else read_value("--acceptance", text, {"kind": "free"})
-    if not isinstance(value, str) or value in ("auto", "measured"):
-        return ""
+    """A sentence where a strategy's vector was measured in another setting; else ""."""
     here = {"pair": pair.info["name"], "dtype": pair.info.get("dtype"), "version": __version__}
     asked = {"drafter": drafter.name, "parameters": asdict(drafter), "verifier": verifier, "temperature": temperature}
-    sentence = elsewhere(text, here | asked)
+    sentences = (elsewhere(path, here | asked) for path in vector_files(args))
+    sentence = next(filter(None, sentences), "")
     return sentence and f"{sentence}; a tree planned with it may not be optimal"
-
-
-def refuse_unused(args: argparse.Namespace, *parts: Any) -> None:
-    """Raise for a parameter that nothing chosen has, or whose builder or rule was not named."""
-    known = {field.name for part in parts for field in fields(part)}
-    for key, value in vars(args).items():
-        name = key.removeprefix("parameter_")
-        if key.startswith("parameter_") and value is not None and name not in known:
-            option = f"--{name.replace('_', '-')}"
-            owner = next(kind for kind, classes in REGISTRIES.items() if _has(name, *classes.values()))
-            if not any(isinstance(part, BASES[owner]) for part in parts):
-                raise ValueError(f"{option} needs --{owner}.")
-            names = " and ".join(part.name for part in parts)
-            has = ", ".join(f"--{n.replace('_', '-')}" for n in sorted(known)) or "no parameters"
-            raise ValueError(f"{names} has no parameter {option}. Parameters: {has}.")
-
-
-def _has(name: str, *classes: type) -> bool:
-    return any(field.name == name for cls in classes for field in fields(cls))
 
 
 def config_from(args: argparse.Namespace) -> RunConfig:
@@ -236,9 +153,7 @@ def config_from(args: argparse.Namespace) -> RunConfig:
         args.prompt, builder, temperature=args.temperature, top_p=args.top_p, top_k=args.top_k,
         draft_temperature=args.draft_temperature, max_new_tokens=args.max_new_tokens, seed=args.seed, drafter=drafter,
     )  # fmt: skip
-    verifier = strategy(args, "verifier", args.verifier or suited(config))
-    refuse_unused(args, builder, verifier, drafter)
-    return replace(config, verifier=verifier)
+    return replace(config, verifier=strategy(args, "verifier", args.verifier or suited(config)))
 
 
 def read_trace(path: str) -> Trace:

@@ -11,14 +11,14 @@ from ..builders import BUILDERS
 from ..compatibility import suited
 from ..config import RunConfig
 from ..models.base import Pair
-from .options import add_pair, add_rule, add_temperature, loading, strategy
+from .options import add_pair, add_strategy, add_temperature, loading, strategy
 
 EXAMPLE = "--temperature 0.8 --json"
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     add_temperature(parser)
-    add_rule(parser, "the first one compatible with the temperature")
+    add_strategy(parser, "verifier", "the first one compatible with the temperature")
     lists = {
         "--sizes": ("N", "tree sizes, 2 to 1024", NODES),
         "--contexts": ("TOKENS", "text lengths, from 1", None),

@@ -13,7 +13,7 @@ from ..builders import BUILDERS
 from ..compatibility import suited
 from ..config import RunConfig
 from ..verifiers import VERIFIERS
-from .options import TEMPERATURE, refuse_unused, strategy
+from .options import TEMPERATURE, strategies
 from .watching import until_stopped
 
 if TYPE_CHECKING:
@@ -32,6 +32,9 @@ def add_shape(parser: argparse.ArgumentParser) -> None:
     group.add_argument(
         "--draft-shape", metavar="NAME", help="of the draft, for example llama-68m; required with --shape"
     )
+    group.add_argument(
+        "--acceptance", metavar="FILE", help="project the speed with this vector (default: no projection)"
+    )
     group.add_argument("--context", type=int, metavar="N", help="context length in tokens, from 1 (default 128)")
 
 
@@ -41,15 +44,12 @@ def run_shape(args: argparse.Namespace) -> int:
         raise ValueError(f"--shape uses random weights. Omit --{named[0].replace('_', '-')}.")
     if not args.draft_shape:
         raise ValueError("--shape needs --draft-shape, for example llama-68m.")
-    recorded = read_acceptance(args.parameter_acceptance) if args.parameter_acceptance else None
-    args.parameter_acceptance = None  # not the builder's: its trees have a shape in any case
+    recorded = read_acceptance(args.acceptance) if args.acceptance else None
     temperature = TEMPERATURE if args.temperature is None else args.temperature
     if len(args.verifier or ()) > 1:
         raise ValueError("--shape times one rule. Give --verifier once.")
-    builders = [strategy(args, "builder", name) for name in args.builder or ()]
-    rules = [strategy(args, "verifier", name) for name in args.verifier or ()]
-    refuse_unused(args, *builders, *rules)
-    builders = builders or [BUILDERS["sequoia"](size=64, depth=10)]
+    rules = strategies(args, "verifier")
+    builders = strategies(args, "builder") or [BUILDERS["sequoia"](size=64, depth=10)]
     config = RunConfig(
         builder=builders[0], temperature=temperature, top_p=args.top_p, top_k=args.top_k, seed=args.seed,
         draft_temperature=args.draft_temperature, max_new_tokens=args.max_new_tokens,

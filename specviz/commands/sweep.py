@@ -75,7 +75,7 @@ def measure(path: str, cells: list[dict], prompts: list[str], args: argparse.Nam
 def line_of(outcome: dict[str, Any]) -> str:
     """An outcome as one line."""
     cell = outcome["cell"]
-    names = [_named(cell[part]) for part in ("builder", "verifier") if part in cell]
+    names = [cell[part] for part in ("builder", "verifier") if part in cell]
     size = f", {cell['size']} nodes" if cell.get("size") else ""
     pair = cell["pair"].get("target") or ("toy" if "toy" in cell["pair"] else "embedded")
     what = f"{pair}: {' + '.join(names)}{size}, T {cell['temperature']:g}"
@@ -88,8 +88,3 @@ def line_of(outcome: dict[str, Any]) -> str:
     mark = "" if result["lossless"] else " (lossy)"
     rate = "" if result["tokens_per_s"] is None else f", {result['tokens_per_s']:.1f} tokens/s"
     return f"{what}{mark}: {result['tokens_per_pass']:.2f}{plus_minus(result['margin'])} tokens per pass{rate}"
-
-
-def _named(choice: dict[str, Any]) -> str:
-    parameters = ", ".join(f"{name} {value}" for name, value in choice["parameters"].items())
-    return f"{choice['name']} ({parameters})" if parameters else choice["name"]

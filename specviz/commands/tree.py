@@ -4,38 +4,36 @@ from __future__ import annotations
 
 import argparse
 import json
-from dataclasses import fields
+from dataclasses import replace
 
-from ..acceptance.vectors import expected_tokens, find_acceptance
-from ..builders import BUILDERS
+from ..acceptance.vectors import check_acceptance, expected_tokens, find_acceptance, read_acceptance
 from ..builders.filling import StaticBuilder
-from ..config import Choice
-from ..registry import build
-from .options import add_strategy, refuse_unused, strategy, value_of
+from ..parameters import read_value
+from .options import add_strategy, strategy
 
-EXAMPLE = "--builder sequoia --acceptance vector.json --size 128 --depth 10 --json"
+EXAMPLE = "--builder sequoia:size=128,depth=10 --acceptance vector.json --json"
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    add_strategy(parser, verifier=False)
+    add_strategy(parser, "builder", "sequoia")
+    parser.add_argument(
+        "--acceptance", metavar="FILE", help="count expected tokens with this vector, numbers or a file, and plan the "
+        "tree with it where the builder has none of its own (default: the builder's, or the embedded pair's)",
+    )  # fmt: skip
     parser.add_argument("--json", action="store_true", help="print parents and expected tokens as JSON")
 
 
 def run(args: argparse.Namespace) -> None:
-    given = args.parameter_acceptance
-    acceptance = find_acceptance("sequoia", 1.0) if given in (None, "auto", "measured") else None
     builder = strategy(args, "builder", args.builder)
     if not isinstance(builder, StaticBuilder):
         raise ValueError(f"{builder.name} needs a model: its tree depends on the text. Use 'generate' instead.")
-    if acceptance is None:
-        free = next(field for field in fields(BUILDERS["sequoia"]) if field.name == "acceptance")
-        acceptance = value_of("acceptance", given, free)
-    if "acceptance" in {field.name for field in fields(builder)}:
-        own = Choice.of(builder).parameters | {"acceptance": acceptance}
-        builder = build("builder", Choice(builder.name, own))
-    else:
-        args.parameter_acceptance = None
-    refuse_unused(args, builder)
+    own = getattr(builder, "acceptance", None)
+    planned = isinstance(own, str)  # from a stored vector
+    acceptance = vector(args.acceptance) if args.acceptance else own
+    if acceptance is None or isinstance(acceptance, str):
+        acceptance = find_acceptance("sequoia", 1.0)
+    if planned:
+        builder = replace(builder, acceptance=acceptance)
     result = {"parents": list(builder.shape.parents), "expected_tokens": expected_tokens(builder.shape, acceptance)}
     if args.json:
         print(json.dumps(result))
@@ -44,3 +42,9 @@ def run(args: argparse.Namespace) -> None:
     print(f"{len(shape)} nodes, {shape.depth.max()} levels, {result['expected_tokens']:.3f} tokens per pass")
     for node in shape.depth_first:
         print("  " * int(shape.depth[node]) + f"{node}")
+
+
+def vector(text: str) -> tuple:
+    """The acceptance vector of --acceptance, numbers or a file."""
+    value = read_value("--acceptance", text, {"kind": "free"})
+    return read_acceptance(text) if isinstance(value, str) else check_acceptance(value, "--acceptance")

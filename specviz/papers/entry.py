@@ -11,7 +11,9 @@ from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 from urllib.parse import urlencode
 
-from ..config import Choice, RunConfig
+from ..config import RunConfig
+from ..parameters import text_of
+from ..registry import REGISTRIES, spelled
 
 REPRODUCED, DIFFERS, IMPOSSIBLE = "reproduced", "differs", "not reproducible"
 
@@ -140,26 +142,16 @@ def tab(name: str, **more: Any) -> Open:
 
 
 def _choices(prefix: str, config: RunConfig) -> dict[str, Any]:
-    named: dict[str, Any] = {}
-    for kind in ("builder", "verifier", "drafter"):
-        choice = Choice.of(getattr(config, kind))
-        if choice == Choice("model"):  # the default
-            continue
-        named[f"{prefix}{kind}"] = choice.name
-        named |= {f"{prefix}{kind}.{name}": value for name, value in choice.parameters.items()}
-    return named
+    named = {kind: spelled(one, defaults=True) for kind, one in zip(REGISTRIES, config.resolved, strict=False)}
+    return {f"{prefix}{kind}": text for kind, text in named.items() if text != "model"}  # the default
 
 
 def _query(name: str, named: dict[str, Any]) -> str:
-    return urlencode({"tab": name} | {key: _text(value) for key, value in named.items()})
+    return urlencode({"tab": name} | {key: _text(value) for key, value in named.items()}, safe=":,=")
 
 
 def _text(value: Any) -> str:
-    if isinstance(value, bool):
-        return "true" if value else "false"
-    if isinstance(value, tuple | list):
-        return ", ".join(map(_text, value))
-    return f"{value:g}" if isinstance(value, float) else str(value)
+    return f"{value:g}" if isinstance(value, float) else text_of(value)
 
 
 def percent(share: float) -> str:

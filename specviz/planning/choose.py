@@ -19,8 +19,7 @@ from ..builders.filling import StaticBuilder
 from ..compatibility import compatible
 from ..config import RunConfig
 from ..metrics import Interval, left_out_margin
-from ..registry import build
-from ..verifiers import VERIFIERS
+from ..registry import build, spelled
 from .cost_table import CostTable
 from .forecast import Cell, forecast, predict
 
@@ -37,7 +36,12 @@ class Candidate:
 
     @property
     def name(self) -> str:
-        return self.builder.label
+        return label(self.builder)
+
+
+def label(builder: StaticBuilder) -> str:
+    """A builder as it is written on the command line, without the vector that it was planned with."""
+    return spelled(replace(builder, acceptance="auto") if hasattr(builder, "acceptance") else builder, defaults=True)
 
 
 def candidates(vector: tuple, cost: CostTable, config: RunConfig) -> list[Candidate]:
@@ -121,7 +125,7 @@ def best_rule(
         config: drafter and temperatures; its builder and rule are not used.
         cost_of: measures a rule's table, or returns the same one for all.
     """
-    runs = {name: replace(config, verifier=VERIFIERS[name]()) for name in vectors}
+    runs = {name: replace(config, verifier=name) for name in vectors}
     first = next(iter(vectors))
     costs = {first: cost_of(first)}
     while True:

@@ -10,11 +10,9 @@ import json
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from ..compatibility import compatible
 from ..drafters import DRAFTERS
 from ..metrics import Counts, known
 from ..record import Step, Trace
-from ..registry import build
 from ..shown import Chart, Detail
 
 LETTERS = {"root": "r", "accepted": "a", "rejected": "x", "unreached": "u", "passed": "p", "probe": "o"}
@@ -165,8 +163,8 @@ def recorded_message(
     """
     if not trace.steps:
         raise ValueError("trace must have at least one step to be shown.")
-    config, verifier = trace.config, build("verifier", trace.config.verifier)
-    match = compatible(config)
+    config = trace.config
+    _, verifier, _, match = config.resolved
     steps = [step_payload(step, verifier) for step in trace.steps]
     worth = [len(step.emitted) + 2 * ("rejected" in step.outcome) for step in trace.steps]
     about = head(config, trace.prompt_text, trace.pair["name"], match.reason if not match.lossless else None)
@@ -182,8 +180,7 @@ def recorded_message(
 
 def head(config: Any, prompt: str, pair: str, lossy: str | None = None) -> dict[str, Any]:
     """The configuration of a run, sent once; `lossy` is the reason why its text is lossy, or None."""
-    builder, verifier = build("builder", config.builder), build("verifier", config.verifier)
-    drafter = build("drafter", config.drafter)
+    builder, verifier, drafter, _ = config.resolved
     by = "" if drafter.name == "model" or not builder.reads_draft else f", drafted by {drafter.spoken}"
     title = (
         f"Tree: {builder.title} · Rule: {verifier.title}{by}, temperature {config.temperature:g}, seed {config.seed}"

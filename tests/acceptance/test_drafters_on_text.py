@@ -116,9 +116,7 @@ def test_a_text_of_one_token_has_no_positions():
 def test_calibrate_measures_with_the_drafter_and_stores_under_it(tmp_path, monkeypatch, capsys):
     pair = specviz.toy_pair(vocab=6)
     monkeypatch.setattr("specviz.models.pair.load_pair", lambda *args, **options: pair)
-    assert (
-        main(["calibrate", "--drafter", "medusa", "--heads", "2", "--positions", "30", "--width", "6", "--json"]) == 0
-    )
+    assert main(["calibrate", "--drafter", "medusa:heads=2", "--positions", "30", "--width", "6", "--json"]) == 0
     found = Acceptance.from_json(capsys.readouterr().out)
     assert found.drafter == "medusa" and [sum(level) for level in found.levels] == pytest.approx([1, 1, 0, 0, 0])
     monkeypatch.setattr(calibrate, "STORED", {acceptance.EMBEDDED: tmp_path})
@@ -134,7 +132,7 @@ def test_calibrate_measures_with_the_drafter_and_stores_under_it(tmp_path, monke
 
 
 def test_vectors_of_other_parameters_are_not_stored(capsys):
-    assert main(["calibrate", "--store", "--drafter", "medusa", "--heads", "2"]) == 2
+    assert main(["calibrate", "--store", "--drafter", "medusa:heads=2"]) == 2
     assert "leave out their parameters" in capsys.readouterr().err
     assert main(["calibrate", "--drafter", "oracle"]) == 2
     assert "--drafter must be one of" in capsys.readouterr().err

@@ -46,9 +46,8 @@ def generate():
 def test_it_streams_the_text_every_step_and_then_the_trace(client):
     builder, verifier = specviz.BUILDERS["k-ary"](width=3, depth=2), specviz.VERIFIERS["specinfer"]()
     job = client().submit(
-        "abc", builder="k-ary", verifier="specinfer", temperature=0.9, top_p=0.95, top_k=9, draft_temperature=0.7,
-        max_new_tokens=20, seed=3, builder_parameters={"width": 3, "depth": 2}, verifier_parameters={},
-        api_name="/generate",
+        "abc", builder="k-ary:width=3,depth=2", verifier="specinfer", temperature=0.9, top_p=0.95, top_k=9,
+        draft_temperature=0.7, max_new_tokens=20, seed=3, api_name="/generate",
     )  # fmt: skip
     items = list(job)
     while not any(items[0]):  # the pair was being loaded
@@ -107,16 +106,16 @@ REFUSED = [
     ({"prompt": ["a"]}, "prompt must be text"),
     ({"prompt": "x" * 20_001}, "prompt must have at most 20,000 characters here; got 20001"),
     ({"builder": "oak"}, "builder must be one of chain"),
-    ({"builder": ["chain"]}, "builder must be a name"),
-    ({"verifier": None}, "verifier must be a name"),
-    ({"builder_parameters": [1]}, "builder_parameters must be an object"),
-    ({"builder_parameters": {"size": 1025}}, "sequoia.size must be a whole number from 1 to 1024"),
-    ({"builder_parameters": {"size": "8"}}, "sequoia.size must be a whole number"),
-    ({"builder_parameters": {"roots": 8}}, "sequoia has no parameter 'roots'"),
-    ({"builder": "branching", "builder_parameters": {"widths": "many"}}, "branching.widths must"),
-    ({"builder_parameters": {"acceptance": {"a": 1}}}, "acceptance"),
-    ({"builder_parameters": {"acceptance": [[["deep"]]]}}, "acceptance"),
-    ({"verifier_parameters": {"x": 1}}, "has no parameter 'x'"),
+    ({"builder": "sequioa"}, "Did you mean 'sequoia'?"),
+    ({"builder": ["chain"]}, "builder must be text"),
+    ({"verifier": None}, "verifier must be text"),
+    ({"builder": "sequoia:size=1025"}, "sequoia.size must be a whole number from 1 to 1024"),
+    ({"builder": "sequoia:roots=8"}, "sequoia has no parameter 'roots'"),
+    ({"builder": "branching:widths=many"}, "branching.widths must"),
+    ({"builder": "sequoia:acceptance={}"}, "acceptance"),
+    ({"builder": "sequoia:acceptance=[[[0.5]]]"}, "acceptance"),
+    ({"builder": f"sequoia:acceptance={__file__}"}, "must list numbers"),  # no file is read
+    ({"verifier": "sequoia:x=1"}, "has no parameter 'x'"),
     ({"temperature": "warm"}, "temperature must be a number"),
     ({"temperature": None}, "temperature must be"),
     ({"temperature": -1}, "temperature must be"),

@@ -15,7 +15,9 @@ import specviz
 from app.machine import models
 from app.machine.engine import Engine, batch_by_time, prefetch
 from app.page import STYLES, TABS, build_demo
+from app.parts.controls import Controls
 from app.tabs import live
+from specviz import compatibility
 from specviz.paths import WEB
 from specviz.proof.same_text import comparing
 from specviz.record import Timing
@@ -174,7 +176,7 @@ def test_each_pair_is_loaded_once_and_two_are_kept():
     with pytest.raises(ValueError, match="Model pair must be one of a, b, c"):
         engine.take("d")
     with pytest.raises(ValueError, match="Model pair must be one of"):
-        list(live.play(engine, CONFIG, None, ["a"]))
+        list(live.play(engine, CONFIG, ["a"]))
 
 
 def test_the_models_offered(monkeypatch):
@@ -220,6 +222,28 @@ def test_a_run_is_sent_to_its_end():
         sent[0]["state"] == "loading" and sent[-1]["state"] == "done" and sent[-1]["speedup"]["plain_tokens_per_s"] > 0
     )
     assert sum("head" in news for news in sent) == 1
+
+
+def test_a_click_on_run_reads_resolves_and_checks_once(monkeypatch):
+    demo = build_demo(lambda: specviz.toy_pair(vocab=12))
+    run = next(event for event in demo.fns.values() if getattr(event.fn, "__qualname__", "") == "events.<locals>.run")
+    values = [control.value for control in run.inputs]
+    calls = []
+
+    def counted(place, name):
+        whole = getattr(place, name)
+        monkeypatch.setattr(place, name, lambda *args: calls.append((name, *args)) or whole(*args))
+
+    counted(Controls, "read")
+    counted(compatibility, "resolve")
+    counted(compatibility, "_judged")
+    sent = [
+        json.loads(news) for update in run.fn(*values) for part, news in update.items() if part.elem_id == "sv-stage"
+    ]
+    assert sent[-1]["state"] == "done" and any(news.get("speedup") for news in sent)
+    asked = [call for call in calls if "plain" not in (call[1].builder.name if call[0] != "read" else "")]
+    assert [name for name, *_ in asked] == ["read", "resolve", "_judged"]
+    assert len(calls) <= 3 + 2 * 4, "besides it only plain decoding, which is another configuration"
 
 
 @pytest.mark.parametrize(

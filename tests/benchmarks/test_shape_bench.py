@@ -203,7 +203,6 @@ def test_the_command_prints_tables_and_keeps_the_projection_apart(capsys, tmp_pa
         (["--shape", "tiny", "--draft-shape", "tiny", "--target", "x"], "leave out --target"),
         (["--shape", "tiny", "--draft-shape", "tiny", "--same-text"], "leave out --same-text"),
         (["--shape", "tiny", "--draft-shape", "tiny", "--acceptance", "nowhere.json"], "cannot be read"),
-        (["--shape", "tiny", "--draft-shape", "tiny", "--size", "4"], "--size needs --builder"),
     ],
 )
 def test_options_that_make_no_sense_are_sentences(options, message, capsys):

@@ -23,7 +23,7 @@ def cells(**changes):
 
 def test_a_grid_is_every_combination_once():
     found = cells(temperatures=[1, 1.0, 0.5], builders=["chain", "plain", "chain"], kinds=["bench", "calibrate"])
-    kinds = [(cell["kind"], cell.get("builder", {}).get("name")) for cell in found]
+    kinds = [(cell["kind"], cell.get("builder")) for cell in found]
     assert kinds.count(("bench", "chain")) == 4, "two rules at two temperatures"
     assert kinds.count(("bench", "plain")) == 2, "no rule and no size concern plain decoding"
     assert kinds.count(("calibrate", None)) == 4, "no builder concerns an acceptance vector"
@@ -32,7 +32,7 @@ def test_a_grid_is_every_combination_once():
 
 def test_outcomes_are_those_of_single_runs():
     outcomes = list(here(cells(), ["abc"]))
-    by_cell = {(o["cell"]["builder"]["name"], o["cell"].get("verifier", {}).get("name")): o for o in outcomes}
+    by_cell = {(o["cell"]["builder"], o["cell"]["verifier"]): o for o in outcomes}
     config = specviz.RunConfig(
         "abc", specviz.BUILDERS["chain"](depth=6), specviz.VERIFIERS["specinfer"](), 1.0, max_new_tokens=8, seed=0
     )
@@ -145,10 +145,10 @@ def test_a_file_of_another_kind_is_left_alone(tmp_path, capsys):
 
 def test_toml_and_json_say_the_same(tmp_path):
     toml, other = tmp_path / "a.toml", tmp_path / "a.json"
-    toml.write_text('pairs = ["toy"]\nsizes = [4]\n[[builders]]\nname = "chain"\nparameters = {depth = 3}\n')
-    other.write_text('{"pairs": ["toy"], "sizes": [4], "builders": [{"name": "chain", "parameters": {"depth": 3}}]}')
+    toml.write_text('pairs = ["toy"]\nsizes = [4]\nbuilders = ["chain:depth=3"]\n')
+    other.write_text('{"pairs": ["toy"], "sizes": [4], "builders": ["chain:depth=3"]}')
     assert read_grid(toml) == read_grid(other)
-    assert cells_of(read_grid(toml), ["abc"])[0][0]["builder"] == {"name": "chain", "parameters": {"depth": 3}}
+    assert cells_of(read_grid(toml), ["abc"])[0][0]["builder"] == "chain:depth=3"
 
 
 @pytest.mark.parametrize(
@@ -159,10 +159,9 @@ def test_toml_and_json_say_the_same(tmp_path):
         ({"builders": "chain"}, "sweep.builders must be a list"),
         ({"builders": []}, "sweep.builders must be a list that is not empty"),
         ({"builders": ["oak"]}, "sweep.builders: builder must be one of"),
-        ({"builders": [{"name": "chain", "parameters": {"depth": 0}}]}, "sweep.builders: chain.depth must be"),
-        ({"builders": [{"name": "chain", "parameters": [3]}]}, "parameters of chain must be an object"),
-        ({"builders": [3]}, "sweep.builders must hold names"),
-        ({"verifiers": [{"title": "x"}]}, "sweep.verifiers must hold names"),
+        ({"builders": ["chain:depth=0"]}, "sweep.builders: chain.depth must be"),
+        ({"builders": [{"name": "chain"}]}, "sweep.builders: builder must be written like sequoia:size=16,depth=6"),
+        ({"verifiers": [3]}, "sweep.verifiers: verifier must be written like"),
         ({"pairs": ["nope"]}, "sweep.pairs must hold embedded, toy"),
         ({"pairs": [{"target": "a", "code": "b"}]}, "sweep.pairs must hold"),
         ({"temperatures": [-1]}, "sweep.temperatures: temperature must be 0 or"),

@@ -182,7 +182,7 @@ def toy(monkeypatch):
 
 
 def test_agree_prints_three_predictions_and_the_measurement(toy, capsys):
-    asked = ["agree", "--temperature", "0", "1", "--each", "12", "--builder", "k-ary", "--width", "2", "--depth", "2"]
+    asked = ["agree", "--temperature", "0", "1", "--each", "12", "--builder", "k-ary:width=2,depth=2"]
     code = main([*asked, "--json"])
     rows = [json.loads(line) for line in capsys.readouterr().out.splitlines()]
     assert [(row["temperature"], row["nodes"], row["prompts"]) for row in rows] == [(0, 7, [12, 12]), (1, 7, [12, 12])]
@@ -253,7 +253,7 @@ def test_calibrate_keeps_what_was_measured_when_it_is_interrupted(toy, capsys, m
     ("arguments", "words"),
     [
         (["agree", "--builder", "dyspec"], "one fixed shape"),
-        (["agree", "--builder", "sequoia", "--acceptance", "measured"], "one fixed shape"),
+        (["agree", "--builder", "sequoia:acceptance=measured"], "one fixed shape"),
         (["agree", "--temperature", "-1"], "temperature must be"),
         (["agree", "--verifier", "block"], "is defined for chains"),
         (["agree", "--each", "1"], "--each must be at least 2"),

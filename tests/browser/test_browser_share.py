@@ -54,7 +54,7 @@ def offer(page, path):
 def test_a_link_fills_in_the_controls_and_waits_for_run(serve, visit):
     query = {
         "prompt": "Hello\n<b>you</b>", "temperature": "0.45", "seed": "7", "top_k": "30",
-        "builder": "k-ary", "builder.width": "3", "verifier": "specinfer",
+        "builder": "k-ary:width=3", "verifier": "specinfer",
     }  # fmt: skip
     page = visit(f"{serve(load=never)}?{urlencode(query)}")
     expect(page.locator("#sv-link")).to_contain_text("Opened from a link. Press Run to start.")

@@ -15,25 +15,25 @@ from specviz.commands.cli import main
 def test_tree_prints_parents_and_expected_tokens(capsys, tmp_path):
     vector = tmp_path / "vector.json"
     vector.write_text('{"acceptance": [0.6, 0.2]}')
-    assert main(["tree", "--acceptance", str(vector), "--size", "4", "--depth", "2", "--json"]) == 0
+    assert main(["tree", "--builder", f"sequoia:size=4,depth=2,acceptance={vector}", "--json"]) == 0
     found = json.loads(capsys.readouterr().out)
     assert found == {"parents": [-1, 0, 0, 1], "expected_tokens": pytest.approx(1 + 0.6 + 0.2 + 0.36)}
 
 
 def test_tree_of_another_static_builder(capsys):
-    assert main(["tree", "--builder", "chain", "--depth", "3", "--acceptance", "0.5,0.1", "--json"]) == 0
+    assert main(["tree", "--builder", "chain:depth=3", "--acceptance", "0.5,0.1", "--json"]) == 0
     assert json.loads(capsys.readouterr().out) == {"parents": [-1, 0, 1, 2], "expected_tokens": 1.875}
 
 
 def test_an_acceptance_vector_may_be_written_with_exponents(capsys):
-    assert main(["tree", "--builder", "chain", "--depth", "2", "--acceptance", "5e-1,1e-1", "--json"]) == 0
+    assert main(["tree", "--builder", "chain:depth=2", "--acceptance", "5e-1,1e-1", "--json"]) == 0
     assert json.loads(capsys.readouterr().out)["expected_tokens"] == 1.75
 
 
 def test_tree_per_depth(capsys, tmp_path):
     vector = tmp_path / "vector.json"
     vector.write_text('{"acceptance": [[0.9, 0.0], [0.1, 0.1]]}')
-    assert main(["tree", "--acceptance", str(vector), "--size", "3", "--depth", "3", "--json"]) == 0
+    assert main(["tree", "--acceptance", str(vector), "--builder", "sequoia:size=3,depth=3", "--json"]) == 0
     assert json.loads(capsys.readouterr().out)["expected_tokens"] == pytest.approx(1.99)
 
 
@@ -48,18 +48,20 @@ def test_check_prints_rows(capsys):
 @pytest.mark.parametrize(
     ("arguments", "words"),
     [
-        (["tree", "--size", "0"], "sequoia.size must be a whole number from 1"),
-        (["tree", "--size", "99999"], "sequoia.size must be a whole number from 1 to 1024"),
-        (["tree", "--size", "many"], "--size must be a whole number"),
-        (["tree", "--builder", "oak"], "--builder must be one of"),
-        (["tree", "--builder", "chain", "--size", "4"], "no parameter --size"),
+        (["tree", "--builder", "sequoia:size=0"], "sequoia.size must be a whole number from 1"),
+        (["tree", "--builder", "sequoia:size=99999"], "sequoia.size must be a whole number from 1 to 1024"),
+        (["tree", "--builder", "sequoia:size=many"], "sequoia.size must be a whole number"),
+        (["tree", "--builder", "sequioa"], "Did you mean 'sequoia'?"),
+        (["check", "--drafter", "modle"], "Did you mean 'model'?"),
+        (["strategies", "sequioa"], "Did you mean 'sequoia'?"),
+        (["tree", "--builder", "chain:dept=4"], "Its parameters: depth. Did you mean 'depth'?"),
         (["tree", "--acceptance", "/nowhere.json"], "cannot be read"),
+        (["tree", "--builder", "sequoia:acceptance=/nowhere.json"], "cannot be read"),
         (["tree", "--acceptance", "0.5,7"], "numbers from 0 to 1"),
         (["tree", "--acceptance", "5e-1,2e0"], "numbers from 0 to 1"),
         (["tree", "--builder", "chain", "--acceptance", "0.5,nan"], "--acceptance must list numbers from 0 to 1"),
-        (["bench", "--size", "4"], "--size needs --builder."),
-        (["bench", "--verifier", "sequoia", "--size", "4"], "--size needs --builder."),
-        (["bench", "--builder", "chain", "--epsilon", "0.3"], "--epsilon needs --verifier."),
+        (["bench", "--builder", "chain:4"], "--builder must be written like sequoia:size=16,depth=6"),
+        (["bench", "--acceptance", "0.5"], "--acceptance needs --shape."),
         (["bench", "--preset", "rules", "--builder", "chain"], "leave out --builder"),
         (["bench", "--preset", "rules", "--verifier", "race"], "leave out --verifier"),
         (["bench", "--preset", "rules", "--temperature", "0"], "leave out --temperature"),

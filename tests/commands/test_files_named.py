@@ -124,7 +124,7 @@ def test_a_sweep_does_not_write_into_its_grid_and_a_trace_not_into_its_vector(tm
     grid.write_text("{}")
     vector.write_text('{"acceptance": [0.5]}')
     sentence(capsys, ["sweep", str(grid), "--out", str(grid)], "also read from")
-    generate = ["generate", "--prompt", "a", "--acceptance", str(vector), "--trace", str(vector)]
+    generate = ["generate", "--prompt", "a", "--builder", f"sequoia:acceptance={vector}", "--trace", str(vector)]
     sentence(capsys, generate, "also read from")
 
 
@@ -278,7 +278,7 @@ def test_a_full_disk_or_a_closed_output_is_a_sentence(arguments, redirect):
     assert done.returncode == 1 and done.stderr.count("\n") == 1 and "Traceback" not in done.stderr, done.stderr
 
 
-@pytest.mark.parametrize("arguments", ["tree --size 0", "oak"])
+@pytest.mark.parametrize("arguments", ["tree --builder sequoia:size=0", "oak"])
 @pytest.mark.parametrize("redirect", ["2>/dev/full", "2>&-"])
 def test_a_bad_value_ends_with_2_where_nobody_can_be_told(arguments, redirect):
     done = specviz_with(arguments, redirect)
@@ -341,8 +341,8 @@ def test_options_are_not_abbreviated(capsys, arguments):
 def test_a_repeated_option_adds_up_or_is_refused(capsys):
     assert main(["check", "--builder", "chain", "--builder", "batch", "--verifier", "specinfer", "--json"]) == 0
     assert {row["builder"] for row in json.loads(capsys.readouterr().out)} == {"chain", "batch", "batch:width=1"}
-    bench = _parser(["bench"]).parse_args(["bench", "--builder", "chain", "--builder", "sequoia", "--size", "8"])
-    assert bench.builder == ["chain", "sequoia"]
+    bench = _parser(["bench"]).parse_args(["bench", "--builder", "chain", "--builder", "sequoia:size=8"])
+    assert bench.builder == ["chain", "sequoia:size=8"]
     agree = _parser(["agree"]).parse_args(["agree", "--temperature", "0", "--temperature", "0.5", "1"])
     assert agree.temperature == [0, 0.5, 1]
     with pytest.raises(SystemExit):

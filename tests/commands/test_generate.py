@@ -29,7 +29,7 @@ def test_the_text_is_streamed_with_what_it_took(capsys):
 
 
 def test_json_is_a_trace_and_the_only_output(capsys, one_pair):
-    options = ["--builder", "dyspec", "--size", "9", "--verifier", "traversal", "--temperature", "0.7", "--seed", "4"]
+    options = ["--builder", "dyspec:size=9", "--verifier", "traversal", "--temperature", "0.7", "--seed", "4"]
     assert main([*ARGUMENTS, *options, "--json"]) == 0
     trace = specviz.Trace.from_json(capsys.readouterr().out)
     assert (trace.config.builder.name, trace.config.builder.parameters["size"]) == ("dyspec", 9)

@@ -107,7 +107,7 @@ def test_a_vector_of_another_setting_is_rejected_or_warned_about(loaded, table, 
         assert main(["optimize", *with_it, *other]) == 2
         assert words in capsys.readouterr().err
     path.write_text(json.dumps(says | {"version": "0.0.1", "dtype": "float16"}))
-    run = ["generate", "--prompt", "ab", "--acceptance", str(path), "--max-new-tokens", "4"]
+    run = ["generate", "--prompt", "ab", "--builder", f"sequoia:acceptance={path}", "--max-new-tokens", "4"]
     assert main(run) == 0
     assert "version '0.0.1', not" in capsys.readouterr().err
     assert main([*run, "--target", "mine"]) == 0

@@ -6,9 +6,10 @@ import pickle
 import pytest
 
 import specviz
+from specviz.acceptance.vectors import read_acceptance
 from specviz.errors import ParameterError, UnknownName, cause
 from specviz.plots import plot
-from specviz.registry import build, parse_strategy
+from specviz.registry import REGISTRIES, build, parse_strategy, spelled
 
 PAIR = specviz.toy_pair()
 CONFIG = specviz.RunConfig("abc", max_new_tokens=3)
@@ -94,3 +95,32 @@ def test_errors_keep_their_parts():
 )
 def test_the_cause_of_a_failure_fits_into_a_sentence(said, shown):
     assert cause(RuntimeError(said)) == shown
+
+
+@pytest.mark.parametrize("kind", REGISTRIES)
+def test_a_spelled_strategy_is_read_back(kind):
+    for name, cls in REGISTRIES[kind].items():
+        small = cls.small if kind == "drafter" else getattr(cls, "small", {})
+        for made in (cls(), cls(**small)):
+            for text in (spelled(made), spelled(made, defaults=True)):
+                assert parse_strategy(kind, text) == made and text.split(":")[0] == name
+    assert spelled(specviz.BUILDERS["sequoia"](size=24)) == "sequoia:size=24"
+
+
+@pytest.mark.parametrize("vector", [(0.6,), (0.6, 1e-05), ((0.6, 0.2), (0.5,)), ((0.6,),)])
+def test_a_spelled_vector_is_read_back(vector):
+    made = specviz.BUILDERS["sequoia"](acceptance=vector, size=9)
+    assert parse_strategy("builder", spelled(made)) == made
+
+
+def test_only_the_command_line_reads_a_vector_from_a_file(tmp_path):
+    path = tmp_path / "a,b.json"
+    path.write_text('{"acceptance": [0.6, 0.2]}')
+    text = f"sequoia:acceptance={path},size=9"
+    with pytest.raises(ValueError, match="acceptance must list numbers"):
+        parse_strategy("builder", text)
+    made = parse_strategy("builder", text, read_acceptance)
+    assert (made.acceptance, made.size) == ((0.6, 0.2), 9)
+    assert parse_strategy("builder", "sequoia:acceptance=auto", read_acceptance).acceptance == "auto"
+    with pytest.raises(ValueError, match="threshold must be"):
+        parse_strategy("builder", f"dyspec-threshold:threshold={path}", read_acceptance)

@@ -18,6 +18,7 @@ from specviz.papers.survey.families import ways
 from specviz.papers.survey.printed import METHODS, NONE, PRINTED, in_others, in_survey
 from specviz.paths import PUBLISHED
 from specviz.randomness import Seeded
+from specviz.registry import parse_strategy
 from specviz.theory.mask_order import count_blocks, random_tree
 
 ALL = papers.entries()
@@ -185,13 +186,14 @@ def test_links_open_what_they_name():
             named = {name: values[0] for name, values in parse_qs(link.query, keep_blank_values=True).items()}
             assert named["tab"] in ("live", "compare", "labs", "acceptance", "speedup")
             for name in ("builder", "verifier", "drafter"):
-                registry = getattr(specviz, f"{name}s".upper())
                 for prefix in ("", "a.", "b.", "c."):
-                    assert named.get(prefix + name) is None or named[prefix + name] in registry
+                    assert named.get(prefix + name) is None or parse_strategy(name, named[prefix + name])
     eagle = papers.entry("svip", "table-4").opens[0].query
     assert "a.drafter=eagle" in eagle and "b.drafter=eagle" in eagle and "drafter=model" not in eagle
     strategy = (specviz.BUILDERS["branching"](widths=(2, 1)), specviz.VERIFIERS["sequoia"]())
-    assert "builder.widths=2%2C+1" in live(*strategy).query and "a.builder=branching" in compare(strategy).query
+    assert (
+        "&builder=branching:widths=2,1" in live(*strategy).query and "a.builder=branching:" in compare(strategy).query
+    )
     assert "lab=tree&preset=races" in lab("tree", preset="races").query
 
 

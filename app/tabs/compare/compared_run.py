@@ -6,9 +6,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass, fields
 from typing import Any
 
-from specviz import RunConfig, Step, compatible, speculate
+from specviz import RunConfig, Step, speculate
 from specviz.proof.same_text import promised
-from specviz.registry import build
 
 
 @dataclass(frozen=True)
@@ -27,11 +26,11 @@ class ComparedRun:
 
     @property
     def builder(self) -> Any:
-        return build("builder", self.config.builder)
+        return self.config.resolved.builder
 
     @property
     def verifier(self) -> Any:
-        return build("verifier", self.config.verifier)
+        return self.config.resolved.verifier
 
     @property
     def title(self) -> str:
@@ -40,7 +39,7 @@ class ComparedRun:
     @property
     def drafter(self) -> Any:
         """The drafter; None if there is none."""
-        return None if self.plain or not self.builder.reads_draft else build("drafter", self.config.drafter)
+        return None if self.plain or not self.builder.reads_draft else self.config.resolved.drafter
 
     @property
     def details(self) -> str:
@@ -57,7 +56,7 @@ class ComparedRun:
         """Why its text does not follow the target's distribution, if it does not."""
         if self.plain:
             return None
-        match = compatible(self.config)
+        match = self.config.resolved.match
         return None if match.lossless else match.reason
 
     @property

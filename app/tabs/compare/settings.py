@@ -12,7 +12,7 @@ from specviz import BUILDERS, DRAFTERS, VERIFIERS
 
 from ...parts.controls import Controls, family, scalar_controls
 from ...parts.stage import notice, sentence
-from ..live import verdict
+from ..live import judged
 from .compared_run import ComparedRun
 
 KINDS = {"speculation": "Speculation", "plain": "Plain decoding", "off": "Off"}
@@ -47,24 +47,23 @@ class Column:
         """The components that `updates` is for."""
         return [self.body, self.said, *self.controls.menu_boxes]
 
-    def verdict(self, kind: Any, values: tuple[Any, ...], whole: bool = False) -> tuple[str, str]:
-        """The remark on it: a kind of notice and its sentence; see `app.tabs.live.verdict`.
+    def verdict(self, kind: Any, values: tuple[Any, ...]) -> tuple[str, str]:
+        """The remark on it while the prompt may be empty: a kind of notice and its sentence.
 
         Args:
             kind: what decodes it.
             values: of the inputs of `controls`.
-            whole: also look at the prompt.
         """
         if not isinstance(kind, str) or kind not in self.kinds:
             return "error", f"{self.letter} must be one of {', '.join(self.kinds.values())}; got {str(kind)[:40]!r}."
-        return verdict(self.controls, values, whole) if kind == "speculation" else ("", "")
+        return judged(self.controls, values)[:2] if kind == "speculation" else ("", "")
 
     def updates(self, kind: Any, values: tuple[Any, ...]) -> list[Any]:
         """The updates of `outputs`: menus marked for what is chosen, and the sentence on it."""
-        try:
-            marked = [gr.Dropdown(choices=choices) for choices in self.controls.menus(values)]
-        except ValueError:  # said in the notice
-            marked = [gr.skip() for _ in self.controls.menu_boxes]
+        config = judged(self.controls, values)[2]
+        marked = [gr.skip() for _ in self.controls.menu_boxes]
+        if config is not None:
+            marked = [gr.Dropdown(choices=choices) for choices in self.controls.menus(values, config)]
         return [gr.Column(visible=kind == "speculation"), self.sentence(kind, values), *marked]
 
     def sentence(self, kind: Any, values: tuple[Any, ...]) -> str:
@@ -78,13 +77,18 @@ class Column:
         Raises:
             ValueError: a sentence for the visitor.
         """
-        found, text = self.verdict(kind, values, whole=True)
-        if found in ("impossible", "error"):
-            raise ValueError(text)
+        if kind not in ("speculation", "plain"):
+            found, text = self.verdict(kind, values)
+            if found == "error":
+                raise ValueError(text)
+            return None
         if kind == "plain":  # what is hidden cannot be wrong
             hidden = self.controls.strategies
             values = (*values[: -len(hidden)], *(control.value for control in hidden))
-        return None if kind == "off" else ComparedRun(self.letter, self.controls.read(values), kind == "plain")
+        config = self.controls.read(values)
+        if kind == "speculation" and not config.resolved.match.possible:
+            raise ValueError(config.resolved.match.reason)
+        return ComparedRun(self.letter, config, kind == "plain")
 
 
 @dataclass
@@ -185,6 +189,7 @@ def lay_out(prompt: gr.Textbox) -> Settings:
     made = Settings(prompt, scalars, tuple(column(letter, prompt, scalars) for letter in FIRST))
     for side, (kind, values) in zip(made.columns, made.split([control.value for control in made.inputs]), strict=True):
         side.said.value = side.sentence(kind, values)
-        for menu, marked in zip(side.controls.menu_boxes, side.controls.menus(values), strict=True):
+        menus = side.controls.menus(values, side.controls.read(values))
+        for menu, marked in zip(side.controls.menu_boxes, menus, strict=True):
             menu.choices = marked
     return made

@@ -189,7 +189,7 @@ def test_visitors_choose_among_the_offered_pairs_unless_the_environment_says_oth
     closed = Engine(models.offered(), models.others())
     assert not closed.takes_any
     with pytest.raises(ValueError, match="Model pair must be one of Embedded pair"):
-        list(live.play(closed, CONFIG, None, "some/model"))
+        list(live.play(closed, CONFIG, "some/model"))
 
 
 @pytest.mark.adapter
@@ -200,7 +200,7 @@ def test_a_typed_pair_decodes_where_that_is_allowed(monkeypatch, tmp_path):
     monkeypatch.setenv("SPECVIZ_CUSTOM", "1")
     engine = Engine({"This pair": specviz.toy_pair}, models.others())
     assert engine.takes_any
-    sent = [json.loads(text) for text in live.play(engine, CONFIG, None, f"{target} | {draft}")]
+    sent = [json.loads(text) for text in live.play(engine, CONFIG, f"{target} | {draft}")]
     assert sent[-1]["state"] == "done" and any("head" in news for news in sent)
     assert next(news["head"]["pair"] for news in sent if "head" in news).startswith("big + small")
     for typed, sentence in (
@@ -209,7 +209,7 @@ def test_a_typed_pair_decodes_where_that_is_allowed(monkeypatch, tmp_path):
         (f"{tmp_path / 'nothing'}|", "neither a folder here nor a name on the hub"), (["a"], "Model pair must be"),
     ):  # fmt: skip
         with pytest.raises(ValueError, match=re.escape(sentence)):
-            list(live.play(engine, CONFIG, None, typed))
+            list(live.play(engine, CONFIG, typed))
     assert not engine._running.locked()
 
 

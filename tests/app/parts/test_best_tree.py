@@ -90,21 +90,20 @@ def test_of_another_drafter_the_best_tree_is_not_known(engine):
     assert "root included" in size["info"] and [size["value"], depth["value"]] == chosen == [16, 6]
     size, depth, chosen = best_tree.choose(engine, "toy", "sequoia", 0.8, [9, 3], [2, 1], "ngram")
     assert "value" not in size and depth == chosen == gr.skip()  # a visitor chose it
-    config = api.asked("abc", None, None, builder="sequoia", verifier="sequoia", drafter="ngram", temperature=0.8)
-    assert api.fastest(engine, config, None) == config
+    config = api.asked("abc", "sequoia", "sequoia", "ngram", temperature=0.8)
+    assert api.fastest(engine, config, "sequoia") == config
 
 
 def test_the_endpoint_takes_it_where_no_tree_is_asked_for(engine):
-    def asked(**parameters):
-        config = api.asked("abc", parameters, None, builder="sequoia", verifier="sequoia", temperature=0.8)
-        return api.fastest(engine, config, parameters).builder
+    def asked(builder="sequoia"):
+        return api.fastest(engine, api.asked("abc", builder, "sequoia", temperature=0.8), builder).builder
 
     best = engine.best.tree("toy", "sequoia", 0.8)
     assert (asked().size, asked().depth) == (best.size, best.depth)
-    assert asked(width=3).width == 3 and asked(width=3).size == best.size
-    assert asked(size=9).size == 9 and asked(depth=2).size == 16
-    other = api.asked("abc", None, None, builder="chain", verifier="sequoia", temperature=0.8)
-    assert api.fastest(engine, other, None) == other
+    assert asked("sequoia:width=3").width == 3 and asked("sequoia:width=3").size == best.size
+    assert asked("sequoia:size=9").size == 9 and asked("sequoia:depth=2").size == 16
+    other = api.asked("abc", "chain", "sequoia", temperature=0.8)
+    assert api.fastest(engine, other, "chain") == other
 
 
 def test_nothing_is_measured_unless_it_is_asked_for(tmp_path, monkeypatch):

@@ -116,8 +116,10 @@ def test_the_page_opens_with_the_library_s_defaults(settings):
 )  # fmt: skip
 def test_bad_input_gets_one_sentence(settings, label, value, sentence):
     settings.prompt.label = "Textbox"
-    kind, text = live.verdict(settings, values(settings, **{label: value}), whole=True)
-    assert kind == "error" and sentence in text and "\n" not in text and "Traceback" not in text
+    with pytest.raises(ValueError) as error:
+        settings.read(values(settings, **{label: value}))
+    text = str(error.value)
+    assert sentence in text and "\n" not in text and "Traceback" not in text
 
 
 def test_optional_numbers_may_be_left_empty(settings):
@@ -129,19 +131,19 @@ def test_optional_numbers_may_be_left_empty(settings):
 
 def test_the_prompt_may_be_empty_while_other_controls_are_turned(settings):
     settings.prompt.label = "Textbox"
-    assert live.verdict(settings, values(settings, Textbox=""))[0] == "lossless"
+    assert live.judged(settings, values(settings, Textbox=""))[0] == "lossless"
 
 
 def test_what_cannot_run_is_said_before_it_runs(settings):
     chosen = {"Verification rule": "exact-match"}
-    assert live.verdict(settings, values(settings, **chosen))[0] == "impossible"
-    assert live.verdict(settings, values(settings, Temperature=0, **chosen))[0] == "lossless"
-    kind, text = live.verdict(settings, values(settings, **{"Verification rule": "speculative-sampling"}))
+    assert live.judged(settings, values(settings, **chosen))[0] == "impossible"
+    assert live.judged(settings, values(settings, Temperature=0, **chosen))[0] == "lossless"
+    kind, text = live.judged(settings, values(settings, **{"Verification rule": "speculative-sampling"}))[:2]
     assert kind == "impossible" and "chains" in text
 
 
 def test_a_lossy_combination_is_marked(settings):
-    kind, text = live.verdict(settings, values(settings, **{"Verification rule": "typical"}))
+    kind, text = live.judged(settings, values(settings, **{"Verification rule": "typical"}))[:2]
     assert (kind, text) == ("lossy", specviz.VERIFIERS["typical"].bias)
 
 
@@ -151,7 +153,8 @@ def test_a_lossy_combination_is_marked(settings):
 @pytest.mark.parametrize("rule", ["sequoia", "race", "speculative-sampling", "typical"])
 def test_the_menus_say_what_compatible_says(settings, builder, rule, temperature, draft_temperature):
     chosen = {"Tree builder": builder, "Verification rule": rule, "Temperature": temperature}
-    menus = settings.menus(values(settings, **chosen, **{"Draft temperature": draft_temperature}))
+    given = values(settings, **chosen, **{"Draft temperature": draft_temperature})
+    menus = settings.menus(given, settings.read(given))
     taken = {"Tree builder": builder, "Verification rule": rule}
     draft = 0 if draft_temperature else None
     for (menu, name), listed in zip(taken.items(), menus[:2], strict=True):
@@ -173,6 +176,9 @@ def test_the_menus_say_what_compatible_says(settings, builder, rule, temperature
 
 
 def test_the_menus_look_at_parameters(settings):
-    marks = dict(map(reversed, settings.menus(values(settings, Nodes=2))[1]))
-    assert "✕" not in marks["speculative-sampling"], "a tree of two nodes is a chain"
-    assert "✕" in dict(map(reversed, settings.menus(values(settings))[1]))["speculative-sampling"]
+    small, usual = (
+        dict(map(reversed, settings.menus(given, settings.read(given))[1]))
+        for given in (values(settings, Nodes=2), values(settings))
+    )
+    assert "✕" not in small["speculative-sampling"], "a tree of two nodes is a chain"
+    assert "✕" in usual["speculative-sampling"]

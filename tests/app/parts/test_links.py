@@ -90,7 +90,7 @@ def test_controls_may_stand_in_several_columns():
     with gr.Blocks():
         prompt = gr.Textbox("a b c", label="Prompt")
         columns = links.Together({}, {"a.": controls(prompt), "b.": controls(prompt)})
-    query = "a.builder=k-ary&a.builder.width=3&b.builder=dyspec&b.builder.size=40&b.seed=4&builder=chain"
+    query = "a.builder=k-ary:width=3&b.builder=dyspec&b.builder.size=40&b.seed=4&builder=chain"  # b as older links are
     opened = links.read(columns, query)
     a, b = columns.read(opened.values)
     assert (a.builder, a.seed) == (specviz.BUILDERS["k-ary"](width=3), 0)

@@ -338,7 +338,7 @@ def test_a_link_brings_back_every_column(chosen):
     for control, value in ((third.builder.menu, "k-ary"), (third.builder.parameters["k-ary"][0], 3)):
         given[chosen.inputs.index(control)] = value
     query = links.write(chosen, given)
-    assert "a.decodes=plain" in query and "a.builder" not in query and "c.builder.width=3" in query
+    assert "a.decodes=plain" in query and "a.builder" not in query and "c.builder=k-ary:width=3," in query
     opened = links.read(chosen, f"?tab=compare&{query}")
     assert not opened.changes and chosen.read(opened.values) == chosen.read(given)
 

@@ -33,7 +33,7 @@ def run(args: argparse.Namespace) -> None:
     if acceptance is None or isinstance(acceptance, str):
         acceptance = find_acceptance("sequoia", 1.0)
     if planned:
-        builder = replace(builder, acceptance=acceptance)
+        builder = replace(builder, acceptance=acceptance)  # type: ignore[call-arg]
     result = {"parents": list(builder.shape.parents), "expected_tokens": expected_tokens(builder.shape, acceptance)}
     if args.json:
         print(json.dumps(result))

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 
@@ -39,7 +40,7 @@ class Candidate:
         return label(self.builder)
 
 
-def label(builder: StaticBuilder) -> str:
+def label(builder: Any) -> str:
     """A builder as it is written on the command line, without the vector that it was planned with."""
     return spelled(replace(builder, acceptance="auto") if hasattr(builder, "acceptance") else builder, defaults=True)
 

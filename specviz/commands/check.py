@@ -26,7 +26,7 @@ NAMES: dict[str, Collection[str]] = {"builder": BUILDERS, "verifier": VERIFIERS,
 HEAD = """\
 error: largest deviation of the exact output distribution, over two steps or one large node, from the target's; 0 is
 lossless drafter          builder                  rule                   children  sampling     declared  error"""
-LINE = "{drafter:16} {builder:24} {verifier:22} {law:9} {sampling:12} {declared:9} {found}"
+LINE = "{drafter:16} {builder:24} {verifier:22} {scheme:9} {sampling:12} {declared:9} {found}"
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:

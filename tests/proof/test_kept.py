@@ -109,7 +109,7 @@ def test_check_prints_json_row_by_row_and_says_what_is_declared_wrongly(capsys, 
 def test_a_rule_that_no_row_shows_lossy_is_said(capsys, monkeypatch):
     monkeypatch.setattr(specviz.VERIFIERS["target-match"], "lossless", False)
     assert main(["check", "--builder", "chain", "--verifier", "target-match"]) == 1
-    assert "no row shows it: target-match, top, chain, model" in capsys.readouterr().err
+    assert "no proof shows it: target-match, top, chain, model" in capsys.readouterr().err
 
 
 def test_the_search_is_the_same_each_time_and_finds_what_is_declared_wrongly(capsys, monkeypatch):

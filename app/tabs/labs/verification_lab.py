@@ -6,15 +6,14 @@ asks may be anyone, so everything is checked, and what is wrong becomes a senten
 
 from __future__ import annotations
 
-import json
 import logging
-from dataclasses import asdict
 from functools import lru_cache
 from typing import Any
 
 from app.tabs.labs.microscope import MOST_CHILDREN, MOST_LEVELS, MOST_TOKENS, NAMES, Node, explain_node, normalised
 from app.tabs.labs.microscope_rules import Row, examine, own_law
 from specviz import VERIFIERS
+from specviz.codec import dumps
 from specviz.compatibility import DRAWN
 from specviz.distributions import total_variation
 from specviz.paths import asset
@@ -38,7 +37,7 @@ def build(engine: Any) -> None:
     from ...machine.pool import apart
 
     start = {
-        "presets": [asdict(preset) for preset in PRESETS],
+        "presets": PRESETS,
         "rules": [
             {"name": name, "title": VERIFIERS[name].title, "scheme": VERIFIERS[name].schemes[0]} for name in RULES
         ],
@@ -47,7 +46,7 @@ def build(engine: Any) -> None:
         "most": {"tokens": MOST_TOKENS, "children": MOST_CHILDREN, "levels": MOST_LEVELS, "seed": MOST_SEED},
     }
     gr.HTML(
-        json.dumps(start),
+        dumps(start),
         html_template=asset("labs/verification.html"),
         js_on_load=starts("verification"),
         server_functions=[apart(look), apart(table)],
@@ -78,7 +77,7 @@ def _answered(asked: Any, answer: Any) -> str:
     except Exception:
         logging.getLogger(__name__).exception("the verification lab failed")
         data = {"error": "This could not be worked out. The reason is in the server's log."}
-    return json.dumps(rounded(data), allow_nan=False)
+    return dumps(data)
 
 
 def _read(asked: Any) -> tuple[dict[str, Any], Node, list[str]]:
@@ -104,7 +103,7 @@ def _look(asked: dict[str, Any], node: Node, said: list[str]) -> dict[str, Any]:
         return data
     explanation = explain_node(node, rule, asked.get("scheme"), _seed(asked.get("seed")))
     run = {name: value for name, value in vars(explanation).items() if name not in ("step", "tries")}
-    run["tries"] = [asdict(one) for one in explanation.tries]
+    run["tries"] = explanation.tries
     return data | {"run": run, "exact": _exact(examined(node, asked["rule"], asked.get("scheme")), node)}
 
 
@@ -160,12 +159,3 @@ def _seed(value: Any) -> int:
     if not right or int(value) != value:
         raise ValueError(f"seed must be a whole number from 0 to {MOST_SEED}; got {value!r:.20}.")
     return int(value)
-
-
-def rounded(value: Any) -> Any:
-    """The same data with numbers of six significant digits."""
-    if isinstance(value, dict):
-        return {name: rounded(item) for name, item in value.items()}
-    if isinstance(value, list | tuple):
-        return [rounded(item) for item in value]
-    return float(f"{value:.6g}") if isinstance(value, float) else value

@@ -7,7 +7,8 @@ from dataclasses import replace
 import pytest
 
 import specviz
-from specviz.acceptance.on_nodes import draft_uncertainty, rejection_rates
+from specviz import codec
+from specviz.acceptance.on_nodes import DraftUncertainty, draft_uncertainty, rejection_rates
 from specviz.acceptance.on_text import Acceptance, acceptance_vector
 from specviz.acceptance.texts import positions_of
 from specviz.benchmarks.trials import Trial
@@ -16,7 +17,6 @@ from specviz.planning.machines import machine
 
 pytest.importorskip("gradio")
 
-from app import record_curves
 from app.machine import recorded
 from app.machine.speeds import cost_of, point, predicted, sizes_from, time_sizes
 from app.machine.texts import SOURCES, gather, preset
@@ -56,8 +56,7 @@ def test_a_calibration_in_pieces_is_the_whole_one():
 def test_what_is_not_known_of_a_position_is_not_known_when_it_is_read_back():
     cold = draft_uncertainty(PAIR, TEXTS, replace(CONFIG, top_k=2))
     assert None in cold.accepted_length and math.inf in cold.cross_entropy
-    written = {name: [record_curves.null(x) for x in column] for name, column in asdict(cold).items()}
-    assert recorded._doubt(json.loads(json.dumps(written, allow_nan=False))) == cold
+    assert codec.read(DraftUncertainty, codec.plain(cold, exact=True), "doubt") == cold
 
 
 def test_vectors_join_like_their_positions():

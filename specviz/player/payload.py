@@ -16,18 +16,19 @@ from ..drafters import DRAFTERS
 from ..metrics import Counts, known
 from ..record import Step, Trace
 from ..registry import build
+from .wire import Growth, Head, Sent
 
 LETTERS = {"root": "r", "accepted": "a", "rejected": "x", "unreached": "u", "passed": "p", "probe": "o"}
 
 
-def step_payload(step: Step, verifier: Any) -> dict[str, Any]:
+def step_payload(step: Step, verifier: Any) -> Sent:
     """One step for the page: columns over its nodes, and each node's sentence from its verifier.
 
     Most nodes share their sentence with others (all that were never reached, for one), so a sentence travels once.
     """
     sentences: dict[str, int] = {}
     why = [sentences.setdefault(explained(step, node, verifier), len(sentences)) for node in range(len(step.parents))]
-    sent = {
+    sent: dict[str, Any] = {
         "index": step.index,
         "parents": step.parents,
         "tokens": step.tokens,
@@ -89,7 +90,7 @@ def depth_of(step: Step, node: int) -> int:
     return depth
 
 
-def growth_payload(step: Step) -> dict[str, Any]:
+def growth_payload(step: Step) -> Growth:
     """What the builder recorded about the growth of a tree, as far as a page can play it; {} where that is nothing.
 
     Returns:
@@ -110,7 +111,7 @@ def growth_payload(step: Step) -> dict[str, Any]:
     return as_plain({name: value for name, value in payload.items() if value is not None})
 
 
-def message(run: str, steps: Iterable[dict[str, Any]] = (), **more: Any) -> str:
+def message(run: str, steps: Iterable[Sent] = (), **more: Any) -> str:
     """One message to the page as JSON.
 
     Args:
@@ -155,14 +156,14 @@ def recorded_message(
     )
 
 
-def head(config: Any, prompt: str, pair: str, lossy: str | None = None) -> dict[str, Any]:
+def head(config: Any, prompt: str, pair: str, lossy: str | None = None) -> Head:
     """What is run, said once at its start; `lossy` is the reason why its text is not the target's own, if it is not."""
     builder, verifier = build("builder", config.builder), build("verifier", config.verifier)
     drafter = build("drafter", config.drafter)
     by = "" if drafter.name == "model" or not builder.reads_draft else f", drafted by {drafter.spoken}"
     title = f"{builder.title} × {verifier.title}{by}, temperature {config.temperature:g}, seed {config.seed}"
-    names = {"key": builder.key_title, "rule": verifier.name}
-    return {"title": title, "pair": pair, "prompt": prompt, "lossy": lossy, **names}
+    key, rule = builder.key_title, verifier.name
+    return {"title": title, "pair": pair, "prompt": prompt, "lossy": lossy, "key": key, "rule": rule}
 
 
 def against_plain(counts: Counts, plain: Counts | None) -> dict[str, Any] | None:

@@ -9,8 +9,8 @@ from __future__ import annotations
 import json
 import math
 import sys
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import MISSING, dataclass, fields, is_dataclass
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, fields, is_dataclass
 from functools import cache, partial
 from types import NoneType, UnionType
 from typing import Annotated, Any, Literal, Union, get_args, get_origin, get_type_hints
@@ -23,6 +23,8 @@ MAX_ITEMS = 4096  # of a list that does not say otherwise
 MAX_TEXT = 200_000
 MAX_DEPTH = 8  # of data without annotations
 LARGEST = sys.float_info.max  # JSON has no infinity, but 1e999 reads as one; and a whole number may be larger still
+
+FLAGS = (False, True)
 
 Reader = Callable[[Any], Any]
 
@@ -118,35 +120,29 @@ def dumps(value: Any, exact: bool = False) -> str:
     return json.dumps(plain(value, exact), ensure_ascii=False, separators=(",", ":"), allow_nan=False)
 
 
-def lines(value: Any, exact: bool = False, indent: str = "") -> str:
+def lines(value: Any, exact: bool = False) -> str:
     """`plain` as JSON text for people: a line for each entry, but only one for a list or a table of numbers."""
-    value = plain(value, exact) if not indent else value
-    inside = indent + " "
+    return _lines(plain(value, exact), "\n")
+
+
+def _lines(value: Any, end: str) -> str:
+    inside = end + " "
     if isinstance(value, dict) and value:
-        rows = [f"{inside}{json.dumps(name)}: {lines(item, exact, inside)}" for name, item in value.items()]
-        return "{\n" + ",\n".join(rows) + f"\n{indent}}}"
+        rows = [f"{json.dumps(name)}: {_lines(item, inside)}" for name, item in value.items()]
+        return f"{{{inside}{f',{inside}'.join(rows)}{end}}}"
     if isinstance(value, list) and _depth(value) > 2:
-        return "[\n" + ",\n".join(inside + lines(item, exact, inside) for item in value) + f"\n{indent}]"
-    return json.dumps(value, allow_nan=False)
+        return f"[{inside}{f',{inside}'.join(_lines(item, inside) for item in value)}{end}]"
+    return json.dumps(value)
 
 
 def _depth(value: Any) -> int:
-    """How deep lists are nested; an object counts as deep."""
-    if isinstance(value, dict):
-        return 3
-    return 1 + max(map(_depth, value), default=0) if isinstance(value, list) else 0
+    """How deep lists are nested; an object counts as three."""
+    return 1 + max(map(_depth, value), default=0) if isinstance(value, list) else 3 * isinstance(value, dict)
 
 
 @cache
 def _names(cls: Any) -> tuple[str, ...]:
     return tuple(f.name for f in fields(cls)) if is_dataclass(cls) else getattr(cls, "_fields", ())
-
-
-def _defaults(cls: type) -> Iterable[str]:
-    """The fields that a record need not be given."""
-    if is_dataclass(cls):
-        return [f.name for f in fields(cls) if not f.default is f.default_factory is MISSING]
-    return getattr(cls, "_field_defaults", ())
 
 
 @cache
@@ -167,9 +163,9 @@ def reader(kind: Any) -> Reader:
         return partial(_named, int if of[0] is int else str, reader(of[1]))
     if kind in (int, float):
         return partial(_number, kind, Within())
-    if kind in (bool, str, Any):
-        return {bool: _flag, str: _text, Any: _anything}[kind]
-    return _record(kind)
+    if kind is bool:
+        return partial(_one_of, FLAGS)
+    return _text if kind is str else _anything if kind is Any else _record(kind)
 
 
 def _marked(kind: Any, mark: Any) -> Reader:
@@ -203,15 +199,9 @@ def _text(value: Any) -> str:
     return value
 
 
-def _flag(value: Any) -> bool:
-    if not isinstance(value, bool):
-        raise _wrong("true or false", value)
-    return value
-
-
-def _one_of(options: Sequence[str], value: Any) -> str:
-    if value not in options:
-        raise _wrong(f"one of {', '.join(options)}", value)
+def _one_of(options: Sequence[Any], value: Any) -> Any:
+    if isinstance(value, list | dict) or value not in options or isinstance(value, bool) != (options == FLAGS):
+        raise _wrong("true or false" if options == FLAGS else f"one of {', '.join(options)}", value)
     return value
 
 
@@ -249,15 +239,12 @@ def _exactly(readers: Sequence[Reader], value: Any) -> tuple:
 def _named(kind: type, of: Reader, value: Any) -> dict:
     if not isinstance(value, dict):
         raise _wrong("an object", value)
-    return {_key(kind, key): _inside(f".{key:.40}", of, item) for key, item in value.items()}
-
-
-def _key(kind: type, key: str) -> Any:
-    if kind is str:
-        return _text(key)
-    if not (key.isascii() and key.isdecimal() and len(key) < 10):
-        raise Damaged(f"must have whole numbers as names; got {shown(key)}")
-    return int(key)
+    for key in value:
+        if kind is str:
+            _text(key)
+        elif not (key.isascii() and key.isdecimal() and len(key) < 10):
+            raise Damaged(f"must have whole numbers as names; got {shown(key)}")
+    return {kind(key): _inside(f".{key:.40}", of, item) for key, item in value.items()}
 
 
 def _anything(value: Any, depth: int = MAX_DEPTH) -> Any:
@@ -285,7 +272,8 @@ def _inside(place: str, of: Reader, value: Any) -> Any:
 def _record(cls: Any) -> Reader:
     hints = get_type_hints(cls, include_extras=True)
     readers = {name: reader(hints[name]) for name in _names(cls)}
-    later = cls.LATER if hasattr(cls, "LATER") else _defaults(cls)
+    with_default = {f.name for f in fields(cls) if f.default is not f.default_factory} if is_dataclass(cls) else set()
+    later = getattr(cls, "LATER", with_default | getattr(cls, "_field_defaults", {}).keys())
 
     def read_fields(value: Any) -> Any:
         if not isinstance(value, dict):

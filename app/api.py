@@ -1,19 +1,18 @@
 """The endpoint `/generate`: a run as plain data, for programs; it uses the same queue as the page."""
 
 # Annotations are not postponed here: gradio reads them to document the endpoint.
-import json
 from collections.abc import Iterator
-from dataclasses import asdict, replace
+from dataclasses import replace
 from typing import Any
 
 import gradio as gr
 
 from specviz import RunConfig, Step, Trace, compatible, speculate
 from specviz.benchmarks.paired_speedup import ROUNDS, in_turns
+from specviz.codec import dumps
 from specviz.decode import collect
 from specviz.errors import ParameterError
 from specviz.metrics import Counts
-from specviz.player.payload import rounded
 from specviz.registry import split_strategy
 
 from .machine import limits
@@ -143,7 +142,7 @@ def answers(
             against = None
             for news in undisturbed(engine.compute(in_turns, config, Counts.of(steps), rounds, title=title)):
                 against = news or against
-            speedup = json.dumps(against and rounded(asdict(against)))
+            speedup = dumps(against)
             whole = f'{whole[:-1]},"speedup":{speedup}}}'
         yield text, "", whole
 

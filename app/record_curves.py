@@ -3,22 +3,19 @@
 from __future__ import annotations
 
 import argparse
-import json
-import math
 from collections.abc import Sequence
-from dataclasses import asdict
+from dataclasses import replace
 from os import cpu_count
 from typing import Any
 
-from specviz import RunConfig
+from specviz import RunConfig, codec
 from specviz.acceptance.calibration import Progress, calibrate
 from specviz.acceptance.text_sources import gather
 from specviz.benchmarks.cost import PROMPT, cost_table
 from specviz.paths import CURVES
-from specviz.plots.export import to_json
 
 from .machine.models import default_pair
-from .parts.card import short
+from .parts.recorded import Recorded, read
 from .parts.study_list import STUDIES
 from .tabs.speedup.timing import time_sizes
 
@@ -40,8 +37,8 @@ def main() -> None:
     args = parser.parse_args()
     pair, config = default_pair(), RunConfig(PROMPT, temperature=args.temperature, seed=1)
     if args.only:
-        data = json.loads(CURVES.read_text(encoding="utf-8"))
-        write(data | {"studies": data.get("studies", {}) | studied(pair, config, groups[args.only])})
+        past = read()
+        write(replace(past, studies=past.studies | studied(pair, config, groups[args.only])))
         return
     *_, (_, _, texts) = gather(pair, args.text, "", args.positions, config)
     for news in calibrate(pair, texts, RULES, config):
@@ -53,16 +50,9 @@ def main() -> None:
     sizes = [int(size) for size in args.sizes.split(",")]
     for timed in time_sizes(pair, calibration.vectors[0], cost, sizes, args.rounds):
         print(f"speedup: {timed.done} of {timed.of} runs", flush=True)
-    data = {
-        "pair": pair.info["name"],
-        "machine": f"a machine of {cpu_count()} cores",
-        "vectors": [asdict(vector) for vector in calibration.vectors],
-        "rates": asdict(calibration.rates),
-        "doubt": {name: [null(x) for x in column] for name, column in asdict(calibration.uncertainty).items()},
-        "cost": asdict(cost),
-        "points": timed.points,
-    }
-    write(data | {"studies": studied(pair, config, [*STUDIES])})
+    machine = f"a machine of {cpu_count()} cores"
+    studies = studied(pair, config, [*STUDIES])
+    write(Recorded(calibration, cost, timed.points, studies, pair.info["name"], machine))
     print(f"{CURVES.name}: {calibration.positions} positions, {len(timed.points)} sizes")
 
 
@@ -71,21 +61,17 @@ def studied(pair: Any, config: RunConfig, names: Sequence[str]) -> dict[str, Any
     infos = {}
     for name in names:
         *_, (_, _, info) = STUDIES[name].run(pair, config)
-        infos[name] = json.loads(to_json(info))
+        infos[name] = info
         print(f"study: {name}", flush=True)
     return infos
 
 
-def write(data: dict[str, Any]) -> None:
-    CURVES.write_text(json.dumps(short(data), allow_nan=False) + "\n", encoding="utf-8")
+def write(data: Recorded) -> None:
+    CURVES.write_text(codec.dumps(data) + "\n", encoding="utf-8")
 
 
 def show(news: Progress) -> None:
     print(f"{news.stage}: {news.done} of {news.of} positions", flush=True)
-
-
-def null(x: float | None) -> float | None:
-    return x if x is not None and math.isfinite(x) else None
 
 
 if __name__ == "__main__":

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass, field, fields, is_dataclass, replace
+from dataclasses import asdict, dataclass, field, is_dataclass, replace
 from functools import cached_property
 from importlib import import_module
 from operator import index
-from typing import Any
+from typing import Annotated, Any, ClassVar
 
+from .codec import Most, NonNegative, Positive, Share, Whole, plain
 from .distributions import Sampling
 from .errors import ParameterError, shown
 
@@ -29,6 +30,7 @@ class Choice:
 
     name: str
     parameters: dict[str, Any] = field(default_factory=dict)
+    LATER: ClassVar = ()
 
     @classmethod
     def of(cls, value: Any) -> Choice:
@@ -77,16 +79,17 @@ class RunConfig:
     (16, 0.8)
     """
 
-    prompt: str | Sequence[int] = "Once upon a time"
-    builder: Any = Choice("sequoia")
-    verifier: Any = Choice("sequoia")
-    temperature: float = 0.8
-    top_p: float = 1.0
-    top_k: int | None = None
-    draft_temperature: float | None = None
-    max_new_tokens: int = 128
-    seed: int = 0
-    drafter: Any = None
+    LATER: ClassVar = ("drafter",)  # older traces have none
+    prompt: str | Annotated[Sequence[Whole], Most(10**6)] = "Once upon a time"
+    builder: Annotated[Any, Choice] = Choice("sequoia")
+    verifier: Annotated[Any, Choice] = Choice("sequoia")
+    temperature: NonNegative = 0.8
+    top_p: Share = 1.0
+    top_k: Positive | None = None
+    draft_temperature: NonNegative | None = None
+    max_new_tokens: Positive = 128
+    seed: Whole = 0
+    drafter: Annotated[Any, Choice] = None
 
     def __post_init__(self) -> None:
         for kind in ("builder", "verifier", "drafter"):
@@ -134,12 +137,8 @@ class RunConfig:
 
     def to_dict(self) -> dict[str, Any]:
         """The configuration as plain JSON data, its strategies by name and parameters."""
-        data = {f.name: getattr(self, f.name) for f in fields(self)}
-        for kind in ("builder", "verifier", "drafter"):
-            data[kind] = asdict(Choice.of(data[kind]))
-        if not isinstance(self.prompt, str):
-            data["prompt"] = list(self.prompt)
-        return data
+        choices: dict[str, Any] = {kind: Choice.of(getattr(self, kind)) for kind in ("builder", "verifier", "drafter")}
+        return plain(replace(self, **choices), exact=True)
 
 
 def _token_ids(prompt: Any) -> tuple[int, ...]:

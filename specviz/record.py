@@ -6,19 +6,24 @@ A `Step` holds columns over the nodes of its tree; p = target, q = draft.
 
 from __future__ import annotations
 
-import json
 from dataclasses import dataclass, field
 from importlib import import_module
-from typing import Any
+from typing import Annotated, Any, ClassVar, Literal
 
-from . import validation as reading
-from .config import Choice, RunConfig
-from .metrics import PARTS, Counts, known
-from .shown import Detail, Growth, as_plain, read_detail, read_growth
+from . import codec
+from .codec import MAX_TEXT, Damaged, Most, NonNegative, Whole, Within
+from .config import RunConfig
+from .metrics import Counts, known
+from .shown import Detail, Growth
 from .tree import Topology
 
 SCHEMA = 3
 OUTCOMES = ("root", "accepted", "rejected", "unreached", "passed", "probe")
+Outcome = Annotated[str, Literal[OUTCOMES]]
+COLUMNS = (
+    "tokens", "texts", "draft_prob", "target_prob", "target_prob_plain", "outcome", "accept_prob", "coin", "keys",
+)  # fmt: skip
+Prob = Annotated[float, Within(0, 1 + 1e-6)]
 
 
 @dataclass(frozen=True)
@@ -46,10 +51,11 @@ class Verdict:
 class Timing:
     """Seconds of one step: draft passes, target passes, the rule's arithmetic, and all the rest."""
 
-    draft: float = 0.0
-    target: float = 0.0
-    verify: float = 0.0
-    other: float = 0.0
+    LATER: ClassVar = ()
+    draft: NonNegative = 0.0
+    target: NonNegative = 0.0
+    verify: NonNegative = 0.0
+    other: NonNegative = 0.0
 
     @property
     def total(self) -> float:
@@ -77,26 +83,26 @@ class Step:
         drafter: whose guess each node was, by menu name, [n]; () in records that do not say.
     """
 
-    index: int
-    start: int
-    parents: tuple[int, ...]
-    tokens: tuple[int, ...]
+    index: Whole
+    start: Whole
+    parents: tuple[Annotated[int, Within(-1)], ...]
+    tokens: tuple[Whole, ...]
     texts: tuple[str, ...]
-    draft_prob: tuple[float | None, ...]
-    target_prob: tuple[float | None, ...]
-    target_prob_plain: tuple[float | None, ...]
-    outcome: tuple[str, ...]
-    accept_prob: tuple[float | None, ...]
-    coin: tuple[float | None, ...]
-    emitted: tuple[int, ...]
+    draft_prob: tuple[Prob | None, ...]
+    target_prob: tuple[Prob | None, ...]
+    target_prob_plain: tuple[Prob | None, ...]
+    outcome: tuple[Outcome, ...]
+    accept_prob: tuple[Prob | None, ...]
+    coin: tuple[Prob | None, ...]
+    emitted: tuple[Whole, ...]
     pieces: tuple[str, ...]
-    bonus: int | None
+    bonus: Whole | None
     corrected: bool
     scheme: str
     keys: tuple[float | None, ...]
     growth: Growth
     detail: dict[int, Detail]
-    draft_passes: int
+    draft_passes: Whole
     seconds: Timing
     drafter: tuple[str | None, ...] = ()
 
@@ -115,16 +121,42 @@ class Step:
 
     def to_networkx(self) -> Any:
         """The tree as a `networkx.DiGraph`: nodes by number, the other columns as node data; None is left out."""
-        data = "tokens texts draft_prob target_prob target_prob_plain outcome accept_prob coin keys drafter"
-        return Topology(self.parents).to_networkx(**{name: getattr(self, name) for name in data.split()})
+        return Topology(self.parents).to_networkx(**{name: getattr(self, name) for name in (*COLUMNS, "drafter")})
 
     def to_dict(self) -> dict[str, Any]:
         """The step as plain data, its numbers with six significant digits."""
-        return as_plain(self)
+        return codec.plain(self)
 
     def to_json(self) -> str:
         """The step as JSON text, as it stands in a trace."""
-        return _json(self.to_dict())
+        return codec.dumps(self)
+
+    def check_fields(self) -> None:
+        """See that the columns are those of one tree, and the text that of its accepted path."""
+        n = len(self.parents)
+        try:
+            Topology(self.parents)
+        except ValueError as error:
+            place, trouble = str(error).rstrip(".").split(" ", 1)
+            raise Damaged(trouble, f".{place}") from None
+        columns = {name: getattr(self, name) for name in COLUMNS} | {"growth.split": self.growth.split}
+        for name, column in (columns | {"drafter": self.drafter or None}).items():
+            if column is not None and len(column) != n:
+                raise Damaged(f"must have {n} values, one a node; got {len(column)}", f".{name}")
+        parents = {parent for slots in self.growth.waiting or () for parent, _ in slots}
+        for name, nodes in (("detail", self.detail), ("growth.waiting", parents)):
+            if nodes and max(nodes) >= n:
+                raise Damaged(f"must name nodes from 0 to {n - 1}; got {max(nodes)}", f".{name}")
+        if self.outcome.count("root") != 1 or self.outcome[0] != "root":
+            raise Damaged("must have the root first and nowhere else", ".outcome")
+        if len(self.pieces) != len(self.emitted):
+            raise Damaged("must have one text for each emitted token", ".pieces")
+        if [self.parents[node] for node in self.path] != [0, *self.path][: len(self.path)]:
+            raise Damaged("must have one path from the root of accepted nodes", ".outcome")
+        bonus = () if self.bonus is None else (self.bonus,)
+        written = (*(self.tokens[node] for node in self.path), *bonus)
+        if not self.emitted or self.emitted != written[: len(self.emitted)]:
+            raise Damaged("must be the accepted tokens and then the bonus", ".emitted")
 
 
 @dataclass(frozen=True)
@@ -141,9 +173,9 @@ class Trace:
 
     config: RunConfig
     pair: dict[str, Any]
-    prompt_tokens: tuple[int, ...]
+    prompt_tokens: Annotated[tuple[Whole, ...], Most(MAX_TEXT)]
     prompt_text: str
-    steps: tuple[Step, ...]
+    steps: Annotated[tuple[Step, ...], Most(20_000)]
     stop: str
     version: str = ""
 
@@ -193,7 +225,7 @@ class Trace:
             "version": self.version,
             "config": self.config.to_dict(),
             "pair": self.pair,
-            "prompt_tokens": list(self.prompt_tokens),
+            "prompt_tokens": self.prompt_tokens,
             "prompt_text": self.prompt_text,
             "text": self.text,
             "stop": self.stop,
@@ -202,7 +234,7 @@ class Trace:
 
     def to_json(self) -> str:
         """The trace as JSON text; the numbers of steps keep six significant digits."""
-        return _json(self.to_dict())
+        return codec.dumps(self.to_dict(), exact=True)
 
     def _repr_html_(self) -> str:
         """The run as a notebook shows it: the player, in a frame that needs no network."""
@@ -220,80 +252,16 @@ class Trace:
         >>> specviz.Trace.from_json(trace.to_json()).tokens == trace.tokens
         True
         """
-        data = reading.parse(text)
+        data = codec.parse(text, "trace")
         if not isinstance(data, dict) or "schema" not in data:
             raise ValueError("trace is not a specviz trace: it has no schema number.")
         if data["schema"] != SCHEMA:
             raise ValueError(
                 f"trace has schema {data['schema']!r:.20}; this version reads schema {SCHEMA}. Record the run again."
             )
-        top = reading.record(data, "trace", {
-            "version": reading.text, "pair": _read_pair, "prompt_text": reading.text, "stop": reading.text,
-            "prompt_tokens": reading.many(reading.whole(0), most=reading.MAX_TEXT),
-            "config": _read_config, "steps": reading.many(_read_step, most=reading.MAX_STEPS),
-        })  # fmt: skip
-        return cls(**top)
+        return codec.read(cls, data, "trace")
 
-
-def _read_pair(value: Any, where: str) -> dict[str, Any]:
-    info = reading.mapping(value, where)
-    return info | reading.record(info, where, {"name": reading.text})
-
-
-def _read_choice(value: Any, where: str) -> Choice:
-    return Choice(**reading.record(value, where, {"name": reading.text, "parameters": reading.mapping}))
-
-
-def _read_prompt(value: Any, where: str) -> Any:
-    return reading.text(value, where) if isinstance(value, str) else reading.many(reading.whole(0), 10**6)(value, where)
-
-
-def _read_config(value: Any, where: str) -> RunConfig:
-    given = value if isinstance(value, dict) else {}
-    drafter = _read_choice(given["drafter"], f"{where}.drafter") if "drafter" in given else None
-    return RunConfig(drafter=drafter, **reading.record(value, where, {
-        "prompt": _read_prompt, "builder": _read_choice, "verifier": _read_choice,
-        "temperature": reading.number(0), "top_p": reading.number(0, 1), "top_k": reading.maybe(reading.whole(1)),
-        "draft_temperature": reading.maybe(reading.number(0)),
-        "max_new_tokens": reading.whole(1), "seed": reading.whole(0),
-    }))  # fmt: skip
-
-
-def _read_step(value: Any, where: str) -> Step:
-    parents = reading.record(value, where, {"parents": reading.many(reading.whole(-1))})["parents"]
-    prob, n = reading.maybe(reading.number(0, 1 + 1e-6)), len(parents)
-    columns = {
-        "parents": reading.whole(-1), "tokens": reading.whole(0), "texts": reading.text,
-        "draft_prob": prob, "target_prob": prob, "target_prob_plain": prob, "outcome": reading.one_of(OUTCOMES),
-        "accept_prob": prob, "coin": prob, "keys": reading.maybe(reading.number()),
-    }  # fmt: skip
-    step = reading.record(value, where, {name: reading.many(check, length=n) for name, check in columns.items()} | {
-        "index": reading.whole(0), "start": reading.whole(0), "emitted": reading.many(reading.whole(0)),
-        "pieces": reading.many(reading.text), "bonus": reading.maybe(reading.whole(0)), "corrected": reading.flag,
-        "scheme": reading.text, "growth": lambda value, at: read_growth(value, at, n),
-        "detail": lambda value, at: read_detail(value, at, n),
-        "draft_passes": reading.whole(0),
-        "seconds": lambda value, at: Timing(**reading.record(value, at, dict.fromkeys(PARTS, reading.number(0)))),
-    })  # fmt: skip
-    if value.get("drafter"):
-        step["drafter"] = reading.many(reading.maybe(reading.text), length=n)(value["drafter"], f"{where}.drafter")
-    try:
-        Topology(parents)
-    except ValueError as error:
-        raise ValueError(f"trace is damaged: {where}.{error}") from None
-    if step["outcome"].count("root") != 1 or step["outcome"][0] != "root":
-        raise ValueError(f"trace is damaged: {where}.outcome must have the root first and nowhere else.")
-    if len(step["pieces"]) != len(step["emitted"]):
-        raise ValueError(f"trace is damaged: {where}.pieces must have one text for each emitted token.")
-    path = [node for node, outcome in enumerate(step["outcome"]) if outcome == "accepted"]
-    if [parents[node] for node in path] != [0, *path][: len(path)]:
-        raise ValueError(f"trace is damaged: the accepted nodes of {where} must form one path from the root.")
-    bonus = [] if step["bonus"] is None else [step["bonus"]]
-    written = [*(step["tokens"][node] for node in path), *bonus]
-    if not step["emitted"] or list(step["emitted"]) != written[: len(step["emitted"])]:
-        raise ValueError(f"trace is damaged: {where}.emitted must be the accepted tokens and then the bonus.")
-    return Step(**step)
-
-
-def _json(data: Any) -> str:
-    return json.dumps(data, ensure_ascii=False, separators=(",", ":"), allow_nan=False)
+    def check_fields(self) -> None:
+        """See that the pair has a name."""
+        if not isinstance(self.pair.get("name"), str):
+            raise Damaged('must have a text "name"', ".pair")

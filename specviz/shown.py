@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field, fields, is_dataclass, replace
-from typing import Any
+from dataclasses import dataclass, field, replace
+from typing import Annotated, Any, ClassVar
 
-from . import validation as reading
+from .codec import Damaged, Most, Plan, Whole
 
-MOST = 64  # tokens of a chart
 Piece = Callable[[int], str]
 
 
@@ -22,13 +21,20 @@ class Chart:
         texts: the tokens as a person reads them, so that a record needs no tokenizer.
     """
 
-    tokens: tuple[int, ...]
+    tokens: Annotated[tuple[Whole, ...], Most(64)]
     rows: Mapping[str, tuple[float, ...]]
     texts: tuple[str, ...] = ()
+    LATER: ClassVar = ()
 
     def named(self, piece: Piece) -> Chart:
         """The same with texts."""
         return replace(self, texts=tuple(map(piece, self.tokens)))
+
+    def check_fields(self) -> None:
+        """See that every column has a value for each token."""
+        for name, column in {"texts": self.texts, **{f"rows.{name}": row for name, row in self.rows.items()}}.items():
+            if len(column) != len(self.tokens):
+                raise Damaged(f"must have {len(self.tokens)} values, one a token; got {len(column)}", f".{name:.40}")
 
 
 @dataclass(frozen=True)
@@ -42,6 +48,7 @@ class Detail:
         facts: single numbers by name.
     """
 
+    SPARSE: ClassVar = True  # in JSON, what is empty is left out
     tried: Chart | None = None
     after: Chart | None = None
     race: Mapping[str, Chart] = field(default_factory=dict)
@@ -71,14 +78,15 @@ class Growth:
         guesses: how a drafter came to a node, node -> plain facts.
     """
 
-    length: int | None = None
+    SPARSE: ClassVar = True
+    length: Whole | None = None
     threshold: float | None = None
-    waiting: Sequence[Sequence[tuple[int, float]]] | None = None
-    acceptance: tuple | None = None
+    waiting: Sequence[Sequence[tuple[Whole, float]]] | None = None
+    acceptance: Plan | None = None
     smoothed: bool | None = None
     expected: float | None = None
-    split: tuple[int, ...] | None = None
-    candidates: int | None = None
+    split: tuple[Whole, ...] | None = None
+    candidates: Whole | None = None
     cut: Chart | None = None
     guesses: Mapping[int, Mapping[str, Any]] = field(default_factory=dict)
 
@@ -86,80 +94,7 @@ class Growth:
         """The same with the texts of its tokens."""
         return replace(self, cut=self.cut.named(piece)) if self.cut else self
 
-
-def as_plain(value: Any) -> Any:
-    """Records as plain JSON data: numbers with six significant digits; what a record above leaves empty is left out."""
-    if isinstance(value, float):
-        return float(f"{value:.6g}")
-    if is_dataclass(value):
-        found = {f.name: getattr(value, f.name) for f in fields(value)}
-        sparse = isinstance(value, Detail | Growth)
-        return {name: as_plain(item) for name, item in found.items() if not (sparse and item in (None, {}))}
-    if isinstance(value, Mapping):
-        return {str(key): as_plain(item) for key, item in value.items()}
-    if isinstance(value, list | tuple):
-        return [as_plain(item) for item in value]
-    return value
-
-
-def read_detail(value: Any, where: str, nodes: int) -> dict[int, Detail]:
-    """The details of a tree of so many nodes, out of JSON.
-
-    Raises:
-        ValueError: if it is not what `Step.to_json` writes.
-    """
-    found = {}
-    for key, item in reading.mapping(value, where).items():
-        place = f"{where}.{key:.20}"
-        node = _node(key, place, nodes - 1)
-        found[node] = Detail(**reading.record(item, place, {
-            "tried": reading.maybe(_chart), "after": reading.maybe(_chart), "race": _named(_chart),
-            "facts": _named(reading.number()),
-        }, given=True))  # fmt: skip
-    return found
-
-
-def read_growth(value: Any, where: str, nodes: int) -> Growth:
-    """How a tree of so many nodes grew, out of JSON; as above."""
-    whole, number = reading.whole(0), reading.number()
-    slot = reading.together(reading.whole(0, nodes - 1), number)
-    return Growth(**reading.record(reading.mapping(value, where), where, {
-        "length": whole, "threshold": number, "waiting": reading.many(reading.many(slot)),
-        "acceptance": reading.either(reading.many(number), reading.many(reading.many(number))),
-        "smoothed": reading.flag, "expected": number, "split": reading.many(whole, length=nodes), "candidates": whole,
-        "cut": _cut, "guesses": _guesses,
-    }, given=True))  # fmt: skip
-
-
-def _chart(value: Any, where: str) -> Chart:
-    tokens = reading.record(value, where, {"tokens": reading.many(reading.whole(0), MOST)})["tokens"]
-    row = reading.many(reading.number(), length=len(tokens))
-    texts = reading.many(reading.text, length=len(tokens))
-    return Chart(tokens, **reading.record(value, where, {"rows": _named(row), "texts": texts}))
-
-
-def _guesses(value: Any, where: str) -> dict[int, dict[str, Any]]:
-    return {
-        _node(key, where, reading.MAX_NODES): reading.mapping(item, where)
-        for key, item in reading.mapping(value, where).items()
-    }
-
-
-def _node(key: str, where: str, last: int) -> int:
-    """The node that a key of an object names."""
-    short = key.isascii() and key.isdecimal() and len(key) < 10
-    return reading.whole(0, last)(int(key) if short else key, where)
-
-
-def _cut(value: Any, where: str) -> Chart:
-    chart = _chart(value, where)
-    if "keys" not in chart.rows:
-        raise reading.damaged(f"{where}.rows", "has no 'keys'")
-    return chart
-
-
-def _named(check: reading.Check) -> reading.Check:
-    def check_all(value: Any, where: str) -> dict[str, Any]:
-        return {name: check(item, f"{where}.{name:.40}") for name, item in reading.mapping(value, where).items()}
-
-    return check_all
+    def check_fields(self) -> None:
+        """See that a cut says what it was ranked by."""
+        if self.cut and "keys" not in self.cut.rows:
+            raise Damaged("has no 'keys'", ".cut.rows")

@@ -16,7 +16,7 @@ FILES = sorted([*ROOT.glob("specviz/**/*.py"), *ROOT.glob("app/**/*.py")])
 ROOMS = """
 specviz/errors  specviz/paths
 specviz/files
-specviz/randomness  specviz/validation  specviz/parameters
+specviz/randomness  specviz/codec  specviz/parameters
 specviz/shown
 specviz/tree
 specviz/distributions

@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 
 import specviz
-from specviz import metrics
+from specviz import codec, metrics
 from specviz.benchmarks import paired_speedup as turns
 from specviz.commands.cli import main
 from specviz.metrics import Counts, estimate, plus_minus, ratio_of_rates, share_interval, student, wilson
@@ -81,8 +81,8 @@ def test_the_same_numbers_stand_everywhere(monkeypatch, capsys, tmp_path):
     assert words in capsys.readouterr().out
 
     sent = json.loads(payload.recorded_message(STORY, PLAIN))
-    assert sent["figures"] == payload.rounded(figures)
-    assert sent["speedup"]["speedup"] == payload.rounded(speedup)
+    assert sent["figures"] == codec.plain(figures)
+    assert sent["speedup"]["speedup"] == codec.plain(speedup)
     page = tmp_path / "run.html"
     main(["export", str(TRACES / "story.json"), "--html", str(page)])
     offline = json.loads(re.search(r'id="run">(.*?)</script>', page.read_text("utf-8"))[1])
@@ -106,7 +106,7 @@ def test_compare_and_the_endpoint_say_the_same_as_the_recorded_run(monkeypatch):
     sent = json.loads(payload.recorded_message(STORY, PLAIN))
     first, second = json.loads(runs.of_traces([STORY, PLAIN], [False, True]))["news"]
     assert first["figures"] == sent["figures"] and second["speedups"] == [sent["speedup"]["speedup"], 1.0]
-    assert first["clock"][-1] == [payload.rounded(STORY.seconds), len(STORY.tokens)]
+    assert first["clock"][-1] == [codec.plain(STORY.seconds), len(STORY.tokens)]
 
     monkeypatch.setattr(api, "recorded", lambda pair, config: iter([*STORY.steps, STORY]))
     monkeypatch.setattr(turns, "speculate", lambda pair, config: iter(PLAIN.steps))

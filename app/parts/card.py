@@ -6,13 +6,12 @@ page, so gradio is imported where components are.
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import plotly.graph_objects as go
 
-from specviz.player.payload import rounded
+from specviz.codec import dumps
 from specviz.plots import PLOTS, theme
 from specviz.plots.export import to_csv, to_json
 
@@ -86,12 +85,12 @@ def fill(name: str, info: Any, source: Source, made: str = "", files: Iterable[F
     title = (figure.layout.title.text or module.TITLE).replace("<br>", ", ")
     downloads = [
         *files,
-        File("JSON", f"{name}.json", json.dumps(short(json.loads(to_json(info))))),
+        File("JSON", f"{name}.json", to_json(info)),
         File("CSV", f"{name}.csv", to_csv(figure)),
     ]
     words = {
-        "title": title, "source": source._asdict(), "read": module.HOW_TO_READ, "made": made,
-        "files": [file._asdict() for file in downloads],
+        "title": title, "source": source, "read": module.HOW_TO_READ, "made": made,
+        "files": downloads,
     }  # fmt: skip
     return harmless(words), fitted(figure, source.kind == "projection")
 
@@ -144,11 +143,4 @@ def said(text: str, kind: str = "", done: int = 0, of: int = 0) -> str:
 
 def harmless(data: Any) -> str:
     """JSON in which "<" is escaped, so that no layer between here and the page can mistake it for markup."""
-    return json.dumps(data, ensure_ascii=False, allow_nan=False).replace("<", "\\u003c")
-
-
-def short(value: Any) -> Any:
-    """Plain data with four significant digits of every number."""
-    if isinstance(value, dict):
-        return {name: short(item) for name, item in value.items()}
-    return [short(item) for item in value] if isinstance(value, list | tuple) else rounded(value)
+    return dumps(data).replace("<", "\\u003c")

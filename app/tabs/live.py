@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 from collections.abc import Generator, Iterator
 from contextlib import closing
-from dataclasses import asdict
 from functools import partial
 from typing import Any
 
@@ -14,9 +13,10 @@ import gradio as gr
 from specviz import RunConfig, Trace
 from specviz.acceptance.vectors import EMBEDDED, planned_with
 from specviz.benchmarks.paired_speedup import ROUNDS, PairedSpeedup, in_turns
+from specviz.codec import plain
 from specviz.metrics import Counts
 from specviz.paths import TRACES
-from specviz.player.payload import head, message, recorded_message, rounded, step_payload
+from specviz.player.payload import head, message, recorded_message, step_payload
 from specviz.proof.same_text import Comparison, comparing, promised
 
 from ..machine.engine import Engine, batch_by_time, introduced, prefetch
@@ -163,7 +163,7 @@ def play(engine: Engine, config: RunConfig, title: str | None = None) -> Iterato
                     counts += Counts.of(group)
                     written += [token for step in group for token in step.emitted]
                     steps = [step_payload(step, verifier) for step in group]
-                    figures = rounded(counts.figures())
+                    figures = plain(counts.figures())
                     yield message(run, steps, state="running", figures=figures, **({} if begun else {"head": about}))
                     begun = True
             kept.ended = True
@@ -191,7 +191,7 @@ def timed(run: str, turns: Iterator[PairedSpeedup | None]) -> Generator[str, Non
     yield message(run, state="running", note=note, timing={"done": 0, "of": ROUNDS})
     for news in turns:
         if news is not None:
-            result = {"speedup": rounded(asdict(news))}
+            result = {"speedup": plain(news)}
             note = f"Timing the run against plain decoding: {news.rounds} of {ROUNDS} rounds."
             timing = {"done": news.rounds, "of": ROUNDS}
             yield message(run, state="running", note=note, timing=timing, **result)

@@ -9,12 +9,13 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import compress
-from math import isfinite
+from math import inf, isfinite
 from statistics import median
-from typing import Any
+from typing import Annotated, Any
 
 import numpy as np
 
+from ..codec import Within
 from ..config import RunConfig
 from ..distributions import entropy
 from ..metrics import Interval, share_interval
@@ -175,7 +176,7 @@ class DraftUncertainty:
     """
 
     entropy: tuple[float, ...]
-    cross_entropy: tuple[float, ...]
+    cross_entropy: tuple[Annotated[float, Within(null=inf)], ...]
     acceptance: tuple[float, ...]
     draft_prob: tuple[float, ...]
     target_prob: tuple[float, ...]

@@ -7,17 +7,19 @@ probability times those of all earlier refusals. For the others the decision its
 
 from __future__ import annotations
 
-import json
 from collections import deque
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import asdict, dataclass, field, replace
-from typing import Any
+from typing import Annotated, Any, Literal
 
 import numpy as np
 
-from .. import validation
+from .. import codec
+from ..codec import Damaged, Most, NonNegative, Plan, Positive, Share
 from ..config import RunConfig
 from ..decode import speculate
+from ..drafters import DRAFTERS
+from ..errors import ParameterError
 from ..metrics import share_interval
 from ..models.base import Pair
 from ..paths import __version__
@@ -26,13 +28,17 @@ from ..randomness import Randomness, Seeded
 from ..registry import build
 from ..sampling import children_of, draw_children
 from ..tree import TokenTree
+from ..verifiers import VERIFIERS
 from ..verifiers.base import Verifier
 from .positions import LEVELS, Reader, levels_on_text
 from .text_units import Written, sources
-from .vectors import check_acceptance
+from .vectors import MOST, check_acceptance
 
-SAYS = ("pair", "dtype", "version", "texts")  # where a vector comes from, in words
-LATER = {"drafter": "model", "levels": [], "parameters": {}, "by_text": []} | dict.fromkeys(SAYS, "")  # in old files
+Rule = Annotated[str, Literal[tuple(VERIFIERS)]]
+Drafter = Annotated[str, Literal[tuple(DRAFTERS)]]
+Scheme = Annotated[str, Literal["iid", "distinct", "top", "race"]]
+Method = Annotated[str, Literal["expected", "counted"]]
+Row = Annotated[tuple[Share, ...], Most(MOST)]
 
 
 @dataclass(frozen=True)
@@ -51,23 +57,23 @@ class Acceptance:
         by_text: of each text its positions and its own `plan`; empty in files that do not keep them.
     """
 
-    acceptance: tuple[float, ...]
-    low: tuple[float | None, ...]
-    high: tuple[float | None, ...]
-    positions: int
-    method: str
-    verifier: str
-    scheme: str
-    temperature: float
-    draft_temperature: float | None
-    drafter: str = "model"
-    levels: tuple[tuple[float, ...], ...] = ()
+    acceptance: Row
+    low: tuple[Share | None, ...]
+    high: tuple[Share | None, ...]
+    positions: Positive
+    method: Method
+    verifier: Rule
+    scheme: Scheme
+    temperature: NonNegative
+    draft_temperature: NonNegative | None
+    drafter: Drafter = "model"
+    levels: tuple[Row, ...] = ()
     parameters: dict[str, Any] = field(default_factory=dict)
     pair: str = ""
     dtype: str = ""
     version: str = ""
     texts: str = ""
-    by_text: tuple[tuple[int, tuple], ...] = ()
+    by_text: tuple[tuple[Positive, Plan], ...] = ()
 
     @property
     def plan(self) -> tuple:
@@ -81,7 +87,7 @@ class Acceptance:
         return [_mean([*texts[:out], *texts[out + 1 :]]) for out in range(len(texts))] if len(texts) > 1 else []
 
     def to_json(self) -> str:
-        return json.dumps(asdict(self))
+        return codec.dumps(self, exact=True)
 
     @classmethod
     def from_json(cls, text: str) -> Acceptance:
@@ -90,26 +96,22 @@ class Acceptance:
         Raises:
             ValueError: if it is no such measurement; the message says what is wrong with it.
         """
-        data = validation.parse(text, "measurement")
-        data = LATER | data if isinstance(data, dict) else data
-        vector = validation.many(validation.number(0, 1))
-        found = cls(**validation.record(data, "measurement", {
-            "acceptance": vector, "levels": validation.many(vector), "positions": validation.whole(1),
-            **dict.fromkeys(("low", "high"), validation.many(validation.maybe(validation.number(0, 1)))),
-            **dict.fromkeys(("method", "verifier", "scheme", "drafter", *SAYS), validation.text),
-            "parameters": validation.mapping, "by_text": validation.many(
-                validation.together(validation.whole(1), validation.either(vector, validation.many(vector)))
-            ),
-            "temperature": validation.number(0), "draft_temperature": validation.maybe(validation.number(0)),
-        }))  # fmt: skip
-        if not 0 < len(found.acceptance) == len(found.low) == len(found.high):
-            raise ValueError("measurement is damaged: acceptance, low and high must be equally long.")
-        check_acceptance(found.acceptance, "acceptance of the measurement")
-        if found.levels:
-            check_acceptance(found.levels, "levels of the measurement")
-        if any(_shape(plan) != _shape(found.plan) for _, plan in found.by_text):
-            raise ValueError("measurement is damaged: by_text must hold vectors as long as the measured one.")
-        return found
+        return codec.read(cls, codec.parse(text, "measurement"), "measurement")
+
+    def check_fields(self) -> None:
+        """See that its vectors are vectors of one form, and that every interval holds its share."""
+        if not len(self.acceptance) == len(self.low) == len(self.high):
+            raise Damaged("must have acceptance, low and high of one length")
+        for name in ("acceptance", *(["levels"] if self.levels else ())):
+            try:
+                check_acceptance(getattr(self, name), f".{name}")
+            except ParameterError as error:
+                raise Damaged(f"must {error.must}", f".{name}") from None
+        for share, low, high in zip(self.acceptance, self.low, self.high, strict=True):
+            if not (0.0 if low is None else low) <= share <= (1.0 if high is None else high):
+                raise Damaged("must lie between low and high", ".acceptance")
+        if any(_shape(plan) != _shape(self.plan) for _, plan in self.by_text):
+            raise Damaged("must hold vectors as long as the measured one", ".by_text")
 
 
 class Refusing:

@@ -14,6 +14,7 @@ from functools import lru_cache, partial
 from pathlib import Path
 from typing import Any
 
+from .. import codec
 from ..acceptance.on_text import acceptance_vector, own_texts
 from ..compatibility import compatible
 from ..config import RunConfig
@@ -22,7 +23,6 @@ from ..files import parse_json
 from ..metrics import Counts, estimate, known
 from ..models.base import Pair
 from ..record import Trace
-from ..validation import plain
 from .compare_rules import sized
 from .sweep_grid import key_of
 
@@ -126,7 +126,7 @@ class Results:
 
     def add(self, outcome: dict[str, Any]) -> None:
         """Write an outcome down."""
-        line = json.dumps(outcome, ensure_ascii=False, allow_nan=False).encode() + b"\n"
+        line = codec.dumps(outcome).encode() + b"\n"
         with open(self.path, "ab") as file:
             file.write(line)
             file.flush()
@@ -142,7 +142,7 @@ def _cut_off(line: bytes, first: bool) -> bool:
 
 def _outcome(line: bytes) -> dict[str, Any] | None:
     try:
-        outcome = plain(parse_json(line), "outcome")
+        outcome = codec.read(dict[str, Any], parse_json(line), "outcome")
     except ValueError:
         return None
     good = line.endswith(b"\n") and isinstance(outcome, dict) and isinstance(outcome.get("cell"), dict)

@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import argparse
-import json
 import sys
-from dataclasses import asdict, replace
+from dataclasses import replace
 
 from ..acceptance.progress import whole
 from ..benchmarks.agreement import Agreement, agreement, prompts_like
@@ -13,6 +12,7 @@ from ..benchmarks.cost import PROMPT, measure_cost
 from ..benchmarks.predictions import SpeedupPrediction, predictor, speedup_predictions, trees_of
 from ..builders import BUILDERS
 from ..builders.filling import StaticBuilder
+from ..codec import dumps, plain
 from ..compatibility import compatible, suited
 from ..config import RunConfig
 from ..files import printable
@@ -154,7 +154,7 @@ def _speedup(
 
 def _print_agreement(row: Agreement, first: bool, as_json: bool) -> None:
     if as_json:
-        print(json.dumps(asdict(row) | {"holds": row.holds}), flush=True)
+        print(dumps(plain(row) | {"holds": row.holds}), flush=True)
         return
     if first:
         print(
@@ -177,8 +177,8 @@ def _deviation(row: Agreement, value: float | None) -> str:
 
 def _print_promises(checked: tuple[SpeedupPrediction, ...], verifier: str, temperature: float, as_json: bool) -> None:
     if as_json:
-        rows = [asdict(row) | {"ratio": row.ratio, "holds": row.holds} for row in checked]
-        print(json.dumps({"verifier": verifier, "temperature": temperature, "rows": rows}), flush=True)
+        rows = [plain(row) | {"ratio": row.ratio, "holds": row.holds} for row in checked]
+        print(dumps({"verifier": verifier, "temperature": temperature, "rows": rows}), flush=True)
         return
     print(f"{verifier} at temperature {temperature:g}; plain decoding is 1")
     print(f"{'':18}{'tokens per pass':>18}{'ms per step':>18}{'speedup':>26}   measured")

@@ -6,12 +6,12 @@ import argparse
 import json
 import sys
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
 from ..acceptance.progress import SoFar
 from ..acceptance.vectors import planned_with
 from ..builders import BUILDERS
+from ..codec import lines
 from ..config import RunConfig
 from ..drafters import DRAFTERS
 from ..files import parse_json, printable, read_text
@@ -106,7 +106,7 @@ def run(args: argparse.Namespace) -> int | None:
         found = greedy_differences(pair, prompts, args.max_new_tokens, builders or None)
         texts, stopped = until_stopped(found if args.json else printed(found, different), "prompts")
         if args.json:
-            print(json.dumps([asdict(row) for row in texts.known], indent=1))
+            print(lines(texts.known))
         else:
             what = f"{texts.done} prompts x {args.max_new_tokens} tokens in {args.dtype}"
             print(f"{what}: {len(texts.known)} differences")
@@ -119,7 +119,7 @@ def run(args: argparse.Namespace) -> int | None:
     timed = bench(pair, builders or None, rules or None, given or built_in_prompts()[:FEW], config, args.rounds)
     rows, stopped = until_stopped(timed if args.json else tables(timed), "runs")
     if args.json:
-        print(json.dumps([asdict(row) for row in rows.known], indent=1))
+        print(lines(rows.known))
     else:
         print_rows(rows.known)
     return 130 if stopped else 0
@@ -144,15 +144,15 @@ def compare_drafters(pair: Any, drafters: list, builders: list, config: RunConfi
     news = compare(pair, drafters, builder, prompts, temperatures, config, args.rounds)
     if args.json:
         last, stopped = until_stopped(news, "runs")
-        print(json.dumps([asdict(row) for row in last.known], indent=1))
+        print(lines(last.known))
         return 130 if stopped else 0
     print(f"tree: {spelled(builder)}; speedup over plain decoding, median of {args.rounds} rounds (min to max)")
     print(f"{'drafter':12} {'text':6} {'T':>4} {'tokens/pass':>12} {'draft ms/step':>14} {'passes':>7} speedup")
 
-    def lines(rows: Sequence[DrafterRow]) -> list[str]:
+    def shown(rows: Sequence[DrafterRow]) -> list[str]:
         return [line_of(row) for row in whole_rows(rows, args.rounds)]
 
-    last, stopped = until_stopped(printed(news, lines), "runs")
+    last, stopped = until_stopped(printed(news, shown), "runs")
     for row in last.known[len(whole_rows(last.known, args.rounds)) :]:
         print(line_of(row))
     return 130 if stopped else 0
@@ -197,21 +197,21 @@ def print_cells(news: Iterator[SoFar[tuple[Cell, ...]]], as_json: bool) -> int:
 
     if as_json:
         cells, stopped = until_stopped(news, "cells")
-        print(json.dumps([asdict(cell) for cell in cells.known], indent=1))
+        print(lines(cells.known))
         return 130 if stopped else 0
     columns = len(TEMPERATURES) * len(SIZES)
     heads = (f"   T {t:g}, {n:3} nodes" for t in TEMPERATURES for n in SIZES)
     print(f"{'tokens per target pass':40}{''.join(heads)}", flush=True)
 
-    def lines(cells: Sequence[Cell]) -> list[str]:
+    def shown(cells: Sequence[Cell]) -> list[str]:
         return [line(cells[at : at + columns]) for at in range(0, len(cells) - columns + 1, columns)]
 
     def line(cells: Sequence[Cell]) -> str:
-        shown = (f"{cell.tokens_per_pass:10.2f}{plus_minus(cell.margin):7}" for cell in cells)
-        return f"{cells[0].builder + ' + ' + cells[0].verifier:40}{''.join(shown)}"
+        numbers = (f"{cell.tokens_per_pass:10.2f}{plus_minus(cell.margin):7}" for cell in cells)
+        return f"{cells[0].builder + ' + ' + cells[0].verifier:40}{''.join(numbers)}"
 
-    last, stopped = until_stopped(printed(news, lines), "cells")
-    if rest := last.known[len(lines(last.known)) * columns :]:
+    last, stopped = until_stopped(printed(news, shown), "cells")
+    if rest := last.known[len(shown(last.known)) * columns :]:
         print(line(rest))
     return 130 if stopped else 0
 

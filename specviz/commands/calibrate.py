@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import argparse
-import json
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import asdict, replace
 from pathlib import Path
-from typing import Any
 
+from .. import codec
 from ..acceptance.on_text import Acceptance, acceptance_so_far, acceptance_vector, own_texts, together
 from ..acceptance.positions import ReadOnce
 from ..acceptance.progress import SoFar, whole
@@ -80,7 +79,7 @@ def run(args: argparse.Namespace) -> int:
     )
     found = last.known
     if args.json:
-        print(json.dumps(asdict(found)))
+        print(found.to_json())
     else:
         by = f"{verifier.title} with {config.drafter.spoken}"
         print(f"{by} at temperature {args.temperature:g}: {found.positions} positions, {found.method}")
@@ -165,7 +164,7 @@ def store(pair: Pair, config: RunConfig, args: argparse.Namespace) -> None:
         ]
         news = every_rule(pair, rules, texts_for(pair, asked, args), asked, args.width, args.positions)
         for found in whole(watched(news, f"positions at temperature {temperature:g}")):
-            vectors.append(_stored(asdict(replace(found, texts=OWN))))
+            vectors.append(replace(found, texts=OWN))
             print(f"{found.verifier:22} {temperature:3g}  {[round(p, 3) for p in found.acceptance[:6]]}", flush=True)
     data = {
         "source": f"python -m specviz calibrate --store --drafter {drafter.name} --positions {args.positions} "
@@ -175,7 +174,7 @@ def store(pair: Pair, config: RunConfig, args: argparse.Namespace) -> None:
         "vectors": vectors,
     }
     STORED[EMBEDDED].mkdir(parents=True, exist_ok=True)
-    write_text(STORED[EMBEDDED] / f"{drafter.name}.json", json.dumps(data, indent=1) + "\n")
+    write_text(STORED[EMBEDDED] / f"{drafter.name}.json", codec.lines(data) + "\n")
     stored.cache_clear()
 
 
@@ -198,12 +197,3 @@ def every_rule(
             found.append(acceptance_vector(pair, rule, [text], own, width, read=once))
         known = [together(found, measured) for found in parts]
         yield SoFar(known[0].positions, positions, known)
-
-
-def _stored(found: dict[str, Any]) -> dict[str, Any]:
-    """Plain data with five digits."""
-
-    def short(value: Any) -> Any:
-        return [*map(short, value)] if isinstance(value, tuple) else round(value, 5) if type(value) is float else value
-
-    return {key: short(value) for key, value in found.items()}

@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import argparse
-import json
 import sys
 from collections.abc import Collection, Sequence
-from dataclasses import asdict
 from typing import Any
 
 from ..builders import BUILDERS
+from ..codec import dumps, plain
 from ..compatibility import compatible
 from ..config import RunConfig
 from ..errors import UnknownName
@@ -72,7 +71,7 @@ def run(args: argparse.Namespace) -> int:
             group = (row.verifier,) if args.quick else (row.verifier, row.scheme, row.builder, row.drafter)
             drifts[group] = drifts.get(group, False) or row.holds
         if args.json:
-            print("," if number > 1 else "[", json.dumps(asdict(row) | {"holds": row.holds}), flush=True)
+            print("," if number > 1 else "[", dumps(plain(row) | {"holds": row.holds}), flush=True)
         else:
             print(line_of(row), flush=True)
     if args.json:

@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 import argparse
-import json
-from dataclasses import asdict
 
 from ..benchmarks.scale import NODES, VOCABULARIES, Cost, scale
 from ..builders import BUILDERS
+from ..codec import lines, plain
 from ..compatibility import suited
 from ..config import RunConfig
 from ..models.base import Pair
@@ -58,7 +57,7 @@ def run(args: argparse.Namespace) -> None:
         if not args.json:
             print(line_of(row, rows[-2] if len(rows) > 1 else None), flush=True)
     if args.json:
-        print(json.dumps([asdict(row) | {"overhead": row.overhead} for row in rows], indent=1))
+        print(lines([plain(row) | {"overhead": row.overhead} for row in rows]))
     else:
         print(f"{pair.info['name']}, {verifier.title}, temperature {args.temperature:g}; medians of {args.steps} steps")
         print("random: models of the embedded pair's shape with random weights; their acceptance is meaningless")

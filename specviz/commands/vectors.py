@@ -10,6 +10,7 @@ from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Any
 
+from .. import codec
 from ..acceptance.on_text import Acceptance, own_texts
 from ..acceptance.progress import whole
 from ..acceptance.text_units import Written, cut, positions_of
@@ -65,7 +66,7 @@ def vectors_for(
     if kept and kept["drafter"]["parameters"] == asdict(drafter):
         says = {"pair": kept["pair"]["name"], "dtype": kept["pair"]["dtype"], "texts": OWN}
         rows = {name: find_row(kept, name, args.temperature) for name in rules}
-        return {name: Acceptance.from_json(json.dumps(says | row)) for name, row in rows.items()}
+        return {name: codec.read(Acceptance, says | row, "vector") for name, row in rows.items()}
     return _measured_now(args, rules, drafter, pair())
 
 
@@ -111,7 +112,7 @@ def _from_file(args: argparse.Namespace, rule: str, drafter: Drafter, info: dict
     plan = read_acceptance(args.acceptance)
     data = json.loads(read_text(args.acceptance, "acceptance file"))
     if "positions" in data:
-        return Acceptance.from_json(json.dumps(data))
+        return codec.read(Acceptance, data, "measurement")
     levels = plan if isinstance(plan[0], tuple) else ()
     first = levels[0] if levels else plan
     none = (None,) * len(first)

@@ -10,6 +10,7 @@ from collections.abc import Callable, Sequence
 from types import ModuleType
 from typing import Any, NamedTuple
 
+from ..codec import plain
 from ..models.base import Pair
 from . import dyspec, races, sequoia, store, survey, svip
 from .bench import Bench
@@ -83,7 +84,7 @@ def measured(
     Raises:
         ValueError: if there is no such entry, or it cannot be measured here.
     """
-    return store.plain(entry(source, name).data(Bench(pair, report=report)))
+    return plain(entry(source, name).data(Bench(pair, report=report)))
 
 
 def measure_all(

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import json
-import math
 from functools import lru_cache
 from hashlib import sha256
 from os import cpu_count
 from pathlib import Path
 from typing import Any
 
+from ..codec import plain
 from ..paths import PAIR, PAPERS
 
 
@@ -51,16 +51,3 @@ def weights() -> str:
         with file.open("rb") as opened:
             mark.update(f"{file.relative_to(PAIR)} {file.stat().st_size}".encode() + opened.read(1 << 20))
     return mark.hexdigest()[:12]
-
-
-def plain(value: Any) -> Any:
-    """Plain JSON data with four significant digits; what is not finite becomes null."""
-    if isinstance(value, dict):
-        return {str(key): plain(item) for key, item in value.items()}
-    if isinstance(value, list | tuple):
-        return [plain(item) for item in value]
-    if hasattr(value, "tolist"):
-        return plain(value.tolist())
-    if isinstance(value, float):
-        return float(f"{value:.4g}") if math.isfinite(value) else None
-    return value

@@ -7,17 +7,15 @@ arithmetic, drawing, masks, commit, record) a sum that grows with n and with the
 
 from __future__ import annotations
 
-import json
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass, field, fields
-from typing import Any
+from dataclasses import dataclass, field
+from typing import Annotated, Any, ClassVar, Literal
 
 import numpy as np
 
-from ..errors import shown
-from ..files import parse_json
+from .. import codec
+from ..codec import Damaged, NonNegative, Positive
 from ..tree import Topology
-from ..validation import LARGEST
 
 
 @dataclass(frozen=True)
@@ -49,17 +47,18 @@ class CostTable:
     machine: str
     projection: bool
     note: str
-    plain_s: float
-    sizes: tuple[int, ...]
-    target_s: tuple[float, ...]
-    overhead_s: tuple[float, ...]
-    widths: tuple[int, ...]
-    draft_s: tuple[float, ...]
-    row_s: float = 0.0
-    spread: dict[str, list] = field(default_factory=dict)
+    LATER: ClassVar = ("unit", "opening_s")
+    plain_s: NonNegative
+    sizes: tuple[Positive, ...]
+    target_s: tuple[NonNegative, ...]
+    overhead_s: tuple[NonNegative, ...]
+    widths: tuple[Positive, ...]
+    draft_s: tuple[NonNegative, ...]
+    row_s: NonNegative = 0.0
+    spread: dict[str, Any] = field(default_factory=dict)
     settings: dict[str, Any] = field(default_factory=dict)
-    unit: str = "s"
-    opening_s: float = 0.0
+    unit: Annotated[str, Literal["s", "pass"]] = "s"
+    opening_s: NonNegative = 0.0
 
     def target(self, nodes: float) -> float:
         """Seconds of one target pass over a tree."""
@@ -93,7 +92,7 @@ class CostTable:
         return ("ms", 1000.0) if self.unit == "s" else ("target passes", 1.0)
 
     def to_json(self) -> str:
-        return json.dumps(asdict(self), allow_nan=False)
+        return codec.dumps(self, exact=True)
 
     @classmethod
     def from_json(cls, text: str) -> CostTable:
@@ -102,35 +101,17 @@ class CostTable:
         Raises:
             ValueError: if it is no such table; the message says what is wrong with it.
         """
-        try:
-            data = parse_json(text)
-        except ValueError:
-            raise ValueError("cost table is not valid JSON. The file may be cut off or damaged.") from None
-        data = {"unit": "s", "opening_s": 0.0} | data if isinstance(data, dict) else data
-        if not isinstance(data, dict) or (lost := [f.name for f in fields(cls) if f.name not in data]):
-            what = lost[0] if isinstance(data, dict) else "machine"
-            raise ValueError(f"cost table must be what `python -m specviz cost --json` prints; it has no {what!r}.")
-        data = {f.name: data[f.name] for f in fields(cls)}
-        if data["unit"] not in ("s", "pass"):
-            raise ValueError("cost table is damaged: unit must be s or pass.")
+        return codec.read(cls, codec.parse(text, "cost table"), "cost table")
+
+    def check_fields(self) -> None:
+        """See that the columns belong together."""
         for steps, columns in (("sizes", ("target_s", "overhead_s")), ("widths", ("draft_s",))):
-            for name in (steps, *columns):
-                data[name] = _column(name, data[name], len(data[steps]) if isinstance(data[steps], list | tuple) else 0)
-            if any(a >= b for a, b in zip(data[steps], data[steps][1:], strict=False)):
-                raise ValueError(f"cost table is damaged: {steps} must rise.")
-        for name in ("plain_s", "row_s", "opening_s"):
-            (data[name],) = _column(name, [data[name]], 1)
-        for name, kind in (("machine", str), ("note", str), ("projection", bool), ("spread", dict), ("settings", dict)):
-            if not isinstance(data[name], kind):
-                raise ValueError(f"cost table is damaged: {name} is not of the right kind.")
-        return cls(**data)
-
-
-def _column(name: str, values: Any, length: int) -> tuple[float, ...]:
-    good = isinstance(values, list) and len(values) == length > 0
-    if not (good and all(type(x) in (int, float) and 0 <= x <= LARGEST for x in values)):
-        raise ValueError(f"cost table is damaged: {name} must hold {length} numbers from 0; got {shown(values)}.")
-    return tuple(values)
+            xs = getattr(self, steps)
+            if not xs or list(xs) != sorted(set(xs)):
+                raise Damaged("must rise", f".{steps}")
+            for name in columns:
+                if len(getattr(self, name)) != len(xs):
+                    raise Damaged(f"must hold {len(xs)} numbers, one for each of {steps}", f".{name}")
 
 
 def _line(x: float, xs: Sequence[float], ys: Sequence[float]) -> float:

@@ -6,14 +6,15 @@ the user's cache folder (SPECVIZ_CACHE names another one).
 
 from __future__ import annotations
 
-import json
 import os
 import platform
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from ..acceptance.vectors import check_acceptance, find_acceptance
+from .. import codec
+from ..acceptance.vectors import find_acceptance
+from ..codec import Share
 from ..files import from_cache, parse_json, to_cache
 from ..paths import PAIR, __version__
 from .cost_table import CostTable
@@ -39,7 +40,7 @@ class MachineProfile:
 
     about: dict[str, Any]
     table: CostTable
-    vectors: tuple[tuple[float, tuple[float, ...]], ...] = ()
+    vectors: tuple[tuple[float, tuple[Share, ...]], ...] = ()
     when: float = 0.0
 
     def old(self, now: float) -> bool:
@@ -95,29 +96,21 @@ def kept() -> list[MachineProfile]:
 
 
 def _read(path: Path) -> list[MachineProfile]:
-    return [
-        MachineProfile(
-            dict(row["about"]),
-            CostTable.from_json(json.dumps(row["table"])),
-            tuple((float(heat), check_acceptance(vector)) for heat, vector in row["vectors"]),
-            float(row.get("when", 0.0)),
-        )
-        for row in parse_json(path.read_text(encoding="utf-8"))["entries"]
-    ]
+    entries = parse_json(path.read_text(encoding="utf-8"))["entries"]
+    return [codec.read(MachineProfile, row, "entry") for row in entries]
 
 
 def keep(known: MachineProfile) -> None:
     """Write an entry down in place of an older one of the same; where nothing can be written it is only not kept."""
     others = [one for one in kept() if one.about != known.about]
-    entries = [asdict(one) for one in [*others, known][-MOST:]]
-    text = json.dumps({"entries": entries}, allow_nan=False)
+    text = codec.dumps({"entries": [*others, known][-MOST:]}, exact=True)
     to_cache(CACHE, lambda path: path.write_text(text, encoding="utf-8"))
 
 
 def recall(info: dict[str, Any] | None = None) -> MachineProfile | None:
     """What is known of a pair, by how it describes itself; None means the embedded one, which need not be loaded."""
     if info is not None:
-        wanted = json.loads(json.dumps(about(info)))
+        wanted = codec.plain(about(info), exact=True)
         return next((one for one in reversed(kept()) if one.about == wanted), None)
     ours = {"machine": machine(), "version": __version__, "bytes": embedded_bytes()}
     return next((one for one in reversed(kept()) if ours.items() <= one.about.items()), None)

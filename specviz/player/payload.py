@@ -7,18 +7,19 @@ nodes.
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from typing import Any
 
+from ..codec import plain as as_plain
 from ..drafters import DRAFTERS
 from ..metrics import Counts, known
 from ..record import Step, Trace
-from ..shown import Chart, Detail
+from .wire import Growth, Head, Sent
 
 LETTERS = {"root": "r", "accepted": "a", "rejected": "x", "unreached": "u", "passed": "p", "probe": "o"}
 
 
-def step_payload(step: Step, verifier: Any) -> dict[str, Any]:
+def step_payload(step: Step, verifier: Any) -> Sent:
     """One step for the page: columns over its nodes, and each node's sentence from its verifier.
 
     Most nodes share their sentence with others (all nodes that were not visited, for example), so each sentence is
@@ -26,20 +27,20 @@ def step_payload(step: Step, verifier: Any) -> dict[str, Any]:
     """
     sentences: dict[str, int] = {}
     why = [sentences.setdefault(explained(step, node, verifier), len(sentences)) for node in range(len(step.parents))]
-    return {
+    sent: dict[str, Any] = {
         "index": step.index,
         "parents": step.parents,
         "tokens": step.tokens,
         "texts": step.texts,
-        "q": rounded(step.draft_prob),
-        "p": rounded(step.target_prob),
-        "plain": rounded(step.target_prob_plain),
+        "q": step.draft_prob,
+        "p": step.target_prob,
+        "plain": step.target_prob_plain,
         "outcome": "".join(LETTERS[outcome] for outcome in step.outcome),
-        "accept": rounded(step.accept_prob),
-        "coin": rounded(step.coin),
+        "accept": step.accept_prob,
+        "coin": step.coin,
         "sentences": list(sentences),
         "why": why,
-        "detail": detail_payload(step.detail),
+        "detail": step.detail,
         "growth": growth_payload(step),
         "scheme": step.scheme,
         "pieces": step.pieces,
@@ -48,6 +49,7 @@ def step_payload(step: Step, verifier: Any) -> dict[str, Any]:
         "draft_passes": step.draft_passes,
         "drafter": step.drafter,
     }
+    return as_plain(sent)
 
 
 def explained(step: Step, node: int, verifier: Any) -> str:
@@ -87,32 +89,7 @@ def depth_of(step: Step, node: int) -> int:
     return depth
 
 
-def detail_payload(detail: Mapping[int, Detail]) -> dict[str, dict[str, Any]]:
-    """The details that a verifier recorded about its nodes, grouped by chart.
-
-    Returns:
-        node -> any of "tried" (rows over a few tokens before the node was tried), "after" (the same for the token that
-        follows it), "race" (name -> racers and their arrival times) and "facts" (numbers).
-    """
-    sent = {}
-    for node, shown in detail.items():
-        payload: dict[str, Any] = {
-            "tried": shown.tried and chart_payload(shown.tried),
-            "after": shown.after and chart_payload(shown.after),
-            "race": {name: chart_payload(racers) for name, racers in shown.race.items()},
-            "facts": {name: rounded(value) for name, value in shown.facts.items()},
-        }
-        sent[str(node)] = {name: value for name, value in payload.items() if value}
-    return sent
-
-
-def chart_payload(chart: Chart) -> dict[str, Any]:
-    """Tokens with their texts and, in "rows", one number each under every name."""
-    rows = {name: rounded(list(row)) for name, row in chart.rows.items()}
-    return {"tokens": list(chart.tokens), "texts": list(chart.texts), "rows": rows}
-
-
-def growth_payload(step: Step) -> dict[str, Any]:
+def growth_payload(step: Step) -> Growth:
     """What the builder recorded about the growth of a tree, as far as a page can play it; {} where that is nothing.
 
     Returns:
@@ -120,20 +97,20 @@ def growth_payload(step: Step) -> dict[str, Any]:
         the sizes of subtrees, [n]; "cut", candidates left out; "candidates", "expected" and "length", numbers.
     """
     growth, n = step.growth, len(step.parents)
-    numbers = {name: getattr(growth, name) for name in ("candidates", "expected", "length")}
-    payload: dict[str, Any] = {name: rounded(value) for name, value in numbers.items() if value is not None}
-    if any(key is not None for key in step.keys):
-        payload["keys"] = rounded(list(step.keys))
-    if growth.split and n > 1:
-        payload["split"] = list(growth.split)
-    if growth.waiting and len(growth.waiting) == n - 1:
-        payload["waiting"] = [[[parent, rounded(key)] for parent, key in slots] for slots in growth.waiting]
-    if growth.cut and growth.cut.tokens:
-        payload["cut"] = {"texts": list(growth.cut.texts), "keys": rounded(list(growth.cut.rows["keys"]))}
-    return payload
+    cut = growth.cut if growth.cut and growth.cut.tokens else None
+    payload = {
+        "keys": step.keys if any(key is not None for key in step.keys) else None,
+        "waiting": growth.waiting if growth.waiting and len(growth.waiting) == n - 1 else None,
+        "split": growth.split if growth.split and n > 1 else None,
+        "cut": cut and {"texts": cut.texts, "keys": cut.rows["keys"]},
+        "candidates": growth.candidates,
+        "expected": growth.expected,
+        "length": growth.length,
+    }
+    return as_plain({name: value for name, value in payload.items() if value is not None})
 
 
-def message(run: str, steps: Iterable[dict[str, Any]] = (), **more: Any) -> str:
+def message(run: str, steps: Iterable[Sent] = (), **more: Any) -> str:
     """One message to the page as JSON.
 
     Args:
@@ -173,33 +150,24 @@ def recorded_message(
         steps,
         head=about | {"recorded": True, "badge": badge, "show": worth.index(max(worth))},
         state="done",
-        figures=rounded(trace.counts.figures()),
+        figures=as_plain(trace.counts.figures()),
         speedup=against_plain(trace.counts, plain.counts if plain else None),
     )
 
 
-def head(config: Any, prompt: str, pair: str, lossy: str | None = None) -> dict[str, Any]:
+def head(config: Any, prompt: str, pair: str, lossy: str | None = None) -> Head:
     """The configuration of a run, sent once; `lossy` is the reason why its text is lossy, or None."""
     builder, verifier, drafter, _ = config.resolved
     by = "" if drafter.name == "model" or not builder.reads_draft else f", drafted by {drafter.spoken}"
     title = (
         f"Tree: {builder.title} · Rule: {verifier.title}{by}, temperature {config.temperature:g}, seed {config.seed}"
     )
-    names = {"key": builder.key_title, "rule": verifier.name}
-    return {"title": title, "pair": pair, "prompt": prompt, "lossy": lossy, **names}
+    key, rule = builder.key_title, verifier.name
+    return {"title": title, "pair": pair, "prompt": prompt, "lossy": lossy, "key": key, "rule": rule}
 
 
 def against_plain(counts: Counts, plain: Counts | None) -> dict[str, Any] | None:
     """The speedup of a recorded run over recorded plain decoding; None if there is no recording or no time."""
     if plain is None or known(counts.speedup(plain)) is None:
         return None
-    return rounded({"speedup": counts.speedup(plain), "plain_tokens_per_s": plain.tokens_per_s})
-
-
-def rounded(value: Any) -> Any:
-    """Numbers with six significant digits, as a saved run has them: with fewer, a bar and its sentence round apart."""
-    if isinstance(value, float):
-        return float(f"{value:.6g}")
-    if isinstance(value, dict):
-        return {name: rounded(item) for name, item in value.items()}
-    return [rounded(item) for item in value] if isinstance(value, list | tuple) else value
+    return as_plain({"speedup": counts.speedup(plain), "plain_tokens_per_s": plain.tokens_per_s})

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import csv
 import io
-import json
-import math
 from typing import Any
 
 import plotly.graph_objects as go
+
+from ..codec import dumps
 
 
 def to_json(info: Any) -> str:
@@ -20,21 +20,7 @@ def to_json(info: Any) -> str:
     >>> to_json({"speedup": float("nan"), "sizes": (1, 2)})
     '{"speedup": null, "sizes": [1, 2]}'
     """
-    return json.dumps(_plain(info), ensure_ascii=False, allow_nan=False)
-
-
-def _plain(value: Any) -> Any:
-    if hasattr(value, "_asdict"):
-        return {name: _plain(item) for name, item in value._asdict().items()}
-    if hasattr(value, "__dataclass_fields__"):
-        return {name: _plain(getattr(value, name)) for name in value.__dataclass_fields__}
-    if isinstance(value, dict):
-        return {str(name): _plain(item) for name, item in value.items()}
-    if isinstance(value, list | tuple):
-        return [_plain(item) for item in value]
-    if isinstance(value, float) and not math.isfinite(value):
-        return None
-    return value
+    return dumps(info)
 
 
 def to_csv(figure: go.Figure) -> str:

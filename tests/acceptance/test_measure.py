@@ -74,7 +74,7 @@ def test_a_measurement_survives_json_and_a_damaged_one_gets_a_sentence():
     assert Acceptance.from_json(found.to_json()) == found
     good = json.loads(found.to_json())
     for change, words in (
-        ({"low": [0.1]}, "equally long"),
+        ({"low": [0.1]}, "one length"),
         ({"acceptance": [2, 0, 0]}, "measurement is damaged: measurement.acceptance"),
         ({"positions": 0}, "positions"),
         ({"temperature": "warm"}, "temperature"),

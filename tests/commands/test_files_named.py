@@ -249,8 +249,8 @@ def test_a_cost_without_end_is_a_sentence(tmp_path, capsys, digits):
     from specviz.planning.machines import machine
 
     path = tmp_path / "cost.json"
-    path.write_text(machine("a100").to_json().replace('"plain_s": ', f'"plain_s": {"9" * digits}'))
-    sentence(capsys, ["optimize", "--cost", str(path)], "plain_s must hold 1 numbers from 0")
+    path.write_text(machine("a100").to_json().replace('"plain_s":', f'"plain_s":{"9" * digits}'))
+    sentence(capsys, ["optimize", "--cost", str(path)], "plain_s must be a number from 0")
 
 
 def test_a_table_of_costs_does_not_command_the_terminal(tmp_path, capsys):

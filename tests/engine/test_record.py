@@ -2,9 +2,12 @@
 
 import json
 
+import numpy as np
 import pytest
 
 import specviz
+from specviz import codec
+from specviz.paths import TRACES
 
 
 @pytest.fixture(scope="module")
@@ -19,6 +22,20 @@ def test_a_trace_survives_the_round_trip(trace):
     assert again.to_json() == text
     assert again.text == trace.text and again.tokens == trace.tokens and again.acceptance == trace.acceptance
     assert [step.outcome for step in again.steps] == [step.outcome for step in trace.steps]
+
+
+@pytest.mark.parametrize("path", sorted(TRACES.rglob("*.json")), ids=lambda path: path.stem)
+def test_a_shipped_trace_is_saved_as_it_was_opened(path):
+    data = json.loads(path.read_text("utf-8"))
+    again = json.loads(specviz.Trace.from_json(json.dumps(data)).to_json())
+    assert again == data
+
+
+def test_a_number_that_json_lacks_is_null_and_the_others_have_six_digits():
+    rows = {"rate": [float("nan"), -float("inf"), 0.123456789, np.float64(2 / 3), 10**9], "of": np.ones(2)}
+    assert codec.plain(rows) == {"rate": [None, None, 0.123457, 0.666667, 10**9], "of": [1.0, 1.0]}
+    assert codec.plain([0.123456789], exact=True) == [0.123456789]
+    assert json.loads(codec.lines([{"speedup": float("nan")}])) == [{"speedup": None}]
 
 
 def test_a_trace_read_back_can_be_run_again(trace):

@@ -8,7 +8,7 @@ from urllib.parse import parse_qs
 import pytest
 
 import specviz
-from specviz import papers
+from specviz import codec, papers
 from specviz.papers import store
 from specviz.papers.bench import Bench
 from specviz.papers.entry import Lines, Table, compare, judge, lab, live
@@ -35,7 +35,7 @@ def bench():
 def measured(bench):
     """The data of every entry that is measured, made with a toy pair; each as a file would have it."""
     return {
-        (source, one.name): json.loads(json.dumps(store.plain(one.measure(bench)), allow_nan=False))
+        (source, one.name): json.loads(json.dumps(codec.plain(one.measure(bench)), allow_nan=False))
         for source, one in ALL
         if one.measurable and f"{source}-{one.name}" not in SLOW
     }
@@ -80,7 +80,7 @@ def test_what_needs_a_gpu_says_so_and_judges_what_one_measured(bench, tmp_path, 
         assert not one.measurable and papers.measure_all(bench.pair, ["dyspec-attention-time"]) == 0
         with pytest.raises(ValueError, match="no CUDA GPU"):
             papers.measured(bench.pair, "dyspec", "attention-time")
-    data = store.plain(one.measure(bench, device="cpu", sizes=(40, 96), heads=2, width=16))
+    data = codec.plain(one.measure(bench, device="cpu", sizes=(40, 96), heads=2, width=16))
     assert [row[:2] for row in data["rows"]] == [[40, "no"], [40, "yes"], [96, "no"], [96, "yes"]]
     for size, reordered, blocks, *took in data["rows"]:
         tree = random_tree(size, Seeded(0))

@@ -240,8 +240,8 @@ def test_a_pair_without_a_draft_gets_a_sentence():
     ("change", "words"),
     [
         (None, "not valid JSON"),
-        ({}, "it has no"),
-        ({"sizes": [1, 4]}, "target_s must hold 2"),
+        ({}, "has no 'machine'"),
+        ({"sizes": [1, 4]}, "target_s must hold 2 numbers"),
         ({"sizes": [4, 1, 8]}, "sizes must rise"),
         ({"draft_s": [1, "x"]}, "draft_s"),
         ({"plain_s": -1}, "plain_s"),

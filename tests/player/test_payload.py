@@ -6,6 +6,7 @@ from dataclasses import replace
 import pytest
 
 import specviz
+from specviz import codec
 from specviz.player import payload
 from tests.growing import BUILDERS
 
@@ -75,7 +76,7 @@ def test_what_a_rule_kept_is_sent_by_kind(builder, verifier, kinds):
                     and step.tokens[int(node)] in facts["tried"]["tokens"]
                 )
             for name, racers in facts.get("race", {}).items():
-                assert racers["rows"]["times"] == payload.rounded(list(kept.race[name].rows["times"]))
+                assert racers["rows"]["times"] == codec.plain(list(kept.race[name].rows["times"]))
                 assert racers["rows"]["times"] == sorted(racers["rows"]["times"])
     assert seen == kinds
 
@@ -85,7 +86,7 @@ def test_the_growth_of_a_tree_is_sent(builder):
     config = replace(CONFIG, builder=specviz.BUILDERS[builder](), verifier=specviz.VERIFIERS["target-match"]())
     for step in specviz.speculate(specviz.toy_pair(vocab=12), config):
         sent = payload.growth_payload(step)
-        assert sent.get("keys", [None] * len(step.parents)) == payload.rounded(list(step.keys))
+        assert sent.get("keys", [None] * len(step.parents)) == codec.plain(list(step.keys))
         if len(step.parents) > 1:
             for name in ("waiting", "split", "candidates", "length"):
                 assert (name in sent) == (getattr(step.growth, name) is not None)

@@ -1,11 +1,13 @@
 """The browser's code as the page and an exported run get it."""
 
+import json
 import re
 
 import pytest
 
+import specviz
 from specviz import paths
-from specviz.player import web, words
+from specviz.player import payload, typescript, web, wire, words
 
 
 @pytest.fixture
@@ -69,6 +71,16 @@ def test_the_scripts_stand_inside_a_page(entry):
 
 def test_the_browser_has_the_same_words():
     assert words.PLACE.read_text(encoding="utf-8") == words.script(), "run python -m specviz.player.words"
+
+
+def test_the_browser_has_the_types_of_what_it_is_sent():
+    fresh = typescript.script()
+    assert typescript.PLACE.read_text(encoding="utf-8") == fresh, "run python -m specviz.player.typescript"
+    trace = specviz.run(specviz.toy_pair(), specviz.RunConfig("abc", max_new_tokens=8))
+    sent = json.loads(payload.recorded_message(trace))
+    for name, cls in (("head", wire.Head), ("figures", wire.Figures)):
+        assert sent[name].keys() == cls.__annotations__.keys()
+    assert sent["steps"][0].keys() == wire.Sent.__annotations__.keys()
 
 
 @pytest.mark.parametrize("name", sorted(file.relative_to(paths.WEB).as_posix() for file in paths.WEB.rglob("*.css")))

@@ -11,9 +11,9 @@ from functools import cache
 from itertools import count, islice
 from typing import Any
 
-from specviz import Step, Trace
-from specviz.metrics import Counts, clock, known
-from specviz.player.payload import message, rounded, step_payload
+from specviz import Step, Trace, codec
+from specviz.metrics import Counts, clock
+from specviz.player.payload import message, step_payload
 from specviz.proof.same_text import margin_at
 
 from ...machine.engine import Engine, batch_by_time
@@ -86,8 +86,8 @@ def steps_news(at: int, entries: Sequence[ComparedRun], steps: Sequence[Step], c
     counted[at] += Counts.of(steps)
     plain = next((one for one, entry in zip(counted, entries, strict=True) if entry.plain), Counts())
     return {
-        "at": at, "state": "running", "steps": shown, "clock": rounded(clock(steps, before)),
-        "figures": rounded(counted[at].figures()), "speedups": [rounded(known(one.speedup(plain))) for one in counted],
+        "at": at, "state": "running", "steps": shown, "clock": codec.plain(clock(steps, before)),
+        "figures": codec.plain(counted[at].figures()), "speedups": codec.plain([one.speedup(plain) for one in counted]),
     }  # fmt: skip
 
 

@@ -9,6 +9,7 @@ from typing import Any, NamedTuple
 
 import plotly.graph_objects as go
 
+from specviz import codec
 from specviz.builders.sequoia import best_trees
 from specviz.plots import PLOTS
 from specviz.plots.tree_layout import place
@@ -16,7 +17,7 @@ from specviz.theory.mask_order import ORDERS, block_pairs, fewest_blocks
 from specviz.tree import Topology
 
 from ...machine import limits
-from ...parts.card import Source, fill, harmless, short
+from ...parts.card import Source, fill, harmless
 from .asked import BLOCKS, cells
 from .forest import Sizes, Tree
 from .paper_trees import PRESETS
@@ -67,7 +68,7 @@ def picture(preset: str, vector: tuple[float, ...], sizes: Sizes, look: Look) ->
     assert shown.shape  # `look_at` chooses no other
     block = look.block or (PAPER if len(shown.shape) >= 256 else BLOCKS[0])
     forest = {
-        "source": Source("theory", "computed from the vector")._asdict(),
+        "source": Source("theory", "computed from the vector"),
         "where": PRESETS[preset].source,
         "read": READ,
         "synthetic": SYNTHETIC if any(tree.kind == "synthetic" for tree in trees) else "",
@@ -84,8 +85,8 @@ def _tree(tree: Tree) -> dict[str, Any]:
         return plain
     return plain | {
         "parents": list(tree.shape.parents), "rows": [row for _, row in place(tree.shape)],
-        "chance": [float(f"{chance:.4g}") for chance in tree.chance],
-        "tokens": short(tree.tokens), "error": short(tree.error), "stats": stats(tree),
+        "chance": tree.chance,
+        "tokens": tree.tokens, "error": tree.error, "stats": stats(tree),
     }  # fmt: skip
 
 
@@ -121,7 +122,7 @@ def to_csv(trees: tuple[Tree, ...]) -> str:
                 tree.tokens,
                 tree.error,
             )
-            writer.writerow([*tree[:4], *map(short, numbers)])
+            writer.writerow([*tree[:4], *codec.plain(numbers)])
     return text.getvalue()
 
 

@@ -7,11 +7,11 @@ asks may be anyone, so everything is checked, and what is wrong becomes a senten
 from __future__ import annotations
 
 import json
-from dataclasses import asdict
 from functools import lru_cache
 from typing import Any
 
 from specviz import VERIFIERS
+from specviz.codec import dumps
 from specviz.compatibility import DRAWN
 from specviz.distributions import total_variation
 from specviz.paths import asset
@@ -38,7 +38,7 @@ def build(engine: Any) -> None:
     from ...machine.pool import apart
 
     start = {
-        "presets": [asdict(preset) for preset in PRESETS],
+        "presets": PRESETS,
         "rules": [
             {"name": name, "title": VERIFIERS[name].title, "scheme": VERIFIERS[name].schemes[0]} for name in RULES
         ],
@@ -47,7 +47,7 @@ def build(engine: Any) -> None:
         "most": {"tokens": MOST_TOKENS, "children": MOST_CHILDREN, "levels": MOST_LEVELS, "seed": MOST_SEED},
     }
     gr.HTML(
-        json.dumps(start),
+        dumps(start),
         html_template=asset("labs/verification.html"),
         js_on_load=starts("verification"),
         server_functions=[apart(look), apart(table)],
@@ -80,7 +80,7 @@ def table(asked: Any) -> str:
 
 
 def _answered(asked: Any, answer: Any) -> str:
-    return json.dumps(rounded(answer(*_read(asked))), allow_nan=False)
+    return dumps(answer(*_read(asked)))
 
 
 def _read(asked: Any) -> tuple[dict[str, Any], Node, list[str]]:
@@ -106,7 +106,7 @@ def _look(asked: dict[str, Any], node: Node, said: list[str]) -> dict[str, Any]:
         return data
     explanation = explain_node(node, rule, asked.get("scheme"), _seed(asked.get("seed")))
     run = {name: value for name, value in vars(explanation).items() if name not in ("step", "tries")}
-    run["tries"] = [asdict(one) for one in explanation.tries]
+    run["tries"] = explanation.tries
     return data | {"run": run, "exact": _exact(examined(node, asked["rule"], asked.get("scheme")), node)}
 
 
@@ -162,12 +162,3 @@ def _seed(value: Any) -> int:
     if not right or int(value) != value:
         raise ValueError(f"seed must be a whole number from 0 to {MOST_SEED}; got {value!r:.20}.")
     return int(value)
-
-
-def rounded(value: Any) -> Any:
-    """The same data with numbers of six significant digits."""
-    if isinstance(value, dict):
-        return {name: rounded(item) for name, item in value.items()}
-    if isinstance(value, list | tuple):
-        return [rounded(item) for item in value]
-    return float(f"{value:.6g}") if isinstance(value, float) else value

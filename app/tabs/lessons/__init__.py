@@ -13,10 +13,10 @@ from typing import Any
 
 import gradio as gr
 
-from specviz import Trace
+from specviz import Trace, codec
 from specviz.metrics import Counts
 from specviz.paths import TRACES, asset
-from specviz.player.payload import against_plain, head, rounded, step_payload
+from specviz.player.payload import against_plain, head, step_payload
 from specviz.registry import build as make
 
 from ...parts.frame import Tab
@@ -67,7 +67,7 @@ def _lesson(number: int) -> str:
     ]
     looks = {"opens": place(written.opens), "shows": place(written.shows)}
     data = asdict(written) | looks | {"number": number, "title": module.TITLE, "runs": runs}
-    return json.dumps(data, ensure_ascii=False, allow_nan=False)
+    return codec.dumps(data)
 
 
 def run_name(number: int, recording: Recording) -> str:
@@ -86,7 +86,7 @@ def message(name: str, recording: Recording, trace: Trace, plain: Counts | None)
         about["title"] = f"Plain decoding, temperature {trace.config.temperature:g}, seed {trace.config.seed}"
     verifier = make("verifier", trace.config.verifier)
     steps = [step_payload(step, verifier) for step in trace.steps]
-    numbers = {"figures": rounded(trace.counts.figures()), "speedup": against_plain(trace.counts, plain)}
+    numbers = {"figures": codec.plain(trace.counts.figures()), "speedup": against_plain(trace.counts, plain)}
     return {"run": name, "steps": steps, "head": about, "state": "done", **numbers}
 
 

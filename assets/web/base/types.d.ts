@@ -1,58 +1,8 @@
-// What the server sends, as specviz/player/payload.py writes it. Columns have one entry for each node.
+// What the server sends and what the browser makes of it. The records of a run are in wire.d.ts, which Python writes.
 
-/** A row of numbers over a few tokens, or several under their names. */
-export interface Chart {
-  tokens: number[];
-  texts: string[];
-  rows: Record<string, number[]>;
-}
+import type { Figures, Head, Sent } from './wire.js';
 
-/** What a rule kept about a node. */
-export interface Detail {
-  tried?: Chart;
-  after?: Chart;
-  race?: Record<string, Chart>;
-  facts?: Record<string, number>;
-}
-
-/** How a tree grew, as far as its builder recorded it. */
-export interface Growth {
-  keys?: (number | null)[];
-  waiting?: [number, number][][];
-  split?: number[];
-  cut?: { texts: string[]; keys: number[] };
-  candidates?: number;
-  expected?: number;
-  length?: number;
-}
-
-/** One pass of the target as it is sent: the tree that was drafted, and what the rule made of it. */
-export interface Sent {
-  index: number;
-  parents: number[];
-  tokens: number[];
-  texts: string[];
-  p: (number | null)[];
-  q: (number | null)[];
-  plain: (number | null)[];
-  accept: (number | null)[];
-  coin: (number | null)[];
-  /** One letter a node: r root, a accepted, x rejected, u not visited, p passed over, o a probe. */
-  outcome: string;
-  sentences: string[];
-  /** For each node, which of the sentences is its own. */
-  why: number[];
-  detail: Record<string, Detail>;
-  growth: Growth;
-  scheme: string;
-  pieces: string[];
-  own: number | null;
-  /** What the target's own token is. */
-  last: 'bonus' | 'correction' | null;
-  draft_passes: number;
-  /** Whose guess each node was; null for the root and where a builder guessed. */
-  drafter?: (string | null)[];
-}
+export * from './wire.js';
 
 /** The same within its run, with what the browser adds. */
 export interface Step extends Sent {
@@ -68,45 +18,8 @@ export interface Count {
   accepted: number;
 }
 
-/** How often a drafter was right, over a run. */
-export interface Right {
-  accepted: number;
-  compared: number;
-  acceptance: number | null;
-}
-
 /** By the name of a drafter, in the order in which they first guessed. */
 export type Guesses = Map<string, Count>;
-
-/** What is said about a run once, at its start. */
-export interface Head {
-  title: string;
-  pair: string;
-  prompt: string;
-  lossy: string | null;
-  key: string;
-  rule: string;
-  recorded?: boolean;
-  badge?: string;
-  show?: number;
-}
-
-/** A run in numbers, null where there is nothing to divide by; parts are in the order of PARTS. */
-export interface Figures {
-  tokens: number;
-  passes: number;
-  accepted: number;
-  compared: number;
-  per_pass: number | null;
-  acceptance: number | null;
-  rate: number | null;
-  token_ms: number | null;
-  step_ms: number | null;
-  token_parts: (number | null)[];
-  step_parts: (number | null)[];
-  /** By the name of a drafter. */
-  drafters: Record<string, Right>;
-}
 
 /** One message about a run; a new name begins a new history. */
 export interface Message {

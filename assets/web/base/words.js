@@ -13,7 +13,7 @@ export const OUTCOMES = {
   "correction": "correction"
 };
 
-// OWN: what is said of those
+// OWN: descriptions of those
 /** @type {Record<string, string>} */
 export const OWN = {
   "bonus": "The tree ends here, so the target adds a token of its own at no extra pass.",

@@ -24,7 +24,7 @@ WITH_OTHERS = ("chain", "sequoia", "dyspec", "eagle2")  # a chain, a static, a d
 HEAD = """\
 error: how far the exact law of the text over two steps, or of one large node, is from the target's; 0 is lossless
 drafter          builder                  rule                   children  sampling     declared  error"""
-LINE = "{drafter:16} {builder:24} {verifier:22} {law:9} {sampling:12} {declared:9} {found}"
+LINE = "{drafter:16} {builder:24} {verifier:22} {scheme:9} {sampling:12} {declared:9} {found}"
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:

@@ -80,7 +80,7 @@ def test_typed_numbers_change_the_trees_and_what_is_wrong_gets_a_sentence(serve,
     expect(card(page, "batch")).to_contain_text("1.75 tokens a pass", timeout=PATIENT)
     expect(box).to_have_value("0.5, ${window.hacked=1}", timeout=PATIENT)
     box.fill("0.9, 0.9")
-    says(page, "it sums to 1.8")
+    says(page, "must sum to at most 1, since one child of a node is accepted at most; got 1.8")
     box.fill("0.5 0.25")
     says(page, "2 ranks")
     page.locator("#sv-lab-branching textarea, #sv-lab-branching input").fill("3, many")

@@ -8,13 +8,14 @@ from functools import lru_cache
 from statistics import fmean, stdev
 from typing import Any, NamedTuple
 
-from app.tabs.labs.synthetic import Grown, grow
 from specviz import BUILDERS
 from specviz.acceptance.vectors import reach
 from specviz.builders.base import TreeBuilder
 from specviz.builders.filling import StaticBuilder
 from specviz.randomness import Seeded
 from specviz.tree import Topology
+
+from .synthetic import Grown, grow
 
 POSITIONS = 64  # positions that a dynamic builder is tried on, fewer where its trees are large
 NODES = 2048  # nodes that it may draft in all, and at least LEAST positions

@@ -12,8 +12,6 @@ from dataclasses import asdict
 from functools import lru_cache
 from typing import Any
 
-from app.tabs.labs.microscope import MOST_CHILDREN, MOST_LEVELS, MOST_TOKENS, NAMES, Node, explain_node, normalised
-from app.tabs.labs.microscope_rules import Row, examine, own_law
 from specviz import VERIFIERS
 from specviz.compatibility import DRAWN
 from specviz.distributions import total_variation
@@ -23,6 +21,8 @@ from specviz.theory.bounds import coupling_bound, harmonic_bound, race_acceptanc
 
 from ...parts.menus import kind
 from ...parts.web import starts
+from .microscope import MOST_CHILDREN, MOST_LEVELS, MOST_TOKENS, NAMES, Node, explain_node, normalised
+from .microscope_rules import Row, examine, own_law
 from .presets import PRESETS
 
 TITLE = "Verification lab"

@@ -189,8 +189,8 @@ def test_the_address_is_the_lesson_s_only_while_it_is_shown(turned):
     assert page.locator(".sv-lessons-link").get_attribute("href").endswith("?lesson=6")
 
 
-def test_a_lesson_that_does_not_arrive_gets_a_sentence(turned):
-    page = turned(1)
+def test_a_lesson_that_does_not_arrive_gets_a_sentence(lecture):
+    page, _ = lecture("?lesson=1")
     opened(page, 1)
     page.route("**/component_server**", lambda route: route.abort())
     page.get_by_role("button", name="next lesson").click()

@@ -21,7 +21,7 @@ def test_every_rule_is_what_it_is_declared_to_be_on_a_large_node(name):
         assert row.holds and row.proof == "one large node", row
 
 
-@pytest.mark.slow
+@pytest.mark.exhaustive  # some ten seconds; smaller ones are in test_spectr.py
 def test_spectr_at_full_size():
     for row in (case.prove() for case in cases(["spectr"], sizes=[(1000, 128)], drawings=0)):
         assert row.holds, row

@@ -241,10 +241,13 @@ def test_a_broken_phase_continues_at_the_next_batch_with_the_same_weights(tmp_pa
         assert torch.equal(ours, theirs)
 
 
+MINUTES = 3.0  # of a clock that ticks with the batches
+
+
 def test_a_tiny_pair_end_to_end(library, tmp_path, capsys):
     out = tmp_path / "pair"
     ask = {"code_folder": library[1], "recipe": TINY, "device": "cpu"}
-    card = train([library[0]], out, 5.0, clock=Ticks(), **ask)
+    card = train([library[0]], out, MINUTES, clock=Ticks(), **ask)
     assert card == (out / "README.md").read_text(encoding="utf-8")
 
     tokenizer = AutoTokenizer.from_pretrained(out / "draft")
@@ -258,11 +261,11 @@ def test_a_tiny_pair_end_to_end(library, tmp_path, capsys):
     state = json.loads((out / "checkpoint" / "run.json").read_text(encoding="utf-8"))
     assert state["recipe"]["vocabulary"] == 300
     weights = (out / "target" / "model.safetensors").read_bytes()
-    assert train([library[0]], out, 5.0, clock=Ticks(), **ask).count("tokens in") == 3
+    assert train([library[0]], out, MINUTES, clock=Ticks(), **ask).count("tokens in") == 3
     assert (out / "target" / "model.safetensors").read_bytes() == weights
 
     later = tmp_path / "later"
-    card = train([library[0]], later, 2.0, start=out / "target", clock=Ticks(), **(ask | {"recipe": LARGER.going_on()}))
+    card = train([library[0]], later, 0.5, start=out / "target", clock=Ticks(), **(ask | {"recipe": LARGER.going_on()}))
     assert "grown from" in card and "of those it started with" in card
     assert AutoModelForCausalLM.from_pretrained(later / "target").config.num_hidden_layers == 3
     place = torch.device("cpu")
@@ -281,7 +284,7 @@ def test_a_tiny_pair_end_to_end(library, tmp_path, capsys):
     assert (other / "target" / "model.safetensors").read_bytes() == weights
 
     with pytest.raises(ValueError, match="other text, target or recipe"):
-        train([library[0], library[0]], out, 5.0, clock=Ticks(), **ask)
+        train([library[0], library[0]], out, MINUTES, clock=Ticks(), **ask)
 
 
 def test_the_best_weights_between_two_models_are_taken():

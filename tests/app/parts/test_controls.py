@@ -53,7 +53,7 @@ def test_a_new_rule_needs_no_code_here():
 @pytest.mark.parametrize(
     ("at", "value", "sentence"),
     [(0, "nonsense", "must be one of"), (0, ["sample"], "must be one of"), (1, 65, "whole number from 1 to 64"),
-     (1, 2.5, "whole number"), (1, None, "whole number"), (1, "7", "whole number"), (2, float("nan"), "from 0.0"),
+     (1, 2.5, "whole number"), (1, None, "have a value"), (1, "7", "whole number"), (2, float("nan"), "from 0.0"),
      (3, "yes", "true or false"), (4, "four", 'like "4,2,1"'), (4, "9, 1", "from 1 to 8"), (4, {}, "Widths")],
 )  # fmt: skip
 def test_bad_parameters_get_a_sentence(at, value, sentence):

@@ -126,7 +126,7 @@ class Results:
 
     def add(self, outcome: dict[str, Any]) -> None:
         """Write an outcome down."""
-        line = codec.dumps(outcome).encode() + b"\n"
+        line = json.dumps(codec.plain(outcome, exact=True), ensure_ascii=False).encode() + b"\n"
         with open(self.path, "ab") as file:
             file.write(line)
             file.flush()

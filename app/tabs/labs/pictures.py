@@ -114,15 +114,9 @@ def to_csv(trees: tuple[Tree, ...]) -> str:
     writer.writerow(COLUMNS)
     for tree in trees:
         if tree.shape is not None:
-            numbers = (
-                len(tree.shape),
-                int(tree.shape.depth.max()),
-                leaves(tree.shape),
-                tree.passes,
-                tree.tokens,
-                tree.error,
-            )
-            writer.writerow([*tree[:4], *codec.plain(numbers)])
+            size = len(tree.shape), int(tree.shape.depth.max()), leaves(tree.shape)
+            numbers = codec.plain((*size, tree.passes, tree.tokens, tree.error))
+            writer.writerow([*tree[:4], *numbers])
     return text.getvalue()
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 import json
 import sys
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import asdict
 from typing import Any
 
@@ -22,7 +22,7 @@ from ..verifiers import VERIFIERS
 
 EXAMPLE = "--builder sequoia --verifier specinfer --json"
 WITH_OTHERS = ("chain", "sequoia", "dyspec", "eagle2")  # a chain, a static, a dynamic and a re-ranked tree
-NAMES = {"builder": BUILDERS, "verifier": VERIFIERS, "drafter": CHECKED}
+NAMES: dict[str, Collection[str]] = {"builder": BUILDERS, "verifier": VERIFIERS, "drafter": CHECKED}
 HEAD = """\
 error: how far the exact law of the text over two steps, or of one large node, is from the target's; 0 is lossless
 drafter          builder                  rule                   children  sampling     declared  error"""

@@ -91,7 +91,7 @@ def run(args: argparse.Namespace) -> int:
     shown = [best, *runners_up(ranked, best)]
     spreads = [spread_over_texts(one, vectors[verifier].left_out) for one in shown]
     match = compatible(replace(runs[verifier], builder=best.builder))
-    rest = {
+    rest: dict[str, Any] = {
         "drafter": spelled(drafter),
         "lossless": match.lossless,
         "machine": cost.machine,

@@ -155,7 +155,7 @@ def play(engine: Engine, config: RunConfig, title: str | None = None) -> Iterato
                 yield message("", state="loading", note=news)
             decoded = engine.compute(introduced, config, title=title)
             blank = next(decoded)
-            about = head(config, config.prompt, blank.pair["name"], lossy)
+            about = head(config, blank.prompt_text, blank.pair["name"], lossy)
             kept = SHELF.begin(run, blank)
             with closing(prefetch(decoded, batch_by_time)) as groups:
                 for group in groups:

@@ -79,9 +79,7 @@ def test_rows_come_with_the_first_prompt_and_transformers_is_quiet(loaded, capsy
     finally:
         log.removeHandler(caplog.handler)
     first, last = capsys.readouterr().out.split("\n\n")
-    assert (
-        first.startswith("after 4 of 8 runs:") and first.count("chain (depth 4)") == last.count("chain (depth 4)") == 1
-    )
+    assert first.startswith("after 4 of 8 runs:") and first.count("chain:depth=4") == last.count("chain:depth=4") == 1
     assert "deprecated" not in caplog.text
 
 

@@ -10,8 +10,7 @@ from __future__ import annotations
 import json
 import math
 import re
-from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import suppress
+from collections.abc import Callable, Sequence
 from itertools import count
 from typing import Any, NamedTuple, Protocol
 from urllib.parse import parse_qsl, urlencode
@@ -19,9 +18,9 @@ from urllib.parse import parse_qsl, urlencode
 import gradio as gr
 
 from specviz.paths import asset
-from specviz.registry import REGISTRIES, split_strategy
 
 from .frame import Tab
+from .link_strategies import folded, unfolded
 from .web import starts
 
 LONGEST = 8_000  # characters of a link's parameters; servers and proxies reject longer ones
@@ -102,7 +101,7 @@ def write(linked: Linked, values: Sequence[Any]) -> str:
         ValueError: if that is longer than a link can be.
     """
     named = [(name, _text(value)) for name, value in zip(linked.names(values), values, strict=True) if name]
-    query = urlencode(_folded((name, text) for name, text in named if text), safe=":,=")
+    query = urlencode(folded((name, text) for name, text in named if text), safe=":,=")
     if len(query) > LONGEST:
         raise ValueError(
             f"This is too long for a link: {len(query):,} characters of at most {LONGEST:,}. Shorten the prompt."
@@ -162,34 +161,11 @@ def _fields(search: Any) -> tuple[dict[str, str], list[str]]:
         raise ValueError(f"The link was not opened: it has more than {MOST_FIELDS} parameters.") from None
     found: dict[str, str] = {}
     twice: dict[str, str] = {}
-    for name, text in _unfolded(pairs):
+    for name, text in unfolded(pairs):
         if name.startswith("__") or name in OTHERS:
             continue
         (twice if name in found else found).setdefault(name, text)
     return found, [f"{_shown(name)} is given more than once; the first value is used." for name in twice]
-
-
-def _folded(named: Iterable[tuple[str, str]]) -> list[tuple[str, str]]:
-    """Parameters of an address, with those of a strategy in one: "builder" and "builder.size" -> "sequoia:size=16"."""
-    found: dict[str, str] = {}
-    for name, text in named:
-        owner, _, parameter = name.rpartition(".")
-        if owner in found and owner.rpartition(".")[2] in REGISTRIES:
-            found[owner] += f"{',' if ':' in found[owner] else ':'}{parameter}={text}"
-        else:
-            found[name] = text
-    return list(found.items())
-
-
-def _unfolded(named: Iterable[tuple[str, str]]) -> Iterator[tuple[str, str]]:
-    """The reverse; a parameter of its own, as older links have it, stays one."""
-    for name, text in named:
-        kind = name.rpartition(".")[2]
-        if kind in REGISTRIES and ":" in text:
-            with suppress(ValueError):  # then it is not among the choices either
-                text, given = split_strategy(kind, text)
-                yield from ((f"{name}.{parameter}", value) for parameter, value in given.items())
-        yield name, text
 
 
 def _value(control: gr.components.Component, name: str, text: str, changes: list[str]) -> Any:

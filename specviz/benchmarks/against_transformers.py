@@ -133,7 +133,7 @@ def _strategies(
             rule = rule or VERIFIERS[suited(asked)]()
             match = compatible(replace(asked, verifier=rule))
             if match.possible:
-                found.append((f"{spelled(builder)} + {spelled(rule)}", builder, rule, match.lossless))
+                found.append((f"{spelled(builder, defaults=True)} + {spelled(rule)}", builder, rule, match.lossless))
             else:
                 reason = match.reason
         lone = lone or (reason if len(found) == before else None)  # it goes with none of the rules

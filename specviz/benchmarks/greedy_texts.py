@@ -55,7 +55,9 @@ def greedy_differences(
         config = RunConfig(prompt, temperature=0.0, verifier=rule, max_new_tokens=max_new_tokens)
         wanted = _greedy_tokens(pair, config)
         texts = {"plain": autoregress(pair, config).tokens}
-        texts |= {spelled(builder): run(pair, replace(config, builder=builder)).tokens for builder in builders}
+        texts |= {
+            spelled(builder, defaults=True): run(pair, replace(config, builder=builder)).tokens for builder in builders
+        }
         for method, tokens in texts.items():
             if list(tokens) != wanted:
                 same = next(

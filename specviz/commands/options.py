@@ -17,8 +17,6 @@ from ..record import Trace
 from ..registry import REGISTRIES, parse_strategy
 
 TEMPERATURE = RunConfig.temperature  # of every command, so that what one measures is what another uses
-
-
 WHAT = {"builder": "tree builder", "verifier": "verification rule", "drafter": "who fills the tree"}
 SEVERAL = "give it several times for several; "
 
@@ -126,7 +124,7 @@ def strategy(args: argparse.Namespace, kind: str, text: str) -> Any:
 
 def strategies(args: argparse.Namespace, kind: str) -> list[Any]:
     """Those of an option that may be given several times, each once."""
-    return [strategy(args, kind, text) for text in dict.fromkeys(getattr(args, kind) or ())]
+    return [*dict.fromkeys(strategy(args, kind, text) for text in getattr(args, kind) or ())]
 
 
 def vector_files(args: argparse.Namespace) -> list[str]:

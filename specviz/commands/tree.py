@@ -4,21 +4,20 @@ from __future__ import annotations
 
 import argparse
 import json
-from dataclasses import replace
 
 from ..acceptance.vectors import check_acceptance, expected_tokens, find_acceptance, read_acceptance
 from ..builders.filling import StaticBuilder
 from ..parameters import read_value
 from .options import add_strategy, strategy
 
-EXAMPLE = "--builder sequoia:size=128,depth=10 --acceptance vector.json --json"
+EXAMPLE = "--builder sequoia:size=128,depth=10,acceptance=vector.json --json"
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     add_strategy(parser, "builder", "sequoia")
     parser.add_argument(
-        "--acceptance", metavar="FILE", help="count expected tokens with this vector, numbers or a file, and plan the "
-        "tree with it where the builder has none of its own (default: the builder's, or the embedded pair's)",
+        "--acceptance", metavar="FILE", help="count expected tokens with this vector, numbers or a file (default: that "
+        "of the builder, or the embedded pair's)",
     )  # fmt: skip
     parser.add_argument("--json", action="store_true", help="print parents and expected tokens as JSON")
 
@@ -27,13 +26,8 @@ def run(args: argparse.Namespace) -> None:
     builder = strategy(args, "builder", args.builder)
     if not isinstance(builder, StaticBuilder):
         raise ValueError(f"{builder.name} needs a model: its tree depends on the text. Use 'generate' instead.")
-    own = getattr(builder, "acceptance", None)
-    planned = isinstance(own, str)  # from a stored vector
+    own = getattr(builder, "vector", None) or find_acceptance("sequoia", 1.0)
     acceptance = vector(args.acceptance) if args.acceptance else own
-    if acceptance is None or isinstance(acceptance, str):
-        acceptance = find_acceptance("sequoia", 1.0)
-    if planned:
-        builder = replace(builder, acceptance=acceptance)  # type: ignore[call-arg]
     result = {"parents": list(builder.shape.parents), "expected_tokens": expected_tokens(builder.shape, acceptance)}
     if args.json:
         print(json.dumps(result))

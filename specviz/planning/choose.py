@@ -17,6 +17,7 @@ import numpy as np
 from ..acceptance.vectors import expected_tokens
 from ..builders import BUILDERS
 from ..builders.filling import StaticBuilder
+from ..builders.planned import PlannedBuilder
 from ..compatibility import compatible
 from ..config import RunConfig
 from ..metrics import Interval, left_out_margin
@@ -42,7 +43,9 @@ class Candidate:
 
 def label(builder: Any) -> str:
     """A builder as it is written on the command line, without the vector that it was planned with."""
-    return spelled(replace(builder, acceptance="auto") if hasattr(builder, "acceptance") else builder, defaults=True)
+    return spelled(
+        replace(builder, acceptance="auto") if isinstance(builder, PlannedBuilder) else builder, defaults=True
+    )
 
 
 def candidates(vector: tuple, cost: CostTable, config: RunConfig) -> list[Candidate]:

@@ -53,7 +53,7 @@ def test_bench_has_a_row_for_every_method(pair):
     assert [one.done for one in news] == list(range(1, 11)) and news[0].of == 10
     assert [len(one.known) for one in news] == [0] * 4 + [5] * 6  # a row is known once its prompt is done
     rows = news[-1].known
-    assert [row.method.split(" (")[0] for row in rows] == [
+    assert [row.method.split(":")[0].split(" + ")[0] for row in rows] == [
         "plain", "transformers greedy", "transformers assisted", "chain", "prompt-lookup",
     ]  # fmt: skip
     assert all(row.lossless for row in rows)
@@ -79,9 +79,7 @@ def test_rows_come_with_the_first_prompt_and_transformers_is_quiet(loaded, capsy
     finally:
         log.removeHandler(caplog.handler)
     first, last = capsys.readouterr().out.split("\n\n")
-    assert (
-        first.startswith("after 4 of 8 runs:") and first.count("chain (depth 4)") == last.count("chain (depth 4)") == 1
-    )
+    assert first.startswith("after 4 of 8 runs:") and first.count("chain:depth=4") == last.count("chain:depth=4") == 1
     assert "deprecated" not in caplog.text
 
 
@@ -205,7 +203,12 @@ def test_a_pair_without_a_draft_is_timed_with_what_needs_none(pair):
     config = specviz.RunConfig(temperature=0.0, max_new_tokens=4)
     alone = without_draft(pair)
     rows = whole(bench(alone, prompts=["Once upon a time"], config=config, rounds=1))
-    assert [row.method.split(" (")[0] for row in rows] == ["plain", "transformers greedy", "prompt-lookup", "lookahead"]
+    assert [row.method.split(":")[0].split(" + ")[0] for row in rows] == [
+        "plain",
+        "transformers greedy",
+        "prompt-lookup",
+        "lookahead",
+    ]
     assert whole(greedy_differences(alone, ["Once upon a time"], 4)) == ()
 
 

@@ -110,7 +110,7 @@ def test_the_first_candidate_is_the_best_of_all_shapes():
 def test_a_choice_that_is_a_chain_is_called_one():
     found = choose.best_candidate((0.8,), flat_up_to(8), CONFIG)
     assert found.builder == specviz.BUILDERS["chain"](depth=found.predicted.depth) and found.name.startswith(
-        "chain of "
+        "chain:depth="
     )
     tree = choose.best_candidate(VECTOR, flat_up_to(64), CONFIG)
     assert tree.builder.name == "sequoia" and len(tree.builder.shape) == tree.predicted.size
@@ -161,9 +161,9 @@ def test_a_contest_times_the_grid_and_then_its_leaders_with_the_choice():
     end = news[-1]
     assert end.done == end.of and {len(end.first), len(end.final)} <= {3, 4, 6}
     leaders = sorted(end.first, key=lambda trial: -trial.speedup)[:3]
-    assert {trial.name for trial in end.final} == {trial.name for trial in leaders} | {"chain of 1"}
+    assert {trial.name for trial in end.final} == {trial.name for trial in leaders} | {"chain:depth=1"}
     fastest = max(trial.speedup for trial in end.final)
-    mine = next(trial.speedup for trial in end.final if trial.name == "chain of 1")
+    mine = next(trial.speedup for trial in end.final if trial.name == "chain:depth=1")
     assert end.behind == pytest.approx(1 - mine / fastest) and news[0].behind is None
 
 
@@ -221,7 +221,7 @@ def test_optimize_measures_its_choice_against_a_grid(toy, capsys, tmp_path, monk
     )
     found = json.loads(capsys.readouterr().out)
     names = [trial["name"] for trial in found["first"]]
-    assert {"chain of 2", "sequoia"} <= {name.split(",")[0] for name in names}
+    assert "chain:depth=2" in names and any(name.startswith("sequoia:size=") for name in names)
     assert len(names) == len(set(names)), "sizes and depths may give the same tree, which is timed once"
     assert len(found["final"]) in (3, 4) and 0 <= found["behind"] < 1
     main(["optimize", "--cost", str(table), "--temperature", "1", "--verifier", "sequoia", "--measure", "--each", "1"])

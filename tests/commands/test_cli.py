@@ -33,7 +33,7 @@ def test_an_acceptance_vector_may_be_written_with_exponents(capsys):
 def test_tree_per_depth(capsys, tmp_path):
     vector = tmp_path / "vector.json"
     vector.write_text('{"acceptance": [[0.9, 0.0], [0.1, 0.1]]}')
-    assert main(["tree", "--acceptance", str(vector), "--builder", "sequoia:size=3,depth=3", "--json"]) == 0
+    assert main(["tree", "--builder", f"sequoia:acceptance={vector},size=3,depth=3", "--json"]) == 0
     assert json.loads(capsys.readouterr().out)["expected_tokens"] == pytest.approx(1.99)
 
 

@@ -26,6 +26,7 @@ RULES = ("sequoia", "specinfer", "target-match", "race")
 
 
 def main() -> None:
+    """Measure and write what the tabs open with."""
     parser = argparse.ArgumentParser(description="Measure what the tabs Acceptance and Speedup open with.")
     parser.add_argument("--text", default="own-prose", help="own-prose, own-code, prose or code")
     parser.add_argument("--positions", type=int, default=600)
@@ -41,11 +42,11 @@ def main() -> None:
     pair, config = default_pair(), RunConfig(PROMPT, temperature=args.temperature, seed=1)
     if args.only:
         data = json.loads(CURVES.read_text(encoding="utf-8"))
-        write(data | {"studies": data.get("studies", {}) | studied(pair, config, groups[args.only])})
+        _write(data | {"studies": data.get("studies", {}) | studied(pair, config, groups[args.only])})
         return
     *_, (_, _, texts) = gather(pair, args.text, "", args.positions, config)
     for news in calibrate(pair, texts, RULES, config):
-        show(news)
+        _show(news)
     calibration = news.calibration
     assert calibration.rates and calibration.uncertainty
     print("costs", flush=True)
@@ -62,7 +63,7 @@ def main() -> None:
         "cost": asdict(cost),
         "points": timed.points,
     }
-    write(data | {"studies": studied(pair, config, [*STUDIES])})
+    _write(data | {"studies": studied(pair, config, [*STUDIES])})
     print(f"{CURVES.name}: {calibration.positions} positions, {len(timed.points)} sizes")
 
 
@@ -76,15 +77,16 @@ def studied(pair: Any, config: RunConfig, names: Sequence[str]) -> dict[str, Any
     return infos
 
 
-def write(data: dict[str, Any]) -> None:
+def _write(data: dict[str, Any]) -> None:
     CURVES.write_text(json.dumps(short(data), allow_nan=False) + "\n", encoding="utf-8")
 
 
-def show(news: Progress) -> None:
+def _show(news: Progress) -> None:
     print(f"{news.stage}: {news.done} of {news.of} positions", flush=True)
 
 
 def null(x: float | None) -> float | None:
+    """The number, None where it is not finite."""
     return x if x is not None and math.isfinite(x) else None
 
 

@@ -31,6 +31,7 @@ class Recorded:
 
     @property
     def label(self) -> str:
+        """What the figures made of it are called."""
         return f"recorded, {self.pair}"
 
     @property
@@ -41,6 +42,7 @@ class Recorded:
 
 @lru_cache
 def read() -> Recorded:
+    """The recording that ships with the page."""
     data = json.loads(CURVES.read_text(encoding="utf-8"))
     calibration = Calibration(
         tuple(_made(Acceptance, row) for row in data["vectors"]),

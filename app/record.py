@@ -28,7 +28,6 @@ FEWEST = 6  # steps of a lesson's run
 
 
 def main() -> None:
-    """Write the recordings."""
     parser = argparse.ArgumentParser(description="Write every recorded run that the page shows.")
     alone = {lessons.short(lesson): lesson for lesson in lessons.LESSONS}
     parser.add_argument("--only", choices=("story", "race", "lessons", *alone), help="write these alone")
@@ -41,33 +40,33 @@ def main() -> None:
     short = replace(config, max_new_tokens=PLAIN_TOKENS)
     specviz.run(pair, short), specviz.autoregress(pair, short)  # the first passes of a process are slow
     if only in (None, "story"):
-        _write(TRACES / "story.json", specviz.run(pair, config))
-        _write(TRACES / "plain.json", specviz.autoregress(pair, short))
+        write(TRACES / "story.json", specviz.run(pair, config))
+        write(TRACES / "plain.json", specviz.autoregress(pair, short))
     if only in (None, "race"):
         for drafter, trace in race.record(pair):
-            _write(race.path(drafter), trace)
+            write(race.path(drafter), trace)
     for name, lesson in alone.items():
         if only in (None, "lessons", name):
             for recording, trace in zip(lesson.RECORDINGS, record(pair, lesson), strict=True):
-                _write(lessons.path(lesson, recording), trace)
+                write(lessons.path(lesson, recording), trace)
 
 
 def record(pair: Any, lesson: Any) -> list[specviz.Trace]:
     """The runs of a lesson, with the first seed that suits it."""
     for seed in SEEDS:
-        traces = [_decode(pair, recording, seed) for recording in lesson.RECORDINGS]
+        traces = [decode(pair, recording, seed) for recording in lesson.RECORDINGS]
         if all(len(trace.steps) >= FEWEST for trace in traces) and lesson.write_lesson(*traces) is not None:
             return traces
     raise SystemExit(f"No seed up to {SEEDS[-1]} shows what the lesson “{lesson.TITLE}” is about.")
 
 
-def _decode(pair: Any, recording: Recording, seed: int) -> specviz.Trace:
+def decode(pair: Any, recording: Recording, seed: int) -> specviz.Trace:
     config = replace(recording.config, seed=seed)
     config = config.plainly() if recording.plain else config
     return collect(pair, config, islice(specviz.speculate(pair, config), recording.steps))
 
 
-def _write(path: Path, trace: specviz.Trace) -> None:
+def write(path: Path, trace: specviz.Trace) -> None:
     path.parent.mkdir(parents=True, exist_ok=True)
     path.write_text(trace.to_json() + "\n", encoding="utf-8")
     print(f"{path.relative_to(TRACES.parent)}: {len(trace.tokens)} tokens, {len(trace.steps)} steps: {trace.text!r}")

@@ -27,17 +27,14 @@ class Entry:
 
     @property
     def builder(self) -> Any:
-        """The builder itself."""
         return build("builder", self.config.builder)
 
     @property
     def verifier(self) -> Any:
-        """The rule itself."""
         return build("verifier", self.config.verifier)
 
     @property
     def title(self) -> str:
-        """Builder and rule in words."""
         return "Plain decoding" if self.plain else f"{self.builder.title} × {self.verifier.title}"
 
     @property

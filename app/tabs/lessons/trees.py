@@ -40,8 +40,8 @@ def write_lesson(trace):
         question=f"Why not spend all {nodes} guesses on one long chain?",
         answer=(
             f"In this run the first guess for the next token was kept in {times(first, n)}, {percent(first / n)}. If "
-            f"every guess of a chain were kept as often, the fifth would count in {_small((first / n) ** 5)} of all "
-            f"steps, the tenth in {_small((first / n) ** 10)}. And the draft would need {nodes} passes, one "
+            f"every guess of a chain were kept as often, the fifth would count in {small((first / n) ** 5)} of all "
+            f"steps, the tenth in {small((first / n) ** 10)}. And the draft would need {nodes} passes, one "
             f"after the other; this tree took {step.draft_passes}.",
             f"In the other {count(n - first, 'step')} the first guess failed at once. A second or third guess saved "
             f"{saved} of them. How best to share out the guesses is the next lesson.",
@@ -62,5 +62,5 @@ def second_at_the_root(step):
     return bool(step.path) and step.path[0] != children(step)[0]
 
 
-def _small(share):
+def small(share):
     return percent(share) if share >= 0.01 else "less than 1 %"

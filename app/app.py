@@ -14,6 +14,7 @@ sys.path[:] = [str(ROOT), *(entry for entry in sys.path if Path(entry or ".").re
 
 
 def main() -> None:
+    """Open the demo."""
     try:
         from app.machine.address import check_address
 

@@ -23,6 +23,7 @@ RULES = ("sequoia", "specinfer", "target-match", "race")
 
 
 def main() -> None:
+    """Measure and write what the tabs open with."""
     parser = argparse.ArgumentParser(description="Measure what the tabs Acceptance and Speedup open with.")
     parser.add_argument("--text", default="own-prose", help="own-prose, own-code, prose or code")
     parser.add_argument("--positions", type=int, default=600)
@@ -38,11 +39,11 @@ def main() -> None:
     pair, config = default_pair(), RunConfig(PROMPT, temperature=args.temperature, seed=1)
     if args.only:
         past = read()
-        write(replace(past, studies=past.studies | studied(pair, config, groups[args.only])))
+        _write(replace(past, studies=past.studies | studied(pair, config, groups[args.only])))
         return
     *_, (_, _, texts) = gather(pair, args.text, "", args.positions, config)
     for news in calibrate(pair, texts, RULES, config):
-        show(news)
+        _show(news)
     calibration = news.calibration
     assert calibration.rates and calibration.uncertainty
     print("costs", flush=True)
@@ -52,7 +53,7 @@ def main() -> None:
         print(f"speedup: {timed.done} of {timed.of} runs", flush=True)
     machine = f"a machine of {cpu_count()} cores"
     studies = studied(pair, config, [*STUDIES])
-    write(Recorded(calibration, cost, timed.points, studies, pair.info["name"], machine))
+    _write(Recorded(calibration, cost, timed.points, studies, pair.info["name"], machine))
     print(f"{CURVES.name}: {calibration.positions} positions, {len(timed.points)} sizes")
 
 
@@ -66,11 +67,11 @@ def studied(pair: Any, config: RunConfig, names: Sequence[str]) -> dict[str, Any
     return infos
 
 
-def write(data: Recorded) -> None:
+def _write(data: Recorded) -> None:
     CURVES.write_text(codec.dumps(data) + "\n", encoding="utf-8")
 
 
-def show(news: Progress) -> None:
+def _show(news: Progress) -> None:
     print(f"{news.stage}: {news.done} of {news.of} positions", flush=True)
 
 

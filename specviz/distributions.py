@@ -130,13 +130,15 @@ class RemoteLogits(Protocol):
     """Logits that numpy pulls from where they are, [n, V], and that make their own kind of rows there."""
 
     @property
-    def shape(self) -> tuple[int, ...]: ...
+    def shape(self) -> tuple[int, ...]:
+        """n and V."""
 
     def __len__(self) -> int: ...
 
     def __getitem__(self, index: Any) -> np.ndarray: ...
 
-    def rows(self, sampling: Sampling, ahead: int = 1) -> Distributions: ...
+    def rows(self, sampling: Sampling, ahead: int = 1) -> Distributions:
+        """The probability rows, of which `ahead` are wanted in any case."""
 
 
 Logits = np.ndarray | RemoteLogits

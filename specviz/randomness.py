@@ -31,7 +31,7 @@ class Randomness(Protocol):
         """Independent Exp(1) numbers for one absolute position of the text, float64 [size]."""
 
 
-class Seeded:
+class Seeded(Randomness):
     """Randomness from a seed: a stream for `flip` and `draw`, and a keyed generator for `noise`.
 
     Args:

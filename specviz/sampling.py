@@ -122,6 +122,7 @@ class SequentialProposal:
 
     @property
     def row(self) -> np.ndarray:
+        """The law of the next child, float64 [V]."""
         if self._row is None:
             self._row = self._next()
         return self._row

@@ -12,7 +12,7 @@ import numpy as np
 
 from .config import Choice, RunConfig
 from .distributions import Blend, Distributions, Sampling, distributions_of
-from .drafters.base import Drafter, DrafterContext, DrafterSession, Seen
+from .drafters.base import Draft, Drafter, DrafterContext, DrafterSession, Seen
 from .models.base import Pair, Session
 from .record import Step, Timing, Verdict
 from .registry import build
@@ -41,7 +41,7 @@ class Stopwatch:
         return Timing(**self.parts, other=max(0.0, total - sum(self.parts.values())))
 
 
-class StepDraft:
+class StepDraft(Draft):
     """The draft during one step: it grows one tree and counts its passes.
 
     Args:

@@ -5,8 +5,10 @@ import dataclasses
 import doctest
 import importlib
 import inspect
+import pkgutil
 import re
 import runpy
+from functools import cached_property
 from operator import attrgetter
 from pathlib import Path
 
@@ -114,6 +116,30 @@ def test_the_examples_run(module):
     found = importlib.import_module(f"specviz.{module}")
     failed, tried = doctest.testmod(found, extraglobs={"specviz": specviz}, optionflags=doctest.NORMALIZE_WHITESPACE)
     assert tried and not failed
+
+
+# Their modules all have the same functions, which CONTRIBUTING describes once: `run`, `measure`, `draw`.
+ALIKE = re.compile(r"specviz\.(commands|papers|validation|__main__|plots\.\w+$)")
+
+
+def said(one):
+    return one is not None and inspect.getdoc(one)
+
+
+@pytest.mark.adapter
+@pytest.mark.parametrize(
+    "module", [one.name for one in pkgutil.walk_packages(specviz.__path__, "specviz.") if not ALIKE.match(one.name)]
+)
+def test_every_public_function_says_what_it_does(module):
+    found = importlib.import_module(module)
+    here = {name: one for name, one in vars(found).items() if getattr(one, "__module__", "") == module}
+    told = {name: [one] for name, one in here.items() if inspect.isfunction(one)}
+    for cls in filter(inspect.isclass, here.values()):
+        kinds = (property, cached_property, classmethod, staticmethod)
+        own = {name for name, one in vars(cls).items() if inspect.isfunction(one) or isinstance(one, kinds)}
+        told |= {f"{cls.__name__}.{name}": [vars(base).get(name) for base in cls.__mro__] for name in own}
+    silent = [name for name, ones in told.items() if not re.search(r"\b_", name) and not any(map(said, ones))]
+    assert not silent, f"{module}: give these a sentence, or a leading underscore"
 
 
 def test_every_public_name_has_an_example():

@@ -63,6 +63,7 @@ class Card:
 
     @property
     def outputs(self) -> list[gr.components.Component]:
+        """The components that `update` is for."""
         return [self.words, self.plot]
 
     def update(self, value: tuple[str, go.Figure]) -> dict[gr.components.Component, Any]:

@@ -75,6 +75,7 @@ class Family:
 
     @property
     def inputs(self) -> list[gr.components.Component]:
+        """The menu, then the parameters of every entry."""
         return [self.menu, *(control for controls in self.parameters.values() for control in controls)]
 
     def names(self, kind: str, chosen: Any) -> list[str | None]:
@@ -140,6 +141,7 @@ class Controls:
 
     @property
     def families(self) -> dict[str, Family]:
+        """Builder, rule and drafter by kind."""
         return {"builder": self.builder, "verifier": self.verifier, "drafter": self.drafter}
 
     @property
@@ -154,6 +156,7 @@ class Controls:
 
     @property
     def inputs(self) -> list[gr.components.Component]:
+        """All controls, in the order in which `read` takes their values."""
         return [self.prompt, *self.scalars.values(), *self.strategies]
 
     def names(self, values: Sequence[Any]) -> list[str | None]:

@@ -65,6 +65,7 @@ class Kept:
         return replace(self.blank, steps=steps, stop=stop).to_json()
 
     def pack(self) -> None:
+        """Compress the trace, once its run is over."""
         if not self.packed:
             self.packed = zlib.compress(self.text().encode())
             self.steps = []

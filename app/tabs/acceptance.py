@@ -212,6 +212,7 @@ def settings(
 
 
 def progress(news: Progress) -> str:
+    """How far a calibration is, in words."""
     text = f"{news.stage}: {news.done:,} of {news.of:,} positions, {news.texts} of {news.of_texts} texts"
     both = news.done + (news.of if news.stage != "Acceptance" else 0)
     return said(text, done=both, of=2 * news.of)

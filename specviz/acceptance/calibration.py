@@ -37,6 +37,7 @@ class Calibration:
 
     @property
     def positions(self) -> int:
+        """How many positions were measured."""
         return self.vectors[0].positions if self.vectors else 0
 
 

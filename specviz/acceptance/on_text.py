@@ -48,8 +48,7 @@ class Acceptance:
     Attributes:
         acceptance: P[k], the probability that the k-th child is accepted, given that its parent is.
         low, high: intervals at 95 % with texts as the unit; None where there was one text only.
-        positions: how many positions were measured.
-        method: "expected" over the rule's coins, or "counted".
+        positions, method: how many positions were measured, and how: "expected" over the rule's coins, or "counted".
         verifier, scheme, temperature, draft_temperature: what was measured.
         drafter, parameters: menu name of who drafted, and its parameters.
         levels: P of level 1, 2, ..., what is below them as the last one, where it depends on the level; else none.
@@ -87,6 +86,7 @@ class Acceptance:
         return [_mean([*texts[:out], *texts[out + 1 :]]) for out in range(len(texts))] if len(texts) > 1 else []
 
     def to_json(self) -> str:
+        """The measurement as JSON text."""
         return codec.dumps(self, exact=True)
 
     @classmethod
@@ -114,7 +114,7 @@ class Acceptance:
             raise Damaged("must hold vectors as long as the measured one", ".by_text")
 
 
-class Refusing:
+class Refusing(Randomness):
     """Randomness under which every coin refuses, so that a rule shows the probability of each try in turn."""
 
     def __init__(self, rng: Randomness) -> None:

@@ -37,6 +37,7 @@ class Parser(argparse.ArgumentParser):
             self.register("action", name, Once)
 
     def error(self, message: str) -> NoReturn:
+        """Print what is wrong in one sentence and exit with 2."""
         _complain(f"{self.prog}: {message}")
         self.exit(2)
 

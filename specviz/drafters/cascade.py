@@ -37,6 +37,7 @@ class Cascade(Drafter):
 
     @property
     def reads_features(self) -> bool:  # type: ignore[override]  # follows from its parameters
+        """Whether one of its drafters does."""
         return not set(FEATURES).isdisjoint((self.first, self.then))
 
     def open(self, desk):

@@ -42,6 +42,7 @@ class Library:
 
     @cached_property
     def index(self) -> SuffixArray:
+        """The suffix array of the tokens, made at the first use."""
         return SuffixArray(self.tokens)
 
     def where(self, place: int) -> tuple[str, int]:

@@ -54,6 +54,7 @@ class Counts:
                 found[text[i]] = found.get(text[i], 0) + 1
 
     def seen(self, history: History) -> dict[int, int]:
+        """What followed a history, token -> how often."""
         return self.after.get(history) or {}
 
 

@@ -32,22 +32,27 @@ class Several(Drafter):
 
     @property
     def blends(self) -> bool:  # type: ignore[override]  # follows from its parameters
+        """Whether there is more than one row at a node."""
         return len(self.drafters) > 1
 
     @property
     def merges(self) -> bool:  # type: ignore[override]  # follows from its parameters
+        """Whether equal tokens are merged."""
         return self.merge
 
     @property
     def reads_features(self) -> bool:  # type: ignore[override]  # follows from its parameters
+        """Whether one of its drafters does."""
         return not set(FEATURES).isdisjoint(self.drafters)
 
     @property
     def by_level(self) -> bool:  # type: ignore[override]  # follows from its parameters
+        """Whether one of its drafters depends on the level."""
         return self.reads_features
 
     @property
     def sparse(self) -> bool:  # type: ignore[override]  # follows from its parameters
+        """Whether it has no drafter but the retrieval."""
         return self.drafters == ("retrieval",)
 
     def open(self, desk):

@@ -27,6 +27,7 @@ class Together(DrafterSession):
 
     @property
     def passes(self) -> int:
+        """Passes of all of its drafters."""
         return sum(part.passes for part in self.parts)
 
     @passes.setter

@@ -81,6 +81,7 @@ def width_of(target: HuggingFaceModel) -> int:
 
 
 def write_config(folder: Path, **facts: Any) -> None:
+    """Write `facts` as the config.json of a folder."""
     (folder / "config.json").write_text(json.dumps(facts, indent=1) + "\n", encoding="utf-8")
 
 

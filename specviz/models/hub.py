@@ -39,6 +39,7 @@ class Listed:
 
     @property
     def bytes(self) -> int:
+        """The size of all its files, in bytes."""
         return sum(self.files.values())
 
 

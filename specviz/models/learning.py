@@ -33,6 +33,7 @@ class LearningModel:
         self.draft, self.rate = draft, rate
 
     def open(self, tokens: Sequence[int], target: Any = None) -> LearningSession:
+        """A session that starts with `tokens`."""
         return LearningSession(self.draft, tokens, self.rate)
 
 
@@ -47,12 +48,15 @@ class LearningSession:
 
     @property
     def context(self) -> Sequence[int]:
+        """The committed token ids."""
         return self.session.context
 
     def forward(self, tree: TokenTree, nodes: Sequence[int]) -> Any:
+        """See `Session.forward`."""
         return self.session.forward(tree, nodes)
 
     def commit(self, tree: TokenTree, path: Sequence[int], emitted: Sequence[int]) -> None:
+        """See `Session.commit`."""
         self.session.commit(tree, path, emitted)
 
     def learn(self, rows: np.ndarray, temperature: float) -> None:

@@ -172,13 +172,17 @@ class NumberText:
         self.vocab_size = vocab_size
 
     def encode(self, text: str) -> list[int]:
+        """The bytes of a text, as token ids."""
         return [byte % self.vocab_size for byte in text.encode("utf-8", errors="replace")]
 
     def decode(self, tokens: Sequence[int]) -> str:
+        """The numbers of the tokens."""
         return "".join(map(self.piece, tokens))
 
     def piece(self, token: int) -> str:
+        """The number of a token."""
         return f"<{int(token)}>"
 
     def stream(self, context: Sequence[int]) -> Callable[[int], str]:
+        """A function from a token to its number."""
         return self.piece

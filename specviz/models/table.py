@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from ..tree import TokenTree, Topology
+from .base import Pair
 
 MEMORY = 6  # a row depends on this many last tokens, more than any enumerated run writes
 
@@ -56,6 +57,7 @@ class TableSession:
         self._tree: TokenTree | None = None
 
     def forward(self, tree: TokenTree, nodes: Sequence[int]) -> np.ndarray:
+        """See `Session.forward`."""
         self._tree, rows = tree, []
         for node in nodes:
             path = []
@@ -66,14 +68,17 @@ class TableSession:
         return np.array(rows)
 
     def commit(self, tree: TokenTree, path: Sequence[int], emitted: Sequence[int]) -> None:
+        """See `Session.commit`."""
         self.context.extend(emitted)
 
     # A table's "hidden state" after a token is the last tokens themselves: rows that depend on it are easily made.
 
     def watch(self) -> np.ndarray:
+        """See `Session.watch`."""
         return np.array([remembered(self.context[: i + 1]) for i in range(len(self.context) - 1)])
 
     def features(self, nodes: Sequence[int]) -> np.ndarray:
+        """See `Session.features`."""
         return np.array([remembered([*self.context, *self._below(node)]) for node in nodes])
 
     def _below(self, node: int) -> list[int]:
@@ -97,6 +102,7 @@ class ToyEagle(TableSession):
     """A table whose rows depend on the target's last feature, the root and the tokens drafted after it."""
 
     def take(self, features: np.ndarray) -> None:
+        """Keep the last of the target's features, [n, width]."""
         self._feature = features[-1] if len(features) else None
 
     def forward(self, tree: TokenTree, nodes: Sequence[int]) -> np.ndarray:
@@ -116,6 +122,7 @@ class ToyLearning(TableSession):
         return super().forward(tree, nodes) + self._moved
 
     def learn(self, rows: np.ndarray, temperature: float) -> None:
+        """Move the rows towards the target's, [n, V]."""
         self._moved = temperature * np.log(0.02 + rows.mean(axis=0))
 
 
@@ -131,10 +138,11 @@ class ToyDraft:
         self.session, self.model = session, model
 
     def open(self, tokens: Sequence[int], target: TableSession) -> Any:
+        """A session that starts with `tokens`."""
         return self.session(self.model, tokens)
 
 
-class TablePair:
+class TablePair(Pair):
     """A pair of table models over the letters a, b, c, ...; see `toy_pair`."""
 
     def __init__(

@@ -12,16 +12,20 @@ WINDOW = 8  # tokens that are decoded again before a new one
 
 
 class Text(Protocol):
-    """The text side of a pair; see `protocols.Pair`."""
+    """The text side of a pair; see `base.Pair`."""
 
     @property
-    def piece(self) -> Callable[[int], str]: ...
+    def piece(self) -> Callable[[int], str]:
+        """One token id as a person reads it."""
 
-    def encode(self, text: str) -> list[int]: ...
+    def encode(self, text: str) -> list[int]:
+        """The token ids of a text."""
 
-    def decode(self, tokens: Sequence[int]) -> str: ...
+    def decode(self, tokens: Sequence[int]) -> str:
+        """The text of token ids."""
 
-    def stream(self, context: Sequence[int]) -> Callable[[int], str]: ...
+    def stream(self, context: Sequence[int]) -> Callable[[int], str]:
+        """What is given the tokens after `context` one by one and returns the text each adds."""
 
 
 class TokenText:

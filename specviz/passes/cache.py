@@ -77,14 +77,18 @@ class TreeCache(Cache):
     # What transformers asks of a cache when it makes a causal mask itself.
 
     def get_seq_length(self, layer_idx: int = 0) -> int:
+        """How many tokens it holds."""
         return self.used
 
     def get_mask_sizes(self, query_length: int, layer_idx: int = 0) -> tuple[int, int]:
+        """How many keys a pass over so many tokens sees, and the first of them."""
         return self.used + query_length, 0
 
     def get_max_length(self, layer_idx: int | None = None) -> int:
+        """No limit of its own."""
         return -1
 
     @property
     def is_sliding(self) -> list[bool]:
+        """Whether each layer forgets what is far back: none does."""
         return [False] * self.depth

@@ -51,7 +51,8 @@ class KeysAndValues(Protocol):
 
     used: int
 
-    def update(self, keys: torch.Tensor, values: torch.Tensor, layer: int, /) -> tuple[torch.Tensor, torch.Tensor]: ...
+    def update(self, keys: torch.Tensor, values: torch.Tensor, layer: int, /) -> tuple[torch.Tensor, torch.Tensor]:
+        """Add a layer's keys and values of the pass, and return all of them."""
 
 
 class DirectForward:

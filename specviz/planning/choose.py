@@ -38,6 +38,7 @@ class Candidate:
 
     @property
     def name(self) -> str:
+        """The builder in a word and its numbers."""
         return label(self.builder)
 
 
@@ -143,4 +144,5 @@ def best_rule(
 
 
 def sequoia_tree(size: int, depth: int, vector: tuple) -> StaticBuilder:
+    """Sequoia's builder for a vector."""
     return BUILDERS["sequoia"](size=size, depth=depth, acceptance=vector)

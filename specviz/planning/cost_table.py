@@ -92,6 +92,7 @@ class CostTable:
         return ("ms", 1000.0) if self.unit == "s" else ("target passes", 1.0)
 
     def to_json(self) -> str:
+        """The table as JSON text."""
         return codec.dumps(self, exact=True)
 
     @classmethod

@@ -40,7 +40,8 @@ class Task(Protocol):
     def strategies(self) -> tuple[Any, ...]:
         """Builder and rule, those that there are."""
 
-    def prove(self) -> Row: ...
+    def prove(self) -> Row:
+        """Prove it anew."""
 
 
 def proven(tasks: Sequence[Task], jobs: int = 1) -> Iterator[Row]:

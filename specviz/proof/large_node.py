@@ -66,6 +66,7 @@ class Large:
 
     @property
     def strategies(self) -> tuple[Verifier]:
+        """The rule alone."""
         return (self.rule,)
 
     def prove(self) -> Row:
@@ -164,11 +165,11 @@ class Node:
         rng = _Refusing()
         verdict = self.verdict(children, rng)
         if rng.row is None:  # nor draws
-            written[first_token(verdict, children)] = 1.0
+            written[_first_token(verdict, children)] = 1.0
             return written
         row = rng.kept
         for token in np.flatnonzero(row):
-            written[first_token(self.verdict(children, _Refusing(int(token))), children)] += row[token]
+            written[_first_token(self.verdict(children, _Refusing(int(token))), children)] += row[token]
         return written
 
 
@@ -218,7 +219,7 @@ def count(node: Node, k: int, drawings: int) -> str | None:
     counts, rng = np.zeros(len(node.p)), Seeded(2)
     for place in range(drawings):
         children = draw_children(node.q, k, node.scheme, rng, place + 1)
-        token = first_token(node.verdict(children, rng, start=place), children)
+        token = _first_token(node.verdict(children, rng, start=place), children)
         if node.rule.keyed:
             with np.errstate(divide="ignore"):
                 winner = int((rng.noise(place + 1, len(node.p)) / node.p).argmin())
@@ -251,7 +252,7 @@ def far_off(counts: np.ndarray, p: np.ndarray) -> float:
     return ((square / freedom) ** (1 / 3) - (1 - spread)) / spread**0.5
 
 
-def first_token(verdict: Verdict, children: Sequence[int]) -> int:
+def _first_token(verdict: Verdict, children: Sequence[int]) -> int:
     return int(children[verdict.path[0] - 1]) if verdict.path else int(verdict.bonus)
 
 

@@ -65,10 +65,12 @@ class Case:
 
     @property
     def match(self) -> Compatibility:
+        """What `compatible` declares."""
         return compatible(self.config, self.scheme)
 
     @property
     def strategies(self) -> tuple[TreeBuilder, Verifier]:
+        """Builder and rule."""
         return self.config.builder, self.config.verifier
 
     def prove(self) -> Row:

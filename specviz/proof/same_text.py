@@ -46,6 +46,7 @@ class Comparison:
 
     @property
     def equal(self) -> bool:
+        """Whether no token differs."""
         return self.position is None
 
     def sentence(self, dtype: str | None = None) -> str:

@@ -54,6 +54,7 @@ class Found:
 
     @property
     def holds(self) -> bool:
+        """Whether what was found agrees with the declaration."""
         return self.error is None or not self.lossless or self.error <= EXACT
 
 

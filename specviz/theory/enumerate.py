@@ -12,8 +12,10 @@ from typing import TypeVar
 
 import numpy as np
 
+from ..randomness import Randomness
 
-class Planned:
+
+class Planned(Randomness):
     """Randomness that follows a plan of answers and remembers what else could have been answered."""
 
     def __init__(self, plan: list[int]) -> None:

@@ -60,16 +60,19 @@ class NodeOnText:
 
     @cached_property
     def sequoia(self) -> np.ndarray:
+        """Sequoia's acceptance for each width, [widths]."""
         return 1 - sequoia_refusals(self.p, self.q, self.drawn)[np.array(self.widths) - 1]
 
     @cached_property
     def dyspec(self) -> np.ndarray:
+        """DySpec's acceptance for each width, [widths]."""
         if int((self.q > 0).sum()) >= self.widths[-1]:
             return self.sequoia
         return 1 - sequoia_refusals(self.p, self.q, self.drawn, fallback=False)[np.array(self.widths) - 1]
 
     @cached_property
     def top(self) -> np.ndarray:
+        """The acceptance of the draft's most probable tokens for each width, [widths]."""
         return self.at_widths(target_match_acceptance(self.p, self.q, self.widths[-1]))
 
     @cached_property
@@ -111,7 +114,7 @@ class Forms:
 # ---- one node ----
 
 
-def dyspec_acceptance(p: np.ndarray, q: np.ndarray, k: int) -> np.ndarray:
+def _dyspec_acceptance(p: np.ndarray, q: np.ndarray, k: int) -> np.ndarray:
     return sequoia_acceptance(p, q, k, fallback=False)
 
 
@@ -120,7 +123,7 @@ def one_child_acceptance(p: np.ndarray, q: np.ndarray, k: int) -> np.ndarray:
     return np.array([np.minimum(p, q).sum()])
 
 
-def raced_acceptance(p: np.ndarray, q: np.ndarray, k: int) -> np.ndarray:
+def _raced_acceptance(p: np.ndarray, q: np.ndarray, k: int) -> np.ndarray:
     return np.diff([race_acceptance(p, q, children) for children in range(k + 1)])
 
 
@@ -184,7 +187,7 @@ def distinct_shares(
     return shares
 
 
-def dyspec_shares(p: np.ndarray, q: np.ndarray, token: int, k: int, rng: Randomness) -> np.ndarray:
+def _dyspec_shares(p: np.ndarray, q: np.ndarray, token: int, k: int, rng: Randomness) -> np.ndarray:
     return distinct_shares(p, q, token, k, rng, fallback=False)
 
 
@@ -196,7 +199,7 @@ def naive_shares(p: np.ndarray, q: np.ndarray, token: int, k: int, rng: Randomne
 # By menu name. A test names every rule of the menu that is missing here.
 FORMS: dict[str, Forms] = {
     "sequoia": Forms(sequoia_acceptance, lambda node: node.sequoia, distinct_shares, DRAWN),
-    "dyspec": Forms(dyspec_acceptance, lambda node: node.dyspec, dyspec_shares, DRAWN),
+    "dyspec": Forms(_dyspec_acceptance, lambda node: node.dyspec, _dyspec_shares, DRAWN),
     # On the children of one node traversal is Sequoia's rule; they differ from the second level on.
     "traversal": Forms(
         sequoia_acceptance, lambda node: node.sequoia, None, DRAWN,
@@ -218,7 +221,7 @@ FORMS: dict[str, Forms] = {
         naive_shares,
     ),
     "race": Forms(
-        raced_acceptance, lambda node: node.race, None, COUNTED,
+        _raced_acceptance, lambda node: node.race, None, COUNTED,
         "The noise that wrote a text also drew the children, so given the text they are not free.",
     ),
     "typical": Forms(

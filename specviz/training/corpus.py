@@ -36,6 +36,7 @@ class Corpus:
 
     @property
     def checksum(self) -> int:
+        """A number that differs where the tokens do."""
         streams = [*self.train.values(), *self.held_out.values()]
         return zlib.crc32(b"".join(zlib.crc32(s.tobytes()).to_bytes(4, "big") for s in streams))
 

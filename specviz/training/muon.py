@@ -37,6 +37,7 @@ class Muon(torch.optim.Optimizer):
 
     @torch.no_grad()
     def step(self) -> None:
+        """Update every weight from its gradient."""
         for group in self.param_groups:
             for p in group["params"]:
                 mean = self.state[p].setdefault("momentum_buffer", torch.zeros_like(p))

@@ -227,6 +227,7 @@ The first ten openings at temperature 0.7, one seed, not chosen:
 
 
 def main() -> None:
+    """Print the report."""
     parser = argparse.ArgumentParser(description="Print what a pair is worth.")
     parser.add_argument("folder", help="folder with target and draft")
     parser.add_argument("--text", nargs="+", required=True, metavar="FILE", help="the prose it was trained on")

@@ -36,10 +36,12 @@ class Column:
 
     @property
     def kinds(self) -> dict[str, str]:
+        """What a column can decode with, by name."""
         return kinds(self.letter)
 
     @property
     def inputs(self) -> list[gr.components.Component]:
+        """Its controls, the kind of decoding first."""
         return [self.kind, *self.controls.strategies]
 
     @property
@@ -101,10 +103,12 @@ class Settings:
 
     @property
     def shared(self) -> list[gr.components.Component]:
+        """The controls that hold for every column."""
         return [self.prompt, *self.scalars.values()]
 
     @property
     def inputs(self) -> list[gr.components.Component]:
+        """All controls, the shared ones first."""
         return [*self.shared, *(control for column in self.columns for control in column.inputs)]
 
     @property
@@ -131,6 +135,7 @@ class Settings:
         return found
 
     def updates(self, values: Sequence[Any]) -> list[Any]:
+        """What each of `outputs` shows for these values."""
         return [
             update
             for column, mine in zip(self.columns, self.split(values), strict=True)

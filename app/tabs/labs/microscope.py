@@ -92,6 +92,7 @@ class Node:
 
     @property
     def rows(self) -> tuple[np.ndarray, np.ndarray]:
+        """p and q, float64 [V] each."""
         return np.array(self.p), np.array(self.q)
 
     @property

@@ -91,6 +91,7 @@ def _tree(tree: Tree) -> dict[str, Any]:
 
 
 def leaves(shape: Topology) -> int:
+    """How many nodes have no child."""
     return sum(not children for children in shape.children)
 
 

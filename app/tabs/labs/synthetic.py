@@ -89,12 +89,14 @@ class Draft:
         self.context: Sequence[int] = (0,)
 
     def expand(self, nodes):
+        """Synthetic rows after `nodes`."""
         self.passes += 1
         for node in nodes:
             self.tree.draft_distributions[node] = self.source.row()
         return [self.tree.draft_distributions[node] for node in nodes]
 
     def plain(self, node, q):
+        """The row itself: a synthetic draft has temperature 1."""
         return q
 
 

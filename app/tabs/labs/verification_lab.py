@@ -107,11 +107,11 @@ def _look(asked: dict[str, Any], node: Node, said: list[str]) -> dict[str, Any]:
     explanation = explain_node(node, rule, asked.get("scheme"), _seed(asked.get("seed")))
     run = {name: value for name, value in vars(explanation).items() if name not in ("step", "tries")}
     run["tries"] = explanation.tries
-    return data | {"run": run, "exact": _exact(examined(node, asked["rule"], asked.get("scheme")), node)}
+    return data | {"run": run, "exact": _exact(_examined(node, asked["rule"], asked.get("scheme")), node)}
 
 
 def _table(asked: dict[str, Any], node: Node, said: list[str]) -> dict[str, Any]:
-    rows = [examined(node, name, asked.get("scheme")) for name in RULES]
+    rows = [_examined(node, name, asked.get("scheme")) for name in RULES]
     shown = ("rule", "title", "accepted", "ceiling", "deviation", "proof", "runs")
     return {
         "levels": node.levels,
@@ -136,7 +136,7 @@ def first_child(node: Node) -> list[tuple[str, float]]:
 
 
 @lru_cache(maxsize=512)
-def examined(node: Node, rule: str, scheme: str | None) -> Row:
+def _examined(node: Node, rule: str, scheme: str | None) -> Row:
     return examine(node, VERIFIERS[rule](), scheme)
 
 

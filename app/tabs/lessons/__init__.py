@@ -71,6 +71,7 @@ def _lesson(number: int) -> str:
 
 
 def run_name(number: int, recording: Recording) -> str:
+    """The name of a lesson's recording on the shelf."""
     return f"lesson {number}, {recording.name}"
 
 

@@ -98,6 +98,7 @@ def times(hits: int, of: int) -> str:
 
 
 def percent(share: float) -> str:
+    """A share in whole per cent."""
     return f"{100 * share:.0f} %"
 
 
@@ -108,14 +109,17 @@ def most(steps: Iterable[Step], worth) -> Step | None:
 
 
 def rejected(step: Step) -> list[int]:
+    """The nodes of a step that were rejected."""
     return [node for node, outcome in enumerate(step.outcome) if outcome == "rejected"]
 
 
 def unreached(step: Step) -> list[int]:
+    """The nodes of a step that were never reached."""
     return [node for node, outcome in enumerate(step.outcome) if outcome == "unreached"]
 
 
 def children(step: Step, node: int = 0) -> list[int]:
+    """The children of a node of a step, in the order they were drawn."""
     return list(Topology(step.parents).children[node])
 
 

@@ -131,14 +131,17 @@ class Speedup:
 
     @property
     def chosen(self) -> list:
+        """The controls that `forecast` reads."""
         return [self.vector, self.machine, *self.numbers, self.known, self.here]
 
     @property
     def outputs(self) -> list:
+        """The components that an event may change."""
         figures = [part for card in self.cards.values() for part in card.outputs]
         return [self.line, self.choice, self.best, self.reported, *figures]
 
     def show(self, values: dict) -> dict:
+        """Cards filled with new values, as an event's outputs."""
         return {part: new for name, value in values.items() for part, new in self.cards[name].update(value).items()}
 
     async def forecast(self, name: Any, kind: Any, flat: Any, draft: Any, known: Any, here: CostTable) -> dict:
@@ -163,6 +166,7 @@ class Speedup:
         return {self.vector: gr.Dropdown(choices=mine, value=name if name in mine else mine[0]), self.line: said("")}
 
     def events(self, measure, timing, sizes, stop) -> None:
+        """Join the buttons and controls to what they start."""
         quiet = {"show_progress": "hidden", "api_visibility": "private"}
         for control in (self.vector, self.machine, *self.numbers):
             control.change(self.forecast, self.chosen, self.outputs, queue=False, trigger_mode="always_last", **quiet)

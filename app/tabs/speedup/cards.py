@@ -17,6 +17,7 @@ SEQUENCES, LENGTHS = (1, 2, 3, 4, 6, 8, 16, 32), (1, 2, 3, 4, 6, 8, 12, 16)
 
 
 def source_of(cost: CostTable) -> Source:
+    """Where the numbers of a cost table come from, as a card says it."""
     if cost.projection:
         return Source("projection", f"projection: {cost.machine}")
     return Source("measured", "measured here") if cost.machine == "this machine" else Source("recorded", "recorded")
@@ -45,6 +46,7 @@ def forecast_cards(vector: Acceptance, cost: CostTable, source: Source) -> tuple
 
 
 def timed_card(points: tuple[Point, ...], here: CostTable, source: Source, vector: Acceptance) -> tuple:
+    """The card of predicted against measured speedups."""
     made = (
         f"Predicted from the costs of {here.machine} and timed there, each round against its own plain decoding; "
         f"{VERIFIERS[vector.verifier].title}{by(vector)}, temperature {vector.temperature:g}. Not a projection."

@@ -34,7 +34,7 @@ class Compatibility:
         possible: whether the run is possible.
         lossless: whether its text has exactly the target's distribution.
         useful: whether all of its choices have an effect.
-        law: how children will be drawn.
+        scheme: how children will be drawn.
         reason: the sentence.
     """
 
@@ -63,7 +63,7 @@ class Setting:
 
     @property
     def many_rows(self) -> bool:
-        """Whether children of one node may come from different rows."""
+        """Whether children of one node may come from different distributions."""
         return self.blended and not self.builder.is_chain
 
     @property
@@ -90,7 +90,7 @@ class Setting:
 
     @property
     def drawn_alike(self) -> bool:
-        """Whether the law, though not one the rule declares, draws the one child that counts as one of those does."""
+        """Whether the scheme, if not declared by the rule, draws the one child that counts as a declared one does."""
         alike = ("iid", "distinct", "top") if self.one_token else ("iid", "distinct")
         return self.one_child and self.scheme in alike and not {"iid", "distinct"}.isdisjoint(self.verifier.schemes)
 
@@ -179,7 +179,7 @@ def compatible(config: RunConfig, scheme: str | None = None) -> Compatibility:
 
     Args:
         config: the whole configuration.
-        law: how children are to be drawn; None lets the verifier choose among what the builder can do.
+        scheme: how children are to be drawn; None lets the verifier choose among what the builder can do.
 
     Raises:
         ValueError: if the configuration names an unknown builder, rule or drafter.

@@ -1,7 +1,7 @@
 """The loop: draft a tree, score it in one pass of the target, verify, commit.
 
-This is the only place that knows the order of things. p = target, q = draft. Plain decoding is the same loop with a
-tree that is only a root.
+This is the only module that knows the order of these operations. p = target, q = draft. Plain decoding is the same
+loop with a tree that is only a root.
 """
 
 from __future__ import annotations
@@ -28,11 +28,11 @@ def speculate(
     Args:
         pair: target and draft.
         config: what to run.
-        rng: randomness to use instead of the seed's; the exact-law suite brings its own.
-        law: how children are drawn; None lets the rule choose, anything else is for showing what goes wrong.
+        rng: randomness to use instead of the seed's, for proofs by enumeration.
+        scheme: how children are drawn; None lets the rule choose, other values show what goes wrong.
 
     Raises:
-        ValueError: if builder, rule and drafter cannot go together or the prompt leaves no room.
+        ValueError: if builder, rule and drafter are incompatible or the prompt leaves no tokens to write.
     """
     _check_order(pair, config)
     builder, verifier, drafter = (build(kind, getattr(config, kind)) for kind in ("builder", "verifier", "drafter"))

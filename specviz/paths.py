@@ -1,4 +1,4 @@
-"""Where the files are that specviz ships: models, recordings, vectors, what the browser gets. Nothing else knows it."""
+"""Paths of the files that specviz ships: models, recordings, vectors, browser code."""
 
 from __future__ import annotations
 

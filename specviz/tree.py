@@ -88,7 +88,7 @@ class Topology:
 
     @cached_property
     def ancestor_mask(self) -> np.ndarray:
-        """Who may attend to whom: bool [n, n], true where the column is the row itself or one of its ancestors."""
+        """The attention mask: bool [n, n], true where the column is the row itself or one of its ancestors."""
         mask = np.eye(len(self.parents), dtype=bool)
         for node, parent in enumerate(self.parents[1:], 1):
             mask[node] |= mask[parent]
@@ -137,7 +137,7 @@ class TokenTree:
     Args:
         root: id of the last committed token.
         start: absolute position of the root in the text (the number of tokens before it).
-        law: how the children of a node are drawn from the draft's row: "iid", "distinct", "top" or "race".
+        scheme: how the children of a node are drawn from the draft's row: "iid", "distinct", "top" or "race".
 
     Attributes:
         parents, tokens: one entry a node, [n].

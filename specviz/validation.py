@@ -1,6 +1,6 @@
-"""Strict reading of JSON from strangers: every value is checked for kind and range before anything is built from it.
+"""Strict reading of untrusted JSON: every value is checked for type and range before use.
 
-A failure is one sentence that says where in the file the trouble is.
+An error is one sentence with the place in the file.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ def parse(text: str, what: str = "trace") -> Any:
     try:
         return parse_json(text)
     except ValueError as error:
-        raise ValueError(f"{what} is not valid JSON: {error}. The file may be cut off or damaged.") from None
+        raise ValueError(f"{what} is not valid JSON: {error}. The file may be truncated or damaged.") from None
 
 
 def fail(where: str, wanted: str, value: Any) -> ValueError:
@@ -99,7 +99,7 @@ def many(check: Check, most: int = MAX_NODES, length: int | None = None) -> Chec
         if not isinstance(value, list) or len(value) > most:
             raise fail(where, f"a list of at most {most} values", value)
         if length is not None and len(value) != length:
-            raise damaged(where, f"must have {length} values, one a node; got {len(value)}")
+            raise damaged(where, f"must have {length} values, one per node; got {len(value)}")
         return tuple(check(item, f"{where}[{i}]") for i, item in enumerate(value))
 
     return check_all

@@ -23,7 +23,7 @@ def to_text(vectors: Sequence[Acceptance]) -> str:
 
 
 def from_text(text: str | bytes) -> tuple[Acceptance, ...]:
-    """The vectors of a file that someone brought.
+    """The vectors of an uploaded file.
 
     Raises:
         ValueError: if it is damaged in any way; the message says where.
@@ -31,11 +31,11 @@ def from_text(text: str | bytes) -> tuple[Acceptance, ...]:
     try:
         data = json.loads(text if isinstance(text, str) else text.decode("utf-8"))
     except (ValueError, RecursionError):
-        raise ValueError("The file is not JSON. It may be cut off or damaged.") from None
+        raise ValueError("The file is not JSON. It may be truncated or damaged.") from None
     rows = data.get("vectors", [data]) if isinstance(data, dict) else None
     if not isinstance(rows, list) or not 0 < len(rows) <= MOST:
         raise ValueError(
-            'The file must hold an acceptance vector as "Save vectors" or `specviz calibrate --json` writes it.'
+            'The file must contain an acceptance vector from "Save vectors" or `specviz calibrate --json`.'
         )
     return tuple(
         _vector(row, f"vector {number}" if len(rows) > 1 else "the vector") for number, row in enumerate(rows, 1)
@@ -60,10 +60,10 @@ def _vector(row: Any, where: str) -> Acceptance:
         check_acceptance(columns["acceptance"], where)
     except ValueError:
         raise ValueError(
-            f"The file is damaged: {where} accepts more than one child of a node; its sum is above 1."
+            f"The file is damaged: {where} sums to more than 1, but at most one child of a node can be accepted."
         ) from None
     if not single and any(not low <= share <= high for share, low, high in zip(*columns.values(), strict=True)):
-        raise ValueError(f"The file is damaged: an interval of {where} does not hold its share.")
+        raise ValueError(f"The file is damaged: an interval of {where} does not contain its share.")
     rules: dict[str, Any] = {
         "positions": (type(row["positions"]) is int and row["positions"] > 0, "a whole number from 1"),
         "method": (row["method"] in ("expected", "counted"), "expected or counted"),

@@ -1,4 +1,4 @@
-"""Acceptance measured on text: how often the k-th child of a node is accepted, rule by rule.
+"""Acceptance measured on text: how often the k-th child of a node is accepted, for each rule.
 
 At every position of a text a star of `width` children is drawn from the drafter's row and put before the rule. Rules
 that flip a coin per child give the expectation over their coins in closed form: the acceptance of child k is its own
@@ -44,8 +44,8 @@ class Acceptance:
         low, high: intervals at 95 % with texts as the unit; None where there was one text only.
         positions: how many positions were measured.
         method: "expected" over the rule's coins, or "counted".
-        verifier, law, temperature, draft_temperature: what was measured.
-        drafter: menu name of who drafted, and `parameters` the ones it had.
+        verifier, scheme, temperature, draft_temperature: what was measured.
+        drafter: menu name of the drafter, and `parameters` the ones it had.
         levels: P of level 1, 2, ..., what is below them as the last one, where it depends on the level; else none.
         pair, dtype, version: name and number format of the pair, and the version of this package that measured.
         texts: what was measured on, in words.
@@ -114,7 +114,7 @@ class Acceptance:
 
 
 class Refusing:
-    """Randomness under which every coin refuses, so that a rule shows the probability of each try in turn."""
+    """Randomness under which every try is rejected, so that a rule shows the probability of each try."""
 
     def __init__(self, rng: Randomness) -> None:
         self._rng = rng
@@ -143,7 +143,7 @@ def acceptance_vector(
     """`acceptance_so_far` to its end.
 
     Raises:
-        ValueError: if no text has two tokens, or the pair has not what the drafter takes.
+        ValueError: if no text has two tokens, or the pair lacks the drafter's model.
     """
     last = deque(acceptance_so_far(pair, verifier, texts, config, width, scheme, read), maxlen=1)
     if not last or last[0] is None:
@@ -160,7 +160,7 @@ def acceptance_so_far(
     scheme: str | None = None,
     read: Reader = levels_on_text,
 ) -> Iterator[Acceptance | None]:
-    """Measure one rule at one temperature, text by text; stop by not asking for more.
+    """Measure one rule at one temperature, text by text; stop iterating to stop it.
 
     Args:
         pair: the models.
@@ -168,9 +168,9 @@ def acceptance_so_far(
         texts: token ids; every position of each of them but the last is measured, of a `Written` text those from
             the prompt's end. The seed of the children is config.seed for the first text and one more for each that
             follows.
-        config: who drafts, temperatures, top-p, top-k and seed.
+        config: drafter, temperatures, top-p, top-k and seed.
         width: how many children are tried at each position; one where the rule is for chains.
-        law: how they are drawn; None means as the rule asks for ("top" at temperature 0).
+        scheme: how they are drawn; None means as the rule asks for ("top" at temperature 0).
         read: gives the rows at every position of a text.
 
     Returns:

@@ -20,11 +20,11 @@ class TreeBuilder(Strategy):
     """A method to draft a tree. Subclasses are frozen dataclasses whose fields are their parameters.
 
     Class attributes:
-        name: the name in menus; title: the same for people; laws: the laws its trees can be filled with, the first is
-        its own; reads_draft: whether it needs a draft model; in_support: whether it leaves tokens alone to which the
-        draft gives no mass at all; alone: whether it drafts nothing, for plain decoding; key_title: what the number is
-        that its nodes are chosen by; small: parameters that make its trees small enough to enumerate while they keep a
-        depth of two and, unless they are chains, a branch.
+        name: the name in menus; title: the same for people; schemes: the sampling schemes its trees can be filled
+        with, the first is its own; reads_draft: whether it needs a draft model; in_support: whether it leaves tokens
+        alone to which the draft gives no mass at all; alone: whether it drafts nothing, for plain decoding; key_title:
+        what the number is that its nodes are chosen by; small: parameters that make its trees small enough to
+        enumerate while they keep a depth of two and, unless they are chains, a branch.
     """
 
     name: ClassVar[str]
@@ -68,7 +68,7 @@ class TreeBuilder(Strategy):
         Args:
             verifier: the rule.
             temperature: the target's.
-            drafter, pair: the name of who fills the tree, and of the pair that decodes.
+            drafter, pair: the name of the drafter, and of the pair that decodes.
         """
         return self
 
@@ -82,12 +82,12 @@ class TreeBuilder(Strategy):
         Args:
             draft: the draft's session for this step.
             rng: where chance comes from.
-            law: how children are drawn.
+            scheme: how children are drawn.
             room: how many tokens the text may still grow by, at least 1; deeper nodes than room - 1 are useless.
             state: what earlier steps left.
         """
         raise NotImplementedError
 
     def learn(self, state: Any, tree: TokenTree, verdict: Verdict, rows: Distributions | None = None) -> Any:
-        """The state for the next step; `rows` are the target's for the tree, None where no target was asked."""
+        """The state for the next step; `rows` are the target's distributions for the tree, None without a target."""
         return state

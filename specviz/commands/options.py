@@ -32,7 +32,7 @@ def add_strategy(
     """--builder, perhaps --verifier and --drafter, and an option for each of their parameters.
 
     Args:
-        verifier, drafter: whether there is a rule, and who fills the tree, to choose as well.
+        verifier, drafter: whether there is a rule, and the drafter, to choose as well.
         builder: the one taken where none is named; None for all of them, where several can be named too.
     """
     action = "store" if builder else "append"
@@ -112,7 +112,7 @@ def add_temperature(parser: argparse.ArgumentParser) -> None:
 
 
 def add_rows(parser: argparse.ArgumentParser) -> None:
-    """How rows are processed besides the target's temperature, and the seed."""
+    """Options of the sampling besides the target's temperature, and the seed."""
     parser.add_argument(
         "--draft-temperature", type=float, metavar="T",
         help="temperature of the draft, 0 or from 0.001 (default: the target's, or 0.6 if that is 0)",

@@ -60,10 +60,10 @@ class Pair(Protocol):
         """A function that is given the tokens after `context` one by one and returns the text each of them adds."""
 
     def drafter(self, kind: str, **parameters: Any) -> Any:
-        """What the pair can draft with besides its draft: an object whose `open(tokens, target)` makes a session.
+        """A drafter model of the pair besides its draft: an object whose `open(tokens, target)` makes a session.
 
         Raises:
-            ValueError: if it has no such thing; the message says what to do.
+            ValueError: if it has none; the message says what to do.
         """
 
     def open(self, tokens: Sequence[int]) -> tuple[Session, Session | None]:

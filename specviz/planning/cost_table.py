@@ -1,4 +1,4 @@
-"""What a step costs, as a table: t(n) of the target, the draft by pass width, and the overhead.
+"""The cost of a step, as a table: t(n) of the target, the draft by pass width, and the overhead.
 
 A target pass over n nodes costs `target(n)`, a draft pass over w nodes `draft(w)`, and everything else (the rule's
 arithmetic, drawing, masks, commit, record) a sum that grows with n and with the rows turned into probabilities.
@@ -101,11 +101,11 @@ class CostTable:
         try:
             data = parse_json(text)
         except ValueError:
-            raise ValueError("cost table is not valid JSON. The file may be cut off or damaged.") from None
+            raise ValueError("cost table is not valid JSON. The file may be truncated or damaged.") from None
         data = {"unit": "s", "opening_s": 0.0} | data if isinstance(data, dict) else data
         if not isinstance(data, dict) or (lost := [f.name for f in fields(cls) if f.name not in data]):
             what = lost[0] if isinstance(data, dict) else "machine"
-            raise ValueError(f"cost table must be what `python -m specviz cost --json` prints; it has no {what!r}.")
+            raise ValueError(f"cost table must be the output of `python -m specviz cost --json`; it has no {what!r}.")
         data = {f.name: data[f.name] for f in fields(cls)}
         if data["unit"] not in ("s", "pass"):
             raise ValueError("cost table is damaged: unit must be s or pass.")
@@ -125,7 +125,7 @@ class CostTable:
 def _column(name: str, values: Any, length: int) -> tuple[float, ...]:
     good = isinstance(values, list) and len(values) == length > 0
     if not (good and all(type(x) in (int, float) and 0 <= x <= LARGEST for x in values)):
-        raise ValueError(f"cost table is damaged: {name} must hold {length} numbers from 0; got {shown(values)}.")
+        raise ValueError(f"cost table is damaged: {name} must have {length} numbers from 0; got {shown(values)}.")
     return tuple(values)
 
 

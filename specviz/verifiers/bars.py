@@ -15,7 +15,7 @@ class Bars:
     """The target's most probable tokens after one node, as the axis along which rows are shown.
 
     Args:
-        p: the target's row after the node, float64 [V].
+        p: the target's distribution after the node, float64 [V].
     """
 
     def __init__(self, p: np.ndarray) -> None:

@@ -18,8 +18,10 @@ class Verifier(Strategy):
     """A rule that chooses the accepted path. Subclasses are frozen dataclasses whose fields are their parameters.
 
     Class attributes:
-        name, title: as for builders; laws: the laws for which the rule is lossless, the one it asks for first;
-        reads_draft: whether it compares with the draft's rows; chain_only: whether a node may have one child at most;
+        name, title: as for builders; schemes: the sampling schemes for which the rule is lossless, the one it asks for
+            first;
+        reads_draft: whether it compares with the draft's distributions; chain_only: whether a node may have one child
+            at most;
         greedy_only: whether it works at temperature 0 only; lossless: False for rules that trade fidelity for speed;
         bias: for those, the sentence that says so; keyed: whether its output is argmin E / p, keyed by position;
         in_support: whether it tries no more children than the draft's row has tokens; shares: whether a child's
@@ -43,7 +45,7 @@ class Verifier(Strategy):
     at_zero: ClassVar[str] = "At temperature 0 every token accepted is exactly the target's most probable one."
 
     def __call__(self, tree: TokenTree, p: Distributions, rng: Randomness) -> Verdict:
-        """Decide. `p[node]` is the target's row after a node, float64 [V]."""
+        """Decide. `p[node]` is the target's distribution after a node, float64 [V]."""
         raise NotImplementedError
 
     def explain(self, step: Step, node: int) -> str:

@@ -63,14 +63,15 @@ class Walk:
 def try_in_turn(tree: TokenTree, p: Distributions, rng: Randomness, scheme: str, in_support: bool = False) -> Verdict:
     """Try the children of a node one after the other, and continue from the first that is accepted.
 
-    Each has one coin, min(1, r / d): r is p at first and after every refusal the residual norm([r - d]+), d the law by
-    which the very child was drawn. Where all are refused the target's own token is drawn from what r is then.
+    Each has one coin, min(1, r / d): r is p at first and after every refusal the residual norm([r - d]+), d the
+    distribution from which the child was drawn. Where all are refused the target's own token is drawn from what r is
+    then.
 
     Args:
         tree: as for `Verifier`.
         p: its rows under the target.
         rng: where chance comes from.
-        law: how the children were drawn, "iid" or "distinct".
+        scheme: how the children were drawn, "iid" or "distinct".
         in_support: whether no more children are tried than the draft's row has tokens.
     """
     walk, node = Walk(tree), 0

@@ -102,8 +102,15 @@ def test_a_finished_text_that_ended_too_early_is_not_called_identical():
 
 def test_an_entry_says_what_it_is():
     tree, chain, plain = (entry.about() for entry in ENTRIES)
-    assert (tree["title"], tree["details"]) == ("Tree: Sequoia · Rule: Sequoia", "tree size (nodes) 16, max depth 6, max branching 32")
-    assert (chain["title"], chain["details"], chain["lossy"]) == ("Tree: Chain · Rule: Speculative sampling", "length 4", None)
+    assert (tree["title"], tree["details"]) == (
+        "Tree: Sequoia · Rule: Sequoia",
+        "tree size (nodes) 16, max depth 6, max branching 32",
+    )
+    assert (chain["title"], chain["details"], chain["lossy"]) == (
+        "Tree: Chain · Rule: Speculative sampling",
+        "length 4",
+        None,
+    )
     assert plain["plain"] and plain["title"] == "Plain decoding" and plain["lossy"] is None
     widths = Entry("A", replace(TREE, builder=B["branching"](widths=(4, 2, 1)), verifier=V["target-match"](keyed=True)))
     assert widths.details == "children per level 4-2-1, keyed noise on" and widths.same_as_plain
@@ -254,7 +261,11 @@ def values(chosen, **changes):
 
 def test_the_tab_opens_with_two_configurations_and_plain_decoding(chosen):
     entries = chosen.read(values(chosen))
-    assert [entry.title for entry in entries] == ["Tree: Sequoia · Rule: Sequoia", "Tree: Chain · Rule: Speculative sampling", "Plain decoding"]
+    assert [entry.title for entry in entries] == [
+        "Tree: Sequoia · Rule: Sequoia",
+        "Tree: Chain · Rule: Speculative sampling",
+        "Plain decoding",
+    ]
     assert all((entry.config.prompt, entry.config.max_new_tokens) == ("a b c", 96) for entry in entries)
     assert chosen.possible(values(chosen))
     assert len(chosen.updates(values(chosen))) == len(chosen.outputs)

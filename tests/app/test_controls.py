@@ -115,7 +115,7 @@ def test_the_page_opens_with_the_library_s_defaults(settings):
      ("Top-p", 0, "Top-p must be a number above 0"),
      ("Top-k", 0, "Top-k must be"), ("Seed", -4, "Seed must"), ("Seed", 1.5, "Seed must"), ("Seed", None, "Seed must"),
      ("New tokens", 0, "New tokens must be"), ("New tokens", 10**9, "New tokens must be at most 512"),
-     ("Nodes", 5000, "Sequoia: Nodes must be"), ("Acceptance", "much", "numbers from 0 to 1"),
+     ("Tree size (nodes)", 5000, "Sequoia: Tree size (nodes) must"), ("Acceptance", "much", "numbers from 0 to 1"),
      ("Textbox", "  \n", "Prompt must not be empty"), ("Textbox", "a" * 30_000, "Prompt must have at most"),
      ("Textbox", None, "Prompt must not"), ("Textbox", {"a": 1}, "Prompt must not")],
 )  # fmt: skip

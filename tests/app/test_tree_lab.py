@@ -71,9 +71,9 @@ def test_stored_vectors_have_names_and_sources_and_survive_the_box():
 
 @pytest.mark.parametrize(
     ("name", "value", "words"),
-    [("nodes", 1, "Nodes must be a whole number from 2 to 768; got 1."), ("nodes", 10**9, "Nodes"),
-     ("nodes", 3.5, "Nodes"),
-     ("levels", 0, "Levels"), ("width", None, "Width"), ("children", "4", "Max branching"), ("children", True, "Most"),
+    [("nodes", 1, r"Tree size \(nodes\) must be a whole number from 2 to 768; got 1."), ("nodes", 10**9, "Tree"),
+     ("nodes", 3.5, "Tree size"),
+     ("levels", 0, "Max depth"), ("width", None, "Width"), ("children", "4", "Max b"), ("children", True, "M"),
      ("spread", 1.2, "Spread must be a number from 0 to 1; got 1.2."), ("spread", float("nan"), "Spread"),
      ("seed", -1, "Seed of the distributions")],
 )  # fmt: skip

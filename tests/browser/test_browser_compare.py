@@ -405,12 +405,12 @@ def test_bad_input_gets_a_sentence_and_the_page_keeps_what_it_shows(serve, visit
 def test_parameters_are_behind_a_fold_and_reachable(serve, visit, sent):
     page = opened(visit(serve()))
     side = page.locator("#sv-side-A")
-    expect(side.get_by_label("number input for Nodes")).to_be_hidden()
+    expect(side.get_by_label("number input for Tree size (nodes)")).to_be_hidden()
     side.get_by_role("button", name="Parameters").click()
-    expect(side.get_by_label("range slider for Nodes")).to_have_value("16")  # it is there, and has its value
-    side.get_by_label("number input for Nodes").fill("4")
-    side.get_by_label("number input for Nodes").press("Tab")
-    expect(side.get_by_label("range slider for Nodes")).to_have_value("4")
+    expect(side.get_by_label("range slider for Tree size (nodes)")).to_have_value("16")
+    side.get_by_label("number input for Tree size (nodes)").fill("4")
+    side.get_by_label("number input for Tree size (nodes)").press("Tab")
+    expect(side.get_by_label("range slider for Tree size (nodes)")).to_have_value("4")
     asked(page)
     finished(page)
     expect(column(page, "A").locator(".sv-run-details")).to_contain_text("nodes 4,")

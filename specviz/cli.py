@@ -65,7 +65,7 @@ def main(arguments: list[str] | None = None) -> int:
         _complain("\nstopped")
         return 130
     except BrokenPipeError:
-        _drop(sys.stdout)  # nobody reads on: end quietly
+        _drop(sys.stdout)  # no reader: end quietly
         return 0
     except OSError as error:  # what commands open themselves is said there; this is the output, on a full disk say
         _drop(sys.stdout)

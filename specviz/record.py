@@ -27,7 +27,7 @@ class Verdict:
 
     Args:
         path: the accepted nodes from below the root downwards.
-        bonus: the token the target adds after the last accepted node: a correction where children were refused.
+        bonus: the token the target adds after the last accepted node: a correction where children were rejected.
         outcome: one of `OUTCOMES` for each node, [n].
         accept_prob: the probability with which each compared node would be accepted, [n]; None where a rule has none.
         coin: the uniform draw u that was compared with it, [n]; None where there was none.
@@ -71,7 +71,7 @@ class Step:
         emitted: the token ids this step added to the text, in order, cut at end of text and at the limits.
         pieces: the text each emitted token added; together they are exactly the text of the run.
         bonus: the last of `emitted` where it came from the target (a correction or a bonus), else None.
-        corrected: whether the bonus replaced refused children.
+        corrected: whether the bonus replaced rejected children.
         scheme: how children were drawn.
         keys: what each node was chosen by when the tree grew, or None.
         growth: what the builder recorded about how its tree grew.

@@ -150,7 +150,8 @@ class SequentialProposal:
 def whose(q: np.ndarray, scheme: str, tokens: Sequence[int]) -> list[int | None]:
     """The number of the drafter that each child of a node came from; None where one alone fills the tree.
 
-    Among most probable ones and arrivals of a race there are no turns: they count for whoever thought most of them.
+    Among most probable ones and arrivals of a race there are no turns: they count for the drafter with the highest
+    probability.
     """
     if not isinstance(q, Blend):
         return [None] * len(tokens)

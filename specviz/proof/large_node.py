@@ -4,7 +4,7 @@ Enumeration over small trees proves the mathematics of a rule; this proves its a
 The rule's own code is asked, and no chance is left to sampling where it can be summed:
 
 - Given the children, the first token written has a law that is a product of the rule's own coins: child i is accepted
-  once those before it were refused, and after the last one a token is drawn from the rule's own leftover row.
+  once those before it were rejected, and after the last one a token is drawn from the rule's own leftover row.
 - Independent children: a coin depends on the child's place and token only. Every token is put in every place, and the
   law is summed over all of them.
 - Children without replacement: one more child must not change the law. Some children are drawn with a fixed seed; the

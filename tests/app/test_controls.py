@@ -109,7 +109,7 @@ def test_the_page_opens_with_the_library_s_defaults(settings):
 @pytest.mark.parametrize(
     ("label", "value", "sentence"),
     [("Temperature", -1, "Temperature must be"), ("Temperature", float("nan"), "Temperature must be"),
-     ("Temperature", None, "It is empty"), ("Temperature", "hot", "Temperature must be a number"),
+     ("Temperature", None, "The box is empty"), ("Temperature", "hot", "Temperature must be a number"),
      ("Draft temperature", "-1", "Draft temperature must be"), ("Draft temperature", "warm", "Draft temperature must"),
      ("Top-k", "1.5", "Top-k must be a whole"), ("Top-k", "nan", "Top-k must be"),
      ("Top-p", 0, "Top-p must be a number above 0"),
@@ -170,14 +170,14 @@ def test_the_menus_say_what_compatible_says(settings, builder, rule, temperature
             )  # fmt: skip
             match = specviz.compatible(made)
             assert label.startswith(registry[choice].title)
-            assert ("impossible" in label) == (not match.possible)
+            assert ("incompatible" in label) == (not match.possible)
             assert ("lossy" in label) == (match.possible and not match.lossless)
-            assert ("pointless" in label) == (match.lossless and not match.useful)
+            assert ("no effect" in label) == (match.lossless and not match.useful)
             fine = match.possible and match.lossless and match.useful
             assert (match.reason in label) == (not fine and choice != name)
 
 
 def test_the_menus_look_at_parameters(settings):
-    marks = dict(map(reversed, settings.menus(values(settings, Nodes=2))[1]))
+    marks = dict(map(reversed, settings.menus(values(settings, **{"Tree size (nodes)": 2}))[1]))
     assert "✕" not in marks["speculative-sampling"], "a tree of two nodes is a chain"
     assert "✕" in dict(map(reversed, settings.menus(values(settings))[1]))["speculative-sampling"]

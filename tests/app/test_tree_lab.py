@@ -116,7 +116,7 @@ def test_every_builder_keeps_to_the_sizes_and_says_what_it_expects():
     assert sizes.items() >= {
         "chain": 4, "k-sequences": 7, "k-ary": 7, "branching": 5, "batch": 14, "sequoia": 14, "optimal": 14,
     }.items()  # fmt: skip
-    assert trees["prompt-lookup"].kind == "none" and "before it sees a text" in trees["prompt-lookup"].note
+    assert trees["prompt-lookup"].kind == "none" and "without a text" in trees["prompt-lookup"].note
     assert trees["sequoia"].tokens == pytest.approx(best_tree(VECTOR, 14, 3, 13)[1])
     assert trees["sequoia"].tokens == max(tree.tokens for tree in trees.values() if tree.kind == "static")
 
@@ -228,7 +228,7 @@ def test_masks_are_sent_block_by_block(block):
         assert order["order"] == list(made) and len(order["blocks"]) == count_blocks(shape, made, block)
         assert order["said"] == f"{len(order['blocks'])} of {triangle} blocks"
         assert sum(count for _, _, count in order["blocks"]) == (shape.depth + 1).sum()
-    assert data["bound"].endswith(f"with fewer than {fewest_blocks(shape, block)}.")
+    assert data["bound"].endswith(f"needs fewer than {fewest_blocks(shape, block)}.")
 
 
 def test_a_look_that_cannot_be_is_another():

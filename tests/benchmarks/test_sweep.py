@@ -55,7 +55,7 @@ def test_calibration_is_a_kind_of_cell():
 
 def test_a_builder_without_a_size_is_told_and_a_failure_does_not_end_the_sweep():
     branching, lost = cells(builders=["branching"], verifiers=["specinfer"]), cells(pairs=[{"target": "/nowhere"}])
-    assert "leave sizes out" in measured(branching[0], ["abc"])["impossible"]
+    assert "omit sizes" in measured(branching[0], ["abc"])["impossible"]
     assert "/nowhere" in measured(lost[0], ["abc"])["failed"]
 
 

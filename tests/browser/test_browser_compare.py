@@ -130,7 +130,7 @@ def test_recorded_runs_are_compared_at_first_sight_without_any_model(serve, visi
     lines = page.locator(BOARD + ".sv-texts li")
     expect(lines).to_have_count(6)
     for line in lines.all():
-        expect(line).to_contain_text("identical text, all 48 tokens, as it must be")
+        expect(line).to_contain_text("identical text, all 48 tokens, as expected")
     expect(page.locator(BOARD + ".differs")).to_have_count(0)
     expect(page.locator(BOARD + ".sv-race-svg path.line")).to_have_count(4)
     dashes = page.locator(BOARD + ".sv-race-svg path.line").evaluate_all(
@@ -266,7 +266,7 @@ def test_where_identical_text_is_promised_it_is_said(serve, visit):
     asked(page, off=False)
     finished(page)
     for line in page.locator(BOARD + ".sv-texts li").all():
-        expect(line).to_contain_text("identical text, all 20 tokens, as it must be")
+        expect(line).to_contain_text("identical text, all 20 tokens, as expected")
     expect(page.locator(BOARD + ".sv-texts li[data-kind=equal]")).to_have_count(3)
     expect(page.locator(BOARD + "td[data-figure=speedup]").last).to_have_text("1.00×")
 

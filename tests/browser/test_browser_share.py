@@ -116,7 +116,7 @@ def test_a_hostile_link_is_text_and_one_sentence(serve, visit):
     expect(page.get_by_role("textbox", name="Prompt")).to_have_value(script)
     notice = page.locator("#sv-link .text")
     for part in (
-        "from 0 to 2; “1e99” became 2",
+        "from 0 to 2; “1e99” was set to 2",
         "Seed must be a number",
         "Tree builder “<img src=x",
         "And 2 more changes.",

@@ -168,7 +168,7 @@ def test_a_damaged_result_is_a_sentence(tmp_path, capsys):
         out.write_text(json.dumps(outcome | {"result": outcome["result"] | wrong if wrong else {}}) + "\n")
         capsys.readouterr()
         assert main(["sweep", str(grid), "--out", str(out)]) == 2
-        assert re.search("take (its|that) line out", capsys.readouterr().err)
+        assert re.search("Remove (its|that) line", capsys.readouterr().err)
 
 
 # ---- what is stored for every tree ----

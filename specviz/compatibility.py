@@ -64,7 +64,7 @@ class Setting:
 
     @property
     def many_rows(self) -> bool:
-        """Whether children of one node may come from different rows."""
+        """Whether children of one node may come from different distributions."""
         return self.blended and not self.builder.is_chain
 
     @property
@@ -91,7 +91,7 @@ class Setting:
 
     @property
     def drawn_alike(self) -> bool:
-        """Whether the law, though not one the rule declares, draws the one child that counts as one of those does."""
+        """Whether the scheme, if not declared by the rule, draws the one child that counts as a declared one does."""
         alike = ("iid", "distinct", "top") if self.one_token else ("iid", "distinct")
         return self.one_child and self.scheme in alike and not {"iid", "distinct"}.isdisjoint(self.verifier.schemes)
 

@@ -1,4 +1,4 @@
-"""What a run is asked to do: names, parameters and numbers, nothing else."""
+"""The configuration of a run: names, parameters and numbers."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ LARGEST = 2**53  # beyond it, JSON readers of other languages lose digits
 
 @dataclass(frozen=True)
 class Choice:
-    """A builder, rule or drafter by menu name and parameters, as it stands in JSON; `registry.build` makes it.
+    """A builder, rule or drafter by menu name and parameters, as stored in JSON; `registry.build` creates it.
 
     Args:
         name: the menu name.
@@ -65,8 +65,9 @@ class RunConfig:
         builder, verifier: from `specviz.BUILDERS` and `specviz.VERIFIERS`, a `Choice` that names them, or a text like
             "sequoia" or "sequoia:size=16,depth=6".
         drafter: from `specviz.DRAFTERS`, a `Choice` or a text; None is the pair's own draft model.
-        temperature, top_p, top_k: how the target's rows are processed, see `Sampling`; top_p and top_k apply to the
-            draft as well.
+        temperature, top_p, top_k: how the target's distributions are processed, see `Sampling`; top_p and top_k apply to the
+            draft as
+            well.
         draft_temperature: None means the target's temperature, and 0.6 where that is 0.
         max_new_tokens: how many tokens to write at most, at least 1.
         seed: a whole number from 0.
@@ -103,7 +104,7 @@ class RunConfig:
         if self.drafter is None:
             object.__setattr__(self, "drafter", Choice("model"))
         if not self.prompt:
-            raise ParameterError("prompt", "not be empty", hint="Type a few words for the models to continue.")
+            raise ParameterError("prompt", "not be empty", hint="Give a few words for the models to continue.")
         for name, low in (("max_new_tokens", 1), ("seed", 0)):
             value = getattr(self, name)
             if isinstance(value, bool) or not isinstance(value, int) or not low <= value <= LARGEST:
@@ -132,7 +133,7 @@ class RunConfig:
         return import_module("specviz.compatibility").resolve(self)
 
     def plainly(self) -> RunConfig:
-        """The same run with the target alone: plain decoding."""
+        """The same run with plain decoding."""
         return replace(self, builder=Choice("plain"), verifier=Choice("plain"))
 
     def to_dict(self) -> dict[str, Any]:

@@ -1,7 +1,7 @@
 """The loop: draft a tree, score it in one pass of the target, verify, commit.
 
-This is the only place that knows the order of things. p = target, q = draft. Plain decoding is the same loop with a
-tree that is only a root.
+This is the only module that knows the order of these operations. p = target, q = draft. Plain decoding is the same
+loop with a tree that is only a root.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ def speculate(
         scheme: how children are drawn, one of `sampling.SCHEMES`; None lets the rule choose.
 
     Raises:
-        ValueError: if builder, rule and drafter cannot go together or the prompt leaves no room.
+        ValueError: if builder, rule and drafter are incompatible or the prompt leaves no tokens to write.
 
     Source: Leviathan et al. 2023, algorithm 1, for chains; Miao et al. 2024 (SpecInfer), for trees.
 

@@ -1,7 +1,7 @@
-"""Probability rows: how logits become the distributions that are drawn from and compared.
+"""Probability distributions: from logits to the distributions that are sampled and compared.
 
-p = target, q = draft. A row is a float64 vector over the vocabulary that sums to one. What counts as p or q is the
-row *after* temperature, top-k and top-p: the token must be drawn from the very row that is later compared.
+p = target, q = draft. A distribution is a float64 vector over the vocabulary with sum 1, after temperature, top-k
+and top-p: a token must be drawn from the same distribution that is later compared.
 """
 
 from __future__ import annotations
@@ -44,10 +44,10 @@ class Sampling:
     def __post_init__(self) -> None:
         number = isinstance(self.temperature, int | float)
         if not (number and (self.temperature == 0 or COLDEST <= self.temperature <= LARGEST)):
-            hint = "Use 0 for the most probable token, 1 for the model's own distribution."
-            raise ParameterError("temperature", f"be 0 or a number from {COLDEST} upwards", self.temperature, hint)
+            hint = "Use 0 for greedy decoding, 1 for the model's own distribution."
+            raise ParameterError("temperature", f"be 0 or a number from {COLDEST}", self.temperature, hint)
         if not (isinstance(self.top_p, int | float) and 0 < self.top_p <= 1):
-            raise ParameterError("top_p", "be a number above 0 and at most 1", self.top_p, "Use 1 to keep every token.")
+            raise ParameterError("top_p", "be a number above 0 and at most 1", self.top_p, "Use 1 to keep all tokens.")
         if self.top_k is not None and not (isinstance(self.top_k, int) and self.top_k >= 1):
             raise ParameterError("top_k", "be a whole number from 1, or None", self.top_k, "Use None to keep all.")
 
@@ -73,15 +73,15 @@ def softmax(logits: np.ndarray, temperature: float = 1.0) -> np.ndarray:
 
 
 def check_finite(highest: np.ndarray | float) -> None:
-    """See that rows of logits are numbers, given the highest of each; -inf stands for a token that cannot come.
+    """Check that rows of logits are numbers, given the highest of each; -inf stands for a token that cannot come.
 
     Raises:
         ValueError: if a row holds NaN or infinity, or nothing but -inf.
     """
     if not math.isfinite(np.add.reduce(highest, axis=None)):
         raise ValueError(
-            "logits must be finite numbers; the model's are NaN or infinite here. Its numbers have overflowed, or its "
-            "weights are damaged: load it with dtype float32, or choose another model."
+            "logits must be finite numbers; the model returned NaN or infinity. It overflowed, or its weights are "
+            "damaged: load it with dtype float32, or choose another model."
         )
 
 
@@ -93,7 +93,7 @@ def most_likely(logits: np.ndarray) -> int:
 
 
 def probabilities(logits: np.ndarray, sampling: Sampling) -> np.ndarray:
-    """Post-processed probability row of one row of logits [V]: temperature, then top-k, then top-p.
+    """Post-processed probability distribution of one row of logits [V]: temperature, then top-k, then top-p.
 
     Ties at temperature 0 and at the edge of top-k and top-p go to the lower token id.
     """
@@ -145,7 +145,7 @@ Logits = np.ndarray | RemoteLogits
 
 
 class Distributions:
-    """The probability rows of a tree, computed from logits when they are asked for.
+    """The probability distributions of a tree, computed from logits when they are asked for.
 
     A walk reads at most depth + 1 rows, so most of them are never turned into probabilities.
 
@@ -253,7 +253,7 @@ class Blend(np.ndarray):
 
 
 def distributions_of(logits: Logits, sampling: Sampling, ahead: int = 1) -> Distributions:
-    """The probability rows of a pass, wherever its logits are.
+    """The probability distributions of a pass, wherever its logits are.
 
     Args:
         logits: of the pass, [n, V]; those on a device have a method `rows` that makes their own kind of rows.
@@ -276,9 +276,9 @@ def excess(p: np.ndarray, q: np.ndarray) -> tuple[np.ndarray, float]:
 
 
 def residual(p: np.ndarray, q: np.ndarray) -> np.ndarray:
-    """What the target still wants after the draft was refused, norm([p - q]+) (Leviathan et al. 2023, section 2.3).
+    """The residual distribution after a rejection, norm([p - q]+) (Leviathan et al. 2023, section 2.3).
 
-    Where nothing is left (p = q up to rounding, so a refusal has probability zero) p itself is returned.
+    Where nothing is left (p = q up to rounding, so a rejection has probability zero) p itself is returned.
     """
     left, total = excess(p, q)
     if total == 0:

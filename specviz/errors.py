@@ -1,4 +1,4 @@
-"""Errors whose parts have names, so that nobody has to read a message to know which parameter it is about."""
+"""Errors with named parts, so that code need not parse messages."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import Any
 
 
 class ParameterError(ValueError):
-    """A parameter that is not what it must be.
+    """An invalid parameter.
 
     Args:
         name: of the parameter, "temperature" say.
@@ -35,7 +35,7 @@ class ParameterError(ValueError):
 
 
 class UnknownName(ParameterError, KeyError):
-    """A name that is none of those there are; the sentence gives the nearest."""
+    """An unknown name; the message suggests the nearest one."""
 
     def __init__(self, name: str, got: Any, options: Iterable[str]) -> None:
         options = list(options)
@@ -59,7 +59,7 @@ def shown(value: Any, most: int = 60) -> str:
 
 
 def cause(error: BaseException) -> str:
-    """What another library's error says first, within a sentence of ours; its name where it says nothing."""
+    """The first line of another library's error, for use in a message; its name if it is empty."""
     said = " ".join(str(error).split())[:200].split(". ")[0]
     return said.rstrip(" .:") or type(error).__name__
 

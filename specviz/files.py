@@ -1,7 +1,7 @@
-"""Files that a user names: read to a limit, written whole or not at all, and never over what was read.
+"""Files that a user names: read up to a size limit, written atomically, never overwriting an input.
 
-A failure is one `ValueError` with a sentence, and a stranger's text is shown without the characters that command a
-terminal. Files of the cache are nobody's: a failure there is a line in the log, and what they hold is made again.
+A failure is one `ValueError` with a sentence, and untrusted text is shown without terminal control
+characters. Cache files are not user files: a failure there is logged, and the content is rebuilt.
 """
 
 from __future__ import annotations
@@ -51,7 +51,7 @@ def read_text(path: str | Path, what: str, most: int = MOST_TEXT) -> str:
     except ValueError as error:  # a null character in the path
         raise ValueError(f"{what} {shown} cannot be read: {error}.") from None
     if len(data) > most:
-        raise ValueError(f"{what} {shown} must have at most {most:,} bytes; it has more. Give a shorter file.")
+        raise ValueError(f"{what} {shown} must have at most {most:,} bytes; it has more. Use a shorter file.")
     try:
         return data.decode("utf-8-sig")
     except UnicodeDecodeError:
@@ -79,7 +79,7 @@ def _no_constant(name: str) -> None:
 
 
 def write_text(path: str | Path, text: str) -> None:
-    """Write a file beside its place and move it there, so that a full disk leaves what was there before.
+    """Write a temporary file and move it to its place, so that a full disk keeps the old file.
 
     Raises:
         ValueError: if it cannot be written.
@@ -108,7 +108,7 @@ def write_text(path: str | Path, text: str) -> None:
 
 
 def check_output(path: str | Path, *inputs: str | Path | None) -> None:
-    """See that a file can be written, before the work that is to fill it.
+    """Check that a file can be written, before the work for its content.
 
     Args:
         path: of the output.
@@ -125,7 +125,7 @@ def check_output(path: str | Path, *inputs: str | Path | None) -> None:
             raise ValueError(f"{shown} cannot be written: it is a folder.")
         for other in inputs:
             if other is not None and place.exists() and Path(other).exists() and place.samefile(other):
-                raise ValueError(f"{shown} cannot be written: it is also read from. Name another file for the output.")
+                raise ValueError(f"{shown} cannot be written: it is also an input. Choose another output file.")
         with suppress(FileNotFoundError):
             place.stat()  # raises where a name is too long, and where a link leads to itself
     except OSError as error:
@@ -134,7 +134,7 @@ def check_output(path: str | Path, *inputs: str | Path | None) -> None:
 
 @contextmanager
 def held(path: str | Path) -> Iterator[None]:
-    """Keep a file from every other process that asks for it so; where the system has no such locks, nothing.
+    """Lock a file against other processes; does nothing if the system has no locks.
 
     Raises:
         ValueError: if another has it, or it cannot be opened for writing.
@@ -148,7 +148,7 @@ def held(path: str | Path) -> Iterator[None]:
                     try:
                         fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
                     except BlockingIOError:
-                        raise ValueError(f"{str(path)!r} is being written by another process already.") from None
+                        raise ValueError(f"{str(path)!r} is already being written by another process.") from None
             yield
     except OSError as error:
         raise ValueError(f"{str(path)!r} cannot be written: {error.strerror}.") from None
@@ -158,7 +158,7 @@ Result = TypeVar("Result")
 
 
 def cache_folder() -> Path:
-    """Where what can be made again is kept: SPECVIZ_CACHE, or specviz in the user's cache folder.
+    """The cache folder: SPECVIZ_CACHE, or specviz in the user's cache folder.
 
     Raises:
         RuntimeError: if there is no home folder.
@@ -175,7 +175,7 @@ def from_cache(name: str, read: Callable[[Path], Result]) -> Result | None:
     except FileNotFoundError:
         return None
     except Exception as error:  # whatever it is, the file can be made again
-        _log_cache(f"cannot be read and is made anew ({name}): {printable(cause(error))}")
+        _log_cache(f"cannot be read and is rebuilt ({name}): {printable(cause(error))}")
         return None
 
 
@@ -196,7 +196,7 @@ def to_cache(name: str, write: Callable[[Path], object]) -> None:
 
 @cache
 def _log_cache(sentence: str) -> None:
-    """Say it once: a cache is looked at often."""
+    """Log each message once."""
     logging.getLogger(__name__).warning("the cache %s", sentence)
 
 

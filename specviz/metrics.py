@@ -1,4 +1,4 @@
-"""Every number that is shown of runs, and the interval around it, each defined once.
+"""Every number about runs, and its interval, each defined once.
 
 What counts, for all of them:
 
@@ -89,7 +89,7 @@ class Counts:
 
     @property
     def acceptance(self) -> float:
-        """Accepted over compared nodes; what was never reached does not count."""
+        """Accepted over compared nodes; nodes that were not visited do not count."""
         return _over(self.accepted, self.compared)
 
     @property
@@ -147,7 +147,7 @@ class Counts:
         }
 
     def _right(self, drafter: str) -> dict[str, Any]:
-        """How often a drafter was right."""
+        """How often a drafter's tokens were accepted."""
         accepted = self.guesses[drafter, "accepted"]
         compared = sum(self.guesses[drafter, outcome] for outcome in COMPARED)
         return {"accepted": accepted, "compared": compared, "acceptance": known(_over(accepted, compared))}

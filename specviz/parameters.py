@@ -60,7 +60,7 @@ def free(default: Any, label: str, help: str, **more: Any) -> Any:
 
 
 class Strategy:
-    """What builders, rules and drafters have in common: their parameters are known by name."""
+    """Base of builders, rules and drafters: their parameters are known by name."""
 
     def __new__(cls, *args: Any, **given: Any) -> Self:
         known = {f.name: f for f in fields(cls)}  # type: ignore[arg-type]  # each is a dataclass
@@ -69,7 +69,7 @@ class Strategy:
                 names = f"Its parameters: {', '.join(known) or 'none'}. {nearest(name, known)}".rstrip()
                 raise ValueError(f"{cls.name} has no parameter {shown(name)}. {names}")  # type: ignore[attr-defined]
             if value is None and known[name].default is not None:
-                hint = f"Leave it out for {known[name].default!r}."
+                hint = f"Omit it for {known[name].default!r}."
                 raise ParameterError(f"{cls.name}.{name}", "have a value", value, hint)  # type: ignore[attr-defined]
         return super().__new__(cls)
 
@@ -87,7 +87,7 @@ class Strategy:
 
 
 def refuse_given(args: Any, names: Sequence[str], where: str) -> None:
-    """Raise for an option that was given where it has no meaning.
+    """Raise for an option that has no effect.
 
     Args:
         args: what argparse made of the command line.
@@ -96,7 +96,7 @@ def refuse_given(args: Any, names: Sequence[str], where: str) -> None:
     """
     seen = vars(args).get("_seen", ())
     if named := [name for name in names if name in seen or isinstance(getattr(args, name), list)]:
-        raise ValueError(f"--{named[0].replace('_', '-')} is not used {where}; leave it out.")
+        raise ValueError(f"--{named[0].replace('_', '-')} is not used {where}. Omit it.")
 
 
 def is_number(value: Any) -> bool:

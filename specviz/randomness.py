@@ -1,4 +1,4 @@
-"""Where chance comes from: the three questions that builders and verifiers may ask.
+"""Randomness: the three operations that builders and verifiers may use.
 
 `flip` and `draw` are asked of a stream of fresh numbers; a test answers them itself and so enumerates every outcome.
 `noise` is keyed by the absolute position in the text and belongs to rules whose output is argmin E/p: asking twice
@@ -19,10 +19,10 @@ KEPT = 64  # positions whose noise is kept
 
 
 class Randomness(Protocol):
-    """What a builder or a verifier may ask of chance."""
+    """The random operations of builders and verifiers."""
 
     def flip(self, prob: float) -> tuple[bool, float]:
-        """Answer yes with probability `prob`; also the coin in [0, 1) that was compared with it."""
+        """True with probability `prob`, and the uniform draw u in [0, 1) that was compared with it."""
 
     def draw(self, probs: np.ndarray) -> int:
         """A token drawn from `probs`, [V], non-negative weights that need not sum to one."""
@@ -56,8 +56,8 @@ class Seeded(Randomness):
         total = float(ends[-1])
         if not 0 < total < math.inf:
             raise ValueError(
-                f"probabilities must be finite and not all 0 to draw from them; they sum to {total}. "
-                "The models' numbers have overflowed; load them with dtype float32."
+                f"probabilities must be finite and not all 0; they sum to {total}. The model overflowed: "
+                "load it with dtype float32."
             )
         mark = self._stream.random() * total
         block = _search(ends, mark)

@@ -1,6 +1,6 @@
-"""The records of a run: what a verifier decided, what one step was, and the whole run as a trace.
+"""The records of a run: the verdict of a verifier, a step, and the whole run as a trace.
 
-Everything here is plain data, so a picture needs nothing else and a trace written on one machine plays on any other.
+Everything here is plain data, so a trace can be drawn and replayed on any machine.
 A `Step` holds columns over the nodes of its tree; p = target, q = draft.
 """
 
@@ -32,11 +32,11 @@ class Verdict:
 
     Args:
         path: the accepted nodes from below the root downwards.
-        bonus: the token the target adds after the last accepted node: a correction where children were refused.
+        bonus: the token the target adds after the last accepted node: a correction where children were rejected.
         outcome: one of `OUTCOMES` for each node, [n].
         accept_prob: the probability with which each compared node would be accepted, [n]; None where a rule has none.
-        coin: the uniform number that was compared with it, [n]; None where there was none.
-        detail: what a teacher needs beyond that, node -> `Detail`.
+        coin: the uniform draw u that was compared with it, [n]; None where there was none.
+        detail: further details, node -> `Detail`.
     """
 
     path: tuple[int, ...]
@@ -65,7 +65,7 @@ class Timing:
 
 @dataclass(frozen=True)
 class Step:
-    """One step of a run: a drafted tree, the target's rows for it, and the verdict, as columns over its nodes, [n].
+    """One step of a run: a drafted tree, the target's distributions, and the verdict, as columns over its nodes, [n].
 
     Args:
         index, start: its number in the run, from 0, and the absolute position of the root in the text, in tokens.
@@ -80,7 +80,7 @@ class Step:
         scheme: how children were drawn.
         keys, growth: what each node was chosen by, or None, and what the builder recorded of how its tree grew.
         draft_passes, seconds: how many passes of the draft the tree took, and where the time went.
-        drafter: whose guess each node was, by menu name, [n]; () in records that do not say.
+        drafter: the drafter of each node, by menu name, [n]; () in records that do not say.
     """
 
     index: Whole
@@ -211,7 +211,7 @@ class Trace:
 
     @property
     def acceptance(self) -> float | None:
-        """Accepted nodes over compared nodes (never-reached nodes do not count); None where none was compared."""
+        """Accepted over compared nodes (nodes that were not visited do not count); None if none was compared."""
         return known(self.counts.acceptance)
 
     def __repr__(self) -> str:
@@ -254,7 +254,7 @@ class Trace:
         """
         data = codec.parse(text, "trace")
         if not isinstance(data, dict) or "schema" not in data:
-            raise ValueError("trace is not a specviz trace: it has no schema number.")
+            raise ValueError("Not a specviz run: it has no schema number.")
         if data["schema"] != SCHEMA:
             raise ValueError(
                 f"trace has schema {data['schema']!r:.20}; this version reads schema {SCHEMA}. Record the run again."

@@ -1,4 +1,4 @@
-"""The laws: how the children of a node are drawn from the draft's row q.
+"""Sampling schemes: how the children of a node are drawn from the draft's distribution q.
 
 Verifiers divide by the probability with which a token was drawn, so each of these is exact: no half precision, no
 re-sorting, nothing dropped once it is drawn.
@@ -20,8 +20,8 @@ def draw_children(q: np.ndarray, count: int, scheme: str, rng: Randomness, posit
     """Draw up to `count` child tokens after a node.
 
     Args:
-        q: the draft's row after the node, float64 [V].
-        count: how many children are wanted; the laws without replacement give at most V.
+        q: the draft's distribution after the node, float64 [V].
+        count: how many children are wanted; the schemes without replacement give at most V.
         scheme: "iid", "distinct", "top" or "race".
         rng: where chance comes from.
         position: absolute position of the children in the text, the key of a race's noise.
@@ -45,7 +45,7 @@ def draw_children(q: np.ndarray, count: int, scheme: str, rng: Randomness, posit
         return most_probable(q, count)
     if scheme == "race":
         return first_arrivals(q, rng.noise(position, len(q)), count).tolist()
-    raise ValueError(f"law must be one of iid, distinct, top, race; got {scheme!r}.")
+    raise ValueError(f"scheme must be one of iid, distinct, top, race; got {scheme!r}.")
 
 
 def children_of(q: np.ndarray, wanted: int, sparse: bool) -> int:
@@ -71,13 +71,13 @@ def _without_replacement(q: np.ndarray, count: int, rng: Randomness) -> list[int
 
 
 def without(d: np.ndarray, drawn: list[int]) -> np.ndarray:
-    """The law of the next child drawn without replacement, float64 [V].
+    """The distribution of the next child drawn without replacement, float64 [V].
 
     That is d without the token drawn last; where d is used up, uniform on all tokens not drawn yet (Sequoia,
     algorithm 2). This is the law that children were drawn by, and so the one a rule must compare with.
 
     Args:
-        d: the law from which the last of `drawn` was drawn.
+        d: the distribution from which the last of `drawn` was drawn.
         drawn: every token drawn so far.
     """
     rest = d.copy()
@@ -93,17 +93,18 @@ def without(d: np.ndarray, drawn: list[int]) -> np.ndarray:
 
 
 class SequentialProposal:
-    """The law by which each child of a node was drawn, one after the other: what a rule must compare it with.
+    """The distribution by which each child of a node was drawn, one after the other: what a rule must compare it with.
 
     Where several drafters fill a tree their rows take turns, those that have nothing left to offer passed over. With
-    the law "iid" each keeps its whole row; otherwise they draw from one pool, and every row loses what was drawn.
+    the scheme "iid" each keeps its whole distribution; otherwise they draw from one pool, and every row loses what was
+    drawn.
 
     Args:
-        q: the draft's row after the node, float64 [V], perhaps a `Blend`.
+        q: the draft's distribution after the node, float64 [V], perhaps a `Blend`.
         scheme: how the children were drawn.
 
     Attributes:
-        row: the law of the next child, float64 [V]; made when it is asked for.
+        row: the distribution of the next child, float64 [V]; made when it is asked for.
 
     >>> proposal = SequentialProposal(np.array([0.5, 0.25, 0.25]), "distinct")
     >>> proposal.took(0)
@@ -116,7 +117,7 @@ class SequentialProposal:
         self._parts = q.parts if isinstance(q, Blend) else (q,)
         self._turns = q.turns if isinstance(q, Blend) and self.iid else None
         self._drawn: list[int] = []
-        self._last: np.ndarray | None = None  # the law of the child before, where there was one
+        self._last: np.ndarray | None = None  # the distribution of the previous child, where there was one
         self._row: np.ndarray | None = None
         self._part = -1
 
@@ -159,7 +160,8 @@ class SequentialProposal:
 def whose(q: np.ndarray, scheme: str, tokens: Sequence[int]) -> list[int | None]:
     """The number of the drafter that each child of a node came from; None where one alone fills the tree.
 
-    Among most probable ones and arrivals of a race there are no turns: they count for whoever thought most of them.
+    Among most probable ones and arrivals of a race there are no turns: they count for the drafter with the highest
+    probability.
     """
     if not isinstance(q, Blend):
         return [None] * len(tokens)
@@ -189,8 +191,8 @@ class ChildSampler:
     """The children of one node drawn one by one, for builders that decide between two of them.
 
     Args:
-        q: the draft's row after the node, float64 [V].
-        law: "distinct", "top" or "race".
+        q: the draft's distribution after the node, float64 [V].
+        scheme: "distinct", "top" or "race".
         rng: where chance comes from.
         position: absolute position of the children in the text.
 

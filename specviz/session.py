@@ -1,4 +1,4 @@
-"""The two sides of a run: the draft of a step, and the text that both models have read."""
+"""The sessions of a run: the draft of a step, and the text that both models have read."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ class StepDraft(Draft):
     """The draft during one step: it grows one tree and counts its passes.
 
     Args:
-        drafting: who fills the tree; None where nobody is asked.
+        drafting: the drafter session; None without a drafter.
         tree: a fresh tree with only its root.
         context: the committed token ids.
         sampling: how the drafter's rows are post-processed.
@@ -76,7 +76,7 @@ class StepDraft(Draft):
         return self.drafting.passes - self._before if self.drafting else 0
 
     def expand(self, nodes: Sequence[int]) -> list[np.ndarray]:
-        assert self.drafting is not None  # or the builder asks nobody
+        assert self.drafting is not None  # or the builder needs no drafter
         with self.watch("draft"):
             rows = self.drafting.expand(self.tree, nodes, self.sampling)
         self.tree.draft_distributions.update(zip(nodes, rows, strict=True))
@@ -106,12 +106,12 @@ def open_drafter(
 def guesses(
     drafting: DrafterSession | None, tree: TokenTree
 ) -> tuple[tuple[str | None, ...], tuple[float | None, ...], dict[int, dict]]:
-    """Whose guess each node was, [n], its probability in the row it was drawn from, [n], and how it was made.
+    """The drafter of each node, [n], its probability in the row it was drawn from, [n], and how it was made.
 
     The last is plain JSON data for the nodes of which there is something to tell.
 
     Args:
-        drafting: who filled the tree; None where nobody was asked.
+        drafting: the drafter session; None without a drafter.
         tree: the tree that was verified.
     """
     names: list[str | None] = [None] * len(tree)
@@ -137,15 +137,15 @@ def guesses(
 
 
 class DecodingSession:
-    """The sessions of the target and of who drafts for it, on one text.
+    """The sessions of the target and its drafter, on one text.
 
     Args:
         pair: the models.
         config: prompt, limits and sampling.
-        drafter: who fills the trees; None where nobody is asked.
+        drafter: the drafter; None for none.
 
     Raises:
-        ValueError: if the prompt is empty, unknown or too long, or the pair has not what the drafter takes.
+        ValueError: if the prompt is empty, unknown or too long, or the pair lacks the drafter's model.
     """
 
     def __init__(self, pair: Pair, config: RunConfig, drafter: Drafter | None) -> None:
@@ -170,11 +170,11 @@ class DecodingSession:
         return StepDraft(self.drafting, tree, self.context, self.config.draft_sampling, watch, sparse)
 
     def score(self, tree: TokenTree) -> Distributions:
-        """The target's rows after every node of a tree, in one pass."""
+        """The target's distributions after every node of a tree, in one pass."""
         return distributions_of(self.target.forward(tree, range(len(tree))), self.config.target_sampling)
 
     def commit(self, draft: StepDraft, tree: TokenTree, p: Distributions, verdict: Verdict) -> list[int]:
-        """Write down what a verdict adds to the text, once in every session; the tokens, cut where the text ends."""
+        """Commit the tokens of a verdict to every session; the tokens, cut where the text ends."""
         emitted = _emitted(tree, verdict, self.tokens_left, self.pair.eos_ids)
         nodes = (0, *verdict.path)
         wanted = self.drafting is not None and self.drafter is not None and self.drafter.reads_features
@@ -228,9 +228,9 @@ def prompt_tokens(pair: Pair, config: RunConfig) -> list[int]:
 
 def _checked(pair: Pair, prompt: list[int]) -> list[int]:
     if not prompt:
-        raise ValueError("prompt must hold at least one token; this one has none. Type a few words.")
+        raise ValueError("prompt must have at least one token; got none. Give a few words.")
     if bad := [token for token in prompt if not 0 <= token < pair.vocab_size]:
-        raise ValueError(f"prompt must hold token ids from 0 to {pair.vocab_size - 1}; got {bad[0]}.")
+        raise ValueError(f"prompt must have token ids from 0 to {pair.vocab_size - 1}; got {bad[0]}.")
     if len(prompt) >= pair.max_positions:
         raise ValueError(
             f"prompt must be shorter than the models' context of {pair.max_positions} tokens; "

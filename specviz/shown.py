@@ -1,4 +1,4 @@
-"""What a rule wants shown of a node, and a builder of how its tree grew: named records from the engine to the page."""
+"""Details of a node recorded by a rule, and of the growth of a tree recorded by a builder."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ class Chart:
 
 @dataclass(frozen=True)
 class Detail:
-    """What a rule wants shown of one node.
+    """Details of one node, recorded by a rule.
 
     Args:
         tried: rows as they were before the node was tried.
@@ -66,7 +66,7 @@ class Detail:
 
 @dataclass(frozen=True)
 class Growth:
-    """How a tree grew; None where a builder has no such thing.
+    """How a tree grew; None if a builder does not record it.
 
     Args:
         length: how long a chain it chose.

@@ -92,7 +92,7 @@ class Topology:
 
     @cached_property
     def ancestor_mask(self) -> np.ndarray:
-        """Who may attend to whom: bool [n, n], true where the column is the row itself or one of its ancestors."""
+        """The attention mask: bool [n, n], true where the column is the row itself or one of its ancestors."""
         mask = np.eye(len(self.parents), dtype=bool)
         for node, parent in enumerate(self.parents[1:], 1):
             mask[node] |= mask[parent]

@@ -24,7 +24,7 @@ from .turns import TURNS
 
 PACE = 0.04  # seconds of decoding that travel to the page together: 20 pictures a second are plenty
 MOST_LOADED = 2  # pairs that are kept in memory
-LEAVE = 0.2  # seconds to wait for the last step of a run that nobody reads any more
+LEAVE = 0.2  # seconds to wait for the last step of a run without a reader
 LOOK = 0.2  # seconds between two looks at a pair that is being loaded
 LOADING = "Loading the models. This happens once."
 _ENDED = object()
@@ -148,7 +148,7 @@ class Engine:
         finally:
             self._waiting[title] -= 1
             if not self._waiting[title] and hasattr(load, "stop"):
-                load.stop()  # nobody waits for it any more
+                load.stop()  # no visitor waits for it
         under_way.result()
 
     def _load(self, title: str, load: Callable[[], Any], under_way: Future) -> None:

@@ -49,7 +49,7 @@ OPENED_BODY = 10_000_000  # of one that opens a run: a file of 4 MB, as JSON in 
 UPLOAD_BODY = 102_000  # of one that brings a file of 100 kB
 AGENTS = 8  # calls of the tool at once; each holds a thread, and gradio gives each five seconds to get into the line
 UPLOADS, UPLOAD_SECONDS = 200, 60.0  # files that are on disk at once, and for how long they are needed
-UNREAD_SECONDS = 60.0  # that what is sent to a visitor waits for whoever reads it
+UNREAD_SECONDS = 60.0  # for unread messages of a visitor
 GPU_SECONDS = limit("SPECVIZ_GPU_SECONDS", 90)  # of a borrowed GPU, for one run
 
 GPU_START, GPU_TOKEN = 20.0, 0.15  # seconds to load a pair there, and a generous share for each token

@@ -174,7 +174,7 @@ def _value(control: gr.components.Component, name: str, text: str, changes: list
         case gr.Dropdown() | gr.Radio():
             options = [*(value for _, value in control.choices), *getattr(control, "also", ())]
             if getattr(control, "allow_custom_value", False) and 0 < len(text) <= LONGEST_TYPED:
-                return text  # whoever takes it checks it; a link loads nothing
+                return text  # checked where it is used; a link loads nothing
             if text not in options:
                 raise ValueError(f"{control.label} {_shown(text)} is not one of the choices and was ignored.")
             return text

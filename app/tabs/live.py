@@ -199,7 +199,7 @@ def timed(run: str, turns: Iterator[PairedSpeedup | None]) -> Generator[str, Non
 
 
 def same(run: str, compared: Iterator[Comparison], written: int, dtype: str | None = None) -> Iterator[str]:
-    """Plain decoding beside a finished run, as messages; whoever stops listening stops it within a few passes.
+    """Plain decoding beside a finished run, as messages; it stops within a few passes after the reader stops.
 
     Args:
         run: its name on the page.

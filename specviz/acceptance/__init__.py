@@ -1,1 +1,1 @@
-"""What is accepted: vectors, and how they are measured on texts, on nodes and in recorded runs."""
+"""Acceptance vectors, and their measurement on texts, on nodes and in recorded runs."""

@@ -1,11 +1,11 @@
-"""What a static tree brings on texts that the target wrote itself, with the memory that text has.
+"""Expected tokens per pass of a static tree on the target's own texts, including dependence between positions.
 
 Once the text is given, the path that a lossless rule accepts is a walk along it: below a node the k-th child is the
 accepted one with the chance that it was this child which brought the token that the text has next,
 
     share[k] = P(the k-th child is accepted and is x) / p(x),    x the next token of the text,
 
-and otherwise the target brought the token itself and the next step begins behind it. So one reading of a text foretells
+and otherwise the target brought the token itself and the next step begins behind it. So one reading of a text predicts
 every static tree, and unlike a vector it knows that hard places come together and that steps begin at hard ones.
 p = target, q = draft.
 """
@@ -47,7 +47,7 @@ def path_shares(
         pair: the models.
         verifier: the rule, with children as it asks for them.
         texts: `Written` ones, or token ids without a prompt, which must be the target's own under `config`.
-        config: who drafts, temperatures, top-p, top-k and seed.
+        config: drafter, temperatures, top-p, top-k and seed.
         width: how many children to look at.
 
     Returns:

@@ -1,7 +1,7 @@
-"""Calibration piece by piece: windows of a text go through every measure, and what is known grows with each.
+"""Calibration piece by piece: windows of a text go through every measure, and the results are updated after each.
 
-The measures themselves are the library's. Going through the texts one by one lets the page show what is known so far,
-and lets a visitor stop at any time.
+The measures themselves are the library's. The page can show partial results, and a visitor can stop at any
+time.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ WIDTH = 16
 
 @dataclass(frozen=True)
 class Calibration:
-    """What is known so far: a vector for each rule, the draft's doubt, and rejection rates; None before the first."""
+    """What is known so far: a vector for each rule, the draft entropy, and rejection rates; None before the first."""
 
     vectors: tuple[Acceptance, ...] = ()
     uncertainty: DraftUncertainty | None = None
@@ -71,16 +71,16 @@ def limited(texts: Sequence[Sequence[int]], positions: int) -> list[list[int]]:
 
 
 def calibrate(pair: Any, texts: Sequence[Sequence[int]], rules: Sequence[str], config: RunConfig) -> Iterator[Progress]:
-    """Measure all rules; stop by not asking for more.
+    """Measure all rules; stop iterating to stop it.
 
     Args:
         pair: the models.
         texts: token ids, two and more of each.
         rules: menu names.
-        config: who drafts, temperature, top-p and seed; each text gets a seed of its own.
+        config: drafter, temperature, top-p and seed; each text gets a seed of its own.
 
     Raises:
-        ValueError: if there is no text to measure on, or the pair has not what the drafter takes.
+        ValueError: if there is no text to measure on, or the pair lacks the drafter's model.
     """
     if not texts:
         raise ValueError("text to calibrate on must have at least two tokens. Use a longer text.")

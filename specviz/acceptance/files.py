@@ -26,7 +26,7 @@ def to_text(vectors: Sequence[Acceptance]) -> str:
 
 
 def from_text(text: str | bytes) -> tuple[Acceptance, ...]:
-    """The vectors of a file that someone brought.
+    """The vectors of an uploaded file.
 
     Raises:
         ValueError: if it is damaged in any way; the message says where.
@@ -34,10 +34,10 @@ def from_text(text: str | bytes) -> tuple[Acceptance, ...]:
     try:
         data = parse_json(text)
     except ValueError:
-        raise ValueError("The file is not JSON. It may be cut off or damaged.") from None
+        raise ValueError("The file is not JSON. It may be truncated or damaged.") from None
     rows = data.get("vectors", [data]) if isinstance(data, dict) else None
     if not isinstance(rows, list) or not 0 < len(rows) <= MOST:
         raise ValueError(
-            'The file must hold an acceptance vector as "Save vectors" or `specviz calibrate --json` writes it.'
+            'The file must contain an acceptance vector from "Save vectors" or `specviz calibrate --json`.'
         )
     return tuple(codec.read(Acceptance, row, f"vector {number}") for number, row in enumerate(rows, 1))

@@ -1,4 +1,4 @@
-"""Acceptance read off recorded runs: by depth and rank, and node by node. Nothing is run again."""
+"""Acceptance from recorded runs: by depth and rank, and node by node."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ class DepthAcceptance:
 
     @property
     def vector(self) -> tuple[float, ...]:
-        """All levels together: the vector of a source without memory."""
+        """All levels together, as if positions were independent."""
         hits, tries = (tuple(map(sum, zip(*matrix, strict=True))) for matrix in (self.accepted, self.tried))
         return tuple(hit / tried if tried else 0.0 for hit, tried in zip(hits, tries, strict=True))
 

@@ -1,4 +1,4 @@
-"""One node of many: every rule on the same rows of a text, and how the draft's doubt goes with acceptance.
+"""Single nodes: every rule on the same distributions of a text, and draft entropy against acceptance.
 
 Unlike `on_text`, which puts one rule through its own code, the curves here come from each rule's closed form
 (`FORMS`), so that all rules and all widths take one pass over the text. p = target, q = draft.
@@ -34,7 +34,7 @@ WIDTHS = (1, 2, 3, 4, 6, 8, 12, 16, 24, 32)
 
 @dataclass(frozen=True)
 class RejectionRates:
-    """How often a node's whole set of k children is refused, rule by rule (Sequoia, figure 3).
+    """How often all k children of a node are rejected, for each rule (Sequoia, figure 3).
 
     Args:
         widths: k.
@@ -73,7 +73,7 @@ def rates_so_far(
     widths: Sequence[int] = WIDTHS,
     read: Reader = levels_on_text,
 ) -> Iterator[SoFar[RejectionRates]]:
-    """Measure all rules at once, text by text; stop by not asking for more.
+    """Measure all rules at once, text by text; stop iterating to stop it.
 
     Args:
         pair: the models.
@@ -163,7 +163,7 @@ def _node(
 
 @dataclass(frozen=True)
 class DraftUncertainty:
-    """The draft's doubt and what became of it, as columns over the positions of a text.
+    """Draft entropy and acceptance, as columns over the positions of a text.
 
     Args:
         entropy: H(q) in nats.

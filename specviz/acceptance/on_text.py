@@ -1,4 +1,4 @@
-"""Acceptance measured on text: how often the k-th child of a node is accepted, rule by rule.
+"""Acceptance measured on text: how often the k-th child of a node is accepted, for each rule.
 
 At every position of a text a star of `width` children is drawn from the drafter's row and put before the rule. Rules
 that flip a coin per child give the expectation over their coins in closed form: the acceptance of child k is its own
@@ -50,7 +50,7 @@ class Acceptance:
         low, high: intervals at 95 % with texts as the unit; None where there was one text only.
         positions, method: how many positions were measured, and how: "expected" over the rule's coins, or "counted".
         verifier, scheme, temperature, draft_temperature: what was measured.
-        drafter, parameters: menu name of who drafted, and its parameters.
+        drafter, parameters: menu name of the drafter, and its parameters.
         levels: P of level 1, 2, ..., what is below them as the last one, where it depends on the level; else none.
         pair, dtype, version, texts: name and number format of the pair, the version, and what was measured, in words.
         by_text: of each text its positions and its own `plan`; empty in files that do not keep them.
@@ -115,7 +115,7 @@ class Acceptance:
 
 
 class Refusing(Randomness):
-    """Randomness under which every coin refuses, so that a rule shows the probability of each try in turn."""
+    """Randomness under which every try is rejected, so that a rule shows the probability of each try."""
 
     def __init__(self, rng: Randomness) -> None:
         self._rng = rng
@@ -147,7 +147,7 @@ def acceptance_vector(
         pair, verifier, texts, config, width, scheme, read: as there.
 
     Raises:
-        ValueError: if no text has two tokens, or the pair has not what the drafter takes.
+        ValueError: if no text has two tokens, or the pair lacks the drafter's model.
 
     >>> found = acceptance_vector(specviz.toy_pair(), specviz.VERIFIERS["race"](), [[0, 1, 2, 0]], specviz.RunConfig())
     >>> found.positions, len(found.acceptance)
@@ -168,13 +168,13 @@ def acceptance_so_far(
     scheme: str | None = None,
     read: Reader = levels_on_text,
 ) -> Iterator[Acceptance | None]:
-    """Measure one rule at one temperature, text by text; stop by not asking for more.
+    """Measure one rule at one temperature, text by text; stop iterating to stop it.
 
     Args:
         pair, verifier: the models and the rule.
         texts: token ids; every position but the last is measured, of a `Written` text those from the prompt's end. The
             children of text i are drawn with config.seed + i.
-        config: who drafts, temperatures, top-p, top-k and seed.
+        config: drafter, temperatures, top-p, top-k and seed.
         width: how many children are tried at each position; one where the rule is for chains.
         scheme: how they are drawn; None means as the rule asks for ("top" at temperature 0).
         read: gives the rows at every position of a text.

@@ -45,7 +45,7 @@ def levels_on_text(pair: Pair, text: Sequence[int], config: RunConfig) -> Iterat
     Args:
         pair: the models.
         text: token ids, cut at the pair's context.
-        config: who drafts, temperatures, top-p and top-k.
+        config: drafter, temperatures, top-p and top-k.
 
     Raises:
         ValueError: if the pair has not what the drafter takes.

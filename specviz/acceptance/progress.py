@@ -1,4 +1,4 @@
-"""What every long measurement is: a generator of what is known so far, which whoever asks for no more has stopped."""
+"""Long measurements are generators of results so far; stop iterating to stop the measurement."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ Its = TypeVar("Its", covariant=True)
 
 
 class SoFar(NamedTuple, Generic[Its]):
-    """How far a measurement is, and what it knows there.
+    """The progress and the results of a measurement so far.
 
     Args:
         done, of: pieces of work, how many of how many.
@@ -24,7 +24,7 @@ class SoFar(NamedTuple, Generic[Its]):
 
 
 def whole(news: Iterable[SoFar[Known | None]]) -> Known:
-    """What a measurement knows at its end.
+    """The final result of a measurement.
 
     Args:
         news: the measurement.
@@ -37,5 +37,5 @@ def whole(news: Iterable[SoFar[Known | None]]) -> Known:
     """
     last = deque(news, maxlen=1)
     if not last or last[0].known is None:
-        raise ValueError("the measurement ended before anything was known. Give it more to measure.")
+        raise ValueError("the measurement ended without a result. Give it more to measure.")
     return last[0].known

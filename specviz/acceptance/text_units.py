@@ -1,4 +1,4 @@
-"""Texts as the unit of every measurement: the tokens of one text are not independent of each other.
+"""Texts are the unit of every measurement: the tokens of one text are not independent of each other.
 
 Where a text is easy all of it is, and at temperature 0 a text often repeats itself, so an interval that counts tokens
 is several times too narrow; one that counts neighbouring windows of a text is as well.

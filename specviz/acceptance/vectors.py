@@ -1,4 +1,4 @@
-"""Acceptance vectors: where a tree that is computed from one gets it.
+"""Acceptance vectors: stored, read from files, and updated during a run.
 
 P[k] is the probability that the k-th child of a node is accepted, given that the node is. Measured and published
 vectors are JSON files in assets/acceptance, each with its source.
@@ -49,8 +49,8 @@ def check_acceptance(value: Any, where: str = "acceptance") -> tuple:
 def _vector(value: Any, where: str) -> tuple[float, ...]:
     vector = shares(value, where)
     if sum(vector) > 1 + ROUNDED:
-        must = "sum to at most 1, since one child of a node is accepted at most"
-        hint = "Write of each child the chance that it is the accepted one."
+        must = "sum to at most 1, because at most one child of a node is accepted"
+        hint = "Give the acceptance probability of each child."
         raise ParameterError(where, must, round(sum(vector), 4), hint)
     return vector
 
@@ -105,9 +105,11 @@ def _read(path: str | Path) -> dict[str, Any]:
     try:
         data = parse_json(text)
     except ValueError:
-        raise ValueError(f'acceptance file {str(path)!r} must hold JSON like {{"acceptance": [0.6, 0.2]}}.') from None
+        raise ValueError(
+            f'acceptance file {str(path)!r} must contain JSON like {{"acceptance": [0.6, 0.2]}}.'
+        ) from None
     if not isinstance(data, dict) or "acceptance" not in data:
-        raise ValueError(f'acceptance file {str(path)!r} must hold an object with a list "acceptance".')
+        raise ValueError(f'acceptance file {str(path)!r} must contain an object with a list "acceptance".')
     return data
 
 
@@ -139,13 +141,13 @@ def reach(shape: Topology, acceptance: tuple) -> list[float]:
 
 @dataclass(frozen=True)
 class RunningAcceptance:
-    """An acceptance vector that learns from the run: a stored one, counted as `PRIOR` observations, and what was seen.
+    """An acceptance vector that is updated during a run: a stored one counted as `PRIOR` observations, and new ones.
 
     Args:
         prior: the stored vector.
         tried, accepted: for each rank how often an accepted node had such a child, and how often it was accepted.
         steps: how many steps were seen.
-        vector: the current estimate; it moves every `EVERY` steps, so that a tree is not planned anew for each.
+        vector: the current estimate; it moves every `EVERY` steps, so that the tree is not planned again at each step.
     """
 
     PRIOR: ClassVar[int] = 8
@@ -226,7 +228,7 @@ def find_acceptance(verifier: str, temperature: float, drafter: str = "model", p
     Args:
         verifier: menu name of the rule.
         temperature: the target's.
-        drafter: menu name of who drafts.
+        drafter: menu name of the drafter.
         pair: the name that the pair gives itself.
 
     >>> 0 < find_acceptance("sequoia", temperature=0.8)[0] < 1
@@ -243,7 +245,7 @@ def find_row(found: dict[str, Any], verifier: str, temperature: float) -> dict[s
         rows = [row for row in found["vectors"] if row["verifier"] == name]
         if rows:
             return min(rows, key=lambda row: abs(row["temperature"] - temperature))
-    raise ValueError(f"no acceptance vector is stored for {verifier}; give the builder one in numbers.")
+    raise ValueError(f"no acceptance vector is stored for {verifier}. Give the builder one in numbers.")
 
 
 def planned_with(builder: Any, drafter: Any, pair: str = EMBEDDED) -> str:
@@ -251,7 +253,7 @@ def planned_with(builder: Any, drafter: Any, pair: str = EMBEDDED) -> str:
 
     Args:
         builder: the builder as it was asked for; with acceptance "auto" or "measured" it takes a stored vector.
-        drafter: who fills the tree.
+        drafter: the drafter.
         pair: the name that the pair gives itself.
     """
     if getattr(builder, "acceptance", None) not in ("auto", "measured"):
@@ -261,8 +263,8 @@ def planned_with(builder: Any, drafter: Any, pair: str = EMBEDDED) -> str:
     if whose := " and ".join(name for name, is_other in other.items() if is_other):
         with_whom = f"with {drafter.spoken}" if found else "with its draft model"
         sentence = f"The tree is planned with another {whose}'s vector, the embedded pair's {with_whom}"
-        return f"{sentence}; it may not be the best tree until its own vector is measured."
+        return f"{sentence}; it may not be the best tree. Measure its own vector."
     if found and asdict(drafter) != found["drafter"]["parameters"]:
         sentence = f"The tree is planned with the vector of {drafter.spoken} with other parameters"
-        return f"{sentence}; it may not be the best tree until its own is measured."
+        return f"{sentence}; it may not be the best tree. Measure its own vector."
     return ""

@@ -1,1 +1,1 @@
-"""Everything that runs a clock or runs the models side by side, at scale and in grids."""
+"""Timings and comparisons of the models, at scale and in grids."""

@@ -1,4 +1,4 @@
-"""Side by side on this machine: plain decoding, every builder, and transformers' own generation.
+"""Compare plain decoding, every builder, and generation with transformers on this machine.
 
 All methods share one process, one set of weights and the same prompts, and take turns prompt by prompt.
 """
@@ -65,7 +65,7 @@ def bench(
     config: RunConfig | None = None,
     rounds: int = 3,
 ) -> Iterator[SoFar[tuple[Row, ...]]]:
-    """Time every method on the same prompts; stop by not asking for more.
+    """Time every method on the same prompts; stop iterating to stop it.
 
     Args:
         pair: the models.
@@ -86,7 +86,7 @@ def bench(
     """
     config = config or RunConfig(temperature=0.0)
     if not prompts:
-        raise ValueError("prompts must hold at least one text to continue; got none.")
+        raise ValueError("prompts must have at least one text to continue; got none.")
     strategies = _strategies(pair, builders, verifier, config)
     methods = dict(_methods(pair, strategies, config))
     lossy = {name for name, _, _, lossless in strategies if not lossless}

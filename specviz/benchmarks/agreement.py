@@ -1,9 +1,9 @@
-"""Do predictions come true? Tokens per pass of a static tree, foretold from some prompts and measured on others.
+"""Compare predicted and measured tokens per pass of a static tree, predicted from some prompts and measured on others.
 
-Three forecasts stand beside the measurement. One takes the acceptance vector of all positions of the target's own text
-for every level: a source without memory. The second takes rates level by level from runs of the same tree. The third
-walks along the target's own texts. Text has memory, for where one token was easy the next often is, and the difference
-to the first is what that is worth. No clock is read.
+Three predictions are compared with the measurement. One takes the acceptance vector of all positions of the target's
+own text for every level: a source without memory. The second takes rates level by level from runs of the same tree.
+The third walks along the target's own texts. Text has memory, for where one token was easy the next often is, and the
+difference to the first is what that is worth. Nothing is timed.
 """
 
 from __future__ import annotations
@@ -78,20 +78,20 @@ def agreement(
     calibration: Sequence[str],
     prompts: Sequence[str],
 ) -> Iterator[SoFar[Agreement | None]]:
-    """Predict from `calibration`, measure on `prompts`; stop by not asking for more.
+    """Predict from `calibration`, measure on `prompts`; stop iterating to stop it.
 
     Args:
         pair: the models.
         builder: a static tree; an acceptance vector of its own that is "auto" is resolved as in a run.
         verifier: the rule.
-        config: who drafts, temperatures, length and seed; prompt `i` of each side is run with seed + i.
+        config: drafter, temperatures, length and seed; prompt `i` of each side is run with seed + i.
         calibration, prompts: texts to continue, different ones.
 
     Returns:
         Texts done, of how many, and the agreement over the prompts measured so far; None before a step had room.
 
     Raises:
-        ValueError: if builder, rule and drafter cannot go together, or no step had room for the tree.
+        ValueError: if builder, rule and drafter are incompatible, or no step had room for the tree.
     """
     drafter = build("drafter", config.drafter)
     config = replace(config, builder=builder, verifier=verifier)
@@ -101,7 +101,7 @@ def agreement(
     shape = builder.prepare(verifier, config.temperature, drafter.name, pair.info["name"]).shape
     of, first = 2 * len(calibration) + len(prompts), len(calibration)
     if not (calibration and prompts):
-        raise ValueError("agreement needs at least one prompt to calibrate on and one other to measure on.")
+        raise ValueError("agreement needs at least one prompt for calibration and another for measurement.")
 
     texts, runs, measured = [], [], []
     for text in own_texts(pair, calibration, config):
@@ -137,7 +137,7 @@ def _runs(pair: Pair, config: RunConfig, prompts: Iterable[str]) -> Iterator[Tra
 
 
 def _native(verifier: Verifier, config: RunConfig) -> tuple[str, ...]:
-    """The laws of children that `path_shares` draws: the one the rule asks for first."""
+    """The sampling schemes that `path_shares` uses: the one the rule asks for first."""
     return ("top",) if config.temperature == 0 else verifier.schemes[:1]
 
 
@@ -151,7 +151,7 @@ def tokens_with_room(traces: Sequence[Trace], levels: int) -> tuple[float, float
         (trace.config.prompt, Counts.of(steps, whole=True)) for trace in traces if (steps := with_room(trace, levels))
     ]
     if not counted:
-        raise ValueError(f"max_new_tokens must leave room for a tree of {levels} levels; raise it.")
+        raise ValueError(f"max_new_tokens must allow a tree of {levels} levels. Increase it.")
     rows = [(one.tokens, one.passes) for _, one in counted]
     tokens, margin = estimate(rows, texts=sources([prompt for prompt, _ in counted]))
     return tokens, margin, sum(one.passes for _, one in counted)
@@ -180,7 +180,7 @@ def prompts_like(pair: Pair, prompts: Sequence[str], wanted: int, seed: int = 0)
         if len(found) >= wanted:
             return
         if turn >= 8 * len(prompts):
-            raise ValueError("the models end their texts too soon to cut further prompts from them; give more prompts.")
+            raise ValueError("the models end their texts too early to cut more prompts from them. Give more prompts.")
         prompt = prompts[turn % len(prompts)]
         (text,) = own_texts(pair, [prompt], replace(config, seed=seed + turn))
         new = [token for token in text[len(pair.encode(prompt)) :] if token not in pair.eos_ids]

@@ -1,4 +1,4 @@
-"""What passes over several rows at once take on this machine, timed in turns."""
+"""Time passes over several texts at once on this machine, in alternating rounds."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Who should draft? The same tree filled by one drafter after the other, on tales and on code.
+"""Compare drafters with the same tree, on stories and on code.
 
 Every drafter decodes every prompt beside plain decoding, turn by turn. Deterministic at temperature 0; above it two
 drafters write two texts, and all prompts together are what counts.
@@ -55,7 +55,7 @@ def compare(
     config: RunConfig | None = None,
     rounds: int = 3,
 ) -> Iterator[SoFar[tuple[Row, ...]]]:
-    """A row for each temperature, kind of text and drafter; stop by not asking for more.
+    """A row for each temperature, kind of text and drafter; stop iterating to stop it.
 
     Args:
         pair: the models.
@@ -69,7 +69,7 @@ def compare(
         Runs done, of how many, and the rows of all whole rounds so far: the last ones may have fewer than `rounds`.
 
     Raises:
-        ValueError: if the pair has not what a drafter takes, or nothing lossless goes with the builder.
+        ValueError: if the pair lacks a drafter's model, or nothing lossless goes with the builder.
     """
     config, done = config or RunConfig(), 0
     rows: tuple[Row, ...] = ()

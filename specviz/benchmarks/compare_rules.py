@@ -1,6 +1,6 @@
-"""Tokens per target pass of named pairs of builder and rule, with intervals: what a rule is worth, not its speed.
+"""Tokens per target pass of named pairs of builder and rule, with intervals: without timing.
 
-No clock is read, so the figures do not depend on the machine.
+Nothing is timed, so the figures do not depend on the machine.
 """
 
 from __future__ import annotations

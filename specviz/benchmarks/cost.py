@@ -1,6 +1,7 @@
-"""What a step costs on this machine, measured.
+"""Measure the cost of a step on this machine.
 
-The numbers come from the loop itself, run on trees of rising size, so caches are as warm and as cold as in a real run.
+The numbers come from the loop itself, run on trees of increasing size, so caches are as warm and as cold as in a real
+run.
 """
 
 from __future__ import annotations
@@ -50,7 +51,7 @@ def measure_cost(
     burst: int = 4,
     seconds: float = 45.0,
 ) -> Iterator[Progress]:
-    """Measure this machine; stop by not asking for more.
+    """Measure this machine; stop iterating to stop it.
 
     Every size is run in bursts of a few steps, whose first is not counted, and the bursts take turns. Medians are
     reported. Sizes that the pair cannot fill are left out.
@@ -77,7 +78,7 @@ def measure_cost(
     drafter = build("drafter", config.drafter)
     acceptance = find_acceptance(rule.name, config.temperature, drafter.name, pair.info["name"])
     if drafter.name == "model" and pair.open(pair.encode("a") or [0])[1] is None:
-        raise ValueError("the pair must have a draft to measure its cost; this one has none. Choose another drafter.")
+        raise ValueError("the pair must have a draft to measure its cost. Choose another drafter.")
     runs = {(1, 0): _Run(pair, config.plainly())}
     for size in sorted(set(sizes) - {1}):
         for depth in sorted({min(size - 1, ceil(log2(size))), min(size - 1, 2 * ceil(log2(size)), 16)}):
@@ -100,7 +101,7 @@ def cost_table(pair: Pair, config: RunConfig | None = None, **options: Any) -> C
     """
     *_, last = measure_cost(pair, config, **options)
     if last.table is None:
-        raise ValueError("prompt must be one that the models continue by more than one step; choose another.")
+        raise ValueError("prompt must give more than one step. Choose another prompt.")
     return last.table
 
 
@@ -167,7 +168,7 @@ def _table(pair: Pair, config: RunConfig, runs: list[_Run]) -> CostTable:
     return CostTable(
         machine="this machine",
         projection=False,
-        note="Measured here, in the loop, on trees of rising size; medians over the steps.",
+        note="Measured here, in the decoding loop, on trees of increasing size; medians over steps.",
         plain_s=median(plain),
         sizes=sizes,
         target_s=tuple(map(median, target)),

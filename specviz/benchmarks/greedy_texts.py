@@ -1,4 +1,4 @@
-"""Are greedy texts those of transformers? Every builder's, token by token; nothing is timed."""
+"""Compare greedy texts of every builder with transformers, token by token."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How fast the engine is around models of a given shape, with random weights in place of trained ones.
+"""The speed of the engine with models of a given shape and random weights.
 
 Measured are the target's pass over n nodes, beside the same pass bare; the draft's passes; what the rest of a step
 costs; and tokens per second beside transformers' own generation. Random models agree on nothing, so how much they
@@ -32,7 +32,9 @@ from .cost import measure_cost
 from .paired_timing import paired, seconds_of
 
 SIZES = (1, 2, 4, 8, 16, 32, 64, 128, 256, 512, 768)
-RANDOM = "The weights are random, so acceptance, tokens per pass and tokens per second mean nothing for trained models."
+RANDOM = (
+    "The weights are random, so acceptance, tokens per pass and tokens per second are meaningless for trained models."
+)
 
 
 @dataclass(frozen=True)
@@ -216,11 +218,11 @@ def project(report: ShapeReport, acceptance: tuple) -> dict[str, Any]:
         ValueError: if the report has no costs yet.
     """
     if report.table is None:
-        raise ValueError("report must hold costs to project from; it was stopped before. Measure it to the end.")
+        raise ValueError("report must have costs for a projection, but it was stopped early. Run it to the end.")
     best = forecast(acceptance, report.table).best
     return {
-        "note": "Projection: tokens per pass from the recorded acceptance vector, costs as measured around random "
-        "weights of these shapes.",
+        "note": "Projection: tokens per pass from the recorded acceptance vector, costs measured with random weights "
+        "of these shapes.",
         "builder": "sequoia", "size": best.size, "depth": best.depth, "tokens_per_pass": best.tokens_per_pass,
         "step_s": best.step_s, "tokens_per_s": best.tokens_per_pass / best.step_s,
         "plain_tokens_per_s": 1 / report.table.plain_s, "speedup": best.speedup,

@@ -1,4 +1,4 @@
-"""One run against plain decoding, timed in turns on the same prompt at the same temperature.
+"""One run against plain decoding, timed in alternating rounds on the same prompt at the same temperature.
 
 Unlike `trials`, which asks how good a tree is over many prompts, this asks how much faster one run was. A round's ratio
 is of two runs that stood next to each other, and the rounds show how far such ratios spread.

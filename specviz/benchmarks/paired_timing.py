@@ -1,4 +1,4 @@
-"""Timing in pairs: ways of doing the same take turns, so that a machine that slows down disturbs all alike."""
+"""Paired timing: alternatives are timed in alternating rounds, so that a slower machine affects all equally."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ Found = TypeVar("Found")
 
 
 def paired(ways: Mapping[Name, Callable[[int], Found]], rounds: int) -> Iterator[tuple[int, Name, Found]]:
-    """Do everything once a round, in an order that turns from round to round; stop by not asking for more.
+    """Do everything once a round, in an order that turns from round to round; stop iterating to stop it.
 
     Args:
         ways: what to do, by name; each is given the number of the round, from 0.

@@ -1,4 +1,4 @@
-"""Does predicted speedup come true? Trees foretold from acceptance and costs, then timed against plain decoding.
+"""Compare predicted and measured speedup: trees predicted from acceptance and costs, then timed against plain decoding.
 
 Tokens per pass come from the target's own texts on some prompts, seconds from a cost table, and both together are held
 against timed runs on other prompts.
@@ -73,7 +73,7 @@ def predictor(
     Args:
         pair: the models.
         verifier: the rule.
-        config: who drafts, temperatures, length and seed; prompt `i` is continued with seed + i.
+        config: drafter, temperatures, length and seed; prompt `i` is continued with seed + i.
         prompts: texts to continue.
         width: how many children of a node to look at.
 
@@ -81,7 +81,7 @@ def predictor(
         Prompts done, of how many, and what they say; nothing before there was a position.
 
     Raises:
-        ValueError: if the target ends every text at once, or the pair has not what the drafter takes.
+        ValueError: if the target ends every text at once, or the pair lacks the drafter's model.
     """
     width = 1 if verifier.chain_only else min(width, pair.vocab_size)
     texts, same = tee(own_texts(pair, prompts, config))
@@ -118,7 +118,7 @@ def speedup_predictions(
     cost: CostTable,
     prompts: Sequence[str],
 ) -> Iterator[SoFar[tuple[SpeedupPrediction, ...]]]:
-    """Predict and time trees; stop by not asking for more.
+    """Predict and time trees; stop iterating to stop it.
 
     Args:
         pair, verifier, config, prompts: as for `trials`; the prompts must not be those of `known`.

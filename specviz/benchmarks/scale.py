@@ -1,4 +1,4 @@
-"""What a step costs as trees, texts and vocabularies grow: where its time goes, and the memory it takes.
+"""Time and memory of a step as trees, texts and vocabularies grow.
 
 One measurement a row, each with the loop itself. Trees and texts grow with the pair that is given; vocabularies with
 models of random weights, whose passes cost what real ones cost, while what they accept means nothing.
@@ -71,7 +71,7 @@ def scale(
     vocabularies: Sequence[int] = VOCABULARIES,
     steps: int = 6,
 ) -> Iterator[Cost]:
-    """Measure row by row; stop by not asking for more.
+    """Measure row by row; stop iterating to stop it.
 
     Args:
         pair: for trees and texts.

@@ -1,7 +1,7 @@
-"""Small studies made of runs and readings: one question each, answered piece by piece so that one can watch.
+"""Small studies of one question each, with partial results.
 
-Each is a generator of (done, of, what is known so far), the last of them None before there is anything; stop by not
-asking for more. Nothing here reads a clock except `temperatures`, which times trees.
+Each is a generator of (done, of, what is known so far), the last of them None before there is anything; stop iterating
+to stop it. Nothing here measures time except `temperatures`, which times trees.
 """
 
 from __future__ import annotations
@@ -117,7 +117,7 @@ def top_p(
 
 @dataclass(frozen=True)
 class Transfer:
-    """A tree planned for one kind of text and run on another: tokens per pass foretold by its vector and measured."""
+    """A tree planned for one kind of text and run on another: tokens per pass predicted by its vector and measured."""
 
     planned_for: str
     run_on: str
@@ -162,7 +162,7 @@ def strip(pair: Pair, config: RunConfig, prompt: str) -> Iterator[tuple[int, int
 def temperatures(
     pair: Pair, config: RunConfig, cost: CostTable, prompts: Sequence[str], values: Sequence[float], size: int = 12
 ) -> Iterator[tuple[int, int, dict[float, SpeedupPrediction]]]:
-    """Predict and time the best tree of one size at each temperature (Sequoia, figure 4): this reads clocks.
+    """Predict and time the best tree of one size at each temperature (Sequoia, figure 4): this measures time.
 
     Args:
         cost: measured on this machine with this pair.

@@ -67,7 +67,7 @@ def on_ray(
     try:
         ray.init(address=address)
     except Exception as error:
-        raise ValueError(f"--ray: no cluster answers at {address!r}: {' '.join(str(error).split())[:200]}") from error
+        raise ValueError(f"--ray: no cluster found at {address!r}: {' '.join(str(error).split())[:200]}") from error
     try:
         task, texts = ray.remote(measured).options(num_cpus=cpus, num_gpus=gpus), ray.put(list(prompts))
         asked = {task.remote(cell, texts): cell for cell in cells}
@@ -110,8 +110,8 @@ class Results:
             outcome = _outcome(line)
             if damaged or (outcome is None and not _cut_off(line, first=number == 1)):
                 raise ValueError(
-                    f"results {str(self.path)!r} are damaged in line {damaged or number}, which is no outcome; take "
-                    "that line out, or name another file."
+                    f"results {str(self.path)!r} are damaged in line {damaged or number}, which is not a result. "
+                    "Remove that line, or use another file."
                 )
             if outcome is None:
                 damaged = number

@@ -1,4 +1,4 @@
-"""What a sweep is to measure: a grid in a file, checked and laid out as cells of plain data."""
+"""The grid of a sweep: read from a file, checked and expanded to cells of plain data."""
 
 from __future__ import annotations
 
@@ -50,13 +50,13 @@ def cells_of(grid: Any, prompts: Sequence[str]) -> tuple[list[dict[str, Any]], l
         ValueError: if it holds anything unknown or of the wrong kind; the message names it.
     """
     if not isinstance(grid, dict):
-        raise ValueError("sweep must hold one object with pairs, builders, verifiers, temperatures and sizes.")
+        raise ValueError("sweep must contain one object with pairs, builders, verifiers, temperatures and sizes.")
     known = [*LISTS, *NUMBERS, "prompts"]
     if unknown := [name for name in grid if name not in known]:
-        raise ValueError(f"sweep has an unknown entry {unknown[0]!r}; there is {', '.join(known)}.")
+        raise ValueError(f"sweep has an unknown entry {unknown[0]!r}. Entries: {', '.join(known)}.")
     prompts = grid.get("prompts", list(prompts))
     if not (isinstance(prompts, list) and prompts and all(isinstance(text, str) and text for text in prompts)):
-        raise ValueError("sweep.prompts must be a list of texts, at least one of them and none empty.")
+        raise ValueError("sweep.prompts must be a non-empty list of non-empty texts.")
     lists = {name: _listed(name, grid.get(name, default)) for name, default in LISTS.items()}
     numbers = {name: _number(name, grid.get(name, default)) for name, default in NUMBERS.items()}
     read: dict[str, Callable[[Any], Any]] = {
@@ -94,7 +94,7 @@ def key_of(cell: dict[str, Any]) -> str:
 
 def _listed(name: str, value: Any) -> list:
     if not (isinstance(value, list) and value):
-        raise ValueError(f"sweep.{name} must be a list that is not empty; got {value!r:.60}.")
+        raise ValueError(f"sweep.{name} must be a non-empty list; got {value!r:.60}.")
     return value
 
 
@@ -110,7 +110,9 @@ def _pair(value: Any) -> dict[str, Any]:
         return NAMED[value]
     good = isinstance(value, dict) and value and all(k in LOADING and isinstance(v, str) for k, v in value.items())
     if not good:
-        raise ValueError(f"sweep.pairs must hold embedded, toy or texts under {', '.join(LOADING)}; got {value!r:.60}.")
+        raise ValueError(
+            f"sweep.pairs must contain embedded, toy or texts under {', '.join(LOADING)}; got {value!r:.60}."
+        )
     return value
 
 

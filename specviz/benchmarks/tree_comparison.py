@@ -1,4 +1,4 @@
-"""Tests the choice of a tree: times a fixed grid beside it, then the leaders and the choice again."""
+"""Test the choice of a tree: time a fixed grid and the choice, then the fastest and the choice again."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ def grid(vector: tuple, config: RunConfig) -> list[StaticBuilder]:
 
 @dataclass(frozen=True)
 class TreeComparison:
-    """How a contest stands.
+    """The state of a comparison.
 
     Args:
         done, of: runs.

@@ -1,4 +1,4 @@
-"""Trees timed against plain decoding and each other, prompt by prompt in turn.
+"""Trees timed against plain decoding and each other, in alternating rounds over prompts.
 
 Every prompt is decoded plainly and with every tree. Counted are the steps with room for the whole tree, without the
 first, which also reads the prompt: what the tree brings while the text has room for it.
@@ -62,7 +62,7 @@ class Progress:
 def trials(
     pair: Pair, builders: Mapping[str, TreeBuilder], verifier: Verifier, config: RunConfig, prompts: Sequence[str]
 ) -> Iterator[Progress]:
-    """Time trees; stop by not asking for more.
+    """Time trees; stop iterating to stop it.
 
     Args:
         pair: the models.

@@ -80,7 +80,7 @@ class TreeBuilder(Strategy):
         Args:
             verifier: the rule.
             temperature: the target's.
-            drafter, pair: the menu name of who fills the tree, and the name of the pair that decodes.
+            drafter, pair: the menu name of the drafter, and the name of the pair that decodes.
         """
         return self
 
@@ -109,6 +109,6 @@ class TreeBuilder(Strategy):
         Args:
             state: what this step began with.
             tree, verdict: what was tried, and what was decided.
-            rows: the target's for the tree; None where no target was asked.
+            rows: the target's distributions for the tree; None without a target.
         """
         return state

@@ -1,6 +1,6 @@
 """The command line: `python -m specviz COMMAND`.
 
-A bad value gets one sentence and exit code 2, an output that cannot be written one and exit code 1.
+A bad value gives one sentence and exit code 2, an output that cannot be written exit code 1.
 """
 
 from __future__ import annotations
@@ -16,14 +16,14 @@ from . import COMMANDS, command
 
 
 class Once(argparse.Action):
-    """An option with one value, which would silently keep the last one if it were given twice."""
+    """An option with one value that must not be given twice."""
 
     def __call__(self, parser, namespace, values, option_string=None) -> None:
         seen = namespace.__dict__.setdefault("_seen", set())
         if self.option_strings and self.dest in seen:
-            parser.error(f"{option_string} was given more than once, and only one value has a meaning here.")
+            parser.error(f"{option_string} was given more than once. Give it once.")
         if self.option_strings and values == "":
-            raise ValueError(f"{option_string} must not be empty. Give it a value, or leave it out.")
+            raise ValueError(f"{option_string} must not be empty. Give it a value, or omit it.")
         seen.add(self.dest)
         setattr(namespace, self.dest, values)
 
@@ -48,8 +48,8 @@ class Parser(argparse.ArgumentParser):
 
 
 def main(arguments: list[str] | None = None) -> int:
-    """Run one command; 0 if it went well, 1 if its output cannot be written or as the command says, 2 if a value was
-    bad, 130 if it was interrupted."""
+    """Run one command. Returns 0 on success, 1 if its output cannot be written or as the command defines, 2 for a bad
+    value, 130 if interrupted."""
     arguments = sys.argv[1:] if arguments is None else arguments
     asked = next((f"specviz {argument}" for argument in arguments if argument in COMMANDS), "specviz")
     try:
@@ -66,11 +66,11 @@ def main(arguments: list[str] | None = None) -> int:
         _complain("\nstopped")
         return 130
     except BrokenPipeError:
-        _drop(sys.stdout)  # nobody reads on: end quietly
+        _drop(sys.stdout)  # no reader: end quietly
         return 0
     except OSError as error:  # what commands open themselves is said there; this is the output, on a full disk say
         _drop(sys.stdout)
-        _complain(f"{asked}: the output cannot be written: {error.strerror or error}. Send it to a file elsewhere.")
+        _complain(f"{asked}: the output cannot be written: {error.strerror or error}. Write to another file.")
         return 1
 
 
@@ -84,14 +84,14 @@ def _complain(sentence: str) -> None:
 
 
 def _drop(stream: TextIO | None) -> None:
-    """Let what is still to be printed go nowhere, so that the interpreter can end."""
+    """Discard unprinted output, so that the interpreter can exit."""
     if stream is not None:
         os.dup2(os.open(os.devnull, os.O_WRONLY), stream.fileno())
 
 
 def _parser(arguments: list[str]) -> Parser:
     """A parser that knows all commands, but the options of the one that is asked for alone: others are not imported."""
-    parser = Parser(prog="specviz", description="See tree speculative decoding as it happens.")
+    parser = Parser(prog="specviz", description="Watch tree speculative decoding step by step.")
     parser.add_argument("--version", action="version", version=__version__)
     commands = parser.add_subparsers(dest="command", required=True, metavar="COMMAND", parser_class=Parser)
     asked = next((argument for argument in arguments if not argument.startswith("-")), None)

@@ -202,7 +202,7 @@ def print_contest(result: TreeComparison) -> None:
         print(f"\n{title}: speedup over plain decoding")
         for trial in sorted(timed, key=lambda trial: -trial.speedup):
             mark = "  <- chosen" if trial.name == result.chosen else ""
-            timing = f"{trial.tokens_per_pass:.2f} tokens a pass, {1000 * trial.step_s:.2f} ms per step"
+            timing = f"{trial.tokens_per_pass:.2f} tokens per pass, {1000 * trial.step_s:.2f} ms per step"
             print(f"  {trial.speedup:5.2f}{plus_minus(trial.margin)}  {trial.name:34} {timing}{mark}")
     print(f"\nthe choice is {result.behind:.1%} slower than the fastest")
 

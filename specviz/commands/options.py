@@ -47,7 +47,7 @@ def add_temperature(parser: argparse.ArgumentParser) -> None:
 
 
 def add_rows(parser: argparse.ArgumentParser) -> None:
-    """How rows are processed besides the target's temperature, and the seed."""
+    """Options of the sampling besides the target's temperature, and the seed."""
     parser.add_argument(
         "--draft-temperature", type=float, metavar="T",
         help="temperature of the draft, 0 or from 0.001 (default: the target's, or 0.6 if that is 0)",

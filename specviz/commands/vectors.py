@@ -56,7 +56,7 @@ def vectors_for(
     Args:
         args: the options.
         rules: from `rules_for`.
-        drafter: who drafts.
+        drafter: the drafter.
         pair: loads the pair, or returns it.
         loads: whether the pair is needed in any case.
     """

@@ -20,7 +20,7 @@ class Seen:
 
     Args:
         nodes: the root and the accepted path, in the tree that was verified.
-        rows: the target's rows for that tree.
+        rows: the target's distributions for that tree.
         features: the target's last hidden states after its final norm at `nodes`, [len(nodes), width], where they are;
             None where the drafter reads none.
     """
@@ -122,10 +122,10 @@ class Drafter(Strategy):
         name: the name in menus; title: the same for people; spoken: the same within a sentence,
         the title with a small letter where nothing is said; reads_features: whether it must be handed the target's
         hidden states; sparse: whether its rows hold a few tokens that it has seen and no mass anywhere else, so that
-        no child is drawn beyond them; blends: whether children of one node come from different rows; merges: whether
-        equal tokens of one node are merged after they were drawn; of_tokens: whether its rows follow from the tokens
-        alone, so that one pass over a text gives all of them; by_level: whether the row after the same tokens depends
-        on how many of them were drafted; small: parameters that make it small enough to prove.
+        no child is drawn beyond them; blends: whether children of one node come from different distributions; merges:
+        whether equal tokens of one node are merged after they were drawn; of_tokens: whether its rows follow from the
+        tokens alone, so that one pass over a text gives all of them; by_level: whether the row after the same tokens
+        depends on how many of them were drafted; small: parameters that make it small enough to prove.
 
     >>> class Uniform(DrafterSession):
     ...     def expand(self, tree, nodes, sampling):

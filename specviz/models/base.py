@@ -73,14 +73,14 @@ class Pair(Protocol):
         """A function that is given the tokens after `context`, token ids, one by one and returns the text each adds."""
 
     def drafter(self, kind: str, **parameters: Any) -> Any:
-        """What the pair can draft with besides its draft: an object whose `open(tokens, target)` makes a session.
+        """A drafter model of the pair besides its draft: an object whose `open(tokens, target)` makes a session.
 
         Args:
             kind: "early-exit", "medusa", "eagle" or "online".
             parameters: how many layers or heads, or at what rate it learns.
 
         Raises:
-            ValueError: if it has no such thing; the message says what to do.
+            ValueError: if it has none; the message says what to do.
         """
 
     def open(self, tokens: Sequence[int]) -> tuple[Session, Session | None]:

@@ -59,5 +59,5 @@ def draft_model(pair: Any, kind: str, **parameters: Any) -> Any:
         ValueError: if this pair has no such thing; the message says what to do.
     """
     if kind not in DRAFTS:
-        raise ValueError(f"drafter must be one of {', '.join(DRAFTS)} to be made from a target; got {kind!r}.")
+        raise ValueError(f"drafter must be one of {', '.join(DRAFTS)}; got {kind!r}.")
     return DRAFTS[kind](pair, **parameters)

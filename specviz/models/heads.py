@@ -95,13 +95,13 @@ def read_config(folder: Path, kind: str, width: int) -> dict[str, Any]:
         facts = json.loads((folder / "config.json").read_text(encoding="utf-8"))
     except (OSError, ValueError, RecursionError):
         raise ValueError(
-            f"{kind} must have been trained for this target; there is nothing in {folder.parent.name}/{folder.name}. "
-            f"Train it: python -m specviz train --drafter {kind}; or choose another drafter."
+            f"{kind} must be trained for this target; {folder.parent.name}/{folder.name} does not exist. Train it with "
+            f"python -m specviz train --drafter {kind}, or choose another drafter."
         ) from None
     if not isinstance(facts, dict) or facts.get("kind") != kind or facts.get("width") != width:
         raise ValueError(
             f"{kind} must have been trained for this target, whose states have {width} numbers; "
-            f"{folder.name} was not. Train it anew: python -m specviz train --drafter {kind}."
+            f"{folder.name} was not. Train it again: python -m specviz train --drafter {kind}."
         )
     return facts
 
@@ -112,4 +112,4 @@ def read_weights(folder: Path, kind: str, width: int) -> dict[str, torch.Tensor]
     try:
         return load_file(folder / "model.safetensors")
     except (OSError, SafetensorError) as error:
-        raise ValueError(f"{kind} cannot be read from {folder.name}: {error}. Train it anew.") from None
+        raise ValueError(f"{kind} cannot be read from {folder.name}: {error}. Train it again.") from None

@@ -91,7 +91,7 @@ def fetch(model: Listed, report: Callable[[int], None], left: Event) -> None:
 
 
 class _Counter:
-    """Stands where `huggingface_hub` shows a progress bar: counts on from `done`."""
+    """Replaces the progress bar of `huggingface_hub`: counts from `done`."""
 
     def __init__(self, done: int, report: Callable[[int], None], left: Event, initial: float = 0, **_: Any) -> None:
         self.came, self.report, self.left = done + int(initial), report, left

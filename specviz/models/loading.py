@@ -35,7 +35,7 @@ def choose_device(device: str) -> torch.device:
     if chosen.type == "cuda" and (chosen.index or 0) >= torch.cuda.device_count():
         raise ValueError(f"device {device!r} was asked for, but torch finds no such GPU here. Use auto or cpu.")
     if chosen.type == "mps" and not torch.backends.mps.is_available():
-        raise ValueError(f"device {device!r} was asked for, but torch cannot use it here. Use auto or cpu.")
+        raise ValueError(f"device {device!r} is not available in torch on this machine. Use auto or cpu.")
     return chosen
 
 
@@ -99,7 +99,7 @@ def load_model(
     model, report = _loaded(role, name, load)
     if missing := sorted(report["missing_keys"]):
         raise ValueError(
-            f"{role} {name!r} lacks weights that its configuration asks for, {missing[0]} among them; "
+            f"{role} {name!r} lacks weights of its configuration, for example {missing[0]}; "
             "config.json and *.safetensors must belong to the same model."
         )
     return model.to(device) if offload is None else model
@@ -149,8 +149,8 @@ def longest_text(role: str, config: Any) -> int:
     kinds = getattr(config, "layer_types", None) or ["full_attention" if sliding is None else "sliding_attention"]
     if unknown := set(kinds) - {"full_attention", "sliding_attention"}:
         raise ValueError(
-            f"{role} has layers of kind {', '.join(sorted(unknown))}, which cannot read the branches of a tree; "
-            "choose a model with plain attention in every layer."
+            f"{role} has layers of kind {', '.join(sorted(unknown))}, which cannot read the branches of a tree. "
+            "Choose a model with plain attention in every layer."
         )
     longest = [getattr(config, "max_position_embeddings", None) or 2048]
     if "sliding_attention" in kinds:

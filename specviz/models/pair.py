@@ -183,7 +183,7 @@ def _describe(model: HuggingFaceModel, name: str) -> dict[str, Any]:
 
 
 def _short(name: str) -> str:
-    """A hub name as it is, a folder by its last part: where it lies on this machine is nobody's business."""
+    """A hub name unchanged, a folder by its last part, without its location on this machine."""
     folder = Path(name).expanduser()
     if folder.parent == EMBEDDED:
         return f"embedded {folder.name}"

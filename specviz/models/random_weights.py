@@ -150,7 +150,7 @@ def bytes_needed(config: Any, dtype: torch.dtype, tokens_left: int) -> int:
 
 
 def free_bytes(device: torch.device) -> int | None:
-    """Bytes of memory that are free where `device` computes, None where nobody can tell."""
+    """Bytes of free memory of `device`, None if unknown."""
     if device.type == "cuda":
         return torch.cuda.mem_get_info(device)[0]
     try:

@@ -1,4 +1,4 @@
-"""What a model must do before it is trusted with trees: score every node as transformers' own pass along its path does.
+"""Self-test of a model: it must score every node of a tree as transformers' own pass along its path does.
 
 The measure is what transformers itself computes from token ids and nothing of ours: no mask, no positions, no cache.
 How much rounding may explain is measured within that path alone, reading with its own cache against reading at once,

@@ -50,10 +50,8 @@ class TokenText:
         try:
             text.encode("utf-8")
         except UnicodeEncodeError as error:
-            raise ValueError(
-                f"text must be made of whole characters; number {error.start + 1} is none. Write it in UTF-8."
-            ) from None
-        return list(self.tokenizer.encode(text, verbose=False))  # a text too long is refused elsewhere
+            raise ValueError(f"text must be valid Unicode; character {error.start + 1} is not. Use UTF-8.") from None
+        return list(self.tokenizer.encode(text, verbose=False))  # a text too long is rejected elsewhere
 
     def decode(self, tokens: Sequence[int]) -> str:
         """The text of `tokens`, without special tokens and without tidying spaces."""

@@ -1,1 +1,1 @@
-"""One pass of a transformers model over a whole tree: its cache, its rows, and every way to make it fast."""
+"""One pass of a transformers model over a whole tree: its cache, its rows, and its optimizations."""

@@ -54,7 +54,7 @@ class TreeCache(Cache):
 
     def _grow(self, keys: torch.Tensor, values: torch.Tensor, slots: int) -> torch.Tensor:
         if keys.shape != values.shape:
-            raise ValueError("keys and values must have one shape; this model's differ, so it cannot be used.")
+            raise ValueError("keys and values must have the same shape; this model's differ. Choose another model.")
         rows, heads, _, width = keys.shape
         # Zeros, because a masked slot must still be a finite number.
         block = keys.new_zeros(2 * self.depth, rows, heads, -(-slots // CHUNK) * CHUNK, width)

@@ -80,12 +80,12 @@ class DeviceLogits:
         wait(self.tensor)
 
     def rows(self, sampling: Sampling, ahead: int = 1) -> DeviceRows:
-        """Their probability rows, the first `ahead` of them pulled at once."""
+        """Their probability distributions, the first `ahead` of them pulled at once."""
         return DeviceRows(self, sampling, ahead)
 
 
 class DeviceRows(Distributions):
-    """Probability rows of logits on a device.
+    """Probability distributions of logits on a device.
 
     The transfer that ends the pass brings what is read first in any case: the rows of the first `ahead` nodes, and at
     temperature 0 the most probable token after every node.

@@ -30,7 +30,7 @@ def has_gpu() -> bool:
 
 
 def visible(shape: Topology, order: Sequence[int], prefix: int = 0) -> np.ndarray:
-    """Who attends to whom, bool [n, prefix + n]: every node to the whole prefix, its ancestors and itself.
+    """The attention mask, bool [n, prefix + n]: every node to the whole prefix, its ancestors and itself.
 
     Args:
         shape: the tree, n nodes.
@@ -45,7 +45,7 @@ def block_mask(seen: np.ndarray, block: int, device: torch.device | str) -> Bloc
     """A mask by blocks: which are empty, which are full, and the single pairs of the rest.
 
     Args:
-        seen: who attends to whom, bool [n, slots].
+        seen: the attention mask, bool [n, slots].
         block: rows and columns of a block; a power of two from 16, as a GPU multiplies matrices.
         device: where it is used.
 
@@ -101,7 +101,7 @@ def kernels(
     """The same attention under one mask by each of `KERNELS`, over random numbers; half precision on a GPU.
 
     Args:
-        seen: who attends to whom, bool [n, slots].
+        seen: the attention mask, bool [n, slots].
         block: of `block_mask`.
         heads, width: how many heads, and the width of one.
         device: "cuda" or "cpu".

@@ -1,4 +1,4 @@
-"""How many threads a pass on a CPU uses: as many as were fastest of late.
+"""How many threads a pass on a CPU uses: the number that was fastest recently.
 
 Threads that spin while they wait for each other are fastest on idle cores. Beside another busy program every product
 waits for a thread that does not run, and one thread alone is several times faster. Which of the two holds changes from

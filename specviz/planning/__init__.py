@@ -1,1 +1,1 @@
-"""What a step costs, what a tree will bring, and which one to choose. No clock is read here."""
+"""Cost of a step, predicted speedup of a tree, and choice of a tree. Nothing is timed here."""

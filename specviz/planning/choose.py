@@ -1,4 +1,4 @@
-"""Which tree to use on a machine: every candidate, ranked, and the choice put to the test.
+"""Choose a tree for a machine: rank all candidates, and test the choice.
 
 Sequoia's trees of many sizes and depths, chains, and k sequences are predicted from an acceptance vector and a cost
 table. The choice is the best of these candidates, not of all trees: Sequoia's bring the most tokens for their nodes and

@@ -1,4 +1,4 @@
-"""What a step costs, as a table: t(n) of the target, the draft by pass width, and the overhead.
+"""The cost of a step, as a table: t(n) of the target, the draft by pass width, and the overhead.
 
 A target pass over n nodes costs `target(n)`, a draft pass over w nodes `draft(w)`, and everything else (the rule's
 arithmetic, drawing, masks, commit, record) a sum that grows with n and with the rows turned into probabilities.

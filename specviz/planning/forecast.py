@@ -1,4 +1,4 @@
-"""What a tree should bring on a machine: expected tokens per pass over the seconds of a step.
+"""Predicted speedup of a tree on a machine: expected tokens per pass over the seconds per step.
 
     speedup(n, d) = G(n, d) plain / (t(n) + draft passes of the tree's levels + overhead)
 
@@ -43,7 +43,7 @@ class Cell:
 
 
 def predict(shape: Topology, acceptance: tuple, cost: CostTable, tokens: float | None = None) -> Cell:
-    """What a static shape should bring.
+    """The prediction for a static shape.
 
     Args:
         shape: the tree.

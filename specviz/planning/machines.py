@@ -1,4 +1,4 @@
-"""Other machines, as cost tables: projections from published numbers, to see what changes where the target is slow.
+"""Other machines, as cost tables: projections from published numbers.
 
 A large model on a GPU spends a pass on moving its weights, so a pass over many tokens costs what one token costs, up
 to the point where arithmetic takes over. The tables here have that one bend; where a paper's own step times are known,
@@ -49,9 +49,9 @@ def a100() -> CostTable:
     """Llama2-7B with a 68 M draft on one A100, from Sequoia's table 1."""
     return roofline(
         "A100",
-        "Projection: Llama2-7B with a 68 M draft on an A100. 24.2 ms a token and 0.5 ms a draft pass as printed in "
-        "Sequoia's table 1, 1.7 ms overhead from its times between tokens; flat up to 153 tokens, where 312 TFLOP/s "
-        "meet 2.04 TB/s.",
+        "Projection: Llama2-7B with a 68 M draft on an A100. 24.2 ms per token and 0.5 ms per draft pass as printed in "
+        "Sequoia's table 1, 1.7 ms overhead from its times between tokens; constant up to 153 tokens, where 312 "
+        "TFLOP/s meet 2.04 TB/s.",
         pass_s=0.0242, draft_s=0.0005, overhead_s=0.0017, flat=153,
     )  # fmt: skip
 
@@ -60,9 +60,9 @@ def l40_offload() -> CostTable:
     """Llama2-70B or Llama3-70B with a 7 B or 8 B draft on one L40, weights in main memory, from Sequoia's table 2."""
     return roofline(
         "L40 with offload",
-        "Projection: a 70 B target offloaded to main memory with an 8 B draft on an L40. 5.7 s a token as printed in "
+        "Projection: a 70 B target offloaded to main memory with an 8 B draft on an L40. 5.7 s per token as printed in "
         "Sequoia's table 2; 0.02 s a draft pass, its 16 GB read at 864 GB/s; 0.8 s overhead from the table's times "
-        "between tokens; flat throughout, as the weights cross the bus far slower than the arithmetic runs.",
+        "between tokens; constant for all sizes, because transferring the weights dominates.",
         pass_s=5.7, draft_s=0.02, overhead_s=0.8, flat=7000,
     )  # fmt: skip
 
@@ -70,8 +70,8 @@ def l40_offload() -> CostTable:
 def flat_up_to(nodes: float, draft_cost: float = 0.05) -> CostTable:
     """An idealised machine: a pass costs 1 up to `nodes` nodes, a draft pass `draft_cost`, nothing else anything."""
     return roofline(
-        f"flat up to {nodes:g} nodes",
-        f"Projection: a target pass costs 1 up to {nodes:g} nodes, a draft pass {draft_cost:g}, all else nothing.",
+        f"constant up to {nodes:g} nodes",
+        f"Projection: a target pass costs 1 up to {nodes:g} nodes, a draft pass {draft_cost:g}, everything else 0.",
         pass_s=1.0, draft_s=draft_cost, overhead_s=0.0, flat=nodes, unit="pass",
     )  # fmt: skip
 

@@ -1,4 +1,4 @@
-"""Tokens per pass against top-p, rule by rule, with one tree for all (Sequoia, table 8)."""
+"""Tokens per pass against top-p, for each rule, with one tree for all (Sequoia, table 8)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A few rows that stand for the whole table."""
+"""A few configurations that represent the whole table."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from .lossless import Case
 def few(found: Iterable[Case]) -> Iterator[Case]:
     """The cases in which a strategy is met for the first time, lossless and lossy ones apart, cheap ones first.
 
-    A builder counts with each law; a rule and a drafter with each law and sampling.
+    A builder counts with each scheme; a rule and a drafter with each scheme and sampling.
     """
     met: set[tuple] = set()
     for case in sorted(found, key=_dear):

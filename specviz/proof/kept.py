@@ -108,7 +108,7 @@ def _read() -> dict[str, Row]:
             raise ValueError("its checksum is wrong")
         return {key: Row(**row) for key, row in json.loads(text).items()}
     except (OSError, ValueError, TypeError, AttributeError, RuntimeError) as error:  # the last: there is no home folder
-        logging.getLogger(__name__).warning("proofs kept before cannot be read and are made anew: %s", error)
+        logging.getLogger(__name__).warning("stored proofs cannot be read and are made again: %s", error)
         return {}
 
 
@@ -118,4 +118,4 @@ def _write(kept: dict[str, Row]) -> None:
         _place().parent.mkdir(parents=True, exist_ok=True)
         write_text(_place(), f"{sha256(text.encode()).hexdigest()}\n{text}")
     except (OSError, ValueError, RuntimeError) as error:
-        logging.getLogger(__name__).warning("proofs cannot be kept: %s", error)
+        logging.getLogger(__name__).warning("proofs cannot be stored: %s", error)

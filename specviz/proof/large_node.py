@@ -1,10 +1,10 @@
-"""The exact law of one node at full size: a vocabulary of hundreds of tokens and up to 128 children.
+"""The exact output distribution of one node at full size: a vocabulary of hundreds of tokens and up to 128 children.
 
 Enumeration over small trees proves the mathematics of a rule; this proves its arithmetic at the size that users run.
 The rule's own code is asked, and no chance is left to sampling where it can be summed:
 
 - Given the children, the first token written has a law that is a product of the rule's own coins: child i is accepted
-  once those before it were refused, and after the last one a token is drawn from the rule's own leftover row.
+  once those before it were rejected, and after the last one a token is drawn from the rule's own leftover row.
 - Independent children: a coin depends on the child's place and token only. Every token is put in every place, and the
   law is summed over all of them.
 - Children without replacement: one more child must not change the law. Some children are drawn with a fixed seed; the
@@ -40,11 +40,11 @@ BINS = 40  # tokens are counted together until a bin expects this part of all dr
 
 @dataclass(frozen=True)
 class NodeResult:
-    """What came of a rule at one size.
+    """The result of a rule at one size.
 
     Attributes:
-        error: the largest total variation between the exact law of a node and the target, over all kinds of rows; None
-            for keyed rules.
+        error: the largest total variation between the exact distribution of a node and the target, over all kinds of
+            rows; None for keyed rules.
         runs: how often the rule was asked.
         difference: what is wrong with the counted drawings, or None.
     """
@@ -56,7 +56,7 @@ class NodeResult:
 
 @dataclass(frozen=True)
 class Large:
-    """A rule, a law and a size to be proven; see `one_large_node`."""
+    """A rule, a sampling scheme and a size to be proven; see `one_large_node`."""
 
     rule: Verifier
     scheme: str
@@ -81,7 +81,7 @@ class Large:
 def cases(
     verifiers: Sequence[str] | None = None, sizes: Sequence[tuple[int, int]] = SIZES, drawings: int = DRAWINGS
 ) -> Iterator[Large]:
-    """Each rule with each law it knows at each size.
+    """Each rule with each sampling scheme it supports at each size.
 
     Args:
         verifiers: menu names; None means all.
@@ -99,7 +99,7 @@ def one_large_node(rule: Verifier, scheme: str, vocab: int, k: int, drawings: in
 
     Args:
         rule: the rule.
-        law: how the children are drawn; vocab: V.
+        scheme: how the children are drawn; vocab: V.
         k: how many children; 1 for rules that verify chains.
         drawings: how many are counted.
     """
@@ -149,7 +149,7 @@ class Node:
         return np.array(chances, dtype=float), rng.kept
 
     def law_given(self, children: Sequence[int]) -> np.ndarray:
-        """The exact law of the first token written, given the children, float64 [V]."""
+        """The exact distribution of the first token written, given the children, float64 [V]."""
         written = np.zeros(len(self.p))
         chances, row = self.refusals(children)
         if row is None:
@@ -174,7 +174,7 @@ class Node:
 
 
 def error_of_node(node: Node, k: int) -> float:
-    """The total variation between the exact law of a node with k children and the target."""
+    """The total variation between the exact distribution of a node with k children and the target."""
     children = draw_children(node.q, k, node.scheme, Seeded(1), 1)
     if node.refusals(children)[1] is None or node.scheme in ("top", "race"):
         return total_variation(node.law_given(children), node.p)
@@ -271,7 +271,7 @@ class _Refusing:
     def kept(self) -> np.ndarray:
         """The row of the first draw that was not answered, as probabilities [V]."""
         if self.row is None:
-            raise ValueError("rule must draw once no coin falls; it drew nothing.")
+            raise ValueError("rule must draw a token after all tries are rejected; it drew none.")
         return self.row / self.row.sum()
 
     def flip(self, prob: float) -> tuple[bool, float]:
@@ -285,7 +285,7 @@ class _Refusing:
         return int(np.argmax(probs))
 
     def noise(self, position: int, size: int) -> np.ndarray:
-        raise ValueError("rule must not ask for keyed noise where its coins are refused; count its draws instead.")
+        raise ValueError("rule must not use keyed noise in this proof. Count its draws instead.")
 
 
 class SameEverywhere(Distributions):

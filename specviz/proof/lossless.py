@@ -51,7 +51,7 @@ class Case:
     Args:
         builder, drafter: as the table names them.
         config: the run.
-        law: how children are drawn.
+        scheme: how children are drawn.
         seeds: toy pairs it is tried on, until one refutes it.
         steps: how many are enumerated; one alone cannot see chance that is shared between steps.
     """
@@ -97,7 +97,7 @@ class Row:
     """One line of the table: a builder, a rule and a law, what is declared of them and what was found.
 
     Attributes:
-        error: the largest difference between the exact law of the text and the target's, over all texts; None where
+        error: the largest difference between the exact output distribution and the target's, over all texts; None where
             the proof is another. Of one large node the total variation.
         proof: "enumeration", "text equality" or "one large node" (`large_node`; its builder is the node's size);
             runs: how many outcomes were enumerated, texts compared or nodes decided.
@@ -144,11 +144,11 @@ def cases(
     steps: int = STEPS,
     chains: bool = True,
 ) -> Iterator[Case]:
-    """Every builder, rule, law, drafter and sampling that can go together.
+    """Every compatible combination of builder, rule, scheme, drafter and sampling.
 
     Args:
         builders, verifiers: menu names; None means all.
-        drafters: names of `CHECKED` above; a builder that asks nobody is checked with the first of them alone.
+        drafters: names of `CHECKED` above; a builder without a drafter is checked with the first of them alone.
         samplings: fields of `RunConfig`.
         tokens: how many a run may write; with `DEEP` the second step has trees of two levels too, and takes longer.
         seeds, steps: see `Case`.
@@ -206,19 +206,19 @@ def error_of(
 def error_in(
     config: RunConfig, pair: TablePair, scheme: str | None = None, steps: int = STEPS, most: float = np.inf
 ) -> tuple[float, int]:
-    """The largest error of the exact law of the text over `steps` steps, and how many outcomes were enumerated.
+    """The largest error of the exact output distribution over `steps` steps, and how many outcomes were enumerated.
 
-    Texts of fewer than `LENGTH` tokens are completed by the target's own law; longer ones are cut.
+    Texts of fewer than `LENGTH` tokens are completed by the target's own distribution; longer ones are cut.
 
     Args:
         config: of the run, with `PROMPT`.
         pair: toy models.
-        law: how children are drawn; None lets the rule choose.
+        scheme: how children are drawn; None lets the rule choose.
         steps: how many steps are enumerated.
         most: how many runs may be made.
 
     Raises:
-        ValueError: if builder, rule and drafter cannot go together.
+        ValueError: if builder, rule and drafter are incompatible.
         TooManyRuns: if it takes more than `most` runs.
     """
     outcomes = exact_law(partial(_write, pair, config, scheme, steps), most)
@@ -252,7 +252,7 @@ def compare_texts(config: RunConfig, scheme: str | None = None, runs: int = 40) 
 
     Args:
         config: builder, rule, drafter and sampling; each run has a temperature, a seed and a vocabulary of its own.
-        law: how children are drawn; None lets the rule choose.
+        scheme: how children are drawn; None lets the rule choose.
         runs: how many.
     """
     for seed in range(runs):

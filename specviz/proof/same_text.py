@@ -89,7 +89,7 @@ def compare_with_plain(pair: Pair, config: RunConfig, tokens: Sequence[int]) -> 
 
 
 def comparing(pair: Pair, config: RunConfig, tokens: Sequence[int]) -> Iterator[Comparison]:
-    """`compare_with_plain` token by token, for whoever wants to stop on the way; the last one is the answer."""
+    """`compare_with_plain` token by token, so that a caller can stop early; the last one is the result."""
     context = list(pair.encode(config.prompt) if isinstance(config.prompt, str) else config.prompt)
     plain = (step.emitted[0] for step in speculate(pair, config.plainly()))
     for position, (wrote, wanted) in enumerate(zip_longest(tokens, plain)):

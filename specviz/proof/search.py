@@ -39,10 +39,10 @@ class Found:
     """One configuration that was tried.
 
     Attributes:
-        number: which it was, from 0; law: how children were drawn, None where the rule chose.
+        number: which it was, from 0; scheme: how children were drawn, None where the rule chose.
         lossless: whether it is declared so; reason: why.
-        error: of the exact law of the text; 0 where equal texts were compared and are equal, 1 where not; None where it
-            was impossible, or too large to enumerate.
+        error: of the exact output distribution; 0 where equal texts were compared and are equal, 1 where not; None
+            where it was impossible, or too large to enumerate.
     """
 
     number: int

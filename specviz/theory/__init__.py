@@ -1,1 +1,1 @@
-"""What can be said without running a model: bounds, one node's closed forms, mask orders, laws by enumeration."""
+"""Theory without running a model: bounds, closed forms of one node, mask orders, distributions by enumeration."""

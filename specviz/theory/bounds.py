@@ -1,7 +1,7 @@
 """Closed forms and bounds: what one draft, a chain and a tree are worth at best, without running anything.
 
 p = target and q = draft, float64 rows [V]; logarithms are natural. What happens at one node with several children,
-rule by rule, is in `node` and `forms`.
+for each rule, is in `node` and `forms`.
 """
 
 from __future__ import annotations
@@ -191,7 +191,7 @@ def _over_entropy(bits: float, entropy_nats: float) -> float:
 
 
 def fit_power_law(widths: Sequence[float], rates: Sequence[float]) -> tuple[float, float]:
-    """The law rate = scale * width^(-exponent) that fits best on log-log axes, in least squares.
+    """The power law rate = scale * width^(-exponent) that fits best on log-log axes, in least squares.
 
     Points with a rate of 0 are left out (Sequoia, definition 3.5 and figure 3).
 

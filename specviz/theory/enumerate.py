@@ -1,4 +1,4 @@
-"""The exact law of a random program, by trying every answer that chance could give.
+"""The exact distribution of a random program, by enumerating every random outcome.
 
 A program is any function of a `Randomness`. It is run again and again; each run follows a plan of answers and then
 takes the first possible one, until every sequence of answers has been taken once. No seeds, no statistics.
@@ -34,7 +34,7 @@ class Planned(Randomness):
 
     def flip(self, prob: float) -> tuple[bool, float]:
         if not -1e-9 <= prob <= 1 + 1e-9:  # also refuses NaN, whose branches would weigh nothing
-            raise ValueError(f"a coin was asked to fall with probability {prob}; it must be from 0 to 1.")
+            raise ValueError(f"the probability of flip must be from 0 to 1; got {prob}.")
         if prob >= 1:
             return True, 0.0
         if prob <= 0:
@@ -46,12 +46,12 @@ class Planned(Randomness):
         weights = probs.tolist()  # a handful of numbers, for which plain Python is faster than numpy
         total = sum(weights)
         if not (min(weights) >= 0 and 0 < total < math.inf):
-            raise ValueError(f"a token was asked for from the weights {probs}; they must be from 0 and not all 0.")
+            raise ValueError(f"the weights of draw must be from 0 and not all 0; got {probs}.")
         possible = [token for token, weight in enumerate(weights) if weight > 0]
         return self._take([weights[token] / total for token in possible], possible)
 
     def noise(self, position: int, size: int) -> np.ndarray:
-        raise ValueError("noise keyed by position is continuous and cannot be enumerated; compare texts instead.")
+        raise ValueError("noise keyed by position is continuous and cannot be enumerated. Compare texts instead.")
 
 
 class TooManyRuns(ValueError):

@@ -1,4 +1,4 @@
-"""The orders in which a tree's nodes can stand in the attention mask, and how many blocks of it an order fills.
+"""Orders of a tree's nodes in the attention mask, and the number of blocks that each order fills.
 
 Every node attends to its ancestors and itself. An attention kernel works through the mask block by block and can skip
 an empty one, so an order that keeps paths together saves work (DySpec: Xiong et al. 2024, appendix C). What the tree

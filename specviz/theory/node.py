@@ -112,7 +112,7 @@ def transport_acceptance(p: np.ndarray, q: np.ndarray, k: int | Sequence[int]) -
 
 
 def transport_acceptance_of(p: np.ndarray, distribution: Mapping[frozenset[int], float]) -> float:
-    """The same ceiling for any law of the set of children, trying all 2^V token sets: small V only.
+    """The same ceiling for any distribution of the set of children, trying all 2^V token sets: small V only.
 
     Args:
         law: set of child tokens -> its probability.
@@ -128,7 +128,7 @@ def transport_acceptance_of(p: np.ndarray, distribution: Mapping[frozenset[int],
 
 
 def distinct_sets(q: np.ndarray, k: int) -> dict[frozenset[int], float]:
-    """The law of the set of k children drawn without replacement: small V only.
+    """The distribution of the set of k children drawn without replacement: small V only.
 
     What is left of q depends on the tokens drawn, not on their order, so orders are never distinguished.
     """

@@ -234,7 +234,7 @@ def _tokenizer(documents: list[Document], vocabulary: int, work: Path, target: s
 
 
 def _same_run(work: Path, facts: dict) -> None:
-    """Remember what the run was started with; refuse to continue it with anything else."""
+    """Remember what the run was started with; reject any other settings."""
     path, now = work / "run.json", json.dumps(facts, indent=1)
     if path.exists() and path.read_text(encoding="utf-8") != now:
         raise ValueError(

@@ -53,7 +53,7 @@ def read_documents(text_files: Sequence[str | Path], code_folder: str | Path | N
         except (OSError, UnicodeDecodeError) as error:
             raise ValueError(f"text must name readable UTF-8 files; {str(path)!r} is not one: {error}.") from None
         if not text.strip():
-            raise ValueError(f"text must name files with text in them; {str(path)!r} is empty.")
+            raise ValueError(f"text must name non-empty files; {str(path)!r} is empty.")
         chapters = split_chapters(text)
         documents += [Document(f"{path.name}#{i}", "prose", chapter) for i, chapter in enumerate(chapters)]
     root = Path(code_folder or sysconfig.get_paths()["stdlib"])
@@ -97,7 +97,7 @@ def held_out(documents: list[Document]) -> set[str]:
         marks = {d.name: zlib.crc32(d.name.encode()) for d in documents if d.kind == kind}
         if len(marks) < 2:
             raise ValueError(
-                f"the corpus must have at least two documents of {kind}, one to keep apart; got {len(marks)}."
+                f"the corpus must have at least two documents of {kind}, one to hold out; got {len(marks)}."
             )
         names |= {name for name, mark in marks.items() if mark % 50 == 0} or {min(marks, key=marks.__getitem__)}
     return names

@@ -1,4 +1,4 @@
-"""One training phase: a time budget, a cosine, a progress bar, and a checkpoint that an interruption cannot spoil."""
+"""One training phase: a time budget, a cosine, a progress bar, and a checkpoint that is safe against interruption."""
 
 import math
 import os

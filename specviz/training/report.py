@@ -24,7 +24,7 @@ SAMPLE_TEMPERATURE = 0.7
 
 @dataclass(frozen=True)
 class Agreement:
-    """How well a draft knows its target on text of one kind: means over texts, and their standard errors."""
+    """Agreement of a draft with its target on one kind of text: means over texts, and their standard errors."""
 
     kind: str
     temperature: float

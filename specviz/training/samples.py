@@ -28,7 +28,7 @@ LONGEST_PROMPT = 48
 
 
 class _Slots(DynamicLayer):
-    """A cache layer with room for the whole sequence, so that a new token is not paid with a copy of the old ones."""
+    """A preallocated cache layer, so that a new token needs no copy of the old ones."""
 
     def __init__(self, length: int):
         super().__init__()
@@ -111,7 +111,9 @@ def _write(shard: dict[str, torch.Tensor], path: Path, spent: float) -> None:
         save_file(shard, part, {"seconds": repr(spent)})
         os.replace(part, path)
     except (OSError, SafetensorError) as error:
-        raise ValueError(f"out must have room for the target's samples; {path} cannot be written: {error}.") from None
+        raise ValueError(
+            f"out must have disk space for the target's samples; {path} cannot be written: {error}."
+        ) from None
 
 
 def _shard(target: PreTrainedModel, corpus: Corpus, number: int, recipe: Recipe) -> dict[str, torch.Tensor]:

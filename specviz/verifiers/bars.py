@@ -7,7 +7,7 @@ import numpy as np
 from ..sampling import most_probable
 from ..shown import Chart
 
-LIKELIEST = 4  # with the token in question, five bars; with the one that was refused last, six
+LIKELIEST = 4  # with the token in question, five bars; with the one that was rejected last, six
 WHOLE = 12  # a row of so few tokens is kept whole
 
 
@@ -15,7 +15,7 @@ class Bars:
     """The target's most probable tokens after one node, as the axis along which rows are shown.
 
     Args:
-        p: the target's row after the node, float64 [V].
+        p: the target's distribution after the node, float64 [V].
     """
 
     def __init__(self, p: np.ndarray) -> None:

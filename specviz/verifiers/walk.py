@@ -74,8 +74,9 @@ class Walk:
 def try_in_turn(tree: TokenTree, p: Distributions, rng: Randomness, scheme: str, in_support: bool = False) -> Verdict:
     """Try the children of a node one after the other, and continue from the first that is accepted.
 
-    Each has one coin, min(1, r / d): r is p at first and after every refusal the residual norm([r - d]+), d the law by
-    which the very child was drawn. Where all are refused the target's own token is drawn from what r is then.
+    Each has one coin, min(1, r / d): r is p at first and after every refusal the residual norm([r - d]+), d the
+    distribution from which the child was drawn. If all are rejected the target's own token is drawn from what r is
+    then.
 
     Args:
         tree: as for `Verifier`.
@@ -134,7 +135,7 @@ def ratio(p: float, q: float) -> float:
 
 
 def carry(wanted: float, share: float) -> float:
-    """What is left of a path's acceptance once a continuation was refused, S / (S + 1 - share).
+    """What is left of a path's acceptance once a continuation was rejected, S / (S + 1 - share).
 
     Args:
         wanted: S, the mass sum [share p - q]+ that the continuation could not serve.

@@ -144,7 +144,7 @@ def test_a_report_holds_what_was_measured_and_projections_apart(pair):
     news = list(bench_shape(pair, config, trees, 16, (1, 4, 16, 2000), rounds=1, seconds=9))
     assert [one.done for one in news] == list(range(1, len(news) + 1)) and news[-1].of == len(news)
     assert [len(one.known.passes) for one in news[:3]] == [1, 2, 3] and news[2].known.table is None
-    with pytest.raises(ValueError, match="must hold costs"):
+    with pytest.raises(ValueError, match="must have costs"):
         project(news[2].known, (0.5,))
     report = news[-1].known
     assert [one.nodes for one in report.passes] == [1, 4, 16]  # 2000 nodes do not fit
@@ -155,7 +155,7 @@ def test_a_report_holds_what_was_measured_and_projections_apart(pair):
     for one in report.steps:
         assert one.share == pytest.approx(one.parts["overhead"] / sum(one.parts.values()))
     data = json.loads(json.dumps(as_dict(report)))
-    assert data["projection"] is None and "mean nothing" in data["warning"]
+    assert data["projection"] is None and "are meaningless" in data["warning"]
     vector = (0.6, 0.2, 0.1)
     found = project(report, vector)
     assert found["note"].startswith("Projection")
@@ -188,7 +188,7 @@ def test_the_command_prints_tables_and_keeps_the_projection_apart(capsys, tmp_pa
     measured, projected = printed.split("Projection:")
     for words in ("acceptance, tokens per pass", "engine / bare", "verify + other", "transformers assisted", "chain"):
         assert words in measured
-    assert "tokens a pass" in projected and "8 tokens of context" in measured
+    assert "tokens per pass" in projected and "8 tokens of context" in measured
     assert main([*command, "--json"]) == 0
     data = json.loads(capsys.readouterr().out)
     assert data["projection"] is None and data["measured"]["context"] == 8

@@ -55,7 +55,7 @@ def test_calibration_is_a_kind_of_cell():
 
 def test_a_builder_without_a_size_is_told_and_a_failure_does_not_end_the_sweep():
     branching, lost = cells(builders=["branching"], verifiers=["specinfer"]), cells(pairs=[{"target": "/nowhere"}])
-    assert "leave sizes out" in measured(branching[0], ["abc"])["impossible"]
+    assert "omit sizes" in measured(branching[0], ["abc"])["impossible"]
     assert "/nowhere" in measured(lost[0], ["abc"])["failed"]
 
 
@@ -154,22 +154,22 @@ def test_toml_and_json_say_the_same(tmp_path):
 @pytest.mark.parametrize(
     ("grid", "words"),
     [
-        ([], "must hold one object"),
+        ([], "must contain one object"),
         ({"builder": ["chain"]}, "unknown entry 'builder'"),
         ({"builders": "chain"}, "sweep.builders must be a list"),
-        ({"builders": []}, "sweep.builders must be a list that is not empty"),
+        ({"builders": []}, "sweep.builders must be a non-empty list"),
         ({"builders": ["oak"]}, "sweep.builders: builder must be one of"),
         ({"builders": ["chain:depth=0"]}, "sweep.builders: chain.depth must be"),
         ({"builders": [{"name": "chain"}]}, "sweep.builders: builder must be written like sequoia:size=16,depth=6"),
         ({"verifiers": [3]}, "sweep.verifiers: verifier must be written like"),
-        ({"pairs": ["nope"]}, "sweep.pairs must hold embedded, toy"),
-        ({"pairs": [{"target": "a", "code": "b"}]}, "sweep.pairs must hold"),
+        ({"pairs": ["nope"]}, "sweep.pairs must contain embedded, toy"),
+        ({"pairs": [{"target": "a", "code": "b"}]}, "sweep.pairs must contain"),
         ({"temperatures": [-1]}, "sweep.temperatures: temperature must be 0 or"),
         ({"temperatures": ["hot"]}, "sweep.temperatures: temperature must be 0 or"),
         ({"sizes": [1]}, "sweep.sizes must be whole numbers from 2"),
         ({"kinds": ["paint"]}, "sweep.kinds must be of bench, calibrate"),
         ({"max_new_tokens": 0}, "sweep.max_new_tokens must be a whole number from 1"),
-        ({"prompts": [""]}, "sweep.prompts must be a list of texts"),
+        ({"prompts": [""]}, "sweep.prompts must be a non-empty list"),
     ],
 )
 def test_a_bad_grid_gets_a_sentence(grid, words):
@@ -261,4 +261,4 @@ def test_no_ray_and_no_cluster_get_a_sentence(monkeypatch, tmp_path, capsys):
     assert "--ray needs ray" in capsys.readouterr().err
     monkeypatch.setitem(sys.modules, "ray", FakeRay())
     assert main(["sweep", str(grid), "--ray", "nowhere:1"]) == 2
-    assert "no cluster answers at 'nowhere:1'" in capsys.readouterr().err
+    assert "no cluster found at 'nowhere:1'" in capsys.readouterr().err

@@ -58,13 +58,13 @@ def test_a_node_shows_why(page):
     node.click()
     page.mouse.move(5, 5)
     expect(page.locator(".sv-outcome")).to_have_text("accepted")
-    expect(page.locator(".sv-why")).to_contain_text("Accepted: the coin")
+    expect(page.locator(".sv-why")).to_contain_text("Accepted: u =")
     expect(page.locator(".sv-facts")).to_contain_text("depth 1; child 1 of")
     for bar in ("p", "q", "plain"):
         assert 0 <= float(page.locator(f"[data-bar={bar}] b").inner_text()) <= 1
     prob, coin = map(float, page.locator("[data-bar=accept] b").inner_text().split(" / "))
     assert coin < prob
-    expect(page.locator(".sv-live")).to_contain_text("Accepted: the coin")
+    expect(page.locator(".sv-live")).to_contain_text("Accepted: u =")
     page.locator(".sv-svg .node:is(.bonus, .correction)").click()
     expect(page.locator(".sv-why")).to_contain_text("target")
 
@@ -112,7 +112,7 @@ def test_the_keyboard_alone_is_enough(page):
 
 def test_a_folded_subtree_unfolds_at_a_click(serve, visit):
     page = visit(serve())
-    page.locator("[aria-label='number input for Nodes']").fill("64")
+    page.locator("[aria-label='number input for Tree size (nodes)']").fill("64")
     page.locator("#sv-run").click()
     state(page, "done")
     page.keyboard.press("Home")
@@ -131,7 +131,7 @@ def test_the_picture_shows_the_whole_tree_where_there_is_room(serve, visit):
     tall = svg.bounding_box()["height"]
     last = max(node.bounding_box()["y"] for node in page.locator(".sv-svg .node .shape").all())
     assert last < svg.bounding_box()["y"] + tall
-    page.locator("[aria-label='number input for Nodes']").fill("200")
+    page.locator("[aria-label='number input for Tree size (nodes)']").fill("200")
     page.locator("#sv-run").click()
     state(page, "done")
     to_step(page, 1)
@@ -204,10 +204,10 @@ def test_menus_mark_what_does_not_fit(serve, visit):
 
 def test_choosing_a_builder_shows_its_parameters(serve, visit):
     page = visit(serve())
-    expect(page.get_by_label("number input for Nodes")).to_be_visible()
+    expect(page.get_by_label("number input for Tree size (nodes)")).to_be_visible()
     choose(page, "Tree builder", "k-ary")
     expect(page.get_by_label("number input for Children", exact=True)).to_be_visible()
-    expect(page.get_by_label("number input for Nodes")).to_be_hidden()
+    expect(page.get_by_label("number input for Tree size (nodes)")).to_be_hidden()
     page.get_by_role("button", name="A class").click()
     expect(page.get_by_role("textbox", name="Prompt")).to_have_value(live.CODE["A class"])
 

@@ -127,7 +127,7 @@ def test_recorded_runs_are_compared_at_first_sight_without_any_model(serve, visi
     lines = page.locator(BOARD + ".sv-texts li")
     expect(lines).to_have_count(6)
     for line in lines.all():
-        expect(line).to_contain_text("identical text, all 48 tokens, as it must be")
+        expect(line).to_contain_text("identical text, all 48 tokens, as expected")
     expect(page.locator(BOARD + ".differs")).to_have_count(0)
     expect(page.locator(BOARD + ".sv-race-svg path.line")).to_have_count(4)
     dashes = page.locator(BOARD + ".sv-race-svg path.line").evaluate_all(
@@ -263,7 +263,7 @@ def test_where_identical_text_is_promised_it_is_said(serve, visit):
     asked(page, off=False)
     finished(page)
     for line in page.locator(BOARD + ".sv-texts li").all():
-        expect(line).to_contain_text("identical text, all 20 tokens, as it must be")
+        expect(line).to_contain_text("identical text, all 20 tokens, as expected")
     expect(page.locator(BOARD + ".sv-texts li[data-kind=equal]")).to_have_count(3)
     expect(page.locator(BOARD + "td[data-figure=speedup]").last).to_have_text("1.00×")
 
@@ -402,12 +402,12 @@ def test_bad_input_gets_a_sentence_and_the_page_keeps_what_it_shows(serve, visit
 def test_parameters_are_behind_a_fold_and_reachable(serve, visit, sent):
     page = opened(visit(serve()))
     side = page.locator("#sv-side-A")
-    expect(side.get_by_label("number input for Nodes")).to_be_hidden()
+    expect(side.get_by_label("number input for Tree size (nodes)")).to_be_hidden()
     side.get_by_role("button", name="Parameters").click()
-    expect(side.get_by_label("range slider for Nodes")).to_have_value("16")  # it is there, and has its value
-    side.get_by_label("number input for Nodes").fill("4")
-    side.get_by_label("number input for Nodes").press("Tab")
-    expect(side.get_by_label("range slider for Nodes")).to_have_value("4")
+    expect(side.get_by_label("range slider for Tree size (nodes)")).to_have_value("16")
+    side.get_by_label("number input for Tree size (nodes)").fill("4")
+    side.get_by_label("number input for Tree size (nodes)").press("Tab")
+    expect(side.get_by_label("range slider for Tree size (nodes)")).to_have_value("4")
     asked(page)
     finished(page)
     expect(column(page, "A").locator(".sv-run-details")).to_contain_text("nodes 4,")

@@ -203,8 +203,8 @@ def test_another_machine_is_a_projection_and_its_best_tree_goes_to_live(serve, v
     size, depth = re.search(r"tree of (\d+) nodes and (\d+) levels", best.inner_text()).groups()
     page.locator("#sv-apply").click()
     expect(page.get_by_role("tab", name="Live")).to_have_attribute("aria-selected", "true")
-    expect(page.get_by_label("number input for Nodes")).to_have_value(size)
-    expect(page.get_by_label("number input for Levels")).to_have_value(depth)
+    expect(page.get_by_label("number input for Tree size (nodes)")).to_have_value(size)
+    expect(page.get_by_label("number input for Max depth")).to_have_value(depth)
     expect(page.get_by_label("Tree builder")).to_have_value("Sequoia")
     expect(page.locator("#sv-run")).to_be_enabled()
 

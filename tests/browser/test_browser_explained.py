@@ -165,7 +165,7 @@ def test_a_tree_grows_node_by_node_with_its_keys(page, tmp_path):
     expect(page.locator(".sv-svg .node")).to_have_count(4)
     expect(page.locator(".sv-svg .newest")).to_have_count(1)
     expect(caption).to_contain_text(f"Node 3 of {n - 1}")
-    expect(caption).to_contain_text(f"chance to be reached {step.keys[3]:.3f}")
+    expect(caption).to_contain_text(f"probability to be reached {step.keys[3]:.3f}")
     for _, value in step.growth.waiting[2]:
         expect(caption).to_contain_text(f"{value:.3f}")
     expect(page.locator(".sv-svg .tag")).to_have_count(len(step.growth.waiting[2]))

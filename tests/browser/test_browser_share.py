@@ -61,7 +61,7 @@ def test_a_link_fills_in_the_controls_and_waits_for_run(serve, visit):
     expect(page.get_by_role("textbox", name="Prompt")).to_have_value("Hello\n<b>you</b>")
     expect(page.get_by_label("Tree builder", exact=True)).to_have_value("k-ary")
     expect(page.get_by_label("number input for Children", exact=True)).to_have_value("3")
-    expect(page.get_by_label("number input for Nodes")).to_be_hidden()
+    expect(page.get_by_label("number input for Tree size (nodes)")).to_be_hidden()
     expect(page.get_by_label("number input for Temperature")).to_have_value("0.45")
     expect(page.get_by_label("Seed")).to_have_value("7")
     expect(page.locator("#sv-notice")).to_contain_text("SpecInfer")
@@ -84,7 +84,7 @@ def test_a_copied_link_brings_everything_back(serve, visit):
     page = visit(url, permissions=["clipboard-read", "clipboard-write"])
     page.get_by_role("textbox", name="Prompt").fill('a & b = "c"; 100 % # ü\n🌳')
     choose(page, "Tree builder", "DySpec")
-    page.get_by_label("number input for Nodes", exact=True).fill("48")
+    page.get_by_label("number input for Tree size (nodes)", exact=True).fill("48")
     page.get_by_label("Seed").fill("12")
     page.get_by_label("Seed").press("Tab")
     to_step(page, 4)
@@ -112,7 +112,7 @@ def test_a_hostile_link_is_text_and_one_sentence(serve, visit):
     expect(page.get_by_role("textbox", name="Prompt")).to_have_value(script)
     notice = page.locator("#sv-link .text")
     for part in (
-        "from 0 to 2; “1e99” became 2",
+        "from 0 to 2; “1e99” was set to 2",
         "Seed must be a number",
         "Tree builder “<img src=x",
         "And 2 more changes.",

@@ -73,11 +73,11 @@ def test_typed_numbers_change_the_trees_and_what_is_wrong_gets_a_sentence(serve,
     box = page.locator("#sv-lab-box textarea")
     box.fill("0.5, 0.25")
     says(page, "Custom: typed here; 2 ranks, sum 0.75.")
-    expect(card(page, "batch")).to_contain_text("1.75 tokens a pass", timeout=PATIENT)
+    expect(card(page, "batch")).to_contain_text("1.75 tokens per pass", timeout=PATIENT)
     expect(page.locator("#sv-lab-stored input")).to_have_value("Custom", timeout=PATIENT)
     box.fill("0.5, ${window.hacked=1}")
     says(page, 'Number 2 of the acceptance vector must be from 0 to 1; got "${window.hacked=1}".')
-    expect(card(page, "batch")).to_contain_text("1.75 tokens a pass", timeout=PATIENT)
+    expect(card(page, "batch")).to_contain_text("1.75 tokens per pass", timeout=PATIENT)
     expect(box).to_have_value("0.5, ${window.hacked=1}", timeout=PATIENT)
     box.fill("0.9, 0.9")
     says(page, "got 1.8")
@@ -128,7 +128,7 @@ def test_keys_walk_the_tree_and_mark_its_row(serve, visit):
     expect(described).to_contain_text("The root", timeout=PATIENT)
     page.keyboard.press("ArrowRight")
     expect(described).to_contain_text(
-        "Node 1: child 1 of the root, level 1. Accepted with chance 0.77, 0.77 once the root is."
+        "Node 1: child 1 of the root, level 1. Accepted with probability 0.77, 0.77 given that the root is."
     )
     page.keyboard.press("ArrowDown")
     expect(described).to_contain_text("Node 2: child 2 of the root", timeout=PATIENT)
@@ -159,7 +159,7 @@ def test_papers_trees_and_large_ones(serve, visit):
     expect(page.locator(".sv-lab-tree")).to_have_attribute("data-nodes", "1024", timeout=PATIENT)
     expect(page.locator(".sv-lab-mask")).to_have_count(4, timeout=PATIENT)
     choose(page, "#sv-lab-preset", "Every builder")
-    number(page, "Nodes", 768)
+    number(page, "Tree size (nodes)", 768)
     expect(card(page, "sequoia")).to_contain_text("768 nodes", timeout=PATIENT)
     expect(page.locator(".sv-lab-bound")).to_contain_text(
         "32 × 32 in the triangle below the diagonal: 300.", timeout=PATIENT

@@ -94,7 +94,7 @@ def test_a_bar_can_be_dragged_and_the_others_make_room(page):
     assert value(page, "q", "a") + value(page, "q", "b") == pytest.approx(1, abs=2e-3)
     expect(row(page, "Target match").locator("td").nth(1)).to_have_text("0.4000")  # b is the draft's favourite now
     expect(page.locator(".sv-v-presets [aria-pressed=true]")).to_have_count(0)
-    expect(page.locator(".sv-v-why")).to_contain_text("of your own")  # what the example says is true no longer
+    expect(page.locator(".sv-v-why")).to_contain_text("Custom node")  # what the example says is true no longer
     page.mouse.move(box["x"] + 3 * box["width"], box["y"] + 5)  # the button was let go
     assert value(page, "q", "a") == pytest.approx(0.25, abs=0.01)
 

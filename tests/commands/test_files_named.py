@@ -115,7 +115,7 @@ def test_an_output_that_is_an_input_is_refused(tmp_path, capsys, trace, monkeypa
     monkeypatch.chdir(tmp_path)
     Path("run.json").write_text(trace)
     Path("link.json").symlink_to("run.json")
-    sentence(capsys, ["export", "run.json", "--html", other], "also read from")
+    sentence(capsys, ["export", "run.json", "--html", other], "also an input")
     assert Path("run.json").read_text() == trace
 
 
@@ -123,9 +123,9 @@ def test_a_sweep_does_not_write_into_its_grid_and_a_trace_not_into_its_vector(tm
     grid, vector = tmp_path / "grid.json", tmp_path / "vector.json"
     grid.write_text("{}")
     vector.write_text('{"acceptance": [0.5]}')
-    sentence(capsys, ["sweep", str(grid), "--out", str(grid)], "also read from")
+    sentence(capsys, ["sweep", str(grid), "--out", str(grid)], "also an input")
     generate = ["generate", "--prompt", "a", "--builder", f"sequoia:acceptance={vector}", "--trace", str(vector)]
-    sentence(capsys, generate, "also read from")
+    sentence(capsys, generate, "also an input")
 
 
 @pytest.mark.parametrize("command", [["sweep", "{grid}", "--out"], ["generate", "--prompt", "a", "--trace"]])
@@ -168,7 +168,7 @@ def test_a_damaged_result_is_a_sentence(tmp_path, capsys):
         out.write_text(json.dumps(outcome | {"result": outcome["result"] | wrong if wrong else {}}) + "\n")
         capsys.readouterr()
         assert main(["sweep", str(grid), "--out", str(out)]) == 2
-        assert re.search("take (its|that) line out", capsys.readouterr().err)
+        assert re.search("Remove (its|that) line", capsys.readouterr().err)
 
 
 # ---- what is stored for every tree ----

@@ -1,4 +1,4 @@
-"""The third family: who fills the tree. On toy tables, whose rows can be written down."""
+"""The third family: the drafter. On toy tables, whose rows can be written down."""
 
 import json
 from dataclasses import asdict

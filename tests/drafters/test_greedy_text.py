@@ -63,7 +63,7 @@ def ended(tokens, eos_ids):
 
 
 def assert_same(pair, drafter, wanted):
-    """Runs write the texts of `wanted`, but where two candidates are as good as tied; how many tokens a pass wrote."""
+    """Runs write the texts of `wanted`, except at near ties; how many tokens a pass wrote."""
     written = passes = 0
     builder, rule = Choice("sequoia", {"size": 12, "depth": 5}), specviz.VERIFIERS["exact-match"]()
     for prompt, tokens in wanted.items():

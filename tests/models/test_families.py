@@ -86,7 +86,7 @@ REFUSED = {
     "bloom": ({}, "cannot read a tree"),
     "mpt": ({}, "differently"),
     "falcon with alibi": ({"alibi": True}, "cannot read a tree"),
-    "deepseek_v3": ({"first_k_dense_replace": 2, "num_key_value_heads": 4}, "keys and values must have one shape"),
+    "deepseek_v3": ({"first_k_dense_replace": 2, "num_key_value_heads": 4}, "keys and values must have the same shape"),
     "mamba": ({}, "linear_attention"),
     "jamba": ({}, "linear_attention"),
     "llama4_text": ({}, "chunked_attention"),

@@ -177,7 +177,7 @@ def test_speedup_info_is_the_forecast_with_its_best_cell():
     assert info.tokens[row][column] == FORECAST.best.tokens_per_pass
     assert info.projection and "projection" in PLOTS["speedup"].draw(info).layout.title.text
     losing = PLOTS["speedup"].info(forecast((0.1,), machine("flat:1"), [2, 4], [1, 3]))
-    assert not losing.pays and "plain decoding wins" in PLOTS["speedup"].draw(losing).layout.title.text
+    assert not losing.pays and "plain decoding is fastest" in PLOTS["speedup"].draw(losing).layout.title.text
 
 
 def test_predicted_info_orders_judges_and_measures_the_error():

@@ -1,4 +1,4 @@
-"""The exact law of every builder with every rule, and biased rules that must be caught."""
+"""The exact distribution of every builder with every rule, and biased rules that must be caught."""
 
 from argparse import Namespace
 from dataclasses import dataclass, fields

@@ -1,4 +1,4 @@
-"""The exact law of the text with every drafter: what is declared is what is found."""
+"""The exact output distribution with every drafter: what is declared is what is found."""
 
 import pytest
 

@@ -1,4 +1,4 @@
-"""The exact law of one large node under every rule, and mistakes that only show there or must show there as well."""
+"""The exact distribution of one large node under every rule, and mistakes that show there."""
 
 import numpy as np
 import pytest

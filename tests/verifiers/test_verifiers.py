@@ -32,7 +32,7 @@ def constant_pair(p, q):
 
 
 def accepted_lengths(pair, builder, verifier, scheme=None, **sampling):
-    """The exact law of the number of tokens accepted in one step, length -> probability."""
+    """The exact distribution of the number of tokens accepted in one step, length -> probability."""
     config = specviz.RunConfig("ab", builder, verifier, 1.0, max_new_tokens=8, **sampling)
     return exact_law(lambda rng: len(next(speculate(pair, config, rng, scheme=scheme)).path))
 

@@ -168,7 +168,7 @@ def explain_node(
     """One step of the real loop on a pair whose rows are p and q everywhere, explained try by try.
 
     Args:
-        law: how children are drawn; None lets the rule choose.
+        scheme: how children are drawn; None lets the rule choose.
         seed: a whole number from 0.
         names: what the tokens are called, [V].
 

@@ -36,10 +36,11 @@ class Row:
     Args:
         accepted: the expected number of accepted tokens, which is a probability where there is one level; None where
             the rule cannot work here or the outcomes are too many.
-        ceiling: what no lossless rule passes with children drawn by this law.
+        ceiling: what no lossless rule passes with children drawn by this scheme.
         proof: "enumeration", "closed form" or "" where there is no number; runs: how many outcomes were enumerated.
-        texts: the exact law of the first `levels` tokens, text -> probability; None where it was not enumerated.
-        deviation: its largest difference from the target's own law.
+        texts: the exact distribution of the first `levels` tokens, text -> probability; None where it was not
+            enumerated.
+        deviation: its largest difference from the target's own distribution.
     """
 
     rule: str
@@ -57,7 +58,7 @@ def compare(node: Node, scheme: str | None = None) -> list[Row]:
     """A row for every rule of the menu, each with its default parameters.
 
     Args:
-        law: how children are drawn; None lets each rule choose.
+        scheme: how children are drawn; None lets each rule choose.
     """
     return [examine(node, cls(), scheme) for cls in REGISTRIES["verifier"].values() if not cls.alone]
 
@@ -119,7 +120,7 @@ def _attempt(node: Node, rule: Verifier, scheme: str, rng: Randomness) -> tuple[
 
 
 def own_law(node: Node) -> dict[tuple[int, ...], float]:
-    """The target's own law of the first `levels` tokens, text -> probability."""
+    """The target's own distribution of the first `levels` tokens, text -> probability."""
     return {
         text: math.prod(node.p[token] for token in text) for text in product(range(len(node.p)), repeat=node.levels)
     }
@@ -141,7 +142,7 @@ def expected_runs(node: Node, scheme: str) -> int:
 
 
 def ceiling(node: Node, scheme: str) -> float:
-    """The most tokens that any lossless rule can expect to accept with children drawn by `law`.
+    """The most tokens that any lossless rule can expect to accept with children drawn by `scheme`.
 
     At one node it is the solution of the optimal-transport problem. Along a chain it is the sum of 1 - TV between the
     two models' laws of the first 1, 2, ... tokens, which no coupling passes and which need not be reached.

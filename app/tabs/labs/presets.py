@@ -15,7 +15,7 @@ class Preset:
         rule: menu name of the rule that is chosen.
         why: what to look at.
         children, levels: see `app.tabs.labs.microscope.Node`.
-        law: how children are drawn; None lets each rule choose.
+        scheme: how children are drawn; None lets each rule choose.
         seed: of the run that is shown first.
     """
 

@@ -69,7 +69,7 @@ class Source:
         self.mean = np.concatenate([head, np.full(REST, left / REST)])
 
     def row(self) -> np.ndarray:
-        """The draft's row at a new position, float64 [V]."""
+        """The draft's distribution at a new position, float64 [V]."""
         if self.spread == 0:
             return self.mean.copy()
         kind, ranks = self.rng.draw(self.weights), len(self.vector)
@@ -111,7 +111,7 @@ def grow(
         steps: how many positions.
 
     Raises:
-        ValueError: as for `Source`, and for a builder that reads no rows.
+        ValueError: as for `Source`, and for a builder that reads no distributions.
     """
     if not builder.reads_draft:
         raise ValueError(f"{builder.title} does not read the draft's distributions, so it has no synthetic tree.")

@@ -7,7 +7,7 @@ export interface Chart {
   texts: string[];
 }
 
-/** What a rule wants shown of one node. */
+/** Details of one node, recorded by a rule. */
 export interface Detail {
   tried?: Chart;
   after?: Chart;

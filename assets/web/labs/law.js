@@ -1,4 +1,4 @@
-// What the Verification lab says of a rule as a whole: the law of what it writes against p, and all rules side by side.
+// What the Verification lab says of a rule as a whole: the output distribution against p, and all rules side by side.
 
 import { finder, make, one, say } from '../base/dom.js';
 import { SCHEMES } from '../base/words.js';

@@ -88,7 +88,7 @@ function edge(parent, mark, d, step) {
 }
 
 /**
- * Around the mark of a node, where more than one drafter guessed: whose guess it was.
+ * Around the mark of a node, where more than one drafter guessed: its drafter.
  * @param {SVGElement} node
  * @param {string | null | undefined} name
  * @param {number} unit

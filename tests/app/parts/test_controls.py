@@ -104,13 +104,13 @@ def test_the_page_opens_with_the_library_s_defaults(settings):
 @pytest.mark.parametrize(
     ("label", "value", "sentence"),
     [("Temperature", -1, "Temperature must be"), ("Temperature", float("nan"), "Temperature must be"),
-     ("Temperature", None, "It is empty"), ("Temperature", "hot", "Temperature must be a number"),
+     ("Temperature", None, "The box is empty"), ("Temperature", "hot", "Temperature must be a number"),
      ("Draft temperature", "-1", "Draft temperature must be"), ("Draft temperature", "warm", "Draft temperature must"),
      ("Top-k", "1.5", "Top-k must be a whole"), ("Top-k", "nan", "Top-k must be"),
      ("Top-p", 0, "Top-p must be a number above 0"),
      ("Top-k", 0, "Top-k must be"), ("Seed", -4, "Seed must"), ("Seed", 1.5, "Seed must"), ("Seed", None, "Seed must"),
      ("New tokens", 0, "New tokens must be"), ("New tokens", 10**9, "New tokens must be at most 512"),
-     ("Nodes", 5000, "Sequoia: Nodes must be"), ("Acceptance", "much", "numbers from 0 to 1"),
+     ("Tree size (nodes)", 5000, "Sequoia: Tree size (nodes) must"), ("Acceptance", "much", "numbers from 0 to 1"),
      ("Textbox", "  \n", "Prompt must not be empty"), ("Textbox", "a" * 30_000, "Prompt must have at most"),
      ("Textbox", None, "Prompt must not"), ("Textbox", {"a": 1}, "Prompt must not")],
 )  # fmt: skip
@@ -168,9 +168,9 @@ def test_the_menus_say_what_compatible_says(settings, builder, rule, temperature
             )  # fmt: skip
             match = specviz.compatible(made)
             assert label.startswith(registry[choice].title)
-            assert ("impossible" in label) == (not match.possible)
+            assert ("incompatible" in label) == (not match.possible)
             assert ("lossy" in label) == (match.possible and not match.lossless)
-            assert ("pointless" in label) == (match.lossless and not match.useful)
+            assert ("no effect" in label) == (match.lossless and not match.useful)
             fine = match.possible and match.lossless and match.useful
             assert (match.reason in label) == (not fine and choice != name)
 
@@ -178,7 +178,7 @@ def test_the_menus_say_what_compatible_says(settings, builder, rule, temperature
 def test_the_menus_look_at_parameters(settings):
     small, usual = (
         dict(map(reversed, settings.menus(given, settings.read(given))[1]))
-        for given in (values(settings, Nodes=2), values(settings))
+        for given in (values(settings, **{"Tree size (nodes)": 2}), values(settings))
     )
     assert "✕" not in small["speculative-sampling"], "a tree of two nodes is a chain"
     assert "✕" in usual["speculative-sampling"]

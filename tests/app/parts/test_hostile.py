@@ -193,7 +193,7 @@ def test_what_is_no_trace_is_answered_by_a_sentence(text):
 
 @pytest.mark.parametrize("share", [0.01, 0.1, 0.3, 0.5, 0.9, 0.999])
 def test_a_trace_that_was_cut_off_is_answered_by_a_sentence(text, share):
-    assert "cut off or damaged" in refused(text[: int(share * len(text))])
+    assert "truncated or damaged" in refused(text[: int(share * len(text))])
 
 
 @pytest.mark.parametrize("number", ["NaN", "Infinity", "-Infinity", "1e999", "-1e999"])
@@ -266,22 +266,22 @@ def page():
 LINKS = {  # each with a part of what is said
     "seed=%3Cscript%3Ealert(1)%3C/script%3E": "Seed must be a number",
     f"builder={quote(SCRIPT)}": "Tree builder “</script>",
-    f"{quote(SCRIPT)}=1&seed=2": "is unknown here",
-    "builder=": "not among the choices",
-    "builder=Sequoia": "not among the choices",
+    f"{quote(SCRIPT)}=1&seed=2": "is unknown",
+    "builder=": "is not one of the choices",
+    "builder=Sequoia": "is not one of the choices",
     "verifier=../../x": "not among",
     "models=org/model": "Models “org/model” is not among",
-    "models=%2Fetc%2Fpasswd": "not among the choices",
-    "temperature=9": "from 0 to 2; “9” became 2",
-    "temperature=-1": "became 0",
-    "temperature=1e999": "became 2",
+    "models=%2Fetc%2Fpasswd": "is not one of the choices",
+    "temperature=9": "from 0 to 2; “9” was set to 2",
+    "temperature=-1": "set to 0",
+    "temperature=1e999": "set to 2",
     "temperature=nan": "must be a number",
     "temperature=inf": "must be a number",
     "temperature=0x1": "must be a number",
     "temperature=%EF%BC%92": "must be a number",
     "temperature=1_0": "must be a number",
     "temperature=": "must be a number",
-    f"temperature=1{'0' * 5000}": "became 2",
+    f"temperature=1{'0' * 5000}": "set to 2",
     "seed=-4": "Seed must be a whole number from 0",
     "seed=1.5": "Seed must be",
     f"seed={'9' * 5000}": "Seed must be",
@@ -292,14 +292,14 @@ LINKS = {  # each with a part of what is said
     "seed": "must be a number",
     "max_new_tokens=100000": "New tokens must be at most",
     "max_new_tokens=0": "New tokens must be",
-    "top_p=0": "became 0.05",
+    "top_p=0": "set to 0.05",
     "top_k=0": "Top-k must be",
     "top_k=1.5": "Top-k must be",
     "top_k=many": "Top-k must be",
     "draft_temperature=-1": "Draft temperature must be",
     "draft_temperature=warm": "Draft temperature must be",
-    "builder.size=99999999": "became 1024",
-    "builder=sequoia:size=0": "became 1",
+    "builder.size=99999999": "set to 1024",
+    "builder=sequoia:size=0": "set to 1",
     "builder=sequoia:16": "is not among the choices",
     "builder=sequoia:acceptance=/etc/passwd": "must list numbers",
     "builder=sequoia:depht=3": "“builder.depht” is unknown",
@@ -312,7 +312,7 @@ LINKS = {  # each with a part of what is said
     f"builder.acceptance={'[' * 400}1{']' * 400}": "must list",
     "builder.acceptance=__import__('os')": "must list numbers",
     "builder=k-ary&builder.width=32&builder.depth=64": "at most 1024 nodes",
-    "builder.nonsense=1&seed=1": "is unknown here",
+    "builder.nonsense=1&seed=1": "is unknown",
     "verifier.threshold=1&verifier=race": "“verifier.threshold” is unknown",
     "prompt=": "Prompt must not be empty",
     f"prompt={'x' * 21_000}": "Prompt must have at most",

@@ -121,4 +121,4 @@ def test_a_choice_of_buttons_decides_which_parameters_there_are():
     assert links.read(Switch(), "kind=off&menu=two&number=7").values == ["off", "one", 3]
     assert links.write(Switch(), ["speculation", "one", 4]) == "kind=speculation&menu=one"
     sentence = links.sentence(links.read(Switch(), "kind=maybe&number=70"))
-    assert "Kind “maybe” is not among the choices" in sentence
+    assert "Kind “maybe” is not one of the choices" in sentence

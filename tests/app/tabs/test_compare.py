@@ -53,7 +53,7 @@ def test_identical_text_is_said_where_it_must_be():
     plain = ComparedRun("B", TREE, plain=True)
     found = texts.comparison(race, [1, 2, 3], plain, [1, 2, 3])
     assert (found["kind"], found["position"]) == ("equal", None)
-    assert found["text"] == "A and B: identical text, all 3 tokens, as it must be."
+    assert found["text"] == "A and B: identical text, all 3 tokens, as expected."
     assert "seed 3 alone decides" in found["why"]
     greedy = [ComparedRun("A", replace(TREE, temperature=0)), ComparedRun("B", replace(CHAIN, temperature=0))]
     assert "temperature 0" in texts.promised(*greedy)
@@ -74,7 +74,7 @@ def test_a_broken_promise_is_told_with_its_margin():
 def test_where_different_texts_are_expected_it_is_said_why():
     found = texts.comparison(ENTRIES[0], [1, 2], ENTRIES[1], [1, 3])
     assert (found["kind"], found["position"]) == ("expected", 1)
-    assert found["text"] == "A and B: token 2 is the first that differs."
+    assert found["text"] == "A and B: the first different token is token 2."
     assert "own coins" in found["why"] and "lossless" in found["why"]
     lossy = ComparedRun("B", replace(TREE, verifier=V["typical"]()))
     assert f"B is lossy: {V['typical'].bias}" in texts.comparison(ENTRIES[0], [1], lossy, [2])["why"]
@@ -166,7 +166,7 @@ def test_promised_texts_are_identical(temperature):
     ]
     messages = sent(entries)
     for pair in [*last(messages, 1, "pairs"), *last(messages, 2, "pairs")]:
-        assert pair["kind"] == "equal" and pair["text"].endswith("identical text, all 30 tokens, as it must be.")
+        assert pair["kind"] == "equal" and pair["text"].endswith("identical text, all 30 tokens, as expected.")
 
 
 def test_the_margin_of_a_broken_promise_is_asked_of_the_models():
@@ -243,7 +243,7 @@ def test_the_recorded_comparison_needs_no_model_and_its_texts_are_identical():
     written = ["".join(piece for step in item["steps"] for piece in step["pieces"]) for item in data["news"]]
     assert len(set(written)) == 1
     found = [pair for item in data["news"] for pair in item["pairs"]]
-    assert len(found) == 6 and all("as it must be" in pair["text"] for pair in found)
+    assert len(found) == 6 and all("as expected" in pair["text"] for pair in found)
     assert len(runs.recorded()) < 200_000
 
 

@@ -71,7 +71,7 @@ def test_a_vector_that_rises_is_averaged_first():
 @pytest.mark.parametrize(
     ("builder", "acceptance", "spread", "words"),
     [("dyspec", (0.9, 0.2), 0.5, "sum to at most 1"), ("dyspec", FALLING, 1.5, "spread must be a number from 0 to 1"),
-     ("dyspec", FALLING, float("nan"), "spread must be"), ("prompt-lookup", FALLING, 0.5, "reads no rows of a draft")],
+     ("dyspec", FALLING, float("nan"), "spread must be"), ("prompt-lookup", FALLING, 0.5, "has no synthetic tree")],
 )  # fmt: skip
 def test_what_cannot_be_grown_gets_a_sentence(builder, acceptance, spread, words):
     with pytest.raises(ValueError, match=words):

@@ -68,9 +68,9 @@ def test_stored_vectors_have_names_and_sources_and_survive_the_box():
 
 @pytest.mark.parametrize(
     ("name", "value", "words"),
-    [("nodes", 1, "Nodes must be a whole number from 2 to 768; got 1."), ("nodes", 10**9, "Nodes"),
-     ("nodes", 3.5, "Nodes"),
-     ("levels", 0, "Levels"), ("width", None, "Width"), ("children", "4", "Max branching"), ("children", True, "Most"),
+    [("nodes", 1, r"Tree size \(nodes\) must be a whole number from 2 to 768; got 1."), ("nodes", 10**9, "Tree"),
+     ("nodes", 3.5, "Tree size"),
+     ("levels", 0, "Max depth"), ("width", None, "Width"), ("children", "4", "Max b"), ("children", True, "M"),
      ("spread", 1.2, "Spread must be a number from 0 to 1; got 1.2."), ("spread", float("nan"), "Spread"),
      ("seed", -1, "Seed of the distributions")],
 )  # fmt: skip
@@ -113,7 +113,7 @@ def test_every_builder_keeps_to_the_sizes_and_says_what_it_expects():
     assert sizes.items() >= {
         "chain": 4, "k-sequences": 7, "k-ary": 7, "branching": 5, "batch": 14, "sequoia": 14, "optimal": 14,
     }.items()  # fmt: skip
-    assert trees["prompt-lookup"].kind == "none" and "before it sees a text" in trees["prompt-lookup"].note
+    assert trees["prompt-lookup"].kind == "none" and "without a text" in trees["prompt-lookup"].note
     assert trees["sequoia"].tokens == pytest.approx(best_tree(VECTOR, 14, 3, 13)[1])
     assert trees["sequoia"].tokens == max(tree.tokens for tree in trees.values() if tree.kind == "static")
 
@@ -225,7 +225,7 @@ def test_masks_are_sent_block_by_block(block):
         assert order["order"] == list(made) and len(order["blocks"]) == count_blocks(shape, made, block)
         assert order["said"] == f"{len(order['blocks'])} of {triangle} blocks"
         assert sum(count for _, _, count in order["blocks"]) == (shape.depth + 1).sum()
-    assert data["bound"].endswith(f"with fewer than {fewest_blocks(shape, block)}.")
+    assert data["bound"].endswith(f"needs fewer than {fewest_blocks(shape, block)}.")
 
 
 def test_a_look_that_cannot_be_is_another():

@@ -65,9 +65,8 @@ class RunConfig:
         builder, verifier: from `specviz.BUILDERS` and `specviz.VERIFIERS`, a `Choice` that names them, or a text like
             "sequoia" or "sequoia:size=16,depth=6".
         drafter: from `specviz.DRAFTERS`, a `Choice` or a text; None is the pair's own draft model.
-        temperature, top_p, top_k: how the target's distributions are processed, see `Sampling`; top_p and top_k apply to the
-            draft as
-            well.
+        temperature, top_p, top_k: how the target's distributions are processed, see `Sampling`; top_p and top_k
+            apply to the draft as well.
         draft_temperature: None means the target's temperature, and 0.6 where that is 0.
         max_new_tokens: how many tokens to write at most, at least 1.
         seed: a whole number from 0.

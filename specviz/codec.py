@@ -60,6 +60,7 @@ class Damaged(ValueError):
         self.trouble, self.at = trouble, at
 
     def inside(self, place: str) -> Damaged:
+        """The same trouble, found below a place."""
         return Damaged(self.trouble, place + self.at)
 
 
@@ -76,7 +77,7 @@ def parse(text: str, what: str) -> Any:
     try:
         return parse_json(text)
     except ValueError as error:
-        raise ValueError(f"{what} is not valid JSON: {error}. The file may be cut off or damaged.") from None
+        raise ValueError(f"{what} is not valid JSON: {error}. The file may be truncated or damaged.") from None
 
 
 def read(kind: Any, data: Any, what: str) -> Any:

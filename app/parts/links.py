@@ -1,8 +1,7 @@
 """Links that open the page in a given state: what controls hold, as parameters of an address, and back.
 
-Anyone may write a link, so every value is checked before a control shows it: numbers are brought into range, whatever
-else does not fit is left out, and one sentence says what was changed. A link fills in controls and nothing more: it
-starts no run and loads no model.
+Every value is checked before a control shows it: numbers are brought into range, other invalid values are ignored, and
+one sentence says what was changed. A link fills in controls; it starts no run and loads no model.
 """
 
 from __future__ import annotations

@@ -119,7 +119,7 @@ def run(args: argparse.Namespace) -> int:
         if not match.lossless:
             print(f"lossy: {match.reason}")
         if best.predicted.speedup <= 1:
-            print("Plain decoding is fastest on this machine.")
+            print("Plain decoding is faster than every tree here.")
         elif not cost.projection and timed is None:
             print(f"measure it: {again(args, verifier)}")
         if timed is not None:

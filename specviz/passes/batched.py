@@ -25,8 +25,11 @@ class Weights(Protocol):
     device: torch.device
     threads: Threads
 
-    def new_cache(self) -> TreeCache: ...
-    def mask(self, hidden: np.ndarray | None) -> torch.Tensor | None: ...
+    def new_cache(self) -> TreeCache:
+        """An empty cache."""
+
+    def mask(self, hidden: np.ndarray | None) -> torch.Tensor | None:
+        """The attention mask that hides the slots in `hidden`; None where nothing is hidden."""
 
 
 def batched_pass(

@@ -18,7 +18,7 @@ def to_json(info: Any) -> str:
         info: what the `info` of a figure's module returns.
 
     >>> to_json({"speedup": float("nan"), "sizes": (1, 2)})
-    '{"speedup": null, "sizes": [1, 2]}'
+    '{"speedup":null,"sizes":[1,2]}'
     """
     return dumps(info)
 

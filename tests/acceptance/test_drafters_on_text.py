@@ -133,7 +133,7 @@ def test_calibrate_measures_with_the_drafter_and_stores_under_it(tmp_path, monke
 
 def test_vectors_of_other_parameters_are_not_stored(capsys):
     assert main(["calibrate", "--store", "--drafter", "medusa:heads=2"]) == 2
-    assert "leave out their parameters" in capsys.readouterr().err
+    assert "Omit its parameters" in capsys.readouterr().err
     assert main(["calibrate", "--drafter", "oracle"]) == 2
     assert "--drafter must be one of" in capsys.readouterr().err
 

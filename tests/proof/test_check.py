@@ -182,7 +182,7 @@ class Undefined(specviz.VERIFIERS["target-match"]):
 
 
 def test_a_coin_of_no_probability_is_caught():
-    with pytest.raises(ValueError, match="probability nan"):
+    with pytest.raises(ValueError, match="got nan"):
         error_of(small("chain"), Undefined(), PAIR, scheme="iid")
 
 

@@ -105,7 +105,7 @@ engine = Engine({"toy": specviz.toy_pair}, None, offered)
 said = []
 for news in engine.loading(title):
     said.append(news)
-    if news.startswith("Fetching"):
+    if news.startswith("Downloading"):
         break  # the visitor presses Stop, or leaves
 _, under_way = engine._under_way[title]
 print(json.dumps({"menu": menu, "said": said}), flush=True)
@@ -136,7 +136,7 @@ def test_a_pair_of_the_menu_is_fetched_stopped_and_fetched_again(server, tmp_pat
     (choice,), info = first["menu"]
     assert choice[1] == "|".join(pair), "only what the hub has"
     assert "SmolLM2" in choice[0] and "MB" in choice[0] and "test-1.0" in choice[0] and "fits" in choice[0]
-    assert "fetched" in info and first["said"][-1].startswith("Downloading the models: ")
+    assert "downloaded" in info and first["said"][-1].startswith("Downloading the models: ")
     assert "stopped" in second["stopped"]
     assert second["said"][-1] == "Loading the models. This happens once." and second["text"]
 
@@ -145,7 +145,7 @@ def test_no_hub_is_said_within_the_time_it_has(monkeypatch):
     monkeypatch.setattr(fetching.hub, "answers", lambda: False)
     monkeypatch.setattr(fetching.hub, "listed", lambda *args: pytest.fail("nothing more is asked"))
     menu = Hub().menu()
-    assert menu.choices == [] and "No hub answers" in menu.info
+    assert menu.choices == [] and "The hub did not answer" in menu.info
 
 
 def test_a_hub_that_is_silent_is_not_waited_for(monkeypatch):
@@ -207,7 +207,7 @@ def test_the_menu_asks_the_hub_when_a_page_is_opened(monkeypatch):
     assert ("A · 1 MB", "a|b") in shown.choices and shown.visible and "From the hub." in shown.info
     monkeypatch.setattr(offered, "_asked", lambda: fetching.Menu([], fetching.NO_HUB))
     offered._menu = None
-    assert "No hub answers" in event.fn().info and "SPECVIZ_PAIRS" in event.fn().info
+    assert "The hub did not answer" in event.fn().info and "SPECVIZ_PAIRS" in event.fn().info
 
 
 def test_a_link_may_name_a_pair_of_the_hub_or_a_typed_one():
@@ -216,11 +216,11 @@ def test_a_link_may_name_a_pair_of_the_hub_or_a_typed_one():
     from app.parts import links
 
     menu = gr.Dropdown(["This pair"], value="This pair", label="Model pair")
-    with pytest.raises(ValueError, match="not among the choices"):
+    with pytest.raises(ValueError, match="not one of the choices"):
         links._value(menu, "models", "a|b", [])
     menu.also = ("a|b",)
     assert links._value(menu, "models", "a|b", []) == "a|b"
     typed = gr.Dropdown(["This pair"], value="This pair", label="Model pair", allow_custom_value=True)
     assert links._value(typed, "models", "org/c|org/d", []) == "org/c|org/d"
-    with pytest.raises(ValueError, match="not among the choices"):
+    with pytest.raises(ValueError, match="not one of the choices"):
         links._value(typed, "models", "x" * 401, [])

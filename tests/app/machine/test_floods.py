@@ -68,7 +68,7 @@ def test_the_page_is_answered_while_a_flood_of_trees_waits(client):
         return client.post("gradio_api/run/predict", json=body).text
 
     answers = the_page_is_answered(client, send)
-    full = sum("yours wait here already" in text for text in answers)
+    full = sum("your requests are already waiting" in text for text in answers)
     assert full == MANY - sum("forest" in text for text in answers)
 
 
@@ -80,14 +80,14 @@ def test_the_page_is_answered_while_a_flood_of_runs_is_opened(client):
 
     answers = the_page_is_answered(client, lambda _: client.post("gradio_api/component_server", json=asked).json())
     answers = [json.loads(answer) for answer in answers]
-    full = sum("yours wait here already" in answer.get("error", "") for answer in answers)
+    full = sum("your requests are already waiting" in answer.get("error", "") for answer in answers)
     assert full == MANY - sum("steps" in answer for answer in answers)
 
 
 def join(client, config, number, headers=None, tokens=400):
     """A run that nobody reads."""
     (event,) = (event for event in config["dependencies"] if event["api_name"] == "generate")
-    data = ["abc", "chain", "sequoia", 0.8, 1.0, None, None, tokens, 0, None, None, "", 0, "model", None]
+    data = ["abc", "chain", "sequoia", 0.8, 1.0, None, None, tokens, 0, "", 0, "model"]
     body = {"data": data, "fn_index": event["id"], "session_hash": f"unread {number}"}
     return client.post("gradio_api/queue/join", json=body, headers=headers)
 

@@ -166,5 +166,5 @@ def test_what_nobody_reads_is_dropped_when_another_comes(site, monkeypatch):
 def test_who_waits_for_what_is_gone_gets_a_sentence(site, capfd):
     _, client = site
     for address in ("queue/data?session_hash=nobody", "call/generate/nothing"):
-        assert "Nothing waits for you here any more" in client.get(f"/gradio_api/{address}").text
+        assert "The messages of this run were removed" in client.get(f"/gradio_api/{address}").text
     assert "Traceback" not in capfd.readouterr().err

@@ -50,14 +50,14 @@ def test_the_one_tool_writes_what_the_library_writes(serve):
 
 def test_what_is_wrong_reaches_an_agent_as_a_sentence(serve):
     answer = talk(serve(), lambda session: session.call_tool("generate", {"prompt": "abc", "temperature": -3}))
-    assert answer.isError and answer.content[0].text.startswith("temperature must be 0 or a number from 0.001 upwards")
+    assert answer.isError and answer.content[0].text.startswith("temperature must be 0 or a number from 0.001;")
 
 
 @pytest.mark.parametrize(
     ("arguments", "sentence"),
     [
-        ({"prompt": "abc", "sise": 1}, "'sise' is no parameter"), ({}, "prompt must be given."),
-        ({"prompt": "abc", "seed": int("9" * 400)}, "seed must hold finite numbers"),
+        ({"prompt": "abc", "sise": 1}, "'sise' is not a parameter"), ({}, "prompt must be given."),
+        ({"prompt": "abc", "seed": int("9" * 400)}, "seed must contain only finite numbers"),
         ({"prompt": "abc", "models": ["a"]}, "is not of type 'string'"),
     ],
 )  # fmt: skip

@@ -45,7 +45,7 @@ def test_the_line_has_an_end_and_every_client_a_share_of_it(gated):
     while pool._lines:
         pass
     jobs = [pool.put("a", int, ()) for _ in range(3)]
-    with pytest.raises(Full, match="3 requests of yours wait here already"):
+    with pytest.raises(Full, match="3 of your requests are already waiting"):
         pool.put("a", int, ())
     jobs += [pool.put("b", int, ()) for _ in range(3)]
     with pytest.raises(Full, match="The queue is full: 6 requests wait here"):
@@ -107,7 +107,7 @@ def test_what_goes_wrong_in_the_process_comes_back_and_the_next_is_answered(monk
     try:
         for work, kind, words in (
             (refused, ValueError, "^a sentence$"), (broken, RuntimeError, "Traceback"),
-            (endless, ValueError, "at most 1 s of the processor"), (lost, ValueError, "ended"),
+            (endless, ValueError, "at most 1 s of CPU time"), (lost, ValueError, "ended"),
         ):  # fmt: skip
             with pytest.raises(kind, match=words):
                 beside(work)

@@ -80,14 +80,14 @@ def test_a_tree_that_a_visitor_or_a_link_chose_stays(engine, chosen):
 @pytest.mark.parametrize("values", [("other", "sequoia", 0.8), ("toy", "sequoia", "hot"), ([], "sequoia", 0.8)])
 def test_where_nothing_is_known_nothing_changes(engine, values):
     size, depth, chosen = best_tree.choose(engine, *values, [16, 6], [16, 6])
-    assert "value" not in size and "root included" in size["info"] and depth == chosen == gr.skip()
+    assert "value" not in size and "including the root" in size["info"] and depth == chosen == gr.skip()
 
 
 def test_of_another_drafter_the_best_tree_is_not_known(engine):
     size, depth, chosen = best_tree.choose(engine, "toy", "sequoia", 0.8, [16, 6], [16, 6], "ngram")
-    assert "value" not in size and "root included" in size["info"] and depth == chosen == gr.skip()
+    assert "value" not in size and "including the root" in size["info"] and depth == chosen == gr.skip()
     size, depth, chosen = best_tree.choose(engine, "toy", "sequoia", 0.8, [2, 1], [2, 1], "ngram")
-    assert "root included" in size["info"] and [size["value"], depth["value"]] == chosen == [16, 6]
+    assert "including the root" in size["info"] and [size["value"], depth["value"]] == chosen == [16, 6]
     size, depth, chosen = best_tree.choose(engine, "toy", "sequoia", 0.8, [9, 3], [2, 1], "ngram")
     assert "value" not in size and depth == chosen == gr.skip()  # a visitor chose it
     config = api.asked("abc", "sequoia", "sequoia", "ngram", temperature=0.8)

@@ -269,8 +269,8 @@ LINKS = {  # each with a part of what is said
     f"{quote(SCRIPT)}=1&seed=2": "is unknown",
     "builder=": "is not one of the choices",
     "builder=Sequoia": "is not one of the choices",
-    "verifier=../../x": "not among",
-    "models=org/model": "Models “org/model” is not among",
+    "verifier=../../x": "not one of the choices",
+    "models=org/model": "Model pair “org/model” is not one of",
     "models=%2Fetc%2Fpasswd": "is not one of the choices",
     "temperature=9": "from 0 to 2; “9” was set to 2",
     "temperature=-1": "set to 0",
@@ -287,7 +287,7 @@ LINKS = {  # each with a part of what is said
     f"seed={'9' * 5000}": "Seed must be",
     "seed=true": "must be a number",
     "seed=%00": "must be a number",
-    "seed=1&seed=2": "“seed” is there more than once",
+    "seed=1&seed=2": "“seed” is given more than once",
     "seed=1;seed=2": "must be a number",
     "seed": "must be a number",
     "max_new_tokens=100000": "New tokens must be at most",
@@ -300,10 +300,10 @@ LINKS = {  # each with a part of what is said
     "draft_temperature=warm": "Draft temperature must be",
     "builder.size=99999999": "set to 1024",
     "builder=sequoia:size=0": "set to 1",
-    "builder=sequoia:16": "is not among the choices",
+    "builder=sequoia:16": "is not one of the choices",
     "builder=sequoia:acceptance=/etc/passwd": "must list numbers",
     "builder=sequoia:depht=3": "“builder.depht” is unknown",
-    "builder=sequoia:size=3&builder.size=4": "there more than once",
+    "builder=sequoia:size=3&builder.size=4": "given more than once",
     "builder.size=2.5": "must be a whole number",
     "builder=branching&builder.widths=a,b": "must list one whole number",
     f"builder=branching&builder.widths={'9' * 5000}": "must",
@@ -354,7 +354,7 @@ def test_prompts_of_any_bytes_become_text(page, prompt):
 
 def test_many_changes_are_counted_not_listed(page):
     said = links.sentence(links.read(page, "&".join(f"a{i}=1" for i in range(100)) + "&seed=1"))
-    assert said.endswith("And 96 more changes.")
+    assert said.endswith("96 more changes.")
 
 
 def test_an_address_of_this_page_makes_no_sentence_of_its_own(page):
@@ -414,8 +414,8 @@ REQUESTS = {  # path -> bodies that make no sense, each with a part of what is s
     ),
     "call/v2/generate": (
         ({"prompt": "abc", "sise": 3}, "'sise' is not a parameter. The parameters are"), ({}, "prompt must be given"),
-        ({"prompt": "abc", "temperature": BIG}, "temperature must hold finite numbers of at most 300 digits"),
-        ({"prompt": "abc", "builder": {"size": BIG}}, "builder must hold finite numbers"),
+        ({"prompt": "abc", "temperature": BIG}, "temperature must contain only finite numbers of at most 300 digits"),
+        ({"prompt": "abc", "builder": {"size": BIG}}, "builder must contain only finite numbers"),
         ({"prompt": "abc", "builder": {"a": [1] * 9000}}, "at most 4,000 characters"),
     ),
     "call/generate": (({"data": ["abc"]}, "data must be a list of 12 values"),),

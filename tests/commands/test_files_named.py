@@ -145,7 +145,7 @@ def test_only_outcomes_make_a_file_of_results(tmp_path, capsys, trace, content):
     text = content.replace("{trace}", trace)
     out.write_text(text)
     if text:
-        sentence(capsys, ["sweep", str(grid), "--out", str(out)], "no outcome")
+        sentence(capsys, ["sweep", str(grid), "--out", str(out)], "not a result")
         assert out.read_text() == text
     else:
         assert main(["sweep", str(grid), "--out", str(out)]) == 0
@@ -193,7 +193,7 @@ def test_only_the_embedded_pair_on_enough_text_is_stored(capsys, monkeypatch, mo
 @pytest.mark.parametrize(
     ("vector", "words"),
     [
-        ([0.9, 0.2], "sum to at most 1"), ([[0.5, 0.2], [0.7, 0.4]], "level 2"), ([0.01] * 65, "up to 64 numbers"),
+        ([0.9, 0.2], "sum to at most 1"), ([[0.5, 0.2], [0.7, 0.4]], "level 2"), ([0.01] * 65, "at most 64 values"),
         ([[0.5]] * 65, "up to 64 levels"),
     ],
 )  # fmt: skip
@@ -301,7 +301,7 @@ def test_help_says_meaning_range_and_default():
         where, help = f"{command} {option.option_strings[0]}", option.help or ""
         assert len(help) > 10, where
         if option.nargs != 0 and not option.required:
-            assert "default" in help or "needed" in help, f"{where}: {help}"
+            assert "default" in help or "required" in help, f"{where}: {help}"
         if option.type in (int, float):
             assert any(word in help for word in ("from", " to ", "above")), f"{where}: {help}"
 
@@ -313,7 +313,7 @@ def test_help_says_meaning_range_and_default():
         (["calibrate", "--text", ""], "--text must not be empty"),
         (["calibrate", "--text", "/nowhere.txt"], "--text '/nowhere.txt' cannot be read"),
         (["train", "--text", __file__, "--out", "{tmp}", "--code", "/nowhere"], "code must be a folder"),
-        (["optimize", "--cost", "missing", "--machine", "a100"], "leave out --cost or --machine"),
+        (["optimize", "--cost", "missing", "--machine", "a100"], "Omit one of them"),
         (["cost", "--machine", "a100", "--target", "x"], "--target is not used with --machine"),
         (["cost", "--machine", "a100", "--seconds", "5"], "--seconds is not used with --machine"),
         (["sweep", "grid.json", "--gpus", "1"], "--gpus is not used without --ray"),

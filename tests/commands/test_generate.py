@@ -78,4 +78,4 @@ def test_a_lossy_pair_is_told_before_the_text_and_after(capsys):
 
 def test_a_prompt_of_bytes_that_are_no_text_gets_a_sentence(capsys):
     assert main(["generate", "--prompt", "ab\udcff\udcfe"]) == 2
-    assert "number 3 is none" in capsys.readouterr().err
+    assert "character 3 is not" in capsys.readouterr().err

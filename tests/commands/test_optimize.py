@@ -85,7 +85,7 @@ def test_the_line_to_measure_runs_as_it_is_printed(loaded, table, capsys, tmp_pa
         assert float(words[words.index(name) + 1]) == 1 if name == "--temperature" else value in words
     loaded.clear()
     assert main([*words[3:], "--each", "1"]) in (0, 1)
-    assert "timed once over" in capsys.readouterr().out and set(loaded) == {("mine", "small", "float32")}
+    assert "grid, timed once" in capsys.readouterr().out and set(loaded) == {("mine", "small", "float32")}
 
 
 def test_a_vector_of_another_setting_is_rejected_or_warned_about(loaded, table, capsys, tmp_path):

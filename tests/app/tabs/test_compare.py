@@ -54,7 +54,7 @@ def test_identical_text_is_said_where_it_must_be():
     found = texts.comparison(race, [1, 2, 3], plain, [1, 2, 3])
     assert (found["kind"], found["position"]) == ("equal", None)
     assert found["text"] == "A and B: identical text, all 3 tokens, as expected."
-    assert "seed 3 alone decides" in found["why"]
+    assert "seed 3 alone determines" in found["why"]
     greedy = [ComparedRun("A", replace(TREE, temperature=0)), ComparedRun("B", replace(CHAIN, temperature=0))]
     assert "temperature 0" in texts.promised(*greedy)
     assert "same configuration" in texts.promised(ComparedRun("A", TREE), ComparedRun("B", TREE))
@@ -75,7 +75,7 @@ def test_where_different_texts_are_expected_it_is_said_why():
     found = texts.comparison(ENTRIES[0], [1, 2], ENTRIES[1], [1, 3])
     assert (found["kind"], found["position"]) == ("expected", 1)
     assert found["text"] == "A and B: the first different token is token 2."
-    assert "own coins" in found["why"] and "lossless" in found["why"]
+    assert "its own random draws" in found["why"] and "lossless" in found["why"]
     lossy = ComparedRun("B", replace(TREE, verifier=V["typical"]()))
     assert f"B is lossy: {V['typical'].bias}" in texts.comparison(ENTRIES[0], [1], lossy, [2])["why"]
     chance = texts.comparison(ENTRIES[0], [1], ENTRIES[1], [1])
@@ -84,7 +84,7 @@ def test_where_different_texts_are_expected_it_is_said_why():
 
 def test_unfinished_texts_are_compared_as_far_as_both_go():
     found = texts.comparison(ENTRIES[0], [1, 2, 3], ENTRIES[1], [1, 2], whole=False)
-    assert found["kind"] == "so far" and "2 tokens that both have so far" in found["text"]
+    assert found["kind"] == "so far" and "identical for the first 2 tokens, so far" in found["text"]
     assert texts.comparison(ENTRIES[0], [1, 2, 3], ENTRIES[1], [1, 9], whole=False)["kind"] == "expected"
 
 

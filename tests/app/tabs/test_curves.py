@@ -135,7 +135,7 @@ def test_texts_that_cannot_be_measured_get_a_sentence():
         ({"temperature": "hot"}, "Temperature must"), ({"temperature": math.nan}, "Temperature must"),
         ({"top_p": 0}, "Top-p must"), ({"positions": 10**9}, "Positions must"), ({"positions": True}, "Positions must"),
         ({"drafter": "oracle"}, "Drafter must"), ({"drafter": None}, "Drafter must"),
-        ({"drafter": "several"}, "one row"),
+        ({"drafter": "several"}, "no single draft distribution"),
     ],
 )  # fmt: skip
 def test_bad_settings_get_a_sentence(change, words):
@@ -285,7 +285,7 @@ def test_the_recorded_results_fill_every_card():
 
 def test_which_figures_are_exact_and_which_counted_is_said():
     text = acceptance.how_measured((vector(), vector(verifier="race", method="counted")))
-    assert text == "Exact expectation over the coins, children drawn: Sequoia; counted: Race. 40 positions."
+    assert text == "Exact expectation over the acceptance draws, children sampled: Sequoia; counted: Race. 40 positions."
 
 
 def test_no_text_of_a_card_can_be_markup():

@@ -106,13 +106,13 @@ def test_rules_are_not_compared_without_a_draft(monkeypatch, capsys):
     alone.draft = None
     monkeypatch.setattr(specviz.models.pair, "load_pair", lambda *args, **options: alone)
     assert main(["bench", "--preset", "rules"]) == 2
-    assert "give --draft as well" in capsys.readouterr().err
+    assert "Add --draft" in capsys.readouterr().err
 
 
 def test_help_tells_the_default_that_holds(capsys):
     with pytest.raises(SystemExit):
         main(["bench", "--help"])
-    assert "the target's (default 0.8)" in capsys.readouterr().out
+    assert "(default 0.8)" in capsys.readouterr().out
 
 
 def test_every_command_takes_the_same_temperature_unless_told_otherwise(monkeypatch):
@@ -246,7 +246,7 @@ def test_a_benchmark_that_is_interrupted_prints_the_rounds_that_are_whole(loaded
     assert main(command) == 130
     printed = capsys.readouterr()
     assert json.loads(printed.out) == codec.plain(news[-1].known)
-    assert f"from {news[-1].done} of {20 * news[-1].done} runs measured so far" in printed.err
+    assert f"results of {news[-1].done} of {20 * news[-1].done} runs" in printed.err
     monkeypatch.setattr(module, "bench", lambda *arguments: (one for one in () if one))
     assert main(command) == 2
     assert "before anything was known" in capsys.readouterr().err

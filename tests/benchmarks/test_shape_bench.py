@@ -200,8 +200,8 @@ def test_the_command_prints_tables_and_keeps_the_projection_apart(capsys, tmp_pa
         (["--shape", "tiny"], "--shape needs --draft-shape"),
         (["--draft-shape", "tiny"], "--draft-shape needs --shape"),
         (["--context", "9"], "--context needs --shape"),
-        (["--shape", "tiny", "--draft-shape", "tiny", "--target", "x"], "leave out --target"),
-        (["--shape", "tiny", "--draft-shape", "tiny", "--same-text"], "leave out --same-text"),
+        (["--shape", "tiny", "--draft-shape", "tiny", "--target", "x"], "Omit --target"),
+        (["--shape", "tiny", "--draft-shape", "tiny", "--same-text"], "Omit --same-text"),
         (["--shape", "tiny", "--draft-shape", "tiny", "--acceptance", "nowhere.json"], "cannot be read"),
     ],
 )

@@ -156,7 +156,7 @@ def test_toml_and_json_say_the_same(tmp_path):
     [
         ([], "must contain one object"),
         ({"builder": ["chain"]}, "unknown entry 'builder'"),
-        ({"builders": "chain"}, "sweep.builders must be a list"),
+        ({"builders": "chain"}, "sweep.builders must be a non-empty list"),
         ({"builders": []}, "sweep.builders must be a non-empty list"),
         ({"builders": ["oak"]}, "sweep.builders: builder must be one of"),
         ({"builders": ["chain:depth=0"]}, "sweep.builders: chain.depth must be"),

@@ -133,7 +133,7 @@ def test_probes_are_told_apart_from_what_was_never_reached():
         sent = step_payload(step, rule)
         assert sent["outcome"].count("o") == len(probes(step))
         for node in probes(step):
-            assert "A probe" in explained(step, node, rule) and step.accept_prob[node] is None
+            assert "Probe: " in explained(step, node, rule) and step.accept_prob[node] is None
     compared = sum(step.outcome.count("accepted") + step.outcome.count("rejected") for step in trace.steps)
     assert trace.acceptance == sum(len(step.path) for step in trace.steps) / compared
 
@@ -145,6 +145,6 @@ def test_what_goes_with_it():
         )
         assert match.possible == (not rule.reads_draft and not rule.alone), name
         if rule.reads_draft:
-            assert "Lookahead asks no draft model" in match.reason or rule.chain_only
+            assert "Lookahead has no draft model" in match.reason or rule.chain_only
         elif not rule.alone:
             assert match.lossless == rule.lossless and match.scheme == "top"

@@ -61,7 +61,7 @@ def test_every_damage_of_a_library_is_made_good(folder, caplog):
     with caplog.at_level(logging.WARNING):
         made()
         made()
-    assert len(caplog.records) == 1 and "made anew" in caplog.text and path.read_bytes()[:100] == whole[:100]
+    assert len(caplog.records) == 1 and "is rebuilt" in caplog.text and path.read_bytes()[:100] == whole[:100]
 
 
 def full(path, **data):

@@ -337,7 +337,7 @@ def test_devices_that_are_not_here_are_refused(monkeypatch):
     with pytest.raises(ValueError, match="'cuda' was asked for"):
         loading.choose_device("cuda")
     monkeypatch.setattr(torch.backends.mps, "is_available", lambda: False)
-    with pytest.raises(ValueError, match="'mps' was asked for"):
+    with pytest.raises(ValueError, match="'mps' is not available"):
         loading.choose_device("mps")
 
 

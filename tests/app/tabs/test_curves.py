@@ -285,7 +285,9 @@ def test_the_recorded_results_fill_every_card():
 
 def test_which_figures_are_exact_and_which_counted_is_said():
     text = acceptance.how_measured((vector(), vector(verifier="race", method="counted")))
-    assert text == "Exact expectation over the acceptance draws, children sampled: Sequoia; counted: Race. 40 positions."
+    assert (
+        text == "Exact expectation over the acceptance draws, children sampled: Sequoia; counted: Race. 40 positions."
+    )
 
 
 def test_no_text_of_a_card_can_be_markup():

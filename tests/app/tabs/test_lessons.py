@@ -165,7 +165,10 @@ def test_trees():
     roots = [[node for node, parent in enumerate(step.parents) if parent == 0] for step in trace.steps]
     first = sum(step.outcome[nodes[0]] == "accepted" for step, nodes in zip(trace.steps, roots, strict=True))
     later = sum(bool(step.path) for step in trace.steps) - first
-    assert f"{first} of {len(trace.steps)} steps" in lesson.answer[0] and f"accepted in {later} of them" in lesson.answer[1]
+    assert (
+        f"{first} of {len(trace.steps)} steps" in lesson.answer[0]
+        and f"accepted in {later} of them" in lesson.answer[1]
+    )
     step = trace.steps[lesson.opens.step]
     assert step.outcome[roots[lesson.opens.step][0]] == "rejected" and len(step.path) > 1
     assert step.draft_passes == 4 and trace.steps[0].draft_prob[-1] is not None

@@ -62,7 +62,7 @@ def run(args: argparse.Namespace) -> int:
     builder = strategy(args, "builder", args.builder or "sequoia")
     if not isinstance(builder, StaticBuilder) or getattr(builder, "acceptance", None) == "measured":
         static = ", ".join(name for name, cls in BUILDERS.items() if issubclass(cls, StaticBuilder))
-        raise ValueError(f"--builder must be static ({static}); got {builder.name}.")
+        raise ValueError(f"--builder must be static ({static}); got {args.builder or builder.name}.")
     drafter = strategy(args, "drafter", args.drafter)
     args.temperature = args.temperature or [0.0, 0.6, 1.0]
     rules = {}

@@ -201,7 +201,7 @@ def test_numbers_are_stored_short_and_finite(tmp_path, monkeypatch):
     monkeypatch.setattr(store, "PAPERS", tmp_path)
     assert store.read("svip", "table-1") is None and not store.current("svip", "table-1")
     store.write("svip", "table-1", {"a": 1.23456789, 2: (math.inf, [math.nan, 3])}, "toy")
-    assert store.read("svip", "table-1")["data"] == {"a": 1.235, "2": [None, [None, 3]]}
+    assert store.read("svip", "table-1")["data"] == {"a": 1.23457, "2": [None, [None, 3]]}
     assert store.current("svip", "table-1")
 
 

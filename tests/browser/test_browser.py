@@ -206,7 +206,7 @@ def test_choosing_a_builder_shows_its_parameters(serve, visit):
     page = visit(serve())
     expect(page.get_by_label("number input for Tree size (nodes)")).to_be_visible()
     choose(page, "Tree builder", "k-ary")
-    expect(page.get_by_label("number input for Children", exact=True)).to_be_visible()
+    expect(page.get_by_label("number input for Branching", exact=True)).to_be_visible()
     expect(page.get_by_label("number input for Tree size (nodes)")).to_be_hidden()
     page.get_by_role("button", name="A class").click()
     expect(page.get_by_role("textbox", name="Prompt")).to_have_value(live.CODE["A class"])

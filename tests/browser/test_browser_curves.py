@@ -155,7 +155,7 @@ def test_a_failure_midway_keeps_the_figures_and_shows_no_trace(serve, visit, cap
     pair.fail_at = pair.passes + 30
     page.get_by_role("button", name=acceptance.FOLDS[1][1]).click()
     page.locator("#sv-study-depth").click()
-    says(page, "study-depth", "keeps what was measured before", timeout=60_000)
+    says(page, "study-depth", "keeps the earlier measurements", timeout=60_000)
     assert "the target broke" not in page.locator("body").inner_text()
     expect(page.locator("#sv-figure-depth .js-plotly-plot .main-svg").first).to_be_visible()
 
@@ -168,7 +168,7 @@ def test_the_drafter_of_the_menu_is_measured_and_told_and_bad_choices_get_a_sent
     expect(page.locator("#sv-figure-acceptance .sv-made")).to_contain_text("Drafted by Medusa heads.")
     choose(page, "calibrate", "Several drafters")
     page.locator("#sv-calibrate").click()
-    says(page, "calibrate", "there is no one row")
+    says(page, "calibrate", "no single draft distribution")
     choose(page, "calibrate", "Draft model")
     calibrated(page, rules=())
     says(page, "calibrate", "Choose at least one verification rule.")

@@ -25,7 +25,7 @@ def test_medusa_is_chosen_shows_its_parameters_and_runs(serve, visit):
     expect(page.locator(".sv-whose")).to_be_hidden()
     to_step(page, 0)
     page.locator(".sv-svg .node:is(.a, .x, .u)").first.click()
-    expect(page.locator(".sv-why")).to_contain_text(re.compile(r"Guessed by Medusa heads: head \d"))
+    expect(page.locator(".sv-why")).to_contain_text(re.compile(r"Drafted by Medusa heads: head \d"))
 
 
 def test_a_column_of_compare_has_a_drafter_of_its_own(serve, visit):
@@ -62,4 +62,4 @@ def test_of_more_than_one_drafter_the_legend_says_who_was_right(serve, visit, dr
     expect(page.locator(".sv-whose > [data-drafter]")).to_contain_text(guessed)
     to_step(page, 0)
     page.locator(".sv-svg .node:is(.a, .x, .u)").first.click()
-    expect(page.locator(".sv-why")).to_contain_text("Guessed by the draft model")
+    expect(page.locator(".sv-why")).to_contain_text("Drafted by the draft model")

@@ -51,7 +51,7 @@ def test_a_rejection_shows_the_rows_before_the_try(page, tmp_path):
     )
     to_step(page, next(step.index for step in steps if step.corrected))
     page.locator(".sv-svg .node.correction").click()
-    expect(table.locator("caption")).to_have_text("what it was drawn from")
+    expect(table.locator("caption")).to_have_text("distribution of this token")
 
 
 def test_a_race_shows_two_columns_of_arrival_times(page, tmp_path):
@@ -77,7 +77,7 @@ def test_numbers_of_a_rule_are_told(page, tmp_path):
     to_step(page, 0)
     page.locator(".sv-svg .node.r").click()
     facts = steps[0].detail[0].facts
-    expect(page.locator(".sv-detail p")).to_have_text(f"Here: ρ {facts['rho']:.3f}β {facts['beta']:.3f}")
+    expect(page.locator(".sv-detail p")).to_have_text(f"Node: ρ {facts['rho']:.3f}β {facts['beta']:.3f}")
     steps = offline(page, tmp_path, **chosen("sequoia", "typical"))
     step, node = find(steps, "rejected")
     to_step(page, step.index)
@@ -135,13 +135,13 @@ def test_nodes_of_several_drafters_are_told_apart_counted_and_explained(page, tm
         expect(item).to_contain_text(f"{title} {len(mine)}, {right} accepted")
         expect(item).to_contain_text(f"of {sum(compared)} compared" if any(compared) else "none compared")
         outlines.first.locator("xpath=..").click()
-        expect(page.locator(".sv-why")).to_contain_text(f"Guessed by {specviz.DRAFTERS[name].spoken}")
+        expect(page.locator(".sv-why")).to_contain_text(f"Drafted by {specviz.DRAFTERS[name].spoken}")
     assert len(forms) == len(titles), "no two drafters look alike"
     offline(page, tmp_path, drafter=specviz.DRAFTERS["medusa"](), **chosen("sequoia", "sequoia"))
     expect(page.locator(".sv-whose")).to_be_hidden()
     expect(page.locator(".sv-svg .outline")).to_have_count(0)
     page.locator(".sv-svg .node.a").first.click()
-    expect(page.locator(".sv-why")).to_contain_text("Guessed by Medusa heads: head 1")
+    expect(page.locator(".sv-why")).to_contain_text("Drafted by Medusa heads: head 1")
 
 
 # ---- how a tree grew ----
@@ -203,7 +203,7 @@ def test_growth_shows_how_a_plan_was_split_and_nothing_where_nothing_was_recorde
     page.keyboard.press("ArrowLeft")
     frame(page, 1)
     expect(page.locator(".sv-svg .tag")).to_have_text([str(size) for size in step.growth.split[:2]])
-    expect(page.locator(".sv-growing")).to_contain_text(f"its subtree is given {step.growth.split[1]}")
+    expect(page.locator(".sv-growing")).to_contain_text(f"Its subtree gets {step.growth.split[1]}")
     offline(page, tmp_path, **chosen("k-ary", "specinfer"))
     expect(page.locator(".sv-grow")).to_be_hidden()
     page.keyboard.press("g")

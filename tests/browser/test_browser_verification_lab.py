@@ -166,7 +166,7 @@ def test_rules_shapes_and_laws_can_be_chosen(page):
     expect(page.locator(".sv-v-why")).to_have_text(PRESETS[0].why)
     page.locator(".sv-v-scheme").select_option("top")
     expect(page.locator(".sv-v-verdict")).to_have_attribute("data-kind", "lossy")
-    expect(page.locator(".sv-v-exact")).to_contain_text("Not the target’s law")
+    expect(page.locator(".sv-v-exact")).to_contain_text("Not the target’s distribution")
     expect(page.locator(".sv-v-chart .off").first).to_be_visible()
     page.locator(".sv-v-scheme").select_option("race")
     expect(page.locator(".sv-v-verdict")).to_have_attribute("data-kind", "impossible")

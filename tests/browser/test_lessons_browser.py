@@ -194,7 +194,7 @@ def test_a_lesson_that_does_not_arrive_gets_a_sentence(lecture):
     opened(page, 1)
     page.route("**/component_server**", lambda route: route.abort())
     page.get_by_role("button", name="next lesson").click()
-    expect(page.locator(".sv-lesson-body")).to_contain_text("did not arrive")
+    expect(page.locator(".sv-lesson-body")).to_contain_text("could not be loaded")
     page.unroute("**/component_server**")
     page.locator(".sv-lessons-list button").nth(1).click()
     opened(page, 2)

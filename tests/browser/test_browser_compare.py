@@ -375,7 +375,7 @@ def test_whatever_is_turned_is_looked_at(serve, visit):
     side.get_by_role("button", name="Parameters").click()
     expect(said).to_be_hidden()
     side.get_by_label("Merge equal tokens").check()  # a switch
-    expect(said).to_contain_text("Merge equal tokens")
+    expect(said).to_contain_text("Merging equal tokens")
     set_kind(page, "A", "Plain decoding")  # one of a few
     expect(said).to_be_hidden()
 

@@ -120,7 +120,11 @@ def train_drafter(
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """The options of `python -m specviz train`."""
     parser.add_argument(
-        "--text", nargs="+", action="extend", metavar="FILE", help="prose to learn from, UTF-8 (needed for a new pair)"
+        "--text",
+        nargs="+",
+        action="extend",
+        metavar="FILE",
+        help="prose to learn from, UTF-8 (required for a new pair)",
     )
     parser.add_argument("--out", metavar="DIR", help="folder for target, draft, card and checkpoints (needed)")
     parser.add_argument(

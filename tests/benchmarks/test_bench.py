@@ -249,7 +249,7 @@ def test_a_benchmark_that_is_interrupted_prints_the_rounds_that_are_whole(loaded
     assert f"results of {news[-1].done} of {20 * news[-1].done} runs" in printed.err
     monkeypatch.setattr(module, "bench", lambda *arguments: (one for one in () if one))
     assert main(command) == 2
-    assert "before anything was known" in capsys.readouterr().err
+    assert "ended without a result" in capsys.readouterr().err
 
 
 @pytest.mark.adapter

@@ -122,7 +122,7 @@ def test_whose_guess_a_node_was_is_said_where_it_is_not_the_draft_model_alone():
                     assert f"head {depth}," in said
                 if step.drafter[node] == "eagle":
                     assert said.endswith("its own predicted hidden state.") == (depth > 1)
-                names = [title for title in wanted - {None} if said.startswith(f"Guessed by {title}")]
+                names = [title for title in wanted - {None} if said.startswith(f"Drafted by {title}")]
                 found.add(names[0] if names else said or None)
         if len(wanted) > 1:  # of a tree so shallow that the draft model alone filled it nothing is said
             found.discard(None)

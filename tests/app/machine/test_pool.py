@@ -48,7 +48,7 @@ def test_the_line_has_an_end_and_every_client_a_share_of_it(gated):
     with pytest.raises(Full, match="3 of your requests are already waiting"):
         pool.put("a", int, ())
     jobs += [pool.put("b", int, ()) for _ in range(3)]
-    with pytest.raises(Full, match="The queue is full: 6 requests wait here"):
+    with pytest.raises(Full, match=r"The queue is full \(6 requests\)"):
         pool.put("c", int, ())
     jobs.pop().cancel()  # whoever leaves costs nothing
     gate.release(7)

@@ -88,7 +88,7 @@ def test_the_sentences_of_the_examples_are_true():
     assert rows(one)["spectr"].accepted == pytest.approx(0.5)
     assert json.loads(look(vars(one)))["run"]["facts"]["rho"] == pytest.approx(1 + 1 / math.sqrt(2), abs=1e-3)
     assert rows(preset("The wrong sampling scheme"))["specinfer"].deviation > 0.05
-    typical = rows(preset("Lossy"))["typical"]
+    typical = rows(preset("Biased rule"))["typical"]
     assert typical.accepted > typical.ceiling
     assert list(typical.texts.values()) == pytest.approx([0, 0, 1])  # the draft's favourite, always
 

@@ -124,9 +124,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         nargs="+",
         action="extend",
         metavar="FILE",
-        help="prose to learn from, UTF-8 (required for a new pair)",
+        help="prose to train on, UTF-8 (required for a new pair)",
     )
-    parser.add_argument("--out", metavar="DIR", help="folder for target, draft, card and checkpoints (needed)")
+    parser.add_argument("--out", metavar="DIR", help="folder for target, draft, card and checkpoints (required)")
     parser.add_argument(
         "--drafter", metavar="KIND", help="train medusa or eagle for --target, on its samples (default: none)"
     )

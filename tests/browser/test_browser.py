@@ -236,7 +236,8 @@ def test_every_width_and_scheme_fits(serve, visit, width, scheme):
         assert tree["y"] < prompt["y"], "on a phone the run comes before the controls"
 
 
-def test_the_wheel_zooms_with_ctrl_or_when_the_tree_has_the_focus(page):
+def test_the_wheel_zooms_with_ctrl_or_when_the_tree_has_the_focus(serve, visit):
+    page = visit(serve())
     canvas, svg = page.locator(".sv-svg > g"), page.locator(".sv-svg")
     start = canvas.get_attribute("transform")
     svg.hover()

@@ -75,7 +75,7 @@ def test_a_page_without_a_link_asks_the_server_for_nothing(serve, visit):
     page.reload()
     page.locator(f"{STAGE} .sv-svg .node").first.wait_for()
     page.get_by_role("button", name="Copy link").click()
-    expect(page.locator("#sv-link")).to_contain_text("The link is")
+    expect(page.locator("#sv-link")).to_contain_text("in the address bar")
     assert len(asked) == 1, "this one"
 
 

@@ -134,7 +134,7 @@ def test_a_bar_by_keyboard_and_numbers_by_hand(page):
 def test_the_stepper_tells_the_run_by_buttons_and_keys(page):
     shown = json.loads(look(vars(PRESETS[0])))["run"]
     where, card = page.locator(".sv-v-where"), page.locator(".sv-v-try")
-    expect(where).to_have_text(f"{len(shown['tries'])} tries to come")
+    expect(where).to_have_text(f"{len(shown['tries'])} tries remaining")
     expect(page.locator("[data-do=back]")).to_be_disabled()
     names = "abcde"
     for i, one in enumerate(shown["tries"], 1):

@@ -312,7 +312,7 @@ def test_a_bad_file_gets_a_sentence_and_the_picture_stays(serve, visit, tmp_path
     assert len(sent) == 3
     path.write_bytes(b" " * 10_000_000)
     offer(page, path)
-    expect(notice).to_contain_text("This file has 10.0 MB; at most 4 MB can be opened here.")
+    expect(notice).to_contain_text("This file has 10.0 MB; the limit is 4 MB.")
     assert len(sent) == 3, "a large file is not even sent"
     expect(page.locator(f"{STAGE} .sv-recorded")).to_have_text("recorded run")
     assert page.locator(f"{STAGE} .sv-ribbon").inner_text() == before

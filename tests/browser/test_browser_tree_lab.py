@@ -107,7 +107,7 @@ def test_a_click_shows_a_tree_large_and_its_blocks_are_the_library_s(serve, visi
         assert wanted in title.text_content()
     page.get_by_label("rows and columns of a block").select_option("16")
     expect(page.locator(".sv-lab-bound")).to_contain_text(
-        "16 × 16 in the triangle below the diagonal: 10.", timeout=PATIENT
+        "16 × 16 in the lower triangle: 10.", timeout=PATIENT
     )
     card(page, "k-ary").focus()
     page.keyboard.press("Enter")
@@ -162,7 +162,7 @@ def test_papers_trees_and_large_ones(serve, visit):
     number(page, "Tree size (nodes)", 768)
     expect(card(page, "sequoia")).to_contain_text("768 nodes", timeout=PATIENT)
     expect(page.locator(".sv-lab-bound")).to_contain_text(
-        "32 × 32 in the triangle below the diagonal: 300.", timeout=PATIENT
+        "32 × 32 in the lower triangle: 300.", timeout=PATIENT
     )
 
 

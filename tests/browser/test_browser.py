@@ -14,22 +14,10 @@ pytestmark = pytest.mark.browser
 PAGE = ("Live",)
 
 
-@pytest.fixture(scope="module")
-def first(seen):
-    """The step that the page opens with."""
-    return seen.locator(".sv-svg").get_attribute("data-step")
-
-
 @pytest.fixture
-def page(seen, first):
+def page(serve, visit):
     """The recorded run as a visitor finds it."""
-    seen.bring_to_front()
-    seen.locator(".sv-svg").focus()
-    for key in ("Escape", "0"):
-        seen.keyboard.press(key)
-    seen.evaluate("document.activeElement.blur()")
-    to_step(seen, first)
-    return seen
+    return visit(serve())
 
 
 def test_the_first_paint_shows_a_recorded_run_without_any_model(seen):
@@ -236,8 +224,7 @@ def test_every_width_and_scheme_fits(serve, visit, width, scheme):
         assert tree["y"] < prompt["y"], "on a phone the run comes before the controls"
 
 
-def test_the_wheel_zooms_with_ctrl_or_when_the_tree_has_the_focus(serve, visit):
-    page = visit(serve())
+def test_the_wheel_zooms_with_ctrl_or_when_the_tree_has_the_focus(page):
     canvas, svg = page.locator(".sv-svg > g"), page.locator(".sv-svg")
     start = canvas.get_attribute("transform")
     svg.hover()

@@ -410,7 +410,7 @@ def test_parameters_are_behind_a_fold_and_reachable(serve, visit, sent):
     expect(side.get_by_label("range slider for Tree size (nodes)")).to_have_value("4")
     asked(page)
     finished(page)
-    expect(column(page, "A").locator(".sv-run-details")).to_contain_text("nodes 4,")
+    expect(column(page, "A").locator(".sv-run-details")).to_contain_text("tree size (nodes) 4,")
     steps, _, _ = contents(sent)
     assert max(len(step["parents"]) for step in steps[0]) == 4
 
@@ -455,7 +455,7 @@ def test_a_link_fills_in_both_columns_and_waits_for_run(serve, visit):
     expect(page.locator(BOARD + ".sv-recorded")).to_be_visible()
     page.locator("#sv-compare-run").click()
     finished(page)
-    expect(column(page, "A").locator(".sv-run-details")).to_contain_text("nodes 5,")
+    expect(column(page, "A").locator(".sv-run-details")).to_contain_text("tree size (nodes) 5,")
     expect(page.locator(BOARD + "section.sv-run")).to_have_count(2)
     page.locator("#sv-compare-link .sv-link-copy").click()
     page.wait_for_url(re.compile(r"tab=compare&.*seed=5.*a\.builder=sequoia:size=5.*b\.decodes=plain.*c\.decodes=off"))

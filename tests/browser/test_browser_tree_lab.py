@@ -106,9 +106,7 @@ def test_a_click_shows_a_tree_large_and_its_blocks_are_the_library_s(serve, visi
         wanted = f"{name} order: {count_blocks(shape, ORDERS[name](shape), 8)} of 36 blocks"
         assert wanted in title.text_content()
     page.get_by_label("rows and columns of a block").select_option("16")
-    expect(page.locator(".sv-lab-bound")).to_contain_text(
-        "16 × 16 in the lower triangle: 10.", timeout=PATIENT
-    )
+    expect(page.locator(".sv-lab-bound")).to_contain_text("16 × 16 in the lower triangle: 10.", timeout=PATIENT)
     card(page, "k-ary").focus()
     page.keyboard.press("Enter")
     expect(page.locator(".sv-lab-name")).to_have_text("k-ary", timeout=PATIENT)
@@ -161,9 +159,7 @@ def test_papers_trees_and_large_ones(serve, visit):
     choose(page, "#sv-lab-preset", "Every builder")
     number(page, "Tree size (nodes)", 768)
     expect(card(page, "sequoia")).to_contain_text("768 nodes", timeout=PATIENT)
-    expect(page.locator(".sv-lab-bound")).to_contain_text(
-        "32 × 32 in the lower triangle: 300.", timeout=PATIENT
-    )
+    expect(page.locator(".sv-lab-bound")).to_contain_text("32 × 32 in the lower triangle: 300.", timeout=PATIENT)
 
 
 def test_vectors_are_loaded_and_trees_are_saved(serve, visit, tmp_path):

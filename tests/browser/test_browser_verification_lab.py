@@ -149,7 +149,7 @@ def test_the_stepper_tells_the_run_by_buttons_and_keys(page):
             assert sorted(map(float, cells)) == pytest.approx(sorted(kept), abs=6e-4)
         expect(page.locator(".sv-v-track [aria-current]")).to_have_text(re.compile(names[one["token"]]))
     page.keyboard.press("ArrowRight")
-    expect(where).to_have_text("the end")
+    expect(where).to_have_text("end")
     expect(page.locator("[data-do=next]")).to_be_disabled()
     expect(card.locator("h3")).to_contain_text(f"Written: “{names[shown['emitted'][0]]}”")
     page.keyboard.press("ArrowLeft")
@@ -157,7 +157,7 @@ def test_the_stepper_tells_the_run_by_buttons_and_keys(page):
     page.locator("[data-do=draw]").focus()
     page.keyboard.press("d")
     expect(page.locator(".sv-v-seed")).to_have_value(str(PRESETS[0].seed + 1))
-    expect(where).to_contain_text("to come")
+    expect(where).to_contain_text("remaining")
 
 
 def test_rules_shapes_and_laws_can_be_chosen(page):

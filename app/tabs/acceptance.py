@@ -116,7 +116,7 @@ def events(engine: Engine, inputs: list, go, stop, load, line, cards: dict[str, 
         def kept(text: str) -> dict:
             if not calibration.positions:
                 return {line: said(text, "error")}
-            text = f"{text} The figures keep the {calibration.positions:,} positions measured before."
+            text = f"{text} The figures keep the {calibration.positions:,} positions measured so far."
             return {
                 line: said(text, "error"), known: calibration.vectors, **show(cards_for(calibration, where)),
             }  # fmt: skip

@@ -382,7 +382,7 @@ def test_whatever_is_turned_is_looked_at(serve, visit):
 
 def test_every_kind_of_control_is_among_those_that_were_turned():
     with gr.Blocks():
-        kinds = {type(control) for control in settings.lay_out(gr.Textbox()).inputs}
+        kinds = {type(control) for control in settings.lay_out(gr.Textbox("a")).inputs}
     assert kinds == {gr.Textbox, gr.Number, gr.Dropdown, gr.Slider, gr.Checkbox, gr.Radio}, "the test above turns these"
 
 

@@ -41,7 +41,7 @@ def test_a_column_of_compare_has_a_drafter_of_its_own(serve, visit):
     page.locator("#sv-compare-run").click()
     expect(page.locator("#sv-compare .sv-recorded")).to_be_hidden(timeout=60_000)
     titles = page.locator("#sv-compare .sv-run-title")
-    expect(titles).to_have_text([re.compile("^Sequoia"), re.compile("^Medusa heads: Chain")])
+    expect(titles).to_have_text([re.compile("^Tree: Sequoia"), re.compile("^Medusa heads: Tree: Chain")])
     expect(page.locator("#sv-compare-status .text")).to_have_text("")
 
 

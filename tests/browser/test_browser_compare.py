@@ -245,7 +245,7 @@ def test_two_runs_are_decoded_compared_and_replayed(serve, visit, sent):
         expect(spans.nth(at)).to_have_attribute("data-differs", f"≠{other}")
         expect(column(page, letter).locator(".differs")).to_have_count(1)
     page.keyboard.press("Home")
-    line.get_by_role("button", name="show where A and B part").click()
+    line.get_by_role("button", name="show where A and B differ").click()
     for letter in "AB":
         expect(column(page, letter).locator(".differs")).not_to_have_class(re.compile("later"))
     expect(page.locator("#sv-compare-stop")).to_be_disabled()

@@ -1,7 +1,6 @@
 """`load_pair`: the embedded pair against transformers' own greedy text, folders, tokens as text, and every refusal."""
 
 import json
-import re
 import socket
 from functools import cache
 

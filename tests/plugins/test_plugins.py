@@ -13,9 +13,9 @@ import specviz
 from app.machine.worker import Worker
 from app.tabs.labs import verification_lab
 from specviz.commands.cli import main
+from specviz.player.payload import recorded_message
 from specviz.plugins import load as loading
 from specviz.plugins.new import KINDS, template
-from specviz.player.payload import recorded_message
 from specviz.proof.counterexample import smallest
 from specviz.registry import REGISTRIES
 
@@ -74,10 +74,8 @@ def test_a_wrong_rule_of_twenty_lines_gets_its_smallest_counterexample(plugin, c
         assert line in out
     found = smallest(specviz.VERIFIERS["hasty"]())
     assert float(found.wanted) == 0.5 and found.found in (0.25, 0.75) and len(found.text) == 1
-    assert (
-        f"writes {'ab'[found.text[0]]} with probability {'1/4' if found.found < 0.5 else '3/4'}; it should be 1/2"
-        in out
-    )
+    share = "1/4" if found.found < 0.5 else "3/4"
+    assert f"writes {'ab'[found.text[0]]} with probability {share}; it should be 1/2" in out
     assert f"--plugin {path}" in out and f"http://127.0.0.1:7860{found.link}" in out
     asked = dict(part.split("=") for part in found.link.removeprefix("/?").split("&"))
     assert (asked["p"], asked["q"], asked["rule"], asked["children"]) == ("1/2,1/2", "1,0", "hasty", "1")
@@ -155,7 +153,7 @@ def test_a_new_plugin_runs_is_proven_and_stands_in_the_menus(kind, capsys, tmp_p
         (WRONG.replace('"hasty", "Hasty"', '"sequoia", "Hasty"'), "Hasty.name must differ from the built-in verifier"),
         (WRONG.replace('"hasty", "Hasty"', '"Has ty", "Hasty"'), "must be small letters and digits with hyphens"),
         (WRONG.replace("@dataclass(frozen=True)\n", ""), "Hasty must be a frozen dataclass"),
-        (WRONG.replace("def __call__", "size: int = 3\n\n    def __call__"), "Hasty.size must be made by a function of"),
+        (WRONG.replace("def __call__", "size: int = 3\n\n    def __call__"), "Hasty.size must be made by a"),
         (WRONG.replace('("iid",)', '("iid", "drawn")'), "Hasty.schemes must list some of iid, distinct, top, race"),
         (WRONG.replace("def __call__", "lossless = False\n\n    def __call__"), "Hasty.bias must be a sentence"),
         (WRONG.replace("__call__", "decide"), "Hasty must define __call__"),

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
-from dataclasses import fields
+from dataclasses import Field, fields
 from typing import Any, TypeVar
 
 from .builders import BUILDERS
@@ -62,7 +62,7 @@ def built_in(cls: type) -> bool:
 def _check_class(kind: str, cls: Any) -> None:
     """Raise a `ParameterError` for what would fail later in a menu, a proof or a run."""
     where = cls.__qualname__
-    if not getattr(cls, "__dataclass_params__", None) or not cls.__dataclass_params__.frozen:
+    if any(isinstance(value, Field) for value in vars(cls).values()):
         raise ParameterError(where, "be a frozen dataclass", hint="Write @dataclass(frozen=True) above it.")
     for attribute in ("name", "title"):
         if not isinstance(getattr(cls, attribute, None), str):

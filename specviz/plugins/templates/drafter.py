@@ -10,6 +10,7 @@ from dataclasses import dataclass
 import numpy as np
 
 import specviz
+from specviz.distributions import probabilities
 from specviz.drafters.base import Drafter, DrafterSession
 from specviz.parameters import real
 
@@ -22,7 +23,7 @@ class Counting(DrafterSession):
         self.counts = before + np.bincount(context, minlength=vocab_size)
 
     def expand(self, tree, nodes, sampling):
-        return [self.counts / self.counts.sum() for _ in nodes]  # a distribution after each node
+        return [probabilities(np.log(self.counts), sampling)] * len(nodes)  # a distribution after each node
 
     def commit(self, tree, path, emitted, seen):
         np.add.at(self.counts, emitted, 1)

@@ -49,8 +49,9 @@ def register(cls: AnyStrategy) -> AnyStrategy:
     kind = next((kind for kind, base in BASES.items() if isinstance(cls, type) and issubclass(cls, base)), None)
     if kind is None:
         raise ParameterError("register", "be given a class that extends Verifier, TreeBuilder or Drafter", cls)
-    _check_class(kind, cls)
-    REGISTRIES[kind][cls.name] = cls
+    strategy: Any = cls
+    _check_class(kind, strategy)
+    REGISTRIES[kind][strategy.name] = strategy
     return cls
 
 

@@ -9,7 +9,6 @@ from typing import Any
 from ..passes.huggingface import HuggingFaceModel, HuggingFaceSession
 from ..paths import PAIR as EMBEDDED
 from ..paths import TALES
-from .base import Session
 from .drafts import draft_model
 from .early_exit import first_layers, layers_asked
 from .loading import choose_device, choose_dtype, load_model, load_tokenizer, longest_text
@@ -62,10 +61,11 @@ class HuggingFacePair:
             self._drafts[key] = draft_model(self, kind, **parameters)
         return self._drafts[key]
 
-    def open(self, tokens: Sequence[int]) -> tuple[HuggingFaceSession, Session | None]:
+    def open(self, tokens: Sequence[int]) -> tuple[HuggingFaceSession, HuggingFaceSession | None]:
         """Fresh sessions of target and draft that start with `tokens`."""
         target = self.target.open(tokens)
-        return target, None if self.draft is None else self.draft.open(tokens, target)
+        draft: Any = None if self.draft is None else self.draft.open(tokens, target)  # a draft keeps no features
+        return target, draft
 
 
 def load_pair(

@@ -112,9 +112,9 @@ def _declared(rule: Verifier, shape: Shape, scheme: str) -> bool:
 
 
 def _tried(rule: Verifier, p: Row, q: Row, shape: Shape, scheme: str) -> Counterexample | None:
-    rows = (np.array([float(share) for share in row]) for row in (p, q))
+    target, draft = (np.array([float(share) for share in row]) for row in (p, q))
     try:
-        outcome = enumerate_node(rule, *rows, shape, scheme)
+        outcome = enumerate_node(rule, target, draft, shape, scheme)
     except Exception as error:
         failure = blamed(error) or f"{type(error).__name__}: {cause(error)}"
         return Counterexample(rule.name, scheme, p, q, shape, failure=failure)

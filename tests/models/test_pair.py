@@ -246,9 +246,10 @@ def test_a_target_alone(tmp_path):
 
 def test_tokens_with_other_numbers_are_translated(tmp_path):
     """Two tokens of the draft have changed places: it proposes what the same draft with the target's numbers does."""
-    target = save(tmp_path / "x")
-    draft = save(tmp_path / "y", hidden_size=16)
-    wanted = specviz.run(specviz.load_pair(target, draft, device="cpu", dtype="float32"), config("the cat"))
+    size, asked = len(byte_level()), config("the cat", max_new_tokens=24)
+    target = save(tmp_path / "x", vocab=size)
+    draft = save(tmp_path / "y", vocab=size, hidden_size=16)
+    wanted = specviz.run(specviz.load_pair(target, draft, device="cpu", dtype="float32"), asked)
     content = json.loads((tmp_path / "y" / "tokenizer.json").read_text())
     vocabulary = content["model"]["vocab"]
     a, b = sorted(vocabulary, key=vocabulary.get)[10:12]
@@ -260,8 +261,8 @@ def test_tokens_with_other_numbers_are_translated(tmp_path):
             weights[name][[10, 11]] = weights[name][[11, 10]]
     safetensors.torch.save_file(weights, tmp_path / "y" / "model.safetensors", metadata={"format": "pt"})
     pair = specviz.load_pair(target, draft, device="cpu", dtype="float32")
-    assert pair.info["common"] == {"tokens": 400, "mass": 1.0}
-    found = specviz.run(pair, config("the cat"))
+    assert pair.info["common"] == {"tokens": size, "mass": 1.0}
+    found = specviz.run(pair, asked)
     assert found.tokens == wanted.tokens
     assert [step.tokens for step in found.steps] == [step.tokens for step in wanted.steps]
 

@@ -208,6 +208,7 @@ def test_the_worker_and_the_lab_know_a_plugin(plugin, monkeypatch):
     finally:
         worker.end()
     assert told["kind"] == "lossless" and told["exact"]["deviation"] == pytest.approx(0.25)
+    assert told["reason"].endswith("That is what a plugin declares; `specviz check` proves or refutes it.")
 
 
 def test_a_trace_of_an_unknown_rule_loads_nothing_and_says_so(plugin, monkeypatch):

@@ -40,6 +40,7 @@ specviz/acceptance
 specviz/planning
 specviz/benchmarks
 specviz/papers
+specviz/doctor
 specviz/plots
 specviz/player
 specviz/training
@@ -61,7 +62,8 @@ ONLY = {
     "transformers": f"specviz/passes specviz/models specviz/training {TRANSFORMERS}",
     "gradio": "app",
     "plotly": "specviz/plots app",
-    "time": "specviz/session.py specviz/passes/threads.py specviz/benchmarks specviz/training app",
+    "time": "specviz/session.py specviz/passes/threads.py specviz/benchmarks specviz/doctor/sources.py "
+    "specviz/training app",
     "random": "specviz/randomness.py specviz/training",
 }
 SHARED = {

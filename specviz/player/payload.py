@@ -145,6 +145,8 @@ def recorded_message(
     steps = [step_payload(step, verifier) for step in trace.steps]
     worth = [len(step.emitted) + 2 * ("rejected" in step.outcome) for step in trace.steps]
     about = head(config, trace.prompt_text, trace.pair["name"], match.reason if not match.lossless else None)
+    if setting := trace.pair.get("setting"):  # of a run whose configuration is not known
+        about["title"] = str(setting)
     return message(
         name,
         steps,

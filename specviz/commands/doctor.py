@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+from textwrap import fill
 
 from ..codec import dumps
 from ..doctor import Report, diagnose
@@ -53,10 +54,10 @@ def run(args: argparse.Namespace) -> None:
 def text_of(report: Report) -> str:
     """A report as a table, a chart and sentences."""
     lines = [NAMES[report.engine], *(f"  {name:18} {value}" for name, value in rows_of(report))]
-    lines += ["", *chart_of(report)] if report.lengths else []
+    lines += ["", *chart_of(report)] if len(report.lengths) > 1 else []
     for advice in report.advice:
-        lines += ["", f"{advice.code}: {advice.text}", *([f"  {advice.flag}"] if advice.flag else [])]
-    return "\n".join([*lines, *(f"\n{note}" for note in report.notes)])
+        lines += ["", _filled(f"{advice.code}: {advice.text}"), *([f"  {advice.flag}"] if advice.flag else [])]
+    return "\n".join([*lines, *(f"\n{_filled(note)}" for note in report.notes)])
 
 
 def chart_of(report: Report) -> list[str]:
@@ -75,3 +76,7 @@ def chart_of(report: Report) -> list[str]:
     if any(low != high for low, high in ends):
         lines.append("  ░ between: all extra time is the same for any length, or in proportion to it")
     return lines
+
+
+def _filled(text: str) -> str:
+    return fill(text, 100, subsequent_indent="  ", break_on_hyphens=False)

@@ -59,45 +59,50 @@ def _no_speculation(pooled: Pooled) -> Advice:
 
 def _verdict(pooled: Pooled, price: float | None, baseline: float | None) -> Iterator[Advice]:
     tau, throughput = pooled.acceptance_length, pooled.throughput
-    if tau is None or throughput is None:
+    if throughput is None:
         yield Advice(
             "needs-baseline",
             "The text gives no throughput, so it cannot say whether speculation pays. Add the engine's log of the same "
             "time, and the tokens per second of plain decoding with as many requests.",
         )
-    elif price is None or baseline is None:
-        with_as_many = f" with {pooled.running:g} request{'s' * (pooled.running != 1)}" if pooled.running else ""
+        return
+    writes = f"a step writes {tau:.2f} tokens" if tau else "how much a step writes is not known"
+    if baseline is None:
+        load = f" with {pooled.running:g} request{'s' * (pooled.running != 1)}" if pooled.running else ""
         yield Advice(
             "needs-baseline",
-            f"A step writes {tau:.2f} tokens, and the engine {throughput:.1f} tokens/s{with_as_many}. Whether that is "
-            "faster than plain decoding, no log with speculation can say: measure the tokens/s without it under the "
-            f"same load. It pays if that is less than {throughput:.1f}.",
+            f"{writes.capitalize()}, and the engine {throughput:.1f} tokens/s{load}. Whether that is faster than plain "
+            "decoding, no log with speculation can say: measure the tokens/s without it under the same load. It pays "
+            f"if that is less than {throughput:.1f}.",
         )
+        return
+    better = sum(one > baseline for one in pooled.throughputs)
+    several = f", faster in {better} of {len(pooled.throughputs)} windows" if len(pooled.throughputs) > 1 else ""
+    said = (
+        f"{throughput:.1f} tokens/s are {throughput / baseline:.2f} times the {baseline:.1f} of plain decoding"
+        f"{several}. On average {writes}{f' and takes the time of {price:.2f} plain steps' if price else ''}"
+    )
+    if throughput > baseline:
+        other = " No step takes less than a plain one, so the baseline may be of another load."
+        yield Advice("pays", f"It pays: {said}.{other if price and price < 0.98 else ''}")
     else:
-        times = f"{throughput:.1f} tokens/s are {throughput / baseline:.2f} times the {baseline:.1f} of plain decoding"
-        better = sum(one > baseline for one in pooled.throughputs)
-        several = f", faster in {better} of {len(pooled.throughputs)} windows" if len(pooled.throughputs) > 1 else ""
-        cost = f"a step writes {tau:.2f} tokens and takes the time of {price:.2f} plain steps"
-        if throughput > baseline:
-            doubt = (
-                " No step takes less than a plain one, so the baseline may be of another load." if price < 0.98 else ""
-            )
-            yield Advice("pays", f"It pays: {times}{several}. On average {cost}.{doubt}")
-        else:
-            most = f" Drafting is {100 * pooled.draft_share:.0f} % of it." if pooled.draft_share else ""
-            passes = 1 + 2 * (pooled.drafted_per_step or price)
-            if price > passes:
-                most += (
-                    " Even if each token took a plain step to draft and another to verify, that would be "
-                    f"{passes:.2f}: the rest is outside the models, such as missing CUDA graphs, sampling or the "
-                    "scheduler."
-                )
-            why = (
-                f"acceptance is not what is wrong: even {tau:.2f} tokens do not cover the price of the step."
-                if tau >= 1.5
-                else "too little is accepted for that price."
-            )
-            yield Advice("overhead", f"It does not pay: {times}{several}. On average {cost}: {why}{most}")
+        yield Advice("overhead", f"It does not pay: {said}{_why(pooled, price) if price else '.'}")
+
+
+def _why(pooled: Pooled, price: float) -> str:
+    """The end of the sentence on a step that costs more than it writes."""
+    tau, passes = pooled.acceptance_length or 1.0, 1 + 2 * (pooled.drafted_per_step or price)
+    why = f": acceptance is not what is wrong, even {tau:.2f} tokens do not cover the price of the step."
+    if tau < 1.5:
+        why = ": too little is accepted for that price."
+    if pooled.draft_share:
+        why += f" Drafting is {100 * pooled.draft_share:.0f} % of it."
+    if price > passes:
+        why += (
+            f" Even if each token took a plain step to draft and another to verify, that would be {passes:.2f}: the "
+            "rest is outside the models, such as missing CUDA graphs, sampling or the scheduler."
+        )
+    return why
 
 
 def _length(pooled: Pooled, price: float | None, baseline: float | None, cuts: tuple[Cut, ...]) -> Iterator[Advice]:
@@ -128,12 +133,12 @@ def _positions(pooled: Pooled) -> Iterator[Advice]:
     """What the rates of the positions say, with or without a baseline."""
     rates, tau = pooled.per_position, pooled.acceptance_length or 1.0
     first = rates[0] if rates else tau - 1  # without rates the first is accepted at most that often
-    if first < LOW:
+    if first < LOW and pooled.acceptance_length:
         yield Advice(
             "first-position-low",
             f"The first drafted token is accepted in {'' if rates else 'at most '}{100 * first:.0f} % of the steps. "
-            f"Below {100 * LOW:.0f} % something is usually wrong: the chat template, the tokenizer, or a draft of "
-            "another target.",
+            f"Below {100 * LOW:.0f} % the usual reasons are the chat template, the tokenizer, or a draft of another "
+            "target.",
         )
     tail = next((place for place in range(1, len(rates)) if sum(rates[place:]) <= TAIL * tau), None)
     if tail is not None:

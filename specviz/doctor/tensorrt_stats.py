@@ -24,12 +24,13 @@ def read(text: str) -> Iterator[Window]:
         drafted, accepted, steps = (
             number(said.get(name)) for name in ("numDraftTokens", "numAcceptedTokens", "numRequestsWithDraftTokens")
         )
-        if drafted and accepted is not None and steps:
-            spent, running = number(said.get("iterLatencyMS")), number(batch.get("numGenRequests")) or steps
+        running = number(batch.get("numGenRequests")) or steps
+        if drafted and accepted is not None and steps and running:
+            spent = number(said.get("iterLatencyMS"))
             yield Window(
                 "tensorrt-llm", steps, drafted, accepted, running=running,
                 throughput=(accepted + running) / seconds if timed else None, seconds=seconds if timed else None,
                 draft_share=min(1.0, spent / 1000 / seconds) if timed and spent else None,
             )  # fmt: skip
-        elif timed and (running := number(batch.get("numGenRequests"))) and "numDraftTokens" not in stats:
+        elif timed and running and "numDraftTokens" not in stats:
             yield Window("tensorrt-llm", running=running, throughput=running / seconds, seconds=seconds)

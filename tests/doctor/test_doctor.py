@@ -91,9 +91,9 @@ def test_without_times_the_speedup_of_a_shorter_draft_is_a_band():
     assert report.lengths[-1].speedup_low == report.lengths[-1].speedup_high == pytest.approx(1.25)
     assert report.acceptance_length == pytest.approx(tau)
     assert {"pays", "shorten", "flat-tail"} <= set(codes(report))
-    assert next(one.flag for one in report.advice if one.code == "shorten") == (
-        """--speculative-config '{"num_speculative_tokens": 2}'"""
-    )
+    best = max(report.lengths, key=lambda one: one.speedup_low * one.speedup_high).length
+    flag = next(one.flag for one in report.advice if one.code == "shorten")
+    assert best == 3 and flag == """--speculative-config '{"num_speculative_tokens": 3}'"""
 
 
 def test_the_time_of_drafting_makes_the_band_narrower():
@@ -248,7 +248,8 @@ def test_four_megabytes_of_noise():
     assert len(noise) > 3_900_000
     with pytest.raises(ValueError, match="Nothing"):
         diagnose(noise)
-    (report,) = diagnose(noise + SLOWER + noise)
+    half = len(noise) // 2
+    (report,) = diagnose(f"{noise[:half]}\n{SLOWER}{noise[half:]}")
     assert report.steps == 652
 
 

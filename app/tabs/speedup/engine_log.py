@@ -10,9 +10,9 @@ import gradio as gr
 from specviz.paths import asset
 
 from ...machine.pool import BESIDE
+from ...parts.engine_reports import reported
 from ...parts.study_card import fold
 from ...parts.web import starts
-from .log_reports import reported
 
 MOST = 4_000_000  # bytes of a text
 

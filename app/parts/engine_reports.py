@@ -9,8 +9,6 @@ from specviz.doctor import Report, diagnose
 from specviz.doctor.replay import replayed
 from specviz.doctor.table import NAMES, rows_of
 
-from ...parts.card import File
-
 VERDICTS = {True: ("pays", "measured"), False: ("does not pay", "projection"), None: ("needs a baseline", "")}
 
 
@@ -20,13 +18,15 @@ def reported(text: str, baseline: float | None) -> str:
 
 
 def _for_page(report: Report) -> dict[str, Any]:
-    verdict, kind = VERDICTS[report.pays] if report.acceptance_length else ("no speculation seen", "")
+    silent = report.advice[0].code == "no-speculation-seen"
+    verdict, kind = ("no speculation seen", "") if silent else VERDICTS[report.pays]
     longest = max(report.windows, key=lambda one: len(one.per_step)).per_step
-    files = [File("JSON", "doctor.json", dumps(report.to_dict()))]
+    files = [{"label": "JSON", "name": "doctor.json", "text": dumps(report.to_dict())}]
     notes = list(report.notes)
     if longest:
         try:
-            files.append(File("Run", "run.json", replayed(longest, NAMES[report.engine]).to_json()))
+            run = replayed(longest, NAMES[report.engine]).to_json()
+            files.append({"label": "Run", "name": "run.json", "text": run})
             notes.append(
                 "The steps of the longest request can be saved as a run; open it in the tab Live to step through."
             )

@@ -49,8 +49,8 @@ def _chart(report: Report) -> dict[str, Any] | None:
         y, series = "tokens per step", [{"name": "with the bonus token", "points": tokens, "look": "line"}]
     else:
         y, plain = "speedup over plain decoding", [(1, 1), (len(cuts), 1)]
-        series = [{"name": "extra time the same for any length", "points": low, "look": "line"},
-                  {"name": "extra time in proportion to it", "points": high, "look": "line"}]  # fmt: skip
+        series = [{"name": "low end: the extra time is fixed", "points": low, "look": "line"},
+                  {"name": "high end: it grows with the length", "points": high, "look": "line"}]  # fmt: skip
         series = [{"name": "expected", "points": low, "look": "line"}] if low == high else series
         series.append({"name": "plain decoding", "points": plain, "look": "dashes"})
     return {"kind": "lines", "x": "draft tokens per step", "y": y, "series": series, "log_x": False, "log_y": False}

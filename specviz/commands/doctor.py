@@ -25,10 +25,12 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     )  # fmt: skip
     parser.add_argument(
         "--baseline", type=float, metavar="TOKENS_PER_S",
-        help="throughput without speculation, with as many requests (default: none, so that the verdict stays open)",
+        help="throughput without speculation, with as many requests, above 0 (default: none, and no verdict)",
     )  # fmt: skip
     parser.add_argument(
-        "--baseline-log", metavar="FILE", help="the engine's log without speculation, in place of --baseline"
+        "--baseline-log",
+        metavar="FILE",
+        help="the engine's log without speculation, in place of --baseline (default: none)",
     )
     parser.add_argument("--json", action="store_true", help="print one JSON object a line, for each engine")
     parser.add_argument(
@@ -74,7 +76,9 @@ def chart_of(report: Report) -> list[str]:
         band = (f"{low:.2f}" if f"{low:.2f}" == f"{high:.2f}" else f"{low:.2f} to {high:.2f}") if known else ""
         lines.append(f"  {one.length:6}  {one.acceptance_length:6.2f}  {f'{band:13}' if known else ''} {bar}")
     if any(low != high for low, high in ends):
-        lines.append("  ░ between: all extra time is the same for any length, or in proportion to it")
+        lines.append(
+            "  ░ the log leaves open whether a step's extra time is fixed (low) or grows with the length (high)"
+        )
     return lines
 
 

@@ -84,7 +84,7 @@ def _verdict(pooled: Pooled, price: float | None, baseline: float | None) -> Ite
     )
     if throughput > baseline:
         other = " No step takes less than a plain one, so the baseline may be of another load."
-        yield Advice("pays", f"It pays: {said}.{other if price and price < 0.98 else ''}")
+        yield Advice("pays", f"{said}.{other if price and price < 0.98 else ''}")
     else:
         yield Advice("overhead", f"It does not pay: {said}{_why(pooled, price) if price else '.'}")
 

@@ -14,6 +14,8 @@ from .window import Window, lines_with
 
 SAYS = "vLLM's log (SpecDecoding metrics)"
 SPECULATION = "SpecDecoding metrics:"
+PROMPTS = re.compile(r"Avg prompt throughput: (\d{1,9}(?:\.\d{1,9})?) tokens/s, Avg generation")
+NOTE = "The throughput is of windows that also read prompts, so the price of a step contains that time."
 ENGINE = re.compile(r"Avg generation throughput: (\d{1,9}(?:\.\d{1,9})?) tokens/s, Running: (\d{1,9}) reqs")
 FIELD = re.compile(r"(Mean acceptance length|Accepted|Drafted): (\d{1,12}(?:\.\d{1,9})?)")
 RATES = re.compile(r"Per-position acceptance rate: (\d\.\d{1,9}(?:, \d\.\d{1,9}){0,127})")
@@ -30,11 +32,13 @@ def read(text: str) -> Iterator[Window]:
             throughput, running = float(found[1]), float(found[2])
             engine = None
             if throughput and running:  # one that ends without requests was idle for a part of its time
-                engine = Window("vllm", running=running, throughput=throughput, graphs=graphs)
+                prompts = PROMPTS.search(line)
+                note = NOTE if prompts and float(prompts[1]) else ""
+                engine = Window("vllm", running=running, throughput=throughput, graphs=graphs, note=note)
         elif SPECULATION in line:
             window = _speculation(line)
             if engine:
-                window = replace(window, running=engine.running, throughput=engine.throughput)
+                window = replace(window, running=engine.running, throughput=engine.throughput, note=engine.note)
             yield replace(window, graphs=graphs)
             engine = None
     if engine:

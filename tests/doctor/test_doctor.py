@@ -56,6 +56,7 @@ def test_the_slow_engine_of_the_vllm_thread():
     assert report.step_price == pytest.approx((1 + 630 / 652) * 342.2 / 128.3) == pytest.approx(5.24, abs=0.005)
     assert report.speedup == pytest.approx(0.375, abs=0.0005) and report.pays is False
     assert codes(report) == ["overhead"] and "1.97 tokens" in report.advice[0].text and "5.24" in report.advice[0].text
+    assert "also read prompts" in report.notes[0] and not diagnose(vllm(9, (0.7,), 50))[0].notes
 
 
 def test_the_llama_thread_gives_no_baseline_and_so_no_verdict():

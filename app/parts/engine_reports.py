@@ -9,7 +9,7 @@ from specviz.doctor import Report, diagnose
 from specviz.doctor.replay import replayed
 from specviz.doctor.table import NAMES, rows_of
 
-VERDICTS = {True: ("pays", "measured"), False: ("does not pay", "projection"), None: ("needs a baseline", "")}
+VERDICTS = {True: ("pays", "measured"), False: ("does not pay", "projection"), None: ("verdict open", "")}
 
 
 def reported(text: str, baseline: float | None) -> str:

@@ -31,7 +31,7 @@ def test_a_pasted_log_is_diagnosed(card):
     card.get_by_label("Log", exact=True).fill(SLOWER)
     card.get_by_role("button", name="Diagnose").click()
     expect(card.locator(".sv-block h3")).to_contain_text("vLLM")
-    expect(card.locator(".sv-block h3 .sv-source")).to_have_text("needs a baseline")
+    expect(card.locator(".sv-block h3 .sv-source")).to_have_text("verdict open")
     card.get_by_label("Plain decoding").fill("342.2")
     card.get_by_role("button", name="Diagnose").click()
     expect(card.locator(".sv-block h3 .sv-source")).to_have_text("does not pay")

@@ -79,14 +79,14 @@ export function engineLog(element, ask, most) {
   for (const kind of ['dragover', 'dragleave', 'drop']) root.addEventListener(kind, onDrag);
 }
 
-/** @param {Report} report */
-function reportBlock(report) {
+/** @param {Report} report @param {number} place */
+function reportBlock(report, place) {
   const section = make('section', '', 'sv-block'), head = make('h3', report.title);
   const verdict = make('span', report.verdict, 'sv-source');
   verdict.dataset.kind = report.kind;
   head.append(verdict);
   const numbers = make('div', '', 'sv-log-numbers');
-  numbers.append(dataTable(['', ''], report.rows, `${report.title}: what the text says`));
+  numbers.append(dataTable(['', ''], report.rows, `${report.title}, report ${place + 1}`));
   if (report.chart) numbers.append(lineChart(report.chart));
   const list = make('ul', '', 'sv-log-advice');
   report.advice.forEach(({ code, text, flag }) => {

@@ -8,6 +8,7 @@ import pytest
 import specviz
 from specviz import codec
 from specviz.player import payload
+from specviz.player.payload import described
 from tests.growing import BUILDERS
 
 CONFIG = specviz.RunConfig(prompt="abc", max_new_tokens=30)

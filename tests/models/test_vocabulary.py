@@ -5,7 +5,7 @@ import pytest
 
 import specviz
 from specviz.models.table import TableModel, TablePair, TableSession, toy_pair
-from specviz.models.translated import TranslatedSession, _start
+from specviz.models.translated import TranslatedSession, _columns, _start
 from specviz.models.vocabulary import Translation, token_bytes, translation
 from specviz.proof.lossless import EXACT, PROMPT, error_in
 from specviz.tree import TokenTree
@@ -181,3 +181,14 @@ def test_greedy_text_is_that_of_transformers_with_a_draft_of_another_family(tmp_
     assert len(specviz.run(pair, sampled).tokens) > 0
     with pytest.raises(ValueError, match="this pair's draft has another one"):
         specviz.run(pair, specviz.RunConfig("the cat", drafter="online"))
+
+
+@pytest.mark.adapter
+def test_logits_that_stay_on_a_device_are_translated_there():
+    torch = pytest.importorskip("torch")
+    from specviz.passes.device_logits import DeviceLogits
+
+    logits = np.arange(12, dtype=np.float32).reshape(3, 4)
+    found = _columns(DeviceLogits(torch.from_numpy(logits), 4), [2, 0, 2], words())
+    assert isinstance(found, DeviceLogits)
+    np.testing.assert_array_equal(np.asarray(found), words().columns(logits[[2, 0, 2]]))

@@ -7,7 +7,8 @@ from types import NoneType, UnionType
 from typing import Annotated, Any, Literal, NotRequired, Union, get_args, get_origin, get_type_hints
 
 from ..paths import WEB
-from ..shown import Chart, Detail
+from ..record import Detail
+from ..tree import Chart
 from .wire import Cut, Figures, Growth, Head, Right, Sent
 
 PLACE = WEB / "base" / "wire.d.ts"

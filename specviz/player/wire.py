@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Literal, NotRequired, TypedDict
 
-from ..shown import Detail
+from ..record import Detail
 
 
 class Cut(TypedDict):

@@ -13,7 +13,7 @@ from typing import ClassVar
 
 from ..distributions import entropy
 from ..parameters import real
-from ..shown import Detail
+from ..record import Detail
 from .base import Verifier
 from .walk import ROOT, UNTRIED, Walk, explain_untried
 

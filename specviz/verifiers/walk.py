@@ -8,9 +8,8 @@ from typing import Any
 
 from ..distributions import Distributions, residual
 from ..randomness import Randomness
-from ..record import Step, Verdict
+from ..record import Detail, Step, Verdict
 from ..sampling import SequentialProposal
-from ..shown import Detail
 from ..tree import TokenTree
 from .bars import Bars
 

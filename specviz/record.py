@@ -266,7 +266,7 @@ class Trace:
     def _repr_html_(self) -> str:
         """The run as a notebook shows it: the player, in a frame that needs no network."""
         # The player stands above the records, so it is looked up when a notebook asks.
-        return import_module("specviz.player.notebook").in_notebook(self)
+        return import_module("specviz.player.offline").in_notebook(self)
 
     @classmethod
     def from_json(cls, text: str) -> Trace:

@@ -7,7 +7,7 @@ enumerated; for them the text must equal that of plain decoding, seed by seed.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, fields, replace
 from functools import partial
 from itertools import islice, product
@@ -172,6 +172,30 @@ def cases(
 def table(samplings: Sequence[dict[str, Any]] = (PLAIN,), chains: bool = False, **chosen: Any) -> Iterator[Row]:
     """The rows of `cases`, proven."""
     yield from (case.prove() for case in cases(samplings=samplings, chains=chains, **chosen))
+
+
+def few(found: Iterable[Case]) -> Iterator[Case]:
+    """The cases in which a strategy is met for the first time, lossless and lossy ones apart, cheap ones first.
+
+    A builder counts with each scheme; a rule and a drafter with each scheme and sampling.
+    """
+    met: set[tuple] = set()
+    for case in sorted(found, key=_dear):
+        config, lossless = case.config, case.match.lossless
+        sampling = (config.draft_temperature, config.top_k, config.top_p)
+        shown = {
+            (case.builder, case.scheme, lossless),
+            (config.verifier.name, case.scheme, sampling, lossless),
+            (case.drafter, case.scheme, sampling, lossless),
+        }
+        if not shown <= met:
+            met |= shown
+            yield case
+
+
+def _dear(case: Case) -> bool:
+    """Whether whole rows are drawn from, which takes long to enumerate where a tree has many nodes."""
+    return case.scheme in ("iid", "distinct") and case.config.draft_temperature != 0 and case.config.top_k is None
 
 
 def _menu(kind: str) -> list[str]:

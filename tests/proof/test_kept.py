@@ -12,9 +12,8 @@ import specviz
 from specviz.commands.cli import main
 from specviz.compatibility import Setting
 from specviz.proof import kept, lossless, search
-from specviz.proof.few import few
 from specviz.proof.kept import key_of, proven
-from specviz.proof.lossless import CHECKED, SAMPLINGS, cases
+from specviz.proof.lossless import CHECKED, SAMPLINGS, cases, few
 
 CASES = [
     *cases(["chain"], ["specinfer"], samplings=SAMPLINGS[:2]),

@@ -29,8 +29,7 @@ from ...parts.study_card import figures, fold, sampling
 from .. import acceptance, live
 from . import published
 from .cards import best_sentence, forecast_cards, source_of, timed_card, timed_sentence, timed_setting
-from .timing import LARGEST, MACHINES, cost_of, sizes_from, time_sizes
-from .vector_choices import by_drafter, choices, picked
+from .timing import LARGEST, MACHINES, by_drafter, choices, cost_of, picked, sizes_from, time_sizes
 
 TITLE = "Speedup"
 INTRO = (

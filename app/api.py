@@ -86,9 +86,7 @@ def asked(prompt: Any, builder: Any, verifier: Any, drafter: Any = "model", **sc
     numbers = {name: number(name, value) for name, value in scalars.items()}
     config = RunConfig(prompt, builder, verifier, drafter=drafter, **numbers)
     limits.check(config)
-    match = compatible(config)
-    if not match.possible:
-        raise ValueError(match.reason)
+    compatible(config).required()
     return config
 
 

@@ -136,5 +136,5 @@ def speedup_predictions(
     }
     for news in trials(pair, builders, verifier, config, prompts):
         yield SoFar(
-            news.done, news.of, tuple(SpeedupPrediction(trial.name, cells[trial.name], trial) for trial in news.trials)
+            news.done, news.of, tuple(SpeedupPrediction(trial.name, cells[trial.name], trial) for trial in news.known)
         )

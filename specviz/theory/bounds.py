@@ -45,11 +45,6 @@ def coupling_bound(p: np.ndarray, q: np.ndarray) -> float:
     return (1 - distance) / (1 + distance)
 
 
-def kl_divergence(q: np.ndarray, p: np.ndarray) -> float:
-    """KL(q || p) in nats; infinite where q has a token that p has not."""
-    return max(0.0, cross_entropy(q, p) - entropy(q))
-
-
 def cross_entropy(q: np.ndarray, p: np.ndarray) -> float:
     """H(q, p) = - sum q log p in nats; infinite where q has a token that p has not."""
     drawn = q > 0
@@ -102,11 +97,6 @@ def chain_speedup(acceptance: float, length: int, draft_cost: float) -> float:
         Tokens in the time in which plain decoding writes one.
     """
     return chain_tokens(acceptance, length) / (length * draft_cost + 1)
-
-
-def best_chain(acceptance: float, draft_cost: float, longest: int = 64) -> int:
-    """The number of drafted tokens with the largest `chain_speedup`, 0 where no chain pays."""
-    return max(range(longest + 1), key=lambda length: chain_speedup(acceptance, length, draft_cost))
 
 
 def plateaus(acceptance: Sequence[float], width: int) -> dict[str, float]:

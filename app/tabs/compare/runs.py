@@ -30,9 +30,7 @@ WARM_UP = 2  # steps before each run that are not counted, so that none pays for
 LETTERS = "ABCD"
 RACE_PROMPT = 'def read_lines(path):\n    """Return the lines of a file."""\n'
 RUNNERS = ("model", "medusa", "eagle", "retrieval")
-RACE = RunConfig(
-    RACE_PROMPT, BUILDERS["sequoia"](size=12), VERIFIERS["exact-match"](), temperature=0, max_new_tokens=48
-)
+RACE = RunConfig(RACE_PROMPT, "sequoia:size=12", "exact-match", temperature=0, max_new_tokens=48)
 _names = count(1)
 
 

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from typing import Any
 
 from specviz import BUILDERS, DRAFTERS, VERIFIERS, RunConfig, compatible
 from specviz.acceptance.on_text import Acceptance
+from specviz.acceptance.progress import SoFar
 from specviz.acceptance.vectors import measured
 from specviz.benchmarks.trials import Trial, trials
 from specviz.planning.cost_table import CostTable
@@ -23,15 +23,6 @@ SIZES = (2, 3, 4, 5, 6, 7, 8, 10, 12, 14, 16, 20, 24, 32, 48, 64, 96, 128, 192, 
 DEPTHS = (*range(1, 11), 12, 14, 16, 20)
 MOST_SIZES, LARGEST = 12, 256  # of a timing
 TOKENS, ROUNDS = 64, 6
-
-
-@dataclass(frozen=True)
-class Timed:
-    """Rounds done, of how many, and a point for each size timed in all of them so far."""
-
-    done: int
-    of: int
-    points: tuple[Point, ...]
 
 
 def cost_of(kind: str, here: CostTable, flat: float, draft_cost: float) -> CostTable:
@@ -126,7 +117,7 @@ def sizes_from(text: Any) -> tuple[int, ...]:
 
 def time_sizes(
     pair: Any, vector: Acceptance, cost: CostTable, sizes: Sequence[int], rounds: int = ROUNDS, tokens: int = TOKENS
-) -> Iterator[Timed]:
+) -> Iterator[SoFar[tuple[Point, ...]]]:
     """Time the best tree of each size against plain decoding, in alternating rounds; stop iterating to end it.
 
     Args:
@@ -136,6 +127,9 @@ def time_sizes(
         sizes: nodes with the root.
         rounds: each has its own prompt and seed, and its own run of plain decoding.
         tokens: written by each run.
+
+    Returns:
+        Runs done, of how many, and a point for each size on all prompts so far.
     """
     cells = best_of_each(forecast(vector.plan, cost, sizes, DEPTHS))
     named = {f"{size} nodes, {cell.depth} level{'s' * (cell.depth > 1)}": cell for size, cell in cells.items()}
@@ -150,9 +144,9 @@ def time_sizes(
     prompts = [PROMPTS[turn % len(PROMPTS)] for turn in range(rounds)]
     points: tuple[Point, ...] = ()
     for news in trials(pair, trees, VERIFIERS[vector.verifier](), config, prompts):
-        if news.trials:
-            points = tuple(point(named[trial.name], trial) for trial in news.trials)
-        yield Timed(news.done, news.of, points)
+        if news.known:
+            points = tuple(point(named[trial.name], trial) for trial in news.known)
+        yield SoFar(news.done, news.of, points)
 
 
 def point(cell: Cell, trial: Trial) -> Point:

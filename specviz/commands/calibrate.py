@@ -8,6 +8,7 @@ from dataclasses import asdict, replace
 from pathlib import Path
 
 from .. import codec
+from ..acceptance.files import to_text
 from ..acceptance.on_text import Acceptance, acceptance_so_far, acceptance_vector, own_texts, together
 from ..acceptance.positions import ReadOnce
 from ..acceptance.progress import SoFar, whole
@@ -73,7 +74,7 @@ def run(args: argparse.Namespace) -> int:
     )
     found = last.known
     if args.json:
-        print(found.to_json())
+        print(to_text([found]), end="")
     else:
         by = f"{verifier.title} with {config.drafter.spoken}"
         print(f"{by} at temperature {args.temperature:g}: {found.positions} positions, {found.method}")

@@ -70,7 +70,7 @@ def build(engine: Engine) -> None:
 
 
 def rejected(sentence: str) -> None:
-    """Raises the error that gradio sends to whoever asked."""
+    """Raises the error that gradio sends to the caller."""
     raise gr.Error(sentence, print_exception=False) from None
 
 

@@ -127,7 +127,7 @@ def speedup_predictions(
         cost: measured on this machine with this pair.
 
     Returns:
-        Runs done, of how many, and a promise for each tree that was timed so far.
+        Runs done, of how many, and a prediction with its timing for each tree so far.
     """
     drafter = build("drafter", config.drafter).name
     cells = {

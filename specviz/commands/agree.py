@@ -94,7 +94,7 @@ def run(args: argparse.Namespace) -> int:
         if args.speedup:
             checked, stopped = _speedup(pair, builder if args.builder else None, verifier, asked, sides, sizes)
             good &= all(row.holds for row in checked)
-            _print_promises(checked, spelled(verifier), temperature, args.json)
+            _print_timings(checked, spelled(verifier), temperature, args.json)
         else:
             last, stopped = until_stopped(agreement(pair, builder, verifier, asked, *sides), "texts")
             good &= last.known.holds
@@ -124,7 +124,7 @@ def _speedup(
     sides: tuple[list[str], list[str]],
     sizes: list[int],
 ) -> tuple[tuple[SpeedupPrediction, ...], bool]:
-    """Promises and what became of them, and whether Ctrl-C ended that early."""
+    """Predicted and timed speedups, and whether Ctrl-C ended the timing early."""
     calibration, prompts = sides
     known = whole(watched(predictor(pair, verifier, config, calibration), "prompts"))
     costing = replace(config, prompt=PROMPT, verifier=verifier)
@@ -159,7 +159,9 @@ def _deviation(row: Agreement, value: float | None) -> str:
     return f"{value:.3f} {deviation if row.close(value) else f'({deviation})'}"
 
 
-def _print_promises(checked: tuple[SpeedupPrediction, ...], verifier: str, temperature: float, as_json: bool) -> None:
+def _print_timings(
+    checked: tuple[SpeedupPrediction, ...], verifier: str, temperature: float, as_json: bool
+) -> None:
     if as_json:
         rows = [plain(row) | {"ratio": row.ratio, "holds": row.holds} for row in checked]
         print(dumps({"verifier": verifier, "temperature": temperature, "rows": rows}), flush=True)

@@ -1,7 +1,7 @@
 """Closed forms and bounds: what one draft, a chain and a tree are worth at best, without running anything.
 
-p = target and q = draft, float64 rows [V]; logarithms are natural. What happens at one node with several children,
-for each rule, is in `node` and `forms`.
+p = target and q = draft, distributions as float64 [V]; logarithms are natural. What happens at one node with several
+children, for each rule, is in `node` and `forms`.
 """
 
 from __future__ import annotations

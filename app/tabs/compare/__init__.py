@@ -80,7 +80,7 @@ def listener(besides: str) -> gr.HTML:
     Args:
         besides: elem_id of what it does not listen to, such as the prompt.
     """
-    return gr.HTML("", js_on_load=starts("ear", besides=besides), apply_default_css=False, visible="hidden")
+    return gr.HTML("", js_on_load=starts("changes", besides=besides), apply_default_css=False, visible="hidden")
 
 
 def turned(

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import specviz
-from specviz.acceptance.on_nodes import uncertainty_so_far, draft_uncertainty, rates_so_far, rejection_rates
+from specviz.acceptance.on_nodes import draft_uncertainty, rates_so_far, rejection_rates, uncertainty_so_far
 from specviz.acceptance.on_text import own_texts
 from specviz.acceptance.progress import SoFar, whole
 

@@ -159,9 +159,7 @@ def _deviation(row: Agreement, value: float | None) -> str:
     return f"{value:.3f} {deviation if row.close(value) else f'({deviation})'}"
 
 
-def _print_timings(
-    checked: tuple[SpeedupPrediction, ...], verifier: str, temperature: float, as_json: bool
-) -> None:
+def _print_timings(checked: tuple[SpeedupPrediction, ...], verifier: str, temperature: float, as_json: bool) -> None:
     if as_json:
         rows = [plain(row) | {"ratio": row.ratio, "holds": row.holds} for row in checked]
         print(dumps({"verifier": verifier, "temperature": temperature, "rows": rows}), flush=True)

@@ -254,12 +254,13 @@ def above(step, node):
 # ---- the recorder ----
 
 
-def test_one_command_writes_every_recording(monkeypatch, tmp_path, capsys):
+def test_one_command_writes_every_recording(monkeypatch, tmp_path, capsys, recorded):
     assets = tmp_path / "assets"
     monkeypatch.setattr(record_traces, "TRACES", assets / "traces")
     monkeypatch.setattr(lessons, "FOLDER", assets / "traces" / "lessons")
     monkeypatch.setattr(runs, "TRACES", assets / "traces")
     monkeypatch.setattr(record_traces, "default_pair", Wordy)
+    monkeypatch.setattr(record_traces, "record", lambda pair, module: recorded[module])  # what it makes is tested above
     monkeypatch.setattr("sys.argv", ["app.record_traces", "--max-new-tokens", "20"])
     record_traces.main()
     for name in ("story", "plain"):

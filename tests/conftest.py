@@ -10,7 +10,6 @@ import shutil
 import socket
 import time
 from contextlib import contextmanager
-from inspect import signature
 
 import pytest
 
@@ -136,11 +135,10 @@ def sites():
 def serve(sites, request):
     """A function that serves the page with a pair and returns its address.
 
-    A test that changes the program (it takes `monkeypatch` itself), or serves a second page, gets one of its own; what
-    is only looked up when an event runs is changed by `while_running`. A file whose tests are about few tabs names them
-    in `PAGE`: it then has no others, and opens in half of the time.
+    A test that changes the program (it takes `monkeypatch`), or serves a second page, gets one of its own. A file whose
+    tests are about few tabs names them in `PAGE`: it then has no others, and opens in half of the time.
     """
-    own, shared = [], "monkeypatch" not in signature(request.function).parameters
+    own, shared = [], "monkeypatch" not in request.fixturenames
     tabs = getattr(request.module, "PAGE", None)
 
     def start(pair=None, load=None):
@@ -240,12 +238,6 @@ def seen(sites, chromium, visitor, request):
     with visits(chromium, visitor) as open_page:
         ready = getattr(page, "READY", ".sv-svg .node")
         yield open_page(sites[page.PAGE].take(never) + getattr(page, "LINK", ""), ready=ready)
-
-
-@pytest.fixture
-def while_running(monkeypatch):
-    """A `monkeypatch` for what the page looks up when an event runs, not while it is built: the page may be shared."""
-    return monkeypatch
 
 
 @pytest.fixture

@@ -307,8 +307,8 @@ def test_a_run_that_fails_harms_no_other(serve, visit, caplog):
     assert "the target broke" not in page.locator("body").inner_text()
 
 
-def test_stop_keeps_what_was_decoded_and_another_comparison_can_begin(serve, visit, while_running):
-    while_running.setattr(runs, "batch_by_time", lambda steps: ([step] for step in steps))
+def test_stop_keeps_what_was_decoded_and_another_comparison_can_begin(serve, visit, monkeypatch):
+    monkeypatch.setattr(runs, "batch_by_time", lambda steps: ([step] for step in steps))
     pair = Gated(permits=runs.WARM_UP + 4)
     page = opened(visit(serve(pair)))
     asked(page)

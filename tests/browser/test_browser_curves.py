@@ -135,8 +135,8 @@ def test_a_calibration_and_a_study_fill_their_figures_and_vectors_are_saved_and_
     expect(source(page, "acceptance")).to_have_text("loaded from a file")
 
 
-def test_stop_keeps_what_was_measured_and_another_calibration_can_begin(serve, visit, while_running):
-    while_running.setattr(acceptance, "PACE", 0)
+def test_stop_keeps_what_was_measured_and_another_calibration_can_begin(serve, visit, monkeypatch):
+    monkeypatch.setattr(acceptance, "PACE", 0)
     pair = Gated(permits=7)  # one text of the target's own takes three and more passes of the toy models
     page = opened(visit(serve(pair)), "Acceptance", ACCEPTANCE)
     page.get_by_label("Text", exact=True).click()
@@ -220,8 +220,8 @@ def test_another_machine_is_a_projection_and_its_best_tree_goes_to_live(serve, v
     expect(page.locator("#sv-run")).to_be_enabled()
 
 
-def test_this_machine_is_measured_and_sizes_are_timed_with_the_vector_just_measured(serve, visit, while_running):
-    while_running.setattr(speedup, "SECONDS", 2.0)
+def test_this_machine_is_measured_and_sizes_are_timed_with_the_vector_just_measured(serve, visit, monkeypatch):
+    monkeypatch.setattr(speedup, "SECONDS", 2.0)
     page = opened(visit(serve(specviz.toy_pair(vocab=12))), "Acceptance", ACCEPTANCE)
     page.get_by_label("number input for Temperature").locator("visible=true").fill("0.6")
     calibrated(page)

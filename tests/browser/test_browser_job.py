@@ -15,7 +15,7 @@ PAGE = ("Live", "Acceptance", "Speedup")
 LONG = 120_000
 
 
-def test_a_stop_that_two_measurements_share_stays_lit_for_the_second(serve, visit, while_running):
+def test_a_stop_that_two_measurements_share_stays_lit_for_the_second(serve, visit, monkeypatch):
     permits, begun = Semaphore(0), []
 
     def measured(pair, config, seconds):
@@ -24,7 +24,7 @@ def test_a_stop_that_two_measurements_share_stays_lit_for_the_second(serve, visi
         yield from ()
         raise ValueError("there is no step to time")
 
-    while_running.setattr(speedup, "measure_cost", measured)
+    monkeypatch.setattr(speedup, "measure_cost", measured)
     page = visit(serve())
     page.get_by_role("tab", name="Speedup").click()
     stop, line = page.locator("#sv-speedup-stop"), page.locator("#sv-speedup-status .text")

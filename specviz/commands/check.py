@@ -15,9 +15,8 @@ from ..errors import UnknownName
 from ..plugins.load import PluginError
 from ..proof import large_node
 from ..proof.counterexample import Counterexample, smallest
-from ..proof.few import few
 from ..proof.kept import proven
-from ..proof.lossless import Row, cases, checked
+from ..proof.lossless import Row, cases, checked, few
 from ..proof.search import search
 from ..registry import built_in
 from ..verifiers import VERIFIERS

@@ -77,11 +77,13 @@ def add_sampling(parser: argparse.ArgumentParser) -> None:
     )
 
 
-def add_pair(parser: argparse.ArgumentParser) -> None:
+def add_pair(parser: argparse.ArgumentParser, drafts: bool = False) -> None:
+    """Target, draft and how they are loaded; with `drafts`, --draft may be given several times."""
     parser.add_argument("--target", metavar="ID", help="folder or hub name of the target (default: the embedded pair)")
     parser.add_argument(
-        "--draft", metavar="ID", help="folder or hub name of the draft, or early-exit:N for the target's first N "
-        "layers (default: the embedded draft, or none with --target)",
+        "--draft", metavar="ID", action="append" if drafts else "store",
+        help="folder or hub name of the draft, or early-exit:N for the target's first N layers "
+        f"({SEVERAL if drafts else ''}default: the embedded draft, or none with --target)",
     )  # fmt: skip
     parser.add_argument(
         "--device", default="auto", metavar="WHERE", help="auto, cpu, cuda, cuda:N or mps (default auto: the fastest)"

@@ -98,7 +98,6 @@ def load_pair(
         draft = EMBEDDED / "draft"
     target = str(EMBEDDED / "target" if target is None else target)
     draft = None if draft is None else str(draft)
-    early = None if draft is None else layers_asked(draft)
     folder = None if offload_folder is None else str(offload_folder)
 
     tell(0.0, "Reading the tokenizer")
@@ -108,10 +107,8 @@ def load_pair(
     limit = longest_text("target", model.model.config)
     tell(0.6, "Loading the draft" if draft is not None else "No draft to load")
     drafter: HuggingFaceModel | None = None
-    if early:
-        drafter = first_layers(model, early)
-    elif draft is not None:
-        drafter = HuggingFaceModel(load_model("draft", draft, chosen_device, chosen_dtype), model.vocab_size)
+    if draft is not None:
+        drafter = _load_draft(draft, model, chosen_device, chosen_dtype)
         limit = min(limit, longest_text("draft", drafter.model.config))
     tell(0.8, "Checking that trees are read rightly")
     check_tree_reading("target", model)
@@ -134,6 +131,34 @@ def load_pair(
     place = Path(target).expanduser()
     beside = place.resolve().parent if place.is_dir() else None
     return HuggingFacePair(model, drafter, text, limit, end_of_text(model.model, tokenizer), info, beside)
+
+
+def _load_draft(draft: str, target: HuggingFaceModel, device: Any, dtype: Any) -> HuggingFaceModel:
+    """The draft that a name stands for."""
+    if early := layers_asked(draft):
+        return first_layers(target, early)
+    return HuggingFaceModel(load_model("draft", draft, device, dtype), target.vocab_size)
+
+
+def with_draft(pair: HuggingFacePair, target: str | Path | None, draft: str | Path) -> HuggingFacePair:
+    """The same target, not loaded again, with another draft.
+
+    Args:
+        pair: has the target.
+        target: its folder or hub name, as `load_pair` was given it.
+        draft: a folder, a hub name or "early-exit:N".
+
+    Raises:
+        ValueError: as `load_pair`.
+    """
+    look_at(str(EMBEDDED / "target" if target is None else target), str(draft))
+    model = _load_draft(str(draft), pair.target, pair.target.device, pair.target.dtype)
+    check_tree_reading("draft", model, pair.target)
+    model.capture_graphs()
+    limit = min(pair.max_positions, longest_text("draft", model.model.config))
+    names = [pair.info["target"]["name"], _short(str(draft))]
+    info = pair.info | {"name": " + ".join(names), "draft": _describe(model, str(draft)), "max_positions": limit}
+    return HuggingFacePair(pair.target, model, pair.text, limit, pair.eos_ids, info, pair.beside)
 
 
 def look_at(target: str, draft: str | None) -> Any:

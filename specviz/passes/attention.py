@@ -9,12 +9,12 @@ import torch.nn.functional as F
 def attend(
     q: torch.Tensor, k: torch.Tensor, v: torch.Tensor, mask: torch.Tensor | None, causal: bool, scale: float
 ) -> torch.Tensor:
-    """Scaled dot-product attention, [1, heads, m, width].
+    """Scaled dot-product attention, [texts, heads, m, width].
 
     Args:
-        q: queries, [1, heads, m, width].
-        k, v: keys and values, [1, key heads, slots, width]; the number of key heads divides that of heads.
-        mask: additive, [1, 1, m, slots]; None for none.
+        q: queries, [texts, heads, m, width].
+        k, v: keys and values, [texts, key heads, slots, width]; the number of key heads divides that of heads.
+        mask: additive, [texts, 1, m, slots]; None for none.
         causal: whether each query sees only the slots up to its own; without a mask.
         scale: factor of the products.
     """
@@ -31,6 +31,6 @@ def in_line(q: torch.Tensor, k: torch.Tensor, v: torch.Tensor, mask: torch.Tenso
     are not copied.
     """
     group = q.shape[1] // k.shape[1]
-    lined = q.reshape(1, k.shape[1], group * q.shape[2], q.shape[3])
+    lined = q.reshape(len(q), k.shape[1], group * q.shape[2], q.shape[3])
     mixed = F.scaled_dot_product_attention(lined, k, v, attn_mask=mask.repeat(1, 1, group, 1), scale=scale)
     return mixed.reshape(q.shape)

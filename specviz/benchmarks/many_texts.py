@@ -17,7 +17,7 @@ from greenlet import getcurrent, greenlet
 from ..config import RunConfig
 from ..decode import speculate
 from ..models.base import Pair
-from ..models.together import PairForTexts, Request, answers
+from ..models.waiting import PairForTexts, Request, answers
 from ..record import Step
 
 Steps = tuple[tuple[int, Step], ...]

@@ -15,7 +15,7 @@ import torch.nn.functional as F
 
 from .attention import attend
 from .packed import Product, worth_packing
-from .together import Together
+from .several_texts import SeveralTexts
 
 FAMILIES = ("LlamaForCausalLM", "Qwen2ForCausalLM", "MistralForCausalLM")
 ROTARIES = ("default", "linear", "llama3")  # tables that do not change with the length of the text
@@ -129,7 +129,7 @@ class DirectForward:
             turned = turned * cos + turned.roll(width // 2, -1) * sin
             q, k = turned[:, :heads].transpose(0, 1)[None], turned[:, heads:].transpose(0, 1)[None]
             v = qkv[:, heads + kv_heads :].transpose(0, 1)[None]
-            if isinstance(cache, Together):
+            if isinstance(cache, SeveralTexts):
                 mixed = cache.attend(q, k, v, index, layer.scale)
             else:
                 mixed = attend(q, *cache.update(k, v, index), mask, causal, layer.scale)

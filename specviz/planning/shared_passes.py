@@ -97,9 +97,10 @@ class SharedTree(DySpecThreshold):
     """The tree of one of several texts that share a budget of nodes: DySpec's, by the threshold of all texts.
 
     Slots of all texts compete by their survival probability, the product of the draft's probabilities along their path,
-    so a predictable text gets more nodes than a doubtful one (adaptive verification in vLLM does so with tokens that
-    are drafted already). The threshold is fixed before a step draws anything and moves after it, by how many nodes all
-    trees had: whether a node is drawn never depends on its token, and rules are as lossless as with DySpec's tree.
+    so nodes go to the texts where the draft expects most to be accepted (adaptive verification in vLLM does so with
+    tokens that are drafted already). The threshold is fixed before a step draws anything and moves after it, by how
+    many nodes all trees had: whether a node is drawn never depends on its token, and rules are as lossless as with
+    DySpec's tree.
     """
 
     budget: SharedBudget = field(default_factory=lambda: SharedBudget(2, 1), compare=False)

@@ -72,7 +72,7 @@ class TextCache(TreeCache):
         return self._block
 
 
-class Together(TreeCache):
+class SeveralTexts(TreeCache):
     """The caches of several texts in one pass, and the attention of their tokens.
 
     Args:
@@ -202,7 +202,7 @@ def read_together(model: Any, asks: Sequence[Ask]) -> list[Any]:
         for first, ask in zip(np.cumsum([0, *counts[:-1]]), asks, strict=True)
     ])  # fmt: skip
     with torch.inference_mode(), model.threads(sum(counts)):
-        together = Together(asks, model.dtype, model.device)
+        together = SeveralTexts(asks, model.dtype, model.device)
         states, logits = together.read(model, push(rows, model.device))
         parts = [slice(begin, end) for begin, end in zip([0, *ends[:-1]], ends, strict=True)]
         for ask, count, part in zip(asks, counts, parts, strict=True):

@@ -83,7 +83,7 @@ class PairForTexts:
             return
         if cache is None:
             if id(model) not in self._blocks:
-                from ..passes.together import new_block
+                from ..passes.several_texts import new_block
 
                 self._blocks[id(model)] = new_block(model, self._texts)
             cache = self._blocks[id(model)].caches[row]
@@ -107,7 +107,7 @@ def answers(requests: Sequence[Request]) -> list[Any]:
     model = requests[0].model
     if model is None:
         return [forward(tree, nodes) for forward, tree, nodes in (request.arguments for request in requests)]
-    from ..passes.together import Ask as Part
-    from ..passes.together import read_together
+    from ..passes.several_texts import Ask as Part
+    from ..passes.several_texts import read_together
 
     return read_together(model, [Part(*request.arguments) for request in requests])

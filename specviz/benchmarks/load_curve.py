@@ -143,8 +143,9 @@ def _measured(
     budget = SharedBudget(texts * len(best.builder.shape), texts)
     shared = SharedTree(size=max(2, min(1024, budget.nodes)), depth=best.predicted.depth, budget=budget)
     match = compatible(replace(config, builder=shared))
-    builders = {"plain": None, "equal": best.builder}
-    builders |= {"shared": shared} if match.possible and match.lossless else {}
+    builders: dict[str, TreeBuilder | None] = {"plain": None, "equal": best.builder}
+    if match.possible and match.lossless:
+        builders["shared"] = shared
     burst(pair, configs(best.builder, 0), 1)  # the first pays for what the models set up
     ways = {
         name: partial(
@@ -165,11 +166,14 @@ def _measured(
         for alone, text in zip(configs(best.builder, 0), found["equal"][0].written, strict=True)
     )
     speedup, margin = _over_plain(found["equal"], plain)
-    other = _over_plain(found["shared"], plain) if "shared" in found else (None, None)
-    nodes = sum(one.nodes for one in found["shared"]) / rounds if "shared" in found else None
+    other, spread, nodes = None, None, None
+    if "shared" in found:
+        other, spread = _over_plain(found["shared"], plain)
+        nodes = sum(one.nodes for one in found["shared"]) / rounds
     rate = sum(one.tokens for one in plain) / sum(one.seconds for one in plain)
     yield 3 * rounds, LoadPoint(
-        texts, best.name, len(best.builder.shape), best.predicted.speedup, rate, speedup, margin, *other, nodes, same
+        texts, best.name, len(best.builder.shape), best.predicted.speedup, rate, speedup, margin, other,
+        spread, nodes, same,
     )  # fmt: skip
 
 

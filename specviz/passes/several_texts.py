@@ -207,7 +207,7 @@ def read_together(model: Any, asks: Sequence[Ask]) -> list[Any]:
         parts = [slice(begin, end) for begin, end in zip([0, *ends[:-1]], ends, strict=True)]
         for ask, count, part in zip(asks, counts, parts, strict=True):
             ask.cache.used += count
-            if ask.features is not None:
+            if ask.features is not None and states is not None:
                 ask.features.append(states[part])
         whole = None if model.lazy else model.handed_over(logits)
         found = [model.handed_over(logits[part]) if whole is None else whole[part] for part in parts]

@@ -44,7 +44,7 @@ def engine_flags(drafter: str, draft: str, length: int, size: int, depth: int, w
 
 
 def _vllm(drafter: str, draft: str, length: int) -> Nearest:
-    methods = {
+    methods: dict[str, tuple[dict[str, str | int], str]] = {
         "model": ({"method": "draft_model", "model": draft}, "a chain, since it drafts no trees"),
         "medusa": ({"method": "medusa", "model": "HEADS"}, OWN_FORMAT),
         "eagle": ({"method": "eagle", "model": "LAYER"}, OWN_FORMAT),

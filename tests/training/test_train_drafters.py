@@ -218,15 +218,15 @@ def test_heads_for_an_own_target_are_made_from_text_alone(tmp_path):
     text.write_text("abc def. " * 60)
     clock = iter(range(10**6)).__next__
     ask = dict(text_files=[text], device="cpu", clock=lambda: float(clock()))
-    said = train_drafter("medusa", tmp_path / "own", 60 / 60, **ask)
+    said = train_drafter("medusa", tmp_path / "own", 0.2, **ask)
     assert "medusa" in said and (tmp_path / "medusa" / "model.safetensors").is_file()
     shards = sorted((tmp_path / "medusa" / "checkpoint" / "samples").glob("*.safetensors"))
     rows = load_file(shards[0])
     assert rows["tokens"].shape[1] == 64 and rows["states"].shape[2] == 32, "as long as the target can read"
-    train_drafter("medusa", tmp_path / "own", 60 / 60, **ask)
+    train_drafter("medusa", tmp_path / "own", 0.2, **ask)
     assert sorted((tmp_path / "medusa" / "checkpoint" / "samples").glob("*.safetensors")) == shards, "made once"
     text.write_text("hgf. " * 60)
     with pytest.raises(ValueError, match="other text"):
-        train_drafter("medusa", tmp_path / "own", 60 / 60, **ask)
+        train_drafter("medusa", tmp_path / "own", 0.2, **ask)
     with pytest.raises(ValueError, match="samples must be left out where text is given"):
         train_drafter("medusa", tmp_path / "own", 1, samples=tmp_path, **ask)

@@ -13,7 +13,7 @@ from ..files import printable
 from ..metrics import plus_minus
 from ..planning.choose import Candidate
 from ..planning.cost_table import CostTable
-from ..planning.shared_passes import best_trees, stops_paying
+from ..planning.shared_passes import best_trees, stops_paying, where_it_ends
 from .watching import until_stopped
 
 MOST = 256  # texts
@@ -61,11 +61,12 @@ def run_texts(
 
 def print_all(rows: list[dict[str, Any]], trees: dict[int, Candidate], cost: CostTable, as_json: bool) -> None:
     """The rows and where speculation stops paying."""
-    ends = {
-        "predicted": stops_paying([(texts, one.predicted.speedup) for texts, one in trees.items()]),
-        "measured": stops_paying([(row["texts"], row["speedup"]) for row in rows if "speedup" in row]),
+    speedups = {
+        "predicted": [(texts, one.predicted.speedup) for texts, one in trees.items()],
+        "measured": [(row["texts"], row["speedup"]) for row in rows if "speedup" in row],
     }
     if as_json:
+        ends = {kind: stops_paying(each) for kind, each in speedups.items()}
         print(json.dumps({"machine": cost.machine, "note": cost.note, "texts": rows, "stops_paying": ends}))
         return
     print(printable(f"{cost.machine}: {cost.note}"))
@@ -75,9 +76,9 @@ def print_all(rows: list[dict[str, Any]], trees: dict[int, Candidate], cost: Cos
     )
     for row in rows:
         print(line_of(row))
-    for kind in ("predicted", "measured") if "speedup" in rows[-1] else ("predicted",):
-        at = ends[kind]
-        print(f"{kind}: " + ("pays at all of these" if at is None else f"stops paying at about {at:.3g} texts"))
+    for kind, each in speedups.items():
+        if each:
+            print(f"{kind}: {where_it_ends(each)}")
     if any(row.get("same", row["texts"]) < row["texts"] for row in rows):
         print(
             "as alone: texts that are token for token what they are without the others. The rest differ by rounding: "

@@ -67,6 +67,18 @@ def stops_paying(speedups: Sequence[tuple[int, float]]) -> float | None:
     return None
 
 
+def where_it_ends(speedups: Sequence[tuple[int, float]]) -> str:
+    """`stops_paying` in words, to follow a name.
+
+    Args:
+        speedups: as for `stops_paying`.
+    """
+    end = stops_paying(speedups)
+    if end is None:
+        return "pays at all of these"
+    return f"stops paying at about {end:.2g} texts" if speedups[0][1] > 1 else "does not pay"
+
+
 @dataclass
 class SharedBudget:
     """The nodes that all texts together may have in a step, shared by one threshold.

@@ -8,7 +8,7 @@ from typing import NamedTuple
 import plotly.graph_objects as go
 
 from ..benchmarks.load_curve import LoadPoint
-from ..planning.shared_passes import stops_paying
+from ..planning.shared_passes import stops_paying, where_it_ends
 from . import theme
 
 TITLE = "Speedup by the number of texts decoded together"
@@ -56,8 +56,7 @@ def info(found: Sequence[LoadPoint]) -> Info:
 def draw(info: Info) -> go.Figure:
     if not info.points:
         return theme.empty("No timing yet. Start it below.")
-    end = info.measured_end
-    words = "pays at all of these" if end is None else f"stops paying at about {end:.3g} texts"
+    words = where_it_ends([(one.texts, one.speedup) for one in info.points])
     fig = theme.figure("texts decoded together", "speedup over plain decoding", f"{TITLE}: {words}")
     counts = [one.texts for one in info.points]
     fig.add_scatter(

@@ -4,7 +4,7 @@ import pytest
 
 import specviz
 from specviz.planning.machines import flat_up_to, roofline
-from specviz.planning.shared_passes import SharedBudget, best_trees, per_text, stops_paying
+from specviz.planning.shared_passes import SharedBudget, best_trees, per_text, stops_paying, where_it_ends
 from specviz.tree import Topology
 
 CONFIG = specviz.RunConfig(verifier="sequoia", temperature=1.0)
@@ -35,6 +35,8 @@ def test_the_end_is_on_a_line_between_the_two_counts_around_it():
     assert stops_paying([(1, 1.2), (2, 1.1)]) is None and stops_paying([]) is None
     assert stops_paying([(4, 0.9)]) == 4
     assert stops_paying([(1, 1.5), (4, 0.5)]) == pytest.approx(2)
+    assert where_it_ends([(1, 1.5), (4, 0.5)]) == "stops paying at about 2 texts"
+    assert where_it_ends([(1, 0.9), (4, 0.5)]) == "does not pay" and where_it_ends([(1, 2)]) == "pays at all of these"
 
 
 def test_a_threshold_rises_where_too_many_nodes_were_drafted():

@@ -15,7 +15,6 @@ import torch.nn.functional as F
 
 from .attention import attend
 from .packed import Product, worth_packing
-from .several_texts import SeveralTexts
 
 FAMILIES = ("LlamaForCausalLM", "Qwen2ForCausalLM", "MistralForCausalLM")
 ROTARIES = ("default", "linear", "llama3")  # tables that do not change with the length of the text
@@ -128,11 +127,8 @@ class DirectForward:
             turned = qkv[:, : heads + kv_heads]
             turned = turned * cos + turned.roll(width // 2, -1) * sin
             q, k = turned[:, :heads].transpose(0, 1)[None], turned[:, heads:].transpose(0, 1)[None]
-            v = qkv[:, heads + kv_heads :].transpose(0, 1)[None]
-            if isinstance(cache, SeveralTexts):
-                mixed = cache.attend(q, k, v, index, layer.scale)
-            else:
-                mixed = attend(q, *cache.update(k, v, index), mask, causal, layer.scale)
+            k, v = cache.update(k, qkv[:, heads + kv_heads :].transpose(0, 1)[None], index)
+            mixed = attend(q, k, v, mask, causal, layer.scale)
             mixed = mixed[0].transpose(0, 1).reshape(m, heads * width)
             x = x + layer.out(mixed)
             gate, up = layer.gate_up(layer.after(x)).chunk(2, dim=-1)

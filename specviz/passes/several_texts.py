@@ -12,8 +12,9 @@ from typing import Any, NamedTuple
 
 import numpy as np
 import torch
+import torch.nn.functional as F
 
-from .attention import attend
+from .attention import in_line
 from .cache import CHUNK, TreeCache
 from .device_logits import push
 
@@ -77,13 +78,15 @@ class SeveralTexts(TreeCache):
 
     Args:
         asks: one of each text, in the order of their rows in the block.
-        dtype: of the model.
+        dtype, device: of keys and values.
+        in_a_row: whether the pass has the tokens of all texts in a row, as the direct forward has.
 
     Attributes:
         padded: token ids and positions of the texts, each as long as the longest, [2, texts, m].
     """
 
-    def __init__(self, asks: Sequence[Ask], dtype: torch.dtype, device: torch.device) -> None:
+    def __init__(self, asks: Sequence[Ask], dtype: torch.dtype, device: torch.device, in_a_row: bool) -> None:
+        self.in_a_row = in_a_row
         self.block = asks[0].cache.block
         super().__init__(self.block.layers)
         counts, used = [len(ask.ids) for ask in asks], [ask.cache.used for ask in asks]
@@ -101,8 +104,7 @@ class SeveralTexts(TreeCache):
         )
         hidden = np.ones((self.texts, 1, self.most, self.end), dtype=bool)
         for text, (ask, begin, count) in enumerate(zip(asks, used, counts, strict=True)):
-            causal = np.arange(begin + count) > begin + np.arange(count)[:, None]
-            hidden[text, 0, :count, : begin + count] = causal if ask.hidden is None else ask.hidden
+            hidden[text, 0, :count, : begin + count] = unseen(ask.hidden, begin, count)
             hidden[text, 0, count:, 0] = False  # padding sees something, or it would be no number
         self.mask = torch.zeros(hidden.shape, dtype=dtype, device=device)
         self.mask.masked_fill_(push(hidden, device), torch.finfo(dtype).min)
@@ -121,37 +123,46 @@ class SeveralTexts(TreeCache):
         ids = ids.clamp(max=model.embeddings - 1)  # a token that the model cannot know is read as its last one
         if model.direct is not None:
             ids, positions = (part[self.text, self.place] for part in (ids, positions))
-            states = model.direct.states(ids, positions, None, self, keep)
+            states = model.direct.states(ids, positions, self, self, keep)
             return states, model.direct.head(states)
         output = model.model(
             input_ids=ids, position_ids=positions, attention_mask=self.mask, past_key_values=self, use_cache=True
         )
         return None, output.logits[self.text, self.place][keep]
 
-    def attend(self, q: torch.Tensor, k: torch.Tensor, v: torch.Tensor, layer: int, scale: float) -> torch.Tensor:
-        """Write one layer's keys and values and let every token attend to its own text.
+    def attend(self, q: torch.Tensor, k: torch.Tensor, v: torch.Tensor, scale: float) -> torch.Tensor:
+        """Let every token attend to its own text.
 
         Args:
-            q, k, v: of all tokens in a row, [1, heads, tokens, width].
-            layer, scale: which layer it is, and the factor of the products.
+            q: queries of all tokens in a row, [1, heads, tokens, width].
+            k, v: keys and values of each text, [texts, key heads, slots, width].
+            scale: factor of the products.
 
         Returns:
             What they attended to, [1, heads, tokens, width].
         """
-        keys, values = self._write(k[0].transpose(0, 1), v[0].transpose(0, 1), layer)
         if self.even:
             apart = q[0].unflatten(1, (self.texts, self.most)).transpose(0, 1)
         else:
             apart = q.new_zeros(self.texts, self.most, q.shape[1], q.shape[3])
             apart[self.text, self.place] = q[0].transpose(0, 1)
             apart = apart.transpose(1, 2)
-        mixed = attend(apart, keys, values, self.mask, False, scale)
+        shared = apart.shape[1] != k.shape[1]
+        if apart.is_cuda and shared:
+            mixed = in_line(apart, k, v, self.mask, scale)
+        else:
+            mixed = F.scaled_dot_product_attention(apart, k, v, attn_mask=self.mask, scale=scale, enable_gqa=shared)
         if self.even:
             return mixed.transpose(0, 1).flatten(1, 2)[None]
         return mixed.transpose(1, 2)[self.text, self.place].transpose(0, 1)[None]
 
     def update(self, key_states: torch.Tensor, value_states: torch.Tensor, layer_idx: int, *args, **kwargs) -> Any:
-        """The same for transformers' own forward, which keeps texts apart, [texts, heads, m, width], and attends."""
+        """Write one layer's keys and values, [1, heads, tokens, width]; all in use, [texts, heads, slots, width].
+
+        Transformers' own forward keeps texts apart: there they are [texts, heads, m, width].
+        """
+        if self.in_a_row:
+            return self._write(key_states[0].transpose(0, 1), value_states[0].transpose(0, 1), layer_idx)
         keys, values = (states.transpose(1, 2)[self.text, self.place] for states in (key_states, value_states))
         return self._write(keys, values, layer_idx)
 
@@ -165,6 +176,18 @@ class SeveralTexts(TreeCache):
             whole[self.row, :, self.slot] = new
             found.append(whole[:, :, : self.end] if self.all_rows else whole[self.rows, :, : self.end])
         return found[0], found[1]
+
+
+def unseen(hidden: Any, begin: int, count: int) -> np.ndarray:
+    """Which slots each of `count` tokens behind `begin` slots must not see, bool [count, begin + count].
+
+    Args:
+        hidden: that, or a mask that knows it (`whole`); None for a causal run.
+        begin, count: slots in use before the pass, and tokens of it.
+    """
+    if hidden is None:
+        return np.arange(begin + count) > begin + np.arange(count)[:, None]
+    return hidden.whole(begin + count) if hasattr(hidden, "whole") else hidden
 
 
 def new_block(model: Any, texts: int) -> Block:
@@ -202,7 +225,8 @@ def read_together(model: Any, asks: Sequence[Ask]) -> list[Any]:
         for first, ask in zip(np.cumsum([0, *counts[:-1]]), asks, strict=True)
     ])  # fmt: skip
     with torch.inference_mode(), model.threads(sum(counts)):
-        together = SeveralTexts(asks, model.dtype, model.device)
+        held = getattr(model.direct, "held", model.dtype)  # the type of keys and values may be wider than the model's
+        together = SeveralTexts(asks, held, model.device, model.direct is not None)
         states, logits = together.read(model, push(rows, model.device))
         parts = [slice(begin, end) for begin, end in zip([0, *ends[:-1]], ends, strict=True)]
         for ask, count, part in zip(asks, counts, parts, strict=True):

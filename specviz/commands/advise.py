@@ -47,7 +47,7 @@ def run(args: argparse.Namespace) -> int:
     drafts = list(dict.fromkeys(args.draft or ()))
     if args.target and not drafts and not drafters:
         raise ValueError("--target needs something to draft with. Add --draft, early-exit:3 say, or --drafter ngram.")
-    from ..models.pair import load_pair, with_draft
+    from ..models.pair import load_pair
 
     base = load_pair(args.target, None, **loading(args))
     ways: dict[str, tuple[Pair, Any]] = {}
@@ -56,7 +56,7 @@ def run(args: argparse.Namespace) -> int:
         ways["embedded draft"] = base, DRAFTERS["model"]()
     for draft in drafts:
         try:
-            ways[draft] = with_draft(base, args.target, draft), DRAFTERS["model"]()
+            ways[draft] = load_pair(args.target, draft, like=base, **loading(args)), DRAFTERS["model"]()
         except ValueError as error:
             failed.append((draft, str(error)))
     ways |= {spelled(drafter): (base, drafter) for drafter in drafters}

@@ -70,6 +70,7 @@ def load_pair(
     progress: Progress | None = None,
     offload: str | None = None,
     offload_folder: str | Path | None = None,
+    like: HuggingFacePair | None = None,
 ) -> HuggingFacePair:
     """Load a target and a draft.
 
@@ -83,6 +84,7 @@ def load_pair(
         offload: how to place a target larger than the device (needs accelerate): "auto" fills GPUs, then main memory,
             then the disk; "balanced" fills all GPUs alike; "cpu" and "disk" keep every layer there. The draft is whole.
         offload_folder: where weights go that are offloaded to disk and do not lie there as safetensors already.
+        like: a pair with the same target, which is then not loaded again.
 
     Raises:
         ValueError: if a model is unknown, damaged, cannot read trees, or the two do not share a vocabulary.
@@ -98,23 +100,30 @@ def load_pair(
         draft = EMBEDDED / "draft"
     target = str(EMBEDDED / "target" if target is None else target)
     draft = None if draft is None else str(draft)
+    early = None if draft is None else layers_asked(draft)
     folder = None if offload_folder is None else str(offload_folder)
 
     tell(0.0, "Reading the tokenizer")
     tokenizer = look_at(target, draft)
     tell(0.1, "Loading the target")
-    model = HuggingFaceModel(load_model("target", target, chosen_device, chosen_dtype, offload, folder))
+    if like is None:
+        model = HuggingFaceModel(load_model("target", target, chosen_device, chosen_dtype, offload, folder))
+    else:
+        model = like.target
     limit = longest_text("target", model.model.config)
     tell(0.6, "Loading the draft" if draft is not None else "No draft to load")
     drafter: HuggingFaceModel | None = None
-    if draft is not None:
-        drafter = _load_draft(draft, model, chosen_device, chosen_dtype)
+    if early:
+        drafter = first_layers(model, early)
+    elif draft is not None:
+        drafter = HuggingFaceModel(load_model("draft", draft, chosen_device, chosen_dtype), model.vocab_size)
         limit = min(limit, longest_text("draft", drafter.model.config))
     tell(0.8, "Checking that trees are read rightly")
-    check_tree_reading("target", model)
+    if like is None:
+        check_tree_reading("target", model)
     if drafter is not None:
         check_tree_reading("draft", drafter, model)
-    for side in filter(None, (model, drafter)):
+    for side in filter(None, (model if like is None else None, drafter)):
         side.capture_graphs()
     text = TokenText(tokenizer)
     names = [_short(name) for name in (target, draft) if name is not None]
@@ -131,34 +140,6 @@ def load_pair(
     place = Path(target).expanduser()
     beside = place.resolve().parent if place.is_dir() else None
     return HuggingFacePair(model, drafter, text, limit, end_of_text(model.model, tokenizer), info, beside)
-
-
-def _load_draft(draft: str, target: HuggingFaceModel, device: Any, dtype: Any) -> HuggingFaceModel:
-    """The draft that a name stands for."""
-    if early := layers_asked(draft):
-        return first_layers(target, early)
-    return HuggingFaceModel(load_model("draft", draft, device, dtype), target.vocab_size)
-
-
-def with_draft(pair: HuggingFacePair, target: str | Path | None, draft: str | Path) -> HuggingFacePair:
-    """The same target, not loaded again, with another draft.
-
-    Args:
-        pair: has the target.
-        target: its folder or hub name, as `load_pair` was given it.
-        draft: a folder, a hub name or "early-exit:N".
-
-    Raises:
-        ValueError: as `load_pair`.
-    """
-    look_at(str(EMBEDDED / "target" if target is None else target), str(draft))
-    model = _load_draft(str(draft), pair.target, pair.target.device, pair.target.dtype)
-    check_tree_reading("draft", model, pair.target)
-    model.capture_graphs()
-    limit = min(pair.max_positions, longest_text("draft", model.model.config))
-    names = [pair.info["target"]["name"], _short(str(draft))]
-    info = pair.info | {"name": " + ".join(names), "draft": _describe(model, str(draft)), "max_positions": limit}
-    return HuggingFacePair(pair.target, model, pair.text, limit, pair.eos_ids, info, pair.beside)
 
 
 def look_at(target: str, draft: str | None) -> Any:

@@ -76,8 +76,8 @@ class PairForTexts:
 
     def _join(self, session: Any, target: bool, row: int, cache: Any = None) -> None:
         """Let a session's passes wait for those of other texts."""
-        model = session.model
-        if not hasattr(model, "read"):  # a table: nothing is gained by reading texts together
+        model = getattr(session, "model", None)
+        if not hasattr(model, "read"):  # a table, or who reads through another session: each text alone
             forward = session.forward
             session.forward = lambda tree, nodes: self._ask(Request(None, target, (forward, tree, list(nodes))))
             return

@@ -63,13 +63,13 @@ def loaded(monkeypatch):
     """Pairs by the name of their draft; the target is the same."""
     import specviz.models.pair as module
 
-    def with_draft(pair, target, draft):
+    def load_pair(target, draft, like=None, **options):
         if draft == "foreign":
             raise ValueError("target and draft must share a vocabulary.")
-        return specviz.toy_pair(vocab=8, seed=3, closeness=float(draft))
+        assert (draft is None) == (like is None), "the target is loaded once"
+        return specviz.toy_pair(vocab=8, seed=3, closeness=float(draft or 0.6))
 
-    monkeypatch.setattr(module, "load_pair", lambda *names, **options: specviz.toy_pair(vocab=8, seed=3))
-    monkeypatch.setattr(module, "with_draft", with_draft)
+    monkeypatch.setattr(module, "load_pair", load_pair)
     monkeypatch.setattr(advice, "SECONDS", 0.3)
 
 

@@ -5,6 +5,7 @@ import { jobNews } from './base/jobs.js';
 import { placeAsked } from './base/place.js';
 import { compareBoard } from './compare/board.js';
 import { figureCard, statusLine } from './figures/card.js';
+import { engineLog } from './figures/log.js';
 import { publishedTables } from './figures/published.js';
 import { opensInLab } from './labs/node.js';
 import { treeLab } from './labs/trees.js';
@@ -37,6 +38,8 @@ export const status = ({ element, values }) => values(value => statusLine(elemen
 export const notice = status;
 /** @type {Component} */
 export const published = ({ element, values }) => values(value => publishedTables(element, value));
+/** @type {(host: Host, limits: { most: number }) => void} */
+export const log = ({ element, server }, { most }) => engineLog(element, server.read_log, most);
 /** @type {(host: Host, about: Parameters<typeof linkBar>[1]) => void} */
 export const links = ({ element, trigger, values }, about) => values(linkBar(element, about, trigger));
 /** @type {(host: Host, about: { besides: string }) => void} */

@@ -27,7 +27,7 @@ from ...parts.frame import Page, Tab
 from ...parts.job import Job
 from ...parts.study_card import figures, fold, sampling
 from .. import acceptance, live
-from . import published
+from . import engine_log, published
 from .cards import best_sentence, forecast_cards, source_of, timed_card, timed_sentence, timed_setting
 from .timing import LARGEST, MACHINES, cost_of, sizes_from, time_sizes
 from .vector_choices import by_drafter, choices, picked
@@ -87,6 +87,7 @@ def build(engine: Engine) -> Speedup:
                 reported = published.table(
                     past.points, Source("recorded", past.label), timed_setting(past.calibration.vectors[0])
                 )
+            engine_log.card()
     tab = Speedup(engine, drafter, vector, machine, [flat, draft], line, choice, apply, cards, reported)
     tab.known, tab.here = gr.State(past.calibration.vectors), gr.State(here)
     tab.best = gr.State(best)

@@ -39,6 +39,7 @@ specviz/proof
 specviz/acceptance
 specviz/planning
 specviz/benchmarks
+specviz/many
 specviz/papers
 specviz/doctor
 specviz/plots
@@ -62,7 +63,7 @@ ONLY = {
     "transformers": f"specviz/passes specviz/models specviz/training {TRANSFORMERS}",
     "gradio": "app",
     "plotly": "specviz/plots app",
-    "time": "specviz/session.py specviz/passes/threads.py specviz/benchmarks specviz/doctor/sources.py "
+    "time": "specviz/session.py specviz/passes/threads.py specviz/benchmarks specviz/many specviz/doctor/sources.py "
     "specviz/training app",
     "random": "specviz/randomness.py specviz/training",
 }

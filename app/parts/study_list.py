@@ -12,8 +12,8 @@ from specviz import BUILDERS, VERIFIERS, RunConfig
 from specviz.acceptance.vectors import find_acceptance
 from specviz.benchmarks import studies
 from specviz.benchmarks.cost import PROMPT, measure_cost
-from specviz.benchmarks.load_curve import TEXTS, load_curve
 from specviz.compatibility import suited
+from specviz.many.load_curve import TEXTS, load_curve
 from specviz.paths import HELD_OUT
 from specviz.planning.shared_passes import best_trees
 from specviz.plots import PLOTS

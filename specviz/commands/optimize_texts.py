@@ -7,9 +7,9 @@ from collections.abc import Sequence
 from dataclasses import asdict
 from typing import Any
 
-from ..benchmarks.load_curve import load_curve
 from ..config import RunConfig
 from ..files import printable
+from ..many.load_curve import load_curve
 from ..metrics import plus_minus
 from ..planning.choose import Candidate
 from ..planning.cost_table import CostTable

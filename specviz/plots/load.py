@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 import plotly.graph_objects as go
 
-from ..benchmarks.load_curve import LoadPoint
+from ..many.load_curve import LoadPoint
 from ..planning.shared_passes import stops_paying, where_it_ends
 from . import theme
 

@@ -17,11 +17,11 @@ from specviz.acceptance.in_traces import DepthAcceptance, depth_acceptance
 from specviz.acceptance.on_nodes import draft_uncertainty, rejection_rates
 from specviz.acceptance.on_text import acceptance_vector, own_texts
 from specviz.acceptance.vectors import expected_tokens
-from specviz.benchmarks.load_curve import LoadPoint
 from specviz.benchmarks.predictions import SpeedupPrediction
 from specviz.benchmarks.studies import TopP, Transfer
 from specviz.benchmarks.trials import Trial
 from specviz.builders.sequoia import best_tree
+from specviz.many.load_curve import LoadPoint
 from specviz.planning.forecast import forecast, predict
 from specviz.planning.machines import machine
 from specviz.plots import PLOTS, export, plot, theme

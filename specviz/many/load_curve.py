@@ -14,6 +14,7 @@ from itertools import islice
 from time import perf_counter
 
 from ..acceptance.progress import SoFar
+from ..benchmarks.paired_timing import paired
 from ..builders.base import TreeBuilder
 from ..compatibility import compatible
 from ..config import RunConfig
@@ -23,7 +24,6 @@ from ..models.base import Pair
 from ..planning.choose import Candidate
 from ..planning.shared_passes import SharedBudget, SharedTree
 from .many_texts import speculate_together
-from .paired_timing import paired
 
 TEXTS = (1, 2, 4, 8, 16)
 ROUNDS, STEPS = 5, 24  # of each way of decoding, and steps of a round that count

@@ -5,9 +5,9 @@ from dataclasses import replace
 import pytest
 
 import specviz
-from specviz.benchmarks import many_texts
-from specviz.benchmarks.load_curve import burst, load_curve
-from specviz.benchmarks.many_texts import speculate_together
+from specviz.many import many_texts
+from specviz.many.load_curve import burst, load_curve
+from specviz.many.many_texts import speculate_together
 from specviz.planning.machines import flat_up_to
 from specviz.planning.shared_passes import SharedBudget, SharedTree, best_trees
 from specviz.proof.lossless import error_of

@@ -11,13 +11,13 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Literal
 
+from ..acceptance.progress import SoFar, whole
 from ..builders import BUILDERS
 from ..compatibility import suited
 from ..config import RunConfig
 from ..drafters.base import Drafter
 from ..models.base import Pair
 from ..planning.choose import Candidate, candidates, runners_up
-from ..planning.cost_table import CostTable
 from ..planning.engine_flags import Nearest, engine_flags
 from ..registry import build
 from .cost import PROMPT, measure_cost
@@ -73,18 +73,9 @@ class Advice:
         return max(timed, key=lambda one: one.trial.speedup if one.trial else 0.0, default=None)
 
 
-@dataclass(frozen=True)
-class Progress:
-    """Pieces of work done, of how many, and the advice so far."""
-
-    done: int
-    of: int
-    known: Advice
-
-
 def advise(
     ways: Mapping[str, tuple[Pair, Drafter]], config: RunConfig, prompts: Sequence[str], others: Sequence[str]
-) -> Iterator[Progress]:
+) -> Iterator[SoFar[Advice]]:
     """Try drafters of one target; stop iterating to stop it.
 
     Args:
@@ -101,7 +92,7 @@ def advise(
         try:
             for done, found in enumerate(_options(name, pair, drafter, config, prompts), 1):
                 now = Advice(f"trying {name}", _ranked([*options, *found]), tuple(failed))
-                yield Progress(place * (len(prompts) + 1) + done, of, now)
+                yield SoFar(place * (len(prompts) + 1) + done, of, now)
         except ValueError as error:
             failed.append((name, str(error)))
         options += found
@@ -116,11 +107,11 @@ def advise(
         )  # fmt: skip
     before, known = of - (TIMED + 1) * len(others), Advice("", tuple(_ranked(options)), tuple(failed))
     for news in timed(runs, others) if runs else ():
-        trials = {trial.name: trial for trial in news.trials}
+        trials = {trial.name: trial for trial in news.known}
         measured = [replace(one, trial=trials.get(name)) for name, one in zip(runs, chosen, strict=True)]
         known = replace(known, doing="timing the best", options=_ranked([*measured, *rest]))
-        yield Progress(before + news.done, before + news.of, known)
-    yield Progress(of, of, known)
+        yield SoFar(before + news.done, before + news.of, known)
+    yield SoFar(of, of, known)
 
 
 def _ranked(options: Sequence[Option]) -> tuple[Option, ...]:
@@ -141,11 +132,8 @@ def _options(
     for news in predictor(pair, rule, config, prompts):
         known = news.known
         yield []
-    table: CostTable | None = None
-    for progress in measure_cost(pair, replace(config, prompt=PROMPT), seconds=SECONDS):
-        table = progress.table or table
-    if known is None or table is None:
-        raise ValueError("the models end every text immediately, so nothing could be measured.")
+    table = whole(measure_cost(pair, replace(config, prompt=PROMPT), seconds=SECONDS))
+    assert known  # or `predictor` raises
     ranked = candidates(known.vector.plan, table, config)
     shown = [ranked[0], *runners_up(ranked, ranked[0], OF_EACH - 1)]
     chain = next((one for one in ranked if not one.builder.shape.rank.any()), ranked[0])

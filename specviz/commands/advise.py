@@ -7,8 +7,8 @@ import json
 from collections import deque
 from typing import Any
 
-from ..acceptance.progress import whole
-from ..benchmarks.advice import Advice, Option, Progress, advise, as_dict, engines_for, reason, verdict_of
+from ..acceptance.progress import SoFar, whole
+from ..benchmarks.advice import Advice, Option, advise, as_dict, engines_for, reason, verdict_of
 from ..benchmarks.agreement import prompts_like
 from ..config import RunConfig
 from ..drafters import DRAFTERS
@@ -19,7 +19,7 @@ from ..paths import __version__
 from ..planning.machine_profile import machine
 from ..registry import spelled
 from .bench import PROMPTS_HELP, built_in_prompts, read_prompts
-from .options import add_pair, add_strategy, add_temperature, loading, strategies
+from .options import add_pair, add_strategy, add_temperature, load, strategies
 from .watching import watched
 
 EXAMPLE = "--target org/target --draft org/small --draft early-exit:3 --prompts mine.txt"
@@ -47,16 +47,14 @@ def run(args: argparse.Namespace) -> int:
     drafts = list(dict.fromkeys(args.draft or ()))
     if args.target and not drafts and not drafters:
         raise ValueError("--target needs something to draft with. Add --draft, early-exit:3 say, or --drafter ngram.")
-    from ..models.pair import load_pair
-
-    base = load_pair(args.target, None, **loading(args))
+    base = load(args, draft=None)
     ways: dict[str, tuple[Pair, Any]] = {}
     failed: list[tuple[str, str]] = []
     if base.draft is not None and not drafts:
         ways["embedded draft"] = base, DRAFTERS["model"]()
     for draft in drafts:
         try:
-            ways[draft] = load_pair(args.target, draft, like=base, **loading(args)), DRAFTERS["model"]()
+            ways[draft] = load(args, draft=draft, like=base), DRAFTERS["model"]()
         except ValueError as error:
             failed.append((draft, str(error)))
     ways |= {spelled(drafter): (base, drafter) for drafter in drafters}
@@ -64,7 +62,7 @@ def run(args: argparse.Namespace) -> int:
         raise ValueError(f"no draft could be loaded: {failed[0][1]}")
     first, second = given[0::2][:CALIBRATED], given[1::2] or given
     others = whole(watched(prompts_like(base, second, args.each, seed=1), "prompts"))
-    last: deque[Progress] = deque(maxlen=1)
+    last: deque[SoFar[Advice]] = deque(maxlen=1)
     stopped = False
     try:
         last.extend(watched(advise(ways, config, first, others), "pieces", lambda one: f"; {one.known.doing}"))

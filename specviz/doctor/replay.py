@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from ..config import RunConfig
 from ..paths import __version__
 from ..record import Step, Timing, Trace
-from ..shown import Growth
+from ..tree import Growth
 
 DOT = "•"
 LONGEST = 64  # draft tokens of a chain that is drawn

@@ -43,6 +43,7 @@ FOLDS = (
     ("limits", "What limits it?", ("shapes", "marginal", "cost")),
     ("sequences", "Are parallel chains as good?", ("sweep",)),
     ("temperature", "What changes with temperature?", ("temperature",)),
+    ("load", "Does it pay for many users at once?", ("load",)),
     ("steps", "What does a dynamic tree do, step by step?", ("lengths",)),
 )
 

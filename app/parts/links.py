@@ -31,6 +31,9 @@ MENUS = (gr.Dropdown, gr.Radio)
 FLAGS = {"true": True, "1": True, "false": False, "0": False}
 # Read in the browser: where to look, not what to run.
 OTHERS = ("tab", "lesson", "lab", "recording", "picture", "step", "node", "paper", "entry", "preset")
+OLD = {  # former names of tabs, which links still use
+    "live": "explore", "labs": "lab", "acceptance": "what is accepted", "speedup": "which tree pays",
+}  # fmt: skip
 _copies = count(1)
 
 
@@ -234,14 +237,21 @@ def _shown(text: str) -> str:
 
 
 def opens(tabs: Sequence[Tab]) -> str:
-    """JavaScript that says which tab an address such as ?tab=compare or ?lesson=3 opens."""
-    named = [[tab.title, tab.query] for tab in tabs]
+    """JavaScript that says which tab an address such as ?tab=compare or ?lesson=3 opens, and which page of each tab."""
+    inner = [tab for tab in tabs if tab.pages]
+    named = [[tab.title, page.title, page.query] for tab in inner for page in tab.pages]
+    named += [[tab.title, None, tab.query] for tab in tabs]
     return f"""() => {{
-      const asked = new URLSearchParams(location.search), tabs = {json.dumps(named)};
-      const name = (asked.get('tab') || '').toLowerCase();
-      const opened = tabs.find(([, query]) => query && asked.has(query))
-        || tabs.find(([title]) => title.toLowerCase() === name);
-      return {{ __type__: 'update', ...(opened && {{ selected: opened[0] }}) }};
+      const asked = new URLSearchParams(location.search), places = {json.dumps(named)}, old = {json.dumps(OLD)};
+      const given = (asked.get('tab') || '').toLowerCase(), name = old[given] || given;
+      const queried = query => {{
+        const [key, value] = (query || '').split('='), wanted = (asked.get(key) || '').toLowerCase();
+        return asked.has(key) && (value === undefined || (wanted && value.startsWith(wanted)));
+      }};
+      const [tab, page] = places.find(([, , query]) => queried(query))
+        || places.find(([tab, page]) => (page || tab).toLowerCase() === name) || [];
+      const shows = selected => ({{ __type__: 'update', ...(selected && {{ selected }}) }});
+      return [shows(tab), ...{json.dumps([tab.title for tab in inner])}.map(title => shows(title === tab && page))];
     }}"""
 
 
@@ -249,14 +259,14 @@ def bar(tab: str, elem_id: str, stage: str | None = None) -> gr.HTML:
     """A button "Copy link" with room for a sentence; `connect` brings it to life.
 
     Args:
-        tab: the title of the tab that it is for; an address for another tab is none of its business.
+        tab: the title of the tab that it is for; an address for another tab is ignored.
         elem_id: its own.
         stage: elem_id of the stage whose step a link leads to, where there is one.
     """
     return gr.HTML(
         "",
         html_template=asset("page/links.html"),
-        js_on_load=starts("links", tab=tab.lower(), stage=stage, others=OTHERS),
+        js_on_load=starts("links", tab=tab.lower(), stage=stage, others=OTHERS, old=OLD),
         elem_id=elem_id,
         apply_default_css=False,
     )

@@ -1,4 +1,4 @@
-"""The tab "Acceptance": how often the target accepts drafted tokens, with live measurements."""
+"""The page "What is accepted": how often the target accepts drafted tokens, with live measurements."""
 
 from __future__ import annotations
 
@@ -24,9 +24,9 @@ from ..parts.frame import Tab
 from ..parts.job import Job
 from ..parts.study_card import drafter_of, figures, sampling
 
-TITLE = "Acceptance"
+TITLE = "What is accepted"
 INTRO = (
-    "A tree saves time if its children are accepted. Both models read a text, and every figure shows their predictions "
+    "A tree saves time if its tokens are accepted. Both models read a text, and every figure shows their predictions "
     "at each position."
 )
 

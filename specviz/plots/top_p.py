@@ -36,9 +36,9 @@ def draw(info: Info) -> go.Figure:
     if not info.values:
         return theme.empty("No measurement yet.")
     fig = theme.figure("top-p", f"expected tokens per pass of a tree of {info.nodes} nodes", TITLE)
-    for place, (rule, line) in enumerate(info.tokens.items()):
+    for rule, line in info.tokens.items():
         fig.add_scatter(
             x=info.values, y=line, name=f"{rule}, range {100 * info.span[rule]:.0f} %", mode="lines+markers",
-            **theme.series(place), hovertemplate="top-p %{x}: %{y:.3f} tokens",
+            **theme.rule_series(rule), hovertemplate="top-p %{x}: %{y:.3f} tokens",
         )  # fmt: skip
     return fig.update_yaxes(rangemode="tozero")

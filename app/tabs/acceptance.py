@@ -77,7 +77,7 @@ def build(engine: Engine) -> gr.State:
             titles = [(VERIFIERS[name].title, name) for name in RULES]
             rules = gr.CheckboxGroup(
                 titles,
-                value=["sequoia", "specinfer", "target-match"],
+                value=[one.verifier for one in past.calibration.vectors],  # those that the figures open with
                 label="Verification rules",
                 info="For the acceptance vectors.",
             )

@@ -19,7 +19,8 @@ from ...parts.frame import Tab
 from ...parts.job import Job
 from ...parts.menus import models_menu
 from ...parts.web import starts
-from ..live import STORIES, chips
+from ..live import chips
+from . import recorded_race
 from .runs import play, recorded
 from .settings import Settings, lay_out
 
@@ -30,9 +31,7 @@ def build(engine: Engine) -> Settings:
     """Lay out the tab and connect it; returns its controls, for links and other tabs to set."""
     with gr.Row(elem_classes="sv-page"):
         with gr.Column(scale=0, min_width=330, elem_classes="sv-rail"):
-            prompt = gr.Textbox(
-                list(STORIES.values())[1], label="Prompt", lines=2, max_lines=6, elem_id="sv-compare-prompt"
-            )
+            prompt = gr.Textbox(recorded_race.PROMPT, label="Prompt", lines=2, max_lines=6, elem_id="sv-compare-prompt")
             chips(prompt)
             with gr.Row(elem_classes="sv-go"):
                 go = gr.Button("Run all", variant="primary", elem_id="sv-compare-run")

@@ -1,4 +1,7 @@
-"""The race that the tab opens with: four drafters of one target on one prompt (`python -m app.record_traces`)."""
+"""The race that the tab opens with: three drafters of one target on one prompt (`python -m app.record_traces`).
+
+The controls of the tab open with the same configurations, so that the first run repeats what is shown.
+"""
 
 from __future__ import annotations
 
@@ -13,7 +16,7 @@ from specviz import BUILDERS, DRAFTERS, VERIFIERS, RunConfig, Trace, run
 from specviz.paths import TRACES
 
 PROMPT = 'def read_lines(path):\n    """Return the lines of a file."""\n'
-RUNNERS = ("model", "medusa", "eagle", "retrieval")
+RUNNERS = ("model", "medusa", "eagle")  # the drafters of the columns A, B and C
 CONFIG = RunConfig(PROMPT, BUILDERS["sequoia"](size=12), VERIFIERS["exact-match"](), temperature=0, max_new_tokens=48)
 
 

@@ -85,6 +85,7 @@ export function compareBoard(element, fetchRecorded) {
     if (news.state) column.state = news.state;
     if (news.note) column.note = news.note;
     if (news.figures) column.figures = news.figures;
+    if (news.paired) column.paired = news.paired;
     for (const pair of news.pairs || []) run.pairs.set(`${pair.a}${pair.b}`, pair);
     const { clock: ends = [] } = news;
     news.steps?.forEach((step, i) => column.add(step, ends[i]));

@@ -109,7 +109,7 @@ def speedup_map(fig: go.Figure, x: Sequence, y: Sequence, speedup: Sequence, tok
         zmin=low, zmax=high, xgap=1, ygap=1, hoverongaps=False,
         colorscale=[[0, VERMILLION], [(1 - low) / (high - low), "#dddddd"], [1, BLUE]],
         colorbar={"title": {"text": "speedup"}, "outlinewidth": 0},
-        hovertemplate=f"{words}: %{{z:.2f}}× plain decoding, %{{customdata:.2f}} tokens per pass<extra></extra>",
+        hovertemplate=f"{words}: %{{z:.2f}}× plain decoding, %{{customdata:.2f}} tokens per target pass<extra></extra>",
     )  # fmt: skip
     fig.update_xaxes(type="category")
     fig.update_yaxes(type="category")

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 TITLE = "Tree lab"
 INTRO = (
     "Which shape should a drafted tree have? Type the acceptance probability of the first, second, third child of a "
-    "node to see the tree of every builder, its expected tokens per pass, and the attention blocks it "
+    "node to see the tree of every builder, its expected tokens per target pass, and the attention blocks it "
     "needs."
 )
 HELP = {

@@ -18,7 +18,7 @@ from specviz.plots import PLOTS
 
 from ..machine.engine import Engine
 from ..parts import recorded
-from ..parts.card import Card, File, Source, fill, said, status
+from ..parts.card import Card, File, Source, fill, intro, said, status
 from ..parts.failures import explained
 from ..parts.frame import Tab
 from ..parts.job import Job
@@ -94,7 +94,7 @@ def build(engine: Engine) -> gr.State:
             line = status("sv-calibrate-status")
             load = gr.UploadButton("Load vectors", type="binary", file_types=[".json"], elem_id="sv-load")
         with gr.Column(scale=1, min_width=320, elem_classes="sv-main"):
-            gr.HTML(f'<p class="sv-intro">{INTRO}</p>', apply_default_css=False, js_on_load=None)
+            intro(INTRO)
             cards = figures(engine, opening_cards(), OPEN, FOLDS, [temperature, top_p, drafter], sampling)
     known = gr.State(past.calibration.vectors)
     inputs = [text, yours, rules, temperature, top_p, positions, drafter]

@@ -1,8 +1,10 @@
 // What the page's components start with: app/parts/web.py calls each export with a host. Only `job` is no component: the
 // events of app/parts/job.py call it.
 
+import { one } from './base/dom.js';
 import { jobNews } from './base/jobs.js';
 import { placeAsked } from './base/place.js';
+import { termed } from './base/terms.js';
 import { compareBoard } from './compare/board.js';
 import { figureCard, statusLine } from './figures/card.js';
 import { publishedTables } from './figures/published.js';
@@ -30,6 +32,8 @@ import { runPlayer } from './stage/player.js';
 export const job = jobNews;
 /** @type {Component} */
 export const header = ({ element, trigger }) => pageHeader(element, () => trigger('select'));
+/** @type {Component} */
+export const intro = ({ element, values }) => values(text => one(element, 'p').replaceChildren(...termed(text)));
 /** @type {Component} */
 export const card = ({ element, values }) => values(value => figureCard(element, value));
 /** @type {Component} */

@@ -23,7 +23,7 @@ from specviz.plots.predicted import Point
 from ...machine.engine import Engine
 from ...machine.pool import BESIDE
 from ...parts import recorded
-from ...parts.card import Card, Source, fill, said, status
+from ...parts.card import Card, Source, fill, intro, said, status
 from ...parts.controls import Controls
 from ...parts.failures import explained
 from ...parts.frame import Page, Tab
@@ -75,7 +75,7 @@ def build(engine: Engine) -> Speedup:
                 stop = gr.Button("Stop", interactive=False, elem_id="sv-speedup-stop")
             line = status("sv-speedup-status")
         with gr.Column(scale=1, min_width=320, elem_classes="sv-main"):
-            gr.HTML(f'<p class="sv-intro">{INTRO}</p>', apply_default_css=False, js_on_load=None)
+            intro(INTRO)
             with gr.Row(elem_classes="sv-best"):
                 choice = status("sv-best")
                 choice.value = said(best_sentence(best, here))

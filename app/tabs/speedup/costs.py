@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 import gradio as gr
 
 from ...machine.engine import Engine
-from ...parts.card import Card, status
+from ...parts.card import Card, intro, status
 from .opening import opening
 from .timing import MACHINES
 
@@ -51,7 +51,7 @@ def build(engine: Engine) -> Costs:
                 stop = gr.Button("Stop", interactive=False, elem_id="sv-measure-stop")
             line = status("sv-measure-status")
         with gr.Column(scale=1, min_width=320, elem_classes="sv-main"):
-            gr.HTML(f'<p class="sv-intro">{INTRO}</p>', apply_default_css=False, js_on_load=None)
+            intro(INTRO)
             with gr.Row(elem_classes="sv-figures"):
                 cards = {name: Card(name, first[name]) for name in OPEN}
     quiet: dict[str, Any] = {"queue": False, "show_progress": "hidden", "api_visibility": "private"}

@@ -2,16 +2,15 @@
 
 import { tell } from './bus.js';
 
-const ROOT = document.documentElement;
-
-export const presents = () => ROOT.classList.contains('sv-present');
+export const presents = () => document.documentElement.classList.contains('sv-present');
 
 /** @param {boolean} on */
 export function present(on) {
   if (on === presents()) return;
-  ROOT.classList.toggle('sv-present', on);
+  const root = document.documentElement;
+  root.classList.toggle('sv-present', on);
   // If the browser rejects full screen (inside another page, say), the page still has large type.
-  if (on) ROOT.requestFullscreen?.().catch(() => {});
+  if (on) root.requestFullscreen?.().catch(() => {});
   else if (document.fullscreenElement) document.exitFullscreen();
   tell('type'); // pictures measure it when they are drawn
   requestAnimationFrame(() => window.dispatchEvent(new Event('resize'))); // and plotly when the window changes

@@ -1,6 +1,7 @@
 // The runs of a comparison in numbers, and where the time of a token went.
 
 import { finder, make, one } from '../base/dom.js';
+import { termed } from '../base/terms.js';
 import { PARTS } from '../base/words.js';
 import { differ, rightOf, titleOf } from '../tree/sources.js';
 import { raceKey } from './race.js';
@@ -63,7 +64,8 @@ function head(ran) {
 
 /** @param {string} name @param {HTMLElement[]} cells */
 function row(name, cells) {
-  const made = make('tr'), first = make('th', name);
+  const made = make('tr'), first = make('th');
+  first.append(...termed(name));
   first.scope = 'row';
   made.append(first, ...cells);
   return made;

@@ -4,6 +4,7 @@ import { finder, make, one } from '../base/dom.js';
 import { keys } from '../base/keys.js';
 import { placeAsked, placeIn } from '../base/place.js';
 import { present, presents } from '../base/present.js';
+import { termed } from '../base/terms.js';
 import { runPlayer } from '../stage/player.js';
 
 /** @typedef {import('./types.js').Lesson} Lesson */
@@ -154,7 +155,7 @@ export function lessonBook(element, titles, fetchLesson, server) {
 function paragraphs(parent, texts) {
   parent.replaceChildren(...texts.map(text => {
     const line = make('p');
-    text.split('**').forEach((part, i) => line.append(i % 2 ? make('strong', part) : part));
+    text.split('**').forEach((part, i) => line.append(...(i % 2 ? [make('strong', part)] : termed(part))));
     return line;
   }));
 }

@@ -4,6 +4,7 @@ import { hear } from '../base/bus.js';
 import { one } from '../base/dom.js';
 import { onPage } from '../base/page.js';
 import { present, presents } from '../base/present.js';
+import { explainTerms } from '../base/terms.js';
 
 /** @param {HTMLElement} element @param {() => void} openLab */
 export function pageHeader(element, openLab) {
@@ -17,5 +18,6 @@ export function pageHeader(element, openLab) {
   onPage(element, 'keydown', event => { if (event.key === 'Escape' && !event.defaultPrevented) present(false); });
   onPage(element, 'fullscreenchange', () => { if (!document.fullscreenElement) present(false); });
   new MutationObserver(mark).observe(document.documentElement, { attributeFilter: ['class'] });
+  explainTerms(element);
   hear('open-lab', element, openLab);
 }

@@ -4,18 +4,19 @@ import re
 from threading import Semaphore
 
 import pytest
-from pages import line_of_three, state
+from pages import line_of_three, open_tab, state
 from playwright.sync_api import expect
 
 from app.machine import limits
 from app.tabs import speedup
+from app.tabs.speedup import costs
 
 pytestmark = pytest.mark.browser
-PAGE = ("Live", "Acceptance", "Speedup")
+PAGE = ("Explore", "Measure")
 LONG = 120_000
 
 
-def test_a_stop_that_two_measurements_share_stays_lit_for_the_second(serve, visit, monkeypatch):
+def test_the_stop_of_two_measurements_stays_lit_for_the_second(serve, visit, monkeypatch):
     permits, begun = Semaphore(0), []
 
     def measured(pair, config, seconds):
@@ -25,12 +26,12 @@ def test_a_stop_that_two_measurements_share_stays_lit_for_the_second(serve, visi
 
     monkeypatch.setattr(speedup, "measure_cost", measured)
     page = visit(serve())
-    page.get_by_role("tab", name="Speedup").click()
-    stop, line = page.locator("#sv-speedup-stop"), page.locator("#sv-speedup-status .text")
+    open_tab(page, "Measure", costs.TITLE)
+    stop, line = page.locator("#sv-measure-stop"), page.locator("#sv-measure-status .text")
     page.locator("#sv-measure").click()
     expect(stop).to_be_enabled(timeout=LONG)
-    page.locator("#sv-time-sizes").click()
-    expect(page.locator("#sv-speedup-status")).to_contain_text("queue: 1/1", timeout=LONG)
+    page.locator("#sv-measure").click()
+    expect(page.locator("#sv-measure-status")).to_contain_text("queue: 1/1", timeout=LONG)
     permits.release()
     expect(line).to_contain_text("there is no step to time", timeout=LONG)
     page.wait_for_function("() => true")

@@ -15,11 +15,11 @@ PATIENT = 20_000  # milliseconds: what a busy machine may need to grow every tre
 
 
 pytestmark = pytest.mark.browser
-PAGE = ("Live", "Labs")
+PAGE = ("Explore", "Lab")
 
 
 def opened(page, width=1400):
-    page.get_by_role("tab", name="Labs").click()
+    page.get_by_role("tab", name="Lab", exact=True).click()
     expect(page.locator(".sv-lab-card[aria-pressed=true]")).to_have_count(1, timeout=30_000)
     page.set_viewport_size({"width": width, "height": 1000})
     return page

@@ -1,13 +1,15 @@
 """No text lies on other text or is cut off: every page of every tab, at every width, in both themes, and presented."""
 
+from pathlib import Path
+
 import pytest
-from crowded import crowded
 from pages import open_tab
 from playwright.sync_api import expect
 
 from app.page import TABS
 
 pytestmark = pytest.mark.browser
+SEARCH = (Path(__file__).parents[1] / "crowded.js").read_text("utf-8")
 WIDTHS = (390, 768, 1280, 1440, 1920)
 # The first of these meet every page, every width and both themes; the rest come with `make exhaustive`.
 SAMPLE = [("light", 390), ("light", 1440), ("dark", 768)]
@@ -36,7 +38,7 @@ def faults(page, only=None):
         for tab in TABS
         for part in tab.parts
         if only is None or part.title in only
-        if shown(page, tab, part) is None and (found := crowded(page))
+        if shown(page, tab, part) is None and (found := page.evaluate(SEARCH))
     }
 
 
@@ -55,10 +57,10 @@ def test_nothing_overflows_while_presenting(serve, visit):
 
 def test_the_search_would_find_both(serve, visit):
     page = visit(serve())
-    assert not [fault for fault in crowded(page) if "moved here" in fault]
+    assert not [fault for fault in page.evaluate(SEARCH) if "moved here" in fault]
     page.evaluate("""() => document.body.insertAdjacentHTML('beforeend',
       '<div style="position: absolute; top: 200px; left: 300px"><p style="margin: 0">moved here once</p>' +
       '<p style="margin: -1em 0 0">moved here twice</p><p style="width: 3em; overflow: hidden; white-space: nowrap">' +
       'moved here and cut</p></div>')""")
-    found = [fault for fault in crowded(page) if "moved here" in fault]
+    found = [fault for fault in page.evaluate(SEARCH) if "moved here" in fault]
     assert [fault.split(":")[0] for fault in found] == ["cut off by p", "on one another"], found

@@ -25,7 +25,7 @@ from .compared_run import ComparedRun
 from .texts import comparison
 
 WARM_UP = 2  # steps before each run that are not counted, so that none pays for a cold start
-LETTERS = "ABCD"
+LETTERS = "ABC"
 _names = count(1)
 
 
@@ -158,7 +158,7 @@ def of_traces(traces: Sequence[Trace], plain: Sequence[bool], when: str = "") ->
     """Recorded runs on the same prompt as one message.
 
     Args:
-        traces: the runs, at most four.
+        traces: the runs, at most three.
         plain: which of them are plain decoding.
         when: when and where they were recorded, in words.
     """

@@ -129,8 +129,7 @@ export function compareBoard(element, fetchRecorded) {
   return { receive };
 }
 
-/** Four runs stand two by two; plain decoding needs less room than a tree. @param {About[]} columns */
+/** Plain decoding needs less room than a tree. @param {About[]} columns */
 function columnWidths(columns) {
-  if (columns.length > 3) return 'repeat(2, minmax(0, 1fr))';
   return columns.map(about => (about.plain ? 'minmax(13rem, 0.6fr)' : 'minmax(0, 1fr)')).join(' ');
 }

@@ -41,7 +41,9 @@ SENTENCE = "A small model drafts a tree of tokens; a large model verifies the wh
 PRESENT = "large type for a projector, without controls; Escape exits"
 HEADER = (
     f'<header class="sv-title"><h1>specviz</h1><p>{SENTENCE}</p>'
+    '<span class="sv-title-tools">'
     f'<button type="button" class="sv-present-button" aria-pressed="false" title="{PRESENT}">Present</button>'
+    '<button type="button" class="sv-theme-button" aria-pressed="false" title="dark or light">Dark</button></span>'
     "</header>"
 )
 FONT = ("ui-sans-serif", "system-ui", "sans-serif")

@@ -5,7 +5,7 @@ import { make } from './dom.js';
 import { onPage } from './page.js';
 import { GLOSSARY } from './words.js';
 
-const TERMS = new RegExp(`(?<![\\w[(/−]|[−/] )(${Object.keys(GLOSSARY).join('|')})(?![\\w\\]/]| [−/])`, 'g');
+const TERMS = new RegExp(`(?<![\\w[(/−-]|[−/] )(${Object.keys(GLOSSARY).join('|')})(?![\\w\\]/]| [−/])`, 'g');
 const GAP = 6;
 
 /** The nodes of a text, in which the first use of each term explains itself. @param {string} text */

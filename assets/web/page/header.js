@@ -1,4 +1,4 @@
-// The title line, which is always there: presenting, and what one tab wants of another that was never opened.
+// The title line, which is always there: presenting, the theme, and what one tab wants of another that was never opened.
 
 import { hear } from '../base/bus.js';
 import { one } from '../base/dom.js';
@@ -8,7 +8,7 @@ import { explainTerms } from '../base/terms.js';
 
 /** @param {HTMLElement} element @param {() => void} openLab */
 export function pageHeader(element, openLab) {
-  const button = one(element, '.sv-present-button');
+  const button = one(element, '.sv-present-button'), theme = one(element, '.sv-theme-button'), body = document.body;
   const mark = () => {
     button.setAttribute('aria-pressed', String(presents()));
     button.textContent = presents() ? 'Exit' : 'Present';
@@ -17,6 +17,10 @@ export function pageHeader(element, openLab) {
   button.addEventListener('click', () => present(!presents()));
   onPage(element, 'keydown', event => { if (event.key === 'Escape' && !event.defaultPrevented) present(false); });
   onPage(element, 'fullscreenchange', () => { if (!document.fullscreenElement) present(false); });
+  const dark = () => theme.setAttribute('aria-pressed', String(body.classList.contains('dark')));
+  theme.addEventListener('click', () => body.classList.toggle('dark'));
+  new MutationObserver(dark).observe(body, { attributeFilter: ['class'] });
+  dark();
   new MutationObserver(mark).observe(document.documentElement, { attributeFilter: ['class'] });
   explainTerms(element);
   hear('open-lab', element, openLab);

@@ -27,11 +27,12 @@ from .machine.unread import Awaited, Unread
 from .parts import links, web
 from .parts.frame import Page, Tab
 from .tabs import acceptance, compare, labs, lessons, live, papers, speedup
+from .tabs.lessons import lecture
 
 TABS = (
     live.TAB,
     compare.TAB,
-    Tab("Learn", pages=(lessons.TAB, papers.TAB)),
+    Tab("Learn", pages=(lessons.TAB, papers.TAB, lecture.TAB)),
     Tab("Lab", pages=labs.PAGES, query="lab"),
     Tab("Measure", pages=(acceptance.TAB, *speedup.PAGES)),
 )

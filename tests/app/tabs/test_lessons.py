@@ -10,9 +10,11 @@ import pytest
 
 import specviz
 from app import record_traces
+from app.page import TABS
+from app.parts import links
 from app.tabs import lessons
 from app.tabs.compare import recorded_race
-from app.tabs.lessons import residual
+from app.tabs.lessons import lecture, residual
 from specviz.distributions import residual as left_over
 
 ALL = pytest.mark.parametrize("module", lessons.LESSONS, ids=lambda module: module.__name__.rpartition(".")[2])
@@ -279,3 +281,14 @@ def test_the_recorder_says_when_no_seed_suits(monkeypatch):
     monkeypatch.setattr(module, "write_lesson", lambda *_: None)
     with pytest.raises(SystemExit, match=module.TITLE):
         record_traces.record(Wordy(), module)
+
+
+def test_a_lecture_takes_45_minutes_and_opens_what_there_is():
+    assert sum(part.minutes for part in lecture.PATH) == 45
+    opened = lecture.markup()
+    assert opened.count("<tr>") == 1 + len(lecture.PATH)
+    for part in lecture.PATH:
+        key, _, value = part.query.partition("=")
+        names = {"tab": [*links.OLD, *(one.title.lower() for tab in TABS for one in (tab, *tab.parts))],
+                 "lab": ["tree", "verification"], "lesson": [str(n + 1) for n in range(len(lessons.LESSONS))]}  # fmt: skip
+        assert value in names[key] and f'href="?{part.query}"' in opened

@@ -289,6 +289,7 @@ def test_a_lecture_takes_45_minutes_and_opens_what_there_is():
     assert opened.count("<tr>") == 1 + len(lecture.PATH)
     for part in lecture.PATH:
         key, _, value = part.query.partition("=")
-        names = {"tab": [*links.OLD, *(one.title.lower() for tab in TABS for one in (tab, *tab.parts))],
-                 "lab": ["tree", "verification"], "lesson": [str(n + 1) for n in range(len(lessons.LESSONS))]}  # fmt: skip
-        assert value in names[key] and f'href="?{part.query}"' in opened
+        tabs = [*links.OLD, *(one.title.lower() for tab in TABS for one in (tab, *tab.parts))]
+        numbers = [str(place) for place, _ in enumerate(lessons.LESSONS, 1)]
+        assert value in {"tab": tabs, "lab": ["tree", "verification"], "lesson": numbers}[key]
+        assert f'href="?{part.query}"' in opened

@@ -6,7 +6,7 @@ import { jobNews } from './base/jobs.js';
 import { placeAsked } from './base/place.js';
 import { termed } from './base/terms.js';
 import { compareBoard } from './compare/board.js';
-import { figureCard, statusLine } from './figures/card.js';
+import { figureCard, keepsWidth, statusLine } from './figures/card.js';
 import { publishedTables } from './figures/published.js';
 import { opensInLab } from './labs/node.js';
 import { treeLab } from './labs/trees.js';
@@ -35,7 +35,7 @@ export const header = ({ element, trigger }) => pageHeader(element, () => trigge
 /** @type {Component} */
 export const intro = ({ element, values }) => values(text => one(element, 'p').replaceChildren(...termed(text)));
 /** @type {Component} */
-export const card = ({ element, values }) => values(value => figureCard(element, value));
+export const card = ({ element, values }) => { keepsWidth(element); values(value => figureCard(element, value)); };
 /** @type {Component} */
 export const status = ({ element, values }) => values(value => statusLine(element, value));
 export const notice = status;

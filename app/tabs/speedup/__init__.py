@@ -79,7 +79,7 @@ def build(engine: Engine) -> Speedup:
             with gr.Row(elem_classes="sv-best"):
                 choice = status("sv-best")
                 choice.value = said(best_sentence(best, here))
-                apply = gr.Button("Use it in Explore", elem_id="sv-apply", scale=0, min_width=160)
+                apply = gr.Button("Use it in Explore", elem_id="sv-apply", scale=0, min_width=190)
             cards = figures(engine, first, OPEN, FOLDS, [], lambda: sampling(0.8))
             with fold("published", "What do the papers report?"):
                 reported = published.table(

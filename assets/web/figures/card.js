@@ -20,6 +20,21 @@ export function figureCard(element, value) {
   find('.sv-files').replaceChildren(...(card.files || []).map((/** @type {File} */ file) => downloadButton(file, card.title)));
 }
 
+/**
+ * Plotly draws again when the window changes, not when a tab that was hidden meanwhile, or the page's type, changes the
+ * width of a figure.
+ * @param {Element} element of a card
+ */
+export function keepsWidth(element) {
+  const column = /** @type {Element} */ (element.closest('.sv-figure'));
+  let width = 0;
+  new ResizeObserver(() => {
+    const now = column.clientWidth;
+    if (now && width && now !== width) window.dispatchEvent(new Event('resize'));
+    width = now || width;
+  }).observe(column);
+}
+
 /** @param {File} file @param {string} title of the figure */
 export function downloadButton(file, title) {
   const button = make('button', file.label);

@@ -24,7 +24,7 @@ from .machine.guard import Bounded, Routed
 from .machine.models import measures, offered, others
 from .machine.pool import aside
 from .machine.unread import Awaited, Unread
-from .parts import links, web
+from .parts import opening, web
 from .parts.frame import Page, Tab
 from .tabs import acceptance, compare, labs, lessons, live, papers, speedup
 from .tabs.lessons import lecture
@@ -67,7 +67,7 @@ def build_demo(load: Callable[[], Any] | None = None, tabs: Sequence[Tab] = TABS
             page = Page(demo, header, frame, {}, {}, {})
             for tab in tabs:
                 lay_out(tab, page, engine)
-        demo.load(None, None, [frame, *page.inner.values()], js=links.opens(tabs), api_visibility="private")
+        demo.load(None, None, [frame, *page.inner.values()], js=opening.opens(tabs), api_visibility="private")
         for tab in tabs:
             for part in tab.parts:
                 part.connect(page)

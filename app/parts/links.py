@@ -18,8 +18,8 @@ import gradio as gr
 
 from specviz.paths import asset
 
-from .frame import Tab
 from .link_strategies import folded, unfolded
+from .opening import OLD
 from .web import starts
 
 LONGEST = 8_000  # characters of a link's parameters; servers and proxies reject longer ones
@@ -31,9 +31,6 @@ MENUS = (gr.Dropdown, gr.Radio)
 FLAGS = {"true": True, "1": True, "false": False, "0": False}
 # Read in the browser: where to look, not what to run.
 OTHERS = ("tab", "lesson", "lab", "recording", "picture", "step", "node", "paper", "entry", "preset")
-OLD = {  # former names of tabs, which links still use
-    "live": "explore", "labs": "lab", "acceptance": "what is accepted", "speedup": "which tree pays",
-}  # fmt: skip
 _copies = count(1)
 
 
@@ -234,25 +231,6 @@ def _shown(text: str) -> str:
 
 
 # ---- on the page ----
-
-
-def opens(tabs: Sequence[Tab]) -> str:
-    """JavaScript that says which tab an address such as ?tab=compare or ?lesson=3 opens, and which page of each tab."""
-    inner = [tab for tab in tabs if tab.pages]
-    named = [[tab.title, page.title, page.query] for tab in inner for page in tab.pages]
-    named += [[tab.title, None, tab.query] for tab in tabs]
-    return f"""() => {{
-      const asked = new URLSearchParams(location.search), places = {json.dumps(named)}, old = {json.dumps(OLD)};
-      const given = (asked.get('tab') || '').toLowerCase(), name = old[given] || given;
-      const queried = query => {{
-        const [key, value] = (query || '').split('='), wanted = (asked.get(key) || '').toLowerCase();
-        return asked.has(key) && (value === undefined || (wanted && value.startsWith(wanted)));
-      }};
-      const [tab, page] = places.find(([, , query]) => queried(query))
-        || places.find(([tab, page]) => (page || tab).toLowerCase() === name) || [];
-      const shows = selected => ({{ __type__: 'update', ...(selected && {{ selected }}) }});
-      return [shows(tab), ...{json.dumps([tab.title for tab in inner])}.map(title => shows(title === tab && page))];
-    }}"""
 
 
 def bar(tab: str, elem_id: str, stage: str | None = None) -> gr.HTML:

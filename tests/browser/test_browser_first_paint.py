@@ -6,7 +6,7 @@ from pages import open_tab
 from playwright.sync_api import expect
 
 from app.page import TABS
-from app.parts import links
+from app.parts import opening
 
 pytestmark = pytest.mark.browser
 MOST = 1_000_000  # bytes
@@ -46,5 +46,5 @@ def test_links_open_their_tab_and_page_under_old_names_as_well(serve, visit):
         expect(page.get_by_role("tab", name=name, exact=True)).to_have_attribute("aria-selected", "true")
     for query, opened in LINKS.items():
         page.evaluate("query => history.replaceState(null, '', `?${query}`)", query)
-        updates = page.evaluate(links.opens(TABS))
+        updates = page.evaluate(opening.opens(TABS))
         assert tuple(update["selected"] for update in updates if "selected" in update) == opened, query

@@ -281,7 +281,7 @@ def chosen():
 
 TREES = {
     "Verification rule of A": "sequoia", "Tree builder of B": "chain", "Verification rule of B": "speculative-sampling",
-    "Drafter of B": "model", "C": "plain", "Temperature": 0.6, "New tokens": 96,
+    "Drafter of B": "model", "Verification rule of C": "dyspec", "C": "plain", "Temperature": 0.6, "New tokens": 96,
 }  # fmt: skip
 
 
@@ -295,8 +295,12 @@ def values(chosen, **changes):
 
 def test_the_controls_open_with_the_recorded_race(chosen):
     opening = [control.value for control in chosen.inputs]
-    configs = [replace(entry.config, prompt=recorded_race.PROMPT) for entry in chosen.read(opening)]
-    assert configs == [trace.config for trace in recorded_race.read()]
+    shown = [replace(trace.config, prompt="a b c") for trace in recorded_race.read()]
+    for entry, config in zip(chosen.read(opening), shown, strict=True):
+        assert entry.config.resolved == config.resolved
+        assert replace(entry.config, builder="k-ary", verifier="race", drafter="model") == replace(
+            config, builder="k-ary", verifier="race", drafter="model"
+        )
     assert chosen.possible(opening)
 
 

@@ -11,7 +11,7 @@ import pytest
 import specviz
 from app import record_traces
 from app.page import TABS
-from app.parts import links
+from app.parts import opening
 from app.tabs import lessons
 from app.tabs.compare import recorded_race
 from app.tabs.lessons import lecture, residual
@@ -244,7 +244,7 @@ def test_heads():
     same = [other for other in twins if depths[other] == depths[node]]
     assert len({step.parents[other] for other in same}) > 1, "one row for a whole level"
     first = sum(len(step.path) > 0 for step in heads.steps) / len(heads.steps)
-    assert f"at the first level in {100 * first:.0f} %" in lesson.text[3]
+    assert f"In {100 * first:.0f} % of the steps a guess of the first level was accepted" in lesson.text[3]
 
 
 def above(step, node):
@@ -289,7 +289,7 @@ def test_a_lecture_takes_45_minutes_and_opens_what_there_is():
     assert opened.count("<tr>") == 1 + len(lecture.PATH)
     for part in lecture.PATH:
         key, _, value = part.query.partition("=")
-        tabs = [*links.OLD, *(one.title.lower() for tab in TABS for one in (tab, *tab.parts))]
+        tabs = [*opening.OLD, *(one.title.lower() for tab in TABS for one in (tab, *tab.parts))]
         numbers = [str(place) for place, _ in enumerate(lessons.LESSONS, 1)]
         assert value in {"tab": tabs, "lab": ["tree", "verification"], "lesson": numbers}[key]
         assert f'href="?{part.query}"' in opened

@@ -327,7 +327,7 @@ def test_stop_keeps_what_was_decoded_and_another_comparison_can_begin(serve, vis
     monkeypatch.setattr(runs, "batch_by_time", lambda steps: ([step] for step in steps))
     pair = Gated(permits=runs.WARM_UP + 4)
     page = arranged(visit, serve(pair))
-    asked(page)
+    asked(page, tokens=60)
     expect(column(page, "A").locator(".sv-clock")).to_contain_text("step 4; decoding")
     expect(column(page, "B").locator(".sv-clock")).to_have_text("waiting")
     expect(page.locator(BOARD + ".sv-state")).to_have_text("Decoding A, 1 of 2.")
@@ -380,9 +380,9 @@ def test_whatever_is_turned_is_looked_at(serve, visit):
     temperature.press("Tab")
     expect(temperature).to_have_value("0")
     expect(said).to_be_hidden()
-    rail.get_by_role("button", name="Reset").first.click()  # its button
+    rail.get_by_label("range slider for Temperature").fill("1")  # the slider
     expect(said).to_have_attribute("data-kind", "lossy")
-    rail.get_by_label("range slider for Temperature").fill("0")  # and the slider
+    rail.get_by_role("button", name="Reset").first.click()  # and its button
     expect(said).to_be_hidden()
     rail.get_by_label("range slider for Temperature").fill("1")
     choose(page, "Verification rule of A", "SpecInfer")

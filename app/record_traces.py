@@ -1,7 +1,7 @@
 """Write every recorded run that the page shows: `python -m app.record_traces`.
 
 For the first screen a run with the pair's defaults, and plain decoding of the same prompt beside it for the measured
-speedup; for Compare a race of four drafters; for each lesson the runs it asks for, with the first seed whose runs show
+speedup; for Compare a race of three drafters; for each lesson the runs it asks for, with the first seed whose runs show
 what the lesson is about.
 """
 
@@ -19,7 +19,7 @@ from specviz.paths import TRACES
 
 from .machine.models import default_pair
 from .tabs import lessons
-from .tabs.compare import recorded_race
+from .tabs.compare import runs
 from .tabs.lessons.lesson import Recording
 
 SEEDS = range(1, 101)
@@ -43,8 +43,8 @@ def main() -> None:
         write(TRACES / "story.json", specviz.run(pair, config))
         write(TRACES / "plain.json", specviz.autoregress(pair, short))
     if only in (None, "race"):
-        for drafter, trace in recorded_race.record(pair):
-            write(recorded_race.path(drafter), trace)
+        for drafter, trace in runs.record_race(pair):
+            write(runs.race_path(drafter), trace)
     for name, lesson in alone.items():
         if only in (None, "lessons", name):
             for recording, trace in zip(lesson.RECORDINGS, record(pair, lesson), strict=True):

@@ -13,11 +13,11 @@ from specviz import BUILDERS, DRAFTERS, VERIFIERS
 from ...parts.controls import Controls, family, scalar_controls
 from ...parts.stage import notice, sentence
 from ..live import judged
-from . import recorded_race
 from .compared_run import ComparedRun
+from .runs import LETTERS, RACE, RUNNERS
 
 KINDS = {"speculation": "Speculation", "plain": "Plain decoding", "off": "Off"}
-FIRST = dict(zip("ABC", recorded_race.RUNNERS, strict=True))  # the drafter of each column
+FIRST = dict(zip(LETTERS, RUNNERS, strict=True))  # the drafter of each column
 OPTIONAL = "C"
 
 
@@ -85,8 +85,8 @@ class Column:
             hidden = self.controls.strategies
             values = (*values[: -len(hidden)], *(control.value for control in hidden))
         config = self.controls.read(values)
-        if kind == "speculation" and not config.resolved.match.possible:
-            raise ValueError(config.resolved.match.reason)
+        if kind == "speculation":
+            config.resolved.match.required()
         return ComparedRun(self.letter, config, kind == "plain")
 
 
@@ -171,7 +171,7 @@ def kinds(letter: str) -> dict[str, str]:
 
 def column(letter: str, prompt: gr.Textbox, scalars: dict[str, Any]) -> Column:
     """Lay out the controls of a column, as they are in the recorded race."""
-    first = recorded_race.CONFIG
+    first = RACE.resolved
     choices = [(title, kind) for kind, title in kinds(letter).items()]
     with gr.Group(elem_classes=f"sv-side sv-run-{letter}", elem_id=f"sv-side-{letter}"):
         kind = gr.Radio(choices, value="speculation", label=f"{letter} decodes by", elem_classes="sv-kind")
@@ -192,7 +192,7 @@ def lay_out(prompt: gr.Textbox) -> Settings:
     """Lay out everything below the prompt, marked for what is chosen at first."""
     scalars = scalar_controls()
     for name, control in scalars.items():
-        if (value := getattr(recorded_race.CONFIG, name)) is not None:
+        if (value := getattr(RACE, name)) is not None:
             control.value = value
     made = Settings(prompt, scalars, tuple(column(letter, prompt, scalars) for letter in FIRST))
     for side, (kind, values) in zip(made.columns, made.split([control.value for control in made.inputs]), strict=True):

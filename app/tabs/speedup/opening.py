@@ -10,7 +10,7 @@ from specviz.planning.cost_table import CostTable
 from ...parts import recorded
 from ...parts.card import Source
 from .cards import forecast_cards, timed_card
-from .vector_choices import choices
+from .timing import choices
 
 
 @cache

@@ -10,7 +10,7 @@ import pytest
 import specviz
 from app.machine.engine import Engine
 from app.parts import links
-from app.tabs.compare import recorded_race, runs, settings, texts
+from app.tabs.compare import runs, settings, texts
 from app.tabs.compare.compared_run import ComparedRun
 from specviz.benchmarks.paired_speedup import ROUNDS
 
@@ -295,7 +295,7 @@ def values(chosen, **changes):
 
 def test_the_controls_open_with_the_recorded_race(chosen):
     opening = [control.value for control in chosen.inputs]
-    shown = [replace(trace.config, prompt="a b c") for trace in recorded_race.read()]
+    shown = [replace(trace.config, prompt="a b c") for trace in runs.race()]
     for entry, config in zip(chosen.read(opening), shown, strict=True):
         assert entry.config.resolved == config.resolved
         assert replace(entry.config, builder="k-ary", verifier="race", drafter="model") == replace(

@@ -109,6 +109,7 @@ test('the first use of a term in a text explains itself', () => {
 
 test('presenting is one class, and pictures are told', () => {
   const document = freshPage();
+  globalThis.requestAnimationFrame = () => {}; // no window is there to change its size
   let told = 0;
   hear('type', document.body, () => { told += 1; });
   present(true);

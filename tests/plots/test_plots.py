@@ -129,6 +129,31 @@ def test_an_unknown_figure_gets_a_sentence():
         plot("pie")
 
 
+def test_a_rule_looks_the_same_in_every_figure_and_like_no_other():
+    looks = [json.dumps(theme.rule_series(rule)) for rule in specviz.VERIFIERS]
+    assert len(set(looks)) == len(looks)
+    rules = ("sequoia", "race", "specinfer")
+    vectors = [replace(ACCEPTANCE, verifier=rule) for rule in rules]
+    for figure in (
+        plot("acceptance", vectors[::-1]),
+        plot("top_p", replace(TOP_P, tokens=dict.fromkeys(rules, TOP_P.tokens["sequoia"]))),
+        plot("rejection", replace(RATES, **{part: {rule: getattr(RATES, part)["sequoia"] for rule in rules[:1]}
+                                            for part in ("rates", "low", "high", "methods")})),
+    ):  # fmt: skip
+        for line in figure.data:
+            for rule in rules:
+                if (line.name or "").startswith(rule) and "markers" in line.mode:
+                    assert line.marker.color == theme.rule_series(rule)["marker"]["color"]
+    twice = plot("acceptance", [ACCEPTANCE, replace(ACCEPTANCE, temperature=0.1)]).data
+    assert twice[0].line.color == twice[1].line.color and twice[0].line.dash != twice[1].line.dash
+
+
+def test_text_in_figures_has_the_contrast_of_wcag_aa_on_white():
+    shares = [int(theme.TEXT[at : at + 2], 16) / 255 for at in (1, 3, 5)]
+    linear = [share / 12.92 if share <= 0.04045 else ((share + 0.055) / 1.055) ** 2.4 for share in shares]
+    assert 1.05 / (np.dot(linear, (0.2126, 0.7152, 0.0722)) + 0.05) >= 4.5
+
+
 # Infos, figure by figure.
 
 

@@ -6,9 +6,10 @@ A `Step` holds columns over the nodes of its tree; p = target, q = draft.
 
 from __future__ import annotations
 
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from importlib import import_module
-from typing import Annotated, Any, ClassVar, Literal
+from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal
 
 from . import codec
 from .codec import MAX_TEXT, Damaged, Most, NonNegative, Whole, Within
@@ -44,12 +45,15 @@ class Verdict:
     outcome: tuple[str, ...]
     accept_prob: tuple[float | None, ...]
     coin: tuple[float | None, ...]
-    detail: dict[int, Detail] = field(default_factory=dict)
+    detail: Mapping[int, Detail] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
 class Timing:
-    """Seconds of one step: draft passes, target passes, the rule's arithmetic, and all the rest."""
+    """Seconds of one step: draft passes, target passes, the rule's arithmetic, and all the rest.
+
+    What of the record is made only when it is read (`Step.unread`) is in none of them.
+    """
 
     LATER: ClassVar = ()
     draft: NonNegative = 0.0
@@ -105,6 +109,35 @@ class Step:
     draft_passes: Whole
     seconds: Timing
     drafter: tuple[str | None, ...] = ()
+
+    @classmethod
+    def unread(cls, rest: Callable[[], dict[str, Any]], **columns: Any) -> Step:
+        """A step of which some columns are made when one of them is first read; decoding does not wait for them.
+
+        Args:
+            rest: makes them, always the same.
+            columns: the others, which include those with a default.
+        """
+        step = object.__new__(cls)
+        vars(step).update(columns, _rest=rest)
+        return step
+
+    def complete(self) -> Step:
+        """The same step, with all columns made."""
+        if rest := vars(self).get("_rest"):
+            vars(self).update(rest())
+            vars(self).pop("_rest", None)
+        return self
+
+    if not TYPE_CHECKING:
+
+        def __getattr__(self, name: str) -> Any:  # asked for what is not there (yet)
+            if name in self.__dataclass_fields__ and "_rest" in vars(self):
+                return getattr(self.complete(), name)
+            raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
+
+    def __getstate__(self) -> dict[str, Any]:
+        return vars(self.complete())
 
     def __repr__(self) -> str:
         return f"Step({self.index}: {self.drafted} drafted, {len(self.path)} accepted, {''.join(self.pieces)[:60]!r})"

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 from typing import Annotated, Any, ClassVar
 
 from .codec import Damaged, Most, Plan, Whole
@@ -62,6 +63,36 @@ class Detail:
             after=self.after and self.after.named(piece),
             race={name: chart.named(piece) for name, chart in self.race.items()},
         )
+
+
+class Details(Mapping[int, Detail]):
+    """Details by node, made when one of them is first read.
+
+    Args:
+        noted: node -> fields of `Detail`, each as it is or as a function that makes it.
+
+    >>> Details({3: {"facts": lambda: {"ratio": 0.5}}})[3].facts
+    {'ratio': 0.5}
+    """
+
+    def __init__(self, noted: Mapping[int, Mapping[str, Any]]) -> None:
+        self._noted = noted
+
+    @cached_property
+    def _made(self) -> dict[int, Detail]:
+        return {
+            node: Detail(**{name: value() if callable(value) else value for name, value in fields.items()})
+            for node, fields in self._noted.items()
+        }
+
+    def __getitem__(self, node: int) -> Detail:
+        return self._made[node]
+
+    def __iter__(self) -> Iterator[int]:
+        return iter(self._noted)
+
+    def __len__(self) -> int:
+        return len(self._noted)
 
 
 @dataclass(frozen=True)

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
+from itertools import groupby
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -104,6 +105,12 @@ class Topology:
         return tuple(int(node) for node in np.argsort(self.depth, kind="stable"))
 
     @cached_property
+    def inner_levels(self) -> tuple[tuple[int, ...], ...]:
+        """The nodes that have children, level by level from the root."""
+        inner = [node for node in self.breadth_first if self.children[node]]
+        return tuple(tuple(level) for _, level in groupby(inner, key=lambda node: self.depth[node]))
+
+    @cached_property
     def depth_first(self) -> tuple[int, ...]:
         """All nodes, each followed at once by its subtree, first children first."""
         order, stack = [], [0]
@@ -158,6 +165,8 @@ class TokenTree:
         probes: nodes that only ask the target what follows them; no rule compares or accepts them.
         origin: node -> the same node in the tree that the draft read, where a builder re-ranked; None elsewhere.
         order: all nodes, parents first, as the target is to read them in its pass; None as they were drawn.
+        plan: the shape that it is filled from without gaps, which with its number of nodes determines `parents`; None
+            where none was fixed before the tokens were drawn.
 
     >>> tree = TokenTree(root=5)
     >>> child = tree.add(0, token=7)
@@ -177,6 +186,7 @@ class TokenTree:
         self.probes: list[int] = []
         self.origin: dict[int, int] | None = None
         self.order: Sequence[int] | None = None
+        self.plan: Topology | None = None
         self._topology: Topology | None = None
 
     def __len__(self) -> int:

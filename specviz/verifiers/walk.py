@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import replace
 from typing import Any
 
 from ..distributions import Distributions, residual
 from ..randomness import Randomness
 from ..record import Step, Verdict
 from ..sampling import SequentialProposal
-from ..shown import Detail
+from ..shown import Details
 from ..tree import TokenTree
 from .bars import Bars
 
@@ -40,7 +39,7 @@ class Walk:
         self.accept_prob: list[float | None] = [None] * n
         self.coin: list[float | None] = [None] * n
         self.path: list[int] = []
-        self.detail: dict[int, Detail] = {}
+        self._noted: dict[int, dict[str, Any]] = {}
 
     def flip(self, child: int, prob: float, rng: Randomness) -> bool:
         """Try a child: accept it with probability `prob`."""
@@ -61,14 +60,16 @@ class Walk:
             self.path.append(child)
 
     def show(self, node: int, **shown: Any) -> None:
-        """Record details of a node, fields of `Detail`."""
-        self.detail[node] = replace(self.detail.get(node, Detail()), **shown)
+        """Record details of a node: fields of `Detail`, as they are or as functions that make them once they are read.
+
+        Such a function may keep rows; nobody writes to them.
+        """
+        self._noted.setdefault(node, {}).update(shown)
 
     def end(self, bonus: int) -> Verdict:
         """Finish the record: the target adds `bonus` after the last accepted node."""
-        return Verdict(
-            tuple(self.path), int(bonus), tuple(self.outcome), tuple(self.accept_prob), tuple(self.coin), self.detail
-        )
+        columns = map(tuple, (self.outcome, self.accept_prob, self.coin))
+        return Verdict(tuple(self.path), int(bonus), *columns, Details(self._noted))
 
 
 def try_in_turn(tree: TokenTree, p: Distributions, rng: Randomness, scheme: str, in_support: bool = False) -> Verdict:

@@ -18,8 +18,12 @@ def test_a_product_is_that_of_its_weight(dtype, rows, biased):
     weight, x = weight.to(dtype), x.to(dtype)
     bias = None if bias is None else bias.to(dtype)
     wanted = torch.nn.functional.linear(x, weight, bias)
+    plus, close = torch.randn(rows, 50).to(dtype), 1e-5 if dtype is torch.float32 else 0.03
     with torch.inference_mode():
-        torch.testing.assert_close(Product(weight, bias, True)(x), wanted)
+        for product in (Product(weight, bias, True), Product(weight, bias, False)):
+            torch.testing.assert_close(product(x), wanted)
+            # Rounded once and not twice, which shows where the two cancel each other.
+            torch.testing.assert_close(product(x, plus), wanted + plus, rtol=0.016, atol=close)
 
 
 @pytest.mark.parametrize("spoil", ["unknown type", "missing", "wrong"])

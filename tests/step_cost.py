@@ -15,7 +15,7 @@ import sys
 from dataclasses import replace
 from pathlib import Path
 from statistics import median
-from time import perf_counter, process_time
+from time import perf_counter, process_time, thread_time
 
 sys.path.insert(0, str(Path.cwd()))
 ROWS = ("sequoia:size=16,depth=6", "sequoia:size=12,depth=4", "sequoia:size=6,depth=3", "chain:depth=3", "k-ary")
@@ -32,14 +32,18 @@ def main() -> None:
     asked.add_argument("--builder", nargs="+", default=list(ROWS))
     asked.add_argument("--drafter", nargs="*", default=list(DRAFTERS), help="besides the draft model")
     asked.add_argument("--threads", type=int, help="of torch (default: its own number)")
+    asked.add_argument("--busy", action="store_true", help="one thread, and its own CPU time in place of the clock's")
     asked.add_argument("--dtype", default="auto")
     args = asked.parse_args()
 
     import torch
 
-    import specviz
+    import specviz.session
     from specviz.paths import HELD_OUT
 
+    if args.busy:
+        args.threads = 1
+        specviz.session.perf_counter = thread_time
     if args.threads:
         torch.set_num_threads(args.threads)
     pair = specviz.load_pair(device="cpu", dtype=args.dtype)

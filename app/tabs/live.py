@@ -149,7 +149,8 @@ def play(engine: Engine, config: RunConfig, title: str | None = None) -> Iterato
     if not match.possible:
         raise ValueError(match.reason)
     lossy = None if match.lossless else match.reason
-    run, begun, written, counts = new_name("run"), False, [], Counts()
+    run, begun, counts = new_name("run"), False, Counts()
+    written: list[int] = []
     with engine.exclusive():
         try:
             for news in engine.loading(title):

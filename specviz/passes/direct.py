@@ -150,9 +150,9 @@ class DirectForward:
         x = ids if ids.is_floating_point() else self.embed.index_select(0, ids)
         for index, layer in enumerate(self.layers):
             qkv = layer.qkv(layer.before(x)).to(self.held).view(1, m, heads + 2 * kv_heads, width)
-            turned, v = qkv.split([heads + kv_heads, kv_heads], 2)
+            turned, v = qkv.split_with_sizes([heads + kv_heads, kv_heads], 2)
             turned = torch.addcmul(turned * cos, turned.roll(width // 2, -1), sin)
-            q, k = turned.transpose(1, 2).split([heads, kv_heads], 1)
+            q, k = turned.transpose(1, 2).split_with_sizes([heads, kv_heads], 1)
             k, v = cache.update(k, v.transpose(1, 2), index)
             mixed = attend(q, k, v, mask, causal, layer.scale)
             x = layer.out(mixed.transpose(1, 2).reshape(m, heads * width).to(x.dtype), x)

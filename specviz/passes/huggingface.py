@@ -104,8 +104,8 @@ class HuggingFaceModel:
         Returns:
             Logits after those tokens, float32 [len(rows), V], on a GPU pulled when they are read.
         """
-        # A vocabulary larger than this model's: a token it cannot know is read as the last one it knows.
-        ids = np.minimum(np.asarray(ids, dtype=np.int64), self.embeddings - 1)
+        if self.embeddings < self.vocab_size:  # a token that it cannot know is read as the last one that it knows
+            ids = [min(token, self.embeddings - 1) for token in ids]
         mask = Mask(hidden) if isinstance(hidden, np.ndarray) else hidden
         with torch.inference_mode(), self.threads(len(ids)):
             logits = None
@@ -138,7 +138,7 @@ class HuggingFaceModel:
         """The pass itself, logits [len(rows), V']; arguments as for `read`."""
         keep = None if list(rows) == list(range(len(ids))) else self._tensor(np.asarray(rows, dtype=np.int64))
         slots = len(ids) + (0 if cache is None else cache.used)
-        ids, positions = self._tensor(ids), self._tensor(np.asarray(positions, dtype=np.int64))
+        ids, positions = (self._tensor(np.asarray(given, dtype=np.int64)) for given in (ids, positions))
         if self.direct is not None and cache is not None:
             added = None if mask is None else mask.added(slots, self.direct.held, self.device)
             states = self.direct.states(ids, positions, added, cache, keep)

@@ -43,9 +43,10 @@ class Product:
 def _product(
     x: torch.Tensor, packed: torch.Tensor, bias: torch.Tensor | None = None, plus: torch.Tensor | None = None
 ) -> torch.Tensor:
+    way = torch.ops.mkldnn._linear_pointwise
     if plus is None:
-        return torch.ops.mkldnn._linear_pointwise(x, packed, bias, "none", [], "")
-    return torch.ops.mkldnn._linear_pointwise.binary(x, plus, packed, bias, "add")
+        return way.default(x, packed, bias, "none", [], "")
+    return way.binary(x, plus, packed, bias, "add")
 
 
 def worth_packing(model: torch.nn.Module) -> bool:

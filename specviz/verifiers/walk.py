@@ -68,8 +68,8 @@ class Walk:
 
     def end(self, bonus: int) -> Verdict:
         """Finish the record: the target adds `bonus` after the last accepted node."""
-        columns = map(tuple, (self.outcome, self.accept_prob, self.coin))
-        return Verdict(tuple(self.path), int(bonus), *columns, Details(self._noted))
+        outcome, accept_prob, coin = tuple(self.outcome), tuple(self.accept_prob), tuple(self.coin)
+        return Verdict(tuple(self.path), int(bonus), outcome, accept_prob, coin, Details(self._noted))
 
 
 def try_in_turn(tree: TokenTree, p: Distributions, rng: Randomness, scheme: str, in_support: bool = False) -> Verdict:

@@ -1,5 +1,7 @@
 """Products with weights laid out beforehand, against the ordinary ones."""
 
+from types import SimpleNamespace
+
 import pytest
 import torch
 
@@ -35,7 +37,8 @@ def test_what_cannot_be_laid_out_is_multiplied_as_ever(spoil, monkeypatch):
     if spoil == "missing":
         monkeypatch.setattr(torch.ops.mkldnn, "_reorder_linear_weight", _absent, raising=False)
     if spoil == "wrong":
-        monkeypatch.setattr(torch.ops.mkldnn, "_linear_pointwise", lambda x, w, *rest: x[:, :5], raising=False)
+        wrong = SimpleNamespace(default=lambda x, *rest: x[:, :5], binary=lambda x, *rest: x[:, :5])
+        monkeypatch.setattr(torch.ops.mkldnn, "_linear_pointwise", wrong, raising=False)
     product = Product(weight, None, True)
     assert product._packed is None
     assert torch.equal(product(x), torch.nn.functional.linear(x, weight))

@@ -7,16 +7,16 @@ A `Step` holds columns over the nodes of its tree; p = target, q = draft.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from importlib import import_module
-from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal
+from typing import Annotated, Any, ClassVar, Literal
 
 from . import codec
 from .codec import MAX_TEXT, Damaged, Most, NonNegative, Whole, Within
 from .config import RunConfig
 from .metrics import Counts, known
-from .shown import Detail, Growth
-from .tree import Topology
+from .tree import Chart, Growth, Topology
+from .unread import Unread
 
 SCHEMA = 3
 OUTCOMES = ("root", "accepted", "rejected", "unreached", "passed", "probe")
@@ -25,6 +25,33 @@ COLUMNS = (
     "tokens", "texts", "draft_prob", "target_prob", "target_prob_plain", "outcome", "accept_prob", "coin", "keys",
 )  # fmt: skip
 Prob = Annotated[float, Within(0, 1 + 1e-6)]
+
+
+@dataclass(frozen=True)
+class Detail:
+    """Details of one node, recorded by a rule.
+
+    Args:
+        tried: rows as they were before the node was tried.
+        after: rows for the token that follows the node.
+        race: who raced for the token that follows, name -> arrival times, first arrivals first.
+        facts: single numbers by name.
+    """
+
+    SPARSE: ClassVar = True  # in JSON, what is empty is left out
+    tried: Chart | None = None
+    after: Chart | None = None
+    race: Mapping[str, Chart] = field(default_factory=dict)
+    facts: Mapping[str, float] = field(default_factory=dict)
+
+    def named(self, piece: Callable[[int], str]) -> Detail:
+        """The same with the texts of its tokens."""
+        return replace(
+            self,
+            tried=self.tried and self.tried.named(piece),
+            after=self.after and self.after.named(piece),
+            race={name: chart.named(piece) for name, chart in self.race.items()},
+        )
 
 
 @dataclass(frozen=True)
@@ -68,7 +95,7 @@ class Timing:
 
 
 @dataclass(frozen=True)
-class Step:
+class Step(Unread):
     """One step of a run: a drafted tree, the target's distributions, and the verdict, as columns over its nodes, [n].
 
     Args:
@@ -109,35 +136,6 @@ class Step:
     draft_passes: Whole
     seconds: Timing
     drafter: tuple[str | None, ...] = ()
-
-    @classmethod
-    def unread(cls, rest: Callable[[], dict[str, Any]], **columns: Any) -> Step:
-        """A step of which some columns are made when one of them is first read; decoding does not wait for them.
-
-        Args:
-            rest: makes them, always the same.
-            columns: the others, which include those with a default.
-        """
-        step = object.__new__(cls)
-        vars(step).update(columns, _rest=rest)
-        return step
-
-    def complete(self) -> Step:
-        """The same step, with all columns made."""
-        if rest := vars(self).get("_rest"):
-            vars(self).update(rest())
-            vars(self).pop("_rest", None)
-        return self
-
-    if not TYPE_CHECKING:
-
-        def __getattr__(self, name: str) -> Any:  # asked for what is not there (yet)
-            if name in self.__dataclass_fields__ and "_rest" in vars(self):
-                return getattr(self.complete(), name)
-            raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
-
-    def __getstate__(self) -> dict[str, Any]:
-        return vars(self.complete())
 
     def __repr__(self) -> str:
         return f"Step({self.index}: {self.drafted} drafted, {len(self.path)} accepted, {''.join(self.pieces)[:60]!r})"
@@ -272,7 +270,7 @@ class Trace:
     def _repr_html_(self) -> str:
         """The run as a notebook shows it: the player, in a frame that needs no network."""
         # The player stands above the records, so it is looked up when a notebook asks.
-        return import_module("specviz.player.notebook").in_notebook(self)
+        return import_module("specviz.player.offline").in_notebook(self)
 
     @classmethod
     def from_json(cls, text: str) -> Trace:

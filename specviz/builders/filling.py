@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
+from itertools import groupby
 
 from ..drafters.base import Draft
 from ..randomness import Randomness
@@ -45,7 +47,7 @@ def fill(
     """
     tree, nodes = draft.tree, {0: 0}  # node of the shape -> node of the tree
     tree.plan = shape
-    for level in shape.inner_levels[: tokens_left - 1]:
+    for level in inner_levels(shape)[: tokens_left - 1]:
         spots = [spot for spot in level if spot in nodes]
         if not spots:
             break
@@ -61,6 +63,13 @@ def fill(
     if tree.parents == list(shape.parents):
         tree.topology = shape  # with all that was found out about it at earlier steps
     return tree
+
+
+@lru_cache(maxsize=64)
+def inner_levels(shape: Topology) -> tuple[tuple[int, ...], ...]:
+    """The nodes that have children, level by level from the root."""
+    inner = [node for node in shape.breadth_first if shape.children[node]]
+    return tuple(tuple(level) for _, level in groupby(inner, key=lambda node: shape.depth[node]))
 
 
 def grow_shape(widths: Iterable[int]) -> Topology:

@@ -1,13 +1,13 @@
 """Which pairs of builder and rule are lossless: declared by `compatible`, proven here by enumeration.
 
 Two whole steps of the real loop are enumerated on toy models, since one step cannot see chance that is shared between
-steps, and the law of the text is compared with the target's own. Rules whose noise is keyed by position cannot be
-enumerated; for them the text must equal that of plain decoding, seed by seed.
+steps, and the distribution of the text is compared with the target's own. Rules whose noise is keyed by position cannot
+be enumerated; for them the text must equal that of plain decoding, seed by seed.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, fields, replace
 from functools import partial
 from itertools import islice, product
@@ -21,27 +21,29 @@ from ..config import Choice, RunConfig
 from ..decode import speculate
 from ..distributions import Sampling, probabilities
 from ..drafters import DRAFTERS
+from ..drafters.base import Drafter
 from ..models.table import TablePair, toy_pair
 from ..registry import REGISTRIES, build
-from ..theory.enumerate import distribution_of as exact_law
+from ..theory.enumerate import distribution_of as exact_distribution
 from ..verifiers.base import Verifier
 
 PROMPT = "abab"  # it repeats itself, or a look-up in it would find nothing
-LENGTH = 3  # tokens whose joint law is compared
+LENGTH = 3  # tokens whose joint distribution is compared
 DEEP = 4  # tokens a deep run may write, so that the trees of its second step have two levels as well
 STEPS = 2
 SEEDS = (1, 5)
 CLOSENESS = 0.2  # a draft far from the target, or a lossy rule would hardly show
 EXACT, LOSSY = 1e-12, 1e-3  # errors: at most that of a lossless row, at least that of a lossy one
-# Drafters as they are checked: their name in the table, their menu name and small parameters.
-CHECKED: dict[str, tuple[str, dict[str, Any]]] = {
-    **{name: (name, cls.small) for name, cls in DRAFTERS.items()},
-    "several-merged": ("several", {**DRAFTERS["several"].small, "merge": True}),
-}
 PLAIN: dict[str, Any] = {}
 SAMPLINGS: tuple[dict[str, Any], ...] = (
     PLAIN, {"draft_temperature": 0.0}, {"draft_temperature": 0.6}, {"top_k": 2}, {"top_p": 0.9},
 )  # fmt: skip
+
+
+def checked() -> dict[str, tuple[str, dict[str, Any]]]:
+    """Drafters as they are checked: their name in the table -> their menu name and small parameters."""
+    merged = {**DRAFTERS["several"].small, "merge": True}
+    return {**{name: (name, cls.small) for name, cls in DRAFTERS.items()}, "several-merged": ("several", merged)}
 
 
 @dataclass(frozen=True)
@@ -69,9 +71,9 @@ class Case:
         return compatible(self.config, self.scheme)
 
     @property
-    def strategies(self) -> tuple[TreeBuilder, Verifier]:
-        """Builder and rule."""
-        return self.config.builder, self.config.verifier
+    def strategies(self) -> tuple[TreeBuilder, Verifier, Drafter]:
+        """Builder, rule and drafter."""
+        return self.config.builder, self.config.verifier, self.config.drafter
 
     def prove(self) -> Row:
         """What is declared and what is found."""
@@ -94,7 +96,7 @@ class Case:
 
 @dataclass(frozen=True)
 class Row:
-    """One line of the table: a builder, a rule and a law, what is declared of them and what was found.
+    """One line of the table: a builder, a rule and a sampling scheme, what is declared of them and what was found.
 
     Attributes:
         error: the largest difference between the exact output distribution and the target's, over all texts; None where
@@ -148,7 +150,7 @@ def cases(
 
     Args:
         builders, verifiers: menu names; None means all.
-        drafters: names of `CHECKED` above; a builder without a drafter is checked with the first of them alone.
+        drafters: names of `checked` above; a builder without a drafter is checked with the first of them alone.
         samplings: fields of `RunConfig`.
         tokens: how many a run may write; with `DEEP` the second step has trees of two levels too, and takes longer.
         seeds, steps: see `Case`.
@@ -161,7 +163,7 @@ def cases(
                 continue
             config = RunConfig(
                 PROMPT, builder, verifier, 0.0 if verifier.greedy_only else 1.0, max_new_tokens=tokens,
-                drafter=build("drafter", Choice(*CHECKED[d])), **sampling,
+                drafter=build("drafter", Choice(*checked()[d])), **sampling,
             )  # fmt: skip
             for scheme in builder.schemes if config.temperature > 0 else ("top",):
                 case = Case(name, d, config, scheme, tuple(seeds), steps)
@@ -172,6 +174,30 @@ def cases(
 def table(samplings: Sequence[dict[str, Any]] = (PLAIN,), chains: bool = False, **chosen: Any) -> Iterator[Row]:
     """The rows of `cases`, proven."""
     yield from (case.prove() for case in cases(samplings=samplings, chains=chains, **chosen))
+
+
+def few(found: Iterable[Case]) -> Iterator[Case]:
+    """The cases in which a strategy is met for the first time, lossless and lossy ones apart, cheap ones first.
+
+    A builder counts with each scheme; a rule and a drafter with each scheme and sampling.
+    """
+    met: set[tuple] = set()
+    for case in sorted(found, key=_dear):
+        config, lossless = case.config, case.match.lossless
+        sampling = (config.draft_temperature, config.top_k, config.top_p)
+        shown = {
+            (case.builder, case.scheme, lossless),
+            (config.verifier.name, case.scheme, sampling, lossless),
+            (case.drafter, case.scheme, sampling, lossless),
+        }
+        if not shown <= met:
+            met |= shown
+            yield case
+
+
+def _dear(case: Case) -> bool:
+    """Whether whole distributions are drawn from, which takes long to enumerate where a tree has many nodes."""
+    return case.scheme in ("iid", "distinct") and case.config.draft_temperature != 0 and case.config.top_k is None
 
 
 def _menu(kind: str) -> list[str]:
@@ -221,17 +247,17 @@ def error_in(
         ValueError: if builder, rule and drafter are incompatible.
         TooManyRuns: if it takes more than `most` runs.
     """
-    outcomes = exact_law(partial(_write, pair, config, scheme, steps), most)
-    row = partial(_target_row, pair, config.target_sampling)
+    outcomes = exact_distribution(partial(_write, pair, config, scheme, steps), most)
+    target = partial(_target_distribution, pair, config.target_sampling)
     found: dict[tuple[int, ...], float] = {}
     for written, weight in outcomes.items():
         text = written[:LENGTH]
         for rest in product(range(pair.vocab_size), repeat=LENGTH - len(text)):
             whole = text + rest
-            chance = weight * np.prod([row(whole[:i])[whole[i]] for i in range(len(text), LENGTH)])
+            chance = weight * np.prod([target(whole[:i])[whole[i]] for i in range(len(text), LENGTH)])
             found[whole] = found.get(whole, 0.0) + chance
     wanted = {
-        text: np.prod([row(text[:i])[text[i]] for i in range(LENGTH)])
+        text: np.prod([target(text[:i])[text[i]] for i in range(LENGTH)])
         for text in product(range(pair.vocab_size), repeat=LENGTH)
     }
     # numpy's max keeps a NaN, which would be the worst of errors
@@ -243,7 +269,7 @@ def _write(pair: TablePair, config: RunConfig, scheme: str | None, steps: int, r
     return tuple(token for step in written for token in step.emitted)
 
 
-def _target_row(pair: TablePair, sampling: Sampling, text: tuple[int, ...]) -> np.ndarray:
+def _target_distribution(pair: TablePair, sampling: Sampling, text: tuple[int, ...]) -> np.ndarray:
     return probabilities(pair.target.logits([*pair.encode(PROMPT), *text]), sampling)
 
 

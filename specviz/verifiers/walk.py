@@ -2,19 +2,49 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator, Mapping
+from functools import cached_property
 from typing import Any
 
 from ..distributions import Distributions, residual
 from ..randomness import Randomness
-from ..record import Step, Verdict
+from ..record import Detail, Step, Verdict
 from ..sampling import SequentialProposal
-from ..shown import Details
 from ..tree import TokenTree
 from .bars import Bars
 
 ROOT = "The last committed token: the tree grows from here."
 UNTRIED = ("unreached", "probe")
+
+
+class Details(Mapping[int, Detail]):
+    """Details by node, made when one of them is first read.
+
+    Args:
+        noted: node -> fields of `Detail`, each as it is or as a function that makes it.
+
+    >>> Details({3: {"facts": lambda: {"ratio": 0.5}}})[3].facts
+    {'ratio': 0.5}
+    """
+
+    def __init__(self, noted: Mapping[int, Mapping[str, Any]]) -> None:
+        self._noted = noted
+
+    @cached_property
+    def _made(self) -> dict[int, Detail]:
+        return {
+            node: Detail(**{name: value() if callable(value) else value for name, value in fields.items()})
+            for node, fields in self._noted.items()
+        }
+
+    def __getitem__(self, node: int) -> Detail:
+        return self._made[node]
+
+    def __iter__(self) -> Iterator[int]:
+        return iter(self._noted)
+
+    def __len__(self) -> int:
+        return len(self._noted)
 
 
 class Walk:
@@ -146,11 +176,15 @@ def carry(wanted: float, share: float) -> float:
     return float(wanted / rest) if rest > 0 else 1.0
 
 
-def explain_untried(step: Step, node: int) -> str:
-    """Why a node was not compared.
+def untried(step: Step, node: int) -> str:
+    """Why a node was not compared, "" where it was.
 
-    It is a probe, or its parent was not accepted, or a sibling before it was, or the rule stopped.
+    It is the root or a probe, or its parent was not accepted, or a sibling before it was, or the rule stopped.
     """
+    if step.outcome[node] == "root":
+        return ROOT
+    if step.outcome[node] not in UNTRIED:
+        return ""
     if step.outcome[node] == "probe":
         return "Probe: it asks the target for its next token and is not compared."
     parent = step.parents[node]
@@ -164,21 +198,15 @@ def explain_untried(step: Step, node: int) -> str:
 
 def explain_match(step: Step, node: int, accepted: str, rejected: str) -> str:
     """The sentence of a rule that fixes the target's token first and then looks for it among the children."""
-    outcome = step.outcome[node]
-    if outcome == "root":
-        return ROOT
-    if outcome in UNTRIED:
-        return explain_untried(step, node)
-    return f"Accepted: {accepted}." if outcome == "accepted" else f"Rejected: {rejected}."
+    found = f"Accepted: {accepted}." if step.outcome[node] == "accepted" else f"Rejected: {rejected}."
+    return untried(step, node) or found
 
 
 def explain_coin(step: Step, node: int, formula: str) -> str:
     """The sentence of a rule that flips one coin a node with probability `formula`."""
     outcome, prob, coin = step.outcome[node], step.accept_prob[node], step.coin[node]
-    if outcome == "root":
-        return ROOT
-    if outcome in UNTRIED:
-        return explain_untried(step, node)
+    if why := untried(step, node):
+        return why
     if prob is None or coin is None:
         return f"{outcome.capitalize()} by {formula}."
     if outcome == "accepted":

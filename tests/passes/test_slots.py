@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 
+from specviz.builders.filling import inner_levels
 from specviz.passes import slots
 from specviz.tree import TokenTree, Topology
 from tests.passes.test_huggingface import V, alone, along, make
@@ -30,7 +31,7 @@ def test_rows_of_planned_passes_are_those_of_separate_ones(family):
         size = int(rng.integers(1, len(tree) + 1))  # near the end of a text only the first levels are drawn
         for name in ("parents", "tokens", "depths", "keys"):
             setattr(tree, name, getattr(tree, name)[:size])
-        levels = [list(range(size))] if step % 2 else [list(level) for level in tree.topology.inner_levels]
+        levels = [list(range(size))] if step % 2 else [list(level) for level in inner_levels(tree.topology)]
         for nodes in levels:
             for node, row in zip(nodes, session.forward(tree, nodes), strict=True):
                 expected = alone(model, context + along(tree, node))

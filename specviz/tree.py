@@ -233,10 +233,8 @@ class TokenTree:
         self.depths: list[int] = [0]
         self.keys: list[float | None] = [None]
         self.draft_distributions: dict[int, np.ndarray] = {}
-        self.start = start
-        self.scheme = scheme
-        self.growth = Growth()
-        self.probes: list[int] = []
+        self.start, self.scheme = start, scheme
+        self.growth, self.probes = Growth(), list[int]()
         self.origin: dict[int, int] | None = None
         self.order: Sequence[int] | None = None
         self.plan: Topology | None = None

@@ -26,10 +26,10 @@ from .machine.pool import aside
 from .machine.unread import Awaited, Unread
 from .parts import links, web
 from .parts.frame import Page, Tab
-from .tabs import acceptance, compare, labs, lessons, live, papers, speedup
+from .tabs import acceptance, compare, explore, labs, lessons, papers, speedup
 
-TABS = tuple(module.TAB for module in (live, compare, acceptance, speedup, labs, lessons, papers))
-STYLES = ("page/style", "figures/figures", *(style for tab in TABS for style in tab.styles))
+TABS = tuple(module.TAB for module in (explore, compare, acceptance, speedup, labs, lessons, papers))
+STYLES = ("page/style", "stage/stage", "tree/tree", "figures/figures", *(style for tab in TABS for style in tab.styles))
 SENTENCE = "A small model drafts a tree of tokens; a large model verifies the whole tree in a single pass."
 HEADER = (
     f'<header class="sv-title"><h1>specviz</h1><p>{SENTENCE}</p>'
@@ -46,7 +46,7 @@ def build_demo(load: Callable[[], Any] | None = None, tabs: Sequence[Tab] = TABS
     Args:
         load: returns the only pair to decode with; by default a visitor may choose among `models.offered`. Called at
             the first run, not before.
-        tabs: those it has. Live is one of them; Speedup needs Acceptance beside it. A page of few tabs opens sooner.
+        tabs: those it has. Explore is one of them; Speedup needs Acceptance beside it. A page of few tabs opens sooner.
     """
     hub = Hub() if may_fetch() else None
     engine = Engine({"This pair": load}) if load else Engine(offered(), others(), hub, measures())

@@ -1,7 +1,8 @@
 // What the page's components start with: app/parts/web.py calls each export with a host. Only `job` is no component: the
 // events of app/parts/job.py call it.
 
-import { jobNews } from './base/jobs.js';
+import { hear, tell } from './base/bus.js';
+import { jobNews, stopsAtOnce } from './base/jobs.js';
 import { placeAsked } from './base/place.js';
 import { compareBoard } from './compare/board.js';
 import { figureCard, statusLine } from './figures/card.js';
@@ -14,7 +15,10 @@ import { pageHeader } from './page/header.js';
 import { linkBar } from './page/links.js';
 import { hearRail } from './page/turned.js';
 import { paperPages } from './papers/papers.js';
+import { freshness } from './stage/fresh.js';
+import { headline as headlineView, opener as openerButton } from './stage/headline.js';
 import { runPlayer } from './stage/player.js';
+import { sumAsked } from './stage/share.js';
 
 /**
  * @typedef {object} Host
@@ -27,14 +31,27 @@ import { runPlayer } from './stage/player.js';
  */
 /** @typedef {(host: Host) => void} Component */
 
-export const job = jobNews;
+/** @type {typeof jobNews} */
+export const job = (name, stop, news) => {
+  stopsAtOnce(stop);
+  return jobNews(name, stop, news);
+};
 /** @type {Component} */
 export const header = ({ element, trigger }) => pageHeader(element, () => trigger('select'));
 /** @type {Component} */
 export const card = ({ element, values }) => values(value => figureCard(element, value));
 /** @type {Component} */
 export const status = ({ element, values }) => values(value => statusLine(element, value));
-export const notice = status;
+/** @type {Component} */
+export const notice = ({ element, values }) => values(value => {
+  const held = JSON.parse(value || '{}');
+  statusLine(element, value);
+  if (held.settings) tell('settings', held);
+});
+/** @type {Component} */
+export const headline = ({ element }) => headlineView(element);
+/** @type {Component} */
+export const opener = ({ element }) => openerButton(element);
 /** @type {Component} */
 export const published = ({ element, values }) => values(value => publishedTables(element, value));
 /** @type {(host: Host, about: Parameters<typeof linkBar>[1]) => void} */
@@ -55,7 +72,12 @@ export function papers({ element, props, server, trigger, values }) {
 
 /** @param {Host} host @param {{ most: number }} limits */
 export function stage({ element, server, values }, { most }) {
-  const player = runPlayer(element, { save: server.save, open: server.open_trace, most, take: opensInLab });
+  const fresh = freshness(element, '#sv-prompt', () => player.changed());
+  const player = runPlayer(element, {
+    save: server.save, open: server.open_trace, most, take: opensInLab, fresh, links: true, wanted: sumAsked(location.search),
+    told: news => tell('headline', news), holds: head => tell('opened', { search: `?${new URLSearchParams({ prompt: head.prompt || '' })}&${head.settings}` }),
+  });
+  hear('settings', element, fresh.hold);
   player.expect(placeAsked(location.search, false));
   values(player.receive);
 }

@@ -93,6 +93,8 @@ class Head(TypedDict):
     lossy: str | None
     key: str
     rule: str
+    settings: str
+    models: NotRequired[str]
     recorded: NotRequired[bool]
     badge: NotRequired[str]
     show: NotRequired[int]

@@ -8,10 +8,10 @@ from pages import Gated, choose, counts_add_up, entry, state, steps, to_step
 from playwright.sync_api import expect
 
 import specviz
-from app.tabs import live
+from app.tabs import explore
 
 pytestmark = pytest.mark.browser
-PAGE = ("Live",)
+PAGE = ("Explore",)
 
 
 @pytest.fixture
@@ -22,7 +22,7 @@ def page(serve, visit):
 
 def test_the_first_paint_shows_a_recorded_run_without_any_model(seen):
     expect(seen.locator(".sv-recorded")).to_be_visible()
-    recorded = json.loads(live.recorded())["steps"]
+    recorded = json.loads(explore.recorded())["steps"]
     for index in range(min(8, steps(seen))):
         to_step(seen, index)
         assert counts_add_up(seen) == len(recorded[index]["parents"])
@@ -197,16 +197,16 @@ def test_choosing_a_builder_shows_its_parameters(serve, visit):
     expect(page.get_by_label("number input for Branching", exact=True)).to_be_visible()
     expect(page.get_by_label("number input for Tree size (nodes)")).to_be_hidden()
     page.get_by_role("button", name="A class").click()
-    expect(page.get_by_role("textbox", name="Prompt")).to_have_value(live.CODE["A class"])
+    expect(page.get_by_role("textbox", name="Prompt")).to_have_value(explore.CODE["A class"])
 
 
 def test_only_the_parameters_of_what_is_chosen_show(serve, visit):
     page = visit(serve())
-    shown = page.locator(".sv-rail [aria-label^='number input for']:visible")
+    shown = page.locator("#sv-settings [aria-label^='number input for']:visible")
     for name in ("dyspec", "chain", "k-ary", "dyspec"):
         choose(page, "Tree builder", specviz.BUILDERS[name].title)
         numbers = [f.metadata for f in fields(specviz.BUILDERS[name]) if f.metadata["kind"] in ("whole", "real")]
-        wanted = [*(number["label"] for number in numbers), "Temperature"]
+        wanted = [number["label"] for number in numbers]
         expect(page.get_by_label(f"number input for {wanted[0]}", exact=True)).to_be_visible()
         expect(shown).to_have_count(len(wanted))
         assert [one.get_attribute("aria-label").removeprefix("number input for ") for one in shown.all()] == wanted

@@ -72,9 +72,9 @@ def test_axe_would_notice(serve, visit):
     page = visit(serve())
     page.evaluate("document.querySelector('.sv-why').style.color = '#ccc'; document.querySelector('.sv-play').remove()")
     page.evaluate("document.querySelector('.sv-scrub').removeAttribute('aria-label')")
-    rules = {rule for _, rule, _, _ in look_at(page, "Live")}
+    rules = {rule for _, rule, _, _ in look_at(page, "Explore")}
     assert {"label", "color-contrast"} <= rules
-    assert {rule for _, rule, _, _ in look_at(page, "Live", "dark")} == {"color-contrast"}
+    assert {rule for _, rule, _, _ in look_at(page, "Explore", "dark")} == {"color-contrast"}
 
 
 def test_large_type_grows_the_type_and_nothing_else_breaks(serve, visit):
@@ -94,7 +94,7 @@ def test_large_type_grows_the_type_and_nothing_else_breaks(serve, visit):
         assert page.evaluate("document.documentElement.scrollWidth <= innerWidth"), tab.title
     page.reload()
     expect(button).to_have_attribute("aria-pressed", "true")  # the browser remembers
-    open_tab(page, "Live")  # the address led back to the lessons
+    open_tab(page, "Explore")  # the address led back to the lessons
     button.click()
     expect(button).to_have_attribute("aria-pressed", "false")
     expect(page.locator("#sv-stage .sv-ribbon")).to_have_css("font-size", f"{small[0]}px")

@@ -14,7 +14,7 @@ from app.tabs.compare import runs, settings
 from tests.browser.test_browser_runs import HOSTILE
 
 pytestmark = pytest.mark.browser
-PAGE = ("Live", "Compare")
+PAGE = ("Explore", "Compare")
 BOARD = "#sv-compare "
 
 

@@ -11,7 +11,7 @@ import specviz
 from app.tabs import acceptance, speedup
 
 pytestmark = pytest.mark.browser
-PAGE = ("Live", "Acceptance", "Speedup")
+PAGE = ("Explore", "Acceptance", "Speedup")
 ACCEPTANCE = acceptance.OPEN
 SPEEDUP = speedup.OPEN
 FOLDS = {"Acceptance": acceptance.FOLDS, "Speedup": speedup.FOLDS}
@@ -202,7 +202,7 @@ def test_another_machine_is_a_projection_and_its_best_tree_goes_to_live(serve, v
     expect(best).to_contain_text("Projection for A100")
     size, depth = re.search(r"tree of (\d+) nodes and (\d+) levels", best.inner_text()).groups()
     page.locator("#sv-apply").click()
-    expect(page.get_by_role("tab", name="Live")).to_have_attribute("aria-selected", "true")
+    expect(page.get_by_role("tab", name="Explore")).to_have_attribute("aria-selected", "true")
     expect(page.get_by_label("number input for Tree size (nodes)")).to_have_value(size)
     expect(page.get_by_label("number input for Max depth")).to_have_value(depth)
     expect(page.get_by_label("Tree builder")).to_have_value("Sequoia")

@@ -9,7 +9,7 @@ from playwright.sync_api import expect
 from app.tabs import compare
 
 pytestmark = pytest.mark.browser
-PAGE = ("Live", "Compare")
+PAGE = ("Explore", "Compare")
 
 
 def test_medusa_is_chosen_shows_its_parameters_and_runs(serve, visit):

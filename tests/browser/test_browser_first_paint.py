@@ -29,7 +29,12 @@ def test_less_than_a_megabyte_travels_before_a_curve_is_opened(serve, chromium):
 def test_a_link_opens_a_tab(serve, visit):
     url = serve()
     page = visit(f"{url}?tab=compare", ready="#sv-compare .node")
-    for query, tab in [("tab=compare", "Compare"), ("tab=SPEEDUP", "Speedup"), ("tab=nothing", "Live")]:
+    for query, tab in [
+        ("tab=compare", "Compare"),
+        ("tab=SPEEDUP", "Speedup"),
+        ("tab=nothing", "Explore"),
+        ("tab=live", "Explore"),
+    ]:
         if tab != "Compare":
             page.goto(f"{url}?{query}")
         expect(page.get_by_role("tab", name=tab, exact=True)).to_have_attribute("aria-selected", "true")

@@ -11,7 +11,7 @@ from app.machine import limits
 from app.tabs import speedup
 
 pytestmark = pytest.mark.browser
-PAGE = ("Live", "Acceptance", "Speedup")
+PAGE = ("Explore", "Acceptance", "Speedup")
 LONG = 120_000
 
 

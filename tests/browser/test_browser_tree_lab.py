@@ -15,7 +15,7 @@ PATIENT = 20_000  # milliseconds: what a busy machine may need to grow every tre
 
 
 pytestmark = pytest.mark.browser
-PAGE = ("Live", "Labs")
+PAGE = ("Explore", "Labs")
 
 
 def opened(page, width=1400):

@@ -9,7 +9,7 @@ from playwright.sync_api import expect
 from app.tabs import lessons
 
 pytestmark = pytest.mark.browser
-PAGE, LINK, READY = ("Live", "Lessons"), "?lesson=1", "#sv-lessons .sv-svg .node"
+PAGE, LINK, READY = ("Explore", "Lessons"), "?lesson=1", "#sv-lessons .sv-svg .node"
 OVERFLOWING = """() => [...document.querySelectorAll('.sv-lessons *')]
   .filter(node => node.offsetParent && !node.closest('svg') && !node.matches('.sv-live')
     && (node.getBoundingClientRect().right > innerWidth + 1 || node.getBoundingClientRect().left < -1))
@@ -181,7 +181,7 @@ def test_the_list_of_lessons_by_keyboard(turned):
 def test_the_address_is_the_lesson_s_only_while_it_is_shown(turned):
     page = turned(6)
     opened(page, 6)
-    page.get_by_role("tab", name="Live").click()
+    page.get_by_role("tab", name="Explore").click()
     expect(page.locator("#sv-stage .sv-svg")).to_be_visible()
     page.wait_for_url(lambda address: "lesson" not in address)
     page.get_by_role("tab", name="Lessons").click()

@@ -19,7 +19,7 @@ from ...parts.frame import Tab
 from ...parts.job import Job
 from ...parts.menus import models_menu
 from ...parts.web import starts
-from ..live import STORIES, chips
+from ..explore import STORIES, chips
 from .runs import play, recorded
 from .settings import Settings, lay_out
 

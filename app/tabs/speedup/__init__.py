@@ -26,7 +26,7 @@ from ...parts.failures import explained
 from ...parts.frame import Page, Tab
 from ...parts.job import Job
 from ...parts.study_card import figures, fold, sampling
-from .. import acceptance, live
+from .. import acceptance, explore
 from . import published
 from .cards import best_sentence, forecast_cards, source_of, timed_card, timed_sentence, timed_setting
 from .timing import LARGEST, MACHINES, cost_of, sizes_from, time_sizes
@@ -80,7 +80,7 @@ def build(engine: Engine) -> Speedup:
             with gr.Row(elem_classes="sv-best"):
                 choice = status("sv-best")
                 choice.value = said(best_sentence(best, here))
-                apply = gr.Button("Use it in Live", elem_id="sv-apply", scale=0, min_width=160)
+                apply = gr.Button("Use it in Explore", elem_id="sv-apply", scale=0, min_width=160)
             cards = figures(engine, first, OPEN, FOLDS, [], lambda: sampling(0.8))
             with fold("published", "What do the papers report?"):
                 reported = published.table(
@@ -245,23 +245,23 @@ class Speedup:
                       queue=False, show_progress="hidden", api_visibility="private")  # fmt: skip
 
     def gives(self, controls: Controls, tabs: gr.Tabs) -> None:
-        """Give the best cell to the tab Live."""
+        """Give the best cell to the tab Explore."""
         names = [f.name for f in fields(BUILDERS["sequoia"])]
         parameters = dict(zip(names, controls.builder.parameters["sequoia"], strict=True))
         targets = [controls.builder.menu, parameters["size"], parameters["depth"], controls.verifier.menu,
                    controls.drafter.menu, controls.scalars["temperature"], tabs]  # fmt: skip
         self.apply.click(
             lambda best: ["sequoia", best["size"], best["depth"], best["verifier"], best["drafter"],
-                          best["temperature"], gr.Tabs(selected=live.TITLE)],
+                          best["temperature"], gr.Tabs(selected=explore.TITLE)],
             self.best, targets, queue=False, show_progress="hidden", api_visibility="private",
         )  # fmt: skip
 
 
 def connect(page: Page) -> None:
-    """Take the vectors of Acceptance when this tab is opened, and give the best tree to Live."""
+    """Take the vectors of Acceptance when this tab is opened, and give the best tree to Explore."""
     tab: Speedup = page.built[TITLE]
     tab.takes(page.built[acceptance.TITLE], page.opened[TITLE])
-    tab.gives(page.built[live.TITLE], page.tabs)
+    tab.gives(page.built[explore.TITLE], page.tabs)
 
 
 TAB = Tab(TITLE, build, connect=connect)

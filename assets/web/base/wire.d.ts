@@ -93,6 +93,8 @@ export interface Head {
   lossy: string | null;
   key: string;
   rule: string;
+  settings: string;
+  models?: string;
   recorded?: boolean;
   badge?: string;
   show?: number;

@@ -1,13 +1,17 @@
 // The link of a tab: asks the server what the address of the page stands for, where it has parameters, and copies the
 // link of what the controls hold now. Text only ever becomes text nodes.
 
+import { hear } from '../base/bus.js';
 import { one } from '../base/dom.js';
+import { sumAsked } from '../stage/share.js';
+
+const HOME = 'explore';
 
 /**
  * Shows what the server answers.
  * @param {Element} element
  * @param {{ tab: string, stage: string | null, others: string[] }} about `others` are parameters that mean another tab
- * @param {(event: 'click' | 'select', data?: { search: string }) => void} trigger
+ * @param {(event: 'click' | 'select', data?: { search: string, opened?: string }) => void} trigger
  */
 export function linkBar(element, { tab, stage, others }, trigger) {
   const line = one(element, '.sv-notice'), asked = new URLSearchParams(location.search);
@@ -17,6 +21,10 @@ export function linkBar(element, { tab, stage, others }, trigger) {
   async function show(value) {
     const news = JSON.parse(value || '{}');
     line.dataset.kind = news.kind || '';
+    if (news.kind === 'link' && shared) {
+      shared = false;
+      document.getElementById('sv-run')?.click(); // the controls hold the settings of the shared run by now
+    }
     line.querySelector('.text').textContent = news.text || (news.query === undefined ? '' : await copy(news.query));
   }
 
@@ -29,7 +37,7 @@ export function linkBar(element, { tab, stage, others }, trigger) {
   /** @param {string} query */
   async function copy(query) {
     const link = new URL(location.href), here = new URL(location.href), theme = asked.get('__theme');
-    link.search = here.search = (tab === 'live' ? '' : `tab=${encodeURIComponent(tab)}&`) + query + place();
+    link.search = here.search = (tab === HOME ? '' : `tab=${encodeURIComponent(tab)}&`) + query + place();
     if (theme) here.searchParams.set('__theme', theme); // this visitor's own: not for others
     history.replaceState(history.state, '', here);
     const done = await copied(link.href);
@@ -49,7 +57,9 @@ export function linkBar(element, { tab, stage, others }, trigger) {
   }
 
   const mine = (/** @type {string} */ name) => !name.startsWith('__') && !others.includes(name);
-  const meant = (asked.get('tab') || 'live').toLowerCase() === tab && !asked.has('lesson');
-  if (meant && [...asked.keys()].some(mine)) trigger('select', { search: location.search });
+  const meant = (asked.get('tab') || HOME).toLowerCase().replace(/^live$/, HOME) === tab && !asked.has('lesson');
+  let shared = meant && tab === HOME && sumAsked(location.search) !== null;
+  if (meant && [...asked.keys()].some(mine)) trigger('select', { search: location.search, opened: shared ? 'shared' : '' });
+  if (tab === HOME) hear('opened', element, ({ search }) => trigger('select', { search, opened: 'run' }));
   return show;
 }

@@ -5,6 +5,7 @@ import { stepClock } from '../stage/clock.js';
 import { weighed } from '../stage/detail.js';
 import { stepSentence } from '../stage/inspector.js';
 import { writeLegend, writeMeasures, writeWhose } from '../stage/panel.js';
+import { headlineOf, raceOf } from '../stage/race.js';
 import { emptyRun, kindOf, takeMessage } from '../stage/run.js';
 import { growthSentence, grows } from '../tree/growth.js';
 import { freshPage, step } from './page.js';
@@ -29,6 +30,16 @@ test('the speedup stands beside both of the rates that it is the ratio of', () =
   writeMeasures(body, run);
   const said = name => body.querySelector(`.sv-${name}`).textContent;
   assert.deepEqual(['rate-of', 'speedup', 'speedup-of'].map(said), ['over 3 rounds: 35.0', '1.25×', '1.10–1.40 · plain 28.0/s']);
+});
+
+test('the headline and the bars are of one measurement', () => {
+  const run = emptyRun('run 1'), figures = { tokens: 96, passes: 22, per_pass: 96 / 22, rate: 500 };
+  takeMessage(run, { steps: [], head: { recorded: false, lossy: null }, figures });
+  assert.equal(headlineOf(run).strong, '4.4 tokens per target pass');
+  assert.equal(headlineOf(run).small, '96 tokens in 22 passes, with exactly the target’s distribution');
+  assert.equal(raceOf(run).time, null, 'plain decoding was not timed yet');
+  takeMessage(run, { steps: [], speedup: { speedup: 2, low: 1.9, high: 2.1, rounds: 3, tokens_per_s: 400, plain_tokens_per_s: 200 } });
+  assert.deepEqual(raceOf(run), { tokens: 96, passes: 22, time: { plain: 0.48, ours: 0.24 } }, 'both rates are those of the rounds');
 });
 
 test('what is stopped while it waits leaves the run as it was; a comparison that was stopped says so', () => {

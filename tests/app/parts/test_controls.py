@@ -8,7 +8,7 @@ import pytest
 
 import specviz
 from app.parts import controls
-from app.tabs import live
+from app.tabs import explore
 from specviz.parameters import Strategy, flag, free, real, whole, widths
 from tests.growing import BUILDERS, VERIFIERS
 
@@ -131,19 +131,19 @@ def test_optional_numbers_may_be_left_empty(settings):
 
 def test_the_prompt_may_be_empty_while_other_controls_are_turned(settings):
     settings.prompt.label = "Textbox"
-    assert live.judged(settings, values(settings, Textbox=""))[0] == "lossless"
+    assert explore.judged(settings, values(settings, Textbox=""))[0] == "lossless"
 
 
 def test_what_cannot_run_is_said_before_it_runs(settings):
     chosen = {"Verification rule": "exact-match"}
-    assert live.judged(settings, values(settings, **chosen))[0] == "impossible"
-    assert live.judged(settings, values(settings, Temperature=0, **chosen))[0] == "lossless"
-    kind, text = live.judged(settings, values(settings, **{"Verification rule": "speculative-sampling"}))[:2]
+    assert explore.judged(settings, values(settings, **chosen))[0] == "impossible"
+    assert explore.judged(settings, values(settings, Temperature=0, **chosen))[0] == "lossless"
+    kind, text = explore.judged(settings, values(settings, **{"Verification rule": "speculative-sampling"}))[:2]
     assert kind == "impossible" and "chains" in text
 
 
 def test_a_lossy_combination_is_marked(settings):
-    kind, text = live.judged(settings, values(settings, **{"Verification rule": "typical"}))[:2]
+    kind, text = explore.judged(settings, values(settings, **{"Verification rule": "typical"}))[:2]
     assert (kind, text) == ("lossy", specviz.VERIFIERS["typical"].bias)
 
 

@@ -47,15 +47,17 @@ def connect(engine: Engine, settings: Controls, models: gr.Dropdown, preset: gr.
     builder = settings.builder.inputs
 
     def choose(name: Any, title: Any, *values: Any) -> list[Any]:
+        kept, was = [gr.skip() for _ in builder], None
         try:
             config = settings.read(("any", *values[1:]))
+            was = preset_of(engine, title, config, name)
             tree, text = tree_of(engine, name, title, config)
         except ValueError as error:
-            return [sentence("error", str(error)), *(gr.skip() for _ in builder)]
-        return [sentence("preset", text) if text else gr.skip(), *settings.builder.holding(tree)]
+            return [sentence("error", str(error)), gr.Radio(value=was), *kept]
+        return [sentence("preset", text) if text else gr.skip(), gr.skip(), *settings.builder.holding(tree)]
 
     inputs = [preset, models, *settings.inputs]
-    preset.input(choose, inputs, [said, *builder], preprocess=False, queue=False, **quiet)
+    preset.input(choose, inputs, [said, preset, *builder], preprocess=False, queue=False, **quiet)
     if engine.best.on:
         waiting = dict(concurrency_limit=WAITING, concurrency_id="measured", **quiet)
         Context.root_block.load(partial(opened, engine), None, None, **waiting)
@@ -101,6 +103,14 @@ def tree_of(engine: Engine, name: Any, title: Any, config: RunConfig) -> tuple[A
     if fixed is None:
         raise ValueError(UNKNOWN if config.drafter.name == "model" else OTHERS)
     return parse_strategy("builder", fixed), ""
+
+
+def remark(engine: Engine, name: str | None, title: Any, config: RunConfig) -> str:
+    """The sentence on the tree of a configuration, where a preset chose it for this machine."""
+    if name not in (TREE, FASTEST) or fastest(engine, title, config, 2) is None:
+        return ""
+    tree, text = tree_of(engine, name, title, config)
+    return text if tree == config.builder else ""
 
 
 def fastest(engine: Engine, title: Any, config: RunConfig, least: int) -> Cell | None:

@@ -107,9 +107,10 @@ def events(engine: Engine, settings: Controls, models, preset, go, stop, said, s
         changed = menus_of.get(getattr(event.target, "_id", None), "verifier")
         marked = [gr.Dropdown(choices=choices) for choices in settings.menus(values, config, changed)]
         possible = config.resolved.match.possible
-        help_ = "" if possible else menus.nearest(settings.candidates(values), config, changed)
         name = presets.preset_of(engine, title, config, now)
-        return about(config, title, help_), gr.Button(interactive=possible), gr.Radio(value=name), *marked
+        remark = presets.remark(engine, name, title, config)
+        more = remark if possible else menus.nearest(settings.candidates(values), config, changed)
+        return about(config, title, more), gr.Button(interactive=possible), gr.Radio(value=name), *marked
 
     checked = [said, go, preset, *settings.menu_boxes]
     changes = [control.change for control in (models, *settings.inputs[1:])]

@@ -253,7 +253,15 @@ def number(name: str, value: Any) -> Any:
 
 def temperature_slider(value: float = RunConfig().temperature) -> gr.Slider:
     """The temperature, which Explore shows apart from the other numbers."""
-    return gr.Slider(0, 2, value=value, step=0.05, label="Temperature", info="0 chooses the most probable token.")
+    return gr.Slider(
+        0,
+        2,
+        value=value,
+        step=0.05,
+        label="Temperature",
+        info="0 chooses the most probable token.",
+        elem_classes="sv-temperature",
+    )
 
 
 def scalar_controls(

@@ -18,6 +18,7 @@ import { paperPages } from './papers/papers.js';
 import { freshness } from './stage/fresh.js';
 import { headline as headlineView, opener as openerButton } from './stage/headline.js';
 import { runPlayer } from './stage/player.js';
+import { logSliders } from './stage/log.js';
 import { sumAsked } from './stage/share.js';
 
 /**
@@ -47,11 +48,15 @@ export const notice = ({ element, values }) => values(value => {
   const held = JSON.parse(value || '{}');
   statusLine(element, value);
   if (held.settings) tell('settings', held);
+  tell('held');
 });
 /** @type {Component} */
 export const headline = ({ element }) => headlineView(element);
 /** @type {Component} */
-export const opener = ({ element }) => openerButton(element);
+export const opener = ({ element }) => {
+  openerButton(element);
+  hear('held', element, () => setTimeout(() => logSliders(document.body))); // gradio shows parameters a little later
+};
 /** @type {Component} */
 export const published = ({ element, values }) => values(value => publishedTables(element, value));
 /** @type {(host: Host, about: Parameters<typeof linkBar>[1]) => void} */

@@ -70,6 +70,8 @@ export interface Headline {
 export interface Messages {
   headline: Headline;
   settings: Held;
+  /** Some control holds something else. */
+  held: void;
   /** The controls are to hold the settings of a run that was opened. */
   opened: { search: string };
   /** The page's type was made larger or smaller. */

@@ -52,5 +52,5 @@ export function writeRace(element, run, current) {
   bar('time', time ? time.ours / longest : 0, share, time ? seconds(time.ours) : '–');
   const rounds = against?.rounds ? `, ${against.low.toFixed(2)} to ${against.high.toFixed(2)} over ${against.rounds} rounds in turns` : ', one recording of each';
   const missing = run.head.recorded ? 'Plain decoding was not recorded with this run.' : 'Plain decoding is timed when the run ends.';
-  one(element, '.sv-race-said').textContent = time && against ? `${against.speedup.toFixed(2)}× the speed of plain decoding${rounds}.` : missing;
+  one(element, '.sv-beside-said').textContent = time && against ? `${against.speedup.toFixed(2)}× the speed of plain decoding${rounds}.` : missing;
 }

@@ -24,7 +24,7 @@ export function rejectedNode(step) {
 export function noteLines(step, node) {
   const siblings = step.parents.flatMap((parent, i) => (i > 0 && parent === step.parents[node] && step.outcome[i] !== 'o' ? [i] : []));
   const turn = siblings.indexOf(node) + 1, next = siblings.slice(turn).find(i => 'axp'.includes(step.outcome[i]));
-  const which = siblings.length > 1 ? `, child ${turn} of ${siblings.length}` : '';
+  const which = siblings.length > 1 ? `, child ${turn} of ${siblings.length}` : ', the only child';
   const [arithmetic, ...rest] = step.sentences[step.why[node]].replace(/\.$/, '').split(/ (?=\()/);
   const then = next !== undefined ? 'The next sibling is tried.' : step.last === 'correction' ? 'No sibling is left: the target writes the token.' : '';
   return [`“${visible(step.texts[node])}”${which}`, arithmetic, [rest.join(' ').replace(/^\((.*)\)$/, 'acceptance $1'), then].filter(Boolean).join('. ')]

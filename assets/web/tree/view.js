@@ -18,6 +18,7 @@ import { paint } from './paint.js';
 /** @typedef {import('./paint.js').Sizes & { font: string, wide: number }} Measured */
 
 const ABOVE = 1.2; // rows above the first one and below the last
+const PHONE = 560; // pixels
 
 /** Keys of marks that stand for folded siblings. @param {string | null} key */
 export const isMore = key => key !== null && key.endsWith('+');
@@ -78,7 +79,8 @@ export function treeView(svg, { hover, pick, smallest, note = false }) {
   /** @param {Layout} made @param {Box} box @returns {View} */
   function whole(made, box) {
     return wholeView(svg, sizes, made.spine, box, k => {
-      const wide = smallest ? Math.max(smallest, Math.min(k, svg.clientWidth / (most.columns * sizes.dx + 24 * sizes.unit))) : 1;
+      const least = svg.clientWidth < PHONE ? 0.8 : smallest; // text stays readable there, and one pans
+      const wide = smallest && least ? Math.max(least, Math.min(k, svg.clientWidth / (most.columns * sizes.dx + 24 * sizes.unit))) : 1;
       return Math.min(1, grown ? Math.max(0.6, k) : wide);
     });
   }
@@ -185,13 +187,13 @@ export function treeView(svg, { hover, pick, smallest, note = false }) {
  * @param {Measured | undefined} before whose ruler is good for the same font
  */
 function measure(svg, before) {
-  const style = getComputedStyle(svg), phone = svg.clientWidth < 560;
+  const style = getComputedStyle(svg), phone = svg.clientWidth < PHONE;
   const unit = parseFloat(getComputedStyle(document.documentElement).fontSize) / 16; // large type is a large root font
   const size = (phone ? 13 : 14.5) * unit, font = `${size}px ${style.fontFamily}`;
   const width = before?.font === font ? before.width : ruler(font);
-  const least = { dx: (phone ? 100 : unit > 1 ? 92 : 112) * unit, dy: size * 1.8 };
+  const least = { dx: (phone ? 80 : unit > 1 ? 92 : 112) * unit, dy: size * 1.8 };
   const tallest = parseFloat(style.maxHeight) || null;
-  const words = before?.font === font ? before.words : ruler(`600 ${size * 0.95}px ${getComputedStyle(document.documentElement).fontFamily}`);
+  const words = before?.font === font ? before.words : ruler(`600 ${size * 0.95}px ui-sans-serif, system-ui, sans-serif`);
   return { size, font, unit, width, words, least, tallest, wide: svg.clientWidth - 36 * unit };
 }
 
@@ -208,7 +210,8 @@ function annotate(svg, sizes, step, made, taken, box) {
   const rejected = rejectedNode(step), mark = made.marks.find(({ node }) => node !== undefined && node === rejected);
   if (!mark) return;
   const { dx, dy, wide } = sizes, spare = Math.max(0, svg.clientHeight - made.rows * dy) / 2;
-  const room = { left: 0, top: box.top - spare, right: Math.max(wide, made.columns * dx), bottom: box.bottom + spare };
+  const right = svg.clientWidth < PHONE ? wide : Math.max(wide, made.columns * dx); // in sight without panning
+  const room = { left: 0, top: box.top - spare, right, bottom: box.bottom + spare };
   const canvas = /** @type {SVGElement} */ (svg.firstElementChild);
   const drawn = drawNote(canvas, noteLines(step, rejected), { x: mark.x * dx, y: mark.y * dy }, taken, room, sizes);
   box.top = Math.min(box.top, drawn.top);

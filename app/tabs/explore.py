@@ -96,25 +96,32 @@ def events(engine: Engine, settings: Controls, models, preset, go, stop, said, s
     """Every event of the tab; returns that of a run."""
     private = {"api_visibility": "private", "preprocess": False}  # `Controls.read` says what is wrong in a sentence
     quiet = {"show_progress": "hidden", **private}
-    menus_of = {one.menu._id: kind for kind, one in settings.families.items()}
+    taken = gr.JSON([one.value for one in settings.menu_boxes] + ["verifier"], visible=False)  # and which changed last
 
-    def check(event: gr.EventData, title: Any, now: Any, *values: Any):
+    def check(before: Any, title: Any, now: Any, *values: Any):
         try:
             config = settings.read(("any", *values[1:]))
         except ValueError as error:
             kept = [gr.skip() for _ in settings.menu_boxes]
-            return sentence("error", str(error)), gr.Button(interactive=False), gr.skip(), *kept
-        changed = menus_of.get(getattr(event.target, "_id", None), "verifier")
+            return sentence("error", str(error)), gr.Button(interactive=False), gr.skip(), gr.skip(), *kept
+        names = [getattr(config, kind).name for kind in settings.families]
+        changed = changed_last(before, names, list(settings.families))
         marked = [gr.Dropdown(choices=choices) for choices in settings.menus(values, config, changed)]
         possible = config.resolved.match.possible
         name = presets.preset_of(engine, title, config, now)
         remark = presets.remark(engine, name, title, config)
         more = remark if possible else menus.nearest(settings.candidates(values), config, changed)
-        return about(config, title, more), gr.Button(interactive=possible), gr.Radio(value=name), *marked
+        return (
+            about(config, title, more),
+            gr.Button(interactive=possible),
+            gr.Radio(value=name),
+            [*names, changed],
+            *marked,
+        )
 
-    checked = [said, go, preset, *settings.menu_boxes]
+    checked = [said, go, preset, taken, *settings.menu_boxes]
     changes = [control.change for control in (models, *settings.inputs[1:])]
-    inputs = [models, preset, *settings.inputs]
+    inputs = [taken, models, preset, *settings.inputs]
     gr.on(changes, check, inputs, checked, queue=False, trigger_mode="always_last", **quiet)
 
     def run(title: Any, *values: Any) -> Iterator[dict]:
@@ -128,6 +135,19 @@ def events(engine: Engine, settings: Controls, models, preset, go, stop, said, s
 
     job = Job(stop, said, {shown: message("", state="stopped")})
     return job.starts([go.click, settings.prompt.submit], run, [models, *settings.inputs], [shown, said])
+
+
+def changed_last(before: Any, names: list[str], kinds: list[str]) -> str:
+    """The kind of the menu that was changed last.
+
+    Args:
+        before: what the menus held, and then which was changed last; from the browser, so it may be anything.
+        names: what they hold now.
+        kinds: of the menus.
+    """
+    if not isinstance(before, list) or len(before) != len(names) + 1 or before[-1] not in kinds:
+        return "verifier"
+    return next((kind for kind, was, now in zip(kinds, before, names, strict=False) if was != now), before[-1])
 
 
 def about(config: RunConfig, title: Any, more: str = "") -> str:

@@ -24,7 +24,7 @@ export function freshness(element, prompt, changed) {
     /** @param {Run} run */
     stale(run) {
       const { settings, models, prompt: begun } = run.head, box = /** @type {HTMLTextAreaElement | null} */ (document.querySelector(`${prompt} :is(textarea, input)`));
-      if (!held || !settings || !isOver(run)) return false;
+      if (!held || !settings || !(isOver(run) || run.state === 'loading')) return false;
       return held.settings !== settings || held.models !== (models ?? first) || (box !== null && box.value !== begun);
     },
   };

@@ -185,7 +185,7 @@ function writeAround(element, run, current, { fresh, told, wanted = null }) {
   const stale = fresh?.stale(run) ?? false, news = headlineOf(run);
   one(element, '.sv').classList.toggle('stale', stale);
   if (news) told?.({ ...news, stale });
-  writeTitle(element, run, stale ? 'not run yet' : compared(run, wanted));
+  writeTitle(element, run, stale && isOver(run) ? 'not run yet' : compared(run, wanted));
   writeMeasures(element, run);
   writeRace(element, run, current);
 }

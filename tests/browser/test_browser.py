@@ -219,7 +219,7 @@ def test_every_width_and_scheme_fits(serve, visit, width, scheme):
     assert page.evaluate("document.documentElement.scrollWidth") <= width
     if width < 500:
         run, root = (page.locator(one).bounding_box() for one in ("#sv-run", ".sv-svg .node.r"))
-        assert run["y"] < 450 and root["y"] < 900, "on a phone Run and the beginning of the path are on the first screen"
+        assert run["y"] < 450 and root["y"] < 900, "Run and the beginning of the path are on the first screen"
     page.locator(".sv-svg .node.a").first.click()
     expect(page.locator(".sv-outcome")).to_have_text("accepted")
 

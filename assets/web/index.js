@@ -4,8 +4,9 @@
 import { hear, tell } from './base/bus.js';
 import { jobNews, stopsAtOnce } from './base/jobs.js';
 import { placeAsked } from './base/place.js';
-import { compareBoard } from './compare/board.js';
+import { compareBoard, onRail } from './compare/board.js';
 import { figureCard, statusLine } from './figures/card.js';
+import { engineLog } from './figures/log.js';
 import { publishedTables } from './figures/published.js';
 import { opensInLab } from './labs/node.js';
 import { treeLab } from './labs/trees.js';
@@ -13,7 +14,6 @@ import { verificationLab } from './labs/verification.js';
 import { lessonBook } from './lessons/lessons.js';
 import { pageHeader } from './page/header.js';
 import { linkBar } from './page/links.js';
-import { hearRail } from './page/turned.js';
 import { paperPages } from './papers/papers.js';
 import { freshness } from './stage/fresh.js';
 import { headline as headlineView, opener as openerButton } from './stage/headline.js';
@@ -59,10 +59,12 @@ export const opener = ({ element }) => {
 };
 /** @type {Component} */
 export const published = ({ element, values }) => values(value => publishedTables(element, value));
+/** @type {(host: Host, limits: { most: number }) => void} */
+export const log = ({ element, server }, { most }) => engineLog(element, server.read_log, most);
 /** @type {(host: Host, about: Parameters<typeof linkBar>[1]) => void} */
 export const links = ({ element, trigger, values }, about) => values(linkBar(element, about, trigger));
 /** @type {(host: Host, about: { besides: string }) => void} */
-export const ear = ({ element, trigger }, { besides }) => hearRail(element, besides, () => trigger('input'));
+export const changes = ({ element, trigger }, { besides }) => onRail(element, besides, () => trigger('input'));
 /** @type {Component} */
 export const trees = ({ element, trigger, values }) => values(treeLab(element, question => trigger('select', question)));
 /** @type {Component} */
@@ -80,7 +82,7 @@ export function stage({ element, server, values }, { most }) {
   const fresh = freshness(element, '#sv-prompt', () => player.changed());
   const player = runPlayer(element, {
     save: server.save, open: server.open_trace, most, take: opensInLab, fresh, links: true, wanted: sumAsked(location.search),
-    told: news => tell('headline', news), holds: head => tell('opened', { search: `?${new URLSearchParams({ prompt: head.prompt || '' })}&${head.settings}` }),
+    told: news => tell('headline', news), holds: head => head.settings && tell('opened', { search: `?${new URLSearchParams({ prompt: head.prompt || '' })}&${head.settings}` }),
   });
   hear('settings', element, fresh.hold);
   player.expect(placeAsked(location.search, false));

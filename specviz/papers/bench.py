@@ -192,7 +192,7 @@ class Bench:
             config = self.config(temperature, max_new_tokens=min(48, self.tokens))
             for news in trials(self.pair, builders, chosen, config, self.prompts[:count]):
                 self.report(f"Timing at temperature {temperature:g}: {news.done} of {news.of} runs.")
-                latest = news.trials or latest
+                latest = news.known or latest
             return {trial.name: trial for trial in latest}
 
         key = tuple((name, _key(builder)) for name, builder in builders.items())

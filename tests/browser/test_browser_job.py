@@ -22,6 +22,7 @@ def test_a_stop_that_two_measurements_share_stays_lit_for_the_second(serve, visi
         begun.append(1)
         assert permits.acquire(timeout=LONG / 1000)
         yield from ()
+        raise ValueError("there is no step to time")
 
     monkeypatch.setattr(speedup, "measure_cost", measured)
     page = visit(serve())
@@ -43,9 +44,7 @@ def test_a_stop_that_two_measurements_share_stays_lit_for_the_second(serve, visi
 
 def test_a_run_after_a_stop_that_finds_the_line_full_is_told_so(serve, visit, monkeypatch, step_by_step):
     monkeypatch.setattr(limits, "QUEUE", 1)
-    monkeypatch.setattr(
-        engine, "PATIENCE", LONG
-    )  # the second visitor waits for the first one's step, however busy it is
+    monkeypatch.setattr(engine, "PATIENCE", LONG)  # of the second visitor, who waits for the first one's step
     pair, first, second, third = line_of_three(serve, visit)
     first.locator("#sv-stop").click()
     state(first, "stopped")

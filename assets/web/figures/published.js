@@ -23,12 +23,22 @@ function publishedBlock(block) {
   const head = make('h3', block.title);
   if (block.source) head.append(make('span', block.source, 'sv-source'));
   section.append(head, make('p', block.note));
-  if (!block.rows.length) return section;
+  if (block.rows.length) section.append(dataTable(block.columns, block.rows, block.title));
+  return section;
+}
+
+/**
+ * A table that scrolls within its frame.
+ * @param {string[]} columns all empty for none
+ * @param {Cell[][]} rows
+ * @param {string} name for a screen reader
+ */
+export function dataTable(columns, rows, name) {
   const table = make('table'), top = make('tr');
-  block.columns.forEach((name) => top.append(Object.assign(make('th', name), { scope: 'col' })));
+  columns.forEach((column) => top.append(Object.assign(make('th', column), { scope: 'col' })));
   table.append(make('thead'), make('tbody'));
-  one(table, 'thead').append(top);
-  block.rows.forEach((cells) => {
+  if (columns.some(Boolean)) one(table, 'thead').append(top);
+  rows.forEach((cells) => {
     const row = make('tr');
     cells.forEach((cell) => {
       const box = make('td');
@@ -44,8 +54,7 @@ function publishedBlock(block) {
   const frame = make('div', '', 'sv-scroll');
   frame.tabIndex = 0;
   frame.setAttribute('role', 'region');
-  frame.setAttribute('aria-label', block.title);
+  frame.setAttribute('aria-label', name);
   frame.append(table);
-  section.append(frame);
-  return section;
+  return frame;
 }

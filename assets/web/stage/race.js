@@ -22,10 +22,11 @@ export function raceOf({ figures, against, head }) {
  */
 export function headlineOf({ figures, head }) {
   if (!figures?.per_pass) return null;
+  const exact = head.settings ? `, ${head.lossy ? 'not exactly' : 'with exactly'} the target’s distribution` : ''; // else its rule is unknown
   return {
     strong: `${figures.per_pass.toFixed(1)} tokens per target pass`,
     text: 'instead of 1',
-    small: `${figures.tokens} tokens in ${figures.passes} passes, ${head.lossy ? 'not exactly' : 'with exactly'} the target’s distribution`,
+    small: `${figures.tokens} tokens in ${figures.passes} passes${exact}`,
   };
 }
 

@@ -36,7 +36,7 @@ test('the speedup stands beside both of the rates that it is the ratio of', () =
 
 test('the headline and the bars are of one measurement', () => {
   const run = emptyRun('run 1'), figures = { tokens: 96, passes: 22, per_pass: 96 / 22, rate: 500 };
-  takeMessage(run, { steps: [], head: { recorded: false, lossy: null }, figures });
+  takeMessage(run, { steps: [], head: { recorded: false, lossy: null, settings: 'seed=1' }, figures });
   assert.equal(headlineOf(run).strong, '4.4 tokens per target pass');
   assert.equal(headlineOf(run).small, '96 tokens in 22 passes, with exactly the target’s distribution');
   assert.equal(raceOf(run).time, null, 'plain decoding was not timed yet');

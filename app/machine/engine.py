@@ -28,8 +28,7 @@ LEAVE = 0.2  # seconds to wait for the last step of a run without a reader
 PATIENCE = 30.0  # seconds to wait for the last step of a run that was stopped
 LOOK = 0.2  # seconds between two looks at a pair that is being loaded
 LOADING = "Loading the models. This happens once."
-_ENDED = object()
-_numbers = count()
+_ENDED, _numbers = object(), count()
 
 
 class Engine:

@@ -13,13 +13,14 @@ NUMBER = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?", re.ASCII)
 FLAGS = {"true": True, "1": True, "false": False, "0": False}
 
 
-def control_value(control: gr.components.Component, text: str, changes: list[str]) -> Any:
+def control_value(control: gr.components.Component, text: str, changes: list[str], hint: str = "") -> Any:
     """A text of a link as the value of a control.
 
     Args:
         control: which takes it.
         text: from a stranger.
         changes: gets a sentence if the value is brought into range.
+        hint: what to do where a menu has no such choice.
 
     Raises:
         ValueError: a sentence on why it cannot be one.
@@ -30,7 +31,7 @@ def control_value(control: gr.components.Component, text: str, changes: list[str
             if getattr(control, "allow_custom_value", False) and 0 < len(text) <= LONGEST_TYPED:
                 return text  # checked where it is used; a link loads nothing
             if text not in options:
-                raise ValueError(f"{control.label} {shown_text(text)} is not one of the choices and was ignored.")
+                raise ValueError(f"{control.label} {shown_text(text)} is not one of the choices and was ignored{hint}.")
             return text
         case gr.Checkbox():
             if text.lower() not in FLAGS:

@@ -17,9 +17,9 @@ import gradio as gr
 from specviz import RunConfig
 from specviz.paths import asset
 
-from .frame import Tab
-from .link_strategies import folded, unfolded
+from .link_strategies import folded, hint, unfolded
 from .link_values import control_value, shown_text
+from .opening import OLD
 from .web import starts
 
 LONGEST = 8_000  # characters of a link's parameters; servers and proxies reject longer ones
@@ -28,7 +28,6 @@ MOST_TOLD = 4  # changes that are named one by one
 MENUS = (gr.Dropdown, gr.Radio)
 # Read in the browser: where to look, not what to run.
 OTHERS = ("tab", "lesson", "lab", "recording", "picture", "step", "node", "paper", "entry", "preset", "run")
-FORMER = {"live": "explore"}  # names of tabs in older links
 _copies = count(1)
 
 
@@ -119,17 +118,13 @@ def read(linked: Linked, search: Any) -> Opened:
     asked, changes = _fields(search)
     values, given = [control.value for control in linked.inputs], []
     refused = set()
-    for menus in (
-        True,
-        True,
-        False,
-    ):  # what is chosen in the menus decides which parameters, and which menus, there are
+    for menus in (True, True, False):  # what is chosen in menus decides which parameters and other menus there are
         for i, name in enumerate(linked.names(values)):
             control = linked.inputs[i]
             if name not in asked or name in refused or i in given or isinstance(control, MENUS) != menus:
                 continue
             try:
-                values[i] = control_value(control, asked[name], changes)
+                values[i] = control_value(control, asked[name], changes, hint(name))
                 given.append(i)
             except ValueError as error:
                 changes.append(str(error))
@@ -211,30 +206,18 @@ def _text(value: Any) -> str:
 # ---- on the page ----
 
 
-def opens(tabs: Sequence[Tab]) -> str:
-    """JavaScript that says which tab an address such as ?tab=compare or ?lesson=3 opens."""
-    named = [[tab.title, tab.query] for tab in tabs]
-    return f"""() => {{
-      const asked = new URLSearchParams(location.search), tabs = {json.dumps(named)}, former = {json.dumps(FORMER)};
-      const written = (asked.get('tab') || '').toLowerCase(), name = former[written] || written;
-      const opened = tabs.find(([, query]) => query && asked.has(query))
-        || tabs.find(([title]) => title.toLowerCase() === name);
-      return {{ __type__: 'update', ...(opened && {{ selected: opened[0] }}) }};
-    }}"""
-
-
 def bar(tab: str, elem_id: str, stage: str | None = None) -> gr.HTML:
     """A button "Copy link" with room for a sentence; `connect` brings it to life.
 
     Args:
-        tab: the title of the tab that it is for; an address for another tab is none of its business.
+        tab: the title of the tab that it is for; an address for another tab is ignored.
         elem_id: its own.
         stage: elem_id of the stage whose step a link leads to, where there is one.
     """
     return gr.HTML(
         "",
         html_template=asset("page/links.html"),
-        js_on_load=starts("links", tab=tab.lower(), stage=stage, others=OTHERS),
+        js_on_load=starts("links", tab=tab.lower(), stage=stage, others=OTHERS, old=OLD),
         elem_id=elem_id,
         apply_default_css=False,
     )

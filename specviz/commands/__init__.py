@@ -14,16 +14,19 @@ COMMANDS = {
     "calibrate": "Measure the acceptance probability of the k-th child, on a text or on the target's continuations.",
     "cost": "Time the target's pass over n nodes, the draft's passes and the overhead on this machine.",
     "optimize": "Choose the tree and the rule with the largest predicted speedup on this machine.",
+    "advise": "Find out whether speculation pays for a target, with which drafter and tree, and the flags of engines.",
     "agree": "Compare predicted tokens per pass or speedup with measurements (exit code 1 if they differ).",
     "scale": "Measure time and memory of a step as the tree, the text and the vocabulary grow.",
     "doctor": "Say from an engine's log or metrics whether speculation pays there, and at which length.",
     "sweep": "Measure a grid of pairs, builders, rules, temperatures and sizes; resume if interrupted.",
     "strategies": "List builders, rules and drafters with their parameters, ranges and defaults.",
+    "new": "Write a builder, rule or drafter of your own to begin with.",
     "papers": "List the claims of the five sources with measurements.",
     "train": "Train a draft and target pair from text files.",
 }
+ELSEWHERE = {"train": "specviz.training.train", "new": "specviz.plugins.new"}  # beside what they run
 
 
 def command(name: str) -> ModuleType:
     """The module of a command."""
-    return import_module("specviz.training.train" if name == "train" else f"{__name__}.{name}")
+    return import_module(ELSEWHERE.get(name, f"{__name__}.{name}"))

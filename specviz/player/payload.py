@@ -150,7 +150,7 @@ def recorded_message(
     setting = trace.pair.get("setting")  # of a run whose configuration and rule are not known
     steps = [step_payload(step, None if setting else verifier) for step in trace.steps]
     worth = [("rejected" in step.outcome, len(step.emitted)) for step in trace.steps]
-    about = head(config, trace.prompt_text, trace.pair["name"], match.reason if not match.lossless else None)
+    about = head(config, trace.prompt_text, described(trace.pair), match.reason if not match.lossless else None)
     if setting:
         about |= {"title": str(setting), "settings": ""}
     return message(
@@ -183,6 +183,15 @@ def settings_text(config: Any) -> str:
     named |= {name: f"{value:g}" if isinstance(value, float) else str(value)
               for name, value in numbers.items() if value is not None}  # fmt: skip
     return urlencode(named, safe=":,=")
+
+
+def described(info: dict[str, Any]) -> str:
+    """The name of a pair, and how much of the target's probability its draft can propose if the vocabularies differ."""
+    common = info.get("common")
+    share = common.get("mass") if isinstance(common, dict) else None
+    if not isinstance(share, int | float):
+        return info["name"]
+    return f"{info['name']}, whose common tokens have {share:.1%} of the target's probability"
 
 
 def against_plain(counts: Counts, plain: Counts | None) -> dict[str, Any] | None:

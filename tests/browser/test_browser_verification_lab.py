@@ -12,7 +12,7 @@ from app.tabs.labs.verification_lab import look, table
 from tests.browser.test_browser_runs import HOSTILE
 
 pytestmark = pytest.mark.browser
-PAGE, LINK, READY = ("Explore", "Labs"), "?lab=verification", ".sv-v"
+PAGE, LINK, READY = ("Explore", "Lab"), "?lab=verification", ".sv-v"
 
 
 def never():

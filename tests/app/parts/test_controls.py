@@ -70,7 +70,7 @@ def test_a_kind_nobody_knows_is_refused():
     class Odd:
         x: int = field(default=1, metadata={"kind": "odd", "label": "x", "help": ""})
 
-    with pytest.raises(ValueError, match="kind must be"):
+    with pytest.raises(ValueError, match="must be one that has a control"):
         controls.parameter(fields(Odd)[0], visible=True)
 
 

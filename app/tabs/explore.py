@@ -201,7 +201,7 @@ def play(engine: Engine, config: RunConfig, title: str | None = None) -> Iterato
                 yield message("", state="loading", note=news)
             decoded = engine.compute(introduced, config, title=title)
             blank = next(decoded)
-            told = head(config, blank.prompt_text, described(blank.pair), lossy) | {"models": title or engine.titles[0]}
+            told = head(config, blank.prompt_text, described(blank.pair), lossy)
             kept = SHELF.begin(run, blank)
             with closing(prefetch(decoded, batch_by_time)) as groups:
                 for group in groups:
@@ -210,7 +210,13 @@ def play(engine: Engine, config: RunConfig, title: str | None = None) -> Iterato
                     written += [token for step in group for token in step.emitted]
                     steps = [step_payload(step, verifier) for step in group]
                     figures = plain(counts.figures())
-                    yield message(run, steps, state="running", figures=figures, **({} if begun else {"head": told}))
+                    yield message(
+                        run,
+                        steps,
+                        state="running",
+                        figures=figures,
+                        **({} if begun else {"head": told, "models": title or engine.titles[0]}),
+                    )
                     begun = True
             kept.ended = True
             turns = engine.compute(in_turns, config, counts, title=title)

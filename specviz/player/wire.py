@@ -101,7 +101,6 @@ class Head(TypedDict):
     key: str
     rule: str
     settings: str
-    models: NotRequired[str]
     recorded: NotRequired[bool]
     badge: NotRequired[str]
     show: NotRequired[int]

@@ -26,6 +26,8 @@ export interface Message {
   run: string;
   steps: Sent[];
   head?: Head;
+  /** The title of the pair in the menu. */
+  models?: string;
   state?: 'loading' | 'running' | 'done' | 'stopped' | 'error';
   note?: string;
   figures?: Figures;

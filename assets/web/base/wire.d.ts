@@ -94,7 +94,6 @@ export interface Head {
   key: string;
   rule: string;
   settings: string;
-  models?: string;
   recorded?: boolean;
   badge?: string;
   show?: number;

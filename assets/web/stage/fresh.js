@@ -23,7 +23,7 @@ export function freshness(element, prompt, changed) {
     },
     /** @param {Run} run */
     stale(run) {
-      const { settings, models, prompt: begun } = run.head, box = /** @type {HTMLTextAreaElement | null} */ (document.querySelector(`${prompt} :is(textarea, input)`));
+      const { settings, prompt: begun } = run.head, { models } = run, box = /** @type {HTMLTextAreaElement | null} */ (document.querySelector(`${prompt} :is(textarea, input)`));
       if (!held || !settings || !(isOver(run) || run.state === 'loading')) return false;
       return held.settings !== settings || held.models !== (models ?? first) || (box !== null && box.value !== begun);
     },

@@ -21,7 +21,7 @@ export function sumAsked(search) {
 
 /** @param {Run} run @param {number} current the step on the screen @param {string} address of the page */
 export function runLink(run, current, address) {
-  const link = new URL(address), { prompt = '', settings = '', models } = run.head;
+  const link = new URL(address), { models } = run, { prompt = '', settings = '' } = run.head;
   const asked = new URLSearchParams({ prompt, ...(models && { models }), run: checkSum(run) });
   link.search = `?${asked}&${settings}&${placeText(current, null)}`;
   link.hash = '';

@@ -6,11 +6,12 @@ import json
 from collections.abc import Generator, Iterator
 from contextlib import closing
 from functools import cache, partial
+from itertools import chain
 from typing import Any
 
 import gradio as gr
 
-from specviz import RunConfig, Trace
+from specviz import RunConfig, Step, Trace
 from specviz.acceptance.vectors import EMBEDDED, planned_with
 from specviz.benchmarks.paired_speedup import ROUNDS, PairedSpeedup, in_turns
 from specviz.codec import plain
@@ -194,29 +195,32 @@ def play(engine: Engine, config: RunConfig, title: str | None = None) -> Iterato
     if not match.possible:
         raise ValueError(match.reason)
     lossy = None if match.lossless else match.reason
-    run, begun, written, counts = new_name("run"), False, [], Counts()
+    run, begun, counts = new_name("run"), False, Counts()
+    written: list[int] = []
     with engine.exclusive():
         try:
             for news in engine.loading(title):
                 yield message("", state="loading", note=news)
             decoded = engine.compute(introduced, config, title=title)
             blank = next(decoded)
-            told = head(config, blank.prompt_text, described(blank.pair), lossy)
+            first = head(config, blank.prompt_text, described(blank.pair), lossy)
             kept = SHELF.begin(run, blank)
-            with closing(prefetch(decoded, batch_by_time)) as groups:
-                for group in groups:
+
+            def told(steps: Iterator[Step]) -> Iterator[list[str]]:
+                """Messages, written in the thread that decodes: no step is timed while one is written."""
+                nonlocal counts
+                more = {"head": first, "models": title or engine.titles[0]}
+                for group in batch_by_time(steps):
                     kept.steps += group
                     counts += Counts.of(group)
-                    written += [token for step in group for token in step.emitted]
-                    steps = [step_payload(step, verifier) for step in group]
-                    figures = plain(counts.figures())
-                    yield message(
-                        run,
-                        steps,
-                        state="running",
-                        figures=figures,
-                        **({} if begun else {"head": told, "models": title or engine.titles[0]}),
-                    )
+                    written.extend(token for step in group for token in step.emitted)
+                    payloads = [step_payload(step, verifier) for step in group]
+                    yield [message(run, payloads, state="running", figures=plain(counts.figures()), **more)]
+                    more = {}
+
+            with closing(prefetch(decoded, told)) as groups:
+                for news in chain.from_iterable(groups):
+                    yield news
                     begun = True
             kept.ended = True
             turns = engine.compute(in_turns, config, counts, title=title)

@@ -6,7 +6,7 @@ import sys
 from dataclasses import replace
 from itertools import repeat
 from pathlib import Path
-from threading import Event
+from threading import Event, current_thread
 from threading import enumerate as threads
 
 import pytest
@@ -19,6 +19,7 @@ from app.parts.controls import Controls
 from app.tabs import explore
 from specviz import compatibility
 from specviz.paths import WEB
+from specviz.player.payload import step_payload
 from specviz.proof.same_text import comparing
 from specviz.record import Timing
 
@@ -126,6 +127,21 @@ def test_a_failure_comes_after_all_that_was_decoded(trace):
                 seen += group
         assert seen == list(trace.steps[:3])
     assert not any(thread.name == "decoding" for thread in threads())
+
+
+def test_no_message_of_a_run_is_written_beside_a_step(monkeypatch):
+    """Steps are written in the thread that decodes them, and the first of them at once."""
+    told = []
+
+    def payload(step, verifier):
+        told.append((step.index, current_thread().name))
+        return step_payload(step, verifier)
+
+    monkeypatch.setattr(live, "step_payload", payload)
+    engine = Engine(lambda: specviz.toy_pair(vocab=12))
+    news = [json.loads(item) for item in live.play(engine, CONFIG)]
+    steps = [len(item["steps"]) for item in news if item["steps"]]
+    assert steps[0] == 1 and told == [(index, "decoding") for index in range(sum(steps))]
 
 
 def test_the_pair_is_loaded_once():

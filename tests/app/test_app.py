@@ -137,9 +137,9 @@ def test_no_message_of_a_run_is_written_beside_a_step(monkeypatch):
         told.append((step.index, current_thread().name))
         return step_payload(step, verifier)
 
-    monkeypatch.setattr(live, "step_payload", payload)
+    monkeypatch.setattr(explore, "step_payload", payload)
     engine = Engine(lambda: specviz.toy_pair(vocab=12))
-    news = [json.loads(item) for item in live.play(engine, CONFIG)]
+    news = [json.loads(item) for item in explore.play(engine, CONFIG)]
     steps = [len(item["steps"]) for item in news if item["steps"]]
     assert steps[0] == 1 and told == [(index, "decoding") for index in range(sum(steps))]
 

@@ -25,10 +25,10 @@ from .turns import TURNS
 PACE = 0.25  # seconds of decoding that travel to the page together, which plays two steps a second
 MOST_LOADED = 2  # pairs that are kept in memory
 LEAVE = 0.2  # seconds to wait for the last step of a run without a reader
+PATIENCE = 30.0  # seconds to wait for the last step of a run that was stopped
 LOOK = 0.2  # seconds between two looks at a pair that is being loaded
 LOADING = "Loading the models. This happens once."
-_ENDED = object()
-_numbers = count()
+_ENDED, _numbers = object(), count()
 
 
 class Engine:
@@ -194,7 +194,7 @@ class Engine:
     @contextmanager
     def exclusive(self) -> Iterator[None]:
         """Hold the machine for one run; a page that is closed or stopped releases it within a step."""
-        if not self._running.acquire(timeout=30):
+        if not self._running.acquire(timeout=PATIENCE):
             raise ValueError("The machine is still busy with another run. Try again in a moment.")
         try:
             yield

@@ -116,10 +116,10 @@ def impossible(reason: str) -> Callable[[Any], Verdict]:
 def live(
     builder: Any, verifier: Any, temperature: float = 0.8, drafter: Any = None, what: str | None = None, **more: Any
 ) -> Open:
-    """A link to the tab Live with a configuration; `what` is shown there, where an entry has several such links."""
+    """A link to the tab Explore with a configuration; `what` is shown there, where an entry has several such links."""
     config = RunConfig(builder=builder, verifier=verifier, temperature=temperature, drafter=drafter)
-    label = "Open in Live" if what is None else f"Live: {what}"
-    return Open(label, _query("live", {"temperature": config.temperature, **more} | _choices("", config)))
+    label = "Open in Explore" if what is None else f"Explore: {what}"
+    return Open(label, _query("explore", {"temperature": config.temperature, **more} | _choices("", config)))
 
 
 def compare(*ways: tuple[Any, ...], temperature: float = 0.8, **more: Any) -> Open:

@@ -209,6 +209,18 @@ def explain_coin(step: Step, node: int, formula: str) -> str:
         return why
     if prob is None or coin is None:
         return f"{outcome.capitalize()} by {formula}."
-    if outcome == "accepted":
-        return f"Accepted: u = {coin:.3f} < {formula} = {prob:.3f}."
-    return f"Rejected: u = {coin:.3f} ≥ {formula} = {prob:.3f}."
+    compared = f"{outcome.capitalize()}: u = {coin:.3f} {'<' if outcome == 'accepted' else '≥'}"
+    if fraction := _fraction(step, node, prob):
+        return f"{compared} {fraction} ({formula})."
+    return f"{compared} {formula} = {prob:.3f}."
+
+
+def _fraction(step: Step, node: int, prob: float) -> str | None:
+    """The residual over the remaining draft in numbers, where that is what the node was accepted with."""
+    tried, token = step.detail.get(node, Detail()).tried, step.tokens[node]
+    if tried is None or not {"residual", "draft"} <= tried.rows.keys() or token not in tried.tokens:
+        return None
+    wanted, offered = (tried.rows[row][tried.tokens.index(token)] for row in ("residual", "draft"))
+    if offered <= 0 or abs(min(1.0, wanted / offered) - prob) > 0.001:
+        return None
+    return f"{wanted:.3f} / {offered:.3f} = {wanted / offered:.3f}"

@@ -33,8 +33,9 @@ has been measured. Invalid values and incompatible choices raise an error that s
 Runs are decoded one at a time.
 
 After the run, it is timed against plain decoding for plain_rounds alternating rounds (0 for none): the trace then has
-"speedup": {"speedup", "low", "high" (of a round), "rounds", "tokens_per_s", "plain_tokens_per_s"}, or null if the run
-was too short to be timed. It is timed only while the queue is empty, so there may be fewer rounds or none.
+"speedup": {"speedup", "low", "high" (of a round), "rounds", "tokens_per_s", "plain_tokens_per_s",
+"seconds", "plain_seconds" (of all its tokens at those rates)}, or null if the run was too short to be timed. It is
+timed only while the queue is empty, so there may be fewer rounds or none.
 """
 MOST_ROUNDS = 10
 

@@ -108,7 +108,7 @@ def test_compare_and_the_endpoint_say_the_same_as_the_recorded_run(monkeypatch):
     assert first["figures"] == sent["figures"] and second["speedups"] == [sent["speedup"]["speedup"], 1.0]
     assert first["clock"][-1] == [codec.plain(STORY.seconds), len(STORY.tokens)]
 
-    monkeypatch.setattr(api, "recorded", lambda pair, config: iter([*STORY.steps, STORY]))
+    monkeypatch.setattr(api, "recorded", lambda pair, config: iter([STORY.steps, STORY]))
     monkeypatch.setattr(turns, "speculate", lambda pair, config: iter(PLAIN.steps))
     *_, (_, _, trace) = api.answers(Engine(specviz.toy_pair), STORY.config, rounds=1)
     found = json.loads(trace)["speedup"]

@@ -29,6 +29,7 @@ class PairedSpeedup:
         low, high: the smallest and largest ratio of a round.
         rounds: how many there were.
         tokens_per_s, plain_tokens_per_s: of all rounds together.
+        seconds, plain_seconds: that all tokens of the run take at those rates.
     """
 
     speedup: float
@@ -37,6 +38,8 @@ class PairedSpeedup:
     rounds: int
     tokens_per_s: float
     plain_tokens_per_s: float
+    seconds: float
+    plain_seconds: float
 
 
 def in_turns(pair: Pair, config: RunConfig, first: Counts, rounds: int = ROUNDS) -> Iterator[PairedSpeedup | None]:
@@ -66,5 +69,6 @@ def in_turns(pair: Pair, config: RunConfig, first: Counts, rounds: int = ROUNDS)
             ours, theirs = (sum(each, Counts()) for each in found.values())
             ratios = [run.speedup(plain) for run, plain in zip(*found.values(), strict=True)]
             yield PairedSpeedup(
-                ours.speedup(theirs), min(ratios), max(ratios), len(ratios), ours.tokens_per_s, theirs.tokens_per_s
-            )
+                ours.speedup(theirs), min(ratios), max(ratios), len(ratios), ours.tokens_per_s, theirs.tokens_per_s,
+                first.tokens * ours.seconds_per_token, first.tokens * theirs.seconds_per_token,
+            )  # fmt: skip

@@ -198,4 +198,8 @@ def against_plain(counts: Counts, plain: Counts | None) -> dict[str, Any] | None
     """The speedup of a recorded run over recorded plain decoding; None if there is no recording or no time."""
     if plain is None or known(counts.speedup(plain)) is None:
         return None
-    return as_plain({"speedup": counts.speedup(plain), "plain_tokens_per_s": plain.tokens_per_s})
+    numbers = {
+        "speedup": counts.speedup(plain), "plain_tokens_per_s": plain.tokens_per_s,
+        "seconds": counts.tokens * counts.seconds_per_token, "plain_seconds": counts.tokens * plain.seconds_per_token,
+    }  # fmt: skip
+    return as_plain(numbers)

@@ -32,7 +32,7 @@ export interface Message {
   note?: string;
   figures?: Figures;
   /** Against plain decoding; what rounds say only where it was timed in turns. */
-  speedup?: { speedup: number; plain_tokens_per_s: number } & ({ rounds?: undefined } | { rounds: number; low: number; high: number; tokens_per_s: number });
+  speedup?: { speedup: number; plain_tokens_per_s: number; seconds: number; plain_seconds: number } & ({ rounds?: undefined } | { rounds: number; low: number; high: number; tokens_per_s: number });
   /** How many rounds of plain decoding in turns with the run, which is whole by then. */
   timing?: { done: number; of: number };
   same?: { kind: string; text: string };

@@ -10,10 +10,10 @@ const seconds = (/** @type {number} */ value) => (value < 1 ? `${(1000 * value).
  * Passes and seconds for the whole text of a run, both ways of decoding from the same measurement; null where nothing was timed.
  * @param {Run} run
  */
-export function raceOf({ figures, against, head }) {
+export function raceOf({ figures, against }) {
   if (!figures || !figures.tokens) return null;
-  const { tokens, passes } = figures, rate = against?.rounds ? against.tokens_per_s : head.recorded ? figures.rate : null;
-  return { tokens, passes, time: against && rate ? { plain: tokens / against.plain_tokens_per_s, ours: tokens / rate } : null };
+  const { tokens, passes } = figures;
+  return { tokens, passes, time: against?.seconds ? { plain: against.plain_seconds, ours: against.seconds } : null };
 }
 
 /**

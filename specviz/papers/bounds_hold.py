@@ -98,13 +98,11 @@ def tree_bound(bench: Workbench, kind: str, rule: str = "sequoia", alphabet: boo
     for k in (1, 2, 4, 8, 16, 32, 64, 128):
         tree = likeliest_tree(vector, k + 1, 64, 32)
         used = int(tree.rank.max()) + 1
-        bound = {
-            "theorem 4.1": lambda k=k: tunstall_bound(whole, k),
-            "leaves": lambda k=k: leaf_bound(whole, k),
-            "lemma 4.2": lambda k=k, used=used: tail_bound(vector, k, used),
-        }[kind]()
-        entropy = math.log(k + 1) / (tunstall_bound(whole, k) - tunstall_bound(whole, 0)) if k else 1.0
-        error = max(error, expected_tokens(tree, vector) - (bound if alphabet else math.log(k + 1) / entropy))
+        known = {"theorem 4.1": tunstall_bound(whole, k), "leaves": leaf_bound(whole, k)}
+        bound = known[kind] if kind in known else tail_bound(vector, k, used)
+        if not alphabet:
+            bound = tunstall_bound(whole, k) - tunstall_bound(whole, 0)
+        error = max(error, expected_tokens(tree, vector) - bound)
     return {"error": error}
 
 

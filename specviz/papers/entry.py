@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 from urllib.parse import urlencode
@@ -103,7 +103,7 @@ def figure(draw: Callable[..., Lines | Table], *data: Data) -> Figure:
 
 
 def curves(
-    x: str, y: str, series: dict[str, Iterable[tuple[float, float]]], dashed: Sequence[str] = (), **log: bool
+    x: str, y: str, series: Mapping[str, Iterable[tuple[float, float]]], dashed: Sequence[str] = (), **log: bool
 ) -> Lines:
     """`Lines` of named series; those of `dashed` are bounds or predictions."""
     looks = [(name, list(points), "dashes" if name in dashed else "line") for name, points in series.items()]

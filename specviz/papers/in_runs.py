@@ -13,6 +13,7 @@ from ..benchmarks.batches import random_pass, seconds_in_turns
 from ..benchmarks.cost import PROMPT, cost_table
 from ..benchmarks.paired_timing import paired, seconds_of
 from ..builders import BUILDERS
+from ..builders.sequoia import best_tree
 from ..compatibility import suited
 from ..config import RunConfig
 from ..decode import run, speculate
@@ -22,7 +23,7 @@ from ..randomness import Seeded
 from ..theory.mask_order import ORDERS, count_blocks, random_tree
 from ..tree import Topology
 from .claim import measurement
-from .on_rows import moments, planned
+from .on_rows import WIDEST, moments, planned
 from .workbench import Text, Workbench
 
 TOKENS = 64  # of what is timed
@@ -62,7 +63,7 @@ def runs(
 def random_blocks(bench: Workbench, text: Text, size: int) -> dict[str, float]:
     """Blocks of the attention mask of a random tree; every text stands for one tree."""
     tree = random_tree(size, Seeded(text.seed))
-    return {"trees": 1} | {name: count_blocks(tree, order(tree)) for name, order in ORDERS.items()}
+    return {"trees": 1.0, **{name: count_blocks(tree, order(tree)) for name, order in ORDERS.items()}}
 
 
 @measurement("counted")
@@ -77,7 +78,7 @@ def drafted_blocks(bench: Workbench, text: Text, temperature: float, size: int) 
         for before in PREFIXES
     }
     paths = sum(int(shape.depth[node]) + 1 for node in range(len(shape)) if not shape.children[node])
-    return {"trees": 1, "nodes": len(shape), "as paths": paths} | counts
+    return {"trees": 1.0, "nodes": len(shape), "as paths": paths, **counts}
 
 
 # ---- timed ----
@@ -110,15 +111,11 @@ def _timed(bench: Workbench, ways: dict[str, RunConfig], plain: RunConfig, turn:
     calls = {name: (lambda _, config=order[name]: run(bench.pair, config)) for name in names}
     if bench.once(("warm", *names)):
         calls[names[0]](0)  # the first run of all would pay for what the models set up
-    columns = {}
+    columns: dict[str, float] = {}
     for _, name, trace in paired(calls, 1):
         found = Counts.of(trace.steps)
         columns |= {f"{name} tokens": found.timed_tokens, f"{name} seconds": sum(found.seconds)}
         columns |= {f"{name} passes": found.timed_passes}
-        columns |= {
-            f"{name} {part}": spent
-            for part, spent in zip(("draft", "target", "verify", "other"), found.seconds, strict=True)
-        }
     return columns
 
 
@@ -129,7 +126,7 @@ def choice(bench: Workbench, text: Text, temperature: float) -> dict[str, float]
     config = bench.config(text, temperature, max_new_tokens=TOKENS, verifier=rule)
     vector, cost = planned(temperature), bench.kept("cost", lambda: _cost(bench))
     best = forecast(vector, cost).best
-    tree = partial(BUILDERS["sequoia"], acceptance=vector)
+    tree: Any = partial(BUILDERS["sequoia"], acceptance=vector)
     builders = {"chosen": tree(size=best.size, depth=best.depth)}
     builders |= {f"tree {n}": tree(size=n, depth=6) for n in CHOSEN}
     builders |= {f"unlimited {n}": tree(size=n, depth=min(64, n - 1)) for n in CHOSEN}
@@ -153,15 +150,13 @@ def _cost(bench: Workbench):
 def passes(bench: Workbench, text: Text, rows: int = 1) -> dict[str, float]:
     """Seconds of the target's passes over trees of rising size, for one text or several at once."""
     rng, vector = Seeded(text.seed), planned(0.8)
-    shapes = {n: BUILDERS["sequoia"](size=n, depth=10, acceptance=vector).shape if n > 1 else 1 for n in PASSES}
-    calls = {
-        str(n): random_pass(bench.pair.target, rng, bench.pair.vocab_size, rows, BEFORE, shape)
-        for n, shape in shapes.items()
-    }
+    pair: Any = bench.pair  # with the pass of several texts, which only transformers models have
+    shapes = {n: best_tree(vector, n, 10, WIDEST)[0] for n in PASSES}
+    calls = {str(n): random_pass(pair.target, rng, pair.vocab_size, rows, BEFORE, s) for n, s in shapes.items()}
     if rows == 1:
         for n in PASSES[3:]:
             leaves, longest, _ = as_paths(shapes[n])
-            calls[f"paths {n}"] = random_pass(bench.pair.target, rng, bench.pair.vocab_size, leaves, BEFORE, longest)
+            calls[f"paths {n}"] = random_pass(pair.target, rng, pair.vocab_size, leaves, BEFORE, longest)
     *_, last = seconds_in_turns(calls, 3)
     return {**last.known, "texts": 1}
 

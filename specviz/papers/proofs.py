@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import math
 from itertools import combinations, pairwise, product
+from typing import Any
 
 import numpy as np
 
@@ -52,7 +53,7 @@ def lossless(bench: Workbench, builder: str, rule: str, scheme: str | None = Non
         builder, rule, scheme: what is enumerated, with small parameters.
         cut: whether the draft has one token only, so that further children come from the uniform fallback.
     """
-    more = {"draft_temperature": 0.0} if cut else {}
+    more: dict[str, Any] = {"draft_temperature": 0.0} if cut else {}
     pair = toy_pair(seed=1, closeness=0.2)
     return {"error": error_of(BUILDERS[builder].smallest(), VERIFIERS[rule](), pair, scheme=scheme, **more)[0]}
 
@@ -172,7 +173,7 @@ def theorem_f2(bench: Workbench, divisor: float = 10.0):
 def grown(builder: str, seed: int, vocab: int = 3):
     """A tree on a toy draft."""
     made = RunConfig(builder=builder).builder
-    _, session = toy_pair(vocab=vocab, seed=seed).open([0, 1])
+    session: Any = toy_pair(vocab=vocab, seed=seed).open([0, 1])[1]
     tree = TokenTree(1, start=1, scheme="top")
     return made(StepDraft(Reading("model", session), tree, [0, 1], Sampling()), Seeded(seed), "top", 50, made.start())
 
@@ -182,7 +183,8 @@ def greedy_sum(bench: Workbench, depth: int = 2):
     """What the greedy tree of six nodes lacks to the largest sum of slot chances (equation 11) of all trees."""
     error = 0.0
     for seed in range(SEEDS):
-        full, keys, needs, mass = grown("k-ary:width=3,depth=2", seed), [1.0], [set()], [1.0]
+        full, keys, mass = grown("k-ary:width=3,depth=2", seed), [1.0], [1.0]
+        needs: list[set[int]] = [set()]
         for i in range(1, len(full)):
             parent, q = full.parents[i], full.draft_distributions[full.parents[i]]
             elder = [other for other in full.children[parent] if other < i]

@@ -9,7 +9,7 @@ from ..drafters import DRAFTERS
 from ..paths import PUBLISHED
 from ..theory.bounds import chain_tokens
 from .claim import Data, claim, proof
-from .entry import Entry, Source, Table, compare, curves, figure, lab, live, tab
+from .entry import Entry, Open, Source, Table, compare, curves, figure, lab, live, tab
 from .in_runs import PASSES, drafted_blocks, passes, runs, speeds
 from .numbers import faster, less, per_pass, share, speed, times
 from .on_rows import along, rejection
@@ -62,6 +62,12 @@ def counts(way: str, temperature: float = 0.6) -> Data:
     """Runs of a family, in counts."""
     builder, rule, *drafter = way.split(" | ")
     return runs(builder=builder, rule=rule, temperature=temperature, drafter=next(iter(drafter), ""))
+
+
+def link(name: str, way: str) -> Open:
+    """Where a family is seen at work."""
+    builder, rule, drafter = [*way.split(" | "), ""][:3]
+    return live(builder, rule, 0.6, drafter, name.partition(" (")[0])
 
 
 def in_others(family: str, quantity: str) -> str:
@@ -156,8 +162,7 @@ ENTRIES = (
         tuple(claim(f"{name}: faster than plain decoding", SPEED, faster(way), ">", 1, f"Section {FAMILIES[name][0]}")
             for name, way in WAYS.items()),
         (figure(families, *(counts(way) for way in WAYS.values())),),
-        tuple(live(*(way.split(" | ")[:2]), 0.6, "".join(way.split(" | ")[2:]), name.partition(" (")[0]) for name,
-            way in WAYS.items()),
+        tuple(link(name, way) for name, way in WAYS.items()),
         Table(("Published, by the other four sources unless said", "Speedup"), (
             ("Tree, Sequoia, Llama2-7B on an A100, T 0 (table 1)", 4.04),
                 ("Tree, DySpec, Llama2-70B offloaded, throughput (section 5.3)", 9.1),

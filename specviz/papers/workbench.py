@@ -93,7 +93,12 @@ class Workbench:
 
     def config(self, text: Text, temperature: float, **more: Any) -> RunConfig:
         """The configuration that continues a text."""
-        own = {"prompt": text.prompt, "temperature": temperature, "max_new_tokens": self.tokens, "seed": text.seed}
+        own: dict[str, Any] = {
+            "prompt": text.prompt,
+            "temperature": temperature,
+            "max_new_tokens": self.tokens,
+            "seed": text.seed,
+        }
         return RunConfig(**own | more)
 
     def written(self, text: Text, temperature: float, top_p: float = 1.0) -> Written:

@@ -109,7 +109,7 @@ ENTRIES = (
         (
             proof("No tree of 6 nodes has a larger sum of slot chances, for 8 toy drafts", greedy_sum(), {"depth": 1},
                 bound=1e-3, place="Equation 11"),
-            proof("The keys never rise", keys_fall(), {"builder": "eagle2:size=12,depth=4"}, bound=1e-9),
+            proof("The keys never rise", keys_fall(), {"stack": True}, bound=1e-9),
         ),
         opens=(live("dyspec:size=24", "dyspec", 0.6),),
     ),

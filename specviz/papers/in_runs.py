@@ -12,8 +12,7 @@ import numpy as np
 from ..benchmarks.batches import random_pass, seconds_in_turns
 from ..benchmarks.cost import PROMPT, cost_table
 from ..benchmarks.paired_timing import paired, seconds_of
-from ..builders import BUILDERS
-from ..builders.sequoia import best_tree
+from ..builders.sequoia import Sequoia, best_tree
 from ..compatibility import suited
 from ..config import RunConfig
 from ..decode import run, speculate
@@ -126,7 +125,7 @@ def choice(bench: Workbench, text: Text, temperature: float) -> dict[str, float]
     config = bench.config(text, temperature, max_new_tokens=TOKENS, verifier=rule)
     vector, cost = planned(temperature), bench.kept("cost", lambda: _cost(bench))
     best = forecast(vector, cost).best
-    tree: Any = partial(BUILDERS["sequoia"], acceptance=vector)
+    tree = partial(Sequoia, acceptance=vector)
     builders = {"chosen": tree(size=best.size, depth=best.depth)}
     builders |= {f"tree {n}": tree(size=n, depth=6) for n in CHOSEN}
     builders |= {f"unlimited {n}": tree(size=n, depth=min(64, n - 1)) for n in CHOSEN}
@@ -143,7 +142,7 @@ def choice(bench: Workbench, text: Text, temperature: float) -> dict[str, float]
 
 def _cost(bench: Workbench):
     bench.report("Timing passes of rising size.")
-    return cost_table(bench.pair, RunConfig(PROMPT, temperature=0.8), sizes=PASSES, rounds=4, seconds=25.0)
+    return cost_table(bench.pair, RunConfig(PROMPT, temperature=0.8), sizes=PASSES, rounds=4, seconds=bench.seconds)
 
 
 @measurement("timed")

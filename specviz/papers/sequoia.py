@@ -14,6 +14,7 @@ from .proofs import best_of_all, closed_form, lemma_f4, lossless, n_0, scores, t
 TEMPERATURES = (0.2, 0.6, 1.0)
 TITLES = {"sequoia": "Sequoia", "specinfer": "SpecInfer", "spectr": "SpecTr", "target-match": "Top-k", "naive": "Naive"}
 SEVERAL = WIDTHS[1:]  # with one child Sequoia, SpecInfer and SpecTr are one rule
+NAMES = {"4-ary": "a 4-ary tree", "best sequences": "the best sequences"}
 OTHERS = ("one sequence", "best sequences", "4-ary", "one level")
 
 
@@ -139,7 +140,7 @@ ALGORITHMS = (
         "sequences by one more (section 3.1.2).",
         (
             *(
-                claim(f"At {n} nodes the tree brings more tokens than {other if other != '4-ary' else 'a 4-ary tree'}",
+                claim(f"At {n} nodes the tree brings more tokens than {NAMES.get(other, other)}",
                       grown, less(per_pass(f"Sequoia {n}"), per_pass(f"{other} {n}")), ">", 0)
                 for other, n in (("one sequence", 16), ("one level", 32), ("best sequences", 64), ("4-ary", 64),
                     ("4-ary", 512))
@@ -173,10 +174,10 @@ ALGORITHMS = (
         "with 25 %, SpecTr accepts with 0.75); top-k lacks optimal transport (p = q = [0.6, 0.4]: it accepts with "
         "0.6, not 1) (appendix F.3).",
         tuple(
-            proof(f"{TITLES[rule]} accepts with {printed:g} {where}",
+            proof(f"{TITLES[rule]} accepts {where[0]} with chance {printed:g} where {where[1]}",
                 closed_form(rows=rows, printed=printed, rule=rule), {"rule": wrong})
-            for rows, where in (("same", "one child where q = p = [0.6, 0.4]"),
-                ("cover", "one of two where p = [1, 0], q = [1/2, 1/2]"))
+            for rows, where in (("same", ("one child", "q = p = [0.6, 0.4]")),
+                ("cover", ("one of two", "p = [1, 0], q = [1/2, 1/2]")))
             for rule, printed, wrong in (
                 ("sequoia", 1, {"same": "target-match", "cover": "specinfer"}[rows]),
                 ("specinfer", {"same": 1, "cover": 0.75}[rows], "target-match"),

@@ -53,7 +53,8 @@ def lengths(*all_) -> Lines:
 
 def how_many(s) -> Table:
     """Where the positions lie."""
-    rows = [[f"{DOUBTS[i]:g} to {DOUBTS[i + 1]:g}", f"{100 * s[f'n {i}'] / s['acceptance']:.0f} %"] for i in GROUPS]
+    ends = [*(f"up to {end:g}" for end in DOUBTS[1:-1]), "above"]
+    rows = [[ends[i], f"{100 * s[f'n {i}'] / s['acceptance']:.0f} %"] for i in GROUPS]
     return Table(("Entropy, nats", "Positions"), rows)
 
 

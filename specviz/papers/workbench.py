@@ -60,6 +60,7 @@ class Workbench:
         seeds: each continues prompts of its own.
         texts_each: prompts of each kind and seed, up to `MOST_TEXTS`.
         tokens: how many are written after a prompt.
+        seconds: how long the costs of this machine may be measured.
         report: gets sentences on what is being done; it may raise to stop.
     """
 
@@ -67,6 +68,7 @@ class Workbench:
     seeds: Sequence[int] = SEEDS
     texts_each: int = TEXTS
     tokens: int = 96
+    seconds: float = 25.0
     report: Callable[[str], None] = lambda sentence: None
     _kept: dict[Any, Any] = field(default_factory=dict)
 

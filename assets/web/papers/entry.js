@@ -24,11 +24,8 @@ export function entryCard(entry, source, running, start) {
   says.append(make('h4', 'The source says'), make('p', entry.says));
   if (entry.quoted) says.append(dataTable(entry.quoted.columns, entry.quoted.rows, `${entry.place}, as printed`));
   const here = make('section', '', 'sv-entry-here');
-  here.append(make('h4', 'Figures of what was measured here'));
   here.append(...entry.blocks.map(block => block.kind === 'lines' ? lineChart(block) : dataTable(block.columns, block.rows, `${entry.place}, measured here`)));
-  const two = make('div', '', entry.blocks.length ? 'sv-entry-two' : '');
-  two.append(says, ...(entry.blocks.length ? [here] : []));
-  box.append(head, two, claimTable(entry));
+  box.append(head, says, claimTable(entry), here);
   if (entry.made) box.append(make('p', entry.made, 'sv-entry-made'));
   const links = make('p', '', 'sv-entry-links');
   entry.opens.forEach(other => links.append(Object.assign(make('a', other.label), { href: `?${other.query}` })));

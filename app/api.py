@@ -70,7 +70,7 @@ def build(engine: Engine) -> None:
 
 
 def rejected(sentence: str) -> None:
-    """Raises the error that gradio sends to whoever asked."""
+    """Raises the error that gradio sends to the caller."""
     raise gr.Error(sentence, print_exception=False) from None
 
 
@@ -86,9 +86,7 @@ def asked(prompt: Any, builder: Any, verifier: Any, drafter: Any = "model", **sc
     numbers = {name: number(name, value) for name, value in scalars.items()}
     config = RunConfig(prompt, builder, verifier, drafter=drafter, **numbers)
     limits.check(config)
-    match = compatible(config)
-    if not match.possible:
-        raise ValueError(match.reason)
+    compatible(config).required()
     return config
 
 

@@ -53,8 +53,8 @@ def main() -> None:
         print(f"speedup: {timed.done} of {timed.of} runs", flush=True)
     machine = f"a machine of {cpu_count()} cores"
     studies = studied(pair, config, [*STUDIES])
-    _write(Recorded(calibration, cost, timed.points, studies, pair.info["name"], machine))
-    print(f"{CURVES.name}: {calibration.positions} positions, {len(timed.points)} sizes")
+    _write(Recorded(calibration, cost, timed.known, studies, pair.info["name"], machine))
+    print(f"{CURVES.name}: {calibration.positions} positions, {len(timed.known)} sizes")
 
 
 def studied(pair: Any, config: RunConfig, names: Sequence[str]) -> dict[str, Any]:

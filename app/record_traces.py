@@ -19,7 +19,7 @@ from specviz.paths import TRACES
 
 from .machine.models import default_pair
 from .tabs import lessons
-from .tabs.compare import recorded_race
+from .tabs.compare import runs
 from .tabs.lessons.lesson import Recording
 
 SEEDS = range(1, 101)
@@ -43,8 +43,8 @@ def main() -> None:
         write(TRACES / "story.json", specviz.run(pair, config))
         write(TRACES / "plain.json", specviz.autoregress(pair, short))
     if only in (None, "race"):
-        for drafter, trace in recorded_race.record(pair):
-            write(recorded_race.path(drafter), trace)
+        for drafter, trace in runs.record_race(pair):
+            write(runs.race_path(drafter), trace)
     for name, lesson in alone.items():
         if only in (None, "lessons", name):
             for recording, trace in zip(lesson.RECORDINGS, record(pair, lesson), strict=True):

@@ -45,6 +45,16 @@ class Compatibility:
     scheme: str
     reason: str
 
+    def required(self) -> Compatibility:
+        """The same, for a run that must be possible.
+
+        Raises:
+            ValueError: if it is not; the message is the sentence.
+        """
+        if not self.possible:
+            raise ValueError(self.reason)
+        return self
+
 
 @dataclass(frozen=True)
 class Setting:

@@ -6,7 +6,8 @@ A `Step` holds columns over the nodes of its tree; p = target, q = draft.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field, replace
 from importlib import import_module
 from typing import Annotated, Any, ClassVar, Literal
 
@@ -14,8 +15,7 @@ from . import codec
 from .codec import MAX_TEXT, Damaged, Most, NonNegative, Whole, Within
 from .config import RunConfig
 from .metrics import Counts, known
-from .shown import Detail, Growth
-from .tree import Topology
+from .tree import Chart, Growth, Topology
 
 SCHEMA = 3
 OUTCOMES = ("root", "accepted", "rejected", "unreached", "passed", "probe")
@@ -24,6 +24,33 @@ COLUMNS = (
     "tokens", "texts", "draft_prob", "target_prob", "target_prob_plain", "outcome", "accept_prob", "coin", "keys",
 )  # fmt: skip
 Prob = Annotated[float, Within(0, 1 + 1e-6)]
+
+
+@dataclass(frozen=True)
+class Detail:
+    """Details of one node, recorded by a rule.
+
+    Args:
+        tried: rows as they were before the node was tried.
+        after: rows for the token that follows the node.
+        race: who raced for the token that follows, name -> arrival times, first arrivals first.
+        facts: single numbers by name.
+    """
+
+    SPARSE: ClassVar = True  # in JSON, what is empty is left out
+    tried: Chart | None = None
+    after: Chart | None = None
+    race: Mapping[str, Chart] = field(default_factory=dict)
+    facts: Mapping[str, float] = field(default_factory=dict)
+
+    def named(self, piece: Callable[[int], str]) -> Detail:
+        """The same with the texts of its tokens."""
+        return replace(
+            self,
+            tried=self.tried and self.tried.named(piece),
+            after=self.after and self.after.named(piece),
+            race={name: chart.named(piece) for name, chart in self.race.items()},
+        )
 
 
 @dataclass(frozen=True)
@@ -239,7 +266,7 @@ class Trace:
     def _repr_html_(self) -> str:
         """The run as a notebook shows it: the player, in a frame that needs no network."""
         # The player stands above the records, so it is looked up when a notebook asks.
-        return import_module("specviz.player.notebook").in_notebook(self)
+        return import_module("specviz.player.offline").in_notebook(self)
 
     @classmethod
     def from_json(cls, text: str) -> Trace:

@@ -1,4 +1,4 @@
-"""Token trees: the shape (`Topology`) and the shape with its drafted tokens (`TokenTree`).
+"""Token trees: the shape (`Topology`), the shape with its drafted tokens (`TokenTree`), and how it grew (`Growth`).
 
 Node 0 is the root: the last committed token, already part of the text. Every other node is a drafted token whose
 parent comes before it (`parents[i] < i`), so one forward pass over the arrays visits parents before children.
@@ -6,14 +6,14 @@ parent comes before it (`parents[i] < i`), so one forward pass over the arrays v
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Annotated, Any, ClassVar
 
 import numpy as np
 
-from .shown import Growth
+from .codec import Damaged, Most, Plan, Whole
 
 if TYPE_CHECKING:
     import networkx
@@ -106,21 +106,20 @@ class Topology:
     @cached_property
     def depth_first(self) -> tuple[int, ...]:
         """All nodes, each followed at once by its subtree, first children first."""
-        order, stack = [], [0]
-        while stack:
-            node = stack.pop()
-            order.append(node)
-            stack.extend(reversed(self.children[node]))
-        return tuple(order)
+        return self._subtree_by_subtree(lambda child: -child)
 
     @cached_property
     def heavy_path(self) -> tuple[int, ...]:
         """All nodes, each followed at once by its subtree, the child with the largest subtree first; ties as drawn."""
+        return self._subtree_by_subtree(lambda child: (self.weight[child], -child))
+
+    def _subtree_by_subtree(self, rank: Callable[[int], Any]) -> tuple[int, ...]:
+        """All nodes in preorder, the child with the largest `rank` first."""
         order, stack = [], [0]
         while stack:
             node = stack.pop()
             order.append(node)
-            stack.extend(sorted(self.children[node], key=lambda child: (self.weight[child], -child)))
+            stack.extend(sorted(self.children[node], key=rank))
         return tuple(order)
 
     def to_networkx(self, **columns: Sequence[Any]) -> networkx.DiGraph:
@@ -140,6 +139,68 @@ class Topology:
             graph.add_node(node, **{name: value for name, value in told.items() if value is not None})
         graph.add_edges_from((parent, node) for node, parent in enumerate(self.parents) if parent >= 0)
         return graph
+
+
+@dataclass(frozen=True)
+class Chart:
+    """A few tokens and, under every name, a number for each of them: what is drawn as bars.
+
+    Args:
+        tokens: token ids.
+        rows: "p", "residual", "draft" or arrival "times", [len(tokens)] each.
+        texts: the tokens as a person reads them, so that a record needs no tokenizer.
+    """
+
+    tokens: Annotated[tuple[Whole, ...], Most(64)]
+    rows: Mapping[str, tuple[float, ...]]
+    texts: tuple[str, ...] = ()
+    LATER: ClassVar = ()
+
+    def named(self, piece: Callable[[int], str]) -> Chart:
+        """The same with texts."""
+        return replace(self, texts=tuple(map(piece, self.tokens)))
+
+    def check_fields(self) -> None:
+        """See that every column has a value for each token."""
+        for name, column in {"texts": self.texts, **{f"rows.{name}": row for name, row in self.rows.items()}}.items():
+            if len(column) != len(self.tokens):
+                raise Damaged(f"must have {len(self.tokens)} values, one a token; got {len(column)}", f".{name:.40}")
+
+
+@dataclass(frozen=True)
+class Growth:
+    """How a tree grew; None if a builder does not record it.
+
+    Args:
+        length: how long a chain it chose.
+        threshold: below which nothing was drawn.
+        waiting: for each node after the root the best slots (parent, key) that were left waiting when it was taken.
+        acceptance: the vector the shape was planned from; smoothed: whether it was made to fall; expected: tokens per
+            pass that were expected of it; split: the size of each node's subtree, [n].
+        candidates: how many nodes were ranked; cut: the best of those that were left out.
+        guesses: how a drafter came to a node, node -> plain facts.
+    """
+
+    SPARSE: ClassVar = True
+    length: Whole | None = None
+    threshold: float | None = None
+    waiting: Sequence[Sequence[tuple[Whole, float]]] | None = None
+    acceptance: Plan | None = None
+    smoothed: bool | None = None
+    expected: float | None = None
+    split: tuple[Whole, ...] | None = None
+    candidates: Whole | None = None
+    cut: Chart | None = None
+    guesses: Mapping[int, Mapping[str, Any]] = field(default_factory=dict)
+
+    def named(self, piece: Callable[[int], str]) -> Growth:
+        """The same with the texts of its tokens."""
+        return replace(self, cut=self.cut.named(piece)) if self.cut else self
+
+    def check_fields(self) -> None:
+        """See that a cut says what it was ranked by."""
+        if self.cut and "keys" not in self.cut.rows:
+            raise Damaged("has no 'keys'", ".cut.rows")
 
 
 class TokenTree:
@@ -235,9 +296,5 @@ class TokenTree:
 
     def draft_prob(self) -> list[float | None]:
         """The draft's probability of each node's token after its parent, [n]; None for the root and without a draft."""
-        return [
-            None
-            if parent < 0 or parent not in self.draft_distributions
-            else float(self.draft_distributions[parent][token])
-            for parent, token in zip(self.parents, self.tokens, strict=True)
-        ]
+        rows = [self.draft_distributions.get(parent) for parent in self.parents]  # -1 is no node
+        return [None if row is None else float(row[token]) for row, token in zip(rows, self.tokens, strict=True)]

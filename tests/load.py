@@ -98,7 +98,7 @@ def address() -> dict[str, str]:
 
 
 class Visit:
-    """One run of one visitor: served, refused or failed; how long it waited, and whether it learnt its place."""
+    """One run of one visitor: served, rejected or failed; how long it waited, and whether it learnt its place."""
 
     def __init__(self, url: str, prompt: str, tokens: int) -> None:
         from gradio_client import Client
@@ -136,10 +136,10 @@ def together(url: str, visitors: int, tokens: int) -> None:
         thread.start()
     for thread in threads:
         thread.join()
-    refused = [visit for visit in visits if "Queue is full" in visit.error]
-    failed = [visit for visit in visits if visit.error and visit not in refused]
+    rejected = [visit for visit in visits if said(visit.error)]
+    failed = [visit for visit in visits if visit.error and visit not in rejected]
     waits = sorted(visit.waited for visit in visits if not visit.error)
-    print(f"{visitors} at once: {len(waits)} served, {len(refused)} refused, {len(failed)} errors")
+    print(f"{visitors} at once: {len(waits)} served, {len(rejected)} rejected, {len(failed)} errors")
     print(f"  learnt their place in the queue: {sum(visit.placed for visit in visits)}")
     print(
         f"  wait for the first item: median {median(waits):.2f} s, longest {waits[-1]:.2f} s"
@@ -204,7 +204,7 @@ class Page:
         new = (id(self) + next(self.numbers)) % 10**6
         data = [self.values.get(part) for part in self.moved["inputs"]]
         box = self.moved["inputs"].index(self.ids["sv-lab-box"])
-        data[box] = f"0.5, 0.2, 0.1, 0.05, 0.04, 0.03, 0.02, 0.0{new:06d}"
+        data[box] = f"0.5, 0.2, 0.1, 0.05, 0.04, 0.03, 0.02, 0.00{new:06d}"
         first = self.moved["inputs"].index(self.ids["sv-lab-preset"]) + 3  # after the look and the branching
         data[first : first + 2] = nodes, levels
         body = {"data": data, "fn_index": self.moved["id"], "session_hash": f"lab {id(self)}"}
@@ -226,8 +226,12 @@ class Page:
     def _kind(self, answer, word: str) -> str:
         if word in answer.text:
             return "served"
-        said = "wait here" in answer.text or "must be at most" in answer.text
-        return "rejected" if said else f"failed ({answer.status_code})"
+        return "rejected" if said(answer.text) else f"failed ({answer.status_code})"
+
+
+def said(answer: str) -> bool:
+    """Whether an answer rejects a request with a sentence."""
+    return any(words in answer for words in ("ueue is full", "already waiting", "wait already", "must be at most"))
 
 
 def whole(bytes: int) -> str:
@@ -269,7 +273,7 @@ def watched(what: str, url: str, pid: int, work) -> None:
 
 def run_kind(url: str, tokens: int) -> str:
     error = Visit(url, "a visitor writes", tokens).run().error
-    return "rejected" if "ueue is full" in error else f"failed ({error})" if error else "served"
+    return "rejected" if said(error) else f"failed ({error})" if error else "served"
 
 
 def floods(url: str, pid: int, size: int, visitors: int, seconds: float, runs: int, tokens: int) -> None:

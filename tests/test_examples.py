@@ -39,6 +39,7 @@ builders.filling: grow_shape
 verifiers.base: Verifier
 verifiers.walk: Walk
 drafters.base: Drafter
+doctor: diagnose
 plots: plot
 plots.export: to_csv to_json
 acceptance.files: to_text
@@ -68,6 +69,9 @@ verifiers.walk: follow try_in_turn
 drafters.base: Draft.expand Draft.plain Drafter.open DrafterContext DrafterContext.model DrafterSession.commit
     DrafterSession.describe_guess DrafterSession.expand DrafterSession.plain Seen
 acceptance.on_text: Acceptance acceptance_so_far
+doctor: Report
+doctor.advice: Advice
+doctor.window: Window
 planning.choose: best_candidate candidates
 planning.forecast: Cell Forecast
 """

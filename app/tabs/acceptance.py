@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 from functools import cache
 from time import monotonic
 from typing import Any
@@ -31,12 +32,12 @@ INTRO = (
 )
 
 
-def _siblings(rule: str, **sampling: Any) -> RunConfig:
+def _siblings(rule: str, config: RunConfig) -> RunConfig:
     """A run whose trees have one level of siblings, under a rule."""
-    return RunConfig(builder=BUILDERS["batch"](), verifier=VERIFIERS[rule](), **sampling)
+    return replace(config, builder=BUILDERS["batch"](), verifier=VERIFIERS[rule]())
 
 
-RULES = [name for name in VERIFIERS if compatible(_siblings(name, temperature=0.0)).possible]
+RULES = [name for name in VERIFIERS if compatible(_siblings(name, RunConfig(temperature=0.0))).possible]
 MOST_POSITIONS = 4000
 OPEN = ("acceptance", "rejection")
 FOLDS = (
@@ -195,20 +196,14 @@ def settings(
     names = [name for name in RULES if isinstance(rules, list) and name in rules]
     if not names:
         raise ValueError("Choose at least one verification rule.")
-    for label, value, low, high in (
-        ("Temperature", temperature, 0, 2), ("Top-p", top_p, 0.05, 1), ("Positions", positions, 50, MOST_POSITIONS),
-    ):  # fmt: skip
-        if type(value) not in (int, float) or not low <= value <= high:
-            raise ValueError(f"{label} must be a number from {low} to {high:,}; got {str(value)[:40]}.")
-    who = drafter_of(drafter)
-    sampling: dict[str, Any] = {"temperature": float(temperature), "top_p": float(top_p), "drafter": who}
+    config = sampling(temperature, top_p, drafter)
+    if type(positions) not in (int, float) or not 50 <= positions <= MOST_POSITIONS:
+        raise ValueError(f"Positions must be a number from 50 to {MOST_POSITIONS:,}; got {str(positions)[:40]}.")
     for name in names:
-        match = compatible(_siblings(name, **sampling))
-        if not match.possible:
-            raise ValueError(match.reason)
-    if who.blends:
-        raise ValueError(MANY_ROWS.format(drafter=who))
-    return names, RunConfig(seed=1, **sampling), int(positions)
+        compatible(_siblings(name, config)).required()
+    if config.drafter.blends:
+        raise ValueError(MANY_ROWS.format(drafter=config.drafter))
+    return names, config, int(positions)
 
 
 def progress(news: Progress) -> str:

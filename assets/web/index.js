@@ -3,8 +3,9 @@
 
 import { jobNews } from './base/jobs.js';
 import { placeAsked } from './base/place.js';
-import { compareBoard } from './compare/board.js';
+import { compareBoard, onRail } from './compare/board.js';
 import { figureCard, statusLine } from './figures/card.js';
+import { engineLog } from './figures/log.js';
 import { publishedTables } from './figures/published.js';
 import { opensInLab } from './labs/node.js';
 import { treeLab } from './labs/trees.js';
@@ -12,7 +13,6 @@ import { verificationLab } from './labs/verification.js';
 import { lessonBook } from './lessons/lessons.js';
 import { pageHeader } from './page/header.js';
 import { linkBar } from './page/links.js';
-import { hearRail } from './page/turned.js';
 import { paperPages } from './papers/papers.js';
 import { runPlayer } from './stage/player.js';
 
@@ -37,10 +37,12 @@ export const status = ({ element, values }) => values(value => statusLine(elemen
 export const notice = status;
 /** @type {Component} */
 export const published = ({ element, values }) => values(value => publishedTables(element, value));
+/** @type {(host: Host, limits: { most: number }) => void} */
+export const log = ({ element, server }, { most }) => engineLog(element, server.read_log, most);
 /** @type {(host: Host, about: Parameters<typeof linkBar>[1]) => void} */
 export const links = ({ element, trigger, values }, about) => values(linkBar(element, about, trigger));
 /** @type {(host: Host, about: { besides: string }) => void} */
-export const ear = ({ element, trigger }, { besides }) => hearRail(element, besides, () => trigger('input'));
+export const changes = ({ element, trigger }, { besides }) => onRail(element, besides, () => trigger('input'));
 /** @type {Component} */
 export const trees = ({ element, trigger, values }) => values(treeLab(element, question => trigger('select', question)));
 /** @type {Component} */

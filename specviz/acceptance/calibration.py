@@ -20,7 +20,7 @@ from specviz.acceptance.on_nodes import (
 )
 from specviz.acceptance.on_text import Acceptance, acceptance_vector, together
 from specviz.acceptance.positions import ReadOnce
-from specviz.acceptance.text_units import Written, cut, positions_of
+from specviz.acceptance.text_units import Written, limited, positions_of
 from specviz.registry import build
 
 WINDOW = 128  # tokens that are read together
@@ -57,17 +57,7 @@ def windows(tokens: Sequence[int], positions: int, most: int) -> list[list[int]]
     """A text in pieces that the models can read, about `positions` positions in all; they stay one text."""
     length = max(2, min(WINDOW, most))
     pieces = [Written(tokens[start : start + length], 1, "one") for start in range(0, len(tokens), length)]
-    return limited([piece for piece in pieces if len(piece) > 1], positions)
-
-
-def limited(texts: Sequence[Sequence[int]], positions: int) -> list[list[int]]:
-    """The first texts, as many tokens of them as have `positions` positions."""
-    kept, left = [], positions
-    for text in texts:
-        if left > 0:
-            kept.append(cut(text, left))
-            left -= positions_of(kept[-1])
-    return kept
+    return list(limited(pieces, positions))
 
 
 def calibrate(pair: Any, texts: Sequence[Sequence[int]], rules: Sequence[str], config: RunConfig) -> Iterator[Progress]:

@@ -200,14 +200,14 @@ LONGEST = 16
 def draft_uncertainty(
     pair: Pair, texts: Sequence[Sequence[int]], config: RunConfig, read: Reader = levels_on_text
 ) -> DraftUncertainty:
-    """`doubt_so_far` to its end."""
-    return whole(doubt_so_far(pair, texts, config, read))
+    """`uncertainty_so_far` to its end."""
+    return whole(uncertainty_so_far(pair, texts, config, read))
 
 
-def doubt_so_far(
+def uncertainty_so_far(
     pair: Pair, texts: Sequence[Sequence[int]], config: RunConfig, read: Reader = levels_on_text
 ) -> Iterator[SoFar[DraftUncertainty]]:
-    """Measure `Doubt` at every position of texts, text by text; arguments, results and errors as for `rates_so_far`."""
+    """Measure it at every position of texts, text by text; arguments, results and errors as for `rates_so_far`."""
     rng = Seeded(config.seed)
     columns: dict[str, list[Any]] = {name: [] for name in DraftUncertainty.__dataclass_fields__}
     for done, text in enumerate(texts, 1):

@@ -14,7 +14,6 @@ from typing import Annotated, Any, Literal
 
 import numpy as np
 
-from .. import codec
 from ..codec import Damaged, Most, NonNegative, Plan, Positive, Share
 from ..config import RunConfig
 from ..decode import speculate
@@ -84,19 +83,6 @@ class Acceptance:
         """`plan` without each of the texts in turn, from which an interval over texts follows; [] for a single one."""
         texts = self.by_text
         return [_mean([*texts[:out], *texts[out + 1 :]]) for out in range(len(texts))] if len(texts) > 1 else []
-
-    def to_json(self) -> str:
-        """The measurement as JSON text."""
-        return codec.dumps(self, exact=True)
-
-    @classmethod
-    def from_json(cls, text: str) -> Acceptance:
-        """Read what `to_json` or `python -m specviz calibrate --json` wrote.
-
-        Raises:
-            ValueError: if it is no such measurement; the message says what is wrong with it.
-        """
-        return codec.read(cls, codec.parse(text, "measurement"), "measurement")
 
     def check_fields(self) -> None:
         """See that its vectors are vectors of one form, and that every interval holds its share."""

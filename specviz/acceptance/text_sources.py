@@ -15,9 +15,9 @@ from typing import Any
 
 from ..config import RunConfig
 from ..paths import HELD_OUT
-from .calibration import limited, windows
+from .calibration import windows
 from .on_text import own_texts
-from .text_units import positions_of
+from .text_units import limited, positions_of
 
 CONTINUED = 96  # tokens of each continuation
 LONGEST = 20_000  # characters of a visitor's text
@@ -76,7 +76,7 @@ def _continued(
         texts += [text for text in own_texts(pair, [prompts[turn % len(prompts)]], own) if positions_of(text)]
         have, turn = sum(map(positions_of, texts)), turn + 1
         each = max(1, have // max(1, len(texts)))
-        yield len(texts), max(len(texts), -(-positions // each)), limited(texts, positions)
+        yield len(texts), max(len(texts), -(-positions // each)), list(limited(texts, positions))
 
 
 TALE = """\

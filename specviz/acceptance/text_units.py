@@ -6,7 +6,7 @@ is several times too narrow; one that counts neighbouring windows of a text is a
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
 
@@ -61,3 +61,13 @@ def cut(text: Sequence[int], positions: int) -> list[int]:
     begin = begin_of(text)
     shorter, source = text[: begin + positions], getattr(text, "source", None)
     return Written(shorter, begin, source) if begin > 1 or source else list(shorter)
+
+
+def limited(texts: Iterable[Sequence[int]], positions: int) -> Iterator[list[int]]:
+    """The first texts, as many tokens of them as have `positions` positions; those without any are left out."""
+    for text in texts:
+        if positions_of(text):
+            yield cut(text, positions)
+            positions -= positions_of(text)
+        if positions <= 0:
+            return

@@ -95,9 +95,7 @@ def agreement(
     """
     drafter = build("drafter", config.drafter)
     config = replace(config, builder=builder, verifier=verifier)
-    match = compatible(config)
-    if not match.possible:
-        raise ValueError(match.reason)
+    match = compatible(config).required()
     shape = builder.prepare(verifier, config.temperature, drafter.name, pair.info["name"]).shape
     of, first = 2 * len(calibration) + len(prompts), len(calibration)
     if not (calibration and prompts):

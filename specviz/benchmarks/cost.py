@@ -7,7 +7,7 @@ run.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, fields, replace
+from dataclasses import fields, replace
 from functools import partial
 from math import ceil, log2
 from statistics import median
@@ -16,6 +16,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from ..acceptance.progress import SoFar, whole
 from ..acceptance.vectors import find_acceptance
 from ..builders.sequoia import Sequoia
 from ..config import RunConfig
@@ -34,15 +35,6 @@ PROMPT = (
 )
 
 
-@dataclass(frozen=True)
-class Progress:
-    """How far a measurement is: bursts done, of how many, and the table so far (None until there is one)."""
-
-    done: int
-    of: int
-    table: CostTable | None
-
-
 def measure_cost(
     pair: Pair,
     config: RunConfig | None = None,
@@ -50,7 +42,7 @@ def measure_cost(
     rounds: int = 3,
     burst: int = 4,
     seconds: float = 45.0,
-) -> Iterator[Progress]:
+) -> Iterator[SoFar[CostTable | None]]:
     """Measure this machine; stop iterating to stop it.
 
     Every size is run in bursts of a few steps, whose first is not counted, and the bursts take turns. Medians are
@@ -64,11 +56,14 @@ def measure_cost(
         burst: how many steps a burst counts.
         seconds: no burst begins later than this, so large trees are left out where the models are slow.
 
+    Returns:
+        Bursts done, of how many, and the table so far; None until there is one.
+
     Raises:
-        ValueError: if the pair has not what the drafter takes.
+        ValueError: if the pair has not what the drafter takes, or the models end every text at once.
 
     >>> *_, last = measure_cost(specviz.toy_pair(), specviz.RunConfig("ab"), sizes=(1, 4), rounds=1, burst=1)
-    >>> last.table.sizes
+    >>> last.known.sizes
     (1, 4)
     """
     began = perf_counter()
@@ -85,24 +80,20 @@ def measure_cost(
             shaped = replace(config, builder=Sequoia(size=size, depth=depth, acceptance=acceptance))
             runs[size, depth] = _Run(pair, shaped)
     ways = {key: partial(run.burst, burst) for key, run in runs.items()}
+    table = None
     for done, _ in enumerate(paired(ways, rounds), 1):
         measured = [run for run in runs.values() if run.steps]
         table = _table(pair, config, measured) if runs[1, 0].steps and len(measured) > 1 else None
-        yield Progress(done, rounds * len(runs), table)
+        yield SoFar(done, rounds * len(runs), table)
         if perf_counter() - began > seconds and done > 2:
-            return
+            break
+    if table is None:
+        raise ValueError("the models end every text immediately, so there is no step to time.")
 
 
 def cost_table(pair: Pair, config: RunConfig | None = None, **options: Any) -> CostTable:
-    """`measure_cost` to its end.
-
-    Raises:
-        ValueError: if the models end every text at once, so that there was no step to time.
-    """
-    *_, last = measure_cost(pair, config, **options)
-    if last.table is None:
-        raise ValueError("prompt must give more than one step. Choose another prompt.")
-    return last.table
+    """`measure_cost` to its end."""
+    return whole(measure_cost(pair, config, **options))
 
 
 class _Run:

@@ -136,8 +136,8 @@ def bench_shape(
                        temperature=config.temperature)  # fmt: skip
     begun = len(fit)
     for news in measure_cost(pair, around, fit, rounds, seconds=seconds):
-        if news.table is not None:
-            report = _with_costs(report, news.table, rule, config.temperature)
+        if news.known is not None:
+            report = _with_costs(report, news.known, rule, config.temperature)
         yield SoFar(begun + news.done, begun + news.of, report)
     begun += news.done
     for timed in bench(pair, builders, rule, ["x" * context], config, rounds):

@@ -127,7 +127,7 @@ def speedup_predictions(
         cost: measured on this machine with this pair.
 
     Returns:
-        Runs done, of how many, and a promise for each tree that was timed so far.
+        Runs done, of how many, and a prediction with its timing for each tree so far.
     """
     drafter = build("drafter", config.drafter).name
     cells = {
@@ -136,5 +136,5 @@ def speedup_predictions(
     }
     for news in trials(pair, builders, verifier, config, prompts):
         yield SoFar(
-            news.done, news.of, tuple(SpeedupPrediction(trial.name, cells[trial.name], trial) for trial in news.trials)
+            news.done, news.of, tuple(SpeedupPrediction(trial.name, cells[trial.name], trial) for trial in news.known)
         )

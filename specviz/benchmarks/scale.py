@@ -86,9 +86,7 @@ def scale(
     Raises:
         ValueError: if the rule cannot go with a tree, the pair has no draft, or a text is too long for the pair.
     """
-    match = compatible(RunConfig(builder=Sequoia(), verifier=verifier, temperature=temperature))
-    if not match.possible:
-        raise ValueError(match.reason)
+    compatible(RunConfig(builder=Sequoia(), verifier=verifier, temperature=temperature)).required()
     least = min(nodes)
     longest = pair.max_positions - _depth(least) - BURST * (_depth(least) + 1)
     if contexts is None:

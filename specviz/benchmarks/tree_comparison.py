@@ -80,7 +80,7 @@ def contest(
     entered = 1 + len({*builders})
     of = entered * min(few, len(prompts)) + (2 + LEADERS) * len(prompts)
     for news in trials(pair, builders, verifier, config, prompts[:few]):
-        first = news.trials or first
+        first = news.known or first
         yield TreeComparison(news.done, of, name)
     done = news.done
     leaders = sorted(first, key=lambda trial: -trial.speedup)[:LEADERS]
@@ -89,5 +89,5 @@ def contest(
     again = replace(config, seed=config.seed + len(prompts))
     final: tuple[Trial, ...] = ()
     for news in trials(pair, last, verifier, again, prompts):
-        final = news.trials or final
+        final = news.known or final
         yield TreeComparison(done + news.done, of, name, first, final)

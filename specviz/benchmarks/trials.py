@@ -11,6 +11,7 @@ from dataclasses import dataclass, replace
 from functools import partial
 
 from ..acceptance.in_traces import with_room
+from ..acceptance.progress import SoFar
 from ..acceptance.text_units import sources
 from ..builders.base import TreeBuilder
 from ..config import RunConfig
@@ -50,18 +51,9 @@ class Trial:
     steps: int
 
 
-@dataclass(frozen=True)
-class Progress:
-    """Runs done, of how many, and after the last run on a prompt a trial for each tree, over all prompts so far."""
-
-    done: int
-    of: int
-    trials: tuple[Trial, ...]
-
-
 def trials(
     pair: Pair, builders: Mapping[str, TreeBuilder], verifier: Verifier, config: RunConfig, prompts: Sequence[str]
-) -> Iterator[Progress]:
+) -> Iterator[SoFar[tuple[Trial, ...]]]:
     """Time trees; stop iterating to stop it.
 
     Args:
@@ -70,6 +62,9 @@ def trials(
         verifier: the rule of all of them.
         config: temperatures, length and seed; prompt `i` is run with seed + i, its builder and rule are not used.
         prompts: texts to continue, each once a tree.
+
+    Returns:
+        Runs done, of how many, and after the last run on a prompt a trial for each tree, over all prompts so far.
 
     >>> trees, rule = {"small": specviz.BUILDERS["sequoia"](size=4)}, specviz.VERIFIERS["sequoia"]()
     >>> news = trials(specviz.toy_pair(), trees, rule, specviz.RunConfig(max_new_tokens=9), ["ab"])
@@ -88,7 +83,7 @@ def trials(
         ran(next(iter(builders.values())), 0)
     for done, (_, name, trace) in enumerate(paired(ways, len(prompts)), 1):
         counted[name].append(Counts.of(whole_steps(trace), whole=True))
-        yield Progress(done, of, results(counted, sources(prompts)) if done % len(ways) == 0 else ())
+        yield SoFar(done, of, results(counted, sources(prompts)) if done % len(ways) == 0 else ())
 
 
 def whole_steps(trace: Trace) -> list[Step]:

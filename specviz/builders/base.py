@@ -65,9 +65,12 @@ class TreeBuilder(Strategy):
         >>> specviz.BUILDERS["chain"].sized(5)
         {'depth': 4}
         """
-        if all(field.name != "size" for field in fields(cls)):
-            raise ValueError(f"{cls.title} has no tree size; omit sizes and set its parameters.")
-        return {"size": nodes}
+        names = {field.name for field in fields(cls)}
+        if "size" in names:
+            return {"size": nodes}
+        if "depth" in names and "width" not in names:
+            return {"depth": nodes - 1}
+        raise ValueError(f"{cls.title} has no tree size; omit sizes and set its parameters.")
 
     @property
     def is_chain(self) -> bool:

@@ -20,10 +20,6 @@ class Chain(StaticBuilder):
     small: ClassVar[dict[str, Any]] = {"depth": 2}
     depth: int = whole(4, 1, 64, "Length", "Number of drafted tokens.")
 
-    @classmethod
-    def sized(cls, nodes):
-        return {"depth": nodes - 1}
-
     @cached_property
     def shape(self) -> Topology:
         return grow_shape([1] * self.depth)

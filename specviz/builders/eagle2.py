@@ -16,8 +16,7 @@ from typing import Any, ClassVar
 from ..distributions import entropy
 from ..parameters import real, whole
 from ..sampling import most_probable
-from ..shown import Chart
-from ..tree import TokenTree
+from ..tree import Chart, TokenTree
 from .base import TreeBuilder
 
 CUT = 8  # how many of the candidates that were cut are recorded

@@ -21,17 +21,10 @@ class Heuristic(TreeBuilder):
 
     name: ClassVar[str] = "heuristic"
     title: ClassVar[str] = "Heuristic chain"
+    is_chain: ClassVar[bool] = True
     small: ClassVar[dict[str, Any]] = {"depth": 2}
     depth: int = whole(5, 1, 64, "Initial length", "Number of tokens of the first draft.")
     longest: int = whole(40, 1, 64, "Max length", "Maximum number of drafted tokens.")
-
-    @classmethod
-    def sized(cls, nodes):
-        return {"depth": nodes - 1}
-
-    @property
-    def is_chain(self) -> bool:
-        return True
 
     def start(self):
         return min(self.depth, self.longest)

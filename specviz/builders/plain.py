@@ -14,12 +14,9 @@ class Plain(TreeBuilder):
 
     name: ClassVar[str] = "plain"
     title: ClassVar[str] = "Plain decoding"
+    is_chain: ClassVar[bool] = True
     reads_draft: ClassVar[bool] = False
     alone: ClassVar[bool] = True
-
-    @property
-    def is_chain(self) -> bool:
-        return True
 
     def __call__(self, draft, rng, scheme, tokens_left, state):
         return draft.tree

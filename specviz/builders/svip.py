@@ -27,19 +27,12 @@ class Svip(TreeBuilder):
 
     name: ClassVar[str] = "svip"
     title: ClassVar[str] = "SVIP chain"
+    is_chain: ClassVar[bool] = True
     key_title: ClassVar[str] = "draft entropy"
     small: ClassVar[dict[str, Any]] = {"depth": 2, "h": 1.0}
     h: float = real(1.4, 0.0, 3.0, "Threshold h", "Stop after a token with sqrt(c * entropy in nats) above this.")
     c: float = real(1.0, 0.01, 2.0, "Factor c", "Factor of the entropy; 1 is the paper's value.")
     depth: int = whole(40, 1, 64, "Max length", "Maximum number of tokens in the chain.")
-
-    @classmethod
-    def sized(cls, nodes):
-        return {"depth": nodes - 1}
-
-    @property
-    def is_chain(self) -> bool:
-        return True
 
     def __call__(self, draft, rng, scheme, tokens_left, state):
         tree, node = draft.tree, 0

@@ -16,6 +16,7 @@ COMMANDS = {
     "optimize": "Choose the tree and the rule with the largest predicted speedup on this machine.",
     "agree": "Compare predicted tokens per pass or speedup with measurements (exit code 1 if they differ).",
     "scale": "Measure time and memory of a step as the tree, the text and the vocabulary grow.",
+    "doctor": "Say from an engine's log or metrics whether speculation pays there, and at which length.",
     "sweep": "Measure a grid of pairs, builders, rules, temperatures and sizes; resume if interrupted.",
     "strategies": "List builders, rules and drafters with their parameters, ranges and defaults.",
     "papers": "List the claims of the five sources with measurements.",

@@ -21,7 +21,7 @@ from ..models.base import Pair
 from ..registry import spelled
 from ..verifiers.base import Verifier
 from .bench import PROMPTS_HELP, built_in_prompts, read_prompts
-from .options import add_pair, add_rows, add_strategy, file_of_another, strategy
+from .options import add_pair, add_rows, add_strategy, file_of_another, load, numbers, sampling, strategy
 from .watching import until_stopped, watched
 
 EXAMPLE = "--builder sequoia:size=16,depth=6 --temperature 0 0.6 1 --each 100"
@@ -71,23 +71,18 @@ def run(args: argparse.Namespace) -> int:
             builder=builder, temperature=temperature, draft_temperature=args.draft_temperature, drafter=drafter
         )
         rules[temperature] = strategy(args, "verifier", args.verifier or suited(asked))
-        match = compatible(replace(asked, verifier=rules[temperature]))
-        if not match.possible:
-            raise ValueError(match.reason)
+        compatible(replace(asked, verifier=rules[temperature])).required()
     args.each = args.each if args.each is not None else 40 if args.speedup else 100
     if args.each < 2:
         raise ValueError(f"--each must be at least 2; got {args.each}.")
-    sizes = _sizes(args.sizes)
+    sizes = numbers("--sizes", args.sizes, 2, 768)
     config = RunConfig(
-        temperature=args.temperature[0], draft_temperature=args.draft_temperature, top_p=args.top_p, top_k=args.top_k,
-        seed=args.seed, max_new_tokens=args.max_new_tokens, drafter=drafter,
-    )  # fmt: skip
+        temperature=args.temperature[0], max_new_tokens=args.max_new_tokens, drafter=drafter, **sampling(args)
+    )
     written = read_prompts(args.prompts) if args.prompts else built_in_prompts()
     if len(written) < 2:
         raise ValueError("--prompts must name a file with at least two lines.")
-    from ..models.pair import load_pair
-
-    pair = load_pair(args.target, args.draft, device=args.device, dtype=args.dtype)
+    pair = load(args)
     if pair.draft is None:
         raise ValueError("the pair must have a draft for a prediction. Add --draft.")
     if notice := file_of_another(args, pair, drafter, None, None):
@@ -99,7 +94,7 @@ def run(args: argparse.Namespace) -> int:
         if args.speedup:
             checked, stopped = _speedup(pair, builder if args.builder else None, verifier, asked, sides, sizes)
             good &= all(row.holds for row in checked)
-            _print_promises(checked, spelled(verifier), temperature, args.json)
+            _print_timings(checked, spelled(verifier), temperature, args.json)
         else:
             last, stopped = until_stopped(agreement(pair, builder, verifier, asked, *sides), "texts")
             good &= last.known.holds
@@ -121,13 +116,6 @@ def _sides(pair: Pair, written: list[str], args: argparse.Namespace) -> tuple[li
     return enough(first, 1), enough(second, 2)
 
 
-def _sizes(text: str) -> list[int]:
-    parts = text.split(",")
-    if not all(part.strip().isdecimal() and 2 <= int(part) <= 768 for part in parts):
-        raise ValueError(f'--sizes must list tree sizes from 2 to 768, like "2,4,8"; got {text!r}.')
-    return sorted({int(part) for part in parts})
-
-
 def _speedup(
     pair: Pair,
     builder: StaticBuilder | None,
@@ -136,17 +124,13 @@ def _speedup(
     sides: tuple[list[str], list[str]],
     sizes: list[int],
 ) -> tuple[tuple[SpeedupPrediction, ...], bool]:
-    """Promises and what became of them, and whether Ctrl-C ended that early."""
+    """Predicted and timed speedups, and whether Ctrl-C ended the timing early."""
     calibration, prompts = sides
     known = whole(watched(predictor(pair, verifier, config, calibration), "prompts"))
     costing = replace(config, prompt=PROMPT, verifier=verifier)
     largest = 2 * max(sizes)
-    cost = None
     costs = [n for n in COSTED if n <= largest] + [largest]
-    for news in watched(measure_cost(pair, costing, costs, rounds=12, seconds=60.0), "bursts"):
-        cost = news.table
-    if cost is None:
-        raise ValueError("the models end every text immediately, so there is no step to time.")
+    cost = whole(watched(measure_cost(pair, costing, costs, rounds=12, seconds=60.0), "bursts"))
     builders = {spelled(builder): builder} if builder else trees_of(sizes, known, cost)
     last, stopped = until_stopped(speedup_predictions(pair, builders, verifier, config, known, cost, prompts), "runs")
     return last.known, stopped
@@ -175,7 +159,7 @@ def _deviation(row: Agreement, value: float | None) -> str:
     return f"{value:.3f} {deviation if row.close(value) else f'({deviation})'}"
 
 
-def _print_promises(checked: tuple[SpeedupPrediction, ...], verifier: str, temperature: float, as_json: bool) -> None:
+def _print_timings(checked: tuple[SpeedupPrediction, ...], verifier: str, temperature: float, as_json: bool) -> None:
     if as_json:
         rows = [plain(row) | {"ratio": row.ratio, "holds": row.holds} for row in checked]
         print(dumps({"verifier": verifier, "temperature": temperature, "rows": rows}), flush=True)

@@ -24,7 +24,8 @@ from .options import (
     add_sampling,
     add_strategy,
     file_of_another,
-    loading,
+    load,
+    sampling,
     strategies,
 )
 from .shape_table import add_shape, print_rows, run_shape
@@ -84,17 +85,15 @@ def run(args: argparse.Namespace) -> int | None:
     if drafters and (rules or kind or args.prompts or len(builders) > 1):
         raise ValueError("--drafter allows at most one --builder, --temperature, --rounds and --max-new-tokens.")
     config = RunConfig(
-        temperature=TEMPERATURE if args.temperature is None else args.temperature, seed=args.seed,
-        draft_temperature=args.draft_temperature, top_p=args.top_p, top_k=args.top_k,
-        max_new_tokens=args.max_new_tokens,
+        temperature=TEMPERATURE if args.temperature is None else args.temperature,
+        max_new_tokens=args.max_new_tokens, **sampling(args),
     )  # fmt: skip
     given = read_prompts(args.prompts) if args.prompts else None
     from ..benchmarks.against_transformers import bench
     from ..benchmarks.compare_rules import rules_table
     from ..benchmarks.greedy_texts import greedy_differences
-    from ..models.pair import load_pair
 
-    pair = load_pair(args.target, args.draft, **loading(args))
+    pair = load(args)
     say_what_is_planned(builders, drafters, pair)
     rule = rules[0].name if len(rules) == 1 else None
     if notice := file_of_another(args, pair, (drafters or [DRAFTERS["model"]()])[0], rule, config.temperature):

@@ -8,12 +8,12 @@ from dataclasses import asdict, replace
 from pathlib import Path
 
 from .. import codec
+from ..acceptance.files import to_text
 from ..acceptance.on_text import Acceptance, acceptance_so_far, acceptance_vector, own_texts, together
 from ..acceptance.positions import ReadOnce
 from ..acceptance.progress import SoFar, whole
-from ..acceptance.text_units import Written, cut, positions_of
+from ..acceptance.text_units import Written, limited
 from ..acceptance.vectors import EMBEDDED, MOST, STORED, stored
-from ..builders import BUILDERS
 from ..compatibility import compatible
 from ..config import Choice, RunConfig
 from ..files import printable, read_text, write_text
@@ -21,7 +21,7 @@ from ..models.base import Pair
 from ..verifiers import VERIFIERS
 from ..verifiers.base import Verifier
 from .bench import built_in_prompts
-from .options import add_pair, add_rows, add_strategy, add_temperature, loading, strategy
+from .options import add_pair, add_rows, add_strategy, add_temperature, load, sampling, strategy
 from .watching import until_stopped, watched
 
 EXAMPLE = "--verifier sequoia --temperature 1 --json"
@@ -60,17 +60,12 @@ def run(args: argparse.Namespace) -> int:
     if args.store:
         check_store(args)
     config = RunConfig(
-        builder=BUILDERS["chain"](), verifier=verifier, temperature=args.temperature,
-        draft_temperature=args.draft_temperature, top_p=args.top_p, top_k=args.top_k, seed=args.seed,
-        max_new_tokens=96, drafter=strategy(args, "drafter", args.drafter),
+        builder="chain", verifier=verifier, temperature=args.temperature, max_new_tokens=96,
+        drafter=strategy(args, "drafter", args.drafter), **sampling(args),
     )  # fmt: skip
-    match = compatible(config)
-    if not match.possible:  # not even with the one child at a time that every rule can decide
-        raise ValueError(match.reason)
+    compatible(config).required()  # at least with the one child at a time that every rule can decide
     args.text = None if args.text is None else read_text(args.text, "--text")
-    from ..models.pair import load_pair
-
-    pair = load_pair(args.target, args.draft, **loading(args))
+    pair = load(args)
     if args.store:
         store(pair, config, args)
         return 0
@@ -79,7 +74,7 @@ def run(args: argparse.Namespace) -> int:
     )
     found = last.known
     if args.json:
-        print(found.to_json())
+        print(to_text([found]), end="")
     else:
         by = f"{verifier.title} with {config.drafter.spoken}"
         print(f"{by} at temperature {args.temperature:g}: {found.positions} positions, {found.method}")
@@ -112,13 +107,7 @@ def measured(
 
 def texts_for(pair: Pair, config: RunConfig, args: argparse.Namespace) -> Iterator[list[int]]:
     """Token ids with --positions positions: windows of a file, or what the target writes after the built-in prompts."""
-    left = args.positions
-    for text in _windows(pair, args) if args.text is not None else _continuations(pair, config):
-        if left <= 0:
-            return
-        piece = cut(text, left)
-        yield piece
-        left -= positions_of(piece)
+    return limited(_windows(pair, args) if args.text is not None else _continuations(pair, config), args.positions)
 
 
 def _windows(pair: Pair, args: argparse.Namespace) -> Iterator[list[int]]:

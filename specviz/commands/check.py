@@ -13,9 +13,8 @@ from ..compatibility import compatible
 from ..config import RunConfig
 from ..errors import UnknownName
 from ..proof import large_node
-from ..proof.few import few
 from ..proof.kept import proven
-from ..proof.lossless import CHECKED, Row, cases
+from ..proof.lossless import CHECKED, Row, cases, few
 from ..proof.search import search
 from ..verifiers import VERIFIERS
 

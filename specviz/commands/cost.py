@@ -5,13 +5,14 @@ from __future__ import annotations
 import argparse
 from typing import Any
 
+from ..acceptance.progress import whole
 from ..benchmarks.cost import PROMPT, measure_cost
 from ..config import RunConfig
 from ..files import printable, read_text
 from ..parameters import refuse_given
 from ..planning.cost_table import CostTable
 from ..planning.machines import MACHINES, machine
-from .options import add_pair, add_strategy, add_temperature, loading, strategy
+from .options import add_pair, add_strategy, add_temperature, load, strategy
 from .watching import watched
 
 EXAMPLE = "--temperature 0.8 --json > cost.json"
@@ -62,13 +63,6 @@ def add_machine(parser: argparse.ArgumentParser) -> None:
     )  # fmt: skip
 
 
-def load(args: argparse.Namespace) -> Any:
-    """The pair asked for."""
-    from ..models.pair import load_pair
-
-    return load_pair(args.target, args.draft, **loading(args))
-
-
 def table_for(args: argparse.Namespace, config: RunConfig, pair: Any = None) -> CostTable:
     """The table of --machine, that of --cost, or this machine measured now, with `pair` or the one asked for."""
     if args.machine:
@@ -78,9 +72,4 @@ def table_for(args: argparse.Namespace, config: RunConfig, pair: Any = None) -> 
     if getattr(args, "cost", None):
         return CostTable.from_json(read_text(args.cost, "--cost"))
     pair = pair or load(args)
-    table = None
-    for news in watched(measure_cost(pair, config, seconds=getattr(args, "seconds", 30.0)), "bursts"):
-        table = news.table
-    if table is None:
-        raise ValueError("the models end every text immediately, so there is no step to time.")
-    return table
+    return whole(watched(measure_cost(pair, config, seconds=getattr(args, "seconds", 30.0)), "bursts"))

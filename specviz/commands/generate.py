@@ -11,7 +11,7 @@ from ..acceptance.vectors import planned_with
 from ..compatibility import compatible
 from ..files import MOST_TRACE, check_output, printable, write_text
 from ..record import Step, Trace
-from .options import add_pair, add_sampling, add_strategy, config_from, file_of_another, loading, vector_files
+from .options import add_pair, add_sampling, add_strategy, config_from, file_of_another, load, vector_files
 
 EXAMPLE = '--prompt "Once upon a time" --builder sequoia:size=16,depth=6 --temperature 0.8'
 
@@ -30,15 +30,12 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace) -> None:
     config = config_from(args)  # before the models: report a typing mistake early
-    match = compatible(config)
-    if not match.possible:
-        raise ValueError(match.reason)
+    match = compatible(config).required()
     if args.trace:
         check_output(args.trace, *vector_files(args))
     from ..decode import collect, speculate
-    from ..models.pair import load_pair
 
-    pair = load_pair(args.target, args.draft, **loading(args))
+    pair = load(args)
     if notice := planned_with(config.builder, config.drafter, pair.info["name"]) or file_of_another(
         args, pair, config.drafter, config.verifier.name, config.temperature
     ):

@@ -24,8 +24,8 @@ from ..planning.choose import Candidate, best_rule, candidates, runners_up, spre
 from ..planning.cost_table import CostTable
 from ..registry import spelled
 from .bench import built_in_prompts, read_prompts
-from .cost import add_machine, load, table_for
-from .options import add_pair, add_strategy, add_temperature, strategy
+from .cost import add_machine, table_for
+from .options import add_pair, add_strategy, add_temperature, load, strategy
 from .vectors import named, rules_for, vectors_for
 from .watching import watched
 
@@ -74,9 +74,7 @@ def run(args: argparse.Namespace) -> int:
     config = RunConfig(PROMPT, BUILDERS["chain"](), temperature=args.temperature, drafter=drafter)
     runs = {rule: replace(config, verifier=rule) for rule in rules}
     for one in runs.values():
-        match = compatible(one)
-        if not match.possible:
-            raise ValueError(match.reason)
+        compatible(one).required()
     fixed = args.machine or args.cost
     pair = cache(lambda: load(args))
     vectors = vectors_for(args, rules, drafter, pair, loads=not fixed or args.measure)

@@ -100,9 +100,12 @@ def add_pair(parser: argparse.ArgumentParser) -> None:
     )
 
 
-def loading(args: argparse.Namespace) -> dict[str, Any]:
-    """What `add_pair` says on how the pair is to be loaded."""
-    return {name: getattr(args, name) for name in ("device", "dtype", "offload", "offload_folder")}
+def load(args: argparse.Namespace) -> Any:
+    """The pair of `add_pair`."""
+    from ..models.pair import load_pair  # torch, which parsing does not need
+
+    names = ("device", "dtype", "offload", "offload_folder")
+    return load_pair(args.target, args.draft, **{name: getattr(args, name) for name in names})
 
 
 def strategy(args: argparse.Namespace, kind: str, text: str) -> Any:
@@ -143,13 +146,33 @@ def file_of_another(
     return sentence and f"{sentence}; a tree planned with it may not be optimal"
 
 
+def sampling(args: argparse.Namespace) -> dict[str, Any]:
+    """What `add_rows` says of a run, as fields of `RunConfig`."""
+    return {name: getattr(args, name) for name in ("draft_temperature", "top_p", "top_k", "seed")}
+
+
+def numbers(option: str, text: str, low: int, high: int) -> list[int]:
+    """The whole numbers of a list like 16,32.
+
+    Raises:
+        ValueError: if one is out of range or no number.
+    """
+    try:
+        found = [int(part) for part in text.split(",")]
+    except ValueError:
+        found = [low - 1]
+    if not all(low <= number <= high for number in found):
+        raise ValueError(f"{option} must be whole numbers from {low} to {high} like 16,32; got {text!r:.60}.")
+    return sorted(set(found))
+
+
 def config_from(args: argparse.Namespace) -> RunConfig:
     """The run that the options describe; without --verifier the rule that suits builder, drafter and temperature."""
     builder = strategy(args, "builder", args.builder)
     drafter = strategy(args, "drafter", args.drafter)
     config = RunConfig(
-        args.prompt, builder, temperature=args.temperature, top_p=args.top_p, top_k=args.top_k,
-        draft_temperature=args.draft_temperature, max_new_tokens=args.max_new_tokens, seed=args.seed, drafter=drafter,
+        args.prompt, builder, temperature=args.temperature, max_new_tokens=args.max_new_tokens, drafter=drafter,
+        **sampling(args),
     )  # fmt: skip
     return replace(config, verifier=strategy(args, "verifier", args.verifier or suited(config)))
 

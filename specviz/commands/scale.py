@@ -10,7 +10,7 @@ from ..codec import lines, plain
 from ..compatibility import suited
 from ..config import RunConfig
 from ..models.base import Pair
-from .options import add_pair, add_strategy, add_temperature, loading, strategy
+from .options import add_pair, add_strategy, add_temperature, load, numbers, strategy
 
 EXAMPLE = "--temperature 0.8 --json"
 
@@ -38,13 +38,12 @@ def run(args: argparse.Namespace) -> None:
     )
     if args.steps < 1:
         raise ValueError(f"--steps must be at least 1; got {args.steps}.")
-    nodes = numbers("--sizes", args.sizes, 2, 1024) or NODES
-    contexts = numbers("--contexts", args.contexts, 1, 10**7)
-    vocabularies = numbers("--vocabularies", args.vocabularies, 256, 10**6) or VOCABULARIES
-    from ..models.pair import load_pair
+    nodes = numbers("--sizes", args.sizes, 2, 1024) if args.sizes else NODES
+    contexts = numbers("--contexts", args.contexts, 1, 10**7) if args.contexts else None
+    vocabularies = numbers("--vocabularies", args.vocabularies, 256, 10**6) if args.vocabularies else VOCABULARIES
     from ..models.random_weights import random_pair
 
-    pair = load_pair(args.target, args.draft, **loading(args))
+    pair = load(args)
     if pair.draft is None:
         raise ValueError("the pair must have a draft. Add --draft.")
 
@@ -77,20 +76,3 @@ def line_of(row: Cost, before: Cost | None = None) -> str:
     if before is None:
         return f"{HEADING}\n{line}"
     return line if row.grows == before.grows else f"\n{line}"
-
-
-def numbers(option: str, text: str | None, low: int, high: int) -> list[int] | None:
-    """The whole numbers of a list like 16,32; None where there is none.
-
-    Raises:
-        ValueError: if one is out of range or no number.
-    """
-    if text is None:
-        return None
-    try:
-        found = [int(part) for part in text.split(",")]
-    except ValueError:
-        found = [low - 1]
-    if not all(low <= number <= high for number in found):
-        raise ValueError(f"{option} must be whole numbers from {low} to {high} like 16,32; got {text!r:.60}.")
-    return found

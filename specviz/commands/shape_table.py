@@ -13,7 +13,7 @@ from ..builders import BUILDERS
 from ..compatibility import suited
 from ..config import RunConfig
 from ..verifiers import VERIFIERS
-from .options import TEMPERATURE, strategies
+from .options import TEMPERATURE, sampling, strategies
 from .watching import until_stopped
 
 if TYPE_CHECKING:
@@ -51,8 +51,7 @@ def run_shape(args: argparse.Namespace) -> int:
     rules = strategies(args, "verifier")
     builders = strategies(args, "builder") or [BUILDERS["sequoia"](size=64, depth=10)]
     config = RunConfig(
-        builder=builders[0], temperature=temperature, top_p=args.top_p, top_k=args.top_k, seed=args.seed,
-        draft_temperature=args.draft_temperature, max_new_tokens=args.max_new_tokens,
+        builder=builders[0], temperature=temperature, max_new_tokens=args.max_new_tokens, **sampling(args),
     )  # fmt: skip
     config = replace(config, verifier=rules[0] if rules else VERIFIERS[suited(config)]())
     from ..benchmarks.model_shapes import SIZES, as_dict, bench_shape, project

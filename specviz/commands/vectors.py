@@ -13,7 +13,7 @@ from typing import Any
 from .. import codec
 from ..acceptance.on_text import Acceptance, own_texts
 from ..acceptance.progress import whole
-from ..acceptance.text_units import Written, cut, positions_of
+from ..acceptance.text_units import limited
 from ..acceptance.vectors import elsewhere, find_row, read_acceptance, stored
 from ..builders import BUILDERS
 from ..compatibility import compatible
@@ -81,18 +81,9 @@ def _measured_now(args: argparse.Namespace, rules: list[str], drafter: Drafter, 
     prompts = read_prompts(args.prompts) if args.prompts else built_in_prompts()
     config = RunConfig(temperature=args.temperature, max_new_tokens=TOKENS, drafter=drafter)
     most = min(POSITIONS, TOKENS * len(prompts))
-
-    def texts():
-        left = POSITIONS
-        for text in own_texts(pair, prompts, config):
-            if positions_of(text):
-                yield Written(cut(text, left), text.begin)
-            left -= positions_of(text)
-            if left <= 0:
-                return
-
+    texts = limited(own_texts(pair, prompts, config), POSITIONS)
     asked = [strategy(args, "verifier", name) for name in rules]
-    news = every_rule(pair, asked, texts(), config, min(WIDTH, pair.vocab_size), most)
+    news = every_rule(pair, asked, texts, config, min(WIDTH, pair.vocab_size), most)
     shown = watched(news, "positions", lambda one: first_child(one.known[0]))
     found = whole(shown)
     where = f"continuations of {Path(args.prompts).name}" if args.prompts else OWN

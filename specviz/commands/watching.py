@@ -52,7 +52,7 @@ def watched(news: Iterable[AnyNews], what: str, tell: Callable[[AnyNews], str] =
             last.append(one)
             bar.total = one.of
             bar.update(one.done - bar.n)
-            with tqdm.external_write_mode():  # whoever watches may print
+            with tqdm.external_write_mode():  # the caller may print
                 yield one
 
 

@@ -1,4 +1,7 @@
-"""A run as one HTML file that plays with no server and no network: the demo's own stage around a recorded run."""
+"""A run as one HTML file that plays with no server and no network: the demo's own stage around a recorded run.
+
+A notebook shows it in an iframe without access to the notebook or the network.
+"""
 
 from __future__ import annotations
 
@@ -11,6 +14,15 @@ from .web import joined
 
 # Nothing may be fetched, not even by a hostile text that found a way in; pictures may be saved from the page.
 POLICY = "default-src 'none'; style-src 'unsafe-inline'; script-src 'unsafe-inline'; img-src data: blob:"
+HEIGHT = 900  # pixels, until the page in the frame says that it needs more
+# The page in the frame reports its height, on this message and when it changes. The frame never shrinks: nothing jumps.
+GROWS = """
+window.addEventListener('message', ({ source, data }) => {
+  if (source !== this.contentWindow || !(data.height > this.offsetHeight)) return;
+  this.style.height = Math.min(data.height, 4000) + 'px';
+});
+this.contentWindow.postMessage('height', '*');
+"""
 
 
 def offline_page(trace: Trace) -> str:
@@ -30,4 +42,17 @@ def offline_page(trace: Trace) -> str:
         f'<body class="gradio-container sv-offline">\n{asset("stage/stage.html")}\n'
         f'<script type="application/json" id="run">{recorded_message(trace)}</script>\n'
         f"<script>(() => {{\n{script}}})();</script>\n</body></html>\n"
+    )
+
+
+def in_notebook(trace: Trace) -> str:
+    """The run as HTML that a notebook shows below a cell.
+
+    The frame may run the player's own script and save pictures; it has no origin, so it reaches neither the notebook
+    nor its server, and the page's own policy lets it fetch nothing.
+    """
+    return (
+        f'<iframe title="specviz: a run of {len(trace.steps)} steps" sandbox="allow-scripts allow-downloads" '
+        f'onload="{html.escape(GROWS)}" '
+        f'style="width: 100%; height: {HEIGHT}px; border: 0" srcdoc="{html.escape(offline_page(trace))}"></iframe>'
     )

@@ -53,7 +53,9 @@ def step_payload(step: Step, verifier: Any) -> Sent:
 
 
 def explained(step: Step, node: int, verifier: Any) -> str:
-    """The rule's sentence on a node and its drafter; empty for a damaged trace."""
+    """The rule's sentence on a node and its drafter; empty for a damaged trace, or without a rule."""
+    if verifier is None:
+        return ""
     try:
         return f"{verifier.explain(step, node)} {guessed(step, node)}".rstrip()
     except (TypeError, KeyError, IndexError, ValueError):
@@ -142,9 +144,12 @@ def recorded_message(
         raise ValueError("trace must have at least one step to be shown.")
     config = trace.config
     _, verifier, _, match = config.resolved
-    steps = [step_payload(step, verifier) for step in trace.steps]
+    setting = trace.pair.get("setting")  # of a run whose configuration and rule are not known
+    steps = [step_payload(step, None if setting else verifier) for step in trace.steps]
     worth = [len(step.emitted) + 2 * ("rejected" in step.outcome) for step in trace.steps]
     about = head(config, trace.prompt_text, trace.pair["name"], match.reason if not match.lossless else None)
+    if setting:
+        about["title"] = str(setting)
     return message(
         name,
         steps,

@@ -43,11 +43,11 @@ PLOTS = {
     "acceptance": acceptance,  # of an Acceptance or several
     "depth": depth,  # of a DepthAcceptance
     "rejection": rejection,  # of RejectionRates
-    "probability": probability,  # of a Doubt
-    "doubt": draft_entropy,  # of a Doubt
-    "length": length,  # of a Doubt
-    "bounds": bounds,  # of a Doubt
-    "ratio": ratio,  # of a Doubt
+    "probability": probability,  # of a DraftUncertainty
+    "doubt": draft_entropy,  # of a DraftUncertainty
+    "length": length,  # of a DraftUncertainty
+    "bounds": bounds,  # of a DraftUncertainty
+    "ratio": ratio,  # of a DraftUncertainty
     "shapes": shapes,  # of an acceptance vector and sizes
     "cost": cost,  # of a CostTable
     "speedup": speedup,  # of a Forecast
@@ -57,7 +57,7 @@ PLOTS = {
     "policies": policies,  # of Traces by (policy, kind of text)
     "top_p": top_p,  # of a TopP
     "transfer": transfer,  # of Transfers
-    "temperature": temperature,  # of Promises by temperature
+    "temperature": temperature,  # of SpeedupPredictions by temperature
     "lengths": run_strip,  # of a Trace
     "ribbon": ribbon,  # of a Trace
     "tree": step_tree,  # of a Step

@@ -1,4 +1,4 @@
-"""Pairs of rows at full size, of the kinds on which arithmetic goes wrong in different ways."""
+"""Pairs of distributions at full size, of the kinds on which arithmetic goes wrong in different ways."""
 
 from __future__ import annotations
 
@@ -10,18 +10,18 @@ KINDS = {
     "random": "two models that mostly agree",
     "peaked": "nearly all mass on a few tokens, others far below rounding",
     "flat": "p falls slowly, q is uniform",
-    "sparse": "each row has a few tokens, not the same ones",
+    "sparse": "each has a few tokens, not the same ones",
     "tied": "every token has one of three probabilities",
 }
 
 
-def rows_of_kind(kind: str, vocab: int, seed: int) -> tuple[np.ndarray, np.ndarray]:
-    """Rows of target and draft, p and q, float64 [vocab] each.
+def distributions_of_kind(kind: str, vocab: int, seed: int) -> tuple[np.ndarray, np.ndarray]:
+    """Distributions of target and draft, p and q, float64 [vocab] each.
 
     Args:
         kind: one of `KINDS`.
         vocab: V, at least 2.
-        seed: the same seed gives the same rows.
+        seed: the same seed gives the same ones.
     """
     rng = np.random.default_rng([seed, vocab, list(KINDS).index(kind)])
     if kind == "random":

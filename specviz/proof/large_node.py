@@ -3,14 +3,14 @@
 Enumeration over small trees proves the mathematics of a rule; this proves its arithmetic at the size that users run.
 The rule's own code is asked, and no chance is left to sampling where it can be summed:
 
-- Given the children, the first token written has a law that is a product of the rule's own coins: child i is accepted
-  once those before it were rejected, and after the last one a token is drawn from the rule's own leftover row.
+- Given the children, the distribution of the first token written is a product of the rule's own coins: child i is
+  accepted once those before it were rejected, and after the last a token is drawn from what the rule has left over.
 - Independent children: a coin depends on the child's place and token only. Every token is put in every place, and the
-  law is summed over all of them.
-- Children without replacement: one more child must not change the law. Some children are drawn with a fixed seed; the
-  law given them is compared with its mean over all tokens that the next one can be.
-- Rules without coins: the law is the same whatever the children are.
-- Keyed rules have no law to sum: what is written must be argmin E / p.
+  distribution is summed over all of them.
+- Children without replacement: one more child must not change the distribution. Some are drawn with a fixed seed; the
+  distribution given them is compared with its mean over all tokens that the next one can be.
+- Rules without coins: the distribution is the same whatever the children are.
+- Keyed rules have no distribution to sum: what is written must be argmin E / p.
 
 Beside that whole drawings, children and coins from a fixed seed, are counted and compared with p by a chi-square.
 """
@@ -29,11 +29,11 @@ from ..registry import REGISTRIES
 from ..sampling import draw_children
 from ..tree import TokenTree
 from ..verifiers.base import Verifier
-from .hard_distributions import KINDS, rows_of_kind
+from .hard_distributions import KINDS, distributions_of_kind
 from .lossless import Row
 
 SIZES = ((200, 128), (1000, 16))  # tokens V and children k
-DRAWINGS = 200  # of children and coins, that are counted on each kind of rows
+DRAWINGS = 200  # of children and coins, that are counted on each kind of distributions
 FARTHEST = 5.0  # standard deviations that a chi-square may be off: by chance once in a million
 BINS = 40  # tokens are counted together until a bin expects this part of all drawings
 
@@ -44,7 +44,7 @@ class NodeResult:
 
     Attributes:
         error: the largest total variation between the exact distribution of a node and the target, over all kinds of
-            rows; None for keyed rules.
+            distributions; None for keyed rules.
         runs: how often the rule was asked.
         difference: what is wrong with the counted drawings, or None.
     """
@@ -74,7 +74,7 @@ class Large:
         rule, one = self.rule, one_large_node(self.rule, self.scheme, self.vocab, self.k, self.drawings)
         return Row(
             f"V = {self.vocab}, k = {self.k}", rule.name, self.scheme, 0.0 if rule.greedy_only else 1.0, rule.lossless,
-            True, one.error, "one large node", one.runs, f"Rows that are {', '.join(KINDS)}.", one.difference,
+            True, one.error, "one large node", one.runs, f"Distributions that are {', '.join(KINDS)}.", one.difference,
         )  # fmt: skip
 
 
@@ -85,7 +85,7 @@ def cases(
 
     Args:
         verifiers: menu names; None means all.
-        sizes: tokens V and children k; drawings: how many are counted on each kind of rows.
+        sizes: tokens V and children k; drawings: how many are counted on each kind of distributions.
     """
     for name in verifiers or (name for name, cls in REGISTRIES["verifier"].items() if not cls.alone):
         rule = REGISTRIES["verifier"][name]()
@@ -95,7 +95,7 @@ def cases(
 
 
 def one_large_node(rule: Verifier, scheme: str, vocab: int, k: int, drawings: int = DRAWINGS) -> NodeResult:
-    """Prove or refute a rule on one node, on every kind of rows.
+    """Prove or refute a rule on one node, on every kind of distributions.
 
     Args:
         rule: the rule.
@@ -105,7 +105,7 @@ def one_large_node(rule: Verifier, scheme: str, vocab: int, k: int, drawings: in
     """
     errors, runs, difference = [], 0, None
     for kind in KINDS:
-        p, q = rows_of_kind(kind, vocab, seed=0)
+        p, q = distributions_of_kind(kind, vocab, seed=0)
         if rule.greedy_only:  # at temperature 0 all mass is on one token
             p = np.eye(vocab)[p.argmax()]
         node = Node(rule, p, q, scheme)
@@ -118,7 +118,7 @@ def one_large_node(rule: Verifier, scheme: str, vocab: int, k: int, drawings: in
 
 
 class Node:
-    """One node under a rule: rows p and q, and children that the caller chooses.
+    """One node under a rule: distributions p and q, and children that the caller chooses.
 
     Attributes:
         runs: how often the rule was asked.
@@ -138,8 +138,8 @@ class Node:
         return self.rule(tree, SameEverywhere(self.p), rng)
 
     def refusals(self, children: Sequence[int]) -> tuple[np.ndarray, np.ndarray | None]:
-        """The chance that each child's coin falls, given that those before it did not, [k], and the row [V] that is
-        drawn from once none did. A child that is not tried has chance 0; None where the rule threw no coin."""
+        """The chance that each child's coin falls, given that those before it did not, [k], and what is drawn from once
+        none did, [V]. A child that is not tried has chance 0; None where the rule threw no coin."""
         rng = _Refusing()
         verdict = self.verdict(children, rng)
         tossed = [verdict.coin[child] is not None for child in range(1, len(children) + 1)]
@@ -148,28 +148,28 @@ class Node:
         chances = [verdict.accept_prob[child + 1] if tossed[child] else 0.0 for child in range(len(children))]
         return np.array(chances, dtype=float), rng.kept
 
-    def law_given(self, children: Sequence[int]) -> np.ndarray:
+    def distribution_given(self, children: Sequence[int]) -> np.ndarray:
         """The exact distribution of the first token written, given the children, float64 [V]."""
         written = np.zeros(len(self.p))
-        chances, row = self.refusals(children)
-        if row is None:
-            return self._law_of_draws(children, written)
+        chances, left = self.refusals(children)
+        if left is None:
+            return self._distribution_of_draws(children, written)
         reached = 1.0
         for token, chance in zip(children, chances, strict=True):
             written[token] += reached * chance
             reached *= 1 - chance
-        return written + reached * row
+        return written + reached * left
 
-    def _law_of_draws(self, children: Sequence[int], written: np.ndarray) -> np.ndarray:
+    def _distribution_of_draws(self, children: Sequence[int], written: np.ndarray) -> np.ndarray:
         """The same for a rule without coins, by every answer to the first token it draws."""
         rng = _Refusing()
         verdict = self.verdict(children, rng)
-        if rng.row is None:  # nor draws
+        if rng.probs is None:  # nor draws
             written[_first_token(verdict, children)] = 1.0
             return written
-        row = rng.kept
-        for token in np.flatnonzero(row):
-            written[_first_token(self.verdict(children, _Refusing(int(token))), children)] += row[token]
+        left = rng.kept
+        for token in np.flatnonzero(left):
+            written[_first_token(self.verdict(children, _Refusing(int(token))), children)] += left[token]
         return written
 
 
@@ -177,40 +177,40 @@ def error_of_node(node: Node, k: int) -> float:
     """The total variation between the exact distribution of a node with k children and the target."""
     children = draw_children(node.q, k, node.scheme, Seeded(1), 1)
     if node.refusals(children)[1] is None or node.scheme in ("top", "race"):
-        return total_variation(node.law_given(children), node.p)
+        return total_variation(node.distribution_given(children), node.p)
     return independent(node, k) if node.scheme == "iid" else one_more(node, children)
 
 
 def independent(node: Node, k: int) -> float:
-    """The error of the law summed over all k independent children and all coins."""
+    """The error of the distribution summed over all k independent children and all coins."""
     tokens = np.flatnonzero(node.q)
     chances = np.zeros((k, len(node.q)))
-    rows: list[np.ndarray] = []
+    leftovers: list[np.ndarray] = []
     for turn in range(len(tokens)):
         children = np.roll(tokens, -turn)[np.arange(k) % len(tokens)]
-        chances[np.arange(k), children], row = node.refusals(children.tolist())
-        if row is not None:
-            rows.append(row)
+        chances[np.arange(k), children], left = node.refusals(children.tolist())
+        if left is not None:
+            leftovers.append(left)
     mixed = draw_children(node.q, k, "iid", Seeded(1), 1)  # neither other tokens nor their order may matter
     apart = np.abs(node.refusals(mixed)[0] - chances[np.arange(k), mixed]).max()
     written, reached = np.zeros(len(node.q)), 1.0
     for chance in chances:
         written += reached * node.q * chance
         reached *= 1 - float(node.q @ chance)
-    written += reached * np.mean(rows, axis=0)
-    return max(total_variation(written, node.p), float(apart), float(reached * np.ptp(rows, axis=0).max()))
+    written += reached * np.mean(leftovers, axis=0)
+    return max(total_variation(written, node.p), float(apart), float(reached * np.ptp(leftovers, axis=0).max()))
 
 
 def one_more(node: Node, children: Sequence[int]) -> float:
-    """The error that the first, the middle and the last child bring: how far each moves the law it is added to."""
+    """The error that the first, the middle and the last child bring: how far each moves the distribution."""
     errors = []
     for place in sorted({0, len(children) // 2, len(children) - 1}):
         before = list(children[:place])
-        following = _Refusing(*before)  # answers the draws of the children before, and keeps the row of the next
+        following = _Refusing(*before)  # answers the draws of those before, and keeps what the next is drawn from
         draw_children(node.q, place + 1, node.scheme, following, 1)
-        row = following.kept
-        after = sum(row[token] * node.law_given([*before, int(token)]) for token in np.flatnonzero(row))
-        errors.append(total_variation(after, node.law_given(before) if place else node.p))
+        left = following.kept
+        after = sum(left[token] * node.distribution_given([*before, int(token)]) for token in np.flatnonzero(left))
+        errors.append(total_variation(after, node.distribution_given(before) if place else node.p))
     return float(np.max(errors))
 
 
@@ -235,12 +235,12 @@ def far_off(counts: np.ndarray, p: np.ndarray) -> float:
 
     Args:
         counts: of each token, [V].
-        p: the law that they should have.
+        p: the distribution that they should have.
     """
     order = np.argsort(-p, kind="stable")
     mass = np.cumsum(p[order])
     bins = np.minimum((mass - p[order] / 2) * BINS, BINS - 1).astype(int)
-    wanted, drawn = (np.bincount(bins, row[order], BINS) for row in (p * counts.sum(), counts))
+    wanted, drawn = (np.bincount(bins, each[order], BINS) for each in (p * counts.sum(), counts))
     if drawn[wanted == 0].any():
         return np.inf
     drawn, wanted = drawn[wanted > 0], wanted[wanted > 0]
@@ -257,7 +257,7 @@ def _first_token(verdict: Verdict, children: Sequence[int]) -> int:
 
 
 class _Refusing:
-    """Randomness in which no coin falls; draws are answered in turn, and the row of the first one unanswered is kept.
+    """Randomness in which no coin falls; draws are answered in turn, and what the first unanswered draws from is kept.
 
     Args:
         answers: tokens for the first draws; where there are none, the likeliest token is the answer.
@@ -265,14 +265,14 @@ class _Refusing:
 
     def __init__(self, *answers: int) -> None:
         self.answers = list(answers)
-        self.row: np.ndarray | None = None
+        self.probs: np.ndarray | None = None
 
     @property
     def kept(self) -> np.ndarray:
-        """The row of the first draw that was not answered, as probabilities [V]."""
-        if self.row is None:
+        """The distribution of the first draw that was not answered, as probabilities [V]."""
+        if self.probs is None:
             raise ValueError("rule must draw a token after all tries are rejected; it drew none.")
-        return self.row / self.row.sum()
+        return self.probs / self.probs.sum()
 
     def flip(self, prob: float) -> tuple[bool, float]:
         return False, 1.0
@@ -280,8 +280,8 @@ class _Refusing:
     def draw(self, probs: np.ndarray) -> int:
         if self.answers:
             return self.answers.pop(0)
-        if self.row is None:
-            self.row = np.array(probs)
+        if self.probs is None:
+            self.probs = np.array(probs)
         return int(np.argmax(probs))
 
     def noise(self, position: int, size: int) -> np.ndarray:
@@ -289,9 +289,9 @@ class _Refusing:
 
 
 class SameEverywhere(Distributions):
-    """Rows of the target that are the same after every node."""
+    """Distributions of the target that are the same after every node."""
 
-    sampling = Sampling()  # of rows that are made already
+    sampling = Sampling()  # of distributions that are made already
 
     def __init__(self, p: np.ndarray) -> None:
         self.p = p

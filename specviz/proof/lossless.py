@@ -1,13 +1,13 @@
 """Which pairs of builder and rule are lossless: declared by `compatible`, proven here by enumeration.
 
 Two whole steps of the real loop are enumerated on toy models, since one step cannot see chance that is shared between
-steps, and the law of the text is compared with the target's own. Rules whose noise is keyed by position cannot be
-enumerated; for them the text must equal that of plain decoding, seed by seed.
+steps, and the distribution of the text is compared with the target's own. Rules whose noise is keyed by position cannot
+be enumerated; for them the text must equal that of plain decoding, seed by seed.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, fields, replace
 from functools import partial
 from itertools import islice, product
@@ -23,11 +23,11 @@ from ..distributions import Sampling, probabilities
 from ..drafters import DRAFTERS
 from ..models.table import TablePair, toy_pair
 from ..registry import REGISTRIES, build
-from ..theory.enumerate import distribution_of as exact_law
+from ..theory.enumerate import distribution_of as exact_distribution
 from ..verifiers.base import Verifier
 
 PROMPT = "abab"  # it repeats itself, or a look-up in it would find nothing
-LENGTH = 3  # tokens whose joint law is compared
+LENGTH = 3  # tokens whose joint distribution is compared
 DEEP = 4  # tokens a deep run may write, so that the trees of its second step have two levels as well
 STEPS = 2
 SEEDS = (1, 5)
@@ -94,7 +94,7 @@ class Case:
 
 @dataclass(frozen=True)
 class Row:
-    """One line of the table: a builder, a rule and a law, what is declared of them and what was found.
+    """One line of the table: a builder, a rule and a sampling scheme, what is declared of them and what was found.
 
     Attributes:
         error: the largest difference between the exact output distribution and the target's, over all texts; None where
@@ -174,6 +174,30 @@ def table(samplings: Sequence[dict[str, Any]] = (PLAIN,), chains: bool = False, 
     yield from (case.prove() for case in cases(samplings=samplings, chains=chains, **chosen))
 
 
+def few(found: Iterable[Case]) -> Iterator[Case]:
+    """The cases in which a strategy is met for the first time, lossless and lossy ones apart, cheap ones first.
+
+    A builder counts with each scheme; a rule and a drafter with each scheme and sampling.
+    """
+    met: set[tuple] = set()
+    for case in sorted(found, key=_dear):
+        config, lossless = case.config, case.match.lossless
+        sampling = (config.draft_temperature, config.top_k, config.top_p)
+        shown = {
+            (case.builder, case.scheme, lossless),
+            (config.verifier.name, case.scheme, sampling, lossless),
+            (case.drafter, case.scheme, sampling, lossless),
+        }
+        if not shown <= met:
+            met |= shown
+            yield case
+
+
+def _dear(case: Case) -> bool:
+    """Whether whole distributions are drawn from, which takes long to enumerate where a tree has many nodes."""
+    return case.scheme in ("iid", "distinct") and case.config.draft_temperature != 0 and case.config.top_k is None
+
+
 def _menu(kind: str) -> list[str]:
     """What is to be proven: all but plain decoding, which the rest is compared with."""
     return [name for name, cls in REGISTRIES[kind].items() if not cls.alone]
@@ -221,17 +245,17 @@ def error_in(
         ValueError: if builder, rule and drafter are incompatible.
         TooManyRuns: if it takes more than `most` runs.
     """
-    outcomes = exact_law(partial(_write, pair, config, scheme, steps), most)
-    row = partial(_target_row, pair, config.target_sampling)
+    outcomes = exact_distribution(partial(_write, pair, config, scheme, steps), most)
+    target = partial(_target_distribution, pair, config.target_sampling)
     found: dict[tuple[int, ...], float] = {}
     for written, weight in outcomes.items():
         text = written[:LENGTH]
         for rest in product(range(pair.vocab_size), repeat=LENGTH - len(text)):
             whole = text + rest
-            chance = weight * np.prod([row(whole[:i])[whole[i]] for i in range(len(text), LENGTH)])
+            chance = weight * np.prod([target(whole[:i])[whole[i]] for i in range(len(text), LENGTH)])
             found[whole] = found.get(whole, 0.0) + chance
     wanted = {
-        text: np.prod([row(text[:i])[text[i]] for i in range(LENGTH)])
+        text: np.prod([target(text[:i])[text[i]] for i in range(LENGTH)])
         for text in product(range(pair.vocab_size), repeat=LENGTH)
     }
     # numpy's max keeps a NaN, which would be the worst of errors
@@ -243,7 +267,7 @@ def _write(pair: TablePair, config: RunConfig, scheme: str | None, steps: int, r
     return tuple(token for step in written for token in step.emitted)
 
 
-def _target_row(pair: TablePair, sampling: Sampling, text: tuple[int, ...]) -> np.ndarray:
+def _target_distribution(pair: TablePair, sampling: Sampling, text: tuple[int, ...]) -> np.ndarray:
     return probabilities(pair.target.logits([*pair.encode(PROMPT), *text]), sampling)
 
 

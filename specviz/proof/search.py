@@ -1,7 +1,7 @@
 """Random configurations, to find where `compatible` declares lossless what enumeration refutes.
 
 `lossless` proves the menu with small parameters. Here builders, rules and drafters have parameters of any kind, and
-temperatures, top-k, top-p and the laws are mixed. The same seed gives the same configurations.
+temperatures, top-k, top-p and the sampling schemes are mixed. The same seed gives the same configurations.
 """
 
 from __future__ import annotations

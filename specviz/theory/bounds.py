@@ -1,7 +1,7 @@
 """Closed forms and bounds: what one draft, a chain and a tree are worth at best, without running anything.
 
-p = target and q = draft, float64 rows [V]; logarithms are natural. What happens at one node with several children,
-for each rule, is in `node` and `forms`.
+p = target and q = draft, distributions as float64 [V]; logarithms are natural. What happens at one node with several
+children, for each rule, is in `node` and `forms`.
 """
 
 from __future__ import annotations
@@ -43,11 +43,6 @@ def coupling_bound(p: np.ndarray, q: np.ndarray) -> float:
     """Lower bound of `race_acceptance`: (1 - TV) / (1 + TV); neither it nor the harmonic bound is always the better."""
     distance = total_variation(p, q)
     return (1 - distance) / (1 + distance)
-
-
-def kl_divergence(q: np.ndarray, p: np.ndarray) -> float:
-    """KL(q || p) in nats; infinite where q has a token that p has not."""
-    return max(0.0, cross_entropy(q, p) - entropy(q))
 
 
 def cross_entropy(q: np.ndarray, p: np.ndarray) -> float:
@@ -102,11 +97,6 @@ def chain_speedup(acceptance: float, length: int, draft_cost: float) -> float:
         Tokens in the time in which plain decoding writes one.
     """
     return chain_tokens(acceptance, length) / (length * draft_cost + 1)
-
-
-def best_chain(acceptance: float, draft_cost: float, longest: int = 64) -> int:
-    """The number of drafted tokens with the largest `chain_speedup`, 0 where no chain pays."""
-    return max(range(longest + 1), key=lambda length: chain_speedup(acceptance, length, draft_cost))
 
 
 def plateaus(acceptance: Sequence[float], width: int) -> dict[str, float]:

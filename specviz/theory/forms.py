@@ -1,7 +1,7 @@
 """The closed forms of every rule on one node, in one table: `FORMS`.
 
 They are written apart from the rules themselves, so that each can check the other. Children are drawn as the rule asks
-for first, and a rule with parameters has its defaults. p = target, q = draft, float64 rows [V].
+for first, and a rule with parameters has its defaults. p = target, q = draft, float64 distributions [V].
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ class NodeOnText:
     """One node of a text before all rules at once, with what several of them need.
 
     Args:
-        p, q: the rows.
+        p, q: the distributions.
         widths: rising numbers of children.
         rng, position: where children and noise come from.
     """

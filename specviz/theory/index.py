@@ -1,7 +1,7 @@
 """The entropy of which draft is accepted, at a vocabulary of any size: what bounds any tree (equations 6 to 8).
 
 Drafts are independent and without end, as in channel simulation (Kobus and Gündüz 2025, section 4; Li 2024); `node` has
-the laws of k children. p = target and q = draft, float64 rows [V]; logarithms are natural. Both laws depend on the rows
+the distributions of k children. p = target and q = draft, float64 [V]; logarithms are natural. Both depend on p and q
 only through the mass that lies below each value of p / q, so sorting is all the work.
 """
 
@@ -19,7 +19,7 @@ def rejection_index_entropy(p: np.ndarray, q: np.ndarray) -> float:
     """H[R] of greedy rejection (Harsha et al. 2010), in nats; infinite where p has a token that q has not.
 
     After k refusals the mass min(p, c_k q) has been given out, with c_k+1 = c_k + (chance to get there). While no token
-    is used up the chance of acceptance stays, so such a run is a piece of a geometric law, summed at once.
+    is used up the chance of acceptance stays, so such a run is a piece of a geometric distribution, summed at once.
     """
     found = _sorted(p, q)
     if found is None:

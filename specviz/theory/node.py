@@ -1,7 +1,7 @@
 """One node with several children: what each rule accepts exactly, and the ceiling that no rule can pass.
 
-p = target and q = draft, float64 rows [V]. A vector holds for each child the chance that it is the one accepted; it
-is written here a second time, apart from the rules themselves, so that each can check the other.
+p = target and q = draft, distributions as float64 [V]. A vector holds for each child the chance that it is the one
+accepted; it is written here a second time, apart from the rules themselves, so that each can check the other.
 """
 
 from __future__ import annotations
@@ -115,7 +115,7 @@ def transport_acceptance_of(p: np.ndarray, distribution: Mapping[frozenset[int],
     """The same ceiling for any distribution of the set of children, trying all 2^V token sets: small V only.
 
     Args:
-        law: set of child tokens -> its probability.
+        distribution: set of child tokens -> its probability.
     """
     wanted, inside = np.zeros(2 ** len(p)), np.zeros(2 ** len(p))  # of the set whose bits are the index
     for children, share in distribution.items():

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from ..sampling import most_probable
-from ..shown import Chart
+from ..tree import Chart
 
 LIKELIEST = 4  # with the token in question, five bars; with the one that was rejected last, six
 WHOLE = 12  # a row of so few tokens is kept whole

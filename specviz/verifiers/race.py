@@ -14,7 +14,7 @@ from typing import ClassVar
 import numpy as np
 
 from ..randomness import first_arrivals
-from ..shown import Chart
+from ..tree import Chart
 from .base import Verifier
 from .walk import Walk, explain_match, follow
 

@@ -13,8 +13,8 @@ from typing import ClassVar
 import numpy as np
 
 from ..distributions import excess
+from ..record import Detail
 from ..sampling import SequentialProposal
-from ..shown import Detail
 from .bars import Bars
 from .base import Verifier
 from .walk import Walk, explain_coin, ratio

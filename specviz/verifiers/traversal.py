@@ -18,7 +18,7 @@ from ..sampling import SequentialProposal
 from ..tree import TokenTree
 from .bars import Bars
 from .base import Verifier
-from .walk import ROOT, UNTRIED, Walk, carry, explain_untried, ratio
+from .walk import Walk, carry, ratio, untried
 
 
 @dataclass(frozen=True)
@@ -35,10 +35,8 @@ class Traversal(Verifier):
 
     def explain(self, step, node):
         outcome, prob, coin = step.outcome[node], step.accept_prob[node], step.coin[node]
-        if outcome == "root":
-            return ROOT
-        if outcome in UNTRIED:
-            return explain_untried(step, node)
+        if why := untried(step, node):
+            return why
         if coin is None:
             return "Accepted without a test: a token below it was accepted first."
         below = "" if all(parent != node for parent in step.parents) else "after all tokens below it were rejected"

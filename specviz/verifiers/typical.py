@@ -13,9 +13,9 @@ from typing import ClassVar
 
 from ..distributions import entropy
 from ..parameters import real
-from ..shown import Detail
+from ..record import Detail
 from .base import Verifier
-from .walk import ROOT, UNTRIED, Walk, explain_untried
+from .walk import Walk, untried
 
 
 @dataclass(frozen=True)
@@ -55,10 +55,8 @@ class Typical(Verifier):
 
     def explain(self, step, node):
         outcome = step.outcome[node]
-        if outcome == "root":
-            return ROOT
-        if outcome in UNTRIED:
-            return explain_untried(step, node)
+        if why := untried(step, node):
+            return why
         prob, facts = step.target_prob[node], step.detail.get(step.parents[node], Detail()).facts
         threshold = facts.get("threshold", self.epsilon)
         if outcome == "rejected":

@@ -8,9 +8,8 @@ from typing import Any
 
 from ..distributions import Distributions, residual
 from ..randomness import Randomness
-from ..record import Step, Verdict
+from ..record import Detail, Step, Verdict
 from ..sampling import SequentialProposal
-from ..shown import Detail
 from ..tree import TokenTree
 from .bars import Bars
 
@@ -145,11 +144,15 @@ def carry(wanted: float, share: float) -> float:
     return float(wanted / rest) if rest > 0 else 1.0
 
 
-def explain_untried(step: Step, node: int) -> str:
-    """Why a node was not compared.
+def untried(step: Step, node: int) -> str:
+    """Why a node was not compared, "" where it was.
 
-    It is a probe, or its parent was not accepted, or a sibling before it was, or the rule stopped.
+    It is the root or a probe, or its parent was not accepted, or a sibling before it was, or the rule stopped.
     """
+    if step.outcome[node] == "root":
+        return ROOT
+    if step.outcome[node] not in UNTRIED:
+        return ""
     if step.outcome[node] == "probe":
         return "Probe: it asks the target for its next token and is not compared."
     parent = step.parents[node]
@@ -163,21 +166,15 @@ def explain_untried(step: Step, node: int) -> str:
 
 def explain_match(step: Step, node: int, accepted: str, rejected: str) -> str:
     """The sentence of a rule that fixes the target's token first and then looks for it among the children."""
-    outcome = step.outcome[node]
-    if outcome == "root":
-        return ROOT
-    if outcome in UNTRIED:
-        return explain_untried(step, node)
-    return f"Accepted: {accepted}." if outcome == "accepted" else f"Rejected: {rejected}."
+    found = f"Accepted: {accepted}." if step.outcome[node] == "accepted" else f"Rejected: {rejected}."
+    return untried(step, node) or found
 
 
 def explain_coin(step: Step, node: int, formula: str) -> str:
     """The sentence of a rule that flips one coin a node with probability `formula`."""
     outcome, prob, coin = step.outcome[node], step.accept_prob[node], step.coin[node]
-    if outcome == "root":
-        return ROOT
-    if outcome in UNTRIED:
-        return explain_untried(step, node)
+    if why := untried(step, node):
+        return why
     if prob is None or coin is None:
         return f"{outcome.capitalize()} by {formula}."
     if outcome == "accepted":

@@ -9,8 +9,9 @@ import pytest
 
 import specviz
 from specviz.acceptance import vectors as acceptance
+from specviz.acceptance.files import from_text, to_text
 from specviz.acceptance.on_nodes import draft_uncertainty, rejection_rates
-from specviz.acceptance.on_text import Acceptance, acceptance_vector, own_texts
+from specviz.acceptance.on_text import acceptance_vector, own_texts
 from specviz.acceptance.positions import LEVELS, ReadOnce, levels_on_text
 from specviz.acceptance.text_units import Written
 from specviz.acceptance.vectors import read_acceptance
@@ -98,14 +99,14 @@ def test_a_text_is_read_once_for_all_rules(monkeypatch):
 
 def test_a_measurement_by_level_survives_json_and_older_ones_are_the_models(tmp_path):
     found = acceptance_vector(PAIR, RULES["sequoia"], TEXTS, with_drafter("medusa"), width=3)
-    assert Acceptance.from_json(found.to_json()) == found
-    (tmp_path / "vector.json").write_text(found.to_json())
+    assert from_text(to_text([found]))[0] == found
+    (tmp_path / "vector.json").write_text(to_text([found]))
     assert read_acceptance(tmp_path / "vector.json") == found.levels
-    old = json.loads(found.to_json())
+    old = json.loads(to_text([found]))
     del old["drafter"], old["levels"], old["by_text"]
-    assert Acceptance.from_json(json.dumps(old)).drafter == "model"
+    assert from_text(json.dumps(old))[0].drafter == "model"
     with pytest.raises(ValueError, match="levels"):
-        Acceptance.from_json(json.dumps(json.loads(found.to_json()) | {"levels": [[0.9, 0.9]]}))
+        from_text(json.dumps(json.loads(to_text([found])) | {"levels": [[0.9, 0.9]]}))
 
 
 def test_a_text_of_one_token_has_no_positions():
@@ -117,7 +118,7 @@ def test_calibrate_measures_with_the_drafter_and_stores_under_it(tmp_path, monke
     pair = specviz.toy_pair(vocab=6)
     monkeypatch.setattr("specviz.models.pair.load_pair", lambda *args, **options: pair)
     assert main(["calibrate", "--drafter", "medusa:heads=2", "--positions", "30", "--width", "6", "--json"]) == 0
-    found = Acceptance.from_json(capsys.readouterr().out)
+    found = from_text(capsys.readouterr().out)[0]
     assert found.drafter == "medusa" and [sum(level) for level in found.levels] == pytest.approx([1, 1, 0, 0, 0])
     monkeypatch.setattr(calibrate, "STORED", {acceptance.EMBEDDED: tmp_path})
     monkeypatch.setattr(acceptance, "STORED", {acceptance.EMBEDDED: tmp_path})

@@ -7,9 +7,10 @@ import numpy as np
 import pytest
 
 import specviz
+from specviz.acceptance.files import from_text, to_text
 from specviz.acceptance.in_traces import depth_acceptance
 from specviz.acceptance.on_nodes import LONGEST, draft_uncertainty, rejection_rates
-from specviz.acceptance.on_text import Acceptance, acceptance_vector, own_texts
+from specviz.acceptance.on_text import acceptance_vector, own_texts
 from specviz.acceptance.positions import distributions_on_text
 from specviz.acceptance.text_units import Written, cut, positions_of
 from specviz.acceptance.vectors import check_acceptance, expected_tokens, find_acceptance, published, read_acceptance
@@ -71,18 +72,18 @@ def test_at_temperature_zero_it_is_the_rank_of_the_best_token():
 
 def test_a_measurement_survives_json_and_a_damaged_one_gets_a_sentence():
     found = acceptance_vector(PAIR, RULES["sequoia"], TEXTS[:1], CONFIG, width=3)
-    assert Acceptance.from_json(found.to_json()) == found
-    good = json.loads(found.to_json())
+    assert from_text(to_text([found]))[0] == found
+    good = json.loads(to_text([found]))
     for change, words in (
         ({"low": [0.1]}, "one length"),
-        ({"acceptance": [2, 0, 0]}, "measurement is damaged: measurement.acceptance"),
+        ({"acceptance": [2, 0, 0]}, "vector 1 is damaged: vector 1.acceptance"),
         ({"positions": 0}, "positions"),
         ({"temperature": "warm"}, "temperature"),
     ):
         with pytest.raises(ValueError, match=words):
-            Acceptance.from_json(json.dumps(good | change))
+            from_text(json.dumps(good | change))
     with pytest.raises(ValueError, match="has no 'acceptance'"):
-        Acceptance.from_json("{}")
+        from_text("{}")
 
 
 def test_a_text_too_short_is_refused():
@@ -247,7 +248,7 @@ def test_a_vectors_interval_is_that_of_its_texts_and_one_text_has_none():
     for text in texts:  # pieces of one text
         text.source = "one"
     assert acceptance_vector(PAIR, RULES["exact-match"], texts, config, width=2).low == (None, None)
-    assert Acceptance.from_json(every[0].to_json()) == every[0]
+    assert from_text(to_text([every[0]]))[0] == every[0]
     assert 1 - rates[0].high["exact-match"][0] == pytest.approx(found.low[0])
     assert rates[1].low["exact-match"] == (None, None)
 

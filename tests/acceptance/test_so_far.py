@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import specviz
-from specviz.acceptance.on_nodes import doubt_so_far, draft_uncertainty, rates_so_far, rejection_rates
+from specviz.acceptance.on_nodes import draft_uncertainty, rates_so_far, rejection_rates, uncertainty_so_far
 from specviz.acceptance.on_text import own_texts
 from specviz.acceptance.progress import SoFar, whole
 
@@ -35,7 +35,7 @@ def test_a_measurement_of_nodes_that_is_stopped_is_one_of_fewer_texts():
     assert (done, of) == (2, 3), "a text without a position says nothing"
     assert full.known == rejection_rates(PAIR, texts, CONFIG, (1, 2, 3)) and rates.positions < full.known.positions
     assert rates == rejection_rates(PAIR, texts[:2], CONFIG, (1, 2, 3))
-    (_, _, uncertainty), full = doubt_so_far(PAIR, texts, CONFIG)
+    (_, _, uncertainty), full = uncertainty_so_far(PAIR, texts, CONFIG)
     assert full.known == draft_uncertainty(PAIR, texts, CONFIG) and uncertainty == draft_uncertainty(
         PAIR, texts[:2], CONFIG
     )

@@ -14,27 +14,33 @@ RULE = specviz.VERIFIERS["sequoia"]()
 FEW = dict(nodes=(4, 8), contexts=(5, 40), vocabularies=(9, 11), steps=2)
 
 
+@pytest.fixture
+def short(monkeypatch):
+    """Texts of 16 tokens where 128 are the rule: toy tables take longer the longer a text is."""
+    monkeypatch.setattr("specviz.benchmarks.scale.CONTEXT", 16)
+
+
 def toy(vocab=12):
     pair = specviz.toy_pair(vocab=vocab)
     pair.max_positions = 160
     return pair
 
 
-def test_each_thing_grows_alone():
+def test_each_thing_grows_alone(short):
     rows = list(scale(toy(), toy, RULE, **FEW))
     assert [(row.grows, row.nodes, row.context, row.vocabulary, row.random) for row in rows] == [
-        ("tree", 4, 128, 12, False), ("tree", 8, 128, 12, False), ("text", 4, 5, 12, False), ("text", 4, 40, 12, False),
-        ("vocabulary", 4, 128, 9, True), ("vocabulary", 4, 128, 11, True),
+        ("tree", 4, 16, 12, False), ("tree", 8, 16, 12, False), ("text", 4, 5, 12, False), ("text", 4, 40, 12, False),
+        ("vocabulary", 4, 16, 9, True), ("vocabulary", 4, 16, 11, True),
     ]  # fmt: skip
     assert all(min(row.draft_s, row.target_s, row.verify_s, row.other_s) > 0 for row in rows)
     assert all(0 < row.overhead < 1 for row in rows)
 
 
-def test_texts_double_up_to_the_limit():
+def test_texts_double_up_to_the_limit(short):
     pair = toy()
-    pair.max_positions = 600
+    pair.max_positions = 75
     rows = scale(pair, toy, RULE, nodes=(4,), vocabularies=(9,), steps=1)
-    assert [row.context for row in rows if row.grows == "text"] == [128, 256, 512, 600 - 2 - 3 * 3]
+    assert [row.context for row in rows if row.grows == "text"] == [16, 32, 75 - 2 - 3 * 3]
 
 
 def test_a_row_counts_no_step_that_reads_the_text_or_lacks_room_for_its_tree(monkeypatch):

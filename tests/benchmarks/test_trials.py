@@ -65,8 +65,8 @@ def test_every_way_is_run_on_every_prompt_in_turning_order(monkeypatch):
         ("batch", "cc"), ("plain", "cc"), ("chain", "cc"),
     ]  # fmt: skip
     assert [one.done for one in news] == list(range(1, 10)) and news[-1].of == 9
-    assert [len(one.trials) for one in news] == 3 * [0, 0, 2]
-    assert [trial.name for trial in news[-1].trials] == ["chain", "batch"]
+    assert [len(one.known) for one in news] == 3 * [0, 0, 2]
+    assert [trial.name for trial in news[-1].known] == ["chain", "batch"]
 
 
 def test_a_promise_puts_tokens_along_texts_over_the_costs_of_the_machine():
@@ -258,7 +258,7 @@ def test_calibrate_keeps_what_was_measured_when_it_is_interrupted(toy, capsys, m
         (["agree", "--temperature", "-1"], "temperature must be"),
         (["agree", "--verifier", "block"], "is defined for chains"),
         (["agree", "--each", "1"], "--each must be at least 2"),
-        (["agree", "--sizes", "2,many"], "--sizes must list"),
+        (["agree", "--sizes", "2,many"], "--sizes must be whole numbers from 2 to 768"),
         (["bench", "--same-text", "--temperature", "1"], "omit --temperature"),
         (["bench", "--same-text", "--verifier", "race"], "omit --verifier"),
     ],

@@ -3,7 +3,7 @@
 import pytest
 
 import specviz
-from specviz.player.notebook import HEIGHT
+from specviz.player.offline import HEIGHT
 
 pytestmark = pytest.mark.browser
 

@@ -198,7 +198,7 @@ def test_only_the_embedded_pair_on_enough_text_is_stored(capsys, monkeypatch, mo
     ],
 )  # fmt: skip
 def test_a_vector_that_cannot_be_is_refused_everywhere(tmp_path, capsys, vector, words):
-    from specviz.acceptance.on_text import Acceptance
+    from specviz.acceptance.files import from_text
     from specviz.acceptance.vectors import read_acceptance
 
     path = tmp_path / "vector.json"
@@ -216,7 +216,7 @@ def test_a_vector_that_cannot_be_is_refused_everywhere(tmp_path, capsys, vector,
             "verifier": "sequoia", "temperature": 1, "draft_temperature": None,
         }  # fmt: skip
         with pytest.raises(ValueError, match=f"{words}|at most 64 values"):
-            Acceptance.from_json(json.dumps(found))
+            from_text(json.dumps(found))
 
 
 def test_every_shipped_vector_is_one():

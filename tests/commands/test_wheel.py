@@ -48,26 +48,15 @@ def test_every_requirement_has_both_bounds():
 @pytest.mark.slow  # pip builds and installs some thirty megabytes
 def test_the_wheel_has_every_room_a_command_with_its_own_pair_and_the_page(site, tmp_path):
     assert (site / "specviz" / "py.typed").exists()
-    written = used(
-        site,
-        tmp_path,
-        str(site / "bin" / "specviz"),
-        "generate",
-        "--prompt",
-        "Once upon a time",
-        "--max-new-tokens",
-        "5",
-    )
+    generate = ("generate", "--prompt", "Once upon a time", "--max-new-tokens", "5")
+    written = used(site, tmp_path, str(site / "bin" / "specviz"), *generate)
     assert "Once upon a time" in written and "5 tokens in" in written
-    where = used(site, tmp_path, "-c", "import specviz.paths as paths; print(paths.ASSETS)")
-    assert Path(where.strip()) == site / "specviz" / "assets"
-
     files = {path.relative_to(ROOT) for room in ("specviz", "app") for path in (ROOT / room).rglob("*.py")}
     inside = {Path("specviz", path) if path.parts[0] == "app" else path for path in files}
     assert not [path for path in inside if not (site / path).exists()]
     code = (
         "import json; from specviz.app.page import build_demo; from specviz.app.tabs.live import recorded; "
-        "build_demo(); print(len(json.loads(recorded())['steps']) > 5)"
+        "from specviz import paths; build_demo(); print(len(json.loads(recorded())['steps']) > 5, paths.ASSETS)"
     )
-    assert used(site, tmp_path, "-c", code).strip().endswith("True")
+    assert used(site, tmp_path, "-c", code).strip().endswith(f"True {site / 'specviz' / 'assets'}")
     assert "demo" in used(site, tmp_path, "-m", "specviz", "demo", "--help")

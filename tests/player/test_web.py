@@ -7,7 +7,7 @@ import pytest
 
 import specviz
 from specviz import paths
-from specviz.player import payload, typescript, web, wire, words
+from specviz.player import payload, web, wire, words
 
 
 @pytest.fixture
@@ -74,8 +74,8 @@ def test_the_browser_has_the_same_words():
 
 
 def test_the_browser_has_the_types_of_what_it_is_sent():
-    fresh = typescript.script()
-    assert typescript.PLACE.read_text(encoding="utf-8") == fresh, "run python -m specviz.player.typescript"
+    fresh = wire.script()
+    assert wire.PLACE.read_text(encoding="utf-8") == fresh, "run python -m specviz.player.wire"
     trace = specviz.run(specviz.toy_pair(), specviz.RunConfig("abc", max_new_tokens=8))
     sent = json.loads(payload.recorded_message(trace))
     for name, cls in (("head", wire.Head), ("figures", wire.Figures)):

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from specviz.distributions import total_variation
-from specviz.proof.hard_distributions import KINDS, rows_of_kind
+from specviz.proof.hard_distributions import KINDS, distributions_of_kind
 from specviz.theory.node import spectr_acceptance
 from specviz.verifiers.spectr import division_factor, leftover
 
@@ -29,7 +29,7 @@ def plain_bisection(p, q, k):
 @pytest.mark.parametrize(("V", "k"), SIZES)
 def test_rho_is_that_of_a_plain_bisection_and_what_is_written_is_the_target(kind, V, k):
     for seed in range(1 if V > 1000 else 12):
-        p, q = rows_of_kind(kind, V, seed)
+        p, q = distributions_of_kind(kind, V, seed)
         rho = division_factor(p, q, k)
         best = accepted(p, q, k, plain_bisection(p, q, k))
         assert accepted(p, q, k, rho) == pytest.approx(best, abs=1e-11)

@@ -13,12 +13,11 @@ from transformers import AutoModelForCausalLM, AutoTokenizer
 
 from specviz.commands.cli import main
 from specviz.training import build_pair
-from specviz.training.average import average
 from specviz.training.corpus import KINDS, Document, encode, held_out, read_documents, split_chapters, train_tokenizer
 from specviz.training.corpus import windows as random_windows
 from specviz.training.distil import draft_loss, new_model, warm_start
 from specviz.training.grow import grow
-from specviz.training.loop import fit, plateau
+from specviz.training.loop import average, fit, plateau
 from specviz.training.muon import orthogonal
 from specviz.training.recipe import Recipe, Shape, Stage
 from specviz.training.report import bits_per_character, repetition

@@ -7,23 +7,30 @@ A message opens a comparison with its "columns", and brings "news" of them: each
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Sequence
+from dataclasses import replace
+from datetime import date
 from functools import cache
 from itertools import count, islice
+from os import cpu_count
+from pathlib import Path
 from typing import Any
 
-from specviz import Step, Trace, codec
+from specviz import DRAFTERS, RunConfig, Step, Trace, codec, run
 from specviz.metrics import Counts, clock
+from specviz.paths import TRACES
 from specviz.player.payload import message, step_payload
 from specviz.proof.same_text import margin_at
 
 from ...machine.engine import Engine, batch_by_time
 from ...parts.failures import reason
-from . import recorded_race
 from .compared_run import ComparedRun
 from .texts import comparison
 
 WARM_UP = 2  # steps before each run that are not counted, so that none pays for a cold start
 LETTERS = "ABCD"
+RACE_PROMPT = 'def read_lines(path):\n    """Return the lines of a file."""\n'
+RUNNERS = ("model", "medusa", "eagle", "retrieval")
+RACE = RunConfig(RACE_PROMPT, "sequoia:size=12", "exact-match", temperature=0, max_new_tokens=48)
 _names = count(1)
 
 
@@ -130,11 +137,38 @@ def head(entries: Sequence[ComparedRun], prompt: str | Sequence[int], pair: str,
     return {"columns": [entry.about(alike) for entry in entries], "prompt": prompt, "pair": pair, **more}
 
 
+def race_path(drafter: str) -> Path:
+    """The file of a run of the race."""
+    return TRACES / "race" / f"{drafter}.json"
+
+
+def record_race(pair: Any) -> Iterator[tuple[str, Trace]]:
+    """Every run of the race, after one warm-up run (`python -m app.record_traces`)."""
+    about = {"recorded": date.today().isoformat(), "machine": f"a machine of {cpu_count()} cores"}
+    for drafter in RUNNERS:
+        config = replace(RACE, drafter=DRAFTERS[drafter]())
+        run(pair, config)
+        trace = run(pair, config)
+        yield drafter, replace(trace, pair=trace.pair | about)
+
+
+def race() -> list[Trace]:
+    """The race that the tab opens with: four drafters of one target on one prompt."""
+    return [Trace.from_json(race_path(drafter).read_text("utf-8")) for drafter in RUNNERS]
+
+
+def when(traces: list[Trace]) -> str:
+    """When and where they were recorded, in words."""
+    about = traces[0].pair
+    day = date.fromisoformat(about["recorded"])
+    return f"recorded on {day.day} {day:%B %Y} on {about['machine']}"
+
+
 @cache
 def recorded(_: Any = None) -> str:
     """The comparison that the tab opens with, a race of drafters; a page's call brings one argument."""
-    traces = recorded_race.read()
-    return of_traces(traces, [False] * len(traces), recorded_race.when(traces))
+    traces = race()
+    return of_traces(traces, [False] * len(traces), when(traces))
 
 
 def of_traces(traces: Sequence[Trace], plain: Sequence[bool], when: str = "") -> str:

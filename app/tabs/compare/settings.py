@@ -88,8 +88,8 @@ class Column:
             hidden = self.controls.strategies
             values = (*values[: -len(hidden)], *(control.value for control in hidden))
         config = self.controls.read(values)
-        if kind == "speculation" and not config.resolved.match.possible:
-            raise ValueError(config.resolved.match.reason)
+        if kind == "speculation":
+            config.resolved.match.required()
         return ComparedRun(self.letter, config, kind == "plain")
 
 

@@ -20,9 +20,9 @@ from specviz.config import RunConfig
 from specviz.decode import speculate
 from specviz.models.table import TableModel, TablePair
 from specviz.randomness import Seeded
-from specviz.record import Step
+from specviz.record import Detail, Step
 from specviz.registry import REGISTRIES
-from specviz.shown import Chart, Detail
+from specviz.tree import Chart
 from specviz.verifiers.base import Verifier
 
 MOST_TOKENS, MOST_CHILDREN, MOST_LEVELS = 12, 6, 3

@@ -1,7 +1,7 @@
 """The Verification lab: one node with given p and q, a rule's tries one by one, and a comparison of all rules.
 
-The page asks twice for every change: for one run, and for the exact table of all rules, which takes longer. Whoever
-asks may be anyone, so everything is checked, and what is wrong becomes a sentence.
+The page asks twice for every change: for one run, and for the exact table of all rules, which takes longer. Anyone
+may ask, so everything is checked, and what is wrong becomes a sentence.
 """
 
 from __future__ import annotations

@@ -27,10 +27,9 @@ from ...parts.frame import Page, Tab
 from ...parts.job import Job
 from ...parts.study_card import figures, fold, sampling
 from .. import acceptance, live
-from . import published
+from . import engine_log, published
 from .cards import best_sentence, forecast_cards, source_of, timed_card, timed_sentence, timed_setting
-from .timing import LARGEST, MACHINES, cost_of, sizes_from, time_sizes
-from .vector_choices import by_drafter, choices, picked
+from .timing import LARGEST, MACHINES, by_drafter, choices, cost_of, picked, sizes_from, time_sizes
 
 TITLE = "Speedup"
 INTRO = (
@@ -86,6 +85,7 @@ def build(engine: Engine) -> Speedup:
                 reported = published.table(
                     past.points, Source("recorded", past.label), timed_setting(past.calibration.vectors[0])
                 )
+            engine_log.card()
     tab = Speedup(engine, drafter, vector, machine, [flat, draft], line, choice, apply, cards, reported)
     tab.known, tab.here = gr.State(past.calibration.vectors), gr.State(here)
     tab.best = gr.State(best)
@@ -182,13 +182,12 @@ class Speedup:
             table, drawn, here = None, monotonic(), Source("measured", "measured here")
             for news in self.engine.compute(partial(measure_cost, seconds=SECONDS), config):
                 text = f"Timing trees of increasing size: {news.done} of {news.of} bursts, {SECONDS:.0f} s at most"
-                table = news.table or table
+                table = news.known or table
                 yield {self.line: said(text, done=news.done, of=news.of)}
                 if table and monotonic() - drawn > PACE:
                     yield {self.here: table, **self.show({"cost": fill("cost", PLOTS["cost"].info(table), here)})}
                     drawn = monotonic()
-            if table is None:
-                raise ValueError("The models end every text immediately, so there is no step to time.")
+            assert table  # or `measure_cost` raises
             found = forecast_cards(measured, table, source_of(table))
             yield {self.machine: "here", self.here: table, **self.forecasted(table, found),
                    self.line: said(f"Measured: {table.settings['steps']:,} steps.")}  # fmt: skip
@@ -200,8 +199,8 @@ class Speedup:
                 here = yield from measuring(*chosen)
             points: tuple[Point, ...] = ()
             for news in self.engine.compute(time_sizes, measured, here, wanted):
-                changed = len(news.points) > len(points) or news.done == news.of
-                points = news.points
+                changed = len(news.known) > len(points) or news.done == news.of
+                points = news.known
                 text = f"Timing trees and plain decoding in alternating rounds: {news.done} of {news.of} runs"
                 card = {"predicted": timed_card(points, here, Source("measured", "measured here"), measured)}
                 yield {self.line: said(text, done=news.done, of=news.of), **(self.show(card) if changed else {})}

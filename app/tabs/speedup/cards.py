@@ -9,7 +9,7 @@ from specviz.plots import PLOTS
 from specviz.plots.predicted import Point
 
 from ...parts.card import Source, fill
-from .timing import SIZES, predicted
+from .timing import SIZES, by, predicted
 
 STEP_SIZES = (2, 3, 4, 6, 8, 12, 16, 24, 32, 48, 64, 96, 128, 192, 256, 512)
 SHAPE_SIZES = tuple(size for size in SIZES if size <= 512)
@@ -58,11 +58,6 @@ def timed_setting(vector: Acceptance) -> str:
     """With what trees were timed, in words."""
     rule = f"{VERIFIERS[vector.verifier].title}{by(vector)}"
     return f"Best trees of several sizes, {rule} at temperature {vector.temperature:g}."
-
-
-def by(vector: Acceptance) -> str:
-    """Who drafted, in words; nothing for the draft model."""
-    return "" if vector.drafter == "model" else f" with {DRAFTERS[vector.drafter].spoken}"
 
 
 def best_sentence(best: dict, cost: CostTable) -> str:

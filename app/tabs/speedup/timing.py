@@ -1,13 +1,14 @@
-"""Speed: predictions from measured acceptance and costs, checked by timing some sizes."""
+"""What the controls of the tab Speedup stand for, the predictions from it, and the timing of some sizes."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from typing import Any
 
-from specviz import BUILDERS, DRAFTERS, VERIFIERS, RunConfig
+from specviz import BUILDERS, DRAFTERS, VERIFIERS, RunConfig, compatible
 from specviz.acceptance.on_text import Acceptance
+from specviz.acceptance.progress import SoFar
+from specviz.acceptance.vectors import measured
 from specviz.benchmarks.trials import Trial, trials
 from specviz.planning.cost_table import CostTable
 from specviz.planning.forecast import Cell, Forecast, forecast
@@ -22,15 +23,6 @@ SIZES = (2, 3, 4, 5, 6, 7, 8, 10, 12, 14, 16, 20, 24, 32, 48, 64, 96, 128, 192, 
 DEPTHS = (*range(1, 11), 12, 14, 16, 20)
 MOST_SIZES, LARGEST = 12, 256  # of a timing
 TOKENS, ROUNDS = 64, 6
-
-
-@dataclass(frozen=True)
-class Timed:
-    """Rounds done, of how many, and a point for each size timed in all of them so far."""
-
-    done: int
-    of: int
-    points: tuple[Point, ...]
 
 
 def cost_of(kind: str, here: CostTable, flat: float, draft_cost: float) -> CostTable:
@@ -49,6 +41,56 @@ def cost_of(kind: str, here: CostTable, flat: float, draft_cost: float) -> CostT
     if kind not in MACHINES.values():
         raise ValueError(f"Machine must be one of {', '.join(MACHINES)}; got {str(kind)[:40]!r}.")
     return machine(kind)
+
+
+def choices(known: tuple[Acceptance, ...]) -> dict[str, Acceptance]:
+    """Vectors by name: those of the tab Acceptance, then the stored ones; all can be used to choose a tree."""
+    stored = [_stored(row, name) for name in DRAFTERS for row in measured(name)]
+    usable = [
+        (vector, where)
+        for vectors, where in ((known, ""), (stored, ", stored"))
+        for vector in vectors
+        if compatible(_run_of(vector)).possible
+    ]
+    return {f"{VERIFIERS[v.verifier].title}{by(v)}, T {v.temperature:g}{where}": v for v, where in usable}
+
+
+def by_drafter(known: tuple[Acceptance, ...], drafter: Any) -> list[str]:
+    """The names of the vectors that were measured with a drafter."""
+    return [name for name, vector in choices(known).items() if vector.drafter == drafter]
+
+
+def picked(name: Any, known: tuple[Acceptance, ...]) -> Acceptance:
+    """The vector of that name.
+
+    Raises:
+        ValueError: if there is none.
+    """
+    named = choices(known)
+    if name not in named:
+        raise ValueError("Choose an acceptance vector.")
+    return named[name]
+
+
+def _run_of(vector: Acceptance) -> RunConfig:
+    """A tree under the rule, temperature and drafter of a vector."""
+    return RunConfig(
+        builder=BUILDERS["sequoia"](), verifier=VERIFIERS[vector.verifier](), temperature=vector.temperature,
+        draft_temperature=vector.draft_temperature, drafter=DRAFTERS[vector.drafter](),
+    )  # fmt: skip
+
+
+def _stored(row: dict[str, Any], drafter: str) -> Acceptance:
+    return Acceptance(
+        tuple(row["acceptance"]), low=(), high=(), positions=0, method="", verifier=row["verifier"], scheme="",
+        temperature=row["temperature"], draft_temperature=None, drafter=drafter,
+        levels=tuple(map(tuple, row.get("levels", ()))),
+    )  # fmt: skip
+
+
+def by(vector: Acceptance) -> str:
+    """Who drafted, in words; nothing for the draft model."""
+    return "" if vector.drafter == "model" else f" with {DRAFTERS[vector.drafter].spoken}"
 
 
 def predicted(vector: Acceptance, cost: CostTable) -> Forecast:
@@ -75,7 +117,7 @@ def sizes_from(text: Any) -> tuple[int, ...]:
 
 def time_sizes(
     pair: Any, vector: Acceptance, cost: CostTable, sizes: Sequence[int], rounds: int = ROUNDS, tokens: int = TOKENS
-) -> Iterator[Timed]:
+) -> Iterator[SoFar[tuple[Point, ...]]]:
     """Time the best tree of each size against plain decoding, in alternating rounds; stop iterating to end it.
 
     Args:
@@ -85,6 +127,9 @@ def time_sizes(
         sizes: nodes with the root.
         rounds: each has its own prompt and seed, and its own run of plain decoding.
         tokens: written by each run.
+
+    Returns:
+        Runs done, of how many, and a point for each size on all prompts so far.
     """
     cells = best_of_each(forecast(vector.plan, cost, sizes, DEPTHS))
     named = {f"{size} nodes, {cell.depth} level{'s' * (cell.depth > 1)}": cell for size, cell in cells.items()}
@@ -99,9 +144,9 @@ def time_sizes(
     prompts = [PROMPTS[turn % len(PROMPTS)] for turn in range(rounds)]
     points: tuple[Point, ...] = ()
     for news in trials(pair, trees, VERIFIERS[vector.verifier](), config, prompts):
-        if news.trials:
-            points = tuple(point(named[trial.name], trial) for trial in news.trials)
-        yield Timed(news.done, news.of, points)
+        if news.known:
+            points = tuple(point(named[trial.name], trial) for trial in news.known)
+        yield SoFar(news.done, news.of, points)
 
 
 def point(cell: Cell, trial: Trial) -> Point:

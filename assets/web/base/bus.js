@@ -1,4 +1,4 @@
-// How the parts of the page tell each other something: a message goes to all who listen for its name. Where nobody
+// How the parts of the page tell each other something: a message goes to all who listen for its name. Where none
 // does yet (a tab that was never opened is not there), it waits for the first who will.
 
 /** @typedef {import('./types.js').Messages} Messages */

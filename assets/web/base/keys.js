@@ -1,4 +1,4 @@
-// Keys of a part of the page. A letter or a digit acts only while the focus is inside that part, so that nobody who
+// Keys of a part of the page. A letter or a digit acts only while the focus is inside that part, so that no one who
 // speaks to the machine or mistypes sets off anything (WCAG 2.1.4); arrows and the like also while it is nowhere.
 
 const TYPED = 'input, textarea, select, [contenteditable], [role=tab], [role=option], [role=slider]';

@@ -1,4 +1,4 @@
-// What the server sends of a run. Made from specviz/player/wire.py: python -m specviz.player.typescript
+// What the server sends of a run. Made from specviz/player/wire.py: python -m specviz.player.wire
 
 /** A few tokens and, under every name, a number for each of them: what is drawn as bars. */
 export interface Chart {

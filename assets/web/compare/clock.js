@@ -6,7 +6,7 @@ import { keys } from '../base/keys.js';
 /** @typedef {import('./column.js').Column} Column */
 
 const SPEEDS = [1, 0.5, 0.25, 0.1, 0.05, 0.02];
-const SHORTEST = 4; // seconds that a replay takes at least, as long as nobody chose a speed
+const SHORTEST = 4; // seconds that a replay takes at least, until a visitor chooses a speed
 
 /**
  * @param {HTMLElement} root

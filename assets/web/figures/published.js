@@ -22,7 +22,6 @@ function publishedBlock(block) {
   const head = make('h3', block.title);
   if (block.source) head.append(make('span', block.source, 'sv-source'));
   section.append(head, make('p', block.note));
-  if (!block.rows.length) return section;
-  section.append(dataTable(block.columns, block.rows, block.title));
+  if (block.rows.length) section.append(dataTable(block.columns, block.rows, block.title));
   return section;
 }

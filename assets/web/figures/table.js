@@ -8,14 +8,14 @@ import { make } from '../base/dom.js';
  */
 
 /**
- * @param {readonly string[]} columns
+ * @param {readonly string[]} columns all empty for none
  * @param {readonly (readonly Cell[])[]} rows
  * @param {string} name of the region that scrolls
  */
 export function dataTable(columns, rows, name) {
   const table = make('table'), head = make('thead'), body = make('tbody'), top = make('tr');
   columns.forEach(column => top.append(Object.assign(make('th', column), { scope: 'col' })));
-  head.append(top);
+  if (columns.some(Boolean)) head.append(top);
   rows.forEach(cells => {
     const row = make('tr');
     row.append(...cells.map(written));

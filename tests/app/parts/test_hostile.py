@@ -52,7 +52,7 @@ def drop(*path):
 
 
 def many_steps(data):
-    data["steps"] = data["steps"][:1] * 20_001
+    data["steps"] = [0] * 20_001
 
 
 def many_nodes(data):

@@ -13,11 +13,11 @@ from app.tabs import acceptance, speedup
 from app.tabs.speedup.timing import cost_of, point, predicted, sizes_from, time_sizes
 from specviz import codec
 from specviz.acceptance import files as vectors
-from specviz.acceptance.calibration import calibrate, limited, windows
+from specviz.acceptance.calibration import calibrate, windows
 from specviz.acceptance.on_nodes import DraftUncertainty, draft_uncertainty, rejection_rates
 from specviz.acceptance.on_text import Acceptance, acceptance_vector
 from specviz.acceptance.text_sources import SOURCES, gather, preset
-from specviz.acceptance.text_units import positions_of
+from specviz.acceptance.text_units import limited, positions_of
 from specviz.benchmarks.trials import Trial
 from specviz.metrics import wilson
 from specviz.planning.machines import machine
@@ -111,7 +111,7 @@ def test_windows_hold_as_many_positions_as_are_wanted():
     assert [len(piece) for piece in windows(range(300), 1000, 4096)] == [128, 128, 44]
     assert sum(len(piece) - 1 for piece in windows(range(3000), 500, 4096)) == 500
     assert [len(piece) for piece in windows(range(129), 500, 4096)] == [128], "one token alone has no position"
-    assert windows([7], 50, 4096) == [] and limited([[1, 2, 3], [4, 5]], 2) == [[1, 2, 3]]
+    assert windows([7], 50, 4096) == [] and list(limited([[1, 2, 3], [4, 5]], 2)) == [[1, 2, 3]]
 
 
 @pytest.mark.parametrize("kind", SOURCES.values())
@@ -215,12 +215,12 @@ def test_timed_sizes_are_those_asked_for_and_their_predictions_the_forecasts():
     cost = machine("flat:64")
     news = list(time_sizes(PAIR, vector(), cost, (2, 4, 8), rounds=2, tokens=12))
     assert [n.done for n in news] == list(range(1, 9)) and {n.of for n in news} == {8}
-    assert [point.size for point in news[-1].points] == [2, 4, 8]
-    for found, cells in zip(news[-1].points, predicted(vector(), cost).cells, strict=False):
+    assert [point.size for point in news[-1].known] == [2, 4, 8]
+    for found, cells in zip(news[-1].known, predicted(vector(), cost).cells, strict=False):
         if found.size == 2:
             assert found.predicted == pytest.approx(max(cell.speedup for cell in cells if cell))
         assert 0 < found.low <= found.high and found.measured > 0  # a ratio of sums may lie beyond both
-    assert news[0].points == ()
+    assert news[0].known == ()
 
 
 def test_a_point_is_a_trial_beside_its_prediction():

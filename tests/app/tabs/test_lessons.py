@@ -11,7 +11,7 @@ import pytest
 import specviz
 from app import record_traces
 from app.tabs import lessons
-from app.tabs.compare import recorded_race
+from app.tabs.compare import runs
 from app.tabs.lessons import residual
 from specviz.distributions import residual as left_over
 
@@ -254,21 +254,22 @@ def above(step, node):
 # ---- the recorder ----
 
 
-def test_one_command_writes_every_recording(monkeypatch, tmp_path, capsys):
+def test_one_command_writes_every_recording(monkeypatch, tmp_path, capsys, recorded):
     assets = tmp_path / "assets"
     monkeypatch.setattr(record_traces, "TRACES", assets / "traces")
     monkeypatch.setattr(lessons, "FOLDER", assets / "traces" / "lessons")
-    monkeypatch.setattr(recorded_race, "TRACES", assets / "traces")
+    monkeypatch.setattr(runs, "TRACES", assets / "traces")
     monkeypatch.setattr(record_traces, "default_pair", Wordy)
+    monkeypatch.setattr(record_traces, "record", lambda pair, module: recorded[module])  # what it makes is tested above
     monkeypatch.setattr("sys.argv", ["app.record_traces", "--max-new-tokens", "20"])
     record_traces.main()
     for name in ("story", "plain"):
         specviz.Trace.from_json((assets / "traces" / f"{name}.json").read_text("utf-8"))
     for module in lessons.LESSONS:
         assert module.write_lesson(*lessons.read(module)) is not None
-    for drafter in recorded_race.RUNNERS:
+    for drafter in runs.RUNNERS:
         specviz.Trace.from_json((assets / "traces" / "race" / f"{drafter}.json").read_text("utf-8"))
-    assert len(capsys.readouterr().out.splitlines()) == 2 + len(recorded_race.RUNNERS) + sum(
+    assert len(capsys.readouterr().out.splitlines()) == 2 + len(runs.RUNNERS) + sum(
         len(module.RECORDINGS) for module in lessons.LESSONS
     )
 

@@ -1,0 +1,56 @@
+"""What the card "Your engine's log" shows of a text. Without gradio, since another process computes it."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from specviz.codec import dumps
+from specviz.doctor import Report, diagnose
+from specviz.doctor.replay import replayed
+from specviz.doctor.table import NAMES, rows_of
+
+VERDICTS = {True: ("pays", "measured"), False: ("does not pay", "projection"), None: ("verdict open", "")}
+
+
+def reported(text: str, baseline: float | None) -> str:
+    """The reports on a text as JSON for the page."""
+    return dumps({"reports": [_for_page(report) for report in diagnose(text, baseline)]}).replace("<", "\\u003c")
+
+
+def _for_page(report: Report) -> dict[str, Any]:
+    silent = report.advice[0].code == "no-speculation-seen"
+    verdict, kind = ("no speculation seen", "") if silent else VERDICTS[report.pays]
+    longest = max(report.windows, key=lambda one: len(one.per_step)).per_step
+    files = [{"label": "JSON", "name": "doctor.json", "text": dumps(report.to_dict())}]
+    notes = list(report.notes)
+    if longest:
+        try:
+            run = replayed(longest, NAMES[report.engine]).to_json()
+            files.append({"label": "Run", "name": "run.json", "text": run})
+            notes.append(
+                "The steps of the longest request can be saved as a run; open it in the tab Live to step through."
+            )
+        except ValueError:
+            pass
+    return {
+        "title": NAMES[report.engine], "verdict": verdict, "kind": kind, "rows": rows_of(report),
+        "chart": _chart(report), "advice": report.to_dict()["advice"], "notes": notes, "files": files,
+    }  # fmt: skip
+
+
+def _chart(report: Report) -> dict[str, Any] | None:
+    """The speedup at every length, or the tokens of a step where there is no baseline."""
+    cuts = report.lengths
+    if len(cuts) < 2:
+        return None
+    low, high = ([(one.length, getattr(one, f"speedup_{end}")) for one in cuts] for end in ("low", "high"))
+    if report.step_price is None:
+        tokens = [(one.length, one.acceptance_length) for one in cuts]
+        y, series = "tokens per step", [{"name": "with the bonus token", "points": tokens, "look": "line"}]
+    else:
+        y, plain = "speedup over plain decoding", [(1, 1), (len(cuts), 1)]
+        series = [{"name": "low end: the extra time is fixed", "points": low, "look": "line"},
+                  {"name": "high end: it grows with the length", "points": high, "look": "line"}]  # fmt: skip
+        series = [{"name": "expected", "points": low, "look": "line"}] if low == high else series
+        series.append({"name": "plain decoding", "points": plain, "look": "dashes"})
+    return {"kind": "lines", "x": "draft tokens per step", "y": y, "series": series, "log_x": False, "log_y": False}

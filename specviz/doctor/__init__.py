@@ -1,0 +1,126 @@
+"""Does speculation pay in an engine that already runs? Its logs and metrics, read and understood.
+
+A reader is a module with `SAYS`, a few words on what it recognises, and `read(text)`, which yields a `Window` for each
+line, request or scrape. It finds its lines among any others, in work that is in proportion to the text.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass, field, replace
+from itertools import groupby
+from typing import Any
+
+from ..errors import ParameterError
+from . import llama_log, llama_timings, prometheus, sglang_log, tensorrt_stats, vllm_log, vllm_request
+from .advice import Advice, advise
+from .algebra import Cut, baseline_of, cuts, pool, price_of_step
+from .window import Window
+
+READERS = (vllm_log, vllm_request, llama_log, llama_timings, sglang_log, tensorrt_stats, prometheus)
+
+
+@dataclass(frozen=True)
+class Report:
+    """What the text of one engine says; None where it does not say.
+
+    Args:
+        engine: "vllm", "llama.cpp", "sglang" or "tensorrt-llm".
+        steps: verified drafts, one for each request and pass.
+        drafted_per_step: draft tokens.
+        acceptance_length: tokens per step with the bonus token.
+        acceptance_rate: accepted over drafted tokens.
+        per_position: the share of the steps that accepted the first 1, 2, ... draft tokens.
+        running_requests: requests decoded together.
+        throughput, baseline: tokens per second with speculation, and without.
+        step_price: the time of a step, in plain steps.
+        speedup: throughput over baseline.
+        pays: whether that is more than 1.
+        lengths: the speedup at every length up to this one.
+        advice: what follows; the verdict comes first.
+        notes: sentences on how numbers were understood; not part of `to_dict`.
+        windows: what it was made from; not part of `to_dict`.
+    """
+
+    engine: str
+    steps: int | None
+    drafted_per_step: float | None
+    acceptance_length: float | None
+    acceptance_rate: float | None
+    per_position: tuple[float, ...]
+    running_requests: float | None
+    throughput: float | None
+    baseline: float | None
+    step_price: float | None
+    speedup: float | None
+    pays: bool | None
+    lengths: tuple[Cut, ...]
+    advice: tuple[Advice, ...]
+    notes: tuple[str, ...] = field(default=(), repr=False)
+    windows: tuple[Window, ...] = field(default=(), repr=False)
+
+    def to_dict(self) -> dict[str, Any]:
+        """The report as plain JSON data."""
+        data = asdict(replace(self, notes=(), windows=()))
+        return {name: value for name, value in data.items() if name not in ("notes", "windows")}
+
+
+def diagnose(text: str, baseline: float | None = None, baseline_text: str | None = None) -> tuple[Report, ...]:
+    """What logs or metrics of engines say of their speculative decoding.
+
+    Args:
+        text: of one engine or several, among any other lines.
+        baseline: tokens per second of plain decoding, with as many requests.
+        baseline_text: the engine's log of plain decoding, from which the baseline is taken; its lines of speculation
+            are ignored.
+
+    Returns:
+        a report for each engine and kind of text, in the order of `READERS`.
+
+    Raises:
+        ValueError: if nothing is recognised, or the baseline is not a number above 0.
+
+    >>> line = "SpecDecoding metrics: Mean acceptance length: 1.97, Accepted: 630 tokens, Drafted: 652 tokens, "
+    >>> report, = diagnose(line + "Per-position acceptance rate: 0.966, Avg Draft acceptance rate: 96.6%")
+    >>> report.engine, report.steps, round(report.acceptance_length, 3), report.pays
+    ('vllm', 652, 1.966, None)
+    """
+    if baseline is not None and not (isinstance(baseline, int | float) and 0 < baseline < 1e12):
+        raise ParameterError("baseline", "be a number above 0, in tokens per second", baseline)
+    found = [windows for reader in READERS for windows in _by_engine(reader.read(text))]
+    if not found:
+        raise ValueError(f"Nothing of an engine was found. Recognised are {recognised()}.")
+    plain: list[Window] = []
+    if baseline_text is not None:
+        plain = [one for reader in READERS for one in reader.read(baseline_text) if not one.speculates]
+        if not any(one.throughput for one in plain):
+            raise ValueError("The text for the baseline has no throughput of plain decoding. Give the number instead.")
+    return tuple(_report(windows, baseline, plain) for windows in found)
+
+
+def recognised() -> str:
+    """What is read, in words."""
+    says = [reader.SAYS for reader in READERS]
+    return f"{', '.join(says[:-1])}, and {says[-1]}"
+
+
+def _by_engine(windows: Any) -> list[list[Window]]:
+    ordered = sorted(windows, key=lambda one: one.engine)
+    return [list(group) for _, group in groupby(ordered, key=lambda one: one.engine)]
+
+
+def _report(windows: Sequence[Window], baseline: float | None, plain: Sequence[Window]) -> Report:
+    pooled = pool(windows)
+    baseline = baseline or baseline_of(plain, pooled)
+    price = price_of_step(pooled, baseline)
+    lengths = cuts(pooled, price, baseline)
+    notes = pooled.notes
+    if plain and baseline is None and pooled.windows:
+        notes = (*notes, f"The text for the baseline has no {pooled.engine} window of plain decoding under this load.")
+    speedup = pooled.throughput / baseline if pooled.throughput and baseline else None
+    return Report(
+        pooled.engine, None if pooled.steps is None else round(pooled.steps), pooled.drafted_per_step,
+        pooled.acceptance_length, pooled.acceptance_rate, pooled.per_position, pooled.running, pooled.throughput,
+        baseline, price, speedup, None if speedup is None else speedup > 1, lengths, advise(pooled, price, baseline,
+        lengths), notes, tuple(windows),
+    )  # fmt: skip

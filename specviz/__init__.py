@@ -24,6 +24,7 @@ if TYPE_CHECKING:  # the same names for type checkers and editors
     from .models.table import toy_pair as toy_pair
     from .record import Step as Step
     from .record import Trace as Trace
+    from .registry import register as register
     from .verifiers import VERIFIERS as VERIFIERS
 
 _HOMES = {
@@ -37,6 +38,7 @@ _HOMES = {
     "autoregress": "decode",
     "compatible": "compatibility",
     "load_pair": "models.pair",
+    "register": "registry",
     "run": "decode",
     "speculate": "decode",
     "toy_pair": "models.table",
@@ -49,7 +51,9 @@ if not TYPE_CHECKING:  # else every misspelt name would type-check
     def __getattr__(name: str) -> Any:
         if name not in _HOMES:
             raise AttributeError(f"module 'specviz' has no attribute {name!r}")
-        return getattr(import_module(f".{_HOMES[name]}", __name__), name)
+        found = getattr(import_module(f".{_HOMES[name]}", __name__), name)
+        import_module(".plugins.load", __name__).load_installed()  # once; a plugin may use any name that is public
+        return found
 
 
 def __dir__() -> list[str]:

@@ -14,7 +14,7 @@ from typing import NamedTuple
 from .builders.base import TreeBuilder
 from .config import RunConfig
 from .drafters.base import Drafter
-from .registry import build
+from .registry import build, built_in
 from .sampling import SCHEMES
 from .verifiers import VERIFIERS
 from .verifiers.base import Verifier
@@ -234,6 +234,8 @@ def _judged(setting: Setting) -> Compatibility:
     lossy = _first(LOSSY, setting) if setting.temperature > 0 else None
     pointless = _first(POINTLESS, setting)
     reason = lossy or pointless or _first(EXACT, setting) or ""
+    if lossy is None and not all(built_in(type(one)) for one in (setting.builder, setting.verifier, setting.drafter)):
+        reason += " That is what a plugin declares; `specviz check` proves or refutes it."
     return Compatibility(True, lossy is None, pointless is None, setting.scheme, reason)
 
 

@@ -80,4 +80,6 @@ class Menu(dict[str, type[Any]]):
         self.kind = kind
 
     def __missing__(self, name: Any) -> type[Any]:
-        raise UnknownName(self.kind, name, self)
+        error = UnknownName(self.kind, name, self)
+        error.hint = error.hint or "If it is a plugin, load it first, with --plugin say."
+        raise error

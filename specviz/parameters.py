@@ -117,6 +117,7 @@ MUST = {
     "choice": "be one of {listed}",
     "names": "list some of {listed}, each once",
 }
+KINDS = (*MUST, "free")
 RIGHT: dict[str, Callable[[Any, Any], bool]] = {
     "whole": lambda value, meta: type(value) is int and meta["low"] <= value <= meta["high"],
     "real": lambda value, meta: is_number(value) and meta["low"] <= value <= meta["high"],

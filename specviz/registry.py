@@ -1,11 +1,12 @@
-"""From names to objects and back: the registries of builders, rules and drafters, `parse_strategy` and `spelled`."""
+"""From names to objects and back: the registries of builders, rules and drafters, `register`, `parse_strategy` and
+`spelled`."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Callable
-from dataclasses import fields
-from typing import Any
+from dataclasses import Field, fields
+from typing import Any, TypeVar
 
 from .builders import BUILDERS
 from .builders.base import TreeBuilder
@@ -13,12 +14,79 @@ from .config import Choice
 from .drafters import DRAFTERS
 from .drafters.base import Drafter
 from .errors import Menu, ParameterError
-from .parameters import read_value, text_of, tuples
+from .parameters import KINDS, read_value, text_of, tuples
+from .sampling import SCHEMES
 from .verifiers import VERIFIERS
 from .verifiers.base import Verifier
 
 REGISTRIES: dict[str, Menu] = {"builder": BUILDERS, "verifier": VERIFIERS, "drafter": DRAFTERS}
 BASES: dict[str, type[Any]] = {"builder": TreeBuilder, "verifier": Verifier, "drafter": Drafter}
+NAME = re.compile(r"[a-z][a-z0-9]*(-[a-z0-9]+)*")
+AnyStrategy = TypeVar("AnyStrategy", bound=type)
+
+
+def register(cls: AnyStrategy) -> AnyStrategy:
+    """Add a builder, rule or drafter to the menus, for this process; also a decorator.
+
+    Args:
+        cls: a frozen dataclass that extends `TreeBuilder`, `Verifier` or `Drafter`, with a `name` and a `title`. One
+            that was registered under its name before is replaced, but not a built-in one.
+
+    Returns:
+        The class.
+
+    Raises:
+        ValueError: if it is not that; the message says what to do.
+
+    >>> from specviz.verifiers.naive import Naive
+    >>> @specviz.register
+    ... class Mine(Naive):
+    ...     name, title = "mine", "My rule"
+    >>> specviz.RunConfig(verifier="mine").verifier.title
+    'My rule'
+    >>> _ = specviz.VERIFIERS.pop("mine")
+    """
+    kind = next((kind for kind, base in BASES.items() if isinstance(cls, type) and issubclass(cls, base)), None)
+    if kind is None:
+        raise ParameterError("register", "be given a class that extends Verifier, TreeBuilder or Drafter", cls)
+    strategy: Any = cls
+    _check_class(kind, strategy)
+    REGISTRIES[kind][strategy.name] = strategy
+    return cls
+
+
+def built_in(cls: type) -> bool:
+    """Whether a strategy is part of this package."""
+    return cls.__module__.startswith(f"{__package__}.")
+
+
+def _check_class(kind: str, cls: Any) -> None:
+    """Raise a `ParameterError` for what would fail later in a menu, a proof or a run."""
+    where = cls.__qualname__
+    if any(isinstance(value, Field) for value in vars(cls).values()):
+        raise ParameterError(where, "be a frozen dataclass", hint="Write @dataclass(frozen=True) above it.")
+    for attribute in ("name", "title"):
+        if not isinstance(getattr(cls, attribute, None), str):
+            raise ParameterError(f"{where}.{attribute}", "be a text", getattr(cls, attribute, None))
+    if not NAME.fullmatch(cls.name):
+        raise ParameterError(f"{where}.name", "be small letters and digits with hyphens, such as my-rule", cls.name)
+    other = REGISTRIES[kind].get(cls.name)
+    if other is not None and built_in(other):
+        raise ParameterError(
+            f"{where}.name", f"differ from the built-in {kind} {cls.name}", hint="Choose another name."
+        )
+    for field in fields(cls):
+        if field.metadata.get("kind") not in KINDS:
+            hint = "Annotate what is no parameter as ClassVar."
+            raise ParameterError(f"{where}.{field.name}", "be made by a function of specviz.parameters", hint=hint)
+    for method in ("open",) if kind == "drafter" else ("__call__",):
+        if getattr(cls, method) is getattr(BASES[kind], method):
+            raise ParameterError(where, f"define {method}")
+    if unknown := [scheme for scheme in getattr(cls, "schemes", ()) if scheme not in SCHEMES]:
+        raise ParameterError(f"{where}.schemes", f"list some of {', '.join(SCHEMES)}", unknown[0])
+    if kind == "verifier" and not cls.lossless and not cls.bias:
+        raise ParameterError(f"{where}.bias", "be a sentence on how a rule that is not lossless changes the text")
+    cls()
 
 
 def build(kind: str, choice: Any) -> Any:

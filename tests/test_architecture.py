@@ -29,6 +29,7 @@ specviz/acceptance/vectors
 specviz/builders  specviz/verifiers  specviz/drafters
 specviz/registry
 specviz/compatibility
+specviz/plugins
 specviz/passes
 specviz/models
 specviz/session

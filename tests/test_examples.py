@@ -24,7 +24,7 @@ config: Choice Choice.of RunConfig
 decode: autoregress collect run speculate
 compatibility: compatible
 record: Trace.from_json
-registry: build parse_strategy
+registry: build parse_strategy register
 errors: Menu ParameterError
 parameters: whole
 distributions: Sampling

@@ -1,6 +1,6 @@
 """A pair by its two names: checked first, downloaded with progress, stopped when no visitor waits.
 
-The well-known pairs share a tokenizer; their size and licence come from the hub.
+Size and licence of the well-known pairs come from the hub. The last ones have two vocabularies.
 """
 
 from __future__ import annotations
@@ -17,12 +17,16 @@ from specviz.models import hub
 
 from . import limits
 
+OTHER = " (two vocabularies)"
 KNOWN = {  # title -> target, draft
     "SmolLM2 1.7B + 135M": ("HuggingFaceTB/SmolLM2-1.7B", "HuggingFaceTB/SmolLM2-135M"),
     "Qwen3 4B + 0.6B": ("Qwen/Qwen3-4B", "Qwen/Qwen3-0.6B"),
     "Llama 3.2 3B + 1B": ("meta-llama/Llama-3.2-3B", "meta-llama/Llama-3.2-1B"),
     "GPT-2 XL + DistilGPT-2": ("openai-community/gpt2-xl", "distilbert/distilgpt2"),
     "Pythia 1.4B + 70M": ("EleutherAI/pythia-1.4b", "EleutherAI/pythia-70m"),
+    f"Qwen3 4B + SmolLM2 135M{OTHER}": ("Qwen/Qwen3-4B", "HuggingFaceTB/SmolLM2-135M"),
+    f"GPT-2 XL + SmolLM2 135M{OTHER}": ("openai-community/gpt2-xl", "HuggingFaceTB/SmolLM2-135M"),
+    f"TinyLlama 1.1B + SmolLM2 135M{OTHER}": ("TinyLlama/TinyLlama-1.1B-Chat-v1.0", "HuggingFaceTB/SmolLM2-135M"),
 }
 ROOM = 1.3  # memory that loading takes beyond the weights
 AGAIN = 600.0  # seconds after which the hub is asked again
@@ -109,7 +113,7 @@ class Hub:
     def _asked(self) -> Menu:
         if not hub.answers():
             return Menu([], NO_HUB)
-        names = [name for pair in KNOWN.values() for name in pair]
+        names = list(dict.fromkeys(name for pair in KNOWN.values() for name in pair))
         with ThreadPoolExecutor(len(names)) as pool:
             found = dict(zip(names, pool.map(_listed, names), strict=True))
         rows = [(title, pair, [model for name in pair if (model := found[name])]) for title, pair in KNOWN.items()]

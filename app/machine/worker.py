@@ -15,9 +15,11 @@ import traceback
 from collections.abc import Callable
 from typing import Any
 
+from specviz.plugins.load import load_known, sources
+
 from . import limits
 
-START = "import sys; sys.path[:] = {!r}; from app.machine.worker import serve; serve()"
+START = "import sys; sys.path[:] = {!r}; from app.machine.worker import serve; serve({!r})"
 TOO_LONG = (
     f"A request may use at most {limits.SECONDS} s of CPU time. Reduce the input (SPECVIZ_MAX_SECONDS sets the limit)."
 )
@@ -47,7 +49,7 @@ class Worker:
         except RecursionError:
             raise ValueError("What was sent is nested too deeply.") from None
         if self._process is None:
-            command = [sys.executable, "-c", START.format(sys.path)]
+            command = [sys.executable, "-c", START.format(sys.path, sources())]
             one = dict.fromkeys(("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"), "1")
             pipe = subprocess.PIPE
             self._process = subprocess.Popen(command, env=os.environ | one, stdin=pipe, stdout=pipe)
@@ -72,13 +74,18 @@ class Worker:
             process.communicate()
 
 
-def serve() -> None:
-    """Compute until standard input ends."""
+def serve(plugins: list[str]) -> None:
+    """Compute until standard input ends.
+
+    Args:
+        plugins: files and modules that the page has loaded.
+    """
     if hasattr(os, "nice"):
         os.nice(LOWER)
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is for the page, whose end is the end of the input here
     asked, answers = sys.stdin.buffer, sys.stdout.buffer
     sys.stdout = sys.stderr  # what is printed by mistake must not stand between two answers
+    load_known(plugins)
     while True:
         try:
             work, args = pickle.load(asked)

@@ -29,3 +29,8 @@ def unfolded(named: Iterable[tuple[str, str]]) -> Iterator[tuple[str, str]]:
                 text, given = split_strategy(kind, text)
                 yield from ((f"{name}.{parameter}", value) for parameter, value in given.items())
         yield name, text
+
+
+def hint(name: str) -> str:
+    """What to do where a menu lacks what a link names; "" for menus that hold no strategies."""
+    return "; if it is a plugin, start the page with it" if name.rpartition(".")[2] in REGISTRIES else ""

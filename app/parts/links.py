@@ -19,7 +19,7 @@ import gradio as gr
 from specviz.paths import asset
 
 from .frame import Tab
-from .link_strategies import folded, unfolded
+from .link_strategies import folded, hint, unfolded
 from .web import starts
 
 LONGEST = 8_000  # characters of a link's parameters; servers and proxies reject longer ones
@@ -121,11 +121,7 @@ def read(linked: Linked, search: Any) -> Opened:
     asked, changes = _fields(search)
     values, given = [control.value for control in linked.inputs], []
     refused = set()
-    for menus in (
-        True,
-        True,
-        False,
-    ):  # what is chosen in the menus decides which parameters, and which menus, there are
+    for menus in (True, True, False):  # what is chosen in menus decides which parameters and other menus there are
         for i, name in enumerate(linked.names(values)):
             control = linked.inputs[i]
             if name not in asked or name in refused or i in given or isinstance(control, MENUS) != menus:
@@ -175,7 +171,8 @@ def _value(control: gr.components.Component, name: str, text: str, changes: list
             if getattr(control, "allow_custom_value", False) and 0 < len(text) <= LONGEST_TYPED:
                 return text  # checked where it is used; a link loads nothing
             if text not in options:
-                raise ValueError(f"{control.label} {_shown(text)} is not one of the choices and was ignored.")
+                what = f"{control.label} {_shown(text)}"
+                raise ValueError(f"{what} is not one of the choices and was ignored{hint(name)}.")
             return text
         case gr.Checkbox():
             if text.lower() not in FLAGS:

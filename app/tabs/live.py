@@ -16,7 +16,7 @@ from specviz.benchmarks.paired_speedup import ROUNDS, PairedSpeedup, in_turns
 from specviz.codec import plain
 from specviz.metrics import Counts
 from specviz.paths import TRACES
-from specviz.player.payload import head, message, recorded_message, step_payload
+from specviz.player.payload import described, head, message, recorded_message, step_payload
 from specviz.proof.same_text import Comparison, comparing, promised
 
 from ..machine.engine import Engine, batch_by_time, introduced, prefetch
@@ -155,7 +155,7 @@ def play(engine: Engine, config: RunConfig, title: str | None = None) -> Iterato
                 yield message("", state="loading", note=news)
             decoded = engine.compute(introduced, config, title=title)
             blank = next(decoded)
-            about = head(config, blank.prompt_text, blank.pair["name"], lossy)
+            about = head(config, blank.prompt_text, described(blank.pair), lossy)
             kept = SHELF.begin(run, blank)
             with closing(prefetch(decoded, batch_by_time)) as groups:
                 for group in groups:

@@ -22,6 +22,7 @@ from ..decode import run
 from ..files import parse_json
 from ..metrics import Counts, estimate, known
 from ..models.base import Pair
+from ..plugins.load import load_known, sources
 from ..record import Trace
 from .compare_rules import sized
 from .sweep_grid import key_of
@@ -30,8 +31,14 @@ BEGINS = b'{"cell": {'  # how a line of results begins
 LONGEST = 4_000_000  # bytes of a line
 
 
-def measured(cell: dict[str, Any], prompts: Sequence[str]) -> dict[str, Any]:
-    """The outcome of one cell: "cell" with its "result", or with why it is "impossible", or how it "failed"."""
+def measured(cell: dict[str, Any], prompts: Sequence[str], plugins: Sequence[str] = ()) -> dict[str, Any]:
+    """The outcome of one cell: "cell" with its "result", or with why it is "impossible", or how it "failed".
+
+    Args:
+        cell, prompts: what to measure.
+        plugins: what another machine must load first, see `plugins.load.sources`.
+    """
+    load_known(plugins)
     try:
         return {"cell": cell} | (_calibrated(cell, prompts) if cell["kind"] == "calibrate" else _timed(cell, prompts))
     except Exception as error:  # one cell that fails must not end a night's work
@@ -70,7 +77,7 @@ def on_ray(
         raise ValueError(f"--ray: no cluster found at {address!r}: {' '.join(str(error).split())[:200]}") from error
     try:
         task, texts = ray.remote(measured).options(num_cpus=cpus, num_gpus=gpus), ray.put(list(prompts))
-        asked = {task.remote(cell, texts): cell for cell in cells}
+        asked = {task.remote(cell, texts, sources()): cell for cell in cells}
         while asked:
             (done, *_), _ = ray.wait(list(asked), num_returns=1)
             cell = asked.pop(done)

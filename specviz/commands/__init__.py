@@ -19,11 +19,13 @@ COMMANDS = {
     "doctor": "Say from an engine's log or metrics whether speculation pays there, and at which length.",
     "sweep": "Measure a grid of pairs, builders, rules, temperatures and sizes; resume if interrupted.",
     "strategies": "List builders, rules and drafters with their parameters, ranges and defaults.",
+    "new": "Write a builder, rule or drafter of your own to begin with.",
     "papers": "List the claims of the five sources with measurements.",
     "train": "Train a draft and target pair from text files.",
 }
+ELSEWHERE = {"train": "specviz.training.train", "new": "specviz.plugins.new"}  # beside what they run
 
 
 def command(name: str) -> ModuleType:
     """The module of a command."""
-    return import_module("specviz.training.train" if name == "train" else f"{__name__}.{name}")
+    return import_module(ELSEWHERE.get(name, f"{__name__}.{name}"))

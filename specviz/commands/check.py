@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import argparse
 import sys
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from typing import Any
 
 from ..builders import BUILDERS
@@ -12,23 +12,30 @@ from ..codec import dumps, plain
 from ..compatibility import compatible
 from ..config import RunConfig
 from ..errors import UnknownName
+from ..plugins.load import PluginError
 from ..proof import large_node
+from ..proof.counterexample import Counterexample, smallest
 from ..proof.kept import proven
-from ..proof.lossless import CHECKED, Row, cases, few
+from ..proof.lossless import Row, cases, checked, few
 from ..proof.search import search
+from ..registry import built_in
 from ..verifiers import VERIFIERS
 
 EXAMPLE = "--builder sequoia --verifier specinfer --json"
 WITH_OTHERS = ("chain", "sequoia", "dyspec", "eagle2")  # a chain, a static, a dynamic and a re-ranked tree
-NAMES: dict[str, Collection[str]] = {"builder": BUILDERS, "verifier": VERIFIERS, "drafter": CHECKED}
+ADDRESS = "http://127.0.0.1:7860"  # of the page, unless its port is taken
 HEAD = """\
 error: largest deviation of the exact output distribution, over two steps or one large node, from the target's; 0 is
 lossless drafter          builder                  rule                   children  sampling     declared  error"""
 LINE = "{drafter:16} {builder:24} {verifier:22} {scheme:9} {sampling:12} {declared:9} {found}"
 
 
+def _names() -> dict[str, Collection[str]]:
+    return {"builder": BUILDERS, "verifier": VERIFIERS, "drafter": checked()}
+
+
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    for kind, names in NAMES.items():
+    for kind, names in _names().items():
         parser.add_argument(
             f"--{kind}", action="append", metavar="NAME",
             help=f"only this one; repeat for several: {', '.join(names)} (default: all)",
@@ -55,7 +62,7 @@ def run(args: argparse.Namespace) -> int:
     for name in ("jobs", "search"):
         if getattr(args, name) is not None and getattr(args, name) < 1:
             raise ValueError(f"--{name} must be a whole number from 1; got {getattr(args, name)}.")
-    for kind, names in NAMES.items():
+    for kind, names in _names().items():
         if unknown := [name for name in getattr(args, kind) or () if name not in names]:
             raise UnknownName(f"--{kind}", unknown[0], names)
     if args.search is not None:
@@ -64,21 +71,45 @@ def run(args: argparse.Namespace) -> int:
         print(HEAD)
     right, number = True, 0
     drifts: dict[tuple[str, ...], bool] = {}
-    for number, row in enumerate(proven(tasks_of(args), args.jobs), 1):
+    wrong: dict[str, Counterexample | None] = {}  # by the rule of a refuted row
+    largest = 0.0
+    for number, row in enumerate(_until_failure(args, wrong), 1):
         right &= not row.refuted
+        largest = max(largest, (row.lossless and row.error) or 0.0)
+        if row.refuted and row.verifier not in wrong:
+            wrong[row.verifier] = smallest(VERIFIERS[row.verifier]()) if row.drafter == "model" else None
         if not row.lossless:  # the row of one sampling, or of one builder, must show it
             group = (row.verifier,) if args.quick else (row.verifier, row.scheme, row.builder, row.drafter)
             drifts[group] = drifts.get(group, False) or row.holds
         if args.json:
-            print("," if number > 1 else "[", dumps(plain(row) | {"holds": row.holds}), flush=True)
+            shown = {"counterexample": (found := wrong[row.verifier]) and found.to_dict()} if row.refuted else {}
+            print("," if number > 1 else "[", dumps(plain(row) | {"holds": row.holds} | shown), flush=True)
         else:
             print(line_of(row), flush=True)
+        if args.verifier == [row.verifier] and wrong.get(row.verifier):
+            break  # it is refuted; further rows say nothing new
     if args.json:
         print("]" if number else "[]")
-    hidden = [", ".join(group) for group, shown in drifts.items() if not shown]
+    for name, found in wrong.items():
+        print(told(name, found, args.plugin), file=sys.stderr if args.json else sys.stdout)
+    hidden = [", ".join(group) for group, seen in drifts.items() if not seen]
     for names in hidden:
         print(f"declared lossy, but no proof shows it: {names}", file=sys.stderr)
-    return 0 if right and not hidden else 1
+    right = right and not hidden and not wrong
+    if right and not args.json:
+        print(f"{number} rows, all as declared; the largest error of a lossless one is {largest:.1e}")
+    return 0 if right else 1
+
+
+def _until_failure(args: argparse.Namespace, wrong: dict[str, Counterexample | None]) -> Iterator[Row]:
+    """The rows, up to one in which a plugin fails; the smallest node where a rule does is then put into `wrong`."""
+    try:
+        yield from proven(tasks_of(args), args.jobs)
+    except PluginError:
+        found = {name: smallest(VERIFIERS[name]()) for name in args.verifier or () if not built_in(VERIFIERS[name])}
+        if not any(found.values()):
+            raise
+        wrong.update(found)
 
 
 def tasks_of(args: argparse.Namespace) -> Sequence[Any]:
@@ -86,10 +117,23 @@ def tasks_of(args: argparse.Namespace) -> Sequence[Any]:
     first = args.drafter or ["model"]
     small = [*cases(args.builder, args.verifier, first)]
     if not args.drafter and (some := [name for name in args.builder or BUILDERS if name in WITH_OTHERS]):
-        small += cases(some, args.verifier, [name for name in CHECKED if name not in first])
+        small += cases(some, args.verifier, [name for name in checked() if name not in first])
     if args.quick:
         return [*few(small)]
     return small if args.builder else [*small, *large_node.cases(args.verifier)]
+
+
+def told(rule: str, found: Counterexample | None, plugins: Sequence[str]) -> str:
+    """What is said about a rule with a refuted row, with a link to where it can be seen."""
+    if found is None:
+        return (
+            f"\n{rule}: no single node with small fractions shows it. The mistake needs several levels or steps, or is "
+            "the builder's or the drafter's."
+        )
+    if VERIFIERS[rule].greedy_only:  # which the page's lab, at temperature 1, does not have
+        return f"\n{found}"
+    given = "".join(f" --plugin {name}" for name in plugins)
+    return f"\n{found}\nTo see it, run `python -m specviz demo{given}` and open\n  {ADDRESS}{found.link}"
 
 
 def line_of(row: Row) -> str:

@@ -55,6 +55,8 @@ def main(arguments: list[str] | None = None) -> int:
     try:
         if sys.stdout is None:
             raise OSError("standard output is closed")
+        if asked != "specviz":
+            _load_plugins(arguments)
         args = _parser(arguments).parse_args(arguments)
         code = command(args.command).run(args) or 0
         sys.stdout.flush()
@@ -71,6 +73,13 @@ def main(arguments: list[str] | None = None) -> int:
     except OSError as error:  # what commands open themselves is said there; this is the output, on a full disk say
         _drop(sys.stdout)
         _complain(f"{asked}: the output cannot be written: {error.strerror or error}. Write to another file.")
+        return 1
+    except Exception as error:
+        from ..plugins.load import blamed
+
+        if not (said := blamed(error)):
+            raise
+        _complain(f"{asked}: {said}")
         return 1
 
 
@@ -89,6 +98,25 @@ def _drop(stream: TextIO | None) -> None:
         os.dup2(os.open(os.devnull, os.O_WRONLY), stream.fileno())
 
 
+def add_plugin(parser: argparse.ArgumentParser) -> None:
+    """--plugin, of every command."""
+    parser.add_argument(
+        "--plugin", action="append", default=[], metavar="FILE",
+        help="Python file or module with builders, rules or drafters of your own; repeat for several (default: none)",
+    )  # fmt: skip
+
+
+def _load_plugins(arguments: list[str]) -> None:
+    """Load what is installed and what --plugin names, before the menus of a command are listed."""
+    from ..plugins.load import load, load_installed
+
+    early = Parser(add_help=False)
+    add_plugin(early)
+    load_installed()
+    for name in early.parse_known_args(arguments)[0].plugin:
+        load(name)
+
+
 def _parser(arguments: list[str]) -> Parser:
     """A parser that knows all commands, but the options of the one that is asked for alone: others are not imported."""
     parser = Parser(prog="specviz", description="Watch tree speculative decoding step by step.")
@@ -99,6 +127,7 @@ def _parser(arguments: list[str]) -> Parser:
         one = commands.add_parser(
             name, help=says, description=says, formatter_class=argparse.RawDescriptionHelpFormatter
         )
+        add_plugin(one)
         if name == asked:
             one.epilog = f"example:\n  python -m specviz {name} {command(name).EXAMPLE}"
             command(name).add_arguments(one)

@@ -12,6 +12,7 @@ from .early_exit import first_layers
 from .heads import load_heads
 from .learning import LearningModel
 from .selftest import check_tree_reading
+from .translated import TranslatedModel
 
 
 def _early_exit(pair: Any, layers: int) -> Any:
@@ -29,6 +30,11 @@ def _eagle(pair: Any) -> Any:
 
 
 def _online(pair: Any, rate: float) -> Any:
+    if isinstance(pair.draft, TranslatedModel):
+        raise ValueError(
+            "Learning draft needs a draft with the target's vocabulary; this pair's draft has another one. "
+            "Choose another drafter."
+        )
     if type(pair.draft) is not HuggingFaceModel:
         raise ValueError(
             "Learning draft needs a draft with weights of its own; this pair has none. "

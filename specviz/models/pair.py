@@ -1,4 +1,4 @@
-"""A pair of transformers models over one vocabulary: `load_pair`."""
+"""A pair of transformers models: `load_pair`."""
 
 from __future__ import annotations
 
@@ -8,12 +8,16 @@ from typing import Any
 
 from ..passes.huggingface import HuggingFaceModel, HuggingFaceSession
 from ..paths import PAIR as EMBEDDED
+from ..paths import TALES
 from .drafts import draft_model
 from .early_exit import first_layers, layers_asked
 from .loading import choose_device, choose_dtype, load_model, load_tokenizer, longest_text
 from .selftest import check_tree_reading
 from .text import Text, TokenText
+from .translated import TranslatedModel, common_share
+from .vocabulary import translation
 
+SAMPLE = 400  # characters of a shipped text along which the share of common tokens is measured
 Progress = Callable[[float, str], None]
 
 
@@ -21,7 +25,8 @@ class HuggingFacePair:
     """A target and perhaps a draft, with the text side they share.
 
     Args:
-        target, draft: models whose rows have the target's width; None for a pair without a draft.
+        target, draft: models whose rows have the target's width; a draft with another vocabulary is a
+            `TranslatedModel`; None for a pair without a draft.
         text: the target's tokenizer.
         max_positions: the longest text both can hold, in tokens.
         eos_ids: tokens that end a text.
@@ -32,7 +37,7 @@ class HuggingFacePair:
     def __init__(
         self,
         target: HuggingFaceModel,
-        draft: HuggingFaceModel | None,
+        draft: HuggingFaceModel | TranslatedModel | None,
         text: Text,
         max_positions: int,
         eos_ids: frozenset[int],
@@ -59,7 +64,8 @@ class HuggingFacePair:
     def open(self, tokens: Sequence[int]) -> tuple[HuggingFaceSession, HuggingFaceSession | None]:
         """Fresh sessions of target and draft that start with `tokens`."""
         target = self.target.open(tokens)
-        return target, None if self.draft is None else self.draft.open(tokens, target)
+        draft: Any = None if self.draft is None else self.draft.open(tokens, target)  # a draft keeps no features
+        return target, draft
 
 
 def load_pair(
@@ -73,6 +79,9 @@ def load_pair(
 ) -> HuggingFacePair:
     """Load a target and a draft.
 
+    A draft with another vocabulary proposes the tokens that both have (`models.vocabulary`); `info["common"]` then says
+    how many they are and how much probability the target gives them along a sample.
+
     Args:
         target: a local folder or a name on the Hugging Face hub; None for the embedded target.
         draft: the same; "early-exit:N" for the target's own first N layers; None for no draft, and for the embedded
@@ -85,7 +94,7 @@ def load_pair(
         offload_folder: where weights go that are offloaded to disk and do not lie there as safetensors already.
 
     Raises:
-        ValueError: if a model is unknown, damaged, cannot read trees, or the two do not share a vocabulary.
+        ValueError: if a model is unknown, damaged, cannot read trees, or the two have no token in common.
 
     >>> pair = specviz.load_pair()
     >>> pair.info["name"], specviz.run(pair, specviz.RunConfig("Once upon", temperature=0, max_new_tokens=2)).text
@@ -102,7 +111,7 @@ def load_pair(
     folder = None if offload_folder is None else str(offload_folder)
 
     tell(0.0, "Reading the tokenizer")
-    tokenizer = look_at(target, draft)
+    tokenizer, other = look_at(target, draft)
     tell(0.1, "Loading the target")
     model = HuggingFaceModel(load_model("target", target, chosen_device, chosen_dtype, offload, folder))
     limit = longest_text("target", model.model.config)
@@ -111,12 +120,13 @@ def load_pair(
     if early:
         drafter = first_layers(model, early)
     elif draft is not None:
-        drafter = HuggingFaceModel(load_model("draft", draft, chosen_device, chosen_dtype), model.vocab_size)
+        width = model.vocab_size if other is None else None
+        drafter = HuggingFaceModel(load_model("draft", draft, chosen_device, chosen_dtype), width)
         limit = min(limit, longest_text("draft", drafter.model.config))
     tell(0.8, "Checking that trees are read rightly")
     check_tree_reading("target", model)
     if drafter is not None:
-        check_tree_reading("draft", drafter, model)
+        check_tree_reading("draft", drafter, model if other is None else None)
     for side in filter(None, (model, drafter)):
         side.capture_graphs()
     text = TokenText(tokenizer)
@@ -130,37 +140,40 @@ def load_pair(
         "vocab_size": model.vocab_size,
         "max_positions": limit,
     }
+    drafts: HuggingFaceModel | TranslatedModel | None = drafter
+    if other is not None and drafter is not None:
+        words = translation(tokenizer, other, model.vocab_size, drafter.vocab_size)
+        drafts = TranslatedModel(drafter, words, longest_text("draft", drafter.model.config))
+        sample = text.encode(TALES.read_text("utf-8")[:SAMPLE])[: min(SAMPLE, limit)]
+        info["common"] = {"tokens": len(words.ours), "mass": round(common_share(model, words, sample), 4)}
     tell(1.0, "Ready")
     place = Path(target).expanduser()
     beside = place.resolve().parent if place.is_dir() else None
-    return HuggingFacePair(model, drafter, text, limit, end_of_text(model.model, tokenizer), info, beside)
+    return HuggingFacePair(model, drafts, text, limit, end_of_text(model.model, tokenizer), info, beside)
 
 
-def look_at(target: str, draft: str | None) -> Any:
-    """The tokenizer of a pair, after all that can be known of it without its weights; arguments as in `load_pair`.
+def look_at(target: str, draft: str | None) -> tuple[Any, Any]:
+    """The tokenizer of a pair, and the draft's where it has another vocabulary, else None.
+
+    All that can be known without the weights is checked; arguments as in `load_pair`.
 
     Raises:
-        ValueError: if a model is unknown, or the two do not share a vocabulary.
+        ValueError: if a model is unknown, or the two vocabularies have no token in common.
     """
     tokenizer = load_tokenizer("target", target)
-    if draft is not None and not layers_asked(draft):
-        check_vocabularies(tokenizer, load_tokenizer("draft", draft))
-    return tokenizer
+    if draft is None or layers_asked(draft):
+        return tokenizer, None
+    other = load_tokenizer("draft", draft)
+    if same_ids(tokenizer, other):
+        return tokenizer, None
+    translation(tokenizer, other, len(tokenizer), len(other))  # raises where nothing is common
+    return tokenizer, other
 
 
-def check_vocabularies(target: Any, draft: Any) -> None:
-    """See that two tokenizers mean the same token by every id both have.
-
-    Raises:
-        ValueError: naming a token they number differently.
-    """
+def same_ids(target: Any, draft: Any) -> bool:
+    """Whether two tokenizers mean the same token by every id both have."""
     ours, theirs = ({i: token for token, i in side.get_vocab().items()} for side in (target, draft))
-    for token_id in sorted(ours.keys() & theirs.keys()):
-        if ours[token_id] != theirs[token_id]:
-            raise ValueError(
-                f"target and draft must share a vocabulary, but token {token_id} is {ours[token_id]!r} for the target "
-                f"and {theirs[token_id]!r} for the draft; choose a draft of the same family."
-            )
+    return all(ours[token] == theirs[token] for token in ours.keys() & theirs.keys())
 
 
 def end_of_text(model: Any, tokenizer: Any) -> frozenset[int]:

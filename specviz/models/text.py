@@ -70,7 +70,7 @@ class TokenText:
             return written
         text = self.decode([token])
         if UNFINISHED in text:
-            return _bytes_of(written).decode("utf-8", errors="backslashreplace")
+            return bytes_of(written).decode("utf-8", errors="backslashreplace")
         # A decoder drops the space before the first word, which here is not the first.
         return " " + text if written.startswith("▁") and not text.startswith(" ") else text
 
@@ -109,12 +109,19 @@ def _plain_decoder(tokenizer: Any) -> Callable[..., str] | None:
     return tokenizer.backend_tokenizer.decode if wraps else None
 
 
-def _bytes_of(written: str) -> bytes:
-    """The bytes of a token as it stands in a vocabulary: `<0xE2>`, or one letter a byte (byte-level BPE)."""
+def bytes_of(written: str, letters: bool = True) -> bytes:
+    """The bytes of a token as it stands in a vocabulary.
+
+    Args:
+        written: `<0xE2>` for one byte, or text.
+        letters: whether each letter of the text stands for one byte (byte-level BPE), or for itself.
+    """
     if found := re.fullmatch(r"<0x([0-9A-Fa-f]{2})>", written):
         return bytes([int(found[1], 16)])
-    letters = _byte_letters()
-    return b"".join(bytes([letters[letter]]) if letter in letters else letter.encode() for letter in written)
+    bytes_by_letter = _byte_letters() if letters else {}
+    return b"".join(
+        bytes([bytes_by_letter[letter]]) if letter in bytes_by_letter else letter.encode() for letter in written
+    )
 
 
 @lru_cache

@@ -147,7 +147,7 @@ def recorded_message(
     setting = trace.pair.get("setting")  # of a run whose configuration and rule are not known
     steps = [step_payload(step, None if setting else verifier) for step in trace.steps]
     worth = [len(step.emitted) + 2 * ("rejected" in step.outcome) for step in trace.steps]
-    about = head(config, trace.prompt_text, trace.pair["name"], match.reason if not match.lossless else None)
+    about = head(config, trace.prompt_text, described(trace.pair), match.reason if not match.lossless else None)
     if setting:
         about["title"] = str(setting)
     return message(
@@ -169,6 +169,15 @@ def head(config: Any, prompt: str, pair: str, lossy: str | None = None) -> Head:
     )
     key, rule = builder.key_title, verifier.name
     return {"title": title, "pair": pair, "prompt": prompt, "lossy": lossy, "key": key, "rule": rule}
+
+
+def described(info: dict[str, Any]) -> str:
+    """The name of a pair, and how much of the target's probability its draft can propose if the vocabularies differ."""
+    common = info.get("common")
+    share = common.get("mass") if isinstance(common, dict) else None
+    if not isinstance(share, int | float):
+        return info["name"]
+    return f"{info['name']}, whose common tokens have {share:.1%} of the target's probability"
 
 
 def against_plain(counts: Counts, plain: Counts | None) -> dict[str, Any] | None:

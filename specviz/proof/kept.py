@@ -21,10 +21,11 @@ import numpy as np
 
 from ..files import read_text, write_text
 from ..paths import HERE
-from ..registry import REGISTRIES
+from ..plugins.load import PluginError, blamed, load_known, sources
+from ..registry import REGISTRIES, built_in
 from .lossless import Row
 
-ROOMS = (".", "builders", "verifiers", "drafters", "theory", "proof")
+ROOMS = (".", "builders", "verifiers", "drafters", "plugins", "theory", "proof")
 SOURCES = (
     *(file for room in ROOMS for file in sorted((HERE / room).glob("*.py"))),
     *(HERE / name for name in ("models/base.py", "models/table.py", "acceptance/__init__.py", "acceptance/vectors.py")),
@@ -38,7 +39,7 @@ class Task(Protocol):
 
     @property
     def strategies(self) -> tuple[Any, ...]:
-        """Builder and rule, those that there are."""
+        """Builder, rule and drafter, those that there are."""
 
     def prove(self) -> Row:
         """Prove it anew."""
@@ -51,20 +52,20 @@ def proven(tasks: Sequence[Task], jobs: int = 1) -> Iterator[Row]:
         tasks: what to prove; rows that are not refuted are kept in the cache folder and not proven again.
         jobs: how many processes prove.
     """
-    keys = [key_of(task) for task in tasks]
+    keys = [key_of(task) for task in tasks]  # "" where a strategy is a plugin: never kept
     kept = _read()
     new = [task for task, key in zip(tasks, keys, strict=True) if key not in kept]
     with ExitStack() as stack:
         found: Iterator[Row] = map(_prove, new)
         if jobs > 1 and len(new) > 1:
-            pool = ProcessPoolExecutor(jobs, get_context("spawn"), signal.signal, (signal.SIGINT, signal.SIG_IGN))
+            pool = ProcessPoolExecutor(jobs, get_context("spawn"), _begin, (sources(),))
             stack.callback(pool.shutdown, cancel_futures=True)
             found = pool.map(_prove, new)
         if new:
             stack.callback(_write, kept)
         for number, key in enumerate(keys):
             row = kept[key] if key in kept else next(found)
-            if key not in kept and not row.refuted:
+            if key and key not in kept and not row.refuted:
                 kept[key] = row
                 if number % OFTEN == 0:
                     _write(kept)
@@ -72,14 +73,27 @@ def proven(tasks: Sequence[Task], jobs: int = 1) -> Iterator[Row]:
 
 
 def key_of(task: Task) -> str:
-    """A mark of a task and of the code that decides what is found of it."""
+    """A mark of a task and of the code that decides what is found of it; "" where that code is a plugin's."""
+    if not all(built_in(type(strategy)) for strategy in task.strategies):
+        return ""
     files = {Path(inspect.getfile(type(strategy))) for strategy in task.strategies}
     code = [_mark(file) for file in SOURCES if file not in _strategy_files() or file in files]
     return sha256("\n".join([np.__version__, *code, repr(task)]).encode()).hexdigest()
 
 
+def _begin(plugins: list[str]) -> None:
+    """Prepare another process."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    load_known(plugins)
+
+
 def _prove(task: Task) -> Row:
-    return task.prove()
+    try:
+        return task.prove()
+    except Exception as error:
+        if said := blamed(error):  # here, since a traceback does not travel
+            raise PluginError(said) from error
+        raise
 
 
 @cache
@@ -89,7 +103,8 @@ def _mark(file: Path) -> str:
 
 @cache
 def _strategy_files() -> frozenset[Path]:
-    return frozenset(Path(inspect.getfile(cls)) for kind in FAMILIES for cls in REGISTRIES[kind].values())
+    known = [cls for kind in FAMILIES for cls in REGISTRIES[kind].values() if built_in(cls)]
+    return frozenset(Path(inspect.getfile(cls)) for cls in known)
 
 
 def _place() -> Path:

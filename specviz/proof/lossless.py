@@ -21,6 +21,7 @@ from ..config import Choice, RunConfig
 from ..decode import speculate
 from ..distributions import Sampling, probabilities
 from ..drafters import DRAFTERS
+from ..drafters.base import Drafter
 from ..models.table import TablePair, toy_pair
 from ..registry import REGISTRIES, build
 from ..theory.enumerate import distribution_of as exact_distribution
@@ -33,15 +34,16 @@ STEPS = 2
 SEEDS = (1, 5)
 CLOSENESS = 0.2  # a draft far from the target, or a lossy rule would hardly show
 EXACT, LOSSY = 1e-12, 1e-3  # errors: at most that of a lossless row, at least that of a lossy one
-# Drafters as they are checked: their name in the table, their menu name and small parameters.
-CHECKED: dict[str, tuple[str, dict[str, Any]]] = {
-    **{name: (name, cls.small) for name, cls in DRAFTERS.items()},
-    "several-merged": ("several", {**DRAFTERS["several"].small, "merge": True}),
-}
 PLAIN: dict[str, Any] = {}
 SAMPLINGS: tuple[dict[str, Any], ...] = (
     PLAIN, {"draft_temperature": 0.0}, {"draft_temperature": 0.6}, {"top_k": 2}, {"top_p": 0.9},
 )  # fmt: skip
+
+
+def checked() -> dict[str, tuple[str, dict[str, Any]]]:
+    """Drafters as they are checked: their name in the table -> their menu name and small parameters."""
+    merged = {**DRAFTERS["several"].small, "merge": True}
+    return {**{name: (name, cls.small) for name, cls in DRAFTERS.items()}, "several-merged": ("several", merged)}
 
 
 @dataclass(frozen=True)
@@ -69,9 +71,9 @@ class Case:
         return compatible(self.config, self.scheme)
 
     @property
-    def strategies(self) -> tuple[TreeBuilder, Verifier]:
-        """Builder and rule."""
-        return self.config.builder, self.config.verifier
+    def strategies(self) -> tuple[TreeBuilder, Verifier, Drafter]:
+        """Builder, rule and drafter."""
+        return self.config.builder, self.config.verifier, self.config.drafter
 
     def prove(self) -> Row:
         """What is declared and what is found."""
@@ -148,7 +150,7 @@ def cases(
 
     Args:
         builders, verifiers: menu names; None means all.
-        drafters: names of `CHECKED` above; a builder without a drafter is checked with the first of them alone.
+        drafters: names of `checked` above; a builder without a drafter is checked with the first of them alone.
         samplings: fields of `RunConfig`.
         tokens: how many a run may write; with `DEEP` the second step has trees of two levels too, and takes longer.
         seeds, steps: see `Case`.
@@ -161,7 +163,7 @@ def cases(
                 continue
             config = RunConfig(
                 PROMPT, builder, verifier, 0.0 if verifier.greedy_only else 1.0, max_new_tokens=tokens,
-                drafter=build("drafter", Choice(*CHECKED[d])), **sampling,
+                drafter=build("drafter", Choice(*checked()[d])), **sampling,
             )  # fmt: skip
             for scheme in builder.schemes if config.temperature > 0 else ("top",):
                 case = Case(name, d, config, scheme, tuple(seeds), steps)

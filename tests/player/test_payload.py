@@ -8,6 +8,7 @@ import pytest
 import specviz
 from specviz import codec
 from specviz.player import payload
+from specviz.player.payload import described
 from tests.growing import BUILDERS
 
 CONFIG = specviz.RunConfig(prompt="abc", max_new_tokens=30)
@@ -127,3 +128,11 @@ def test_whose_guess_a_node_was_is_said_where_it_is_not_the_draft_model_alone():
         if len(wanted) > 1:  # of a tree so shallow that the draft model alone filled it nothing is said
             found.discard(None)
         assert found == wanted
+
+
+def test_a_pair_with_two_vocabularies_says_how_much_is_common():
+    assert described({"name": "a + b"}) == "a + b" == described({"name": "a + b", "common": {"mass": "<b>"}})
+    common = {"tokens": 281, "mass": 0.7201}
+    assert described({"name": "a + b", "common": common}) == (
+        "a + b, whose common tokens have 72.0% of the target's probability"
+    )

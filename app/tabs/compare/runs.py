@@ -18,7 +18,7 @@ from typing import Any
 from specviz import DRAFTERS, RunConfig, Step, Trace, codec, run
 from specviz.metrics import Counts, clock
 from specviz.paths import TRACES
-from specviz.player.payload import message, step_payload
+from specviz.player.payload import described, message, step_payload
 from specviz.proof.same_text import margin_at
 
 from ...machine.engine import Engine, batch_by_time
@@ -66,7 +66,7 @@ def decoded(pair: Any, entries: Sequence[ComparedRun]) -> Iterator[dict[str, Any
 
     A run that fails keeps what it wrote, and the others are decoded still.
     """
-    yield head(entries, entries[0].config.prompt, pair.info["name"])
+    yield head(entries, entries[0].config.prompt, described(pair.info))
     written: list[list[int]] = [[] for _ in entries]
     counted = [Counts() for _ in entries]
     ended: set[int] = set()  # a run that failed wrote no whole text

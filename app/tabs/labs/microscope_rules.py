@@ -1,6 +1,6 @@
 """The exact acceptance and output distribution of every rule on one node.
 
-Both are computed by running the rule under every random outcome (`exact`). If there are too many, a closed form
+Both are computed by running the rule under every random outcome (`small_node`). If there are too many, a closed form
 (`FORMS`) is used, and the result says so. p = target, q = draft.
 """
 
@@ -9,19 +9,16 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass, replace
 from itertools import product
-from typing import Any
 
 import numpy as np
 
 from specviz.compatibility import Compatibility
 from specviz.distributions import total_variation
-from specviz.randomness import Randomness
+from specviz.proof.small_node import Shape, enumerate_node
 from specviz.registry import REGISTRIES
-from specviz.sampling import draw_children, most_probable
+from specviz.sampling import most_probable
 from specviz.theory import node as node_theory
-from specviz.theory.enumerate import distribution_of as exact_law
 from specviz.theory.forms import FORMS
-from specviz.tree import TokenTree
 from specviz.verifiers.base import Verifier
 
 from .microscope import Node
@@ -85,38 +82,11 @@ def examine(node: Node, rule: Verifier, scheme: str | None = None) -> Row:
 
 
 def _enumerated(row: Row, node: Node, rule: Verifier) -> Row:
-    p, _ = node.rows
-    tails = [np.ones(())]
-    for _ in range(node.levels):
-        tails.append(np.multiply.outer(tails[-1], p))
-    runs = 0
-
-    def program(rng: Randomness) -> tuple[int, tuple[int, ...]]:
-        nonlocal runs
-        runs += 1
-        return _attempt(node, rule, row.match.scheme, rng)
-
-    found, accepted = np.zeros_like(tails[-1]), 0.0
-    for (length, text), weight in exact_law(program).items():
-        accepted += length * weight
-        found[text] += weight * tails[node.levels - len(text)]  # what is not written yet follows the target
-    texts = {text: float(found[text]) for text in product(range(len(p)), repeat=node.levels)}
-    deviation = float(np.abs(found - tails[-1]).max())
-    return replace(row, accepted=accepted, proof="enumeration", runs=runs, texts=texts, deviation=deviation)
-
-
-def _attempt(node: Node, rule: Verifier, scheme: str, rng: Randomness) -> tuple[int, tuple[int, ...]]:
-    """Draft and verify once: how many tokens were accepted, and the first `levels` of what was written."""
-    p, q = node.rows
-    tree, leaves = TokenTree(0, scheme=scheme), [0]
-    for level in range(node.levels):
-        tree.draft_distributions[leaves[0]] = q
-        leaves = [tree.add(level, token) for token in draw_children(q, node.children, scheme, rng, level + 1)]
-    # After a leaf a row of one token: what would follow is not looked at, so chance need not be asked for it.
-    rows: Any = {i: p if i < node.levels else np.eye(len(p))[0] for i in range(len(tree))}
-    verdict = rule(tree, rows, rng)
-    written = [*(tree.tokens[i] for i in verdict.path), verdict.bonus]
-    return len(verdict.path), tuple(written[: node.levels])
+    found = enumerate_node(rule, *node.rows, Shape(node.children, node.levels), row.match.scheme)
+    return replace(
+        row, accepted=found.accepted, proof="enumeration", runs=found.runs, texts=found.texts,
+        deviation=found.deviation,
+    )  # fmt: skip
 
 
 def own_law(node: Node) -> dict[tuple[int, ...], float]:

@@ -5,6 +5,7 @@ import { hear } from '../base/bus.js';
 import { finder, make, one } from '../base/dom.js';
 import { keys } from '../base/keys.js';
 import { visible } from '../base/text.js';
+import { linkedNode } from './address.js';
 import { notice, writeLaw, writeRules } from './law.js';
 import { shareBars, withOneLess, withOneMore } from './shares.js';
 import { tryStepper } from './tries.js';
@@ -137,8 +138,10 @@ export function verificationLab(element, start, server) {
 
   hear('node', element, take);
   if (!state.names.length) {
-    const asked = (new URLSearchParams(location.search).get('preset') || '').toLowerCase();
-    load(Math.max(0, start.presets.findIndex(preset => asked && preset.title.toLowerCase().includes(asked))));
+    const asked = (new URLSearchParams(location.search).get('preset') || '').toLowerCase(), linked = linkedNode(location.search, start);
+    if (linked?.node) put({ names: [...start.names].slice(0, linked.node.p.length), ...linked.node });
+    else load(Math.max(0, start.presets.findIndex(preset => asked && preset.title.toLowerCase().includes(asked))));
+    if (linked) $('why').textContent = linked.why;
   }
 }
 

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import test from 'node:test';
 
 import { ticks } from '../figures/axes.js';
+import { linkedNode } from '../labs/address.js';
 import { nodeOf } from '../labs/node.js';
 import { sharesOf, withOneLess, withOneMore, withShare } from '../labs/shares.js';
 import { nodeText } from '../labs/trees.js';
@@ -33,6 +34,27 @@ test('what is taken of a node into the lab: its children, and all other tokens a
   assert.equal(nodeOf({ ...taken, path: [1, 3] }, 'last'), null, 'a bonus has no children');
   assert.equal(nodeOf(taken, '1+'), null, 'a fold is no node');
   assert.equal(nodeOf({ ...taken, q: [null, null, null, null] }, '1'), null, 'no draft was asked');
+});
+
+const lab = {
+  rules: [{ name: 'sequoia' }, { name: 'my-rule' }], schemes: { iid: '', distinct: '' }, names: 'abc',
+  most: { tokens: 3, children: 6, levels: 3, seed: 9 },
+};
+
+test('a link holds a node, and one with a rule that is not here says so', () => {
+  const asked = '?tab=labs&lab=verification&rule=my-rule&p=1/2,1/2&q=1,0&children=2&levels=1&scheme=iid';
+  assert.deepEqual(linkedNode(asked, lab), {
+    node: { p: [0.5, 0.5], q: [1, 0], rule: 'my-rule', scheme: 'iid', seed: 0, children: 2, levels: 1 },
+    why: 'This node was opened from a link.',
+  });
+  assert.equal(linkedNode('?lab=verification&preset=cover', lab), null);
+  const other = linkedNode(asked.replace('my-rule', 'your-rule').replace('scheme=iid', 'scheme=top'), lab);
+  assert.deepEqual([other.node.rule, other.node.scheme], ['sequoia', null]);
+  assert.match(other.why, /“your-rule” of the link is not available here/);
+  for (const wrong of ['p=1,0&q=1', 'p=1,x&q=1,0', 'p=1,1/0&q=1,0', 'p=1,1,1,1&q=1,1,1,1', 'p=-1,2&q=1,0']) {
+    assert.equal(linkedNode(`?lab=verification&${wrong}`, lab).node, null, wrong);
+  }
+  assert.equal(linkedNode(asked.replace('children=2', 'children=2.5'), lab).node.children, 1);
 });
 
 test('the lab takes at most so many tokens and children', () => {

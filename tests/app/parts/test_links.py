@@ -122,3 +122,11 @@ def test_a_choice_of_buttons_decides_which_parameters_there_are():
     assert links.write(Switch(), ["speculation", "one", 4]) == "kind=speculation&menu=one"
     sentence = links.sentence(links.read(Switch(), "kind=maybe&number=70"))
     assert "Kind “maybe” is not one of the choices" in sentence
+
+
+def test_a_link_to_an_unknown_rule_says_that_it_may_be_a_plugin(page):
+    opened = links.read(page, "?verifier=my-rule:size=3&temperature=0.5")
+    assert len(opened.given) == 1 and opened.changes[0] == (
+        "Verification rule “my-rule” is not one of the choices and was ignored; "
+        "if it is a plugin, start the page with it."
+    )

@@ -1,0 +1,157 @@
+"""Two vocabularies: the tokens that target and draft have in common, and the draft's tokens for any of the target's.
+
+Token-level intersection (TLI, Timor et al. 2025, algorithm 4): the draft's distribution is restricted to the common
+tokens and renormalised. It is then a distribution over the target's vocabulary like any other, so every rule stays
+exact. Two tokens are the same if they stand for the same bytes, whatever their spelling: "Ġthe" and "▁the" are " the".
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import lru_cache
+from typing import Any
+
+import numpy as np
+
+from .text import bytes_of
+
+Bytes = Sequence[bytes | None]
+
+
+class Translation:
+    """From the target's token ids to the draft's.
+
+    Args:
+        target, draft: the bytes of each token, None for those that stand for none, [V] and [V'].
+        width: V of the target's distributions, at least `len(target)`.
+        special: draft ids of special target tokens, id -> id; those in `drafted` may be drafted as well.
+        drafted: special target tokens that the draft may propose, such as the end of the text.
+        begin: draft ids that every text of the draft starts with.
+
+    Attributes:
+        ours, theirs: the common tokens as ids of the target and of the draft, [n] each.
+
+    Raises:
+        ValueError: if no token is common.
+
+    >>> words = Translation([b"a", b"bb", b"c"], [b"c", b"b", b"a"], width=4)
+    >>> words.context([0, 1, 2]), words.columns(np.array([[0.1, 0.2, 0.3]])).tolist()
+    ([2, 1, 1, 0], [[0.3, -inf, 0.1, -inf]])
+    """
+
+    def __init__(
+        self, target: Bytes, draft: Bytes, width: int, special: dict[int, int] | None = None,
+        drafted: Sequence[int] = (), begin: Sequence[int] = (),
+    ) -> None:  # fmt: skip
+        self._target, self._special, self._begin = target, special or {}, list(begin)
+        self._draft = _by_bytes(draft)
+        self._longest = max(map(len, self._draft), default=0)
+        common = {token: self._draft[text] for text, token in _by_bytes(target).items() if text in self._draft}
+        common |= {token: self._special[token] for token in drafted}
+        if not common:
+            raise ValueError("target and draft must have tokens in common; these have none. Choose another draft.")
+        self.ours, self.theirs = (np.array(ids, dtype=np.int64) for ids in zip(*sorted(common.items()), strict=True))
+        self.width = width
+        self._common = common
+        self.tokens = lru_cache(maxsize=None)(self._tokens)
+
+    def _tokens(self, token: int) -> tuple[int, ...]:
+        """The draft's ids for one token: itself where it is common, else the fewest bytes at a time that it knows.
+
+        Each token is translated alone, so the draft's context is a function of the committed tokens: it does not depend
+        on the steps in which they were committed, and grows only at its end.
+        """
+        for known in (self._common, self._special):
+            if token in known:
+                return (known[token],)
+        text = (self._target[token] if token < len(self._target) else None) or b""
+        found: list[int] = []
+        while text:
+            size = next((n for n in range(min(self._longest, len(text)), 0, -1) if text[:n] in self._draft), 0)
+            found += [self._draft[text[:size]]] if size else []  # a byte that the draft does not know is left out
+            text = text[size or 1 :]
+        return tuple(found)
+
+    def context(self, tokens: Sequence[int]) -> list[int]:
+        """The draft's ids for a text that starts with `tokens`, ids of the target; at least one."""
+        found = [theirs for token in tokens for theirs in self.tokens(token)]
+        if self._begin:
+            return found if found[: len(self._begin)] == self._begin else [*self._begin, *found]
+        return found if self.tokens(tokens[0]) else [int(self.theirs[0]), *found]  # a text must begin with something
+
+    def columns(self, logits: np.ndarray) -> np.ndarray:
+        """The draft's logits, [n, V'], as logits over the target's tokens, [n, V]: -inf for what is not common."""
+        found = np.full((len(logits), self.width), -np.inf, dtype=logits.dtype)
+        found[:, self.ours] = logits[:, self.theirs]
+        return found
+
+
+def translation(target: Any, draft: Any, width: int, draft_width: int) -> Translation:
+    """The translation between the tokenizers of a target and of a draft.
+
+    Ends of text are common, whatever they are called; other special tokens are if they are spelled alike.
+
+    Args:
+        target, draft: transformers tokenizers.
+        width, draft_width: of the models' logits.
+
+    Raises:
+        ValueError: if the bytes of tokens are not known, or none is common.
+    """
+    ours, theirs = token_bytes("target", target)[:width], token_bytes("draft", draft)[:draft_width]
+    names = {name: i for i, name in _special(draft).items() if i < draft_width}
+    special = {i: names[name] for i, name in _special(target).items() if name in names and i < width}
+    drafted = list(special)
+    for role in ("eos_token_id", "bos_token_id"):
+        one, other = getattr(target, role), getattr(draft, role)
+        if one is not None and other is not None and one not in special:
+            drafted += [one] if role == "eos_token_id" and other not in special.values() else []
+            special[one] = other
+    begin = []
+    for token in draft.encode("a"):
+        if token not in draft.all_special_ids:
+            break
+        begin.append(token)
+    return Translation(ours, theirs, width, special, drafted, begin)
+
+
+def token_bytes(role: str, tokenizer: Any) -> list[bytes | None]:
+    """The bytes that each token stands for, by id; None for special tokens.
+
+    Byte-level BPE writes one letter a byte; sentencepiece writes "▁" for a space and <0xE2> for a byte that is no
+    character.
+
+    Args:
+        role: "target" or "draft", for messages.
+        tokenizer: a transformers tokenizer.
+
+    Raises:
+        ValueError: if its tokens are spelled in another way.
+    """
+    decoder = getattr(getattr(tokenizer, "backend_tokenizer", None), "decoder", None)
+    kind = "" if decoder is None else decoder.__getstate__().decode()  # JSON, as in tokenizer.json
+    letters = '"ByteLevel"' in kind
+    if not letters and "▁" not in kind:
+        raise ValueError(
+            f"{role} must have a tokenizer of bytes (byte-level BPE or sentencepiece) if the vocabularies differ; got "
+            f"{type(tokenizer).__name__}. Choose a draft of the same family."
+        )
+    vocabulary = tokenizer.get_vocab()
+    found: list[bytes | None] = [None] * (1 + max(vocabulary.values()))
+    special, added = _special(tokenizer), tokenizer.added_tokens_decoder
+    for written, i in vocabulary.items():
+        if i in added:
+            found[i] = None if i in special else written.encode()
+        else:
+            found[i] = bytes_of(written if letters else written.replace("▁", " "), letters)
+    return found
+
+
+def _special(tokenizer: Any) -> dict[int, str]:
+    """Special tokens, which stand for no text: id -> name."""
+    return {i: str(token) for i, token in tokenizer.added_tokens_decoder.items() if token.special}
+
+
+def _by_bytes(tokens: Bytes) -> dict[bytes, int]:
+    """Token ids by their bytes; of several with the same bytes the last, since bytes that are no text come first."""
+    return {text: token for token, text in enumerate(tokens) if text}

@@ -1,0 +1,1 @@
+"""Builders, rules and drafters of others: from files, modules and installed packages."""

@@ -1,0 +1,1 @@
+"""What `specviz new` writes, read as text; each runs as it is."""

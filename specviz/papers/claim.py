@@ -23,7 +23,7 @@ EXACT = 1e-12  # what an enumeration may be off by
 UNREADABLE = "What is stored cannot be read; measure it again."
 
 Sums = Mapping[str, float]
-Columns = dict[str, dict[str, float]]  # text -> name -> sum; a proof has one row, named ""
+Columns = dict[str, dict[str, float]]  # text -> name -> sum, nothing of a text too short; a proof has one row, named ""
 
 
 @dataclass(frozen=True)
@@ -131,7 +131,9 @@ def find(one: Claim, found: Sequence[Columns | None]) -> Finding:
     if missed := [data for data, columns in zip(one.data, found, strict=True) if not columns]:
         return without(missed[0].lacks() or f"Not measured on this machine yet: {command(one)}.")
     tables = [columns for columns in found if columns]
-    texts = [name for name in tables[0] if all(name in columns for columns in tables)]
+    texts = [name for name in tables[0] if all(columns.get(name) for columns in tables)]
+    if not texts:
+        return without("No text was long enough for it.")
     try:
         number, margin = jackknife(one.of, [[columns[name] for name in texts] for columns in tables])
     except ZeroDivisionError:
@@ -199,7 +201,7 @@ def jackknife(of: Callable[..., float], tables: Sequence[Sequence[Sums]]) -> tup
 
 def totals(columns: Columns) -> dict[str, float]:
     """The sums over all texts, for figures."""
-    rows = list(columns.values())
+    rows = [row for row in columns.values() if row]
     return {name: sum(row[name] for row in rows) for name in rows[0]}
 
 

@@ -39,11 +39,9 @@ class Store:
     def read(self, data: Data) -> Columns | None:
         """The sums of a measurement; None before it was made."""
         kept = self._all(data).get(data.key)
-        return (
-            None
-            if kept is None
-            else {name: dict(zip(kept["names"], row, strict=True)) for name, row in kept["rows"].items()}
-        )
+        if kept is None:
+            return None
+        return {name: dict(zip(kept["names"], row, strict=True)) if row else {} for name, row in kept["rows"].items()}
 
     def made(self, data: Data) -> str:
         """With which pair and machine."""
@@ -56,8 +54,8 @@ class Store:
 
     def write(self, data: Data, columns: Columns, pair: str) -> None:
         """Keep a measurement."""
-        names = list(next(iter(columns.values()), {}))
-        rows = {text: [sums[name] for name in names] for text, sums in columns.items()}
+        names = list(next(filter(None, columns.values()), {}))
+        rows = {text: [sums[name] for name in names] if sums else [] for text, sums in columns.items()}
         about = {"pair": pair, "machine": f"a machine of {cpu_count()} cores", "weights": weights()}
         every = self._all(data)
         every[data.key] = {**about, "names": names, "rows": rows}

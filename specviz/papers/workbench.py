@@ -135,8 +135,7 @@ class Workbench:
         texts = [text for text in self.texts(args.pop("kind", "")) if text.name not in columns]
         for turn, text in enumerate(texts, 1):
             self.report(f"{data.key}: text {turn} of {len(texts)}.")
-            if found := data.make(self, text, **args):
-                columns[text.name] = _plain(found)
+            columns[text.name] = _plain(data.make(self, text, **args))
         return columns
 
 

@@ -249,6 +249,19 @@ def test_only_what_is_not_up_to_date_is_measured(tmp_path, monkeypatch):
     assert papers.look("svip", papers.entry("svip", "table-1"), kept).state == MISSING
 
 
+def test_more_texts_are_added_to_those_that_are_stored_and_short_ones_do_not_count(tmp_path):
+    kept, pair, names = store.Store(tmp_path), specviz.toy_pair(vocab=40), ["dyspec-block-counts"]
+    assert papers.measure_all(pair, names, store=kept, seeds=(1, 2), texts=1) == 4
+    data = papers.entry("dyspec", "block-counts").claims[0].data[0]
+    before = kept.read(data)
+    kept.write(data, before | {"2:1": {}}, "toy")
+    assert papers.look("dyspec", papers.entry("dyspec", "block-counts"), kept).findings[0].texts == 3
+    assert papers.measure_all(pair, names, store=kept, seeds=(1, 2), texts=1) == 0
+    assert papers.measure_all(pair, names, store=kept, seeds=(1, 2), texts=2) == 4
+    after = store.Store(tmp_path).read(data)
+    assert len(after) == 8 and after["2:1"] == {} and after["1:0"] == before["1:0"]
+
+
 def test_a_busy_machine_leaves_nothing_in_the_store(tmp_path, monkeypatch):
     from specviz.benchmarks import quiet
 

@@ -24,16 +24,27 @@ from .machine.guard import Bounded, Routed
 from .machine.models import measures, offered, others
 from .machine.pool import aside
 from .machine.unread import Awaited, Unread
-from .parts import links, web
+from .parts import opening, web
 from .parts.frame import Page, Tab
 from .tabs import acceptance, compare, labs, lessons, live, papers, speedup
+from .tabs.lessons import lecture
 
-TABS = tuple(module.TAB for module in (live, compare, acceptance, speedup, labs, lessons, papers))
-STYLES = ("page/style", "figures/figures", *(style for tab in TABS for style in tab.styles))
+TABS = (
+    live.TAB,
+    compare.TAB,
+    Tab("Learn", pages=(lessons.TAB, papers.TAB, lecture.TAB)),
+    Tab("Lab", pages=labs.PAGES, query="lab"),
+    Tab("Measure", pages=(acceptance.TAB, *speedup.PAGES)),
+)
+STYLES = ("page/style", "page/present", "figures/figures",
+          *(style for tab in TABS for part in tab.parts for style in part.styles))  # fmt: skip
 SENTENCE = "A small model drafts a tree of tokens; a large model verifies the whole tree in a single pass."
+PRESENT = "large type for a projector, without controls; Escape exits"
 HEADER = (
     f'<header class="sv-title"><h1>specviz</h1><p>{SENTENCE}</p>'
-    '<button type="button" class="sv-large-type" aria-pressed="false" title="for a projector">Large type</button>'
+    '<span class="sv-title-tools">'
+    f'<button type="button" class="sv-present-button" aria-pressed="false" title="{PRESENT}">Present</button>'
+    '<button type="button" class="sv-theme-button" aria-pressed="false" title="dark or light">Dark</button></span>'
     "</header>"
 )
 FONT = ("ui-sans-serif", "system-ui", "sans-serif")
@@ -46,20 +57,20 @@ def build_demo(load: Callable[[], Any] | None = None, tabs: Sequence[Tab] = TABS
     Args:
         load: returns the only pair to decode with; by default a visitor may choose among `models.offered`. Called at
             the first run, not before.
-        tabs: those it has. Live is one of them; Speedup needs Acceptance beside it. A page of few tabs opens sooner.
+        tabs: those it has. Explore is one of them. A page of few tabs opens sooner.
     """
     hub = Hub() if may_fetch() else None
     engine = Engine({"This pair": load}) if load else Engine(offered(), others(), hub, measures())
     with gr.Blocks(title="specviz", fill_width=True, delete_cache=(3600, 3600)) as demo:
         header = gr.HTML(HEADER, apply_default_css=False, js_on_load=web.starts("header"))
         with gr.Tabs() as frame:
-            page = Page(demo, header, frame, {}, {})
+            page = Page(demo, header, frame, {}, {}, {})
             for tab in tabs:
-                with gr.Tab(tab.title, id=tab.title) as page.opened[tab.title]:
-                    page.built[tab.title] = tab.build(engine)
-        demo.load(None, None, frame, js=links.opens(tabs), api_visibility="private")
+                lay_out(tab, page, engine)
+        demo.load(None, None, [frame, *page.inner.values()], js=opening.opens(tabs), api_visibility="private")
         for tab in tabs:
-            tab.connect(page)
+            for part in tab.parts:
+                part.connect(page)
         api.build(engine)
     for event in demo.fns.values():  # nothing is left out: what is no run waits in a pool, and a run is for a reader
         if event.fn and event.concurrency_id == line.ID:
@@ -67,6 +78,17 @@ def build_demo(load: Callable[[], Any] | None = None, tabs: Sequence[Tab] = TABS
         elif event.fn and event.queue is False and not iscoroutinefunction(event.fn):
             event.fn = aside(event.fn)
     return demo
+
+
+def lay_out(tab: Tab, page: Page, engine: Engine) -> None:
+    """Lay out a tab within the frame of tabs, its pages in a frame of their own."""
+    with gr.Tab(tab.title, id=tab.title) as page.opened[tab.title]:
+        if tab.build:
+            page.built[tab.title] = tab.build(engine)
+        if tab.pages:
+            with gr.Tabs(elem_classes="sv-pages") as page.inner[tab.title]:
+                for part in tab.pages:
+                    lay_out(part, page, engine)
 
 
 def launch(demo: gr.Blocks, **more: Any) -> Any:

@@ -1,7 +1,7 @@
 """Write every recorded run that the page shows: `python -m app.record_traces`.
 
 For the first screen a run with the pair's defaults, and plain decoding of the same prompt beside it for the measured
-speedup; for Compare a race of four drafters; for each lesson the runs it asks for, with the first seed whose runs show
+speedup; for Compare a race of three drafters; for each lesson the runs it asks for, with the first seed whose runs show
 what the lesson is about.
 """
 

@@ -96,6 +96,14 @@ def offline(page, folder, pair=None, **config):
     return trace.steps
 
 
+def open_tab(page, title, part=None):
+    """Open a tab, and one of its pages."""
+    for name in filter(None, (title, part)):
+        tab = page.get_by_role("tab", name=name, exact=True)
+        tab.click()
+        expect(tab).to_have_attribute("aria-selected", "true")
+
+
 def to_step(page, index):
     page.locator(".sv-scrub").fill(str(index))
     expect(page.locator(".sv-svg")).to_have_attribute("data-step", str(index))

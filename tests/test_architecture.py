@@ -39,6 +39,7 @@ specviz/proof
 specviz/acceptance
 specviz/planning
 specviz/benchmarks
+specviz/many
 specviz/papers
 specviz/doctor
 specviz/plots
@@ -62,7 +63,7 @@ ONLY = {
     "transformers": f"specviz/passes specviz/models specviz/training {TRANSFORMERS}",
     "gradio": "app",
     "plotly": "specviz/plots app",
-    "time": "specviz/session.py specviz/passes/threads.py specviz/benchmarks specviz/doctor/sources.py "
+    "time": "specviz/session.py specviz/passes/threads.py specviz/benchmarks specviz/many specviz/doctor/sources.py "
     "specviz/training app",
     "random": "specviz/randomness.py specviz/training",
 }
@@ -184,7 +185,7 @@ def test_rooms_are_small():
     """At most 16 files of the engine beside its two doors, at most 20 in any other room but figures and commands."""
     files = [relative(path) for path in FILES if path.name not in ("__init__.py", "__main__.py")]
     rooms = Counter(path.rpartition("/")[0] for path in files)
-    most = {"specviz": 16, "specviz/plots": 25, "specviz/commands": 25}
+    most = {"specviz": 16, "specviz/plots": 30, "specviz/commands": 25}
     assert {room: count for room, count in rooms.items() if count > most.get(room, 20)} == {}
 
 

@@ -50,9 +50,11 @@ UPLOAD_BODY = 102_000  # of one that brings a file of 100 kB
 AGENTS = 8  # calls of the tool at once; each holds a thread, and gradio gives each five seconds to get into the line
 UPLOADS, UPLOAD_SECONDS = 200, 60.0  # files that are on disk at once, and for how long they are needed
 UNREAD_SECONDS = 60.0  # for unread messages of a visitor
-GPU_SECONDS = limit("SPECVIZ_GPU_SECONDS", 90)  # of a borrowed GPU, for one run
+GPU_SECONDS = limit("SPECVIZ_GPU_SECONDS", 60)  # of a borrowed GPU, for one run
 
-GPU_START, GPU_TOKEN = 20.0, 0.15  # seconds to load a pair there, and a generous share for each token
+# Seconds to load a pair there, and a share for each token: 20 for a run of 96. A visitor who has less left of the day
+# is sent away, however little a run then takes.
+GPU_START, GPU_TOKEN = 12.0, 0.08
 
 
 def body(path: str) -> int:

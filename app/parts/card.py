@@ -117,6 +117,13 @@ def fitted(figure: go.Figure, projection: bool) -> go.Figure:
     return figure
 
 
+def intro(text: str) -> gr.HTML:
+    """What a page of figures begins with, its terms explained on hover and focus."""
+    import gradio as gr
+
+    return gr.HTML(text, html_template='<p class="sv-intro"></p>', js_on_load=starts("intro"), apply_default_css=False)
+
+
 def status(elem_id: str) -> gr.HTML:
     """A line that says what is going on; its value is what `said` writes."""
     import gradio as gr

@@ -18,8 +18,8 @@ import gradio as gr
 
 from specviz.paths import asset
 
-from .frame import Tab
 from .link_strategies import folded, hint, unfolded
+from .opening import OLD
 from .web import starts
 
 LONGEST = 8_000  # characters of a link's parameters; servers and proxies reject longer ones
@@ -230,30 +230,18 @@ def _shown(text: str) -> str:
 # ---- on the page ----
 
 
-def opens(tabs: Sequence[Tab]) -> str:
-    """JavaScript that says which tab an address such as ?tab=compare or ?lesson=3 opens."""
-    named = [[tab.title, tab.query] for tab in tabs]
-    return f"""() => {{
-      const asked = new URLSearchParams(location.search), tabs = {json.dumps(named)};
-      const name = (asked.get('tab') || '').toLowerCase();
-      const opened = tabs.find(([, query]) => query && asked.has(query))
-        || tabs.find(([title]) => title.toLowerCase() === name);
-      return {{ __type__: 'update', ...(opened && {{ selected: opened[0] }}) }};
-    }}"""
-
-
 def bar(tab: str, elem_id: str, stage: str | None = None) -> gr.HTML:
     """A button "Copy link" with room for a sentence; `connect` brings it to life.
 
     Args:
-        tab: the title of the tab that it is for; an address for another tab is none of its business.
+        tab: the title of the tab that it is for; an address for another tab is ignored.
         elem_id: its own.
         stage: elem_id of the stage whose step a link leads to, where there is one.
     """
     return gr.HTML(
         "",
         html_template=asset("page/links.html"),
-        js_on_load=starts("links", tab=tab.lower(), stage=stage, others=OTHERS),
+        js_on_load=starts("links", tab=tab.lower(), stage=stage, others=OTHERS, old=OLD),
         elem_id=elem_id,
         apply_default_css=False,
     )

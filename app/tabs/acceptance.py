@@ -1,4 +1,4 @@
-"""The tab "Acceptance": how often the target accepts drafted tokens, with live measurements."""
+"""The page "What is accepted": how often the target accepts drafted tokens, with live measurements."""
 
 from __future__ import annotations
 
@@ -19,15 +19,15 @@ from specviz.plots import PLOTS
 
 from ..machine.engine import Engine
 from ..parts import recorded
-from ..parts.card import Card, File, Source, fill, said, status
+from ..parts.card import Card, File, Source, fill, intro, said, status
 from ..parts.failures import explained
 from ..parts.frame import Tab
 from ..parts.job import Job
 from ..parts.study_card import drafter_of, figures, sampling
 
-TITLE = "Acceptance"
+TITLE = "What is accepted"
 INTRO = (
-    "A tree saves time if its children are accepted. Both models read a text, and every figure shows their predictions "
+    "A tree saves time if its tokens are accepted. Both models read a text, and every figure shows their predictions "
     "at each position."
 )
 
@@ -78,7 +78,7 @@ def build(engine: Engine) -> gr.State:
             titles = [(VERIFIERS[name].title, name) for name in RULES]
             rules = gr.CheckboxGroup(
                 titles,
-                value=["sequoia", "specinfer", "target-match"],
+                value=[one.verifier for one in past.calibration.vectors],  # those that the figures open with
                 label="Verification rules",
                 info="For the acceptance vectors.",
             )
@@ -95,7 +95,7 @@ def build(engine: Engine) -> gr.State:
             line = status("sv-calibrate-status")
             load = gr.UploadButton("Load vectors", type="binary", file_types=[".json"], elem_id="sv-load")
         with gr.Column(scale=1, min_width=320, elem_classes="sv-main"):
-            gr.HTML(f'<p class="sv-intro">{INTRO}</p>', apply_default_css=False, js_on_load=None)
+            intro(INTRO)
             cards = figures(engine, opening_cards(), OPEN, FOLDS, [temperature, top_p, drafter], sampling)
     known = gr.State(past.calibration.vectors)
     inputs = [text, yours, rules, temperature, top_p, positions, drafter]

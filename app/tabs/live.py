@@ -1,4 +1,4 @@
-"""The tab "Live": a recorded run at first, then a real pair decoding with the tree of every step."""
+"""The tab "Explore": a recorded run at first, then a real pair decoding with the tree of every step."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ from ..parts.menus import models_menu
 from ..parts.shelf import SHELF, new_name
 from ..parts.stage import notice, sentence, stage
 
-TITLE = "Live"
+TITLE = "Explore"
 STORIES = {
     "A tale": "Once upon a time there was a little",
     "A ship": "The captain looked at the sea and said",

@@ -1,10 +1,12 @@
 // What the page's components start with: app/parts/web.py calls each export with a host. Only `job` is no component: the
 // events of app/parts/job.py call it.
 
+import { one } from './base/dom.js';
 import { jobNews } from './base/jobs.js';
 import { placeAsked } from './base/place.js';
+import { termed } from './base/terms.js';
 import { compareBoard, onRail } from './compare/board.js';
-import { figureCard, statusLine } from './figures/card.js';
+import { figureCard, keepsWidth, statusLine } from './figures/card.js';
 import { engineLog } from './figures/log.js';
 import { publishedTables } from './figures/published.js';
 import { opensInLab } from './labs/node.js';
@@ -31,7 +33,9 @@ export const job = jobNews;
 /** @type {Component} */
 export const header = ({ element, trigger }) => pageHeader(element, () => trigger('select'));
 /** @type {Component} */
-export const card = ({ element, values }) => values(value => figureCard(element, value));
+export const intro = ({ element, values }) => values(text => one(element, 'p').replaceChildren(...termed(text)));
+/** @type {Component} */
+export const card = ({ element, values }) => { keepsWidth(element); values(value => figureCard(element, value)); };
 /** @type {Component} */
 export const status = ({ element, values }) => values(value => statusLine(element, value));
 export const notice = status;

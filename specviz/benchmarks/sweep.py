@@ -16,15 +16,20 @@ from typing import Any
 
 from .. import codec
 from ..acceptance.on_text import acceptance_vector, own_texts
+from ..acceptance.text_units import sources
 from ..compatibility import compatible
 from ..config import RunConfig
 from ..decode import run
 from ..files import parse_json
-from ..metrics import Counts, estimate, known
+from ..metrics import Counts, estimate, known, ratio_of_rates
 from ..models.base import Pair
-from ..plugins.load import load_known, sources
+from ..paths import __version__
+from ..planning.machine_profile import machine
+from ..plugins.load import load_known
+from ..plugins.load import sources as plugins_loaded
 from ..record import Trace
 from .compare_rules import sized
+from .paired_timing import paired
 from .sweep_grid import key_of
 
 BEGINS = b'{"cell": {'  # how a line of results begins
@@ -77,7 +82,7 @@ def on_ray(
         raise ValueError(f"--ray: no cluster found at {address!r}: {' '.join(str(error).split())[:200]}") from error
     try:
         task, texts = ray.remote(measured).options(num_cpus=cpus, num_gpus=gpus), ray.put(list(prompts))
-        asked = {task.remote(cell, texts, sources()): cell for cell in cells}
+        asked = {task.remote(cell, texts, plugins_loaded()): cell for cell in cells}
         while asked:
             (done, *_), _ = ray.wait(list(asked), num_returns=1)
             cell = asked.pop(done)
@@ -164,39 +169,64 @@ def _timed(cell: dict[str, Any], prompts: Sequence[str]) -> dict[str, Any]:
         return {"impossible": str(error)}
     config = RunConfig(
         builder=builder, verifier=cell["verifier"], temperature=cell["temperature"],
-        max_new_tokens=cell["max_new_tokens"],
+        max_new_tokens=cell["max_new_tokens"], drafter=cell.get("drafter"),
     )  # fmt: skip
     match = compatible(config)
     if not match.possible:
         return {"impossible": match.reason}
     pair = loaded(key_of(cell["pair"]))
+
+    def ran(asked: RunConfig, turn: int) -> Trace:
+        return run(pair, replace(asked, prompt=prompts[turn], seed=cell["seed"] + turn))
+
     run(pair, replace(config, prompt=prompts[0], max_new_tokens=8))  # warm up
-    traces = [run(pair, replace(config, prompt=text, seed=cell["seed"] + i)) for i, text in enumerate(prompts)]
-    return {"result": _summary(traces) | {"lossless": match.lossless}}
+    traces: dict[str, list[Trace]] = {"tree": [], "plain": []}
+    ways = {"tree": partial(ran, config)} | ({} if builder.alone else {"plain": partial(ran, config.plainly())})
+    for _, name, trace in paired(ways, len(prompts)):
+        traces[name].append(trace)
+    plain = traces["plain"] or traces["tree"]
+    return {"result": _summary(traces["tree"], plain, prompts) | _where(pair) | {"lossless": match.lossless}}
 
 
-def _summary(traces: Sequence[Trace]) -> dict[str, Any]:
-    runs = [trace.counts for trace in traces]
+def _summary(traces: Sequence[Trace], plain: Sequence[Trace], prompts: Sequence[str]) -> dict[str, Any]:
+    runs, others = [trace.counts for trace in traces], [trace.counts for trace in plain]
     tokens, margin = estimate([(one.tokens, one.passes) for one in runs])
     total = sum(runs, Counts())
+    rows = [
+        (one.timed_tokens, sum(one.seconds), other.timed_tokens, sum(other.seconds), text)
+        for one, other, text in zip(runs, others, sources(prompts), strict=True)
+        if one.timed_tokens and other.timed_tokens
+    ]
+    speedup, spread = (
+        estimate([row[:4] for row in rows], ratio_of_rates, [row[4] for row in rows]) if rows else (None, None)
+    )
     return {
         "tokens_per_pass": tokens, "margin": margin, "tokens_per_s": known(total.tokens_per_s),
+        "speedup": speedup, "speedup_margin": spread,
+        "plain_tokens_per_s": known(sum(others, Counts()).tokens_per_s),
         "nodes": 1 + total.drafted, "steps": total.passes,
         "step_s": {part: known(seconds) for part, seconds in total.step_parts.items()},
     }  # fmt: skip
 
 
+def _where(pair: Pair) -> dict[str, Any]:
+    """Where a cell was measured, and with what."""
+    threads = getattr(getattr(getattr(pair, "target", None), "threads", None), "count", None)
+    return {"machine": machine(), "dtype": pair.info.get("dtype"), "threads": threads, "version": __version__}
+
+
 def _calibrated(cell: dict[str, Any], prompts: Sequence[str]) -> dict[str, Any]:
     config = RunConfig(
         builder="chain", verifier=cell["verifier"], temperature=cell["temperature"],
-        max_new_tokens=cell["max_new_tokens"], seed=cell["seed"],
+        max_new_tokens=cell["max_new_tokens"], seed=cell["seed"], drafter=cell.get("drafter"),
     )  # fmt: skip
     match = compatible(config)
     if not match.possible:  # not even with the one child at a time that every rule can decide
         return {"impossible": match.reason}
     pair = loaded(key_of(cell["pair"]))
     texts = own_texts(pair, prompts, config)
-    return {"result": asdict(acceptance_vector(pair, config.verifier, texts, config, cell["width"]))}
+    found = asdict(acceptance_vector(pair, config.verifier, texts, config, cell["width"]))
+    return {"result": found | {"machine": machine()}}
 
 
 @lru_cache(maxsize=1)

@@ -17,8 +17,8 @@ from ..files import parse_json, read_text
 from ..registry import parse_strategy
 
 KINDS = ("bench", "calibrate")
-LISTS = {"pairs": ["embedded"], "builders": ["sequoia"], "verifiers": ["sequoia"], "temperatures": [0.8],
-         "sizes": [None], "kinds": ["bench"]}  # fmt: skip
+LISTS = {"pairs": ["embedded"], "builders": ["sequoia"], "verifiers": ["sequoia"], "drafters": ["model"],
+         "temperatures": [0.8], "sizes": [None], "kinds": ["bench"]}  # fmt: skip
 NUMBERS = {"max_new_tokens": 64, "seed": 0, "width": 16}
 LOADING = ("target", "draft", "device", "dtype")
 NAMED = {"embedded": {}, "toy": {"toy": 12}}
@@ -50,7 +50,9 @@ def cells_of(grid: Any, prompts: Sequence[str]) -> tuple[list[dict[str, Any]], l
         ValueError: if it holds anything unknown or of the wrong kind; the message names it.
     """
     if not isinstance(grid, dict):
-        raise ValueError("sweep must contain one object with pairs, builders, verifiers, temperatures and sizes.")
+        raise ValueError(
+            "sweep must contain one object with pairs, builders, verifiers, drafters, temperatures and sizes."
+        )
     known = [*LISTS, *NUMBERS, "prompts"]
     if unknown := [name for name in grid if name not in known]:
         raise ValueError(f"sweep has an unknown entry {unknown[0]!r}. Entries: {', '.join(known)}.")
@@ -63,26 +65,27 @@ def cells_of(grid: Any, prompts: Sequence[str]) -> tuple[list[dict[str, Any]], l
         "pairs": _pair,
         "builders": partial(_strategy, "builder"),
         "verifiers": partial(_strategy, "verifier"),
+        "drafters": partial(_strategy, "drafter"),
         "temperatures": _temperature,
         "sizes": _size,
     }
-    pairs, builders, verifiers, temperatures, sizes = (
+    pairs, builders, verifiers, drafters, temperatures, sizes = (
         [check(value) for value in lists[name]] for name, check in read.items()
     )
     if bad := [kind for kind in lists["kinds"] if kind not in KINDS]:
         raise ValueError(f"sweep.kinds must be of {', '.join(KINDS)}; got {bad[0]!r}.")
     common = numbers | {"prompts": sha256(json.dumps(prompts).encode()).hexdigest()[:12]}
     cells = {}
-    for pair, kind, heat, builder, verifier, size in product(
-        pairs, lists["kinds"], temperatures, builders, verifiers, sizes
+    for pair, kind, heat, builder, verifier, drafter, size in product(
+        pairs, lists["kinds"], temperatures, builders, verifiers, drafters, sizes
     ):  # fmt: skip
         cell: dict[str, Any] = {"kind": kind, "pair": pair, "temperature": heat} | common
         if kind == "calibrate":  # the same whatever the tree
-            cell |= {"verifier": verifier}
+            cell |= {"verifier": verifier, "drafter": drafter}
         elif parse_strategy("builder", builder).alone:  # no rule and no size concern plain decoding
             cell |= {"builder": builder, "verifier": "plain", "size": None}
         else:
-            cell |= {"builder": builder, "verifier": verifier, "size": size}
+            cell |= {"builder": builder, "verifier": verifier, "drafter": drafter, "size": size}
         cells[key_of(cell)] = cell
     return list(cells.values()), prompts
 

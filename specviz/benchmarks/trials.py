@@ -71,16 +71,27 @@ def trials(
     >>> [(progress.done, progress.of) for progress in news]
     [(1, 2), (2, 2)]
     """
-    counted: dict[str, list[Counts]] = {name: [] for name in (PLAIN, *builders)}
+    once = replace(config, verifier=verifier)
+    return timed({name: (pair, replace(once, builder=builder)) for name, builder in builders.items()}, prompts)
+
+
+def timed(runs: Mapping[str, tuple[Pair, RunConfig]], prompts: Sequence[str]) -> Iterator[SoFar[tuple[Trial, ...]]]:
+    """Time runs that may differ in anything but the target, against plain decoding; stop iterating to stop it.
+
+    Args:
+        runs: name -> a pair and what to run with it, as for `trials`; all pairs have the same target.
+        prompts: as for `trials`.
+    """
+    counted: dict[str, list[Counts]] = {name: [] for name in (PLAIN, *runs)}
     of = len(counted) * len(prompts)
 
-    def ran(builder: TreeBuilder | None, turn: int) -> Trace:
-        once = replace(config, prompt=prompts[turn], verifier=verifier, seed=config.seed + turn)
-        return run(pair, once.plainly() if builder is None else replace(once, builder=builder))
+    def ran(pair: Pair, config: RunConfig, turn: int) -> Trace:
+        return run(pair, replace(config, prompt=prompts[turn], seed=config.seed + turn))
 
-    ways = {name: partial(ran, builder) for name, builder in {PLAIN: None, **builders}.items()}
+    pair, config = next(iter(runs.values()))
+    ways = {name: partial(ran, *each) for name, each in {PLAIN: (pair, config.plainly()), **runs}.items()}
     if prompts:  # the first run of all would pay for what the models set up
-        ran(next(iter(builders.values())), 0)
+        ran(pair, config, 0)
     for done, (_, name, trace) in enumerate(paired(ways, len(prompts)), 1):
         counted[name].append(Counts.of(whole_steps(trace), whole=True))
         yield SoFar(done, of, results(counted, sources(prompts)) if done % len(ways) == 0 else ())

@@ -14,6 +14,7 @@ COMMANDS = {
     "calibrate": "Measure the acceptance probability of the k-th child, on a text or on the target's continuations.",
     "cost": "Time the target's pass over n nodes, the draft's passes and the overhead on this machine.",
     "optimize": "Choose the tree and the rule with the largest predicted speedup on this machine.",
+    "advise": "Find out whether speculation pays for a target, with which drafter and tree, and the flags of engines.",
     "agree": "Compare predicted tokens per pass or speedup with measurements (exit code 1 if they differ).",
     "scale": "Measure time and memory of a step as the tree, the text and the vocabulary grow.",
     "doctor": "Say from an engine's log or metrics whether speculation pays there, and at which length.",

@@ -25,6 +25,7 @@ from ..planning.cost_table import CostTable
 from ..registry import spelled
 from .bench import built_in_prompts, read_prompts
 from .cost import add_machine, table_for
+from .optimize_texts import counts_from, run_texts
 from .options import add_pair, add_strategy, add_temperature, load, strategy
 from .vectors import named, rules_for, vectors_for
 from .watching import watched
@@ -62,6 +63,10 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         metavar="N",
         help="with --measure: number of prompts for the second round, from 1 (default 40)",
     )
+    parser.add_argument(
+        "--texts", metavar="N,N", help="numbers of texts decoded together, as in 1,2,4,8,16: the best tree for each, "
+        "predicted and timed with equal trees and with a shared budget of nodes (default: one text)",
+    )  # fmt: skip
     add_pair(parser)
     parser.add_argument("--json", action="store_true", help="print the choice as JSON")
 
@@ -69,6 +74,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(args: argparse.Namespace) -> int:
     if args.measure and args.machine:
         raise ValueError("--measure times this machine. Omit --machine.")
+    counts = counts_from(args.texts) if args.texts else []
+    if counts and args.measure:
+        raise ValueError("--texts times its trees without --measure. Omit --measure.")
     drafter = strategy(args, "drafter", args.drafter)
     rules = rules_for(args, drafter)
     config = RunConfig(PROMPT, BUILDERS["chain"](), temperature=args.temperature, drafter=drafter)
@@ -77,7 +85,7 @@ def run(args: argparse.Namespace) -> int:
         compatible(one).required()
     fixed = args.machine or args.cost
     pair = cache(lambda: load(args))
-    vectors = vectors_for(args, rules, drafter, pair, loads=not fixed or args.measure)
+    vectors = vectors_for(args, rules, drafter, pair, loads=not fixed or args.measure or bool(counts))
 
     @cache
     def cost_of(name: str) -> CostTable:
@@ -85,6 +93,10 @@ def run(args: argparse.Namespace) -> int:
 
     plans = {name: vector.plan for name, vector in vectors.items()}
     verifier, best, cost = best_rule(plans, config, lambda name: cost_of(rules[0] if fixed else name))
+    if counts:
+        given = read_prompts(args.prompts) if args.prompts else built_in_prompts()
+        here = None if args.machine else pair()
+        return run_texts(here, plans[verifier], cost, runs[verifier], counts, given, args.json)
     ranked = candidates(plans[verifier], cost, runs[verifier])
     shown = [best, *runners_up(ranked, best)]
     spreads = [spread_over_texts(one, vectors[verifier].left_out) for one in shown]

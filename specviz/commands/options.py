@@ -77,11 +77,13 @@ def add_sampling(parser: argparse.ArgumentParser) -> None:
     )
 
 
-def add_pair(parser: argparse.ArgumentParser) -> None:
+def add_pair(parser: argparse.ArgumentParser, drafts: bool = False) -> None:
+    """Target, draft and how they are loaded; with `drafts`, --draft may be given several times."""
     parser.add_argument("--target", metavar="ID", help="folder or hub name of the target (default: the embedded pair)")
     parser.add_argument(
-        "--draft", metavar="ID", help="folder or hub name of the draft, or early-exit:N for the target's first N "
-        "layers (default: the embedded draft, or none with --target)",
+        "--draft", metavar="ID", action="append" if drafts else "store",
+        help="folder or hub name of the draft, or early-exit:N for the target's first N layers "
+        f"({SEVERAL if drafts else ''}default: the embedded draft, or none with --target)",
     )  # fmt: skip
     parser.add_argument(
         "--device", default="auto", metavar="WHERE", help="auto, cpu, cuda, cuda:N or mps (default auto: the fastest)"
@@ -100,12 +102,12 @@ def add_pair(parser: argparse.ArgumentParser) -> None:
     )
 
 
-def load(args: argparse.Namespace) -> Any:
-    """The pair of `add_pair`."""
+def load(args: argparse.Namespace, **other: Any) -> Any:
+    """The pair of `add_pair`; `other` are arguments of `load_pair` in place of the options."""
     from ..models.pair import load_pair  # torch, which parsing does not need
 
-    names = ("device", "dtype", "offload", "offload_folder")
-    return load_pair(args.target, args.draft, **{name: getattr(args, name) for name in names})
+    names = ("target", "draft", "device", "dtype", "offload", "offload_folder")
+    return load_pair(**{name: getattr(args, name) for name in names} | other)
 
 
 def strategy(args: argparse.Namespace, kind: str, text: str) -> Any:

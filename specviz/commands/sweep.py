@@ -25,7 +25,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "config", metavar="CONFIG",
         help="JSON or TOML with lists under pairs (embedded, toy, or target, draft, device and dtype), builders, "
-        "verifiers, temperatures, sizes, kinds (bench, calibrate) and prompts, and with max_new_tokens, seed and width",
+        "verifiers, drafters, temperatures, sizes, kinds (bench, calibrate) and prompts, and with max_new_tokens, seed "
+        "and width",
     )  # fmt: skip
     parser.add_argument(
         "--out", metavar="FILE", help="results, one JSON object per line (default: CONFIG.results.jsonl)"
@@ -75,7 +76,7 @@ def measure(path: str, cells: list[dict], prompts: list[str], args: argparse.Nam
 def line_of(outcome: dict[str, Any]) -> str:
     """An outcome as one line."""
     cell = outcome["cell"]
-    names = [cell[part] for part in ("builder", "verifier") if part in cell]
+    names = [cell[part] for part in ("builder", "verifier", "drafter") if part in cell]
     size = f", {cell['size']} nodes" if cell.get("size") else ""
     pair = cell["pair"].get("target") or ("toy" if "toy" in cell["pair"] else "embedded")
     what = f"{pair}: {' + '.join(names)}{size}, T {cell['temperature']:g}"
@@ -87,4 +88,6 @@ def line_of(outcome: dict[str, Any]) -> str:
         return f"{what}: acceptance {' '.join(f'{p:.3f}' for p in result['acceptance'][:6])}"
     mark = "" if result["lossless"] else " (lossy)"
     rate = "" if result["tokens_per_s"] is None else f", {result['tokens_per_s']:.1f} tokens/s"
-    return f"{what}{mark}: {result['tokens_per_pass']:.2f}{plus_minus(result['margin'])} tokens per pass{rate}"
+    speedup = result.get("speedup")  # results of earlier versions have none
+    faster = "" if speedup is None else f", {speedup:.2f}{plus_minus(result['speedup_margin'])} times plain"
+    return f"{what}{mark}: {result['tokens_per_pass']:.2f}{plus_minus(result['margin'])} tokens per pass{rate}{faster}"

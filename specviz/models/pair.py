@@ -76,6 +76,7 @@ def load_pair(
     progress: Progress | None = None,
     offload: str | None = None,
     offload_folder: str | Path | None = None,
+    like: HuggingFacePair | None = None,
 ) -> HuggingFacePair:
     """Load a target and a draft.
 
@@ -92,6 +93,7 @@ def load_pair(
         offload: how to place a target larger than the device (needs accelerate): "auto" fills GPUs, then main memory,
             then the disk; "balanced" fills all GPUs alike; "cpu" and "disk" keep every layer there. The draft is whole.
         offload_folder: where weights go that are offloaded to disk and do not lie there as safetensors already.
+        like: a pair with the same target, which is then not loaded again.
 
     Raises:
         ValueError: if a model is unknown, damaged, cannot read trees, or the two have no token in common.
@@ -113,7 +115,10 @@ def load_pair(
     tell(0.0, "Reading the tokenizer")
     tokenizer, other = look_at(target, draft)
     tell(0.1, "Loading the target")
-    model = HuggingFaceModel(load_model("target", target, chosen_device, chosen_dtype, offload, folder))
+    if like is None:
+        model = HuggingFaceModel(load_model("target", target, chosen_device, chosen_dtype, offload, folder))
+    else:
+        model = like.target
     limit = longest_text("target", model.model.config)
     tell(0.6, "Loading the draft" if draft is not None else "No draft to load")
     drafter: HuggingFaceModel | None = None
@@ -124,10 +129,11 @@ def load_pair(
         drafter = HuggingFaceModel(load_model("draft", draft, chosen_device, chosen_dtype), width)
         limit = min(limit, longest_text("draft", drafter.model.config))
     tell(0.8, "Checking that trees are read rightly")
-    check_tree_reading("target", model)
+    if like is None:
+        check_tree_reading("target", model)
     if drafter is not None:
         check_tree_reading("draft", drafter, model if other is None else None)
-    for side in filter(None, (model, drafter)):
+    for side in filter(None, (model if like is None else None, drafter)):
         side.capture_graphs()
     text = TokenText(tokenizer)
     names = [_short(name) for name in (target, draft) if name is not None]

@@ -10,6 +10,7 @@ import json
 from ..compatibility import DRAWN
 from ..drafters import DRAFTERS
 from ..paths import WEB
+from .glossary import GLOSSARY
 from .payload import LETTERS
 
 OUTCOMES = {
@@ -46,6 +47,7 @@ def script() -> str:
         "PARTS": ("of a step's time", PARTS),
         "DRAWN": ("children are ...", DRAWN),
         "SCHEMES": ("the same in a table", SCHEMES),
+        "GLOSSARY": ("terms that explain themselves", GLOSSARY),
         "DRAFTERS": ("who guesses, in the order of the menu", {name: cls.title for name, cls in DRAFTERS.items()}),
     }
     head = "// The words of the page. Made from specviz/player/words.py: python -m specviz.player.words\n"

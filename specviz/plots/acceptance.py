@@ -52,10 +52,12 @@ def draw(info: Info) -> go.Figure:
     if not info.vectors:
         return theme.empty("No measurement yet. Calibrate on a text to see the acceptance of each child.")
     fig = theme.figure("k, rank of the child among its siblings", "P[k], acceptance probability", TITLE)
+    rules = [vector.name.partition(",")[0] for vector in info.vectors]
     for place, (vector, total) in enumerate(zip(info.vectors, info.totals, strict=True)):
+        look = theme.rule_series(rules[place], rules[:place].count(rules[place]))
         fig.add_scatter(
             x=vector.ranks, y=vector.chance, name=f"{vector.name}, sum {total:.3f}", mode="lines+markers",
-            error_y=theme.error_bars(vector.chance, vector.low, vector.high), **theme.series(place),
+            error_y=theme.error_bars(vector.chance, vector.low, vector.high), **look,
             hovertemplate="child %{x}: %{y:.4f}",
         )  # fmt: skip
     fig.update_yaxes(rangemode="tozero")

@@ -72,9 +72,9 @@ def draw(info: Info) -> go.Figure:
         return theme.empty("No rejections or no measurement yet. Calibrate on a text first.")
     title = f"{TITLE}, temperature {info.temperature:g}, {info.positions:,} positions"
     fig = theme.figure("k, children of a node", "P(all k children rejected)", title)
-    for place, curve in enumerate(info.curves):
+    for curve in info.curves:
         law = "" if math.isnan(curve.exponent) else f" ~ k^-{curve.exponent:.2f}"
-        look = theme.series(place)
+        look = theme.rule_series(curve.name.partition(",")[0])
         fig.add_scatter(
             x=curve.widths, y=curve.rates, name=f"{curve.name}{law}", mode="lines+markers", **look,
             error_y=theme.error_bars(curve.rates, curve.low, curve.high),

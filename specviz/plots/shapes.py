@@ -13,7 +13,7 @@ from ..planning.forecast import shape_curves
 from ..theory.bounds import leaf_bound, plateaus, tail_bound
 from . import theme
 
-TITLE = "Expected tokens per pass by tree size"
+TITLE = "Expected tokens per target pass by tree size"
 HOW_TO_READ = (
     "Expected tokens per target pass. Chains, k sequences and k-ary trees approach their plateaus (dashed), while the "
     "best tree of each size grows with the logarithm of its size, below the bounds of the exponential-races paper "

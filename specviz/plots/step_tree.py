@@ -65,7 +65,7 @@ def info(step: Step) -> Info:
 def _hover(step: Step, node: int) -> str:
     lines = [theme.visible(step.texts[node], 60), NAMES[step.outcome[node]]]
     for name, column in (("q", step.draft_prob), ("p", step.target_prob), ("acceptance probability", step.accept_prob),
-                         ("coin", step.coin)):  # fmt: skip
+                         ("uniform draw u", step.coin)):  # fmt: skip
         if column[node] is not None:
             lines.append(f"{name} = {column[node]:.4f}")
     return "<br>".join(lines)

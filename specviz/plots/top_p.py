@@ -9,7 +9,7 @@ import plotly.graph_objects as go
 from ..benchmarks.studies import TopP
 from . import theme
 
-TITLE = "Tokens per pass by top-p"
+TITLE = "Tokens per target pass by top-p"
 HOW_TO_READ = (
     "Top-p removes unlikely tokens from the distributions of both models before sampling. Each mark is the expected "
     "tokens per pass of the same tree under a rule; a robust rule has a horizontal line."
@@ -35,10 +35,10 @@ def info(found: TopP) -> Info:
 def draw(info: Info) -> go.Figure:
     if not info.values:
         return theme.empty("No measurement yet.")
-    fig = theme.figure("top-p", f"expected tokens per pass of a tree of {info.nodes} nodes", TITLE)
-    for place, (rule, line) in enumerate(info.tokens.items()):
+    fig = theme.figure("top-p", f"expected tokens per target pass of a tree of {info.nodes} nodes", TITLE)
+    for rule, line in info.tokens.items():
         fig.add_scatter(
             x=info.values, y=line, name=f"{rule}, range {100 * info.span[rule]:.0f} %", mode="lines+markers",
-            **theme.series(place), hovertemplate="top-p %{x}: %{y:.3f} tokens",
+            **theme.rule_series(rule), hovertemplate="top-p %{x}: %{y:.3f} tokens",
         )  # fmt: skip
     return fig.update_yaxes(rangemode="tozero")

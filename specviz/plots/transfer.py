@@ -39,7 +39,7 @@ def info(rows: Sequence[Transfer]) -> Info:
 def draw(info: Info) -> go.Figure:
     if not info.rows:
         return theme.empty("No measurement yet.")
-    fig = theme.figure("kind of text that was written", "tokens per pass", TITLE, barmode="group")
+    fig = theme.figure("kind of text that was written", "tokens per target pass", TITLE, barmode="group")
     for place, planned in enumerate(dict.fromkeys(row.planned_for for row in info.rows)):
         rows = [row for row in info.rows if row.planned_for == planned]
         where, colour = [row.run_on for row in rows], theme.series(place)["marker"]["color"]

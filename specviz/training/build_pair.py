@@ -48,7 +48,7 @@ def make_pair(
     documents = read_documents(text_files, code_folder)
     tokenizer = _tokenizer(documents, recipe.vocabulary, work, target or start)
     corpus = encode(documents, tokenizer)
-    _same_run(
+    same_run(
         work,
         {
             "recipe": asdict(recipe),
@@ -232,7 +232,7 @@ def _tokenizer(documents: list[Document], vocabulary: int, work: Path, target: s
     return tokenizer
 
 
-def _same_run(work: Path, facts: dict) -> None:
+def same_run(work: Path, facts: dict) -> None:
     """Remember what the run was started with; reject any other settings."""
     path, now = work / "run.json", json.dumps(facts, indent=1)
     if path.exists() and path.read_text(encoding="utf-8") != now:

@@ -41,8 +41,10 @@ class Corpus:
         return zlib.crc32(b"".join(zlib.crc32(s.tobytes()).to_bytes(4, "big") for s in streams))
 
 
-def read_documents(text_files: Sequence[str | Path], code_folder: str | Path | None = None) -> list[Document]:
-    """Chapters of the text files, then the Python files under `code_folder` (default: the standard library).
+def read_documents(
+    text_files: Sequence[str | Path], code_folder: str | Path | None = None, code: bool = True
+) -> list[Document]:
+    """Chapters of the text files, then the Python files under `code_folder` (default: the standard library) if `code`.
 
     Raises ValueError if a text file is missing, is not UTF-8 or holds no text.
     """
@@ -57,7 +59,7 @@ def read_documents(text_files: Sequence[str | Path], code_folder: str | Path | N
         chapters = split_chapters(text)
         documents += [Document(f"{path.name}#{i}", "prose", chapter) for i, chapter in enumerate(chapters)]
     root = Path(code_folder or sysconfig.get_paths()["stdlib"])
-    for path in sorted(root.rglob("*.py")):
+    for path in sorted(root.rglob("*.py")) if code else ():
         name = path.relative_to(root)
         if not SKIPPED_FOLDERS.intersection(name.parts):
             source = path.read_text(encoding="utf-8", errors="ignore")
@@ -119,12 +121,18 @@ def train_tokenizer(documents: list[Document], vocabulary: int) -> Tokenizer:
     return tokenizer
 
 
-def encode(documents: list[Document], tokenizer: Tokenizer) -> Corpus:
-    """Tokenise every document into the stream of its kind and of its side of the split."""
-    kept = held_out(documents)
+def encode(
+    documents: list[Document], tokenizer: Tokenizer, kept: set[str] | None = None, end: Sequence[int] = (0,)
+) -> Corpus:
+    """Tokenise every document into the stream of its kind and of its side of the split.
+
+    `kept`: names that training never sees (default: `held_out`). `end`: the tokens that stand before each document.
+    """
+    kept = held_out(documents) if kept is None else kept
     pieces: dict[tuple[str, bool], list[int]] = {(kind, side): [] for kind in KINDS for side in (False, True)}
-    for document, encoding in zip(documents, tokenizer.encode_batch([d.text for d in documents]), strict=True):
-        pieces[document.kind, document.name in kept] += [0, *encoding.ids]
+    encodings = tokenizer.encode_batch([document.text for document in documents], add_special_tokens=False)
+    for document, encoding in zip(documents, encodings, strict=True):
+        pieces[document.kind, document.name in kept] += [*end, *encoding.ids]
     streams = {key: np.array(ids, np.int32) for key, ids in pieces.items()}
     return Corpus({kind: streams[kind, False] for kind in KINDS}, {kind: streams[kind, True] for kind in KINDS})
 

@@ -79,12 +79,19 @@ def continue_text(
 
 
 def write_samples(
-    target: PreTrainedModel, corpus: Corpus, folder: Path, recipe: Recipe, seconds: float, clock: Callable[[], float]
+    target: PreTrainedModel,
+    corpus: Corpus,
+    folder: Path,
+    recipe: Recipe,
+    seconds: float,
+    clock: Callable[[], float],
+    code_share: float = CODE_SHARE,
 ) -> tuple[int, float]:
     """Fill `folder` with shards for `seconds`, after those already there; returns their tokens and the seconds spent.
 
     Every third shard is running text in full windows, for long contexts; the others are short prompts of the corpus
-    continued by the target. A shard's seed is its number, so an interruption changes nothing.
+    continued by the target, `code_share` of both from code. A shard's seed is its number, so an interruption changes
+    nothing.
     """
     folder.mkdir(parents=True, exist_ok=True)
     done = shards(folder)
@@ -93,7 +100,7 @@ def write_samples(
     with tqdm(desc="samples", total=seconds, initial=min(before, seconds), bar_format=BAR) as bar:
         spent = before
         while (spent < seconds and number * size < recipe.most_samples) or not number:
-            shard = _shard(target, corpus, number, recipe)
+            shard = _shard(target, corpus, number, recipe, code_share)
             path = folder / f"{number:05d}.safetensors"
             spent = clock() - began
             _write(shard, path, spent)
@@ -116,18 +123,20 @@ def _write(shard: dict[str, torch.Tensor], path: Path, spent: float) -> None:
         ) from None
 
 
-def _shard(target: PreTrainedModel, corpus: Corpus, number: int, recipe: Recipe) -> dict[str, torch.Tensor]:
+def _shard(
+    target: PreTrainedModel, corpus: Corpus, number: int, recipe: Recipe, code_share: float
+) -> dict[str, torch.Tensor]:
     rng, device = np.random.default_rng([recipe.seed, number]), target.device
     rows, length = recipe.sample_rows, recipe.sample_length
     if number % TEXT_EVERY == TEXT_EVERY - 1:
-        spans = windows(corpus, rng, max(1, rows * length // recipe.window), recipe.window, CODE_SHARE)
+        spans = windows(corpus, rng, max(1, rows * length // recipe.window), recipe.window, code_share)
         tokens = torch.from_numpy(spans).to(device, torch.long)
         with torch.inference_mode():
             states = torch.cat([target.base_model(part).last_hidden_state for part in tokens.split(8)])
         temperatures = torch.ones(len(tokens))
     else:
         prompt = int(rng.integers(4, min(LONGEST_PROMPT, length // 2) + 1))
-        prompts = torch.from_numpy(windows(corpus, rng, rows, prompt, CODE_SHARE)).to(device, torch.long)
+        prompts = torch.from_numpy(windows(corpus, rng, rows, prompt, code_share)).to(device, torch.long)
         temperatures = torch.from_numpy(rng.choice(TEMPERATURES, rows).astype(np.float32))
         generator = torch.Generator().manual_seed(int(rng.integers(2**62)))
         tokens, states = continue_text(target, prompts, length, temperatures.to(device), generator)

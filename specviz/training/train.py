@@ -44,11 +44,7 @@ def train(
         raise ValueError(f"minutes must be a number above 0; got {minutes}. Give 180 for a pair worth watching.")
     if not text_files:
         raise ValueError("text must name at least one file of prose; got none.")
-    for path in map(Path, text_files):
-        if not path.is_file():
-            raise ValueError(f"text must name files that exist; there is no file {str(path)!r}.")
-    if code_folder is not None and not Path(code_folder).is_dir():
-        raise ValueError(f"code must be a folder of Python files; there is no folder {str(code_folder)!r}.")
+    check_text(text_files, code_folder)
     seed = 0 if recipe is None else recipe.seed
     if type(seed) is not int or not 0 <= seed <= LARGEST:
         raise ValueError(f"seed must be a whole number from 0 to {LARGEST}; got {seed}.")
@@ -77,6 +73,8 @@ def train_drafter(
     minutes: float,
     *,
     samples: str | Path | None = None,
+    text_files: Sequence[str | Path] = (),
+    code_folder: str | Path | None = None,
     start: str | Path | None = None,
     out: str | Path | None = None,
     heads: int = 4,
@@ -84,10 +82,11 @@ def train_drafter(
     seed: int = 0,
     clock: Callable[[], float] = time.monotonic,
 ) -> str:
-    """Train Medusa's heads or EAGLE's layer for a target, on the samples of the run that made its draft.
+    """Train Medusa's heads or EAGLE's layer for a target, on the samples of the run that made its draft or on new ones.
 
     `kind`: "medusa" or "eagle". `target`: its folder. `samples`: their folder (default: `checkpoint/samples` beside the
-    target's). `start`: a folder with the same drafter of a target as wide, to go on from (default: from nothing).
+    target's). `text_files`, `code_folder`: prose and Python files to make samples from instead, in a third of the time.
+    `start`: a folder with the same drafter of a target as wide, to go on from (default: from nothing).
     `out`: where to write (default: a folder of that name beside the target's, where `load_pair` looks).
 
     Raises:
@@ -103,18 +102,44 @@ def train_drafter(
     target = Path(target)
     if not (target / "config.json").is_file():
         raise ValueError(f"target must be a folder with a model; {str(target)!r} is not.")
-    samples = Path(samples) if samples else target.parent / "checkpoint" / "samples"
-    if not samples.is_dir():
+    place = Path(out) if out else target.parent / kind
+    seconds = minutes * 60
+    if text_files:
+        if samples:
+            raise ValueError("samples must be left out where text is given: they are made from it.")
+        check_text(text_files, code_folder)
+        from .own_samples import SHARE, make_samples
+
+        folder, spent = make_samples(
+            target, text_files, code_folder, place / "checkpoint", SHARE * seconds, clock, device=device, seed=seed
+        )
+        seconds = max(1.0, seconds - spent)
+    else:
+        folder = Path(samples) if samples else target.parent / "checkpoint" / "samples"
+    if not folder.is_dir():
         raise ValueError(
-            f"samples must be a folder of the target's samples; there is no {str(samples)!r}. "
-            "A run of train leaves them in its checkpoint folder."
+            f"samples must be a folder of the target's samples; there is no {str(folder)!r}. "
+            "Give --text to make samples from, or the checkpoint folder of a run of train."
         )
     from .learned_drafters import train_drafter as begin
 
     return begin(
-        kind, target, samples, Path(out) if out else target.parent / kind, minutes * 60, clock,
+        kind, target, folder, place, seconds, clock,
         start=Path(start) if start else None, heads=heads, device=device, seed=seed,
     )  # fmt: skip
+
+
+def check_text(text_files: Sequence[str | Path], code_folder: str | Path | None) -> None:
+    """See that the files and the folder exist.
+
+    Raises:
+        ValueError: naming the one that does not.
+    """
+    for path in map(Path, text_files):
+        if not path.is_file():
+            raise ValueError(f"text must name files that exist; there is no file {str(path)!r}.")
+    if code_folder is not None and not Path(code_folder).is_dir():
+        raise ValueError(f"code must be a folder of Python files; there is no folder {str(code_folder)!r}.")
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -124,7 +149,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         nargs="+",
         action="extend",
         metavar="FILE",
-        help="prose to train on, UTF-8 (required for a new pair)",
+        help="prose to train on, UTF-8 (required for a new pair); with --drafter: text that the target continues to "
+        "make the samples (default: samples that are there)",
     )
     parser.add_argument("--out", metavar="DIR", help="folder for target, draft, card and checkpoints (required)")
     parser.add_argument(
@@ -157,7 +183,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--code-share", type=float, default=0.2, metavar="S", help="of the target's text, from 0 to 1 (default 0.2)"
     )
-    parser.add_argument("--code", metavar="DIR", help="folder of Python files (default: the standard library)")
+    parser.add_argument(
+        "--code", metavar="DIR", help="folder of Python files (default: the standard library; with --drafter none)"
+    )
     parser.add_argument("--device", default="auto", metavar="WHERE", help="auto, cpu, cuda or mps (default auto)")
     parser.add_argument(
         "--seed", type=int, default=0, metavar="S", help="of weights, batches and samples, from 0 (default 0)"
@@ -167,7 +195,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(args: argparse.Namespace) -> int:
     """Run the command and print the model card."""
     if args.drafter:
-        refuse_given(args, ("text", "code", "muon", "code_share"), "with --drafter")
+        refuse_given(args, ("muon", "code_share"), "with --drafter")
+        if not args.text:
+            refuse_given(args, ("code",), "with --drafter without --text")
         return _run_drafter(args)
     refuse_given(args, ("samples", "heads"), "without --drafter")
     for name in ("text", "out"):
@@ -199,8 +229,9 @@ def _run_drafter(args: argparse.Namespace) -> int:
     try:
         print(
             train_drafter(
-                args.drafter, args.target, args.minutes, samples=args.samples, start=args.start, out=args.out,
-                heads=args.heads, device=args.device, seed=args.seed,
+                args.drafter, args.target, args.minutes, samples=args.samples, text_files=args.text or (),
+                code_folder=args.code, start=args.start, out=args.out, heads=args.heads, device=args.device,
+                seed=args.seed,
             )
         )  # fmt: skip
     except KeyboardInterrupt:

@@ -44,6 +44,17 @@ def test_outcomes_are_those_of_single_runs():
     assert "defined for chains" in by_cell["k-sequences", "block"]["impossible"]
 
 
+def test_rows_say_how_much_faster_than_plain_decoding_and_where_they_were_measured():
+    found = cells(builders=["chain", "plain"], verifiers=["specinfer"], drafters=["model", "ngram"])
+    assert [cell.get("drafter") for cell in found] == ["model", "ngram", None]
+    model, ngram, plain = (measured(cell, ["abc", "cab"])["result"] for cell in found)
+    assert model["tokens_per_pass"] != ngram["tokens_per_pass"]
+    for result in (model, ngram):
+        assert result["speedup"] > 0 and result["speedup_margin"] is not None and result["plain_tokens_per_s"] > 0
+    assert plain["speedup"] == 1
+    assert model["machine"][2] >= 1 and model["version"] == specviz.__version__ and {"dtype", "threads"} <= set(model)
+
+
 def test_calibration_is_a_kind_of_cell():
     (cell,) = cells(kinds=["calibrate"], verifiers=["sequoia"], width=3)
     result = measured(cell, ["abc", "cab"])["result"]

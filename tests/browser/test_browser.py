@@ -11,7 +11,7 @@ import specviz
 from app.tabs import live
 
 pytestmark = pytest.mark.browser
-PAGE = ("Live",)
+PAGE = ("Explore",)
 
 
 @pytest.fixture

@@ -2,15 +2,15 @@
 
 import pytest
 from axe_playwright_python.sync_playwright import Axe
+from pages import open_tab
 from playwright.sync_api import expect
 
 from app.page import TABS
-from app.tabs.labs import LABS
 
 pytestmark = pytest.mark.browser
 # What gradio's own widgets fail of axe's serious and critical rules, by rule. Nothing at present.
 GRADIO = {}
-FIGURES = ("Acceptance", "Speedup")
+FIGURES = "Measure"
 # Numbers what can be used in Live, and says how many there are; what lies in a closed menu is not there yet.
 WANTED = """() => {
   const own = '.sv button, .sv input, .sv select, .sv summary, .sv-svg, #sv-run, #sv-prompt textarea';
@@ -44,27 +44,19 @@ def look_at(page, name, scheme="light"):
     ]
 
 
-def open_tab(page, title):
-    page.get_by_role("tab", name=title, exact=True).click()
-    expect(page.get_by_role("tab", name=title, exact=True)).to_have_attribute("aria-selected", "true")
-
-
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 def test_no_tab_has_a_serious_fault_with_its_folds_open(serve, visit, scheme):
     page = visit(f"{serve()}?__theme={scheme}", color_scheme=scheme)
     wrong = []
-    for tab in sorted(TABS, key=lambda tab: tab.title in FIGURES):  # axe goes through all figures that were ever shown
-        open_tab(page, tab.title)
-        for half in LABS if tab.title == "Labs" else [None]:
-            if half is not None:
-                open_tab(page, half.TITLE)
-            if tab.title in FIGURES:
-                expect(page.locator(".sv-fold:visible > button").first).to_be_visible()
-                for fold in page.locator(".sv-fold:visible > button").all():
-                    fold.click()
+    for tab in TABS:  # the figures last: axe goes through all that were ever shown
+        for part in tab.parts:
+            open_tab(page, tab.title, tab.pages and part.title)
+            if tab.title == FIGURES:
                 # gradio's own placeholder of a figure has a fault
                 page.locator(".js-plotly-plot .main-svg:visible").first.wait_for(timeout=30_000)
-            wrong += look_at(page, half.TITLE if half else tab.title, scheme)
+                for fold in page.locator(".sv-fold:visible > button").all():
+                    fold.click()
+            wrong += look_at(page, part.title, scheme)
     assert not wrong, wrong
 
 
@@ -72,30 +64,29 @@ def test_axe_would_notice(serve, visit):
     page = visit(serve())
     page.evaluate("document.querySelector('.sv-why').style.color = '#ccc'; document.querySelector('.sv-play').remove()")
     page.evaluate("document.querySelector('.sv-scrub').removeAttribute('aria-label')")
-    rules = {rule for _, rule, _, _ in look_at(page, "Live")}
+    rules = {rule for _, rule, _, _ in look_at(page, "Explore")}
     assert {"label", "color-contrast"} <= rules
-    assert {rule for _, rule, _, _ in look_at(page, "Live", "dark")} == {"color-contrast"}
+    assert {rule for _, rule, _, _ in look_at(page, "Explore", "dark")} == {"color-contrast"}
 
 
-def test_large_type_grows_the_type_and_nothing_else_breaks(serve, visit):
-    page = visit(serve())
-    measure = """() => ['.sv-ribbon', '.sv-svg .node text', '.sv-why', '.sv-where'].map(
+def test_present_grows_the_type_leaves_out_the_controls_and_ends_with_escape(serve, visit):
+    page = visit(serve(), width=1440, height=900)
+    measure = """() => ['.sv-ribbon', '.sv-svg .node text', '.sv-where'].map(
       place => parseFloat(getComputedStyle(document.querySelector('#sv-stage ' + place)).fontSize))"""
     small = page.evaluate(measure)
-    button = page.get_by_role("button", name="Large type")
+    button = page.locator(".sv-present-button")
     button.click()
     expect(button).to_have_attribute("aria-pressed", "true")
-    page.wait_for_function(f"() => ({measure})().every((size, i) => size > 1.25 * {small}[i])")
-    node = page.locator(".sv-svg .node.a").first
-    node.click()
-    expect(page.locator(".sv-outcome")).to_have_text("accepted")
-    for tab in TABS:
-        open_tab(page, tab.title)
-        assert page.evaluate("document.documentElement.scrollWidth <= innerWidth"), tab.title
-    page.reload()
-    expect(button).to_have_attribute("aria-pressed", "true")  # the browser remembers
-    open_tab(page, "Live")  # the address led back to the lessons
-    button.click()
+    page.wait_for_function(f"() => ({measure})().every((size, i) => size > 1.1 * {small}[i])")
+    expect(page.locator("footer")).to_be_hidden()
+    expect(page.locator(".sv-rail:visible")).to_have_count(0)
+    before = page.locator("#sv-stage .sv-svg").get_attribute("data-step")
+    page.keyboard.press("ArrowRight")
+    expect(page.locator("#sv-stage .sv-svg")).not_to_have_attribute("data-step", before)
+    page.keyboard.press("Space")
+    expect(page.locator("#sv-stage .sv-play")).to_have_accessible_name("pause")
+    page.keyboard.press("Space")
+    page.keyboard.press("Escape")
     expect(button).to_have_attribute("aria-pressed", "false")
     expect(page.locator("#sv-stage .sv-ribbon")).to_have_css("font-size", f"{small[0]}px")
 

@@ -1,28 +1,26 @@
-"""The tabs Acceptance and Speedup in headless Chromium: figures at once, calibrate, stop, save, load, apply."""
+"""The tab Measure in headless Chromium: figures at once, calibrate, stop, save, load, apply."""
 
 import json
 import re
 
 import pytest
-from pages import Gated
+from pages import Gated, open_tab
 from playwright.sync_api import expect
 
 import specviz
 from app.tabs import acceptance, speedup
+from app.tabs.speedup import costs
 
 pytestmark = pytest.mark.browser
-PAGE = ("Live", "Acceptance", "Speedup")
+PAGE = ("Explore", "Measure")
 ACCEPTANCE = acceptance.OPEN
 SPEEDUP = speedup.OPEN
-FOLDS = {"Acceptance": acceptance.FOLDS, "Speedup": speedup.FOLDS}
+COSTS = costs.OPEN
+FOLDS = {acceptance.TITLE: acceptance.FOLDS, costs.TITLE: (), speedup.TITLE: speedup.FOLDS}
 
 
 def opened(page, name, cards):
-    tab = page.get_by_role("tab", name=name)
-    if not tab.is_visible():  # on a phone the last tabs are behind a button
-        page.locator(".overflow-menu > button").first.click()
-        tab = page.locator(".overflow-dropdown button").filter(has_text=name)
-    tab.click()
+    open_tab(page, "Measure", name)
     for card in cards:
         expect(page.locator(f"#sv-figure-{card} .js-plotly-plot .main-svg").first).to_be_visible(timeout=30_000)
     return page
@@ -55,7 +53,7 @@ def calibrated(page, positions=50, rules=("Sequoia",)):
     page.locator("#sv-calibrate").click()
 
 
-def test_both_tabs_open_with_recorded_figures_and_published_numbers_but_no_model(serve, visit):
+def test_the_pages_open_with_recorded_figures_and_published_numbers_but_no_model(serve, visit):
     def never():
         raise AssertionError("a model was loaded")
 
@@ -70,7 +68,7 @@ def test_both_tabs_open_with_recorded_figures_and_published_numbers_but_no_model
             assert plot.bounding_box()["x"] >= 0
 
     page = visit(serve(load=never), width=390, height=900)
-    for name, cards in (("Acceptance", ACCEPTANCE), ("Speedup", SPEEDUP)):
+    for name, cards in ((acceptance.TITLE, ACCEPTANCE), (costs.TITLE, COSTS), (speedup.TITLE, SPEEDUP)):
         page.set_viewport_size({"width": 390, "height": 900})
         opened(page, name, cards)
         assert page.locator(".js-plotly-plot:visible").count() == len(cards)  # the folds are not drawn yet
@@ -98,7 +96,7 @@ def choose(page, menu, title):
 
 
 def test_a_calibration_and_a_study_fill_their_figures_and_vectors_are_saved_and_loaded(serve, visit, tmp_path):
-    page = opened(visit(serve()), "Acceptance", ACCEPTANCE)
+    page = opened(visit(serve()), acceptance.TITLE, ACCEPTANCE)
     page.get_by_role("button", name=acceptance.FOLDS[0][1]).click()
     calibrated(page, rules=("Sequoia", "Race"))
     says(page, "calibrate", "50 positions measured.", timeout=60_000)
@@ -138,7 +136,7 @@ def test_a_calibration_and_a_study_fill_their_figures_and_vectors_are_saved_and_
 def test_stop_keeps_what_was_measured_and_another_calibration_can_begin(serve, visit, monkeypatch):
     monkeypatch.setattr(acceptance, "PACE", 0)
     pair = Gated(permits=7)  # one text of the target's own takes three and more passes of the toy models
-    page = opened(visit(serve(pair)), "Acceptance", ACCEPTANCE)
+    page = opened(visit(serve(pair)), acceptance.TITLE, ACCEPTANCE)
     page.get_by_label("Text", exact=True).click()
     page.get_by_role("option", name="A tale (prose)").click()
     calibrated(page, positions=2000)
@@ -156,7 +154,7 @@ def test_stop_keeps_what_was_measured_and_another_calibration_can_begin(serve, v
 
 def test_a_failure_midway_keeps_the_figures_and_shows_no_trace(serve, visit, caplog):
     pair = Gated(fail_at=4)
-    page = opened(visit(serve(pair)), "Acceptance", ACCEPTANCE)
+    page = opened(visit(serve(pair)), acceptance.TITLE, ACCEPTANCE)
     page.get_by_label("Text", exact=True).click()
     page.get_by_role("option", name="A tale (prose)").click()
     calibrated(page, positions=1000)
@@ -172,7 +170,7 @@ def test_a_failure_midway_keeps_the_figures_and_shows_no_trace(serve, visit, cap
 
 
 def test_the_drafter_of_the_menu_is_measured_and_told_and_bad_choices_get_a_sentence(serve, visit):
-    page = opened(visit(serve()), "Acceptance", ACCEPTANCE)
+    page = opened(visit(serve()), acceptance.TITLE, ACCEPTANCE)
     choose(page, "calibrate", "Medusa heads")
     calibrated(page)
     says(page, "calibrate", "50 positions measured.", timeout=60_000)
@@ -189,7 +187,7 @@ def test_the_drafter_of_the_menu_is_measured_and_told_and_bad_choices_get_a_sent
     page.get_by_role("option", name="Your text").click()
     calibrated(page)
     says(page, "calibrate", "Your text is empty.")
-    opened(page, "Speedup", SPEEDUP)
+    opened(page, speedup.TITLE, SPEEDUP)
     page.get_by_label("Sizes to time").fill("many")
     page.get_by_role("button", name="Time them").click()
     says(page, "speedup", "Sizes to time must be up to")
@@ -202,18 +200,20 @@ def test_the_drafter_of_the_menu_is_measured_and_told_and_bad_choices_get_a_sent
     says(page, "speedup", "No acceptance vector of ")
 
 
-def test_another_machine_is_a_projection_and_its_best_tree_goes_to_live(serve, visit):
-    page = opened(visit(serve()), "Speedup", SPEEDUP)
-    page.get_by_role("button", name=speedup.FOLDS[0][1]).click()
+def test_another_machine_is_a_projection_and_its_best_tree_goes_to_explore(serve, visit):
+    page = opened(visit(serve()), costs.TITLE, COSTS)
     page.get_by_label("A100").check()
-    for card in ("speedup", "cost", "marginal"):
+    expect(source(page, "cost")).to_have_text("projection: A100", timeout=30_000)
+    opened(page, speedup.TITLE, SPEEDUP)
+    page.get_by_role("button", name=speedup.FOLDS[0][1]).click()
+    for card in ("speedup", "marginal"):
         expect(source(page, card)).to_have_text("projection: A100", timeout=30_000)
     expect(source(page, "predicted")).to_contain_text("recorded")
     best = page.locator("#sv-best .text")
     expect(best).to_contain_text("Projection for A100")
     size, depth = re.search(r"tree of (\d+) nodes and (\d+) levels", best.inner_text()).groups()
     page.locator("#sv-apply").click()
-    expect(page.get_by_role("tab", name="Live")).to_have_attribute("aria-selected", "true")
+    expect(page.get_by_role("tab", name="Explore")).to_have_attribute("aria-selected", "true")
     expect(page.get_by_label("number input for Tree size (nodes)")).to_have_value(size)
     expect(page.get_by_label("number input for Max depth")).to_have_value(depth)
     expect(page.get_by_label("Tree builder")).to_have_value("Sequoia")
@@ -222,21 +222,23 @@ def test_another_machine_is_a_projection_and_its_best_tree_goes_to_live(serve, v
 
 def test_this_machine_is_measured_and_sizes_are_timed_with_the_vector_just_measured(serve, visit, monkeypatch):
     monkeypatch.setattr(speedup, "SECONDS", 2.0)
-    page = opened(visit(serve(specviz.toy_pair(vocab=12))), "Acceptance", ACCEPTANCE)
+    page = opened(visit(serve(specviz.toy_pair(vocab=12))), acceptance.TITLE, ACCEPTANCE)
     page.get_by_label("number input for Temperature").locator("visible=true").fill("0.6")
     calibrated(page)
     says(page, "calibrate", "50 positions measured.", timeout=60_000)
-    opened(page, "Speedup", SPEEDUP)
-    page.get_by_role("button", name=speedup.FOLDS[0][1]).click()
+    opened(page, speedup.TITLE, SPEEDUP)
     expect(page.get_by_role("combobox", name="Acceptance vector")).to_have_value("Sequoia, T 0.6")
+    opened(page, costs.TITLE, COSTS)
     page.locator("#sv-measure").click()
-    says(page, "speedup", "Measured: ", timeout=90_000)
-    for card in ("speedup", "cost", "marginal"):
+    says(page, "measure", "Measured: ", timeout=90_000)
+    expect(source(page, "cost")).to_have_text("measured here")
+    opened(page, speedup.TITLE, SPEEDUP)
+    page.get_by_role("button", name=speedup.FOLDS[0][1]).click()
+    for card in ("speedup", "marginal"):
         expect(source(page, card)).to_have_text("measured here")
     expect(page.locator("#sv-best .text")).to_contain_text("On this machine")
     page.get_by_label("Sizes to time").fill("2, 6")
     page.get_by_role("button", name="Time them").click()
     says(page, "speedup", "Timed: ", timeout=120_000)
-    expect(source(page, "cost")).to_have_text("measured here")
     expect(source(page, "predicted")).to_have_text("measured here")
     expect(page.locator("#sv-figure-predicted .sv-made")).to_contain_text("temperature 0.6")

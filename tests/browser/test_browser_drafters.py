@@ -9,7 +9,7 @@ from playwright.sync_api import expect
 from app.tabs import compare
 
 pytestmark = pytest.mark.browser
-PAGE = ("Live", "Compare")
+PAGE = ("Explore", "Compare")
 
 
 def test_medusa_is_chosen_shows_its_parameters_and_runs(serve, visit):
@@ -32,7 +32,7 @@ def test_a_column_of_compare_has_a_drafter_of_its_own(serve, visit):
     page = visit(serve())
     page.get_by_role("tab", name=compare.TITLE).click()
     page.locator("#sv-compare section.sv-run .node").first.wait_for()
-    choose(page, "Drafter of B", "Medusa heads")
+    choose(page, "Tree builder of B", "Chain")
     side = page.locator("#sv-side-B")
     side.get_by_role("button", name="Parameters").click()
     expect(side.get_by_label("range slider for Heads")).to_have_value("4")
@@ -41,7 +41,9 @@ def test_a_column_of_compare_has_a_drafter_of_its_own(serve, visit):
     page.locator("#sv-compare-run").click()
     expect(page.locator("#sv-compare .sv-recorded")).to_be_hidden(timeout=60_000)
     titles = page.locator("#sv-compare .sv-run-title")
-    expect(titles).to_have_text([re.compile("^Tree: Sequoia"), re.compile("^Medusa heads: Tree: Chain")])
+    expect(titles).to_have_text(
+        [re.compile("^Tree: Sequoia"), "Tree: Chain · Rule: Exact match · Drafter: Medusa heads"]
+    )
     expect(page.locator("#sv-compare-status .text")).to_have_text("")
 
 

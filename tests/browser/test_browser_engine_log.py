@@ -3,13 +3,14 @@
 import json
 
 import pytest
+from pages import open_tab
 from playwright.sync_api import expect
 
 from specviz import Trace
 from tests.doctor.test_doctor import SLOWER, read
 
 pytestmark = pytest.mark.browser
-PAGE = ("Live", "Acceptance", "Speedup")
+PAGE = ("Explore", "Measure")
 
 
 @pytest.fixture
@@ -18,7 +19,7 @@ def card(serve, visit):
         raise AssertionError("a model was loaded")
 
     page = visit(serve(load=never))
-    page.get_by_role("tab", name="Speedup").click()
+    open_tab(page, "Measure", "Which tree pays")
     page.get_by_role("button", name="Your engine's log").click()
     return page.locator("#sv-log")
 

@@ -2,7 +2,11 @@
 
 import pytest
 from first_paint import Meter
+from pages import open_tab
 from playwright.sync_api import expect
+
+from app.page import TABS
+from app.parts import opening
 
 pytestmark = pytest.mark.browser
 MOST = 1_000_000  # bytes
@@ -19,17 +23,28 @@ def test_less_than_a_megabyte_travels_before_a_curve_is_opened(serve, chromium):
     first = meter.total
     assert 100_000 < first < MOST, meter.largest(10)
     assert not [url for url in meter.bytes if "plotly" in url.lower()], "plotly.js is for the curves"
-    page.get_by_role("tab", name="Acceptance").click()
+    open_tab(page, "Measure")
     expect(page.locator(".js-plotly-plot .main-svg").first).to_be_visible(timeout=30_000)
     assert [url for url in meter.bytes if "plotly" in url.lower()], "so the check above sees it"
     assert meter.total > first + 500_000
     page.context.close()
 
 
-def test_a_link_opens_a_tab(serve, visit):
+LINKS = {
+    "tab=compare": ("Compare",), "lesson=3": ("Learn", "Lessons"), "tab=lessons": ("Learn", "Lessons"),
+    "tab=papers&paper=dyspec": ("Learn", "Papers"), "lab=tree": ("Lab", "Tree lab"),
+    "lab=verification": ("Lab", "Verification lab"), "tab=labs": ("Lab",),
+    "tab=acceptance": ("Measure", "What is accepted"), "tab=what a step costs": ("Measure", "What a step costs"),
+    "tab=SPEEDUP": ("Measure", "Which tree pays"), "tab=live": ("Explore",), "tab=nothing": (), "": (),
+}  # fmt: skip
+
+
+def test_links_open_their_tab_and_page_under_old_names_as_well(serve, visit):
     url = serve()
-    page = visit(f"{url}?tab=compare", ready="#sv-compare .node")
-    for query, tab in [("tab=compare", "Compare"), ("tab=SPEEDUP", "Speedup"), ("tab=nothing", "Live")]:
-        if tab != "Compare":
-            page.goto(f"{url}?{query}")
-        expect(page.get_by_role("tab", name=tab, exact=True)).to_have_attribute("aria-selected", "true")
+    page = visit(f"{url}?tab=Speedup", ready="#sv-figure-speedup .main-svg")
+    for name in LINKS["tab=SPEEDUP"]:
+        expect(page.get_by_role("tab", name=name, exact=True)).to_have_attribute("aria-selected", "true")
+    for query, opened in LINKS.items():
+        page.evaluate("query => history.replaceState(null, '', `?${query}`)", query)
+        updates = page.evaluate(opening.opens(TABS))
+        assert tuple(update["selected"] for update in updates if "selected" in update) == opened, query

@@ -1,21 +1,22 @@
-"""One Stop for several jobs, and a run that follows a stopped one: what is lit and what is said."""
+"""The Stop of jobs on two pages, and a run that follows a stopped one: what is lit and what is said."""
 
 import re
 from threading import Semaphore
 
 import pytest
-from pages import line_of_three, state
+from pages import line_of_three, open_tab, state
 from playwright.sync_api import expect
 
 from app.machine import limits
 from app.tabs import speedup
+from app.tabs.speedup import costs
 
 pytestmark = pytest.mark.browser
-PAGE = ("Live", "Acceptance", "Speedup")
+PAGE = ("Explore", "Measure")
 LONG = 120_000
 
 
-def test_a_stop_that_two_measurements_share_stays_lit_for_the_second(serve, visit, monkeypatch):
+def test_of_two_measurements_each_has_a_stop_that_is_lit_while_it_waits_or_runs(serve, visit, monkeypatch):
     permits, begun = Semaphore(0), []
 
     def measured(pair, config, seconds):
@@ -26,20 +27,23 @@ def test_a_stop_that_two_measurements_share_stays_lit_for_the_second(serve, visi
 
     monkeypatch.setattr(speedup, "measure_cost", measured)
     page = visit(serve())
-    page.get_by_role("tab", name="Speedup").click()
-    stop, line = page.locator("#sv-speedup-stop"), page.locator("#sv-speedup-status .text")
+    open_tab(page, "Measure", costs.TITLE)
+    first, second = page.locator("#sv-measure-stop"), page.locator("#sv-speedup-stop")
     page.locator("#sv-measure").click()
-    expect(stop).to_be_enabled(timeout=LONG)
+    expect(first).to_be_enabled(timeout=LONG)
+    open_tab(page, "Measure", speedup.TITLE)
+    expect(second).to_be_disabled()
     page.locator("#sv-time-sizes").click()
     expect(page.locator("#sv-speedup-status")).to_contain_text("queue: 1/1", timeout=LONG)
+    expect(second).to_be_enabled()
     permits.release()
-    expect(line).to_contain_text("there is no step to time", timeout=LONG)
-    page.wait_for_function("() => true")
     while len(begun) < 2:
         page.wait_for_timeout(50)
-    expect(stop).to_be_enabled()
+    expect(first).to_be_disabled(timeout=LONG)
+    expect(second).to_be_enabled()
     permits.release()
-    expect(stop).to_be_disabled(timeout=LONG)
+    expect(page.locator("#sv-speedup-status .text")).to_contain_text("there is no step to time", timeout=LONG)
+    expect(second).to_be_disabled()
 
 
 @pytest.mark.exhaustive  # it waits for what does not come

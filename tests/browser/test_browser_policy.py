@@ -4,7 +4,7 @@ import httpx
 import pytest
 from playwright.sync_api import expect
 
-from tests.pages import state
+from tests.pages import open_tab, state
 
 pytestmark = pytest.mark.browser
 
@@ -34,12 +34,12 @@ def test_the_page_works_in_full_under_its_policy(serve, visit, browser):
 
     page.get_by_role("tab", name="Compare", exact=True).click()
     page.locator(".sv-race-svg path").first.wait_for()
-    for name in ("Acceptance", "Speedup"):
-        page.get_by_role("tab", name=name, exact=True).click()
+    for part in ("What is accepted", "What a step costs", "Which tree pays"):
+        open_tab(page, "Measure", part)
         expect(page.locator(".js-plotly-plot:visible").first).to_be_visible()
-    page.get_by_role("tab", name="Labs", exact=True).click()
+    page.get_by_role("tab", name="Lab", exact=True).click()
     page.locator("#sv-lab svg").first.wait_for()
-    page.get_by_role("tab", name="Lessons", exact=True).click()
+    page.get_by_role("tab", name="Learn", exact=True).click()
     page.get_by_role("tab", name="Papers", exact=True).click()
     page.wait_for_timeout(1000)
     assert page.evaluate("window.violations") == []

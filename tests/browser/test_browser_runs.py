@@ -10,7 +10,7 @@ import specviz
 from app.machine import limits
 
 pytestmark = pytest.mark.browser
-PAGE = ("Live",)
+PAGE = ("Explore",)
 HOSTILE = [
     "<img src=x onerror=window.hacked=1>", "${window.hacked=1}", "{{window.hacked=1}}", "`+(window.hacked=1)+`", "\n",
     " ", "</script><script>window.hacked=1</script>", "\u202eabc\x00", "'\"&lt;", "\t", "é漢🌳",

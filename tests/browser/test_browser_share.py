@@ -16,7 +16,7 @@ from specviz.player.offline import offline_page
 from tests.browser.test_browser_runs import HOSTILE
 
 pytestmark = pytest.mark.browser
-PAGE = ("Live",)
+PAGE = ("Explore",)
 STAGE = "#sv-stage"
 
 

@@ -15,11 +15,11 @@ PATIENT = 20_000  # milliseconds: what a busy machine may need to grow every tre
 
 
 pytestmark = pytest.mark.browser
-PAGE = ("Live", "Labs")
+PAGE = ("Explore", "Lab")
 
 
 def opened(page, width=1400):
-    page.get_by_role("tab", name="Labs").click()
+    page.get_by_role("tab", name="Lab", exact=True).click()
     expect(page.locator(".sv-lab-card[aria-pressed=true]")).to_have_count(1, timeout=30_000)
     page.set_viewport_size({"width": width, "height": 1000})
     return page
@@ -73,11 +73,11 @@ def test_typed_numbers_change_the_trees_and_what_is_wrong_gets_a_sentence(serve,
     box = page.locator("#sv-lab-box textarea")
     box.fill("0.5, 0.25")
     says(page, "Custom: typed here; 2 ranks, sum 0.75.")
-    expect(card(page, "batch")).to_contain_text("1.75 tokens per pass", timeout=PATIENT)
+    expect(card(page, "batch")).to_contain_text("1.75 tokens per target pass", timeout=PATIENT)
     expect(page.locator("#sv-lab-stored input")).to_have_value("Custom", timeout=PATIENT)
     box.fill("0.5, ${window.hacked=1}")
     says(page, 'Number 2 of the acceptance vector must be from 0 to 1; got "${window.hacked=1}".')
-    expect(card(page, "batch")).to_contain_text("1.75 tokens per pass", timeout=PATIENT)
+    expect(card(page, "batch")).to_contain_text("1.75 tokens per target pass", timeout=PATIENT)
     expect(box).to_have_value("0.5, ${window.hacked=1}", timeout=PATIENT)
     box.fill("0.9, 0.9")
     says(page, "got 1.8")

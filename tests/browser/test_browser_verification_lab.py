@@ -12,7 +12,7 @@ from app.tabs.labs.verification_lab import look, table
 from tests.browser.test_browser_runs import HOSTILE
 
 pytestmark = pytest.mark.browser
-PAGE, LINK, READY = ("Live", "Labs"), "?lab=verification", ".sv-v"
+PAGE, LINK, READY = ("Explore", "Lab"), "?lab=verification", ".sv-v"
 
 
 def never():
@@ -205,7 +205,7 @@ def test_a_node_of_the_recorded_run_is_taken_into_a_lab_that_was_never_opened(se
     expect(page.locator(".sv-v-verdict")).to_have_attribute("data-kind", "lossless")
     expect(page.locator(".sv-v-exact")).to_have_attribute("data-kind", "lossless")
     # A second node, now that the lab is there.
-    page.get_by_role("tab", name="Live").click()
+    page.get_by_role("tab", name="Explore").click()
     page.locator("#sv-stage .sv-svg .node.r").click()
     page.get_by_role("button", name="Open in the lab").click()
     expect(page.locator(".sv-v-rows")).to_be_visible()

@@ -61,12 +61,12 @@ def test_a_run_finishes_with_coloured_nodes_and_the_tree_lab_redraws(serve, visi
     assert len(kinds) > 1
     assert len({colour(page, kind, "stroke") for kind in kinds}) == len(kinds), "every outcome has a colour of its own"
 
-    page.get_by_role("tab", name="Labs").click()
+    page.get_by_role("tab", name="Lab", exact=True).click()
     batch = page.locator('.sv-lab-card[data-name="batch"]')
-    expect(batch).to_contain_text("tokens per pass", timeout=SLOW)
+    expect(batch).to_contain_text("tokens per target pass", timeout=SLOW)
     before = page.locator('.sv-lab-card[data-name="sequoia"] svg').inner_html()
     page.locator("#sv-lab-box textarea").fill("0.5, 0.25")
-    expect(batch).to_contain_text("1.75 tokens per pass", timeout=SLOW)
+    expect(batch).to_contain_text("1.75 tokens per target pass", timeout=SLOW)
     assert page.locator('.sv-lab-card[data-name="sequoia"] svg').inner_html() != before
 
 

@@ -191,3 +191,24 @@ def tables():
             for row in (0.0, 0.05):
                 draft = (0.1, 0.1 + 31 * each)
                 yield CostTable("synthetic", True, "", 1.0, sizes, target, (0.02, 0.024, 0.084), widths, draft, row)
+
+
+# ---- several texts at once ----
+
+
+def test_the_best_tree_for_each_number_of_texts_is_predicted_and_timed(loaded, table, capsys):
+    found = asked_of(capsys, "--cost", table, "--texts", "3,1")
+    assert [row["texts"] for row in found["texts"]] == [1, 3]
+    for row in found["texts"]:
+        assert row["speedup"] > 0 and row["same"] == row["texts"] and row["shared"] > 0
+    assert set(found["stops_paying"]) == {"predicted", "measured"}
+    assert main(["optimize", "--verifier", "sequoia", "--cost", table, "--texts", "2"]) == 0
+    assert "2 of 2" in capsys.readouterr().out
+
+
+def test_another_machine_is_only_predicted(loaded, capsys):
+    found = asked_of(capsys, "--machine", "flat:64", "--texts", "1 256")
+    assert not loaded and [set(row) for row in found["texts"]] == 2 * [{"texts", "tree", "predicted"}]
+    assert 1 < found["stops_paying"]["predicted"] < 256 and found["stops_paying"]["measured"] is None
+    assert main(["optimize", "--machine", "flat:64", "--texts", "0"]) == 2
+    assert "--texts must list whole numbers from 1" in capsys.readouterr().err

@@ -21,6 +21,7 @@ from specviz.benchmarks.predictions import SpeedupPrediction
 from specviz.benchmarks.studies import TopP, Transfer
 from specviz.benchmarks.trials import Trial
 from specviz.builders.sequoia import best_tree
+from specviz.many.load_curve import LoadPoint
 from specviz.planning.forecast import forecast, predict
 from specviz.planning.machines import machine
 from specviz.plots import PLOTS, export, plot, theme
@@ -50,6 +51,10 @@ PROMISES = {
     )
     for value in (0.6, 0.0)
 }
+LOAD = (
+    LoadPoint(1, "sequoia:size=8", 8, 1.5, 300.0, 1.4, 0.1, 1.3, 0.1, 8.2, 1),
+    LoadPoint(4, "sequoia:size=4", 4, 1.1, 900.0, 0.9, 0.1, None, None, None, 4),
+)
 DATA = {
     "acceptance": ([ACCEPTANCE],),
     "depth": (depth_acceptance([TRACE]),),
@@ -68,6 +73,7 @@ DATA = {
     "length": (DOUBT,),
     "top_p": (TOP_P,),
     "transfer": (TRANSFERS,),
+    "load": (LOAD,),
     "temperature": (PROMISES,),
     "lengths": (TRACE,),
     "ribbon": (TRACE,),
@@ -80,6 +86,7 @@ NOTHING = {
     "rejection": (replace(RATES, rates={}, floors={}),),
     "probability": (replace(DOUBT, **{name: () for name in DOUBT.__dataclass_fields__}),),
     "predicted": ([],),
+    "load": ((),),
     "temperature": ({},),
     "transfer": ((),),
     "top_p": (replace(TOP_P, values=(), tokens={}),),
@@ -120,6 +127,31 @@ def test_nothing_gives_a_sentence_instead_of_an_error(name):
 def test_an_unknown_figure_gets_a_sentence():
     with pytest.raises(ValueError, match="plot must be one of acceptance"):
         plot("pie")
+
+
+def test_a_rule_looks_the_same_in_every_figure_and_like_no_other():
+    looks = [json.dumps(theme.rule_series(rule)) for rule in specviz.VERIFIERS]
+    assert len(set(looks)) == len(looks)
+    rules = ("sequoia", "race", "specinfer")
+    vectors = [replace(ACCEPTANCE, verifier=rule) for rule in rules]
+    for figure in (
+        plot("acceptance", vectors[::-1]),
+        plot("top_p", replace(TOP_P, tokens=dict.fromkeys(rules, TOP_P.tokens["sequoia"]))),
+        plot("rejection", replace(RATES, **{part: {rule: getattr(RATES, part)["sequoia"] for rule in rules[:1]}
+                                            for part in ("rates", "low", "high", "methods")})),
+    ):  # fmt: skip
+        for line in figure.data:
+            for rule in rules:
+                if (line.name or "").startswith(rule) and "markers" in line.mode:
+                    assert line.marker.color == theme.rule_series(rule)["marker"]["color"]
+    twice = plot("acceptance", [ACCEPTANCE, replace(ACCEPTANCE, temperature=0.1)]).data
+    assert twice[0].line.color == twice[1].line.color and twice[0].line.dash != twice[1].line.dash
+
+
+def test_text_in_figures_has_the_contrast_of_wcag_aa_on_white():
+    shares = [int(theme.TEXT[at : at + 2], 16) / 255 for at in (1, 3, 5)]
+    linear = [share / 12.92 if share <= 0.04045 else ((share + 0.055) / 1.055) ** 2.4 for share in shares]
+    assert 1.05 / (np.dot(linear, (0.2126, 0.7152, 0.0722)) + 0.05) >= 4.5
 
 
 # Infos, figure by figure.
@@ -380,3 +412,13 @@ def test_figures_need_no_torch():
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout.strip() == "[]"
     assert plots.__doc__
+
+
+def test_a_load_curve_says_where_speculation_stops_paying():
+    info = PLOTS["load"].info(LOAD)
+    assert info.measured_end == pytest.approx(4**0.8) and info.predicted_end is None
+    fig = PLOTS["load"].draw(info)
+    assert "stops paying at about 3 texts" in fig.layout.title.text
+    assert {one.name: tuple(one.y) for one in fig.data} == {
+        "predicted": (1.5, 1.1), "equal trees": (1.4, 0.9), "shared budget": (1.3,)
+    }  # fmt: skip

@@ -200,3 +200,33 @@ def test_a_text_of_one_token_is_drafted_for(pair, place: Path):
         rule = specviz.VERIFIERS["exact-match"]()
         config = specviz.RunConfig([7], Choice("chain"), rule, 0.0, max_new_tokens=6, drafter=Choice(kind))
         assert specviz.run(pair, config).tokens == specviz.autoregress(pair, config).tokens
+
+
+def test_heads_for_an_own_target_are_made_from_text_alone(tmp_path):
+    """A target with its own tokenizer, whose end of text is not token 0; nothing else is there."""
+    from tokenizers import Tokenizer, models, pre_tokenizers
+    from transformers import PreTrainedTokenizerFast
+
+    letters = {letter: number for number, letter in enumerate("abcdefgh .")} | {"<end>": 10, "<pad>": 11}
+    tokenizer = Tokenizer(models.WordLevel(letters, unk_token="."))
+    tokenizer.pre_tokenizer = pre_tokenizers.Split("", "isolated")
+    target = new_model(12, 64, hidden=32, layers=2, heads=2, mlp=64)
+    target.config.eos_token_id = target.generation_config.eos_token_id = 10
+    target.save_pretrained(tmp_path / "own")
+    PreTrainedTokenizerFast(tokenizer_object=tokenizer, eos_token="<end>").save_pretrained(tmp_path / "own")
+    text = tmp_path / "mine.txt"
+    text.write_text("abc def. " * 60)
+    clock = iter(range(10**6)).__next__
+    ask = dict(text_files=[text], device="cpu", clock=lambda: float(clock()))
+    said = train_drafter("medusa", tmp_path / "own", 0.2, **ask)
+    assert "medusa" in said and (tmp_path / "medusa" / "model.safetensors").is_file()
+    shards = sorted((tmp_path / "medusa" / "checkpoint" / "samples").glob("*.safetensors"))
+    rows = load_file(shards[0])
+    assert rows["tokens"].shape[1] == 64 and rows["states"].shape[2] == 32, "as long as the target can read"
+    train_drafter("medusa", tmp_path / "own", 0.2, **ask)
+    assert sorted((tmp_path / "medusa" / "checkpoint" / "samples").glob("*.safetensors")) == shards, "made once"
+    text.write_text("hgf. " * 60)
+    with pytest.raises(ValueError, match="other text"):
+        train_drafter("medusa", tmp_path / "own", 0.2, **ask)
+    with pytest.raises(ValueError, match="samples must be left out where text is given"):
+        train_drafter("medusa", tmp_path / "own", 1, samples=tmp_path, **ask)

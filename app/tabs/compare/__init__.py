@@ -18,8 +18,8 @@ from ...parts.frame import Tab
 from ...parts.job import Job
 from ...parts.menus import models_menu
 from ...parts.web import starts
-from ..live import STORIES, chips
-from .runs import play, recorded
+from ..live import chips
+from .runs import RACE_PROMPT, play, recorded
 from .settings import Settings, lay_out
 
 TITLE = "Compare"
@@ -29,9 +29,7 @@ def build(engine: Engine) -> Settings:
     """Lay out the tab and connect it; returns its controls, for links and other tabs to set."""
     with gr.Row(elem_classes="sv-page"):
         with gr.Column(scale=0, min_width=330, elem_classes="sv-rail"):
-            prompt = gr.Textbox(
-                list(STORIES.values())[1], label="Prompt", lines=2, max_lines=6, elem_id="sv-compare-prompt"
-            )
+            prompt = gr.Textbox(RACE_PROMPT, label="Prompt", lines=2, max_lines=6, elem_id="sv-compare-prompt")
             chips(prompt)
             with gr.Row(elem_classes="sv-go"):
                 go = gr.Button("Run all", variant="primary", elem_id="sv-compare-run")

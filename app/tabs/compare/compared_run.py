@@ -7,7 +7,21 @@ from dataclasses import dataclass, fields
 from typing import Any
 
 from specviz import RunConfig, Step, speculate
+from specviz.benchmarks.paired_speedup import PairedSpeedup, in_turns
+from specviz.metrics import Counts
 from specviz.proof.same_text import promised
+
+
+class Endless:
+    """A pair in which the end of a text does not stop a run, so that all runs of a comparison write as many tokens."""
+
+    eos_ids: frozenset[int] = frozenset()
+
+    def __init__(self, pair: Any) -> None:
+        self._pair = pair
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._pair, name)
 
 
 @dataclass(frozen=True)
@@ -34,6 +48,13 @@ class ComparedRun:
 
     @property
     def title(self) -> str:
+        """What it runs: tree, rule, and the drafter if it is not the draft model."""
+        other = self.drafter is not None and self.drafter.name != "model"
+        return f"{self.shape} · Drafter: {self.drafter.title}" if other else self.shape
+
+    @property
+    def shape(self) -> str:
+        """Its tree and its rule."""
         return "Plain decoding" if self.plain else f"Tree: {self.builder.title} · Rule: {self.verifier.title}"
 
     @property
@@ -66,7 +87,11 @@ class ComparedRun:
 
     def steps(self, pair: Any) -> Iterator[Step]:
         """Decode."""
-        return speculate(pair, self.config.plainly() if self.plain else self.config)
+        return speculate(Endless(pair), self.config.plainly() if self.plain else self.config)
+
+    def timed(self, pair: Any, first: Counts) -> Iterator[PairedSpeedup | None]:
+        """Time it against plain decoding, after it was decoded for the first time."""
+        return in_turns(Endless(pair), self.config, first)
 
     def about(self, alike: bool = False) -> dict[str, Any]:
         """What the page gets of it.
@@ -77,9 +102,7 @@ class ComparedRun:
         names = ("letter", "title", "details", "lossy", "plain")
         data = {name: getattr(self, name) for name in names} | {"most": self.config.max_new_tokens}
         if self.drafter is not None and alike:
-            data |= {"title": self.drafter.title, "details": f"{self.title}, {self.details}"}
-        elif self.drafter is not None and self.drafter.name != "model":
-            data["title"] = f"{self.drafter.title}: {self.title}"
+            data |= {"title": f"Drafter: {self.drafter.title}", "details": f"{self.shape}, {self.details}"}
         return data
 
 

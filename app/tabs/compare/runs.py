@@ -16,20 +16,22 @@ from pathlib import Path
 from typing import Any
 
 from specviz import DRAFTERS, RunConfig, Step, Trace, codec, run
+from specviz.benchmarks.paired_speedup import ROUNDS, PairedSpeedup
 from specviz.metrics import Counts, clock
 from specviz.paths import TRACES
 from specviz.player.payload import described, message, step_payload
 from specviz.proof.same_text import margin_at
 
 from ...machine.engine import Engine, batch_by_time
+from ...machine.line import undisturbed
 from ...parts.failures import reason
 from .compared_run import ComparedRun
 from .texts import comparison
 
 WARM_UP = 2  # steps before each run that are not counted, so that none pays for a cold start
-LETTERS = "ABCD"
+LETTERS = "ABC"
 RACE_PROMPT = 'def read_lines(path):\n    """Return the lines of a file."""\n'
-RUNNERS = ("model", "medusa", "eagle", "retrieval")
+RUNNERS = ("model", "medusa", "eagle")  # the drafters of the recorded race; the controls open with the same
 RACE = RunConfig(RACE_PROMPT, "sequoia:size=12", "exact-match", temperature=0, max_new_tokens=48)
 _names = count(1)
 
@@ -52,17 +54,31 @@ def play(engine: Engine, entries: Sequence[ComparedRun], title: str | None = Non
         news_of = engine.compute(decoded, entries, title=title)
         opening = next(news_of)
         for news in news_of:
+            if isinstance(news, list):
+                counted = news
+                break
             held.append(news)
             if "steps" in news or opened:
                 yield message(name, news=held, state="running", **opening)
                 held, opened, opening = [], True, {}
-    if not opened:
-        raise ValueError(held[0]["note"])
+        if not opened:
+            raise ValueError(held[0]["note"])
+        yield message(name, state="done")
+        for at, (entry, first) in enumerate(zip(entries, counted, strict=True)):
+            turns = () if entry.plain else undisturbed(engine.compute(timed, entry, first, title=title))
+            for turn in filter(None, turns):
+                note = f"Timing {entry.letter} against plain decoding: {turn.rounds} of {ROUNDS} rounds."
+                yield message(name, news=[{"at": at, "paired": codec.plain(turn)}], state="done", note=note)
     yield message(name, state="done")
 
 
-def decoded(pair: Any, entries: Sequence[ComparedRun]) -> Iterator[dict[str, Any]]:
-    """What is compared, then the runs one after the other as news.
+def timed(pair: Any, entry: ComparedRun, first: Counts) -> Iterator[PairedSpeedup | None]:
+    """A run against plain decoding in alternating rounds; work for `Engine.compute`."""
+    yield from entry.timed(pair, first)
+
+
+def decoded(pair: Any, entries: Sequence[ComparedRun]) -> Iterator[dict[str, Any] | list[Counts]]:
+    """What is compared, then the runs one after the other as news, at last the sums of all.
 
     A run that fails keeps what it wrote, and the others are decoded still.
     """
@@ -81,6 +97,7 @@ def decoded(pair: Any, entries: Sequence[ComparedRun]) -> Iterator[dict[str, Any
             yield {"at": at, "state": "done", "pairs": pairs(entries, written, at, pair, ended)}
         except Exception as error:
             yield {"at": at, "state": "error", "note": reason(error, log=counted[at].passes > 0)}
+    yield [one if at in ended else Counts() for at, one in enumerate(counted)]
 
 
 def steps_news(at: int, entries: Sequence[ComparedRun], steps: Sequence[Step], counted: list[Counts]) -> dict[str, Any]:
@@ -132,7 +149,7 @@ class Margin:
 
 def head(entries: Sequence[ComparedRun], prompt: str | Sequence[int], pair: str, **more: Any) -> dict[str, Any]:
     """What is compared, sent once."""
-    same = {(entry.title, entry.plain) for entry in entries}
+    same = {entry.shape for entry in entries}
     alike = len(same) == 1 < len({str(entry.config.drafter) for entry in entries})
     return {"columns": [entry.about(alike) for entry in entries], "prompt": prompt, "pair": pair, **more}
 
@@ -153,7 +170,7 @@ def record_race(pair: Any) -> Iterator[tuple[str, Trace]]:
 
 
 def race() -> list[Trace]:
-    """The race that the tab opens with: four drafters of one target on one prompt."""
+    """The race that the tab opens with: three drafters of one target on one prompt."""
     return [Trace.from_json(race_path(drafter).read_text("utf-8")) for drafter in RUNNERS]
 
 
@@ -175,7 +192,7 @@ def of_traces(traces: Sequence[Trace], plain: Sequence[bool], when: str = "") ->
     """Recorded runs on the same prompt as one message.
 
     Args:
-        traces: the runs, at most four.
+        traces: the runs, at most three.
         plain: which of them are plain decoding.
         when: when and where they were recorded, in words.
     """

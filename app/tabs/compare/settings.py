@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from typing import Any
 
 import gradio as gr
@@ -14,13 +14,10 @@ from ...parts.controls import Controls, family, scalar_controls
 from ...parts.stage import notice, sentence
 from ..live import judged
 from .compared_run import ComparedRun
+from .runs import LETTERS, RACE, RUNNERS
 
 KINDS = {"speculation": "Speculation", "plain": "Plain decoding", "off": "Off"}
-FIRST = {
-    "A": ("speculation", "sequoia", "sequoia"),
-    "B": ("speculation", "chain", "speculative-sampling"),
-    "C": ("plain", "dyspec", "dyspec"),
-}
+FIRST = dict(zip(LETTERS, RUNNERS, strict=True))  # the drafter of each column
 OPTIONAL = "C"
 
 
@@ -173,24 +170,30 @@ def kinds(letter: str) -> dict[str, str]:
 
 
 def column(letter: str, prompt: gr.Textbox, scalars: dict[str, Any]) -> Column:
-    """Lay out the controls of a column."""
-    first, builder, verifier = FIRST[letter]
+    """Lay out the controls of a column, as they are in the recorded race."""
+    first = RACE.resolved
     choices = [(title, kind) for kind, title in kinds(letter).items()]
     with gr.Group(elem_classes=f"sv-side sv-run-{letter}", elem_id=f"sv-side-{letter}"):
-        kind = gr.Radio(choices, value=first, label=f"{letter} decodes by", elem_classes="sv-kind")
-        with gr.Column(visible=first == "speculation", elem_classes="sv-side-body") as body:
+        kind = gr.Radio(choices, value="speculation", label=f"{letter} decodes by", elem_classes="sv-kind")
+        with gr.Column(elem_classes="sv-side-body") as body:
             fold = gr.Accordion("Parameters", open=False, render=False)
-            builders = family(f"Tree builder of {letter}", BUILDERS, builder, fold)
-            verifiers = family(f"Verification rule of {letter}", VERIFIERS, verifier, fold)
-            drafters = family(f"Drafter of {letter}", DRAFTERS, "model", fold)
+            builders = family(f"Tree builder of {letter}", BUILDERS, first.builder.name, fold)
+            verifiers = family(f"Verification rule of {letter}", VERIFIERS, first.verifier.name, fold)
+            drafters = family(f"Drafter of {letter}", DRAFTERS, FIRST[letter], fold)
             fold.render()
         said = notice("", elem_id=f"sv-side-{letter}-notice")
+    for field, control in zip(fields(first.builder), builders.parameters[first.builder.name], strict=True):
+        if isinstance(control, gr.Slider):
+            control.value = getattr(first.builder, field.name)
     return Column(letter, kind, body, Controls(prompt, builders, verifiers, drafters, scalars), said)
 
 
 def lay_out(prompt: gr.Textbox) -> Settings:
     """Lay out everything below the prompt, marked for what is chosen at first."""
     scalars = scalar_controls()
+    for name, control in scalars.items():
+        if (value := getattr(RACE, name)) is not None:
+            control.value = value
     made = Settings(prompt, scalars, tuple(column(letter, prompt, scalars) for letter in FIRST))
     for side, (kind, values) in zip(made.columns, made.split([control.value for control in made.inputs]), strict=True):
         side.said.value = side.sentence(kind, values)

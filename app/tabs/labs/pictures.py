@@ -23,9 +23,10 @@ from .forest import Sizes, Tree
 from .paper_trees import PRESETS
 
 READ = (
-    "The square is the last token of the text, a filled circle a drafted token with children, a ring a leaf; size "
-    "shows the acceptance probability. A first child is drawn beside its parent, its siblings below. The "
-    "probabilities add up to the expected tokens per pass, including the target's own token; plain decoding has 1."
+    "The leftmost node is the last token of the text, a filled circle a drafted token with children, a ring a leaf; "
+    "size shows the acceptance probability. A first child is drawn beside its parent, its siblings below. The "
+    "probabilities add up to the expected tokens per target pass, including the target's own token; plain decoding "
+    "has 1."
 )
 SYNTHETIC = (
     "A dynamic tree depends on the draft's distributions, so these trees use synthetic ones: their mean is your "

@@ -8,7 +8,7 @@ from specviz.acceptance import files as vectors
 from specviz.acceptance.on_text import Acceptance
 from specviz.paths import asset
 
-from ...parts.card import Card, said, status
+from ...parts.card import Card, intro, said, status
 from ...parts.failures import explained
 from ...parts.web import starts
 from .asked import LIMITS, OWN, check_cells, choices, in_text, preset_from, sizes_from, vector_from
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 TITLE = "Tree lab"
 INTRO = (
     "Which shape should a drafted tree have? Type the acceptance probability of the first, second, third child of a "
-    "node to see the tree of every builder, its expected tokens per pass, and the attention blocks it "
+    "node to see the tree of every builder, its expected tokens per target pass, and the attention blocks it "
     "needs."
 )
 HELP = {
@@ -62,7 +62,7 @@ def build(engine: Any) -> None:
             )  # fmt: skip
             sliders |= {n: slider(n, getattr(sizes, n)) for n in ("spread", "seed")}
         with gr.Column(scale=1, min_width=320, elem_classes="sv-main"):
-            gr.HTML(f'<p class="sv-intro">{INTRO}</p>', apply_default_css=False, js_on_load=None)
+            intro(INTRO)
             lab = gr.HTML(
                 picture("builders", first.vector, sizes, look), html_template=asset("labs/trees.html"),
                 js_on_load=starts("trees"), apply_default_css=False,

@@ -30,8 +30,8 @@ def write_lesson(trace):
             f"The {count(len(behind), 'guess')} after the cross were not visited (○). They continue a text that was "
             "not written.",
         ),
-        task="Press E to expand the tree, select a hollow circle, and read below why it was not visited. Then go on "
-        "with ▶: how many guesses are accepted in each step?",
+        task="Select a hollow circle and read below why it was not visited. Then go on with ▶: how many guesses are "
+        "accepted in each step?",
         shows=Look(step.index, behind[0]),
         question="Would a longer chain be better?",
         answer=(

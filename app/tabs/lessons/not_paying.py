@@ -30,7 +30,8 @@ def write_lesson(tree, chain, plain):
             f"Without a draft a token took {1000 * plain.counts.seconds_per_step:.1f} ms when this was recorded. "
             + account(tree, plain, f"With a tree of {NODES} nodes"),
             account(chain, plain, f"With a chain of {GUESSES} guesses")
-            + " (The first step of each run also reads the prompt, so it is excluded.)",
+            + " (The first step of each run also reads the prompt, so it is excluded. With it there are "
+            f"{tree.tokens_per_pass:.2f} and {chain.tokens_per_pass:.2f} tokens per pass.)",
         ),
         task="Look at the coloured bar of the time per step: what takes longest? Then switch to the short chain and "
         "compare.",

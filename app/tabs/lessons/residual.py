@@ -23,6 +23,8 @@ def write_lesson(trace):
     if step is None or not kept:
         return None
     node = rejected(step)[0]
+    shown = next((place for place in kept if place[0] == step.index), kept[0])
+    where = "in this step" if shown[0] == step.index else f"in step {shown[0] + 1}"
     token, q, p = quote(step.texts[node]), step.draft_prob[node], step.target_prob[node]
     prob, coin = step.accept_prob[node], step.coin[node]
     return Lesson(
@@ -38,9 +40,9 @@ def write_lesson(trace):
             f"normalised to sum 1. It drew {quote(step.pieces[-1])}. The residual of {token} is 0, because its "
             "p is below its q.",
         ),
-        task="Select a green square. Its bar is the acceptance probability, the mark is the uniform draw u: it is "
-        "left of the bar’s end. At a cross it is not.",
-        shows=Look(*kept[0]),
+        task=f"Select a green square {where}. Its bar is the acceptance probability, the mark is the uniform draw u: "
+        "it is left of the bar’s end. At a cross it is not.",
+        shows=Look(*shown),
         question="Why not simply draw the new token from p?",
         answer=example(),
     )

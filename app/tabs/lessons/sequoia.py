@@ -36,8 +36,8 @@ def write_lesson(trace):
             f"has {count(len(top), 'child')} at the root and {count(levels(step), 'level')}. Its expected "
             f"value is {step.growth.expected:.2f} tokens per pass; this short run had {trace.tokens_per_pass:.2f}.",
         ),
-        task=f"Press E to expand the tree, then go on with ▶. The tokens change, the tree does not: {nodes} nodes "
-        "with the same edges. (The picture only moves the accepted path to the top.)",
+        task=f"Go on with ▶. The tokens change, the tree does not: {nodes} nodes with the same edges. (The "
+        "picture only moves the accepted path. E expands what is folded.)",
         shows=Look(step.index, deepest),
         question="Why does every step get the same tree?",
         answer=(

@@ -1,10 +1,13 @@
-"""The tab "Speedup": the predicted speedup of trees on this machine or another, the best tree, and timings."""
+"""The page "Which tree pays": the predicted speedup of trees, the best tree, and timings.
+
+It follows from the two pages before it: the acceptance vector of the first, and the costs of the second (`costs`).
+"""
 
 from __future__ import annotations
 
 from collections.abc import Generator, Iterator
-from dataclasses import fields, replace
-from functools import cache, partial
+from dataclasses import fields
+from functools import partial
 from time import monotonic
 from typing import Any
 
@@ -20,35 +23,38 @@ from specviz.plots.predicted import Point
 from ...machine.engine import Engine
 from ...machine.pool import BESIDE
 from ...parts import recorded
-from ...parts.card import Card, Source, fill, said, status
+from ...parts.card import Card, Source, fill, intro, said, status
 from ...parts.controls import Controls
 from ...parts.failures import explained
 from ...parts.frame import Page, Tab
 from ...parts.job import Job
 from ...parts.study_card import figures, fold, sampling
 from .. import acceptance, live
-from . import engine_log, published
+from . import costs, engine_log, published
 from .cards import best_sentence, forecast_cards, source_of, timed_card, timed_sentence, timed_setting
-from .timing import LARGEST, MACHINES, by_drafter, choices, cost_of, picked, sizes_from, time_sizes
+from .costs import Costs
+from .opening import opening
+from .timing import LARGEST, by_drafter, choices, cost_of, picked, sizes_from, time_sizes
 
-TITLE = "Speedup"
+TITLE = "Which tree pays"
 INTRO = (
-    "Speedup = expected tokens per pass / relative time per step. How much faster can a tree be on this machine, "
-    "and which tree is best? Plain decoding with the target alone is 1.0."
+    "Speedup = expected tokens per target pass / relative time per step. How much faster can a tree be on this "
+    "machine, and which tree is best? Plain decoding is 1.0."
 )
 SECONDS = 40.0  # of a measurement of this machine
 PACE = 2.0  # seconds between two drawings of a figure
 OPEN = ("speedup", "predicted")
 FOLDS = (
-    ("limits", "What limits it?", ("shapes", "marginal", "cost")),
+    ("limits", "What limits it?", ("shapes", "marginal")),
     ("sequences", "Are parallel chains as good?", ("sweep",)),
     ("temperature", "What changes with temperature?", ("temperature",)),
+    ("load", "Does it pay for many users at once?", ("load",)),
     ("steps", "What does a dynamic tree do, step by step?", ("lengths",)),
 )
 
 
 def build(engine: Engine) -> Speedup:
-    """Lay out the tab and connect what stays within it."""
+    """Lay out the page."""
     past = recorded.read()
     here, first, best = opening()
     named = choices(past.calibration.vectors)
@@ -61,13 +67,7 @@ def build(engine: Engine) -> Speedup:
             )  # fmt: skip
             mine = by_drafter(past.calibration.vectors, drafter.value)
             vector = gr.Dropdown(mine, value=mine[0], label="Acceptance vector", filterable=False,
-                                 info="From the tab Acceptance, or stored.")  # fmt: skip
-            machine = gr.Radio(list(MACHINES.items()), value="here", label="Machine", elem_id="sv-machine")
-            with gr.Group(visible=False) as idealised:
-                flat = gr.Slider(1, 1024, value=64, step=1, label="Constant up to",
-                                 info="Number of nodes that cost as much as one.")  # fmt: skip
-                draft = gr.Slider(0, 0.5, value=0.05, step=0.01, label="Draft pass", info="In passes of the target.")
-            measure = gr.Button("Measure this machine", variant="primary", elem_id="sv-measure")
+                                 info="From the page What is accepted, or stored.")  # fmt: skip
             sizes = gr.Textbox("2, 4, 8, 12, 16, 32", label="Sizes to time", max_lines=1,
                                info=f"Nodes per tree, 2 to {LARGEST}.")  # fmt: skip
             with gr.Row(elem_classes="sv-go"):
@@ -75,70 +75,47 @@ def build(engine: Engine) -> Speedup:
                 stop = gr.Button("Stop", interactive=False, elem_id="sv-speedup-stop")
             line = status("sv-speedup-status")
         with gr.Column(scale=1, min_width=320, elem_classes="sv-main"):
-            gr.HTML(f'<p class="sv-intro">{INTRO}</p>', apply_default_css=False, js_on_load=None)
+            intro(INTRO)
             with gr.Row(elem_classes="sv-best"):
                 choice = status("sv-best")
                 choice.value = said(best_sentence(best, here))
-                apply = gr.Button("Use it in Live", elem_id="sv-apply", scale=0, min_width=160)
+                apply = gr.Button("Use it in Explore", elem_id="sv-apply", scale=0, min_width=190)
             cards = figures(engine, first, OPEN, FOLDS, [], lambda: sampling(0.8))
             with fold("published", "What do the papers report?"):
                 reported = published.table(
                     past.points, Source("recorded", past.label), timed_setting(past.calibration.vectors[0])
                 )
             engine_log.card()
-    tab = Speedup(engine, drafter, vector, machine, [flat, draft], line, choice, apply, cards, reported)
-    tab.known, tab.here = gr.State(past.calibration.vectors), gr.State(here)
-    tab.best = gr.State(best)
-    machine.change(
-        lambda kind: gr.Group(visible=kind == "flat"), machine, idealised, queue=False, show_progress="hidden",
-        api_visibility="private",
-    )  # fmt: skip
-    tab.events(measure, timing, sizes, stop)
+    tab = Speedup(engine, drafter, vector, sizes, timing, stop, line, choice, apply, cards, reported)
+    tab.known, tab.best = gr.State(past.calibration.vectors), gr.State(best)
     return tab
 
 
-@cache
-def opening() -> tuple[CostTable, dict[str, tuple], dict]:
-    """The costs, cards and best cell that the tab opens with: they follow from the recorded files alone."""
-    past = recorded.read()
-    here, source = replace(past.cost, machine=past.machine, note=past.note), Source("recorded", past.label)
-    cards, best = forecast_cards(next(iter(choices(past.calibration.vectors).values())), here, source)
-    return here, cards | {"predicted": timed_card(past.points, here, source, past.calibration.vectors[0])}, best
-
-
 class Speedup:
-    """The tab's parts, its events, and its session states: `known` vectors, the table measured `here`, `best` cell."""
+    """The page's parts, its events, and its session states: `known` vectors, and the `best` cell."""
 
     known: gr.State
-    here: gr.State
     best: gr.State
+    costs: Costs
 
     def __init__(
-        self,
-        engine: Engine,
-        drafter,
-        vector,
-        machine,
-        numbers,
-        line,
-        choice,
-        apply,
-        cards: dict[str, Card],
+        self, engine: Engine, drafter, vector, sizes, timing, stop, line, choice, apply, cards: dict[str, Card],
         reported: gr.HTML,
-    ) -> None:
-        self.engine, self.drafter, self.vector, self.machine, self.numbers = engine, drafter, vector, machine, numbers
-        self.line, self.choice, self.apply, self.cards, self.reported = line, choice, apply, cards, reported
+    ) -> None:  # fmt: skip
+        self.engine, self.drafter, self.vector, self.sizes = engine, drafter, vector, sizes
+        self.timing, self.stop, self.line, self.choice, self.apply = timing, stop, line, choice, apply
+        self.cards, self.reported = cards, reported
 
     @property
     def chosen(self) -> list:
         """The controls that `forecast` reads."""
-        return [self.vector, self.machine, *self.numbers, self.known, self.here]
+        return [self.vector, self.costs.machine, *self.costs.numbers, self.known, self.costs.here]
 
     @property
     def outputs(self) -> list:
         """The components that an event may change."""
         figures = [part for card in self.cards.values() for part in card.outputs]
-        return [self.line, self.choice, self.best, self.reported, *figures]
+        return [self.line, self.costs.line, self.choice, self.best, self.reported, *figures]
 
     def show(self, values: dict) -> dict:
         """Cards filled with new values, as an event's outputs."""
@@ -150,32 +127,34 @@ class Speedup:
             cost = cost_of(kind, here, flat, draft)
             return self.forecasted(cost, await BESIDE(forecast_cards, picked(name, known), cost, source_of(cost)))
         except ValueError as error:
-            return {self.line: said(str(error), "error")}
+            return dict.fromkeys((self.line, self.costs.line), said(str(error), "error"))
 
     def forecasted(self, cost: CostTable, found: tuple[dict, dict]) -> dict:
         """The cards and the best cell, as an event's outputs."""
         cards, best = found
-        return {self.choice: said(best_sentence(best, cost)), self.best: best, self.line: said(""), **self.show(cards)}
+        quiet = dict.fromkeys((self.line, self.costs.line), said(""))
+        return {self.choice: said(best_sentence(best, cost)), self.best: best, **quiet, **self.show(cards)}
 
     def drafted(self, drafter: Any, name: Any, known: Any) -> dict:
         """The vectors of a drafter in the menu; a sentence where there are none."""
         mine = by_drafter(known, drafter)
         if not mine:
             title = DRAFTERS[drafter].spoken if isinstance(drafter, str) and drafter in DRAFTERS else "this drafter"
-            return {self.line: said(f"No acceptance vector of {title}. Measure one in the tab Acceptance.", "error")}
+            return {self.line: said(f"No acceptance vector of {title}. Measure one in What is accepted.", "error")}
         return {self.vector: gr.Dropdown(choices=mine, value=name if name in mine else mine[0]), self.line: said("")}
 
-    def events(self, measure, timing, sizes, stop) -> None:
-        """Join the buttons and controls to what they start."""
+    def joins(self, costs: Costs) -> None:
+        """Connect the buttons and controls of this page and of the one before it to what they start."""
+        self.costs, self.cards = costs, costs.cards | self.cards
         quiet = {"show_progress": "hidden", "api_visibility": "private"}
-        for control in (self.vector, self.machine, *self.numbers):
+        for control in (self.vector, costs.machine, *costs.numbers):
             control.change(self.forecast, self.chosen, self.outputs, queue=False, trigger_mode="always_last", **quiet)
 
         self.drafter.change(
             self.drafted, [self.drafter, self.vector, self.known], [self.vector, self.line], queue=False, **quiet
         )
 
-        def measuring(*chosen: Any) -> Generator[dict, None, CostTable]:
+        def measuring(line: gr.HTML, *chosen: Any) -> Generator[dict, None, CostTable]:
             measured = picked(chosen[0], chosen[4])
             config = RunConfig(PROMPT, temperature=measured.temperature, verifier=VERIFIERS[measured.verifier](),
                                drafter=DRAFTERS[measured.drafter]())  # fmt: skip
@@ -183,20 +162,20 @@ class Speedup:
             for news in self.engine.compute(partial(measure_cost, seconds=SECONDS), config):
                 text = f"Timing trees of increasing size: {news.done} of {news.of} bursts, {SECONDS:.0f} s at most"
                 table = news.known or table
-                yield {self.line: said(text, done=news.done, of=news.of)}
+                yield {line: said(text, done=news.done, of=news.of)}
                 if table and monotonic() - drawn > PACE:
-                    yield {self.here: table, **self.show({"cost": fill("cost", PLOTS["cost"].info(table), here)})}
+                    yield {costs.here: table, **self.show({"cost": fill("cost", PLOTS["cost"].info(table), here)})}
                     drawn = monotonic()
             assert table  # or `measure_cost` raises
             found = forecast_cards(measured, table, source_of(table))
-            yield {self.machine: "here", self.here: table, **self.forecasted(table, found),
-                   self.line: said(f"Measured: {table.settings['steps']:,} steps.")}  # fmt: skip
+            yield {costs.machine: "here", costs.here: table, **self.forecasted(table, found),
+                   line: said(f"Measured: {table.settings['steps']:,} steps.")}  # fmt: skip
             return table
 
         def timed(sizes: Any, *chosen: Any) -> Iterator[dict]:
             wanted, measured, here = sizes_from(sizes), picked(chosen[0], chosen[4]), chosen[5]
             if here.machine != "this machine":  # a prediction and what is laid over it are of one machine
-                here = yield from measuring(*chosen)
+                here = yield from measuring(self.line, *chosen)
             points: tuple[Point, ...] = ()
             for news in self.engine.compute(time_sizes, measured, here, wanted):
                 changed = len(news.known) > len(points) or news.done == news.of
@@ -209,25 +188,28 @@ class Speedup:
 
         failed = "The measurement failed. The figures are unchanged."
 
-        def guarded(work: Any) -> Any:
+        def guarded(line: gr.HTML, work: Any) -> Any:
             """The same events, alone on the machine, ending in a sentence whatever happens."""
 
-            @explained(failed, lambda text: {self.line: said(text, "error")})
+            @explained(failed, lambda text: {line: said(text, "error")})
             def run(*values: Any) -> Iterator[dict]:
                 with self.engine.exclusive():
                     for sentence in self.engine.loading():
-                        yield {self.line: said(sentence)}
+                        yield {line: said(sentence)}
                     yield from work(*values)
 
             return run
 
-        job = Job(stop, self.line, {self.line: said("Stopped. The figures show the measurements so far.")})
-        outputs = [*self.outputs, self.machine, self.here]
-        job.starts(measure.click, guarded(measuring), self.chosen, outputs)
-        job.starts(timing.click, guarded(timed), [sizes, *self.chosen], outputs)
+        outputs, stopped = [*self.outputs, *costs.outputs], said("Stopped. The figures show the measurements so far.")
+        for button, stop, line, work, inputs in (
+            (costs.measure, costs.stop, costs.line, partial(measuring, costs.line), self.chosen),
+            (self.timing, self.stop, self.line, timed, [self.sizes, *self.chosen]),
+        ):
+            job = Job(stop, line, {line: stopped})
+            job.starts(button.click, guarded(line, work), inputs, outputs)
 
     def takes(self, vectors: gr.State, opened: gr.Tab) -> None:
-        """Take the vectors of the tab Acceptance when this one is opened."""
+        """Take the vectors of the page What is accepted when this one is opened."""
 
         async def taken(new: tuple[Acceptance, ...], *chosen: Any) -> dict:
             names = choices(new)
@@ -244,7 +226,7 @@ class Speedup:
                       queue=False, show_progress="hidden", api_visibility="private")  # fmt: skip
 
     def gives(self, controls: Controls, tabs: gr.Tabs) -> None:
-        """Give the best cell to the tab Live."""
+        """Give the best cell to the tab Explore."""
         names = [f.name for f in fields(BUILDERS["sequoia"])]
         parameters = dict(zip(names, controls.builder.parameters["sequoia"], strict=True))
         targets = [controls.builder.menu, parameters["size"], parameters["depth"], controls.verifier.menu,
@@ -257,10 +239,11 @@ class Speedup:
 
 
 def connect(page: Page) -> None:
-    """Take the vectors of Acceptance when this tab is opened, and give the best tree to Live."""
+    """Take vectors and costs from the pages before this one, and give the best tree to Explore."""
     tab: Speedup = page.built[TITLE]
+    tab.joins(page.built[costs.TITLE])
     tab.takes(page.built[acceptance.TITLE], page.opened[TITLE])
     tab.gives(page.built[live.TITLE], page.tabs)
 
 
-TAB = Tab(TITLE, build, connect=connect)
+PAGES = (Tab(costs.TITLE, costs.build), Tab(TITLE, build, connect=connect))

@@ -77,7 +77,7 @@ def _best_sentence(best: dict, cost: CostTable) -> str:
     return (
         f"{where}: best is a Sequoia tree of {best['size']} nodes and {best['depth']} level"
         f"{'s' * (best['depth'] > 1)}, "
-        f"{best['tokens']:.2f} tokens per pass, {best['speedup']:.2f} times plain decoding."
+        f"{best['tokens']:.2f} tokens per target pass, {best['speedup']:.2f} times plain decoding."
     )
 
 

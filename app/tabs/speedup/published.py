@@ -20,8 +20,8 @@ from ...parts.card import Source, harmless
 from ...parts.web import starts
 
 COLUMNS = (
-    "Method", "Speedup", "Tokens per pass", "Place", "Target and draft", "Temperature", "Text", "Machine", "Setting",
-    "Against",
+    "Method", "Speedup", "Tokens per target pass", "Place", "Target and draft", "Temperature", "Text", "Machine",
+    "Setting", "Against",
 )  # fmt: skip
 HERE = ("Tree", "Predicted speedup", "Measured speedup", "Span")
 

@@ -1,4 +1,4 @@
-"""What the controls of the tab Speedup stand for, the predictions from it, and the timing of some sizes."""
+"""What the controls of the pages about speed stand for, the predictions from it, and the timing of some sizes."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ def cost_of(kind: str, here: CostTable, flat: float, draft_cost: float) -> CostT
 
 
 def choices(known: tuple[Acceptance, ...]) -> dict[str, Acceptance]:
-    """Vectors by name: those of the tab Acceptance, then the stored ones; all can be used to choose a tree."""
+    """Vectors by name: those of the page What is accepted, then the stored ones; all can be used to choose a tree."""
     stored = [_stored(row, name) for name in DRAFTERS for row in measured(name)]
     usable = [
         (vector, where)

@@ -87,6 +87,7 @@ export function compareBoard(element, fetchRecorded) {
     if (news.state) column.state = news.state;
     if (news.note) column.note = news.note;
     if (news.figures) column.figures = news.figures;
+    if (news.paired) column.paired = news.paired;
     for (const pair of news.pairs || []) run.pairs.set(`${pair.a}${pair.b}`, pair);
     const { clock: ends = [] } = news;
     news.steps?.forEach((step, i) => column.add(step, ends[i]));
@@ -130,9 +131,8 @@ export function compareBoard(element, fetchRecorded) {
   return { receive };
 }
 
-/** Four runs stand two by two; plain decoding needs less room than a tree. @param {About[]} columns */
+/** Plain decoding needs less room than a tree. @param {About[]} columns */
 function columnWidths(columns) {
-  if (columns.length > 3) return 'repeat(2, minmax(0, 1fr))';
   return columns.map(about => (about.plain ? 'minmax(13rem, 0.6fr)' : 'minmax(0, 1fr)')).join(' ');
 }
 

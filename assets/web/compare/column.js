@@ -41,13 +41,13 @@ export function runColumn(about, run, parent, { seek, said }) {
   parent.append(box);
 
   let current = -2, pinned = /** @type {string | null} */ (null), hovered = /** @type {string | null} */ (null);
-  const tree = treeView(svg, { hover: key => { hovered = key; inspect(); }, pick: pin, smallest: 0.8 });
+  const tree = treeView(svg, { hover: key => { hovered = key; inspect(); }, pick: pin, smallest: 0.6 });
   const column = {
     about, box, svg, tree, steps: /** @type {Step[]} */ ([]), spans: /** @type {HTMLElement[][]} */ ([]),
     ends: /** @type {number[]} */ ([]), totals: /** @type {number[]} */ ([]), // seconds, and tokens by then
     state: /** @type {State} */ (run.recorded ? 'done' : 'waiting'), note: '',
     figures: /** @type {import('../base/types.js').Figures | null} */ (null),
-    speedup: /** @type {number | null} */ (null),
+    speedup: /** @type {number | null} */ (null), paired: /** @type {import('./types.js').Paired | null} */ (null),
     guessed: /** @type {import('../base/types.js').Guesses} */ (new Map()),
     get pinned() { return pinned; },
     add, show, pin, clock: () => $('clock').textContent,

@@ -9,7 +9,6 @@ import { ticks } from '../figures/axes.js';
 /** @type {Record<string, string>} */
 const RACE_MARKS = {
   A: 'M0 -5.5A5.5 5.5 0 1 1 0 5.5A5.5 5.5 0 1 1 0 -5.5Z', B: 'M-5 -5H5V5H-5Z', C: 'M0 -6.5L6.2 5H-6.2Z',
-  D: 'M0 -7L7 0L0 7L-7 0Z',
 };
 
 /** @param {SVGSVGElement} svg @param {(seconds: number) => void} seek */

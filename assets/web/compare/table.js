@@ -1,33 +1,38 @@
 // The runs of a comparison in numbers, and where the time of a token went.
 
 import { finder, make, one } from '../base/dom.js';
+import { termed } from '../base/terms.js';
 import { PARTS } from '../base/words.js';
 import { differ, rightOf, titleOf } from '../tree/sources.js';
 import { raceKey } from './race.js';
 
 /** @typedef {import('./types.js').About} About */
 /** @typedef {import('../base/types.js').Figures} Figures */
-/** @typedef {{ about: About, figures: Figures, speedup: number | null, guessed: import('../base/types.js').Guesses }} Ran a run that has figures */
+/** @typedef {{ about: About, figures: Figures, speedup: number | null, paired: import('./types.js').Paired | null, guessed: import('../base/types.js').Guesses }} Ran a run that has figures */
 /** @typedef {'tokens' | 'per_pass' | 'acceptance' | 'token_ms' | 'rate'} Key */
 
 /** @type {[string, Key, (value: number, f: Figures) => string, ((f: Figures) => string)?][]} name, key, what is written, and a note below it */
 const FIGURES = [
   ['tokens written', 'tokens', (tokens, { passes }) => `${tokens} in ${passes} ${passes === 1 ? 'pass' : 'passes'}`],
-  ['tokens per pass', 'per_pass', value => value.toFixed(2)],
-  ['acceptance', 'acceptance', share => `${Math.round(100 * share)} %`, f => `${f.accepted} of ${f.compared} compared`],
+  ['tokens per target pass', 'per_pass', value => value.toFixed(2)],
+  ['acceptance rate', 'acceptance', share => `${Math.round(100 * share)} %`, f => `${f.accepted} of ${f.compared} compared`],
   ['milliseconds per token', 'token_ms', value => value.toFixed(2)],
   ['tokens per second', 'rate', rate => rate.toFixed(rate < 100 ? 1 : 0)],
 ];
 
 /** @param {HTMLElement} root @param {import('./column.js').Column[]} columns */
 export function writeTable(root, columns) {
-  const ran = columns.flatMap(({ about, figures, speedup, guessed }) => (figures ? [{ about, figures, speedup, guessed }] : []));
+  const ran = columns.flatMap(({ about, figures, speedup, paired, guessed }) => (figures ? [{ about, figures, speedup, paired, guessed }] : []));
   const rows = FIGURES.map(([name, key, write, note]) => row(name, ran.map(({ about, figures }) => {
     const value = figures[key];
     return value === null ? cell(about, key, '–') : cell(about, key, write(value, figures), note?.(figures));
   })));
-  if (ran.length > 1 && ran.some(({ about, speedup }) => about.plain && speedup)) {
-    rows.push(row('speedup vs. plain decoding', ran.map(({ about, speedup }) => cell(about, 'speedup', speedup ? `${speedup.toFixed(2)}×` : '–'))));
+  if (ran.some(({ about, speedup, paired }) => paired || (about.plain && speedup))) {
+    rows.push(row('speedup vs. plain decoding', ran.map(({ about, speedup, paired }) => {
+      const value = paired?.speedup ?? speedup;
+      return cell(about, 'speedup', value ? `${value.toFixed(2)}×` : '–',
+        paired ? `${paired.low.toFixed(2)} to ${paired.high.toFixed(2)} in ${paired.rounds} rounds` : about.plain ? '' : 'one run each');
+    })));
   }
   if (ran.some(column => differ(column.guessed))) rows.push(row('accepted by drafter', ran.map(({ about, figures, guessed }) => {
     const told = make('td');
@@ -59,7 +64,8 @@ function head(ran) {
 
 /** @param {string} name @param {HTMLElement[]} cells */
 function row(name, cells) {
-  const made = make('tr'), first = make('th', name);
+  const made = make('tr'), first = make('th');
+  first.append(...termed(name));
   first.scope = 'row';
   made.append(first, ...cells);
   return made;

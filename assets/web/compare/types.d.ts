@@ -24,6 +24,14 @@ export interface Pair {
   position: number | null;
 }
 
+/** A run against plain decoding, timed in alternating rounds; low and high are the rounds' smallest and largest ratio. */
+export interface Paired {
+  speedup: number;
+  low: number;
+  high: number;
+  rounds: number;
+}
+
 /** What is new of a column. */
 export interface ColumnNews {
   at: number;
@@ -36,6 +44,7 @@ export interface ColumnNews {
   /** Of every column against plain decoding, as far as both are known. */
   speedups?: (number | null)[];
   pairs?: Pair[];
+  paired?: Paired;
 }
 
 /** One message; the one with columns opens a comparison. */

@@ -1,6 +1,7 @@
 // The words of a figure and the status line: JSON in, text nodes out. Nothing here is ever parsed as markup.
 
 import { give, make, one } from '../base/dom.js';
+import { termed } from '../base/terms.js';
 
 /**
  * A file to download: the word on its button, its name and its text.
@@ -14,9 +15,24 @@ export function figureCard(element, value) {
   const source = find('.sv-source');
   source.textContent = card.source ? card.source.label : '';
   source.dataset.kind = card.source ? card.source.kind : '';
-  find('.sv-read').textContent = card.read || '';
+  find('.sv-read').replaceChildren(...termed(card.read || ''));
   find('.sv-made').textContent = card.made || '';
   find('.sv-files').replaceChildren(...(card.files || []).map((/** @type {File} */ file) => downloadButton(file, card.title)));
+}
+
+/**
+ * Plotly draws again when the window changes, not when a tab that was hidden meanwhile, or the page's type, changes the
+ * width of a figure.
+ * @param {Element} element of a card
+ */
+export function keepsWidth(element) {
+  const column = /** @type {Element} */ (element.closest('.sv-figure'));
+  let width = 0;
+  new ResizeObserver(() => {
+    const now = column.clientWidth;
+    if (now && width && now !== width) window.dispatchEvent(new Event('resize'));
+    width = now || width;
+  }).observe(column);
 }
 
 /** @param {File} file @param {string} title of the figure */

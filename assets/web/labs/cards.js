@@ -24,12 +24,12 @@ export function treeCard(tree, most, chosen) {
     return button;
   }
   const tokens = make('span', '', 'sv-lab-tokens'), bar = make('span', '', 'sv-lab-bar'), part = make('i');
-  tokens.append(make('b', tree.tokens.toFixed(2)), tree.error ? ` ± ${tree.error.toFixed(2)} tokens per pass` : ' tokens per pass');
+  tokens.append(make('b', tree.tokens.toFixed(2)), tree.error ? ` ± ${tree.error.toFixed(2)} tokens per target pass` : ' tokens per target pass');
   part.style.width = `${(100 * tree.tokens) / most}%`;
   bar.append(part);
   button.append(thumbnail(tree), tokens, bar, make('span', tree.stats, 'sv-lab-stats'), make('span', tree.settings, 'sv-lab-settings'));
   if (tree.kind === 'synthetic') button.append(make('span', 'synthetic distributions', 'sv-lab-badge'));
-  button.setAttribute('aria-label', `${tree.title}: ${tree.tokens.toFixed(2)} tokens per pass, ${tree.stats}. Show it large.`);
+  button.setAttribute('aria-label', `${tree.title}: ${tree.tokens.toFixed(2)} tokens per target pass, ${tree.stats}. Show it large.`);
   button.addEventListener('click', chosen);
   return button;
 }
@@ -55,6 +55,6 @@ function thumbnail(tree) {
   draw('path', { class: 'edges', d: edges }, svg);
   draw('path', { class: 'rings', d: rings }, svg);
   draw('path', { class: 'filled', d: filled }, svg);
-  draw('rect', { class: 'root', x: x(0) - 4, y: y(0) - 4, width: 8, height: 8 }, svg);
+  draw('circle', { class: 'root', cx: x(0), cy: y(0), r: 4.5 }, svg);
   return svg;
 }

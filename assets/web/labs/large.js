@@ -64,8 +64,7 @@ export function largeTree(svg, chosen) {
       const kind = parent < 0 ? 'root' : inner.has(i) ? 'filled' : 'ring';
       const g = draw('g', { class: `spot ${kind}`, 'data-node': i, transform: `translate(${x} ${y})` }, nodes);
       draw('rect', { class: 'hit', x: -Math.max(4, dx / 3), y: -dy / 2, width: Math.max(8, dx * 0.9), height: Math.max(3, dy) }, g);
-      if (parent < 0) draw('rect', { class: 'mark', x: -6, y: -6, width: 12, height: 12 }, g);
-      else draw('circle', { class: 'mark', r: Math.min(most, 3 + 4.5 * Math.sqrt(chance)).toFixed(2) }, g);
+      draw('circle', { class: 'mark', r: parent < 0 ? 6 : Math.min(most, 3 + 4.5 * Math.sqrt(chance)).toFixed(2) }, g);
       if (labels && parent >= 0) draw('text', { x: 10, y: -5 }, g, share(chance));
     });
     canvas.replaceChildren(edges, nodes);

@@ -149,7 +149,7 @@ export function tryStepper(root) {
     fill.style.width = `${100 * chance}%`;
     mark.style.left = `${100 * tossed}%`;
     bar.append(fill, mark);
-    line.append(make('span', 'acceptance, coin'), bar, make('b', `${probability(chance)} / ${probability(tossed)}`));
+    line.append(make('span', 'acceptance probability, uniform draw u'), bar, make('b', `${probability(chance)} / ${probability(tossed)}`));
     return line;
   }
 

@@ -1,10 +1,10 @@
-// The lessons: which one is shown, its text, its recordings in the player, and full screen. **Words** between stars
-// become strong ones.
+// The lessons: which one is shown, its text, and its recordings in the player. **Words** between stars become strong ones.
 
 import { finder, make, one } from '../base/dom.js';
 import { keys } from '../base/keys.js';
-import { onPage } from '../base/page.js';
 import { placeAsked, placeIn } from '../base/place.js';
+import { present, presents } from '../base/present.js';
+import { termed } from '../base/terms.js';
 import { runPlayer } from '../stage/player.js';
 
 /** @typedef {import('./types.js').Lesson} Lesson */
@@ -30,7 +30,7 @@ export function lessonAsked(search, most) {
 export function lessonBook(element, titles, fetchLesson, server) {
   const root = one(element, '.sv-lessons'), $ = (/** @type {string} */ selector) => one(root, selector);
   const details = $('.sv-lesson-question details'), known = /** @type {Map<number, Lesson>} */ (new Map());
-  const player = runPlayer($('.sv-lesson-stage'), server), screen = fullScreen(root);
+  const player = runPlayer($('.sv-lesson-stage'), server);
   let number = lessonAsked(location.search, titles.length) ?? 1, lesson = /** @type {Lesson | null} */ (null);
   let asked = placeAsked(location.search, true);
 
@@ -126,7 +126,7 @@ export function lessonBook(element, titles, fetchLesson, server) {
 
   // ---- buttons and keys; keys are taken before the player sees them ----
 
-  const acts = { previous: () => open(number - 1), next: () => open(number + 1), project: screen.toggle };
+  const acts = { previous: () => open(number - 1), next: () => open(number + 1) };
   for (const [name, act] of Object.entries(acts)) $(`[data-go=${name}]`).addEventListener('click', act);
   $('.sv-lesson-try button').addEventListener('click', () => { if (lesson) show(lesson, lesson.shows); });
   details.addEventListener('toggle', () => { if (details.open) details.scrollIntoView({ block: 'nearest' }); });
@@ -140,13 +140,11 @@ export function lessonBook(element, titles, fetchLesson, server) {
 
   keys(root, event => {
     if (event.shiftKey) return {};
-    const at = /** @type {Node} */ (event.target), large = screen.on(), stage = $('.sv-lesson-stage').contains(at);
-    const arrows = $('.sv-lessons-list').contains(at) || (large && !stage);
+    const listed = $('.sv-lessons-list').contains(/** @type {Node} */ (event.target)), large = presents();
     return {
-      ArrowLeft: arrows && (() => turn(-1)), ArrowRight: arrows && (() => turn(1)),
+      ArrowLeft: listed && (() => turn(-1)), ArrowRight: listed && (() => turn(1)),
       PageUp: large && (() => turn(-1)), PageDown: large && (() => turn(1)),
-      Escape: large && screen.toggle,
-      f: screen.toggle, a: () => { details.open = !details.open; },
+      f: () => present(!large), a: () => { details.open = !details.open; },
     };
   }, { own: $('.sv-scrub'), first: true });
 
@@ -157,7 +155,7 @@ export function lessonBook(element, titles, fetchLesson, server) {
 function paragraphs(parent, texts) {
   parent.replaceChildren(...texts.map(text => {
     const line = make('p');
-    text.split('**').forEach((part, i) => line.append(i % 2 ? make('strong', part) : part));
+    text.split('**').forEach((part, i) => line.append(...(i % 2 ? [make('strong', part)] : termed(part))));
     return line;
   }));
 }
@@ -185,24 +183,4 @@ function writeLesson(root, lesson, chosen) {
     return button;
   }));
   root.scrollTop = 0;
-}
-
-/** The lecture hall: the lesson alone on the screen, in large type. @param {HTMLElement} root */
-function fullScreen(root) {
-  const button = one(root, '[data-go=project]'), on = () => root.classList.contains('projected');
-
-  /** @param {boolean} wanted */
-  function set(wanted) {
-    if (wanted === on()) return;
-    root.classList.toggle('projected', wanted);
-    document.documentElement.classList.toggle('sv-large', wanted); // every size is in rem
-    button.setAttribute('aria-pressed', wanted);
-    button.textContent = wanted ? 'Exit full screen' : 'Full screen';
-    // If the browser rejects full screen (inside another page, say), the lesson still fills the window.
-    if (wanted) root.requestFullscreen?.().catch(() => {});
-    else if (document.fullscreenElement) document.exitFullscreen();
-    one(root, 'h2').focus({ preventScroll: true });
-  }
-  onPage(root, 'fullscreenchange', () => { if (!document.fullscreenElement) set(false); });
-  return { on, toggle: () => set(!on()) };
 }

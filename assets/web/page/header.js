@@ -1,20 +1,27 @@
-// The title line, which is always there: large type, and what one tab wants of another that was never opened.
+// The title line, which is always there: presenting, the theme, and what one tab wants of another that was never opened.
 
-import { hear, tell } from '../base/bus.js';
+import { hear } from '../base/bus.js';
 import { one } from '../base/dom.js';
-
-const REMEMBERED = 'specviz-large-type';
+import { onPage } from '../base/page.js';
+import { present, presents } from '../base/present.js';
+import { explainTerms } from '../base/terms.js';
 
 /** @param {HTMLElement} element @param {() => void} openLab */
 export function pageHeader(element, openLab) {
-  const button = one(element, '.sv-large-type');
-  const set = (/** @type {boolean} */ on) => {
-    document.documentElement.classList.toggle('sv-big', on);
-    button.setAttribute('aria-pressed', on);
-    tell('type'); // pictures measure it when they are drawn
-    try { localStorage.setItem(REMEMBERED, on ? '1' : ''); } catch { /* no storage, as in a private window: it only forgets */ }
+  const button = one(element, '.sv-present-button'), theme = one(element, '.sv-theme-button'), body = document.body;
+  const mark = () => {
+    button.setAttribute('aria-pressed', String(presents()));
+    button.textContent = presents() ? 'Exit' : 'Present';
+    button.blur(); // space plays, as where the focus is nowhere
   };
-  button.addEventListener('click', () => set(button.getAttribute('aria-pressed') !== 'true'));
-  try { if (localStorage.getItem(REMEMBERED)) set(true); } catch { /* no storage */ }
+  button.addEventListener('click', () => present(!presents()));
+  onPage(element, 'keydown', event => { if (event.key === 'Escape' && !event.defaultPrevented) present(false); });
+  onPage(element, 'fullscreenchange', () => { if (!document.fullscreenElement) present(false); });
+  const dark = () => theme.setAttribute('aria-pressed', String(body.classList.contains('dark')));
+  theme.addEventListener('click', () => body.classList.toggle('dark'));
+  new MutationObserver(dark).observe(body, { attributeFilter: ['class'] });
+  dark();
+  new MutationObserver(mark).observe(document.documentElement, { attributeFilter: ['class'] });
+  explainTerms(element);
   hear('open-lab', element, openLab);
 }

@@ -3,13 +3,16 @@
 
 import { one } from '../base/dom.js';
 
+const FIRST = 'explore'; // the tab of an address that names none
+
 /**
  * Shows what the server answers.
  * @param {Element} element
- * @param {{ tab: string, stage: string | null, others: string[] }} about `others` are parameters that mean another tab
+ * @param {{ tab: string, stage: string | null, others: string[], old: Record<string, string> }} about `others` are
+ *   parameters that mean another tab, `old` the former names of tabs
  * @param {(event: 'click' | 'select', data?: { search: string }) => void} trigger
  */
-export function linkBar(element, { tab, stage, others }, trigger) {
+export function linkBar(element, { tab, stage, others, old }, trigger) {
   const line = one(element, '.sv-notice'), asked = new URLSearchParams(location.search);
   one(element, '.sv-link-copy').addEventListener('click', () => trigger('click'));
 
@@ -29,7 +32,7 @@ export function linkBar(element, { tab, stage, others }, trigger) {
   /** @param {string} query */
   async function copy(query) {
     const link = new URL(location.href), here = new URL(location.href), theme = asked.get('__theme');
-    link.search = here.search = (tab === 'live' ? '' : `tab=${encodeURIComponent(tab)}&`) + query + place();
+    link.search = here.search = (tab === FIRST ? '' : `tab=${encodeURIComponent(tab)}&`) + query + place();
     if (theme) here.searchParams.set('__theme', theme); // this visitor's own: not for others
     history.replaceState(history.state, '', here);
     const done = await copied(link.href);
@@ -49,7 +52,7 @@ export function linkBar(element, { tab, stage, others }, trigger) {
   }
 
   const mine = (/** @type {string} */ name) => !name.startsWith('__') && !others.includes(name);
-  const meant = (asked.get('tab') || 'live').toLowerCase() === tab && !asked.has('lesson');
+  const given = (asked.get('tab') || FIRST).toLowerCase(), meant = (old[given] || given) === tab && !asked.has('lesson');
   if (meant && [...asked.keys()].some(mine)) trigger('select', { search: location.search });
   return show;
 }

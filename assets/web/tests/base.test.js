@@ -7,6 +7,8 @@ import { fitted } from '../base/measure.js';
 import { onPage } from '../base/page.js';
 import { placeAsked, placeIn, placeText } from '../base/place.js';
 import { follow, pathOf, spansOf } from '../base/ribbon.js';
+import { present, presents } from '../base/present.js';
+import { termed } from '../base/terms.js';
 import { probability, readable, visible } from '../base/text.js';
 import { fire, freshPage, step } from './page.js';
 
@@ -95,4 +97,24 @@ test('the step at hand is marked, later ones as well', () => {
   const spans = [0, 1, 2].map(() => [box.appendChild(document.createElement('span'))]);
   follow(box, spans, 1);
   assert.deepEqual(spans.map(([span]) => span.className), ['', 'here', 'later']);
+});
+
+test('the first use of a term in a text explains itself', () => {
+  freshPage();
+  const parts = text => termed(text).map(part => (typeof part === 'string' ? part : `[${part.textContent}]`)).join('');
+  assert.equal(parts('The residual of p and q; a residual has sum 1.'), 'The [residual] of [p] and [q]; a residual has sum 1.');
+  assert.equal(parts('5.2 tokens per target pass, lossless'), '5.2 [tokens per target pass], [lossless]');
+  assert.equal(parts('min(1, p / q), p/q, top-p, P[k], map'), 'min(1, p / q), p/q, top-p, P[k], map');
+});
+
+test('presenting is one class, and pictures are told', () => {
+  const document = freshPage();
+  globalThis.requestAnimationFrame = () => {}; // no window is there to change its size
+  let told = 0;
+  hear('type', document.body, () => { told += 1; });
+  present(true);
+  assert.deepEqual([presents(), told], [true, 1]);
+  present(true);
+  present(false);
+  assert.deepEqual([presents(), told], [false, 2]);
 });

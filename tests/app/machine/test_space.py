@@ -61,7 +61,7 @@ config = specviz.RunConfig("abc", max_new_tokens=12, verifier=specviz.VERIFIERS[
 sent = [json.loads(text) for text in live.play(engine, config)]
 assert sent[-1]["same"]["kind"] == "equal", sent[-1]
 assert len(spaces.loans) == 3, "decoding, plain decoding, and the comparison of both"
-assert spaces.loans[0] == limits.gpu_seconds(config) == round(20 + 0.15 * 12), spaces.loans
+assert spaces.loans[0] == limits.gpu_seconds(config) == round(12 + 0.08 * 12), spaces.loans
 text, _, trace = list(api.answers(engine, config))[-1]
 assert specviz.Trace.from_json(trace).text == text
 loans = len(spaces.loans)

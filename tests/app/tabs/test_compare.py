@@ -12,6 +12,7 @@ from app.machine.engine import Engine
 from app.parts import links
 from app.tabs.compare import runs, settings, texts
 from app.tabs.compare.compared_run import ComparedRun
+from specviz.benchmarks.paired_speedup import ROUNDS
 
 B, V = specviz.BUILDERS, specviz.VERIFIERS
 PAIR = specviz.toy_pair(vocab=12)
@@ -120,12 +121,12 @@ def test_an_entry_says_what_it_is():
 
 def test_an_entry_says_who_drafts_it_where_that_is_not_the_draft_model():
     several = ComparedRun("B", replace(TREE, drafter=specviz.DRAFTERS["several"](drafters=("model", "medusa"))))
-    assert several.about()["title"] == "Several drafters: Tree: Sequoia · Rule: Sequoia"
+    assert several.about()["title"] == "Tree: Sequoia · Rule: Sequoia · Drafter: Several drafters"
     assert "drafters model + medusa" in several.details
-    assert several.about(alike=True)["title"] == "Several drafters"
+    assert several.about(alike=True)["title"] == "Drafter: Several drafters"
     assert [column["title"] for column in runs.head([ENTRIES[0], several], "", "")["columns"]] == [
-        "Draft model",
-        "Several drafters",
+        "Drafter: Draft model",
+        "Drafter: Several drafters",
     ]
     assert ComparedRun("A", several.config, plain=True).about(alike=True)["title"] == "Plain decoding"
 
@@ -138,7 +139,7 @@ def test_every_run_travels_whole_and_in_turn():
     assert messages[0]["state"] == "loading" and messages[-1]["state"] == "done"
     assert [column["letter"] for column in messages[1]["columns"]] == ["A", "B", "C"]
     assert sum("columns" in news for news in messages) == 1
-    order = [item["at"] for news in messages for item in news.get("news", ())]
+    order = [item["at"] for news in messages for item in news.get("news", ()) if "paired" not in item]
     assert order == sorted(order), "one after the other"
     for at, entry in enumerate(ENTRIES):
         wanted = list(entry.steps(PAIR))
@@ -153,6 +154,26 @@ def test_every_run_travels_whole_and_in_turn():
                       for entry in ENTRIES if entry.letter in (a, b))  # fmt: skip
         assert pair["position"] == texts.first_difference(one, other)
     assert set(found) == {("A", "B"), ("A", "C"), ("B", "C")}
+
+
+def test_after_the_runs_each_is_timed_against_plain_decoding_in_turns():
+    messages = sent(ENTRIES)
+    timed = [item for news in messages for item in news.get("news", ()) if "paired" in item]
+    assert [item["at"] for item in timed] == [0] * ROUNDS + [1] * ROUNDS
+    assert [item["paired"]["rounds"] for item in timed[:ROUNDS]] == list(range(1, ROUNDS + 1))
+    for paired in (item["paired"] for item in timed):
+        assert 0 < paired["low"] <= paired["speedup"] <= paired["high"]
+    first = next(news for news in messages if any("paired" in item for item in news.get("news", ())))
+    assert first["state"] == "done" and "Timing A against plain decoding" in first["note"], "the replay waits for none"
+    assert "note" not in messages[-1]
+
+
+def test_the_end_of_a_text_stops_no_run():
+    pair = specviz.toy_pair(vocab=3, eos=(1,))
+    assert len(specviz.run(pair, TREE).tokens) < 30, "alone it would end"
+    messages = sent(ENTRIES, pair)
+    for at in range(3):
+        assert last(messages, at, "figures")["tokens"] == 30
 
 
 @pytest.mark.parametrize("temperature", [0.0, 0.8])
@@ -238,12 +259,14 @@ def test_a_comparison_that_is_left_frees_the_machine():
 def test_the_recorded_comparison_needs_no_model_and_its_texts_are_identical():
     data = json.loads(runs.recorded())
     assert data["recorded"] and data["state"] == "done"
-    assert [column["title"] for column in data["columns"]] == ["Draft model", "Medusa heads", "EAGLE", "Retrieval"]
+    assert [column["title"] for column in data["columns"]] == [
+        f"Drafter: {title}" for title in ("Draft model", "Medusa heads", "EAGLE")
+    ]
     assert re.fullmatch(r"recorded on \d+ [A-Z][a-z]+ 20\d\d on a machine of \d+ cores", data["when"])
     written = ["".join(piece for step in item["steps"] for piece in step["pieces"]) for item in data["news"]]
     assert len(set(written)) == 1
     found = [pair for item in data["news"] for pair in item["pairs"]]
-    assert len(found) == 6 and all("as expected" in pair["text"] for pair in found)
+    assert len(found) == 3 and all("as expected" in pair["text"] for pair in found)
     assert len(runs.recorded()) < 200_000
 
 
@@ -256,14 +279,32 @@ def chosen():
         return settings.lay_out(gr.Textbox("a b c", label="Prompt"))
 
 
+TREES = {
+    "Verification rule of A": "sequoia", "Tree builder of B": "chain", "Verification rule of B": "speculative-sampling",
+    "Drafter of B": "model", "Verification rule of C": "dyspec", "C": "plain", "Temperature": 0.6, "New tokens": 96,
+}  # fmt: skip
+
+
 def values(chosen, **changes):
-    """The values of all controls, some of them changed: by label, or by letter for what decodes a column."""
+    """A tree, a chain and plain decoding, some of it changed: by label, or by letter for what decodes a column."""
+    changes = TREES | changes
     kinds = {f"{letter} decodes by": changes.pop(letter) for letter in "ABC" if letter in changes}
     changes |= kinds
     return tuple(changes.pop(control.label, control.value) for control in chosen.inputs)
 
 
-def test_the_tab_opens_with_two_configurations_and_plain_decoding(chosen):
+def test_the_controls_open_with_the_recorded_race(chosen):
+    opening = [control.value for control in chosen.inputs]
+    shown = [replace(trace.config, prompt="a b c") for trace in runs.race()]
+    for entry, config in zip(chosen.read(opening), shown, strict=True):
+        assert entry.config.resolved == config.resolved
+        assert replace(entry.config, builder="k-ary", verifier="race", drafter="model") == replace(
+            config, builder="k-ary", verifier="race", drafter="model"
+        )
+    assert chosen.possible(opening)
+
+
+def test_a_tree_a_chain_and_plain_decoding_are_read(chosen):
     entries = chosen.read(values(chosen))
     assert [entry.title for entry in entries] == [
         "Tree: Sequoia · Rule: Sequoia",

@@ -10,9 +10,11 @@ import pytest
 
 import specviz
 from app import record_traces
+from app.page import TABS
+from app.parts import opening
 from app.tabs import lessons
 from app.tabs.compare import runs
-from app.tabs.lessons import residual
+from app.tabs.lessons import lecture, residual
 from specviz.distributions import residual as left_over
 
 ALL = pytest.mark.parametrize("module", lessons.LESSONS, ids=lambda module: module.__name__.rpartition(".")[2])
@@ -242,7 +244,7 @@ def test_heads():
     same = [other for other in twins if depths[other] == depths[node]]
     assert len({step.parents[other] for other in same}) > 1, "one row for a whole level"
     first = sum(len(step.path) > 0 for step in heads.steps) / len(heads.steps)
-    assert f"at the first level in {100 * first:.0f} %" in lesson.text[3]
+    assert f"In {100 * first:.0f} % of the steps a guess of the first level was accepted" in lesson.text[3]
 
 
 def above(step, node):
@@ -280,3 +282,15 @@ def test_the_recorder_says_when_no_seed_suits(monkeypatch):
     monkeypatch.setattr(module, "write_lesson", lambda *_: None)
     with pytest.raises(SystemExit, match=module.TITLE):
         record_traces.record(Wordy(), module)
+
+
+def test_a_lecture_takes_45_minutes_and_opens_what_there_is():
+    assert sum(part.minutes for part in lecture.PATH) == 45
+    opened = lecture.markup()
+    assert opened.count("<tr>") == 1 + len(lecture.PATH)
+    for part in lecture.PATH:
+        key, _, value = part.query.partition("=")
+        tabs = [*opening.OLD, *(one.title.lower() for tab in TABS for one in (tab, *tab.parts))]
+        numbers = [str(place) for place, _ in enumerate(lessons.LESSONS, 1)]
+        assert value in {"tab": tabs, "lab": ["tree", "verification"], "lesson": numbers}[key]
+        assert f'href="?{part.query}"' in opened

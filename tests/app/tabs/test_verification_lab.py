@@ -5,7 +5,7 @@ import math
 
 import pytest
 
-from app.tabs.labs import LABS, OPENS, verification_lab
+from app.tabs.labs import verification_lab
 from app.tabs.labs.microscope import Node
 from app.tabs.labs.microscope_rules import compare
 from app.tabs.labs.presets import PRESETS
@@ -156,8 +156,3 @@ def test_a_broken_rule_is_told_without_its_trace(monkeypatch, caplog):
     monkeypatch.setattr(verification_lab, "explain_node", broken)
     assert json.loads(look(GOOD)) == {"error": "The computation failed. See the server's log for the reason."}
     assert "secret" in caplog.text
-
-
-def test_links_name_the_labs():
-    for lab in LABS:
-        assert json.dumps(lab.TITLE) in OPENS

@@ -1,0 +1,31 @@
+"""Which tab an address opens, and which of its pages."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+
+from .frame import Tab
+
+OLD = {  # former names of tabs, which links still use
+    "live": "explore", "labs": "lab", "acceptance": "what is accepted", "speedup": "which tree pays",
+}  # fmt: skip
+
+
+def opens(tabs: Sequence[Tab]) -> str:
+    """JavaScript that says which tab an address such as ?tab=compare or ?lesson=3 opens, and which page of each tab."""
+    inner = [tab for tab in tabs if tab.pages]
+    named = [[tab.title, page.title, page.query] for tab in inner for page in tab.pages]
+    named += [[tab.title, None, tab.query] for tab in tabs]
+    return f"""() => {{
+      const asked = new URLSearchParams(location.search), places = {json.dumps(named)}, old = {json.dumps(OLD)};
+      const given = (asked.get('tab') || '').toLowerCase(), name = old[given] || given;
+      const queried = query => {{
+        const [key, value] = (query || '').split('='), wanted = (asked.get(key) || '').toLowerCase();
+        return asked.has(key) && (value === undefined || (wanted && value.startsWith(wanted)));
+      }};
+      const [tab, page] = places.find(([, , query]) => queried(query))
+        || places.find(([tab, page]) => (page || tab).toLowerCase() === name) || [];
+      const shows = selected => ({{ __type__: 'update', ...(selected && {{ selected }}) }});
+      return [shows(tab), ...{json.dumps([tab.title for tab in inner])}.map(title => shows(title === tab && page))];
+    }}"""

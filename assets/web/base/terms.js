@@ -1,0 +1,47 @@
+// Terms that explain themselves: in a text the first use of each is a button, and whatever is pointed at or has the
+// focus says what it means.
+
+import { make } from './dom.js';
+import { onPage } from './page.js';
+import { GLOSSARY } from './words.js';
+
+const TERMS = new RegExp(`(?<![\\w[(/−-]|[−/] )(${Object.keys(GLOSSARY).join('|')})(?![\\w\\]/]| [−/])`, 'g');
+const GAP = 6;
+
+/** The nodes of a text, in which the first use of each term explains itself. @param {string} text */
+export function termed(text) {
+  const seen = new Set();
+  return text.split(TERMS).map((part, i) => {
+    if (i % 2 === 0 || seen.has(part)) return part;
+    seen.add(part);
+    const term = make('button', part, 'sv-term');
+    term.type = 'button';
+    return term;
+  });
+}
+
+/** Shows what a term means, as long as `element` is on the page. @param {HTMLElement} element */
+export function explainTerms(element) {
+  const tip = make('div', '', 'sv-tip');
+  tip.id = 'sv-tip';
+  tip.hidden = true;
+  tip.setAttribute('role', 'tooltip');
+  element.append(tip);
+
+  /** @param {Event} event */
+  function show({ target }) {
+    const term = /** @type {Element} */ (target).closest?.('.sv-term');
+    if (!term) return;
+    tip.textContent = GLOSSARY[term.textContent ?? ''];
+    tip.hidden = false;
+    term.setAttribute('aria-describedby', tip.id);
+    const at = term.getBoundingClientRect(), below = at.bottom + GAP + tip.offsetHeight <= innerHeight;
+    tip.style.left = `${Math.max(GAP, Math.min(at.left, innerWidth - tip.offsetWidth - GAP))}px`;
+    tip.style.top = `${below ? at.bottom + GAP : at.top - GAP - tip.offsetHeight}px`;
+  }
+  const hide = () => { tip.hidden = true; };
+  for (const kind of ['pointerover', 'focusin']) onPage(element, kind, show);
+  for (const kind of ['pointerout', 'focusout']) onPage(element, kind, event => { if (event.target.closest?.('.sv-term')) hide(); });
+  onPage(element, 'scroll', hide, window);
+  onPage(element, 'keydown', event => { if (event.key === 'Escape') hide(); });
+}

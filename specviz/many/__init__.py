@@ -1,0 +1,1 @@
+"""Several texts in one loop, and what speculation brings them."""

@@ -111,9 +111,9 @@ def curves(
 
 
 def live(builder: str, verifier: str, temperature: float = 0.8, drafter: str = "", what: str = "") -> Open:
-    """A link to the tab Live with a configuration; `what` is shown there, where an entry has several such links."""
+    """A link to the tab Explore with a configuration; `what` is shown there, where an entry has several such links."""
     named = {"temperature": temperature} | _choices("", builder, verifier, drafter, temperature)
-    return Open(f"Live: {what}" if what else "Open in Live", _query("live", named))
+    return Open(f"Explore: {what}" if what else "Open in Explore", _query("live", named))
 
 
 def compare(*ways: tuple[str, ...], temperature: float = 0.8, **more: Any) -> Open:
@@ -131,8 +131,9 @@ def lab(half: str, **more: Any) -> Open:
 
 
 def tab(name: str, **more: Any) -> Open:
-    """A link to another tab."""
-    return Open(f"Open {name.capitalize()}", _query(name, more))
+    """A link to a page of the tab Measure: "acceptance" or "speedup"."""
+    page = {"acceptance": "what is accepted", "speedup": "which tree pays"}[name]
+    return Open(f"Measure: {page}", _query(name, more))
 
 
 def _choices(prefix: str, builder: str, verifier: str, drafter: str, temperature: float) -> dict[str, Any]:

@@ -56,7 +56,7 @@ KINDS = {
 
 @exact
 def bound_holds(bench: Workbench, kind: str, factor: float = 1.0):
-    """By how much a bound, or an identity, fails on 120 pairs of rows and on the rows of two texts."""
+    """By how much a bound, or an identity, fails on 120 pairs of distributions and on the rows of two texts."""
     bound, value, sign = KINDS[kind]
     pairs = _rows() + [(row.p, row.q) for text in list(bench.texts())[:2] for row in bench.rows(text, 1.0)]
     gaps = [

@@ -128,7 +128,7 @@ ENTRIES = (
         "and 2); the formulas of the text at hand are damaged, and the normalisation of D_HM is a reading. GSD "
         "accepts its first draft more often (section 3).",
         (
-            proof("The bound holds on 120 pairs of rows and on those of two texts", bound_holds(kind="lemma 3.1"),
+            proof("The bound holds on 120 pairs of distributions and along two texts", bound_holds(kind="lemma 3.1"),
                 {"factor": 2.0}, bound=1e-9),
             proof("A race never accepts more than GSD, 1 - TV", bound_holds(kind="ceiling"), {"factor": 0.8},
                 bound=1e-9),
@@ -172,9 +172,9 @@ ENTRIES = (
         "Channel simulation: the divergence between target and draft is a lower bound of the entropy of which draft "
         "is accepted.",
         (
-            proof("Rejection of independent drafts: KL <= H[R] on 120 pairs of rows", index_bound(method="rejection"),
-                {"method": "distinct"}, bound=1e-9),
-            proof("Races of independent drafts: KL <= H[R] on 120 pairs of rows", index_bound(method="race"),
+            proof("Rejection of independent drafts: KL <= H[R] on 120 pairs of distributions",
+                index_bound(method="rejection"), {"method": "distinct"}, bound=1e-9),
+            proof("Races of independent drafts: KL <= H[R] on 120 pairs of distributions", index_bound(method="race"),
                 {"method": "distinct"}, bound=1e-9),
             proof("Drafts without replacement, as the paper draws them: KL <= H[R] on the same pairs",
                 index_bound(method="distinct"), {}, bound=1e-9),
@@ -194,9 +194,9 @@ ENTRIES = (
         "equation-8", "Equation 8", "An upper bound for races (ERSD)",
         "H[R] <= KL + log(KL + 1) + 4 bits (Li and El Gamal, for the Poisson functional representation).",
         (
-            proof("The bound holds on 120 pairs of rows", index_bound(method="race", constant=4.0), {"constant": -4.0}),
-            claim("Along the texts H[R] of races keeps below it, in bits", INDEX,
-                less(share("H ERSD"), share("bound")), "<", 0),
+            proof("The bound holds on 120 pairs of distributions", index_bound(method="race", constant=4.0),
+                {"constant": -4.0}),
+            claim("Along the texts H[R] of races keeps below it", INDEX, less(share("H ERSD"), share("bound")), "<", 0),
         ),
         opens=(lab("verification"),),
     ),

@@ -90,14 +90,14 @@ ENTRIES = (
     Entry(
         "equation-2", "Equations 1 to 3", "The chance to accept is 1 - TV",
         "beta = sum over x of q(x) min(1, p(x) / q(x)) = sum min(p, q) = 1 - TVD(p, q).",
-        (proof("Both sides are equal on 120 pairs of rows and on those of two texts", bound_holds(kind="acceptance"),
+        (proof("Both sides are equal on 120 pairs of distributions and along two texts", bound_holds(kind="acceptance"),
             {"factor": 0.9}),),
         opens=(lab("verification", preset="transport"), live("chain", "speculative-sampling", 1.0)),
     ),
     Entry(
         "equation-5", "Equations 4 and 5", "A lower bound from cross-entropy and entropy",
         "beta >= 1 - sqrt(KL(q || p) / 2) = 1 - sqrt(H(q, p) / 2 - H(q) / 2), by Pinsker's inequality.",
-        (proof("The bound holds on 120 pairs of rows and on those of two texts", bound_holds(kind="pinsker"),
+        (proof("The bound holds on 120 pairs of distributions and along two texts", bound_holds(kind="pinsker"),
             {"factor": 0.5}, bound=1e-9),),
         opens=(tab("acceptance"),),
     ),
@@ -246,7 +246,7 @@ ENTRIES = (
         "Qwen2.5, 20 % for Pythia and 43 % for LLaMA-3. How tightness is measured is not said; here it is the mean "
         "distance to the acceptance.",
         (
-            proof("The other bound holds on 120 pairs of rows and on those of two texts", bound_holds(kind="huber"),
+            proof("The other bound holds on 120 pairs of distributions and along two texts", bound_holds(kind="huber"),
                 {"factor": 0.5}, bound=1e-9),
             claim("Pinsker's bound is 11 to 43 % tighter", READ,
                 lambda s: 1 - (s["share"] - s["pinsker"]) / (s["share"] - s["huber"]), "within", (0.11, 0.43)),

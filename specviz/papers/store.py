@@ -61,7 +61,9 @@ class Store:
         every[data.key] = {**about, "names": names, "rows": rows}
         self.folder.mkdir(parents=True, exist_ok=True)
         lines = ",\n".join(f"{json.dumps(key)}: {json.dumps(every[key], allow_nan=False)}" for key in sorted(every))
-        self._file(data).write_text(f"{{\n{lines}\n}}\n", encoding="utf-8")
+        half = self._file(data).with_suffix(".part")  # who stops here leaves the old file whole
+        half.write_text(f"{{\n{lines}\n}}\n", encoding="utf-8")
+        half.replace(self._file(data))
 
 
 @lru_cache

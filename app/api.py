@@ -16,7 +16,7 @@ from specviz.metrics import Counts
 from specviz.registry import split_strategy
 
 from .machine import limits
-from .machine.engine import Engine
+from .machine.engine import Engine, batch_by_time
 from .machine.line import MACHINE, undisturbed
 from .parts.controls import number
 from .parts.failures import explained
@@ -130,12 +130,13 @@ def answers(
             yield text, "", ""
         engine.best.start(title or engine.titles[0])
         for item in engine.compute(recorded, config, title=title):
-            if isinstance(item, Step):
-                text += "".join(item.pieces)
-                steps.append(item)
-                yield text, item.to_json(), ""
-            else:
+            if isinstance(item, Trace):
                 whole = item.to_json()
+                continue
+            for step in item:
+                text += "".join(step.pieces)
+                steps.append(step)
+                yield text, step.to_json(), ""
         if rounds:
             against = None
             for news in undisturbed(engine.compute(in_turns, config, Counts.of(steps), rounds, title=title)):
@@ -145,10 +146,10 @@ def answers(
         yield text, "", whole
 
 
-def recorded(pair: Any, config: RunConfig) -> Iterator[Step | Trace]:
-    """The steps of a run, and then its trace; work for `Engine.compute`."""
+def recorded(pair: Any, config: RunConfig) -> Iterator[list[Step] | Trace]:
+    """The steps of a run in groups, between which nobody else computes, and then its trace; for `Engine.compute`."""
     steps = []
-    for step in speculate(pair, config):
-        steps.append(step)
-        yield step
-    yield collect(pair, config, iter(steps))
+    for group in batch_by_time(speculate(pair, config)):
+        steps += group
+        yield group
+    yield collect(pair, config, steps)

@@ -26,17 +26,17 @@ from .machine.pool import aside
 from .machine.unread import Awaited, Unread
 from .parts import opening, web
 from .parts.frame import Page, Tab
-from .tabs import acceptance, compare, labs, lessons, live, papers, speedup
+from .tabs import acceptance, compare, explore, labs, lessons, papers, speedup
 from .tabs.lessons import lecture
 
 TABS = (
-    live.TAB,
+    explore.TAB,
     compare.TAB,
     Tab("Learn", pages=(lessons.TAB, papers.TAB, lecture.TAB)),
     Tab("Lab", pages=labs.PAGES, query="lab"),
     Tab("Measure", pages=(acceptance.TAB, *speedup.PAGES)),
 )
-STYLES = ("page/style", "page/present", "figures/figures",
+STYLES = ("page/style", "page/present", "stage/stage", "tree/tree", "figures/figures",
           *(style for tab in TABS for part in tab.parts for style in part.styles))  # fmt: skip
 SENTENCE = "A small model drafts a tree of tokens; a large model verifies the whole tree in a single pass."
 PRESENT = "large type for a projector, without controls; Escape exits"

@@ -100,7 +100,7 @@ def collect(pair: Pair, config: RunConfig, steps: Iterable[Step]) -> Trace:
     >>> collect(pair, config, [next(specviz.speculate(pair, config))]).stop
     'stopped'
     """
-    prompt, steps = tuple(prompt_tokens(pair, config)), tuple(steps)
+    prompt, steps = tuple(prompt_tokens(pair, config)), tuple([step.complete() for step in tuple(steps)])
     written = [token for step in steps for token in step.emitted]
     if written and written[-1] in pair.eos_ids:
         stop = "end of text"

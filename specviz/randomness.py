@@ -1,6 +1,7 @@
-"""Randomness: the three operations that builders and verifiers may use.
+"""Randomness: the operations that builders and verifiers may use.
 
 `flip` and `draw` are asked of a stream of fresh numbers; a test answers them itself and so enumerates every outcome.
+`draw_apart` is several of such draws.
 `noise` is keyed by the absolute position in the text and belongs to rules whose output is argmin E/p: asking twice
 for the same position gives the same numbers, which is what makes a seeded text independent of the draft.
 """
@@ -8,6 +9,7 @@ for the same position gives the same numbers, which is what makes a seeded text 
 from __future__ import annotations
 
 import math
+from bisect import insort
 from functools import lru_cache
 from typing import Protocol
 
@@ -16,6 +18,7 @@ import numpy as np
 BLOCK = 64
 FEW = 4  # values that are found one by one sooner than together
 KEPT = 64  # positions whose noise is kept
+LITTLE = 1e-6  # of a row's weight: where less is left, it is summed up anew, free of what rounding left of the rest
 
 
 class Randomness(Protocol):
@@ -26,6 +29,13 @@ class Randomness(Protocol):
 
     def draw(self, probs: np.ndarray) -> int:
         """A token drawn from `probs`, [V], non-negative weights that need not sum to one."""
+
+    def draw_apart(self, probs: np.ndarray, count: int) -> list[int]:
+        """`count` different tokens drawn one after the other from `probs`, [V]; at most V.
+
+        Once its weights are used up, its other tokens are equally likely.
+        """
+        return _apart(self, probs, count, [])
 
     def noise(self, position: int, size: int) -> np.ndarray:
         """Independent Exp(1) numbers for one absolute position of the text, float64 [size]."""
@@ -51,18 +61,27 @@ class Seeded(Randomness):
         return coin < prob, coin
 
     def draw(self, probs: np.ndarray) -> int:
-        # Two small searches, for a block and within it, in place of the running sum of a whole vocabulary.
-        ends = np.add.reduceat(probs, _block_starts(len(probs))).cumsum()
-        total = float(ends[-1])
-        if not 0 < total < math.inf:
-            raise ValueError(
-                f"probabilities must be finite and not all 0; they sum to {total}. The model overflowed: "
-                "load it with dtype float32."
-            )
-        mark = self._stream.random() * total
-        block = _search(ends, mark)
-        first = block * BLOCK
-        return first + _search(probs[first : first + BLOCK].cumsum(), mark - float(ends[block - 1]) if block else mark)
+        ends, total = _block_ends(probs)
+        return _find(probs, ends, self._stream.random() * total)[0]
+
+    def draw_apart(self, probs: np.ndarray, count: int) -> list[int]:
+        # The tokens of one `draw` after the other, but what was drawn is passed over and not taken out of a copy.
+        ends, total = _block_ends(probs)
+        left, drawn = total, list[int]()
+        gone: list[tuple[float, float]] = []  # of each token drawn: the weight before it, and its own; in order
+        while len(drawn) < count and left > LITTLE * total:
+            mark = self._stream.random() * left
+            for before, weight in gone:
+                if mark < before:
+                    break
+                mark += weight
+            token, before = _find(probs, ends, mark)
+            if token not in drawn:  # or rounding carried the mark back to it
+                drawn.append(token)
+                weight = float(probs[token])
+                insort(gone, (before, weight))
+                left -= weight
+        return drawn if len(drawn) == count else _apart(self, probs, count, drawn)
 
     def noise(self, position: int, size: int) -> np.ndarray:
         if (position, size) not in self._noise:
@@ -71,6 +90,40 @@ class Seeded(Randomness):
             self._noise[position, size] = np.random.default_rng([self.seed, 1, int(position)]).exponential(size=size)
             self._noise[position, size].flags.writeable = False
         return self._noise[position, size]
+
+
+def _apart(rng: Randomness, probs: np.ndarray, count: int, drawn: list[int]) -> list[int]:
+    """`drawn`, and further tokens up to `count`, each by a `draw` of its own."""
+    rest = probs.copy()
+    rest[drawn] = 0.0
+    for _ in range(len(drawn), min(count, len(probs))):
+        if not rest.any():
+            rest[:] = 1.0
+            rest[drawn] = 0.0
+        drawn.append(rng.draw(rest))
+        rest[drawn[-1]] = 0.0
+    return drawn
+
+
+def _block_ends(probs: np.ndarray) -> tuple[np.ndarray, float]:
+    """The running sum of a vocabulary at the end of every block, and the whole sum."""
+    ends = np.add.reduceat(probs, _block_starts(len(probs))).cumsum()
+    total = float(ends[-1])
+    if not 0 < total < math.inf:
+        raise ValueError(
+            f"probabilities must be finite and not all 0; they sum to {total}. The model overflowed: "
+            "load it with dtype float32."
+        )
+    return ends, total
+
+
+def _find(probs: np.ndarray, ends: np.ndarray, mark: float) -> tuple[int, float]:
+    """The token on which `mark` falls, and the weight before it: a search for its block and one within it."""
+    block = _search(ends, mark)
+    first, before = block * BLOCK, float(ends[block - 1]) if block else 0.0
+    inside = probs[first : first + BLOCK].cumsum()
+    place = _search(inside, mark - before)
+    return first + place, before + (float(inside[place - 1]) if place else 0.0)
 
 
 @lru_cache(maxsize=8)

@@ -16,6 +16,7 @@ from .codec import MAX_TEXT, Damaged, Most, NonNegative, Whole, Within
 from .config import RunConfig
 from .metrics import Counts, known
 from .tree import Chart, Growth, Topology
+from .unread import Unread
 
 SCHEMA = 3
 OUTCOMES = ("root", "accepted", "rejected", "unreached", "passed", "probe")
@@ -71,12 +72,15 @@ class Verdict:
     outcome: tuple[str, ...]
     accept_prob: tuple[float | None, ...]
     coin: tuple[float | None, ...]
-    detail: dict[int, Detail] = field(default_factory=dict)
+    detail: Mapping[int, Detail] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
 class Timing:
-    """Seconds of one step: draft passes, target passes, the rule's arithmetic, and all the rest."""
+    """Seconds of one step: draft passes, target passes, the rule's arithmetic, and all the rest.
+
+    What of the record is made only when it is read (`Step.unread`) is in none of them.
+    """
 
     LATER: ClassVar = ()
     draft: NonNegative = 0.0
@@ -91,7 +95,7 @@ class Timing:
 
 
 @dataclass(frozen=True)
-class Step:
+class Step(Unread):
     """One step of a run: a drafted tree, the target's distributions, and the verdict, as columns over its nodes, [n].
 
     Args:

@@ -11,7 +11,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from .distributions import Blend, Ranked
-from .randomness import Randomness, first_arrivals, smallest
+from .randomness import FEW, Randomness, first_arrivals, smallest
 
 SCHEMES = ("iid", "distinct", "top", "race")
 
@@ -40,7 +40,7 @@ def draw_children(q: np.ndarray, count: int, scheme: str, rng: Randomness, posit
     if scheme == "iid":
         return [rng.draw(q) for _ in range(count)]
     if scheme == "distinct":
-        return _without_replacement(q, count, rng)
+        return rng.draw_apart(q, count)
     if scheme == "top":
         return most_probable(q, count)
     if scheme == "race":
@@ -51,23 +51,6 @@ def draw_children(q: np.ndarray, count: int, scheme: str, rng: Randomness, posit
 def children_of(q: np.ndarray, wanted: int, sparse: bool) -> int:
     """How many children to draw from a row: where it is `sparse`, no more than it has tokens."""
     return min(wanted, int(np.count_nonzero(q))) if sparse else wanted
-
-
-def _without_replacement(q: np.ndarray, count: int, rng: Randomness) -> list[int]:
-    if count == 1:
-        return [rng.draw(q)]
-    # The laws of `without`, not renormalised: a draw needs no more.
-    drawn: list[int] = []
-    rest, left = q.copy(), 1.0
-    for _ in range(min(count, len(q))):
-        if left < 1e-6 and not rest.any():
-            rest[:] = 1.0
-            rest[drawn] = 0.0
-        token = rng.draw(rest)
-        drawn.append(token)
-        left -= float(rest[token])
-        rest[token] = 0.0
-    return drawn
 
 
 def without(d: np.ndarray, drawn: list[int]) -> np.ndarray:
@@ -229,4 +212,10 @@ def most_probable(q: np.ndarray, count: int) -> list[int]:
     """The `count` most probable tokens, most probable first; ties go to the lower id."""
     if isinstance(q, Ranked) and count <= len(q.ranked):
         return q.ranked[:count]
-    return smallest(-q, count).tolist()
+    if count > min(FEW, len(q)):
+        return smallest(-q, count).tolist()
+    rest, found = q.copy(), []
+    for _ in range(count):
+        found.append(int(rest.argmax()))
+        rest[found[-1]] = -1.0
+    return found

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from collections import deque
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 from time import perf_counter
 from typing import Any
+from weakref import ref
 
 import numpy as np
 
@@ -18,6 +20,8 @@ from .record import Step, Timing, Verdict
 from .registry import build
 from .sampling import whose
 from .tree import TokenTree
+
+UNREAD = 1 << 21  # logits that are kept of the latest steps, to make their probabilities when they are read
 
 
 class Stopwatch:
@@ -114,15 +118,15 @@ def guesses(
         drafting: the drafter session; None without a drafter.
         tree: the tree that was verified.
     """
-    names: list[str | None] = [None] * len(tree)
     details: dict[int, dict] = {}
-    probs = tree.draft_prob()
+    probs, rows = tree.draft_prob(), tree.draft_distributions
     if drafting is None:
-        return tuple(names), tuple(probs), details
-    for node, children in enumerate(tree.children):
-        if not children or node not in tree.draft_distributions:
+        return (None,) * len(tree), tuple(probs), details
+    names: list[str | None] = [drafting.name if parent in rows else None for parent in tree.parents]
+    for node, row in rows.items():
+        if not (drafting.describes or isinstance(row, Blend)):
             continue
-        row = tree.draft_distributions[node]
+        children = tree.children[node]
         tokens = [tree.tokens[child] for child in children]
         for child, part in zip(children, whose(row, tree.scheme, tokens), strict=True):
             name = drafting.name
@@ -156,6 +160,7 @@ class DecodingSession:
         self.drafting = open_drafter(drafter, pair, self.target, model, self.context) if drafter else None
         self.pieces = pair.stream(self.context)
         self.steps = 0
+        self._latest: deque[ref[Step]] = deque()
         self.ended = False
 
     @property
@@ -189,21 +194,30 @@ class DecodingSession:
 
     def step(self, draft: StepDraft, tree: TokenTree, p: Distributions, verdict: Verdict, emitted: list[int]) -> Step:
         """The record of a step that was committed."""
-        parents, tokens, piece = tree.parents, tree.tokens, self.pair.piece
-        target_prob, plain = p.of_both(parents[1:], tokens[1:])
+        parents, tokens, keys, piece = tuple(tree.parents), tuple(tree.tokens), tuple(tree.keys), self.pair.piece
+        drafters, probs, details = self.guesses
+        growth, noted = tree.growth, verdict.detail  # and not the tree, with all rows of its draft
+
+        def rest() -> dict[str, Any]:
+            target_prob, plain = p.of_both(parents[1:], tokens[1:])
+            return {
+                "texts": tuple(map(piece, tokens)),
+                "target_prob": (None, *target_prob),
+                "target_prob_plain": (None, *plain),
+                "growth": replace(growth, guesses=details).named(piece),
+                "detail": {node: detail.named(piece) for node, detail in noted.items()},
+            }
+
         whole = len(emitted) == len(verdict.path) + 1
         last = verdict.path[-1] if verdict.path else 0
-        drafters, probs, details = self.guesses
         self.steps += 1
-        return Step(
+        step = Step.unread(
+            rest,
             index=self.steps - 1,
             start=tree.start,
-            parents=tuple(parents),
-            tokens=tuple(tokens),
-            texts=tuple(map(piece, tokens)),
+            parents=parents,
+            tokens=tokens,
             draft_prob=probs,
-            target_prob=(None, *target_prob),
-            target_prob_plain=(None, *plain),
             outcome=verdict.outcome,
             accept_prob=verdict.accept_prob,
             coin=verdict.coin,
@@ -212,13 +226,16 @@ class DecodingSession:
             bonus=emitted[-1] if whole else None,
             corrected=whole and bool(tree.children[last]),
             scheme=tree.scheme,
-            keys=tuple(tree.keys),
-            growth=replace(tree.growth, guesses=details).named(piece),
-            detail={node: detail.named(piece) for node, detail in verdict.detail.items()},
+            keys=keys,
             draft_passes=draft.passes,
             drafter=drafters,
             seconds=draft.watch.read(),
         )
+        self._latest.append(ref(step))
+        while len(self._latest) * len(tree) * self.pair.vocab_size > UNREAD:
+            if (old := self._latest.popleft()()) is not None:
+                old.complete()
+        return step
 
 
 def prompt_tokens(pair: Pair, config: RunConfig) -> list[int]:

@@ -178,7 +178,8 @@ def visits(browser, visitor):
     """A function that opens a page and watches it: nothing may leave the machine, nothing may break.
 
     The first page of a test belongs to whoever visited before, who has the files but remembers nothing of the page;
-    others, and those who are given special permissions, are new.
+    others, and those who are given special permissions, are new. All settings of Explore are unfolded, unless a test
+    asks for the page as it opens.
     """
     pages, foreign, broken = [], [], []
 
@@ -187,7 +188,14 @@ def visits(browser, visitor):
             foreign.append(request.url)
 
     def open_page(
-        url, width=1400, height=1000, ready=".sv-svg .node", color_scheme="light", reduced_motion=None, **more
+        url,
+        width=1400,
+        height=1000,
+        ready=".sv-svg .node",
+        color_scheme="light",
+        reduced_motion=None,
+        settings=True,
+        **more,
     ):
         context = browser.new_context(**more) if pages or more else visitor(browser)
         context.set_default_timeout(120_000)  # of a machine that is busy with something else
@@ -201,6 +209,8 @@ def visits(browser, visitor):
         page.on("console", lambda said: broken.append(said.text) if POLICY.search(said.text) else None)
         page.goto(url)
         page.locator(ready).first.wait_for()
+        if settings:
+            page.evaluate("document.querySelector('#sv-settings-opener button')?.click()")
         return page
 
     yield open_page
@@ -243,6 +253,6 @@ def seen(sites, chromium, visitor, request):
 @pytest.fixture
 def step_by_step(monkeypatch):
     """Steps are not grouped by time, so that a gate decides how many of them are on the page."""
-    from app.tabs import live
+    from app.tabs import explore
 
-    monkeypatch.setattr(live, "batch_by_time", lambda steps: ([step] for step in steps))
+    monkeypatch.setattr(explore, "batch_by_time", lambda steps: ([step] for step in steps))

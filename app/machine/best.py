@@ -41,16 +41,17 @@ class Best:
         if self.on and (known := recall()):
             self._known[first] = known
 
-    def tree(self, title: str, verifier: Any, temperature: Any) -> Cell | None:
+    def tree(self, title: str, verifier: Any, temperature: Any, least: int = 2) -> Cell | None:
         """The best of Sequoia's trees, or None where it is not known (yet).
 
         Args:
             title: of the pair.
             verifier: menu name of the rule.
             temperature: the target's.
+            least: nodes it must have.
         """
         known = self._known.get(title)
-        return None if known is None else _best(_Same(known), str(verifier), float(temperature))
+        return None if known is None else _best(_Same(known), str(verifier), float(temperature), least)
 
     def start(self, title: str) -> None:
         """Start to measure a pair in memory, or the first one, unless it was measured recently."""
@@ -102,5 +103,5 @@ class _Same:
 
 
 @lru_cache(maxsize=64)
-def _best(of: _Same, verifier: str, temperature: float) -> Cell:
-    return of.known.best(verifier, temperature, limits.NODES)
+def _best(of: _Same, verifier: str, temperature: float, least: int) -> Cell:
+    return of.known.best(verifier, temperature, limits.NODES, min(least, limits.NODES))

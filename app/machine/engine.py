@@ -22,13 +22,13 @@ from . import limits, zero
 from .best import Best
 from .turns import TURNS
 
-PACE = 0.04  # seconds of decoding that travel to the page together: 20 pictures a second are plenty
+PACE = 0.25  # seconds of decoding that travel to the page together, which plays two steps a second
 MOST_LOADED = 2  # pairs that are kept in memory
 LEAVE = 0.2  # seconds to wait for the last step of a run without a reader
+PATIENCE = 30.0  # seconds to wait for the last step of a run that was stopped
 LOOK = 0.2  # seconds between two looks at a pair that is being loaded
 LOADING = "Loading the models. This happens once."
-_ENDED = object()
-_numbers = count()
+_ENDED, _numbers = object(), count()
 
 
 class Engine:
@@ -194,7 +194,7 @@ class Engine:
     @contextmanager
     def exclusive(self) -> Iterator[None]:
         """Hold the machine for one run; a page that is closed or stopped releases it within a step."""
-        if not self._running.acquire(timeout=30):
+        if not self._running.acquire(timeout=PATIENCE):
             raise ValueError("The machine is still busy with another run. Try again in a moment.")
         try:
             yield
@@ -256,9 +256,9 @@ def batch_by_time(steps: Iterator[Step], pace: float = PACE) -> Iterator[list[St
 
 
 def prefetch(
-    steps: Iterator[Step], grouped: Callable[[Iterator[Step]], Iterator[list[Step]]] = batch_by_time
-) -> Generator[list[Step], None, None]:
-    """Decode in a separate thread, which never waits for the page: steps that accumulate are sent as one group.
+    steps: Iterator[Step], grouped: Callable[[Iterator[Step]], Iterator[list[Any]]] = batch_by_time
+) -> Generator[list[Any], None, None]:
+    """Decode in a separate thread, which never waits for the page: what accumulates is handed over as one group.
 
     A failure comes after all that was decoded before it. When the reader stops, the thread ends within one step; the
     length of the run limits the number of stored steps. Closing does not wait for a slow step, because the reader may
@@ -266,9 +266,9 @@ def prefetch(
 
     Args:
         steps: from `speculate`.
-        grouped: makes groups of them.
+        grouped: makes groups of them, or of what is to be shown of them, between two steps.
     """
-    done: SimpleQueue[list[Step] | Exception | None] = SimpleQueue()
+    done: SimpleQueue[list[Any] | Exception | None] = SimpleQueue()
     left = Event()
 
     def decode() -> None:
@@ -282,9 +282,9 @@ def prefetch(
     thread = Thread(target=copy_context().run, args=(decode,), name="decoding", daemon=True)
     thread.start()
     try:
-        news: list[Step] | Exception | None = []
+        news: list[Any] | Exception | None = []
         while isinstance(news, list):
-            pile: list[Step] = []
+            pile: list[Any] = []
             news = done.get()
             while isinstance(news, list):
                 pile += news

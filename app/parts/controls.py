@@ -10,59 +10,18 @@ import json
 import math
 from collections.abc import Sequence
 from contextlib import nullcontext
-from dataclasses import Field, dataclass, fields
-from typing import Any, cast
+from dataclasses import dataclass, fields
+from typing import Any
 
 import gradio as gr
 
 from specviz import BUILDERS, DRAFTERS, VERIFIERS, RunConfig
 from specviz.distributions import LARGEST
 from specviz.errors import ParameterError, UnknownName
-from specviz.parameters import read_value
 
 from ..machine import limits
 from .menus import choices
-
-
-def parameter(f: Field, visible: bool) -> gr.components.Component:
-    """The control for one field of a builder or a verifier."""
-    meta, default = f.metadata, cast(Any, f.default)
-    common = {"label": meta["label"], "info": meta["help"], "interactive": True, "visible": visible}
-    match meta["kind"]:
-        case "whole":
-            return gr.Slider(meta["low"], meta["high"], value=f.default, step=1, **common)
-        case "real":
-            return gr.Slider(meta["low"], meta["high"], value=f.default, step=step_of(meta), **common)
-        case "flag":
-            return gr.Checkbox(value=f.default, **common)
-        case "widths" | "names":
-            return gr.Textbox(", ".join(map(str, default)), max_lines=1, **common)
-        case "choice":
-            return gr.Dropdown(list(meta["options"]), value=f.default, filterable=False, **common)
-        case "free":
-            return gr.Textbox(f.default if isinstance(f.default, str) else json.dumps(f.default), max_lines=1, **common)
-        case kind:
-            raise ValueError(
-                f"parameter kind must be whole, real, flag, widths, names, choice or free; got {kind!r} for {f.name}."
-            )
-
-
-def step_of(meta: Any) -> float:
-    """A slider's step: about a hundred to a range, a power of ten."""
-    return 10.0 ** math.floor(math.log10((meta["high"] - meta["low"]) / 50))
-
-
-def parse(f: Field, value: Any) -> Any:
-    """A control's value as its field wants it.
-
-    Raises:
-        ValueError: if a list of whole numbers is not one; all else is checked by the builder or verifier itself.
-    """
-    if f.metadata["kind"] == "whole" and isinstance(value, float) and value.is_integer():
-        return int(value)
-    if f.metadata["kind"] in ("widths", "names", "free"):
-        return read_value(f.metadata["label"], str(value), f.metadata)
-    return value
+from .parameter_controls import parameter, parse, shown_value
 
 
 @dataclass
@@ -96,6 +55,15 @@ class Family:
                 cls = self.registry[name]
                 return cls(**{f.name: parse(f, value) for f, value in zip(fields(cls), mine, strict=True)})
         raise AssertionError("every registered name has its controls")
+
+    def holding(self, strategy: Any) -> list[Any]:
+        """What `inputs` become so that they hold a strategy; the parameters of others stay."""
+        updates: list[Any] = [strategy.name]
+        for name, cls in self.registry.items():
+            updates += [
+                shown_value(f, getattr(strategy, f.name)) if name == strategy.name else gr.skip() for f in fields(cls)
+            ]
+        return updates
 
     def candidates(self, values: list[Any]) -> dict[str, Any]:
         """Every builder or verifier of the menu with its parameters; its defaults where those are not valid now."""
@@ -192,10 +160,20 @@ class Controls:
         except ValueError as error:
             raise ValueError(self.with_labels(error)) from None
 
-    def menus(self, values: tuple[Any, ...], config: RunConfig) -> list[list[tuple[str, str]]]:
-        """The choices of every menu, marked for the values of `inputs`, of which `read` made `config`."""
+    def candidates(self, values: Sequence[Any]) -> dict[str, dict[str, Any]]:
+        """All that the menus offer by kind, with the parameters in the values of `inputs`."""
         parts = self._split(values[1 + len(self.scalars) :])
-        return [choices(kind, one.candidates(parts[kind]), config) for kind, one in self.families.items()]
+        return {kind: one.candidates(parts[kind]) for kind, one in self.families.items()}
+
+    def menus(self, values: Sequence[Any], config: RunConfig, blamed: str = "verifier") -> list[list[tuple[str, str]]]:
+        """The choices of every menu, marked for the values of `inputs`, of which `read` made `config`.
+
+        Args:
+            values, config: see above.
+            blamed: the kind of the menu that shows what is wrong with the choices together: the one changed last.
+        """
+        offered = self.candidates(values)
+        return [choices(kind, offered[kind], config, blamed=kind == blamed) for kind in self.families]
 
     def with_labels(self, error: ValueError) -> str:
         """What an error of the library says, with the page's label in place of the parameter's name."""
@@ -226,16 +204,34 @@ def number(name: str, value: Any) -> Any:
     return int(value) if float(value).is_integer() else value
 
 
-def scalar_controls() -> dict[str, gr.components.Component]:
-    """The numbers every run has, in two places: what everybody turns, and "More"."""
-    defaults = RunConfig()
-    temperature = gr.Slider(
-        0, 2, value=defaults.temperature, step=0.05, label="Temperature", info="0 chooses the most probable token."
+def temperature_slider(value: float = RunConfig().temperature) -> gr.Slider:
+    """The temperature, which Explore shows apart from the other numbers."""
+    return gr.Slider(
+        0,
+        2,
+        value=value,
+        step=0.05,
+        label="Temperature",
+        info="0 chooses the most probable token.",
+        elem_classes="sv-temperature",
     )
+
+
+def scalar_controls(
+    defaults: RunConfig | None = None, temperature: gr.Slider | None = None
+) -> dict[str, gr.components.Component]:
+    """The numbers every run has, in two places: what everybody turns, and "More".
+
+    Args:
+        defaults: what they hold at first.
+        temperature: the slider, where it stands elsewhere.
+    """
+    defaults = defaults or RunConfig(max_new_tokens=96)
+    temperature = temperature or temperature_slider(defaults.temperature)
     with gr.Row():
         common = {
             "temperature": temperature,
-            "max_new_tokens": gr.Number(96, label="New tokens", precision=0, min_width=100),
+            "max_new_tokens": gr.Number(defaults.max_new_tokens, label="New tokens", precision=0, min_width=100),
             "seed": gr.Number(defaults.seed, label="Seed", precision=0, min_width=100),
         }
     with gr.Accordion("More", open=False):
@@ -250,13 +246,14 @@ def scalar_controls() -> dict[str, gr.components.Component]:
     return common | more
 
 
-def controls(prompt: gr.Textbox) -> Controls:
-    """Lay out everything below the prompt."""
-    defaults = RunConfig()
+def controls(prompt: gr.Textbox, defaults: RunConfig | None = None, temperature: gr.Slider | None = None) -> Controls:
+    """Lay out everything below the prompt; arguments as `scalar_controls` has them."""
+    defaults = defaults or RunConfig(max_new_tokens=96)
     with gr.Group():
         builder = family("Tree builder", BUILDERS, defaults.builder.name)
     with gr.Group():
         verifier = family("Verification rule", VERIFIERS, defaults.verifier.name)
     with gr.Group():
         drafter = family("Drafter", DRAFTERS, defaults.drafter.name)
-    return Controls(prompt, builder, verifier, drafter, scalar_controls())
+    with gr.Group():
+        return Controls(prompt, builder, verifier, drafter, scalar_controls(defaults, temperature))

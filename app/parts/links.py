@@ -7,8 +7,6 @@ one sentence says what was changed. A link fills in controls; it starts no run a
 from __future__ import annotations
 
 import json
-import math
-import re
 from collections.abc import Callable, Sequence
 from itertools import count
 from typing import Any, NamedTuple, Protocol
@@ -16,21 +14,20 @@ from urllib.parse import parse_qsl, urlencode
 
 import gradio as gr
 
+from specviz import RunConfig
 from specviz.paths import asset
 
 from .link_strategies import folded, hint, unfolded
+from .link_values import control_value, shown_text
 from .opening import OLD
 from .web import starts
 
 LONGEST = 8_000  # characters of a link's parameters; servers and proxies reject longer ones
 MOST_FIELDS = 200
-LONGEST_TYPED = 400  # characters of what may be typed into a menu
 MOST_TOLD = 4  # changes that are named one by one
-NUMBER = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?", re.ASCII)
 MENUS = (gr.Dropdown, gr.Radio)
-FLAGS = {"true": True, "1": True, "false": False, "0": False}
 # Read in the browser: where to look, not what to run.
-OTHERS = ("tab", "lesson", "lab", "recording", "picture", "step", "node", "paper", "entry", "preset")
+OTHERS = ("tab", "lesson", "lab", "recording", "picture", "step", "node", "paper", "entry", "preset", "run")
 _copies = count(1)
 
 
@@ -127,7 +124,7 @@ def read(linked: Linked, search: Any) -> Opened:
             if name not in asked or name in refused or i in given or isinstance(control, MENUS) != menus:
                 continue
             try:
-                values[i] = _value(control, name, asked[name], changes)
+                values[i] = control_value(control, asked[name], changes, hint(name))
                 given.append(i)
             except ValueError as error:
                 changes.append(str(error))
@@ -135,15 +132,23 @@ def read(linked: Linked, search: Any) -> Opened:
     values, given = _valid(linked, values, given, changes)
     known = {name for name in linked.names(values) if name} | refused
     if known & asked.keys():  # else the parameters are somebody else's, such as those of an advertisement
-        changes += [f"{_shown(name)} is unknown and was ignored." for name in asked if name not in known]
+        changes += [f"{shown_text(name)} is unknown and was ignored." for name in asked if name not in known]
     return Opened(values, given, changes)
 
 
-def sentence(opened: Opened) -> str:
-    """The message about a link that was opened."""
+def sentence(opened: Opened, why: Any = None, runs: bool = True) -> str:
+    """The message about a link that was opened, or about a run with settings of its own.
+
+    Args:
+        opened: the link.
+        why: "run" if it is of a run that is on the page, "shared" if it is of a run that starts by itself.
+        runs: whether these settings can run.
+    """
     more = len(opened.changes) - MOST_TOLD
     rest = [f"{more} more changes."] if more > 0 else []
-    return " ".join(["Opened from a link. Press Run to start.", *opened.changes[:MOST_TOLD], *rest])
+    start = "Press Run to start." if runs else "These settings are not compatible; change one of them."
+    said = {"run": "All settings are those of the opened run.", "shared": "This run was shared; it is computed again."}
+    return " ".join([said.get(str(why), f"Opened from a link. {start}"), *opened.changes[:MOST_TOLD], *rest])
 
 
 def _fields(search: Any) -> tuple[dict[str, str], list[str]]:
@@ -160,37 +165,7 @@ def _fields(search: Any) -> tuple[dict[str, str], list[str]]:
         if name.startswith("__") or name in OTHERS:
             continue
         (twice if name in found else found).setdefault(name, text)
-    return found, [f"{_shown(name)} is given more than once; the first value is used." for name in twice]
-
-
-def _value(control: gr.components.Component, name: str, text: str, changes: list[str]) -> Any:
-    """A text as the value of a control; raises a `ValueError` where it cannot be one."""
-    match control:
-        case gr.Dropdown() | gr.Radio():
-            options = [*(value for _, value in control.choices), *getattr(control, "also", ())]
-            if getattr(control, "allow_custom_value", False) and 0 < len(text) <= LONGEST_TYPED:
-                return text  # checked where it is used; a link loads nothing
-            if text not in options:
-                what = f"{control.label} {_shown(text)}"
-                raise ValueError(f"{what} is not one of the choices and was ignored{hint(name)}.")
-            return text
-        case gr.Checkbox():
-            if text.lower() not in FLAGS:
-                raise ValueError(f"{control.label} must be true or false; {_shown(text)} was ignored.")
-            return FLAGS[text.lower()]
-        case gr.Slider() | gr.Number():
-            if not NUMBER.fullmatch(text.strip()):
-                raise ValueError(f"{control.label} must be a number; {_shown(text)} was ignored.")
-            low, high = (-math.inf if control.minimum is None else control.minimum,
-                         math.inf if control.maximum is None else control.maximum)  # fmt: skip
-            number = float(min(max(float(text), low), high))
-            if number != float(text):
-                changes.append(
-                    f"{control.label} must be from {low:g} to {high:g}; {_shown(text)} was set to {number:g}."
-                )
-            return int(number) if number.is_integer() else number
-        case _:
-            return text
+    return found, [f"{shown_text(name)} is given more than once; the first value is used." for name in twice]
 
 
 def _valid(linked: Linked, values: list[Any], given: list[int], changes: list[str]) -> tuple[list[Any], list[int]]:
@@ -213,18 +188,19 @@ def _valid(linked: Linked, values: list[Any], given: list[int], changes: list[st
     return taken, kept
 
 
+def _possible(found: Any) -> bool:
+    """Whether every configuration in what a `Linked` reads can run."""
+    if isinstance(found, list | tuple):
+        return all(map(_possible, found))
+    return not isinstance(found, RunConfig) or found.resolved.match.possible
+
+
 def _text(value: Any) -> str:
     if isinstance(value, bool):
         return "true" if value else "false"
     if isinstance(value, float) and value.is_integer():
         value = int(value)
     return "" if value is None else str(value)
-
-
-def _shown(text: str) -> str:
-    """Untrusted text inside a sentence."""
-    text = "".join(c if c.isprintable() else " " for c in text[:41])
-    return f"“{text if len(text) <= 40 else text[:40] + '…'}”"
 
 
 # ---- on the page ----
@@ -267,7 +243,8 @@ def connect(shown: gr.HTML, linked: Linked, begins: Sequence[Callable]) -> gr.ev
             return [gr.skip(), *unchanged]
         for i in opened.given:
             unchanged[i] = gr.update(value=opened.values[i])
-        return [_line("error" if opened.changes else "link", sentence(opened)), *unchanged]
+        text = sentence(opened, getattr(event, "opened", None), _possible(linked.read(tuple(opened.values))))
+        return [_line("error" if opened.changes else "link", text), *unchanged]
 
     def copy_link(*values: Any) -> str:
         try:

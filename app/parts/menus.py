@@ -18,6 +18,7 @@ if TYPE_CHECKING:
 
 TYPED = "Or type target|draft: folders, or names on the hub."
 FOLDERS = "To use folders of this machine, set SPECVIZ_PAIRS, or set SPECVIZ_CUSTOM=1 to type any pair."
+WORDS = {"builder": "tree builder", "verifier": "rule", "drafter": "drafter"}
 MARKS = {"impossible": "✕ incompatible", "lossy": "≠ lossy", "useless": "! no effect"}
 
 
@@ -34,6 +35,7 @@ def choices(
     family: str,
     candidates: dict[str, Any],
     config: RunConfig,
+    blamed: bool = True,
 ) -> list[tuple[str, str]]:
     """The choices of one menu, (label, name).
 
@@ -41,16 +43,33 @@ def choices(
         family: "builder", "verifier" or "drafter".
         candidates: name -> one of the family, with its parameters.
         config: what is taken now in every menu; the sentence on that stands in the notice already.
+        blamed: whether this menu also marks what is taken now, where that is incompatible with the other menus.
     """
     listed = []
     for name, candidate in candidates.items():
         match = compatible(replace(config, **{family: candidate}))
-        mark = MARKS.get(kind(match))
+        taken = name == getattr(config, family).name
+        mark = MARKS.get(kind(match)) if blamed or not taken or match.possible else None
         label = candidate.title if mark is None else f"{candidate.title} {mark}"
-        if mark is not None and name != getattr(config, family).name:
+        if mark is not None and not taken:
             label += f"\n{match.reason}"
         listed.append((label, name))
     return listed
+
+
+def nearest(offered: dict[str, dict[str, Any]], config: RunConfig, kept: str) -> str:
+    """A sentence with one other choice that makes an impossible configuration possible; "" where there is none.
+
+    Args:
+        offered: kind -> name -> one of the family, with its parameters.
+        config: the configuration.
+        kept: the kind of what was chosen last, which is replaced only where nothing else helps.
+    """
+    for family in sorted(offered, key=lambda one: one == kept):
+        for candidate in offered[family].values():
+            if compatible(replace(config, **{family: candidate})).possible:
+                return f"For instance, the {WORDS[family]} {candidate.title} works."
+    return ""
 
 
 def models_menu(engine: Any) -> gr.Dropdown:

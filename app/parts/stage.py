@@ -6,6 +6,7 @@ Both have a fixed template: values never reach a template engine, only scripts t
 from __future__ import annotations
 
 import json
+from typing import Any
 
 import gradio as gr
 
@@ -14,6 +15,7 @@ from specviz.paths import asset
 from .shelf import OPENED_BYTES, open_trace, save
 from .web import starts
 
+HEADLINE = '<h2 class="sv-headline"><em></em> <span></span> <small></small></h2>'
 NOTICE = '<p class="sv-notice" role="status"><span class="mark"></span><span class="text"></span></p>'
 
 
@@ -34,11 +36,23 @@ def notice(value: str, elem_id: str) -> gr.HTML:
     return gr.HTML(value, html_template=NOTICE, js_on_load=starts("notice"), elem_id=elem_id, apply_default_css=False)
 
 
-def sentence(kind: str, text: str) -> str:
+def headline(elem_id: str) -> gr.HTML:
+    """What the run on the stage shows, in one sentence that the stage writes."""
+    return gr.HTML("", html_template=HEADLINE, js_on_load=starts("headline"), elem_id=elem_id, apply_default_css=False)
+
+
+def opener(label: str, opens: str, elem_id: str) -> gr.HTML:
+    """A button that shows and hides what has the elem_id `opens`, which stays on the page."""
+    template = f'<button type="button" aria-expanded="false" aria-controls="{opens}">{label}</button>'
+    return gr.HTML("", html_template=template, js_on_load=starts("opener"), elem_id=elem_id, apply_default_css=False)
+
+
+def sentence(kind: str, text: str, **more: Any) -> str:
     """The value of a notice.
 
     Args:
         kind: "lossless", "lossy", "useless", "impossible" or "error".
         text: the sentence.
+        more: for other parts of the page, such as "settings".
     """
-    return json.dumps({"kind": kind, "text": text}).replace("<", "\\u003c")
+    return json.dumps({"kind": kind, "text": text} | more).replace("<", "\\u003c")

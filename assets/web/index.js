@@ -1,8 +1,9 @@
 // What the page's components start with: app/parts/web.py calls each export with a host. Only `job` is no component: the
 // events of app/parts/job.py call it.
 
+import { hear, tell } from './base/bus.js';
 import { one } from './base/dom.js';
-import { jobNews } from './base/jobs.js';
+import { jobNews, stopsAtOnce } from './base/jobs.js';
 import { placeAsked } from './base/place.js';
 import { termed } from './base/terms.js';
 import { compareBoard, onRail } from './compare/board.js';
@@ -16,7 +17,11 @@ import { lessonBook } from './lessons/lessons.js';
 import { pageHeader } from './page/header.js';
 import { linkBar } from './page/links.js';
 import { paperPages } from './papers/papers.js';
+import { freshness } from './stage/fresh.js';
+import { headline as headlineView, opener as openerButton } from './stage/headline.js';
 import { runPlayer } from './stage/player.js';
+import { logSliders } from './stage/log.js';
+import { sumAsked } from './stage/share.js';
 
 /**
  * @typedef {object} Host
@@ -29,7 +34,11 @@ import { runPlayer } from './stage/player.js';
  */
 /** @typedef {(host: Host) => void} Component */
 
-export const job = jobNews;
+/** @type {typeof jobNews} */
+export const job = (name, stop, news) => {
+  stopsAtOnce(stop);
+  return jobNews(name, stop, news);
+};
 /** @type {Component} */
 export const header = ({ element, trigger }) => pageHeader(element, () => trigger('select'));
 /** @type {Component} */
@@ -38,7 +47,20 @@ export const intro = ({ element, values }) => values(text => one(element, 'p').r
 export const card = ({ element, values }) => { keepsWidth(element); values(value => figureCard(element, value)); };
 /** @type {Component} */
 export const status = ({ element, values }) => values(value => statusLine(element, value));
-export const notice = status;
+/** @type {Component} */
+export const notice = ({ element, values }) => values(value => {
+  const held = JSON.parse(value || '{}');
+  statusLine(element, value);
+  if (held.settings) tell('settings', held);
+  tell('held');
+});
+/** @type {Component} */
+export const headline = ({ element }) => headlineView(element);
+/** @type {Component} */
+export const opener = ({ element }) => {
+  openerButton(element);
+  hear('held', element, () => setTimeout(() => logSliders(document.body))); // gradio shows parameters a little later
+};
 /** @type {Component} */
 export const published = ({ element, values }) => values(value => publishedTables(element, value));
 /** @type {(host: Host, limits: { most: number }) => void} */
@@ -61,7 +83,12 @@ export function papers({ element, props, server, trigger, values }) {
 
 /** @param {Host} host @param {{ most: number }} limits */
 export function stage({ element, server, values }, { most }) {
-  const player = runPlayer(element, { save: server.save, open: server.open_trace, most, take: opensInLab });
+  const fresh = freshness(element, '#sv-prompt', () => player.changed());
+  const player = runPlayer(element, {
+    save: server.save, open: server.open_trace, most, take: opensInLab, fresh, links: true, wanted: sumAsked(location.search),
+    told: news => tell('headline', news), holds: head => head.settings && tell('opened', { search: `?${new URLSearchParams({ prompt: head.prompt || '' })}&${head.settings}` }),
+  });
+  hear('settings', element, fresh.hold);
   player.expect(placeAsked(location.search, false));
   values(player.receive);
 }

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
+from itertools import groupby
 
 from ..drafters.base import Draft
 from ..randomness import Randomness
@@ -43,24 +45,31 @@ def fill(
         shape: the tree, nodes breadth first.
         keys: what its nodes were chosen by, [n].
     """
-    tree = draft.tree
-    level = [(0, 0)]  # (node of the shape, node of the tree)
-    for _ in range(tokens_left - 1):
-        level = [(spot, node) for spot, node in level if shape.children[spot]]
-        if not level:
+    tree, nodes = draft.tree, {0: 0}  # node of the shape -> node of the tree
+    tree.plan = shape
+    for level in inner_levels(shape)[: tokens_left - 1]:
+        spots = [spot for spot in level if spot in nodes]
+        if not spots:
             break
-        rows = draft.expand([node for _, node in level])
-        grown = []
-        for (spot, node), q in zip(level, rows, strict=True):
-            spots = shape.children[spot]
-            count = children_of(q, len(spots), draft.sparse)
+        rows = draft.expand([nodes[spot] for spot in spots])
+        for spot, q in zip(spots, rows, strict=True):
+            node, below = nodes[spot], shape.children[spot]
+            count = children_of(q, len(below), draft.sparse)
             tokens = draw_children(q, count, scheme, rng, tree.position(node))
-            for child, token in zip(spots, tokens, strict=False):
-                grown.append((child, tree.add(node, token, None if keys is None else keys[child])))
-        level = grown
+            for child, token in zip(below, tokens, strict=False):
+                nodes[child] = tree.add(node, token, None if keys is None else keys[child])
+            if len(tokens) < len(below):
+                tree.plan = None
     if tree.parents == list(shape.parents):
         tree.topology = shape  # with all that was found out about it at earlier steps
     return tree
+
+
+@lru_cache(maxsize=64)
+def inner_levels(shape: Topology) -> tuple[tuple[int, ...], ...]:
+    """The nodes that have children, level by level from the root."""
+    inner = [node for node in shape.breadth_first if shape.children[node]]
+    return tuple(tuple(level) for _, level in groupby(inner, key=lambda node: shape.depth[node]))
 
 
 def grow_shape(widths: Iterable[int]) -> Topology:

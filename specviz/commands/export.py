@@ -11,6 +11,7 @@ from .options import read_trace
 EXAMPLE = "run.json --html run.html"
 WHAT = {
     "html": "write one HTML file that plays offline",
+    "embed": "write the same page as a frame to paste into a web page or slides",
     "graphml": "write the trees of all steps as one graph, for networkx, Gephi or yEd",
     "dot": "write the same graph for Graphviz",
 }
@@ -25,7 +26,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(args: argparse.Namespace) -> None:
     outputs = {name: getattr(args, name) for name in WHAT if getattr(args, name) is not None}
     if not outputs:
-        raise ValueError("export needs at least one output: --html, --graphml or --dot, each with a file name.")
+        raise ValueError("export needs at least one output, with a file name: --html, --embed, --graphml or --dot.")
     for path in outputs.values():
         check_output(path, args.file)
     trace = read_trace(args.file)

@@ -76,6 +76,11 @@ class DrafterSession:
         """
         return q
 
+    @property
+    def describes(self) -> bool:
+        """Whether it has anything to tell about a guess."""
+        return type(self).describe_guess is not DrafterSession.describe_guess
+
     def describe_guess(self, tokens: Sequence[int], whose: str) -> dict[str, Any]:
         """How the last of `tokens`, a path below the root, was drafted; plain JSON data, or {}.
 

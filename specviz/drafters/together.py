@@ -42,5 +42,10 @@ class Together(DrafterSession):
         for part in self.parts:
             part.commit(tree, path, emitted, seen)
 
+    @property
+    def describes(self) -> bool:
+        """Whether one of its drafters has anything to tell about a guess."""
+        return any(part.describes for part in self.parts)
+
     def describe_guess(self, tokens, whose):
         return next(part for part in self.parts if part.name == whose).describe_guess(tokens, whose)

@@ -170,7 +170,7 @@ def _measured(
     if "shared" in found:
         other, spread = _over_plain(found["shared"], plain)
         nodes = sum(one.nodes for one in found["shared"]) / rounds
-    rate = sum(one.tokens for one in plain) / sum(one.seconds for one in plain)
+    rate, _ = estimate([(one.tokens, one.seconds) for one in plain])
     yield 3 * rounds, LoadPoint(
         texts, best.name, len(best.builder.shape), best.predicted.speedup, rate, speedup, margin, other,
         spread, nodes, same,

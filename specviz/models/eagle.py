@@ -21,6 +21,7 @@ from transformers import LlamaConfig, LlamaForCausalLM
 from ..passes.cache import TreeCache
 from ..passes.direct import MOST_POSITIONS, direct_forward
 from ..passes.huggingface import HuggingFaceModel, HuggingFaceSession
+from ..passes.mask import Mask
 from ..tree import TokenTree
 from .heads import read_config, read_weights, width_of, write_config
 
@@ -133,7 +134,7 @@ class EagleModel(HuggingFaceModel):
                 f"{layer.config.max_position_embeddings:,}. Lower them in its config.json."
             )
         super().__init__(layer.llama, target.vocab_size, direct=direct)
-        self.states = direct.states
+        self.states, self.held = direct.states, direct.held
         self.target, self.join = target, layer.join
         self.embeddings = target.embeddings
 
@@ -145,7 +146,7 @@ class EagleModel(HuggingFaceModel):
         ids: Sequence[int],
         given: torch.Tensor,
         positions: Sequence[int],
-        hidden: Any,
+        mask: Mask | None,
         cache: TreeCache,
         rows: Sequence[int],
     ) -> torch.Tensor:
@@ -155,7 +156,8 @@ class EagleModel(HuggingFaceModel):
             embedded = self.target.model.get_input_embeddings()(known)
             x = self.join(torch.cat([given.to(self.dtype), embedded], dim=-1))
             places, keep = (self._tensor(np.asarray(index, dtype=np.int64)) for index in (positions, rows))
-            states = self.states(x, places, self.mask(hidden), cache, keep)
+            added = None if mask is None else mask.added(cache.used + len(ids), self.held, self.device)
+            states = self.states(x, places, added, cache, keep)
             cache.used += len(ids)
         return states
 
@@ -181,7 +183,7 @@ class EagleSession(HuggingFaceSession):
             self._forget()
             self._tree = tree
         levels: dict[int, list[int]] = {}
-        for node in self._unread(tree, nodes):
+        for node in self._slots.unread(tree, nodes):
             levels.setdefault(tree.depths[node], []).append(node)
         for depth in sorted(levels):
             super().forward(tree, levels[depth])
@@ -194,10 +196,10 @@ class EagleSession(HuggingFaceSession):
         super()._forget()
         self._guesses = {}
 
-    def _ask(self, run, order, hidden, rows, features):
+    def _ask(self, run, order, mask, rows, features):
         tree, (true,) = self._tree, self._true
         given = [true[run.start : run.stop]]
         given += [(self._guesses[tree.parents[node]] if node else true[self._base])[None] for node in order]
         ids, positions = self._inputs(run, order)
-        states = self.model.guess(ids, torch.cat(given), positions, hidden, self.cache, rows)
+        states = self.model.guess(ids, torch.cat(given), positions, mask, self.cache, rows)
         self._guesses.update(zip(order, states, strict=False))  # none of a run alone

@@ -113,7 +113,7 @@ def curves(
 def live(builder: str, verifier: str, temperature: float = 0.8, drafter: str = "", what: str = "") -> Open:
     """A link to the tab Explore with a configuration; `what` is shown there, where an entry has several such links."""
     named = {"temperature": temperature} | _choices("", builder, verifier, drafter, temperature)
-    return Open(f"Explore: {what}" if what else "Open in Explore", _query("live", named))
+    return Open(f"Explore: {what}" if what else "Open in Explore", _query("explore", named))
 
 
 def compare(*ways: tuple[str, ...], temperature: float = 0.8, **more: Any) -> Open:

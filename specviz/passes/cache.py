@@ -35,6 +35,7 @@ class TreeCache(Cache):
         self.used = 0
         self.writer: object = None
         self._block: torch.Tensor | None = None  # [2 * layers, rows, heads, slots, width]; keys are even
+        self._views: tuple = (None, ())  # of a block and a span of slots: those in use, and those that are written
 
     def __len__(self) -> int:
         return self.depth
@@ -47,10 +48,14 @@ class TreeCache(Cache):
         block = self._block
         if block is None or end > block.shape[3]:
             block = self._grow(key_states, value_states, end)
-        keys, values = block[2 * layer_idx, :, :, :end], block[2 * layer_idx + 1, :, :, :end]
-        keys[:, :, self.used :] = key_states
-        values[:, :, self.used :] = value_states
-        return keys, values
+        of, span, *views = self._views
+        if of is not block or span != (self.used, end):  # once a pass, for all layers
+            views = [block.narrow(3, 0, end).unbind(), block.narrow(3, self.used, end - self.used).unbind()]
+            self._views = (block, (self.used, end), *views)
+        in_use, new = views
+        new[2 * layer_idx].copy_(key_states)
+        new[2 * layer_idx + 1].copy_(value_states)
+        return in_use[2 * layer_idx], in_use[2 * layer_idx + 1]
 
     def _grow(self, keys: torch.Tensor, values: torch.Tensor, slots: int) -> torch.Tensor:
         if keys.shape != values.shape:

@@ -2,12 +2,15 @@
 
 At the sizes of the embedded pair a transformers forward takes about twice as long as its arithmetic. Here query, key
 and value are one product, gate and up another, rotary embeddings one table for queries and keys together, the cache is
-written in place, and on a CPU the weights lie as its products want them (`packed.py`). Any model that is not plainly of
-this kind, or whose logits differ, keeps the transformers forward (`direct_forward` returns None).
+written in place, and on a CPU the weights lie as its products want them (`packed.py`), a norm is one call, and half
+precision attends in float32, which takes a third of the time there. Any model that is not plainly of this kind, or
+whose logits differ, keeps the transformers forward (`direct_forward` returns None).
 """
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from functools import partial
 from typing import Any, Protocol
 
 import torch
@@ -30,20 +33,31 @@ class Layer:
         self.out = Product(attention.o_proj.weight, attention.o_proj.bias, pack)
         self.gate_up = _fuse([mlp.gate_proj, mlp.up_proj], pack)
         self.down = Product(mlp.down_proj.weight, mlp.down_proj.bias, pack)
-        self.before, self.after = module.input_layernorm, module.post_attention_layernorm
+        self.before, self.after = _norm(module.input_layernorm), _norm(module.post_attention_layernorm)
         self.scale = attention.scaling
+
+
+def _norm(module: Any) -> Callable[[torch.Tensor], torch.Tensor]:
+    """A root-mean-square norm: on a CPU one call in place of the eight of its module."""
+    weight = module.weight
+    if weight.device.type != "cpu":
+        return module
+    return partial(torch.rms_norm, normalized_shape=weight.shape, weight=weight, eps=module.variance_epsilon)
 
 
 def _fuse(linears: list[torch.nn.Linear], pack: bool) -> Product:
     """One product in place of several of the same input."""
-    weight = torch.cat([linear.weight.data for linear in linears])
-    first = 0
-    for linear in linears:
-        last = first + linear.weight.shape[0]
-        linear.weight.data = weight[first:last]
-        first = last
-    bias = None if linears[0].bias is None else torch.cat([linear.bias.data for linear in linears])
+    weight = _joined([linear.weight for linear in linears])
+    bias = None if linears[0].bias is None else _joined([linear.bias for linear in linears])
     return Product(weight, bias, pack)
+
+
+def _joined(parts: list[torch.nn.Parameter]) -> torch.Tensor:
+    """Parameters below each other as one, of which they become views."""
+    whole = torch.cat([part.data for part in parts])
+    for part, view in zip(parts, whole.split([len(part) for part in parts]), strict=True):
+        part.data = view
+    return whole
 
 
 class KeysAndValues(Protocol):
@@ -62,6 +76,9 @@ class DirectForward:
         model: the transformers model.
         layers: its fused layers.
         head: its output head.
+
+    Attributes:
+        held: the type of keys and values, in which it attends.
     """
 
     def __init__(self, model: Any, layers: list[Layer], head: Product) -> None:
@@ -69,23 +86,32 @@ class DirectForward:
         self.model, self.layers = model, layers
         self.heads, self.kv_heads = config.num_attention_heads, config.num_key_value_heads
         self.width = getattr(config, "head_dim", None) or config.hidden_size // self.heads
-        self.embed, self.norm, self.head = model.get_input_embeddings().weight, model.model.norm, head
-        self.cos, self.sin = self._rotary(config.max_position_embeddings)
+        self.embed, self.norm, self.head = model.get_input_embeddings().weight, _norm(model.model.norm), head
+        half = self.embed.is_cpu and self.embed.dtype.itemsize < 4
+        self.held = torch.float32 if half else self.embed.dtype
+        self.rotary = self._rotary(config.max_position_embeddings)
 
     def first(self, count: int, model: Any) -> DirectForward:
         """The same with the first `count` layers of `model`, a shortened copy of this one's."""
         return DirectForward(model, self.layers[:count], self.head)
 
-    def _rotary(self, length: int) -> tuple[torch.Tensor, torch.Tensor]:
-        """cos and sin for every position, [length, 1, width]; the first half of sin is negative.
+    def lay_out_again(self) -> None:
+        """Follow weights that were changed in place."""
+        for layer in self.layers:
+            for product in (layer.qkv, layer.out, layer.gate_up, layer.down):
+                product.lay_out_again()
+        self.head.lay_out_again()
+
+    def _rotary(self, length: int) -> torch.Tensor:
+        """cos and sin for every position, [length, 2, 1, width]; the first half of sin is negative.
 
         With that sign, turning a vector is v cos + roll(v) sin, the products that transformers forms.
         """
         positions = torch.arange(length, device=self.embed.device)[None]
         cos, sin = self.model.model.rotary_emb(self.embed, positions)
         half = sin.shape[-1] // 2
-        sin = torch.cat([-sin[0, :, :half], sin[0, :, half:]], dim=-1)
-        return cos[0, :, None].clone(), sin[:, None].clone()
+        sin = torch.cat([-sin[..., :half], sin[..., half:]], dim=-1)
+        return torch.stack([cos[0], sin[0]], dim=1)[:, :, None].to(self.held)
 
     def __call__(
         self,
@@ -110,30 +136,29 @@ class DirectForward:
 
         Args:
             ids, positions: the tokens to read and where they stand, [m]; instead of tokens also embeddings, [m, width].
-            mask: additive, [1, 1, m, slots in use + m]; None for a plain causal run.
+            mask: additive, of the type `held`, [1, 1, m, slots in use + m]; None for a plain causal run.
             cache: where keys and values go.
             rows: which tokens need logits; None for all.
         """
         m, heads, kv_heads, width = len(ids), self.heads, self.kv_heads, self.width
-        cos, sin = self.cos[positions], self.sin[positions]
+        cos, sin = self.rotary.index_select(0, positions).unbind(1)
         causal = mask is None and m > 1
         if causal and cache.used:  # torch aligns "causal" with the first slot, not with the last
             shape = (m, cache.used + m)
-            mask = torch.full(shape, torch.finfo(self.embed.dtype).min, dtype=self.embed.dtype, device=ids.device)
+            mask = torch.full(shape, torch.finfo(self.held).min, dtype=self.held, device=ids.device)
             mask, causal = mask.triu_(cache.used + 1)[None, None], False
-        x = ids if ids.is_floating_point() else self.embed[ids]
+        x = ids if ids.is_floating_point() else self.embed.index_select(0, ids)
         for index, layer in enumerate(self.layers):
-            qkv = layer.qkv(layer.before(x)).view(m, heads + 2 * kv_heads, width)
-            turned = qkv[:, : heads + kv_heads]
-            turned = turned * cos + turned.roll(width // 2, -1) * sin
-            q, k = turned[:, :heads].transpose(0, 1)[None], turned[:, heads:].transpose(0, 1)[None]
-            k, v = cache.update(k, qkv[:, heads + kv_heads :].transpose(0, 1)[None], index)
+            qkv = layer.qkv(layer.before(x)).to(self.held).view(1, m, heads + 2 * kv_heads, width)
+            turned, v = qkv.split_with_sizes([heads + kv_heads, kv_heads], 2)
+            turned = torch.addcmul(turned * cos, turned.roll(width // 2, -1), sin)
+            q, k = turned.transpose(1, 2).split_with_sizes([heads, kv_heads], 1)
+            k, v = cache.update(k, v.transpose(1, 2), index)
             mixed = attend(q, k, v, mask, causal, layer.scale)
-            mixed = mixed[0].transpose(0, 1).reshape(m, heads * width)
-            x = x + layer.out(mixed)
+            x = layer.out(mixed.transpose(1, 2).reshape(m, heads * width).to(x.dtype), x)
             gate, up = layer.gate_up(layer.after(x)).chunk(2, dim=-1)
-            x = x + layer.down(F.silu(gate) * up)
-        return self.norm(x if rows is None else x[rows])
+            x = layer.down(F.silu(gate).mul_(up), x)
+        return self.norm(x if rows is None else x.index_select(0, rows))
 
 
 def _untouched(model: Any) -> bool:

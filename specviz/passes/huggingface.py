@@ -23,7 +23,9 @@ from .device_logits import DeviceLogits, push
 from .direct import DirectForward, direct_forward
 from .features import heard_by_head
 from .graphs import cuda_graphs, static_passes
+from .mask import Mask
 from .offload import SpreadCache, computing_device, layer_devices
+from .slots import Plan, Slots
 from .threads import Threads, using
 
 RUN = 512  # committed tokens read in one pass before the tree joins in: bounds the size of the mask
@@ -63,6 +65,7 @@ class HuggingFaceModel:
         self.spread = len(layer_devices(model)) > 1
         self.direct = direct or direct_forward(model)
         self.static = static_passes(self.direct)  # on a GPU: passes of fixed shape, which can be captured
+        self.plans: dict[tuple, Plan] = {}
         self.lazy = self.device.type == "cuda"  # whether logits stay where they are until they are read
         self.threads = Threads(self.device)
         self._selects = "logits_to_keep" in inspect.signature(model.forward).parameters
@@ -85,14 +88,15 @@ class HuggingFaceModel:
         self.direct = self.static = None
 
     def read(
-        self, ids: Sequence[int], positions: Sequence[int], hidden: np.ndarray | None, cache: TreeCache | None,
+        self, ids: Sequence[int], positions: Sequence[int], hidden: np.ndarray | Mask | None, cache: TreeCache | None,
         rows: Sequence[int], features: list[torch.Tensor] | None = None,
     ) -> np.ndarray | DeviceLogits:  # fmt: skip
         """One forward pass.
 
         Args:
             ids, positions: the tokens to read and where they stand in the text, [m].
-            hidden: which slots each token must not see, bool [m, slots in use + m]; None for a plain causal run.
+            hidden: which of the last slots each token must not see, bool [m, <= slots in use + m], or a mask of that;
+                None for a plain causal run.
             cache: where keys and values are; None reads without one.
             rows: which of the m tokens need logits.
             features: where to put the last hidden states after the final norm at `rows`, [len(rows), width].
@@ -100,14 +104,16 @@ class HuggingFaceModel:
         Returns:
             Logits after those tokens, float32 [len(rows), V], on a GPU pulled when they are read.
         """
-        # A vocabulary larger than this model's: a token it cannot know is read as the last one it knows.
-        ids = np.minimum(np.asarray(ids, dtype=np.int64), self.embeddings - 1)
+        if self.embeddings < self.vocab_size:  # a token that it cannot know is read as the last one that it knows
+            ids = [min(token, self.embeddings - 1) for token in ids]
+        mask = Mask(hidden) if isinstance(hidden, np.ndarray) else hidden
         with torch.inference_mode(), self.threads(len(ids)):
             logits = None
             if self.static is not None and cache is not None and features is None:
-                logits = self.static(ids, positions, hidden, cache, rows)
+                whole = None if mask is None else mask.whole(cache.used + len(ids))
+                logits = self.static(ids, positions, whole, cache, rows)
             if logits is None:
-                logits = self._pass(ids, positions, hidden, cache, rows, features)
+                logits = self._pass(ids, positions, mask, cache, rows, features)
             if cache is not None:
                 cache.used += len(ids)
             return self.handed_over(logits)
@@ -128,18 +134,20 @@ class HuggingFaceModel:
             return np.pad(logits, ((0, 0), (0, missing)), constant_values=-np.inf)
         return logits[:, : self.vocab_size]
 
-    def _pass(self, ids, positions, hidden, cache, rows, features=None) -> torch.Tensor:
+    def _pass(self, ids, positions, mask, cache, rows, features=None) -> torch.Tensor:
         """The pass itself, logits [len(rows), V']; arguments as for `read`."""
         keep = None if list(rows) == list(range(len(ids))) else self._tensor(np.asarray(rows, dtype=np.int64))
-        arguments = {} if hidden is None else {"attention_mask": self.mask(hidden)}
-        if self._selects and keep is not None:
-            arguments["logits_to_keep"] = keep
-        ids, positions = self._tensor(ids), self._tensor(np.asarray(positions, dtype=np.int64))
+        slots = len(ids) + (0 if cache is None else cache.used)
+        ids, positions = (self._tensor(np.asarray(given, dtype=np.int64)) for given in (ids, positions))
         if self.direct is not None and cache is not None:
-            states = self.direct.states(ids, positions, arguments.get("attention_mask"), cache, keep)
+            added = None if mask is None else mask.added(slots, self.direct.held, self.device)
+            states = self.direct.states(ids, positions, added, cache, keep)
             if features is not None:
                 features.append(states)
             return self.direct.head(states)
+        arguments = {} if mask is None else {"attention_mask": mask.added(slots, self.dtype, self.device)}
+        if self._selects and keep is not None:
+            arguments["logits_to_keep"] = keep
         heard = None if features is None else self._heard
         logits = self.model(
             input_ids=ids[None], position_ids=positions[None], past_key_values=cache,
@@ -155,10 +163,7 @@ class HuggingFaceModel:
 
     def mask(self, hidden: np.ndarray | None) -> torch.Tensor | None:
         """The additive mask of `hidden`, [1, 1, m, slots]."""
-        if hidden is None:
-            return None
-        mask = torch.zeros((1, 1, *hidden.shape), dtype=self.dtype, device=self.device)
-        return mask.masked_fill_(self._tensor(hidden), torch.finfo(self.dtype).min)
+        return None if hidden is None else Mask(hidden).added(hidden.shape[1], self.dtype, self.device)
 
     def batch(self, texts: np.ndarray, ids: np.ndarray, shape: Topology | None = None) -> Callable[[], np.ndarray]:
         """A pass over several rows at once, to be timed; see `batched_pass`."""
@@ -188,7 +193,7 @@ class HuggingFaceSession:
         self._read = 0  # tokens of the context that the cache holds; never the last, which is the root of the tree
         self._watched: list[torch.Tensor] | None = None  # the features of the passes over this tree, if they are kept
         self._rows: list[int] = []  # their nodes
-        self._sees = np.zeros((64, 64), dtype=bool)  # [slot, slot] of the tree: its row may attend to its column
+        self._slots = Slots(model.plans)
         self._forget()
 
     @property
@@ -200,7 +205,7 @@ class HuggingFaceSession:
         """Drop the tree that was read."""
         self._tree: TokenTree | None = None
         self._rows, self._watched = [], None if self._watched is None else []
-        self._slots: dict[int, int] = {}  # node -> its slot, counted from the root's
+        self._slots.clear()
 
     def forward(self, tree: TokenTree, nodes: Sequence[int]) -> np.ndarray | DeviceLogits:
         """Logits after each of `nodes`, float32 [len(nodes), V], in one pass."""
@@ -213,9 +218,10 @@ class HuggingFaceSession:
         base = self._base
         while base - self._read > RUN:
             self._read_run(self._read + RUN)
-        run, order = range(self._read, base), self._unread(tree, nodes)
+        run = range(self._read, base)
+        order, mask, _ = self._slots.plan(tree, nodes, len(run), first=self.cache.used == 0)
         place = {node: len(run) + i for i, node in enumerate(order)}
-        logits = self._ask(run, order, self._hidden(tree, order, run), [place[node] for node in nodes], self._watched)
+        logits = self._ask(run, order, mask, [place[node] for node in nodes], self._watched)
         self._rows += nodes if self._watched is not None else []
         self._read = base
         return logits
@@ -254,46 +260,12 @@ class HuggingFaceSession:
         self._ask(span, [], None, rows, features)
         self._read = end
 
-    def _ask(self, run, order, hidden, rows, features) -> np.ndarray | DeviceLogits:
+    def _ask(self, run, order, mask, rows, features) -> np.ndarray | DeviceLogits:
         """One pass over the committed tokens in `run`, then the nodes in `order`; the rest as for a model's `read`."""
-        return self.model.read(*self._inputs(run, order), hidden, self.cache, rows, features)
+        return self.model.read(*self._inputs(run, order), mask, self.cache, rows, features)
 
     def _inputs(self, run: range, order: Sequence[int]) -> tuple[list[int], list[int]]:
         """Tokens and positions of the committed tokens in `run`, then of the nodes in `order`."""
         tokens, depths = (self._tree.tokens, self._tree.depths) if self._tree is not None else ((), ())
         ids = self.context[run.start : run.stop] + [tokens[node] for node in order]
         return ids, [*run, *(self._base + depths[node] for node in order)]
-
-    def _unread(self, tree: TokenTree, nodes: list[int]) -> list[int]:
-        """The nodes that a pass must read, in the tree's order: those asked for and their unread ancestors."""
-        need = set(nodes)
-        for node in nodes:
-            node = tree.parents[node]
-            while node >= 0 and node not in self._slots and node not in need:
-                need.add(node)
-                node = tree.parents[node]
-        return sorted(need) if tree.order is None else [node for node in tree.order if node in need]
-
-    def _hidden(self, tree: TokenTree, order: list[int], run: range) -> np.ndarray | None:
-        """Give the nodes in `order` their slots behind `run`; the mask of the pass.
-
-        None where plain causal reading does the same.
-        """
-        first = len(self._slots)
-        end = first + len(order)
-        if end > len(self._sees):
-            grown = np.zeros((2 * end, 2 * end), dtype=bool)
-            grown[:first, :first] = self._sees[:first, :first]
-            self._sees = grown
-        sees = self._sees
-        for slot, node in enumerate(order, first):
-            sees[slot] = sees[self._slots[tree.parents[node]]] if node else False
-            sees[slot, slot] = True
-            self._slots[node] = slot
-        tree_rows = sees[first:end, :end]
-        if self.cache.used == 0 and np.array_equal(tree_rows, np.tri(end, dtype=bool)):
-            return None
-        hidden = np.zeros((len(run) + len(order), self._base + end), dtype=bool)
-        hidden[: len(run)] = np.arange(hidden.shape[1]) > np.array(run, dtype=int)[:, None]
-        np.logical_not(tree_rows, out=hidden[len(run) :, self._base :])
-        return hidden if hidden.any() else None

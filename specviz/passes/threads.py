@@ -61,6 +61,9 @@ class Threads:
 def using(count: int) -> Iterator[None]:
     """Run what is inside with so many threads."""
     before = torch.get_num_threads()
+    if count == before:
+        yield
+        return
     torch.set_num_threads(count)
     try:
         yield

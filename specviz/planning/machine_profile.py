@@ -47,21 +47,21 @@ class MachineProfile:
         """Whether it is time to measure again, given the seconds since 1970; until that is done, this is known."""
         return not 0 <= now - self.when < DAY
 
-    def best(self, verifier: str, temperature: float, most: int = 1024) -> Cell:
+    def best(self, verifier: str, temperature: float, most: int = 1024, least: int = 2) -> Cell:
         """Sequoia's tree of largest predicted speedup.
 
         Args:
             verifier: menu name of the rule.
             temperature: the target's.
-            most: nodes it may have, at least 2.
+            most, least: nodes it may have, at least 2.
         """
         vector = find_acceptance(verifier, temperature)
         if self.vectors:
             # A text written greedily and one that is drawn are two things; apart from that the nearest will do.
             fit = [row for row in self.vectors if (row[0] == 0) == (temperature == 0)] or self.vectors
             vector = min(fit, key=lambda row: abs(row[0] - temperature))[1]
-        largest = max(2, min(most, 2 * self.table.sizes[-1]))
-        sizes = [size for size in range(2, largest + 1) if size <= 32 or size % 8 == 0]
+        largest = max(least, min(most, 2 * self.table.sizes[-1]))
+        sizes = [size for size in range(least, largest + 1) if size <= 32 or size % 8 == 0]
         return forecast(vector, self.table, sizes, DEPTHS).best
 
 

@@ -9,13 +9,16 @@ from __future__ import annotations
 import json
 from collections.abc import Iterable
 from typing import Any
+from urllib.parse import urlencode
 
 from ..codec import plain as as_plain
 from ..drafters import DRAFTERS
 from ..metrics import Counts, known
 from ..record import Step, Trace
+from ..registry import REGISTRIES, spelled
 from .wire import Growth, Head, Sent
 
+NUMBERS = ("temperature", "top_p", "top_k", "draft_temperature", "max_new_tokens", "seed")
 LETTERS = {"root": "r", "accepted": "a", "rejected": "x", "unreached": "u", "passed": "p", "probe": "o"}
 
 
@@ -129,7 +132,7 @@ def message(run: str, steps: Iterable[Sent] = (), **more: Any) -> str:
 def recorded_message(
     trace: Trace, plain: Trace | None = None, name: str = "recorded", badge: str = "recorded run"
 ) -> str:
-    """A recorded run as one message, opened at an interesting step: many tokens accepted, and one rejected.
+    """A recorded run as one message, opened at a step with a rejection, the one that writes the most tokens.
 
     Args:
         trace: the run.
@@ -146,10 +149,10 @@ def recorded_message(
     _, verifier, _, match = config.resolved
     setting = trace.pair.get("setting")  # of a run whose configuration and rule are not known
     steps = [step_payload(step, None if setting else verifier) for step in trace.steps]
-    worth = [len(step.emitted) + 2 * ("rejected" in step.outcome) for step in trace.steps]
+    worth = [("rejected" in step.outcome, len(step.emitted)) for step in trace.steps]
     about = head(config, trace.prompt_text, described(trace.pair), match.reason if not match.lossless else None)
     if setting:
-        about["title"] = str(setting)
+        about |= {"title": str(setting), "settings": ""}
     return message(
         name,
         steps,
@@ -167,8 +170,19 @@ def head(config: Any, prompt: str, pair: str, lossy: str | None = None) -> Head:
     title = (
         f"Tree: {builder.title} · Rule: {verifier.title}{by}, temperature {config.temperature:g}, seed {config.seed}"
     )
-    key, rule = builder.key_title, verifier.name
-    return {"title": title, "pair": pair, "prompt": prompt, "lossy": lossy, "key": key, "rule": rule}
+    return {
+        "title": title, "pair": pair, "prompt": prompt, "lossy": lossy, "key": builder.key_title,
+        "rule": verifier.name, "settings": settings_text(config),
+    }  # fmt: skip
+
+
+def settings_text(config: Any) -> str:
+    """All of a configuration but its prompt as the parameters of a link, the same for equal configurations."""
+    named = {kind: spelled(one, defaults=True) for kind, one in zip(REGISTRIES, config.resolved, strict=False)}
+    numbers = {name: getattr(config, name) for name in NUMBERS}
+    named |= {name: f"{value:g}" if isinstance(value, float) else str(value)
+              for name, value in numbers.items() if value is not None}  # fmt: skip
+    return urlencode(named, safe=":,=")
 
 
 def described(info: dict[str, Any]) -> str:

@@ -100,6 +100,7 @@ class Head(TypedDict):
     lossy: str | None
     key: str
     rule: str
+    settings: str
     recorded: NotRequired[bool]
     badge: NotRequired[str]
     show: NotRequired[int]

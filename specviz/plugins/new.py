@@ -16,11 +16,13 @@ NAME = re.compile(r"[a-z][a-z0-9]*(_[a-z0-9]+)*")
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Add the options of this command."""
     parser.add_argument("kind", choices=KINDS, help=f"what to write: {', '.join(KINDS)}")
     parser.add_argument("name", metavar="NAME", help="its name; my_rule writes my_rule.py, with the menu name my-rule")
 
 
 def run(args: argparse.Namespace) -> None:
+    """Write a template of a rule, builder or drafter."""
     path = Path(f"{args.name}.py")
     text = template(args.kind, args.name)
     if path.exists():

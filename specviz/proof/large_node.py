@@ -23,7 +23,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from ..distributions import Distributions, Sampling, total_variation
-from ..randomness import Seeded
+from ..randomness import Randomness, Seeded
 from ..record import Verdict
 from ..registry import REGISTRIES
 from ..sampling import draw_children
@@ -256,7 +256,7 @@ def _first_token(verdict: Verdict, children: Sequence[int]) -> int:
     return int(children[verdict.path[0] - 1]) if verdict.path else int(verdict.bonus)
 
 
-class _Refusing:
+class _Refusing(Randomness):
     """Randomness in which no coin falls; draws are answered in turn, and what the first unanswered draws from is kept.
 
     Args:

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from functools import cached_property, partial
+
 import numpy as np
 
 from ..sampling import most_probable
@@ -20,10 +23,16 @@ class Bars:
 
     def __init__(self, p: np.ndarray) -> None:
         self.p = p
-        self._likeliest = most_probable(p, len(p) if len(p) <= WHOLE else LIKELIEST)
 
-    def __call__(self, *asked: int, **rows: np.ndarray) -> Chart:
-        """The chart of those tokens and of those asked for: "p", and each row under its keyword."""
+    def __call__(self, *asked: int, **rows: np.ndarray) -> Callable[[], Chart]:
+        """What makes the chart of those tokens and of those asked for: "p", and each row under its keyword."""
+        return partial(self._chart, asked, rows)
+
+    @cached_property
+    def _likeliest(self) -> list[int]:
+        return most_probable(self.p, len(self.p) if len(self.p) <= WHOLE else LIKELIEST)
+
+    def _chart(self, asked: tuple[int, ...], rows: dict[str, np.ndarray]) -> Chart:
         tokens = list(dict.fromkeys([*self._likeliest, *asked]))
         places = np.array(tokens)
         shown = {"p": self.p, **rows}

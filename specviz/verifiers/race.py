@@ -9,6 +9,7 @@ trees that were not raced.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import partial
 from typing import ClassVar
 
 import numpy as np
@@ -37,7 +38,7 @@ class Race(Verifier):
         def winner(node: int) -> int:
             noise = rng.noise(tree.position(node), len(p[node]))
             arrivals = first_arrivals(p[node], noise, SHOWN)
-            walk.show(node, race=_columns(noise, arrivals, p[node], tree.draft_distributions.get(node)))
+            walk.show(node, race=partial(_columns, noise, arrivals, p[node], tree.draft_distributions.get(node)))
             return arrivals[0]
 
         return follow(walk, tree, winner)

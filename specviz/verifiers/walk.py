@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import replace
+from collections.abc import Callable, Iterator, Mapping
+from functools import cached_property
 from typing import Any
 
 from ..distributions import Distributions, residual
@@ -15,6 +15,36 @@ from .bars import Bars
 
 ROOT = "The last committed token: the tree grows from here."
 UNTRIED = ("unreached", "probe")
+
+
+class Details(Mapping[int, Detail]):
+    """Details by node, made when one of them is first read.
+
+    Args:
+        noted: node -> fields of `Detail`, each as it is or as a function that makes it.
+
+    >>> Details({3: {"facts": lambda: {"ratio": 0.5}}})[3].facts
+    {'ratio': 0.5}
+    """
+
+    def __init__(self, noted: Mapping[int, Mapping[str, Any]]) -> None:
+        self._noted = noted
+
+    @cached_property
+    def _made(self) -> dict[int, Detail]:
+        return {
+            node: Detail(**{name: value() if callable(value) else value for name, value in fields.items()})
+            for node, fields in self._noted.items()
+        }
+
+    def __getitem__(self, node: int) -> Detail:
+        return self._made[node]
+
+    def __iter__(self) -> Iterator[int]:
+        return iter(self._noted)
+
+    def __len__(self) -> int:
+        return len(self._noted)
 
 
 class Walk:
@@ -39,7 +69,7 @@ class Walk:
         self.accept_prob: list[float | None] = [None] * n
         self.coin: list[float | None] = [None] * n
         self.path: list[int] = []
-        self.detail: dict[int, Detail] = {}
+        self._noted: dict[int, dict[str, Any]] = {}
 
     def flip(self, child: int, prob: float, rng: Randomness) -> bool:
         """Try a child: accept it with probability `prob`."""
@@ -60,14 +90,16 @@ class Walk:
             self.path.append(child)
 
     def show(self, node: int, **shown: Any) -> None:
-        """Record details of a node, fields of `Detail`."""
-        self.detail[node] = replace(self.detail.get(node, Detail()), **shown)
+        """Record details of a node: fields of `Detail`, as they are or as functions that make them once they are read.
+
+        Such a function may keep rows; nobody writes to them.
+        """
+        self._noted.setdefault(node, {}).update(shown)
 
     def end(self, bonus: int) -> Verdict:
         """Finish the record: the target adds `bonus` after the last accepted node."""
-        return Verdict(
-            tuple(self.path), int(bonus), tuple(self.outcome), tuple(self.accept_prob), tuple(self.coin), self.detail
-        )
+        outcome, accept_prob, coin = tuple(self.outcome), tuple(self.accept_prob), tuple(self.coin)
+        return Verdict(tuple(self.path), int(bonus), outcome, accept_prob, coin, Details(self._noted))
 
 
 def try_in_turn(tree: TokenTree, p: Distributions, rng: Randomness, scheme: str, in_support: bool = False) -> Verdict:
@@ -177,6 +209,18 @@ def explain_coin(step: Step, node: int, formula: str) -> str:
         return why
     if prob is None or coin is None:
         return f"{outcome.capitalize()} by {formula}."
-    if outcome == "accepted":
-        return f"Accepted: u = {coin:.3f} < {formula} = {prob:.3f}."
-    return f"Rejected: u = {coin:.3f} ≥ {formula} = {prob:.3f}."
+    compared = f"{outcome.capitalize()}: u = {coin:.3f} {'<' if outcome == 'accepted' else '≥'}"
+    if fraction := _fraction(step, node, prob):
+        return f"{compared} {fraction} ({formula})."
+    return f"{compared} {formula} = {prob:.3f}."
+
+
+def _fraction(step: Step, node: int, prob: float) -> str | None:
+    """The residual over the remaining draft in numbers, where that is what the node was accepted with."""
+    tried, token = step.detail.get(node, Detail()).tried, step.tokens[node]
+    if tried is None or not {"residual", "draft"} <= tried.rows.keys() or token not in tried.tokens:
+        return None
+    wanted, offered = (tried.rows[row][tried.tokens.index(token)] for row in ("residual", "draft"))
+    if offered <= 0 or abs(min(1.0, wanted / offered) - prob) > 0.001:
+        return None
+    return f"{wanted:.3f} / {offered:.3f} = {wanted / offered:.3f}"

@@ -6,7 +6,7 @@ import sys
 from dataclasses import replace
 from itertools import repeat
 from pathlib import Path
-from threading import Event
+from threading import Event, current_thread
 from threading import enumerate as threads
 
 import pytest
@@ -16,9 +16,10 @@ from app.machine import models
 from app.machine.engine import Engine, batch_by_time, prefetch
 from app.page import STYLES, TABS, build_demo
 from app.parts.controls import Controls
-from app.tabs import live
+from app.tabs import explore
 from specviz import compatibility
 from specviz.paths import WEB
+from specviz.player.payload import step_payload
 from specviz.proof.same_text import comparing
 from specviz.record import Timing
 
@@ -32,7 +33,7 @@ def trace():
 
 
 def test_the_recorded_run_adds_up():
-    data = json.loads(live.recorded())
+    data = json.loads(explore.recorded())
     assert data["state"] == "done" and data["head"]["recorded"] and data["speedup"]["plain_tokens_per_s"] > 0
     assert data["steps"][data["head"]["show"]]["outcome"].count("a") >= 2
     assert [step["index"] for step in data["steps"]] == list(range(len(data["steps"])))
@@ -59,8 +60,8 @@ def test_every_style_sheet_is_on_the_page_once():
 
 
 def test_no_two_tabs_answer_to_one_name():
-    titles, queries = [tab.title.lower() for tab in TABS], [tab.query for tab in TABS if tab.query]
-    assert len({*titles, *queries}) == len(titles) + len(queries)
+    names = [{tab.title.lower(), tab.query or tab.title.lower()} for tab in TABS]
+    assert len(set().union(*names)) == sum(map(len, names))
 
 
 # ---- the engine ----
@@ -128,6 +129,21 @@ def test_a_failure_comes_after_all_that_was_decoded(trace):
     assert not any(thread.name == "decoding" for thread in threads())
 
 
+def test_no_message_of_a_run_is_written_beside_a_step(monkeypatch):
+    """Steps are written in the thread that decodes them, and the first of them at once."""
+    told = []
+
+    def payload(step, verifier):
+        told.append((step.index, current_thread().name))
+        return step_payload(step, verifier)
+
+    monkeypatch.setattr(explore, "step_payload", payload)
+    engine = Engine(lambda: specviz.toy_pair(vocab=12))
+    news = [json.loads(item) for item in explore.play(engine, CONFIG)]
+    steps = [len(item["steps"]) for item in news if item["steps"]]
+    assert steps[0] == 1 and told == [(index, "decoding") for index in range(sum(steps))]
+
+
 def test_the_pair_is_loaded_once():
     calls = []
 
@@ -176,7 +192,7 @@ def test_each_pair_is_loaded_once_and_two_are_kept():
     with pytest.raises(ValueError, match="Model pair must be one of a, b, c"):
         engine.take("d")
     with pytest.raises(ValueError, match="Model pair must be one of"):
-        list(live.play(engine, CONFIG, ["a"]))
+        list(explore.play(engine, CONFIG, ["a"]))
 
 
 def test_the_models_offered(monkeypatch):
@@ -202,7 +218,7 @@ def test_the_models_offered(monkeypatch):
 
 def test_a_closed_run_frees_the_machine():
     engine = Engine(lambda: specviz.toy_pair(vocab=12))
-    run = live.play(engine, CONFIG)
+    run = explore.play(engine, CONFIG)
     next(run), next(run)
     assert engine._running.locked()
     run.close()
@@ -215,7 +231,7 @@ def test_a_run_is_sent_to_its_end():
     config = specviz.RunConfig(
         prompt="abc", max_new_tokens=30, builder=specviz.BUILDERS["k-ary"](), verifier=specviz.VERIFIERS["specinfer"]()
     )
-    sent = [json.loads(text) for text in live.play(engine, config)]
+    sent = [json.loads(text) for text in explore.play(engine, config)]
     steps = [step for news in sent for step in news["steps"]]
     assert "".join("".join(step["pieces"]) for step in steps) == specviz.run(engine.pair, config).text
     assert (
@@ -252,7 +268,7 @@ def test_a_click_on_run_reads_resolves_and_checks_once(monkeypatch):
 def test_same_seed_same_text_is_said_where_it_is_promised(verifier, temperature, promised):
     engine = Engine(lambda: specviz.toy_pair(vocab=12))
     config = replace(CONFIG, verifier=specviz.VERIFIERS[verifier](), temperature=temperature)
-    sent = [json.loads(text) for text in live.play(engine, config)]
+    sent = [json.loads(text) for text in explore.play(engine, config)]
     done = next(i for i, news in enumerate(sent) if news.get("state") == "done")
     said = [news["same"] for news in sent[done + 1 :]]
     assert not any("same" in news for news in sent[: done + 1])
@@ -263,7 +279,7 @@ def test_same_seed_same_text_is_said_where_it_is_promised(verifier, temperature,
 
 def test_a_comparison_can_be_left_and_frees_the_machine():
     engine = Engine(lambda: specviz.toy_pair(vocab=12))
-    run = live.play(engine, replace(CONFIG, verifier=specviz.VERIFIERS["race"]()))
+    run = explore.play(engine, replace(CONFIG, verifier=specviz.VERIFIERS["race"]()))
     next(text for text in run if "same" in json.loads(text))
     run.close()
     assert not engine._running.locked()
@@ -273,7 +289,9 @@ def test_a_difference_is_told_with_its_margin():
     pair = specviz.toy_pair(vocab=12)
     written = list(specviz.autoregress(pair, CONFIG).tokens)
     written[7] = (written[7] + 1) % 12
-    *_, last = (json.loads(text)["same"] for text in live.same("run", comparing(pair, CONFIG, written), len(written)))
+    *_, last = (
+        json.loads(text)["same"] for text in explore.same("run", comparing(pair, CONFIG, written), len(written))
+    )
     assert last["kind"] == "differs" and "up to token 7; there the two best candidates were" in last["text"]
 
 
@@ -306,7 +324,7 @@ class Failing:
 )
 def test_a_failure_on_the_way_is_said_and_keeps_the_steps(error, sentence, caplog):
     config = replace(CONFIG, builder=specviz.BUILDERS["chain"](), verifier=specviz.VERIFIERS["speculative-sampling"]())
-    sent = [json.loads(text) for text in live.play(Engine(lambda: Failing(error)), config)]
+    sent = [json.loads(text) for text in explore.play(Engine(lambda: Failing(error)), config)]
     assert sum(len(news["steps"]) for news in sent) == 2
     assert sent[-1]["state"] == "error" and sentence in sent[-1]["note"] and "secret" not in sent[-1]["note"]
     assert "a run failed" in caplog.text
@@ -314,7 +332,7 @@ def test_a_failure_on_the_way_is_said_and_keeps_the_steps(error, sentence, caplo
 
 def test_a_prompt_that_is_too_long_is_refused_before_the_run():
     with pytest.raises(ValueError, match="context of 4096"):
-        list(live.play(Engine(lambda: specviz.toy_pair(vocab=12)), replace(CONFIG, prompt="a" * 5000)))
+        list(explore.play(Engine(lambda: specviz.toy_pair(vocab=12)), replace(CONFIG, prompt="a" * 5000)))
 
 
 # ---- the entry ----

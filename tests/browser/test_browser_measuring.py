@@ -9,7 +9,7 @@ from playwright.sync_api import expect
 import specviz
 from app import page as pages
 from app.machine import best
-from app.parts import best_tree
+from app.parts import presets
 
 pytestmark = pytest.mark.browser
 
@@ -52,7 +52,7 @@ def test_a_run_begins_while_the_machine_is_still_being_measured(measuring, visit
 
 def test_a_run_begins_where_the_best_tree_is_known_and_nothing_is_loaded(measuring, visit, monkeypatch):
     url, over, _ = measuring
-    monkeypatch.setattr(best_tree, "opened", lambda engine: None)
+    monkeypatch.setattr(presets, "opened", lambda engine: None)
     page = visit(url)
     page.locator("#sv-run").click()
     state(page, "done")

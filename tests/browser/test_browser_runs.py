@@ -1,6 +1,7 @@
 """Live runs in headless Chromium: streaming, stop, a closed tab, the queue, failures, hostile text."""
 
 import re
+from dataclasses import replace
 
 import pytest
 from pages import Gated, choose, counts_add_up, line_of_three, state, steps
@@ -8,6 +9,7 @@ from playwright.sync_api import expect
 
 import specviz
 from app.machine import limits
+from app.tabs import explore
 
 pytestmark = pytest.mark.browser
 PAGE = ("Explore",)
@@ -26,10 +28,7 @@ def test_a_run_streams_to_its_end(serve, visit):
     page.get_by_label("New tokens").fill("40")
     page.locator("#sv-run").click()
     state(page, "done")
-    config = specviz.RunConfig(
-        prompt=page.get_by_role("textbox", name="Prompt").input_value(), max_new_tokens=40,
-        builder=specviz.BUILDERS["sequoia"](), verifier=specviz.VERIFIERS["sequoia"](),
-    )  # fmt: skip
+    config = replace(explore.first_run().config, max_new_tokens=40)
     trace = specviz.run(pair, config)
     assert page.locator(".sv-ribbon").inner_text() == config.prompt + trace.text
     assert steps(page) == len(trace.steps)
@@ -156,10 +155,7 @@ def test_same_seed_same_text_is_shown(serve, visit, step_by_step):
 def test_stop_ends_the_comparison_and_leaves_the_run(serve, visit, step_by_step):
     pair = Gated(permits=0)
     page = visit(serve(pair))
-    config = specviz.RunConfig(
-        prompt=page.get_by_role("textbox", name="Prompt").input_value(), max_new_tokens=24,
-        builder=specviz.BUILDERS["sequoia"](), verifier=specviz.VERIFIERS["sequoia"](),
-    )  # fmt: skip
+    config = replace(explore.first_run().config, max_new_tokens=24)
     trace = specviz.run(specviz.toy_pair(vocab=12), config)
     pair.gate.release(len(trace.steps) + config.max_new_tokens + 1)  # the run, plain decoding, a pass of the next round
     page.get_by_label("New tokens").fill(str(config.max_new_tokens))

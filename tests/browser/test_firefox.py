@@ -6,7 +6,7 @@ import pytest
 from pages import counts_add_up, offline, state, steps, to_step
 from playwright.sync_api import expect
 
-from app.tabs import live
+from app.tabs import explore
 
 pytestmark = pytest.mark.browser
 SLOW = 60_000  # milliseconds: what a busy machine may need
@@ -38,7 +38,7 @@ def colour(page, outcome, part="fill"):
 
 def test_the_recorded_tree_is_drawn_and_a_click_says_why(serve, visit, heard):
     page = heard(visit(serve()))
-    trees = json.loads(live.recorded())["steps"]
+    trees = json.loads(explore.recorded())["steps"]
     step = next(at for at, tree in enumerate(trees) if tree["outcome"].count("x") and at + 1 < len(trees))
     to_step(page, step)
     assert counts_add_up(page) == len(trees[step]["parents"])

@@ -146,7 +146,7 @@ def test_export_writes_graphs_and_asks_for_an_output(capsys, trace_file, tmp_pat
     assert len(networkx.read_graphml(names["graphml"])) == nodes + 1  # and the last token of the target
     assert Path(names["dot"]).read_text().startswith("digraph")
     assert main(["export", str(trace_file)]) == 2
-    assert "--html, --graphml or --dot" in capsys.readouterr().err
+    assert "--html, --embed, --graphml or --dot" in capsys.readouterr().err
 
 
 @pytest.mark.parametrize("hostile", ["</script><script>alert(1)</script>", "<!--", "<img src=x onerror=alert(1)>"])

@@ -55,7 +55,7 @@ def test_the_wheel_has_every_room_a_command_with_its_own_pair_and_the_page(site,
     inside = {Path("specviz", path) if path.parts[0] == "app" else path for path in files}
     assert not [path for path in inside if not (site / path).exists()]
     code = (
-        "import json; from specviz.app.page import build_demo; from specviz.app.tabs.live import recorded; "
+        "import json; from specviz.app.page import build_demo; from specviz.app.tabs.explore import recorded; "
         "from specviz import paths; build_demo(); print(len(json.loads(recorded())['steps']) > 5, paths.ASSETS)"
     )
     assert used(site, tmp_path, "-c", code).strip().endswith(f"True {site / 'specviz' / 'assets'}")

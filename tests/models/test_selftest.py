@@ -22,9 +22,9 @@ def wrong_scale(direct):
 
 
 def wrong_rotary_base(direct):
-    angles = torch.arange(len(direct.cos))[:, None] * 500.0 ** -torch.linspace(0, 1, direct.width // 2)
-    direct.cos = torch.cat([angles.cos()] * 2, -1)[:, None].to(direct.cos.dtype)
-    direct.sin = torch.cat([-angles.sin(), angles.sin()], -1)[:, None].to(direct.sin.dtype)
+    angles = torch.arange(len(direct.rotary))[:, None] * 500.0 ** -torch.linspace(0, 1, direct.width // 2)
+    cos, sin = torch.cat([angles.cos()] * 2, -1), torch.cat([-angles.sin(), angles.sin()], -1)
+    direct.rotary = torch.stack([cos, sin], 1)[:, :, None].to(direct.rotary.dtype)
 
 
 def missing_norms(direct):
@@ -33,7 +33,7 @@ def missing_norms(direct):
 
 
 def dropped_layer(direct):
-    direct.layers[1].out = direct.layers[1].down = lambda x: 0.0
+    direct.layers[1].out = direct.layers[1].down = lambda x, plus: plus
 
 
 @pytest.mark.parametrize("dtype", [torch.float32, torch.bfloat16, torch.float16])

@@ -13,7 +13,7 @@ from transformers import (
     Qwen2ForCausalLM,
 )
 
-from specviz.passes.attention import attend, in_line
+from specviz.passes.attention import attend, by_products, in_line
 from specviz.passes.cache import TreeCache
 from specviz.passes.direct import direct_forward
 
@@ -59,7 +59,7 @@ def test_the_direct_forward_gives_the_logits_of_transformers(name, dtype):
         with torch.inference_mode():
             wanted = reference(
                 input_ids=ids[span][None], position_ids=positions[None], past_key_values=theirs, use_cache=True,
-                attention_mask=mask,
+                attention_mask=None if mask is None else mask.to(dtype),
             ).logits[0]  # fmt: skip
             found = direct(ids[span], positions, mask, own, None)
             own.used = theirs.used = span.stop
@@ -67,8 +67,8 @@ def test_the_direct_forward_gives_the_logits_of_transformers(name, dtype):
 
     compare(slice(0, 8), None)  # a prompt
     compare(slice(8, 13), None)  # a further causal run
-    mask = torch.zeros(1, 1, 3, 16, dtype=dtype)
-    mask[0, 0, :, 13:] = torch.tensor([[0, 1, 1], [1, 0, 1], [0, 1, 0]]) * torch.finfo(dtype).min
+    mask = torch.tensor([[0, 1, 1], [1, 0, 1], [0, 1, 0]]).bool()
+    mask = torch.zeros(1, 1, 3, 16).masked_fill(torch.nn.functional.pad(mask, (13, 0)), torch.finfo(dtype).min)
     compare(slice(13, 16), mask)  # a tree of two branches
 
 
@@ -101,6 +101,38 @@ def test_the_weights_are_not_stored_twice():
 )  # fmt: skip
 def test_models_of_another_kind_are_left_to_transformers(model):
     assert direct_forward(model()) is None
+
+
+@pytest.mark.parametrize("dtype", [torch.bfloat16, torch.float16, torch.float32, torch.float64])
+def test_keys_and_values_of_half_precision_are_held_in_float32(dtype):
+    model, cache = made("llama", dtype), TreeCache(3)
+    with torch.inference_mode():
+        direct_forward(model)(torch.arange(4), torch.arange(4), None, cache, None)
+    assert cache._block.dtype == (dtype if dtype.itemsize >= 4 else torch.float32)
+
+
+@pytest.mark.parametrize("masked", [False, True])
+@pytest.mark.parametrize("key_heads", [1, 2, 6])
+def test_two_products_attend_as_the_fused_kernel(key_heads, masked):
+    torch.manual_seed(0)
+    m = 5 if masked else 1
+    q, k, v = (torch.randn(1, heads, n, 8) for heads, n in ((6, m), (key_heads, 11), (key_heads, 11)))
+    mask = torch.where(torch.rand(1, 1, m, 11) < 0.4, torch.finfo(torch.float32).min, 0.0) if masked else None
+    wanted = torch.nn.functional.scaled_dot_product_attention(q, k, v, mask, scale=0.3, enable_gqa=True)
+    torch.testing.assert_close(by_products(q, k, v, mask, 0.3), wanted, rtol=1e-5, atol=1e-6)
+
+
+@pytest.mark.parametrize("dtype", [torch.float32, torch.bfloat16])
+def test_weights_that_were_changed_are_followed(dtype):
+    model, other = made("llama with biases", dtype), made("llama with biases", dtype)
+    direct, ids = direct_forward(model), torch.arange(6)
+    with torch.inference_mode():
+        for parameter in other.parameters():
+            parameter.mul_(1.2)
+        model.load_state_dict(other.state_dict())
+        direct.lay_out_again()
+        found, wanted = (one(ids, ids, None, TreeCache(3), None) for one in (direct, direct_forward(other)))
+    assert torch.equal(found, wanted)
 
 
 @pytest.mark.parametrize("key_heads", [1, 2, 6])

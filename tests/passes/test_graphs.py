@@ -262,13 +262,13 @@ def test_two_threads_never_borrow_the_block_at_once():
     both_inside = threading.Barrier(2)
 
     class Weights:
-        def new_zeros(self, *shape):
+        def new_zeros(self, *shape, dtype):
             with contextlib.suppress(threading.BrokenBarrierError):
                 both_inside.wait(timeout=0.5)
-            return torch.zeros(shape)
+            return torch.zeros(shape, dtype=dtype)
 
     passes = model.static
-    passes.direct = types.SimpleNamespace(kv_heads=2, width=8, embed=Weights())
+    passes.direct = types.SimpleNamespace(kv_heads=2, width=8, embed=Weights(), held=torch.float32)
     caches = [TreeCache(model.layers) for _ in range(2)]
     with ThreadPoolExecutor(2) as pool:
         lent = list(pool.map(lambda cache: passes._lend(cache, 16), caches))

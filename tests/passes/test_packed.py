@@ -1,5 +1,7 @@
 """Products with weights laid out beforehand, against the ordinary ones."""
 
+from types import SimpleNamespace
+
 import pytest
 import torch
 
@@ -18,8 +20,12 @@ def test_a_product_is_that_of_its_weight(dtype, rows, biased):
     weight, x = weight.to(dtype), x.to(dtype)
     bias = None if bias is None else bias.to(dtype)
     wanted = torch.nn.functional.linear(x, weight, bias)
+    plus, close = torch.randn(rows, 50).to(dtype), 1e-5 if dtype is torch.float32 else 0.03
     with torch.inference_mode():
-        torch.testing.assert_close(Product(weight, bias, True)(x), wanted)
+        for product in (Product(weight, bias, True), Product(weight, bias, False)):
+            torch.testing.assert_close(product(x), wanted)
+            # Rounded once and not twice, which shows where the two cancel each other.
+            torch.testing.assert_close(product(x, plus), wanted + plus, rtol=0.016, atol=close)
 
 
 @pytest.mark.parametrize("spoil", ["unknown type", "missing", "wrong"])
@@ -31,7 +37,8 @@ def test_what_cannot_be_laid_out_is_multiplied_as_ever(spoil, monkeypatch):
     if spoil == "missing":
         monkeypatch.setattr(torch.ops.mkldnn, "_reorder_linear_weight", _absent, raising=False)
     if spoil == "wrong":
-        monkeypatch.setattr(torch.ops.mkldnn, "_linear_pointwise", lambda x, w, *rest: x[:, :5], raising=False)
+        wrong = SimpleNamespace(default=lambda x, *rest: x[:, :5], binary=lambda x, *rest: x[:, :5])
+        monkeypatch.setattr(torch.ops.mkldnn, "_linear_pointwise", wrong, raising=False)
     product = Product(weight, None, True)
     assert product._packed is None
     assert torch.equal(product(x), torch.nn.functional.linear(x, weight))

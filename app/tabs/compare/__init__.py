@@ -18,7 +18,7 @@ from ...parts.frame import Tab
 from ...parts.job import Job
 from ...parts.menus import models_menu
 from ...parts.web import starts
-from ..live import chips
+from ..explore import chips
 from .runs import RACE_PROMPT, play, recorded
 from .settings import Settings, lay_out
 

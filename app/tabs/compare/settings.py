@@ -12,7 +12,7 @@ from specviz import BUILDERS, DRAFTERS, VERIFIERS
 
 from ...parts.controls import Controls, family, scalar_controls
 from ...parts.stage import notice, sentence
-from ..live import judged
+from ..explore import judged
 from .compared_run import ComparedRun
 from .runs import LETTERS, RACE, RUNNERS
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from statistics import mean
+
 from specviz import BUILDERS, DRAFTERS, VERIFIERS, RunConfig
 
 from .lesson import TALE, Lesson, Look, Recording, children, count, most, percent, quote, readable
@@ -71,7 +73,7 @@ def shared(step):
 
 def kept(trace, level):
     """The share of the steps in which a guess of this level was accepted."""
-    return sum(len(step.path) >= level for step in trace.steps) / len(trace.steps)
+    return mean(len(step.path) >= level for step in trace.steps)
 
 
 def drafting(trace):

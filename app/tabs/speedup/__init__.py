@@ -29,7 +29,7 @@ from ...parts.failures import explained
 from ...parts.frame import Page, Tab
 from ...parts.job import Job
 from ...parts.study_card import figures, fold, sampling
-from .. import acceptance, live
+from .. import acceptance, explore
 from . import costs, engine_log, published
 from .cards import best_sentence, forecast_cards, source_of, timed_card, timed_sentence, timed_setting
 from .costs import Costs
@@ -233,7 +233,7 @@ class Speedup:
                    controls.drafter.menu, controls.scalars["temperature"], tabs]  # fmt: skip
         self.apply.click(
             lambda best: ["sequoia", best["size"], best["depth"], best["verifier"], best["drafter"],
-                          best["temperature"], gr.Tabs(selected=live.TITLE)],
+                          best["temperature"], gr.Tabs(selected=explore.TITLE)],
             self.best, targets, queue=False, show_progress="hidden", api_visibility="private",
         )  # fmt: skip
 
@@ -243,7 +243,7 @@ def connect(page: Page) -> None:
     tab: Speedup = page.built[TITLE]
     tab.joins(page.built[costs.TITLE])
     tab.takes(page.built[acceptance.TITLE], page.opened[TITLE])
-    tab.gives(page.built[live.TITLE], page.tabs)
+    tab.gives(page.built[explore.TITLE], page.tabs)
 
 
 PAGES = (Tab(costs.TITLE, costs.build), Tab(TITLE, build, connect=connect))

@@ -43,9 +43,9 @@ export function follow(box, spans, current) {
 
 /** @param {HTMLElement} box @param {HTMLElement} span */
 function show(box, span) {
-  const top = span.offsetTop - box.offsetTop, height = span.offsetHeight;
-  if (top + height > box.scrollTop + box.clientHeight) box.scrollTop = top + height - box.clientHeight + 8;
-  else if (top < box.scrollTop) box.scrollTop = Math.max(0, top - 8);
+  const top = span.offsetTop - box.offsetTop, height = span.offsetHeight, line = parseFloat(getComputedStyle(box).lineHeight) || 1;
+  if (top + height > box.scrollTop + box.clientHeight + 2) box.scrollTop = line * Math.ceil((top + height - box.clientHeight) / line - 0.2);
+  else if (top < box.scrollTop) box.scrollTop = line * Math.floor(Math.max(0, top) / line); // no line is cut
 }
 
 /**

@@ -26,6 +26,8 @@ export interface Message {
   run: string;
   steps: Sent[];
   head?: Head;
+  /** The title of the pair in the menu. */
+  models?: string;
   state?: 'loading' | 'running' | 'done' | 'stopped' | 'error';
   note?: string;
   figures?: Figures;
@@ -52,8 +54,28 @@ export interface Taken {
   drafted: number;
 }
 
+/** What the controls of Explore hold, without the prompt: as the parameters of a link, and the title of the pair. */
+export interface Held {
+  settings: string;
+  models: string;
+}
+
+/** The sentence about a run, in three parts, and whether the controls hold something else. */
+export interface Headline {
+  strong: string;
+  text: string;
+  small: string;
+  stale: boolean;
+}
+
 /** What the parts of the page may tell each other, by name. */
 export interface Messages {
+  headline: Headline;
+  settings: Held;
+  /** Some control holds something else. */
+  held: void;
+  /** The controls are to hold the settings of a run that was opened. */
+  opened: { search: string };
   /** The page's type was made larger or smaller. */
   type: void;
   /** The lab that waits on its tab is to be shown. */

@@ -93,6 +93,7 @@ export interface Head {
   lossy: string | null;
   key: string;
   rule: string;
+  settings: string;
   recorded?: boolean;
   badge?: string;
   show?: number;

@@ -174,6 +174,7 @@ function writeLesson(root, lesson, chosen) {
   details.open = false;
   $('tasks').hidden = false;
   stage.classList.toggle('timed', lesson.timed);
+  for (const fold of stage.querySelectorAll('.sv-why-fold, .sv-timing')) fold.open = true;
   stage.classList.toggle('flat', lesson.runs.every(run => run.message.steps.every(chained)));
   runs.hidden = lesson.runs.length < 2;
   runs.replaceChildren(...lesson.runs.map((run, i) => {

@@ -1,7 +1,9 @@
 // The link of a tab: asks the server what the address of the page stands for, where it has parameters, and copies the
 // link of what the controls hold now. Text only ever becomes text nodes.
 
+import { hear } from '../base/bus.js';
 import { one } from '../base/dom.js';
+import { sumAsked } from '../stage/share.js';
 
 const FIRST = 'explore'; // the tab of an address that names none
 
@@ -10,7 +12,7 @@ const FIRST = 'explore'; // the tab of an address that names none
  * @param {Element} element
  * @param {{ tab: string, stage: string | null, others: string[], old: Record<string, string> }} about `others` are
  *   parameters that mean another tab, `old` the former names of tabs
- * @param {(event: 'click' | 'select', data?: { search: string }) => void} trigger
+ * @param {(event: 'click' | 'select', data?: { search: string, opened?: string }) => void} trigger
  */
 export function linkBar(element, { tab, stage, others, old }, trigger) {
   const line = one(element, '.sv-notice'), asked = new URLSearchParams(location.search);
@@ -20,6 +22,10 @@ export function linkBar(element, { tab, stage, others, old }, trigger) {
   async function show(value) {
     const news = JSON.parse(value || '{}');
     line.dataset.kind = news.kind || '';
+    if (news.kind === 'link' && shared) {
+      shared = false;
+      document.getElementById('sv-run')?.click(); // the controls hold the settings of the shared run by now
+    }
     line.querySelector('.text').textContent = news.text || (news.query === undefined ? '' : await copy(news.query));
   }
 
@@ -53,6 +59,8 @@ export function linkBar(element, { tab, stage, others, old }, trigger) {
 
   const mine = (/** @type {string} */ name) => !name.startsWith('__') && !others.includes(name);
   const given = (asked.get('tab') || FIRST).toLowerCase(), meant = (old[given] || given) === tab && !asked.has('lesson');
-  if (meant && [...asked.keys()].some(mine)) trigger('select', { search: location.search });
+  let shared = meant && tab === FIRST && sumAsked(location.search) !== null;
+  if (meant && [...asked.keys()].some(mine)) trigger('select', { search: location.search, opened: shared ? 'shared' : '' });
+  if (tab === FIRST) hear('opened', element, ({ search }) => trigger('select', { search, opened: 'run' }));
   return show;
 }

@@ -43,6 +43,7 @@ export function inspectorView(element, take) {
     const about = key === null ? aboutStep(step, index) : key === 'last' ? aboutLast(step)
       : key.endsWith('+') ? aboutFold(key, step) : aboutNode(step, Number(key));
     $('inspector').dataset.kind = about.kind || '';
+    $('bars').hidden = about.node === undefined;
     $('token').textContent = about.token;
     $('outcome').textContent = OUTCOMES[about.kind || ''] || '';
     $('why').textContent = about.why;

@@ -6,8 +6,8 @@ import { countGuesses, differ, outlineOf, rightOf, titleOf } from '../tree/sourc
 
 const number = (/** @type {number} */ value) => value.toFixed(value < 100 ? 1 : 0);
 
-/** @param {HTMLElement} element @param {import('./run.js').Run} run */
-export function writeTitle(element, run) {
+/** @param {HTMLElement} element @param {import('./run.js').Run} run @param {string | null} [first] what matters more than the run's state */
+export function writeTitle(element, run, first = null) {
   const $ = finder(element), { head } = run;
   $('recorded').hidden = !head.recorded;
   $('recorded').textContent = head.badge || 'recorded run';
@@ -16,7 +16,7 @@ export function writeTitle(element, run) {
   $('title-line').textContent = [head.title, head.pair].filter(Boolean).join(' · ');
   /** @type {Record<string, string>} */
   const words = { loading: 'loading', running: 'running', stopped: `stopped after ${run.steps.length} steps` };
-  say($('state'), run.note || words[run.state] || '');
+  say($('state'), first || run.note || words[run.state] || '');
   $('state').dataset.state = run.state;
   $('same').hidden = !run.same;
   if (run.same) say($('same'), run.same.text);
@@ -43,7 +43,7 @@ export function writeMeasures(element, run) {
     one(element, `.sv-time-bar .${part}`).style.flexGrow = known?.step_ms ? Number(spent) / known.step_ms : 0;
     one(element, `.sv-time-key .${part}`).textContent = known?.step_ms ? `${part} ${Number(spent).toFixed(1)}` : part;
   });
-  $('time-line').textContent = known?.step_ms ? `time per step ${known.step_ms.toFixed(1)} ms` : 'time per step';
+  $('time-line').textContent = known?.step_ms ? `${known.step_ms.toFixed(1)} ms per step` : 'time per step';
 }
 
 /** @param {HTMLElement} element @param {number} current @param {number} count @param {boolean} moving */
@@ -70,6 +70,18 @@ export function writeLegend(element, step) {
   last.hidden = !step.last;
   last.querySelector('svg').setAttribute('class', `node ${step.last}`);
   last.querySelector('span').textContent = `${step.last} (not a node)`;
+}
+
+/** Lets the legend show the nodes of one outcome only. @param {HTMLElement} element */
+export function filters(element) {
+  const svg = finder(element)('svg'), buttons = /** @type {NodeListOf<HTMLElement>} */ (element.querySelectorAll('.sv-legend [data-letter]'));
+  for (const button of buttons) {
+    button.addEventListener('click', () => {
+      const only = svg.dataset.only === button.dataset.letter ? '' : button.dataset.letter;
+      svg.dataset.only = only;
+      for (const other of buttons) other.setAttribute('aria-pressed', String(other.dataset.letter === only));
+    });
+  }
 }
 
 /**

@@ -9,30 +9,38 @@ import { growthPlayer, grows } from '../tree/growth.js';
 import { treeView } from '../tree/view.js';
 import { stepClock } from './clock.js';
 import { inspectorView, stepSentence } from './inspector.js';
-import { writeControls, writeLegend, writeMeasures, writeTitle, writeWhose } from './panel.js';
+import { filters, writeControls, writeLegend, writeMeasures, writeTitle, writeWhose } from './panel.js';
+import { phasePlayer } from './phases.js';
+import { headlineOf, writeRace } from './race.js';
 import { emptyRun, isOver, kindOf, takeMessage } from './run.js';
 import { saving } from './save.js';
+import { compared } from './share.js';
 
 /** @typedef {import('../base/place.js').Place} Place */
 /** @typedef {import('../base/types.js').Step} Step */
 /** @typedef {import('./run.js').Run} Run */
 
 /**
- * @param {HTMLElement} element where stage.html is
- * @param {import('./save.js').Server & {
- *   take?: (step: Step, key: string, head: Run['head'], index: number) => (() => void) | null }} [server] what there is
- *   beside the player: saving, opening, and what opens a node in the lab
+ * What there is beside the player: saving, opening, and what opens a node in the lab; whether the picture is of what the
+ * controls hold, its headline, who sets them to an opened run's, and the check sum of the run that the page is to show.
+ * @typedef {import('./save.js').Server & {
+ *   take?: (step: Step, key: string, head: Run['head'], index: number) => (() => void) | null,
+ *   fresh?: ReturnType<typeof import('./fresh.js').freshness>, told?: (news: import('../base/types.js').Headline) => void,
+ *   holds?: (head: Run['head']) => void, wanted?: string | null }} Beside
  */
+
+/** @param {HTMLElement} element where stage.html is @param {Beside} [server] */
 export function runPlayer(element, server = {}) {
   const $ = finder(element), left = new Set(); // runs that made room for one from a file
   const { take: opens } = server;
   /** @type {import('./inspector.js').Take | undefined} */
   const take = opens && ((step, key, index) => opens(step, key, run.head, index));
   const inspector = inspectorView(element, take), growth = growthPlayer(element, { draw: () => schedule(), say });
-  const tree = treeView($('svg'), { hover: key => { hovered = key; inspect(); }, pick: pin });
+  const phases = phasePlayer(element, () => schedule());
+  const tree = treeView($('svg'), { hover: key => { hovered = key; inspect(); }, pick: pin, smallest: 0.55, note: true });
   const clock = stepClock(element, {
     count: () => run.steps.length, running: () => run.state === 'running', speed: () => Number($('speed').value),
-    moved: () => { hovered = pinned = null; schedule(); }, changed: schedule,
+    moved: () => { hovered = pinned = null; phases.stop(); schedule(); }, changed: schedule,
   });
   let run = emptyRun(null), spans = /** @type {HTMLElement[][]} */ ([]), wanted = /** @type {Place | null} */ (null);
   let pinned = /** @type {string | null} */ (null), hovered = /** @type {string | null} */ (null), frame = /** @type {number | null} */ (null);
@@ -56,12 +64,7 @@ export function runPlayer(element, server = {}) {
     if (!text) return;
     const news = /** @type {import('../base/types.js').Message} */ (JSON.parse(text));
     if (left.has(news.run)) return;
-    if (news.run && news.run !== run.name) {
-      if (run.name && innerWidth < 760 && kindOf({ name: news.run }) !== 'lesson') {
-        element.scrollIntoView({ block: 'start' }); // on a phone Run is far below
-      }
-      start(news.run);
-    }
+    if (news.run && news.run !== run.name) start(news.run);
     for (const step of takeMessage(run, news)) {
       spans[step.index] = spansOf(step);
       $('ribbon').append(...spans[step.index]);
@@ -87,6 +90,7 @@ export function runPlayer(element, server = {}) {
   function replace(text) {
     left.add(run.name);
     receive(text);
+    server.holds?.(run.head);
   }
 
   // ---- drawing: at most once a frame ----
@@ -97,14 +101,14 @@ export function runPlayer(element, server = {}) {
 
   function render() {
     const { current, playing, following } = clock, step = run.steps[current];
-    writeTitle(element, run);
-    writeMeasures(element, run);
-    writeControls(element, current, run.steps.length, playing || growth.playing);
+    writeAround(element, run, current, server);
+    writeControls(element, current, run.steps.length, playing || growth.playing || phases.playing);
     follow($('ribbon'), spans, current);
     if (!step) return;
     if (growth.step && growth.step !== step) growth.stop();
     $('grow').hidden = !grows(step);
-    tree.show(step, growth.frame());
+    tree.show(step, growth.frame(), phases.phase);
+    phases.write(step);
     tree.select(pinned);
     $('svg').dataset.place = placeText(current, pinned);
     $('svg').dataset.of = kindOf(run);
@@ -131,7 +135,9 @@ export function runPlayer(element, server = {}) {
     tree.select(key, look);
     if (run.steps.length) $('svg').dataset.place = placeText(clock.current, key);
     inspect();
-    if (key !== null) say(inspector.spoken());
+    if (key === null) return;
+    $('why-fold').open = true;
+    say(inspector.spoken());
   }
 
   // ---- moving about ----
@@ -143,17 +149,19 @@ export function runPlayer(element, server = {}) {
     pinned = key;
   }
 
-  /** @param {number} by */
-  function move(by) {
-    if (growth.step) growth.move(by); else go(clock.current + by);
-  }
+  const move = (/** @type {number} */ by) => (growth.step ? growth.move(by) : go(clock.current + by));
 
   function toggle() {
-    if (growth.step) growth.toggle(); else clock.toggle();
+    if (growth.step) return growth.toggle();
+    if (phases.playing) return phases.stop();
+    if (clock.playing || run.state === 'running' || !phases.due || !run.steps.length) return clock.toggle();
+    clock.hold();
+    phases.play(clock.toggle);
   }
 
   function grow() {
     if (growth.step) return growth.stop();
+    phases.stop();
     clock.pause();
     clock.hold();
     growth.start(run.steps[clock.current], run.head.key);
@@ -168,7 +176,18 @@ export function runPlayer(element, server = {}) {
     leave: () => (growth.step ? growth.stop() : pin(null)),
   });
 
-  return { receive, show: go, expect: (/** @type {Place | null} */ place) => { wanted = place; } };
+  filters(element);
+  return { receive, show: go, changed: schedule, expect: (/** @type {Place | null} */ place) => { wanted = place; } };
+}
+
+/** The words and numbers of the whole run. @param {HTMLElement} element @param {Run} run @param {number} current @param {Beside} server */
+function writeAround(element, run, current, { fresh, told, wanted = null }) {
+  const stale = fresh?.stale(run) ?? false, news = headlineOf(run);
+  one(element, '.sv').classList.toggle('stale', stale);
+  if (news) told?.({ ...news, stale });
+  writeTitle(element, run, stale && isOver(run) ? 'not run yet' : compared(run, wanted));
+  writeMeasures(element, run);
+  writeRace(element, run, current);
 }
 
 /** @typedef {'back' | 'forward' | 'play' | 'grow' | 'expand' | 'leave'} Act */

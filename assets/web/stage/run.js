@@ -10,7 +10,7 @@ import { countGuesses } from '../tree/sources.js';
 /** @param {string | null} name */
 export function emptyRun(name) {
   return {
-    name, head: /** @type {Partial<import('../base/types.js').Head>} */ ({}), state: '', note: '',
+    name, models: /** @type {string | undefined} */ (undefined), head: /** @type {Partial<import('../base/types.js').Head>} */ ({}), state: '', note: '',
     steps: /** @type {Step[]} */ ([]),
     same: /** @type {Message['same'] | null} */ (null), // how its text compares with plain decoding
     figures: /** @type {Message['figures'] | null} */ (null),
@@ -35,6 +35,7 @@ export const isOver = run => ['done', 'stopped', 'error'].includes(run.state);
  */
 export function takeMessage(run, news) {
   if (news.head) run.head = news.head;
+  if (news.models) run.models = news.models;
   if (news.state) { // what is stopped while it waits or loads leaves the run on the screen as it was
     const timed = news.state === 'stopped' && run.state === 'running' && run.timing;
     run.state = news.state === 'stopped' && (run.state !== 'running' || timed) ? 'done' : news.state;

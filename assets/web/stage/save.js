@@ -4,15 +4,17 @@
 import { finder, give } from '../base/dom.js';
 import { onPage } from '../base/page.js';
 import { pictureOf, png } from '../tree/picture.js';
+import { runLink } from './share.js';
 
 /** @type {Record<string, string>} what the server makes of a whole run */
-const TYPES = { json: 'application/json', html: 'text/html', graphml: 'application/xml', dot: 'text/vnd.graphviz' };
+const TYPES = { json: 'application/json', html: 'text/html', embed: 'text/html', graphml: 'application/xml', dot: 'text/vnd.graphviz' };
 
 /**
  * @typedef {object} Server what there is beside the page, each only where there is one
  * @property {import('../base/types.js').Ask} [save]
  * @property {import('../base/types.js').Ask} [open]
  * @property {number} [most] the size in bytes above which a file is not even read
+ * @property {boolean} [links] whether a link can open a run here
  */
 
 /**
@@ -26,7 +28,7 @@ export function saving(element, server, stage) {
   const menu = $('save'), chosen = $('open-file');
   $('open').hidden = !server.open;
   for (const button of menu.querySelectorAll('[data-save]')) {
-    button.hidden = button.dataset.save in TYPES && !server.save;
+    button.hidden = button.dataset.save === 'link' ? !server.links : button.dataset.save in TYPES && !server.save;
     button.addEventListener('click', () => {
       menu.open = false;
       menu.querySelector('summary').focus();
@@ -34,10 +36,22 @@ export function saving(element, server, stage) {
     });
   }
 
-  /** @param {string} text */
-  function tell(text) {
+  /** @param {string} text @param {boolean} [done] rather than failed */
+  function tell(text, done = false) {
     $('kept').hidden = !text;
+    $('kept').dataset.done = done;
     $('kept').textContent = text;
+  }
+
+  /** To the clipboard, or to a file where that is not allowed. @param {string} text @param {string} what @param {string} name */
+  async function copy(text, what, name) {
+    try {
+      await navigator.clipboard.writeText(text);
+      tell(`${what} copied.`, true);
+      setTimeout(() => tell(''), 4000);
+    } catch {
+      hand(name, new Blob([text], { type: 'text/plain' }));
+    }
   }
 
   // ---- saving ----
@@ -47,9 +61,14 @@ export function saving(element, server, stage) {
     tell('');
     const { run, step } = stage.shown();
     if (!step) return tell('Nothing to save yet. Press Run first.');
+    if (kind === 'link') {
+      if (run.name?.startsWith('file ')) return tell('A run from a file has no link. Press Run to decode it here.');
+      return copy(runLink(run, step.index, location.href), 'Link', 'specviz-link.txt');
+    }
     if (server.save && kind in TYPES) {
       const kept = JSON.parse(await server.save({ run: run.name, kind }));
       if (kept.error) return tell(kept.error);
+      if (kind === 'embed') return copy(kept.text, 'HTML', 'specviz-embed.html');
       return hand(`specviz-run.${kind}`, new Blob([kept.text], { type: TYPES[kind] }));
     }
     const caption = [`step ${step.index + 1} of ${run.steps.length}`, run.head.title, run.head.pair].filter(Boolean).join(' · ');

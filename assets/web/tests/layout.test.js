@@ -16,13 +16,21 @@ test('children keep their order', () => {
   assert.deepEqual(childrenOf(tree), [[1, 2], [3], [5], [4], [], []]);
 });
 
-test('the accepted path is a straight line on top, and what was not visited is folded', () => {
+test('the accepted path is straight, siblings stand in the order in which they were tried, what was not visited is folded', () => {
   const layout = treeLayout(tree, none);
-  assert.deepEqual(keys(layout), ['0', '2', '5', 'last', '1']);
-  for (const key of ['0', '2', '5', 'last']) assert.equal(spot(layout, key)[1], 0);
-  assert.deepEqual(spot(layout, '1'), [1, 1]);
-  assert.equal(layout.marks.at(-1).hidden, 2);
-  assert.deepEqual([layout.rows, layout.columns], [2, 4]);
+  assert.deepEqual(keys(layout), ['0', '1', '2', '5', 'last']);
+  for (const key of ['0', '2', '5', 'last']) assert.equal(spot(layout, key)[1], layout.spine);
+  assert.deepEqual(spot(layout, '1'), [1, 0], 'tried before the accepted one');
+  assert.equal(layout.marks[1].hidden, 2);
+  assert.deepEqual([layout.rows, layout.columns, layout.spine], [2, 4, 1]);
+  assert.deepEqual(layout.marks.map(mark => mark.turn), [0, 1, 2, 0, 0], 'an only child has no number');
+});
+
+test('the target’s own token follows the siblings that were tried and precedes those that were not', () => {
+  const layout = treeLayout(step([-1, 0, 0, 0], 'rxxu', { last: 'correction' }), none);
+  assert.deepEqual(keys(layout), ['0', '1', '2', 'last', '3']);
+  assert.deepEqual(layout.marks.map(mark => mark.y), [2, 0, 1, 2, 3]);
+  assert.deepEqual(layout.marks.map(mark => mark.turn), [0, 1, 2, 0, 3]);
 });
 
 test('unfolded, every node is there once and nothing is hidden', () => {
@@ -80,6 +88,11 @@ test('every node is drawn or counted in a fold, for many random trees in any roo
       const shown = one.marks.filter(mark => mark.node !== undefined).length;
       assert.equal(shown + one.marks.reduce((sum, mark) => sum + mark.hidden, 0), n);
       assert.equal(new Set(one.marks.map(mark => `${mark.x} ${mark.y}`)).size, one.marks.length, 'two marks in one place');
+      assert.ok(one.marks.every(mark => mark.y >= 0 && mark.y < one.rows), 'a mark beyond the rows');
+      for (const mark of one.marks) {
+        const rows = one.marks.filter(other => other.from === mark && other.key !== 'last').map(other => other.y);
+        assert.deepEqual(rows, rows.toSorted((a, b) => a - b), 'siblings out of order');
+      }
     }
     assert.ok(layout.rows <= Math.max(room.rows, folded.rows) && layout.columns <= Math.max(room.columns, folded.columns));
   }

@@ -5,7 +5,10 @@ import { stepClock } from '../stage/clock.js';
 import { weighed } from '../stage/detail.js';
 import { stepSentence } from '../stage/inspector.js';
 import { writeLegend, writeMeasures, writeWhose } from '../stage/panel.js';
+import { headlineOf, raceOf } from '../stage/race.js';
 import { emptyRun, kindOf, takeMessage } from '../stage/run.js';
+import { placeOf, valueAt } from '../stage/log.js';
+import { checkSum, compared, runLink, sumAsked } from '../stage/share.js';
 import { growthSentence, grows } from '../tree/growth.js';
 import { freshPage, step } from './page.js';
 
@@ -29,6 +32,16 @@ test('the speedup stands beside both of the rates that it is the ratio of', () =
   writeMeasures(body, run);
   const said = name => body.querySelector(`.sv-${name}`).textContent;
   assert.deepEqual(['rate-of', 'speedup', 'speedup-of'].map(said), ['over 3 rounds: 35.0', '1.25×', '1.10–1.40 · plain 28.0/s']);
+});
+
+test('the headline and the bars are of one measurement', () => {
+  const run = emptyRun('run 1'), figures = { tokens: 96, passes: 22, per_pass: 96 / 22, rate: 500 };
+  takeMessage(run, { steps: [], head: { recorded: false, lossy: null, settings: 'seed=1' }, figures });
+  assert.equal(headlineOf(run).strong, '4.4 tokens per target pass');
+  assert.equal(headlineOf(run).small, '96 tokens in 22 passes, with exactly the target’s distribution');
+  assert.equal(raceOf(run).time, null, 'plain decoding was not timed yet');
+  takeMessage(run, { steps: [], speedup: { speedup: 2, low: 1.9, high: 2.1, rounds: 3, tokens_per_s: 400, plain_tokens_per_s: 200 } });
+  assert.deepEqual(raceOf(run), { tokens: 96, passes: 22, time: { plain: 0.48, ours: 0.24 } }, 'both rates are those of the rounds');
 });
 
 test('what is stopped while it waits leaves the run as it was; a comparison that was stopped says so', () => {
@@ -100,6 +113,20 @@ test('bars leave out what no row gives any weight, but never the token in questi
   const chart = { tokens: [7, 8, 9], texts: ['a', 'b', 'c'], rows: { p: [1, 0, 0], draft: [0.5, 1e-9, 0] } };
   assert.deepEqual(weighed(chart, 9), { tokens: [7, 9], texts: ['a', 'c'], rows: { p: [1, 0], draft: [0.5, 0] } });
   assert.deepEqual(weighed({ ...chart, rows: { p: [1, 0, 0], draft: [0, 0.4, 0.6] } }).tokens, [7, 8, 9]);
+});
+
+test('a logarithmic slider has as many places for 1 to 32 as for 32 to 1024', () => {
+  assert.deepEqual([0, 500, 1000].map(place => valueAt(place, 1, 1024)), [1, 32, 1024]);
+  for (const value of [1, 2, 16, 333, 1024]) assert.equal(valueAt(placeOf(value, 1, 1024), 1, 1024), value);
+});
+
+test('a shared run is the same where its text is', () => {
+  const run = { ...emptyRun('run 1'), state: 'done', steps: [step([-1], 'r', { pieces: ['a', 'ü'] })], head: { prompt: 'Hi & you', settings: 'builder=chain&seed=3' } };
+  const link = runLink(run, 0, 'http://x/?old=1#y'), wanted = sumAsked(new URL(link).search);
+  assert.equal(link, `http://x/?prompt=Hi+%26+you&run=${checkSum(run)}&builder=chain&seed=3&step=1`);
+  assert.equal(compared(run, wanted), 'Same text as the shared run.');
+  assert.match(compared({ ...run, steps: [step([-1], 'r', { pieces: ['b'] })] }, wanted), /^Not the text/);
+  assert.deepEqual([compared({ ...run, state: 'running' }, wanted), compared(run, null), sumAsked('?run=xyz')], [null, null, null]);
 });
 
 test('the legend counts one node and several', () => {

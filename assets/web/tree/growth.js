@@ -70,7 +70,7 @@ export function growthPlayer(element, on) {
   function show() {
     const growing = step !== null;
     $('growing').hidden = !growing;
-    $('legend').hidden = growing;
+    $('phases').hidden = growing;
     $('grow').setAttribute('aria-pressed', growing);
     $('growing').textContent = step ? growthSentence(step, at, keyTitle) : '';
     if (growing && !playing) on.say($('growing').textContent);

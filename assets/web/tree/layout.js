@@ -1,5 +1,6 @@
-// Where the tree of one step goes, left to right: the accepted path is the straight line on top. What was not visited
-// is folded unless somebody opened it or there is room for it.
+// Where the tree of one step goes, left to right: siblings from top to bottom in the order in which they were tried, and
+// the accepted path a straight line between them. What was not visited is folded unless somebody opened it or there is
+// room for it.
 
 /** @typedef {import('../base/types.js').Step} Step */
 
@@ -14,13 +15,16 @@
  * @property {string} letter the outcome of the node, "last" or "more"
  * @property {number} hidden how many nodes are folded here
  * @property {boolean} leaf nothing follows in its row, so its label may be long
+ * @property {number} turn as which of its siblings it is tried, from 1; 0 where it has none or none was tried
  */
 
 /**
  * The marks in the order in which arrow keys walk them, and the room they take.
- * @typedef {{ marks: Mark[], rows: number, columns: number, opened?: Set<string> }} Layout `opened` are the keys of the
- *   folds that were opened because there was room
+ * @typedef {{ marks: Mark[], rows: number, columns: number, spine: number, opened?: Set<string> }} Layout `spine` is the
+ *   row of the accepted path; `opened` are the keys of the folds that were opened because there was room
  */
+
+/** Marks around one row, and how many rows they take above and below it. @typedef {{ marks: Mark[], up: number, down: number }} Block */
 
 const SIBLINGS = 4; // never-reached siblings beyond this many share one "+N"
 
@@ -32,44 +36,73 @@ export function childrenOf(step) {
 }
 
 /**
+ * Blocks one above the other, so that the row of the main one is row 0.
+ * @param {Block[]} blocks
+ * @param {number} main
+ * @returns {Block}
+ */
+function stacked(blocks, main) {
+  const marks = /** @type {Mark[]} */ ([]), shifts = new Array(blocks.length).fill(0);
+  let { up, down } = blocks[main];
+  for (let i = main - 1; i >= 0; i--) {
+    shifts[i] = -up - 1 - blocks[i].down;
+    up = blocks[i].up - shifts[i];
+  }
+  for (let i = main + 1; i < blocks.length; i++) {
+    shifts[i] = down + 1 + blocks[i].up;
+    down = blocks[i].down + shifts[i];
+  }
+  blocks.forEach((block, i) => {
+    for (const mark of block.marks) mark.y += shifts[i];
+    marks.push(...block.marks);
+  });
+  return { marks, up, down };
+}
+
+/**
  * @param {Step} step
  * @param {(key: string) => boolean} isOpen
  * @returns {Layout}
  */
 export function treeLayout(step, isOpen) {
   const children = childrenOf(step), n = step.parents.length, size = new Array(n).fill(1);
-  const marks = /** @type {Mark[]} */ ([]);
   for (let i = n - 1; i > 0; i--) size[step.parents[i]] += size[i];
-  const reached = (/** @type {number} */ i) => 'rap'.includes(step.outcome[i]);
+  const reached = (/** @type {number} */ i) => 'rap'.includes(step.outcome[i]), tried = (/** @type {number} */ i) => 'axp'.includes(step.outcome[i]);
   const end = Math.max(0, step.outcome.lastIndexOf('a'));
-  let rows = 0;
 
-  /** @param {number} node @param {number} column @param {Mark | null} from */
-  function place(node, column, from) {
+  /** @param {number} node @param {number} column @param {Mark | null} from @param {number} turn @returns {Block} */
+  function place(node, column, from, turn) {
     /** @type {Mark} */
-    const mark = { key: String(node), node, from, x: column, y: rows, letter: step.outcome[node], hidden: 0, leaf: false };
-    marks.push(mark);
-    /** @type {(key: string, letter: string, hidden: number) => () => void} */
-    const beside = (key, letter, hidden) => () => {
-      marks.push({ key, leaf: true, from: mark, x: column + 1, y: rows++, letter, hidden });
-    };
-    const drawn = node === end && step.last ? [beside('last', 'last', 0)] : [];
-    const first = (/** @type {number} */ i) => (step.outcome[i] === 'a' ? 0 : 1);
-    const below = children[node].slice().sort((i, j) => first(i) - first(j) || i - j);
-    if (below.length && !reached(node) && !isOpen(mark.key)) {
-      mark.hidden = size[node] - 1;
-    } else {
-      const spare = below.filter(i => step.outcome[i] === 'u').slice(SIBLINGS - 1);
-      const fold = spare.length > 1 && !isOpen(`${node}+`) ? new Set(spare) : new Set();
-      for (const i of below) if (!fold.has(i)) drawn.push(() => place(i, column + 1, mark));
-      if (fold.size) drawn.push(beside(`${node}+`, 'more', spare.reduce((sum, i) => sum + size[i], 0)));
+    const mark = { key: String(node), node, from, x: column, y: 0, letter: step.outcome[node], hidden: 0, leaf: false, turn };
+    const below = children[node], drafted = below.filter(i => step.outcome[i] !== 'o'), blocks = /** @type {Block[]} */ ([]);
+    /** @type {(key: string, letter: string, hidden: number) => Block} */
+    const beside = (key, letter, hidden) => ({ marks: [{ key, leaf: true, from: mark, x: column + 1, y: 0, letter, hidden, turn: 0 }], up: 0, down: 0 });
+    const closed = below.length && !reached(node) && !isOpen(mark.key);
+    const spare = below.filter(i => step.outcome[i] === 'u').slice(SIBLINGS - 1);
+    const fold = spare.length > 1 && !isOpen(`${node}+`) ? new Set(spare) : new Set();
+    let main = -1;
+    if (closed) mark.hidden = size[node] - 1;
+    else {
+      for (const i of below) {
+        if (fold.has(i)) continue;
+        if (step.outcome[i] === 'a') main = blocks.length;
+        blocks.push(place(i, column + 1, mark, drafted.length > 1 && drafted.some(tried) ? drafted.indexOf(i) + 1 : 0));
+      }
+      if (fold.size) blocks.push(beside(`${node}+`, 'more', spare.reduce((sum, i) => sum + size[i], 0)));
     }
-    if (drawn.length) drawn.forEach(draw => draw()); else rows++;
-    mark.leaf = !drawn.length;
+    if (node === end && step.last) { // it comes after all that were tried
+      main = closed ? 0 : below.filter(i => !fold.has(i)).findLastIndex(tried) + 1;
+      blocks.splice(main, 0, beside('last', 'last', 0));
+    }
+    mark.leaf = !blocks.length;
+    if (mark.leaf) return { marks: [mark], up: 0, down: 0 };
+    const block = stacked(blocks, main < 0 ? (blocks.length - 1) >> 1 : main);
+    return { ...block, marks: [mark, ...block.marks] };
   }
 
-  place(0, 0, null);
-  return { marks, rows, columns: marks.reduce((most, mark) => Math.max(most, mark.x), 0) + 1 };
+  const { marks, up, down } = place(0, 0, null, 0);
+  for (const mark of marks) mark.y += up;
+  return { marks, rows: up + down + 1, columns: Math.max(...marks.map(mark => mark.x)) + 1, spine: up };
 }
 
 /**

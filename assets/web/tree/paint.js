@@ -10,8 +10,9 @@ import { differ, outlineOf } from './sources.js';
 /** @typedef {import('./layout.js').Mark} Mark */
 
 /**
- * Sizes in pixels: between columns, between rows, of type, of one unit (large type has larger ones); and how wide text is.
- * @typedef {{ dx: number, dy: number, size: number, unit: number, width: (text: string) => number }} Sizes
+ * Sizes in pixels: between columns, between rows, of type, of one unit (large type has larger ones); and how wide text is,
+ * that of nodes and that of notes.
+ * @typedef {{ dx: number, dy: number, size: number, unit: number, width: (text: string) => number, words: (text: string) => number }} Sizes
  */
 
 /** @type {Record<string, string>} */
@@ -39,36 +40,58 @@ export function curve(x0, y0, x1, y1) {
 }
 
 /**
- * Edges and nodes, two groups.
+ * Edges and nodes, two groups, and the boxes that they take.
  * @param {Mark[]} marks
  * @param {Step} step
  * @param {Sizes} sizes
  * @param {Grown | null} grown while the growth of a tree plays
+ * @param {number} phase of the step, from 1; the outcomes are there from the third on
  */
-export function paint(marks, step, sizes, grown) {
+export function paint(marks, step, sizes, grown, phase = 4) {
   const { dx, dy, size, unit, width } = sizes;
   const many = differ(step.guessed), beside = (many ? 16 : 13) * unit;
-  const edges = draw('g'), nodes = draw('g', { 'font-size': size }), ends = new Map();
+  const edges = draw('g'), nodes = draw('g', { 'font-size': size }), ends = new Map(), taken = /** @type {import('./callout.js').Box[]} */ ([]);
   marks.forEach((mark, at) => {
+    const letter = phase < 3 && mark.node ? 'u' : mark.letter;
     const x = mark.x * dx, y = mark.y * dy, text = textOf(mark, step);
     const label = fitted(text, mark.leaf ? LONGEST * size : dx - 23 * unit - beside, width);
     ends.set(mark, x + beside + width(label) + 4);
     if (mark.from) {
-      const end = x - (mark.letter === 'more' ? 14 : 10) * unit;
-      edge(edges, mark, curve(ends.get(mark.from), mark.from.y * dy, end, y), step);
+      const start = ends.get(mark.from), above = mark.from.y * dy, end = x - (mark.letter === 'more' ? 14 : 10) * unit;
+      edge(edges, mark, letter, curve(start, above, end, y), step);
+      taken.push(...along(start, above, end, y));
     }
-    const kind = mark.key === 'last' ? step.last : mark.letter;
+    const kind = mark.key === 'last' ? step.last : letter;
     const node = draw('g', { class: `node ${kind}`, 'data-at': at, transform: `translate(${x} ${y})` }, nodes);
-    const reach = mark.leaf ? ends.get(mark) - x + (mark.hidden ? 60 : 14) : dx - 14;
-    draw('rect', { class: 'hit', x: -13 * unit, y: -dy / 2, width: reach, height: dy, rx: 5 }, node);
+    const reach = ends.get(mark) - x + (mark.hidden ? 60 : 8);
+    draw('rect', { class: 'hit', x: -13 * unit, y: -dy / 2, width: reach + 13 * unit, height: dy, rx: 5 }, node);
+    taken.push({ left: x - 16 * unit, top: y - size, right: x + reach, bottom: y + size });
     if (many) outline(node, step.drafter?.[mark.node ?? -1], unit);
-    if (SHAPES[mark.letter]) draw('path', { class: 'shape', d: SHAPES[mark.letter], transform: `scale(${unit})` }, node);
+    if (SHAPES[letter]) draw('path', { class: 'shape', d: SHAPES[letter], transform: `scale(${unit})` }, node);
+    if (mark.turn && phase > 2 && !grown) {
+      const number = draw('g', { class: 'turn' }, node);
+      draw('text', { x: -18 * unit, y: -size * 0.42, 'font-size': size * 0.78 }, number, mark.turn);
+    }
     if (label !== text) draw('title', {}, node, text);
     if (label) draw('text', { x: beside, dy: '.34em' }, node, label);
     if (grown && mark.node !== undefined) growth(node, mark.node, grown, sizes);
     if (mark.hidden) pill(node, mark, mark.letter === 'more' ? -10 : ends.get(mark) - x, sizes);
   });
-  return [edges, nodes];
+  return { edges, nodes, taken };
+}
+
+/**
+ * A line as small boxes along it.
+ * @param {number} x0
+ * @param {number} y0
+ * @param {number} x1
+ * @param {number} y1
+ */
+function along(x0, y0, x1, y1) {
+  return [0.1, 0.3, 0.5, 0.7, 0.9].map(t => {
+    const x = x0 + (x1 - x0) * (1.5 * t * (1 - t) + t ** 3), y = y0 + (y1 - y0) * (3 - 2 * t) * t * t;
+    return { left: x - 6, top: y - 5, right: x + 6, bottom: y + 5 };
+  });
 }
 
 /** @param {Mark} mark @param {Step} step */
@@ -77,13 +100,13 @@ function textOf(mark, step) {
   return mark.node === undefined ? '' : visible(step.texts[mark.node]);
 }
 
-/** @param {SVGElement} parent @param {Mark} mark @param {string} d its way @param {Step} step */
-function edge(parent, mark, d, step) {
+/** @param {SVGElement} parent @param {Mark} mark @param {string} letter @param {string} d its way @param {Step} step */
+function edge(parent, mark, letter, d, step) {
   const q = mark.node === undefined ? null : step.q[mark.node];
   draw('path', {
-    class: `edge ${mark.key === 'last' ? step.last : mark.letter}`,
+    class: `edge ${mark.key === 'last' ? step.last : letter}`,
     d,
-    'stroke-width': ((mark.letter === 'a' ? 2.5 : 1.2) + 5 * (q ?? 0.1)).toFixed(2),
+    'stroke-width': ((letter === 'a' ? 2.5 : 1.2) + 5 * (q ?? 0.1)).toFixed(2),
   }, parent);
 }
 

@@ -4,18 +4,21 @@ import { hear } from '../base/bus.js';
 import { draw } from '../base/dom.js';
 import { ruler } from '../base/measure.js';
 import { panZoom } from '../base/panzoom.js';
+import { drawNote, noteLines, rejectedNode } from './callout.js';
 import { roomyLayout, treeLayout } from './layout.js';
 import { paint } from './paint.js';
 
 /** @typedef {import('../base/types.js').Step} Step */
 /** @typedef {import('./growth.js').Grown} Grown */
 /** @typedef {import('./layout.js').Layout} Layout */
+/** @typedef {import('./callout.js').Box} Box */
 /** @typedef {import('../base/panzoom.js').View} View */
 /** @typedef {'up' | 'down' | 'parent' | 'child'} Way from one mark to the next */
 /** @typedef {ReturnType<typeof treeView>} TreeView */
-/** @typedef {import('./paint.js').Sizes & { font: string }} Measured */
+/** @typedef {import('./paint.js').Sizes & { font: string, wide: number }} Measured */
 
 const ABOVE = 1.2; // rows above the first one and below the last
+const PHONE = 560; // pixels
 
 /** Keys of marks that stand for folded siblings. @param {string | null} key */
 export const isMore = key => key !== null && key.endsWith('+');
@@ -24,10 +27,11 @@ export const isMore = key => key !== null && key.endsWith('+');
  * Draws one step after the other; zoom and pan last until reset(). An <svg> with a max-height is as tall as the tree
  * needs, any other keeps its own height.
  * @param {SVGSVGElement} svg on the page
- * @param {{ hover: (key: string | null) => void, pick: (key: string) => void, smallest?: number }} on what a visitor
- *   points at and picks; with `smallest`, a tree that is too wide is drawn smaller down to that scale
+ * @param {{ hover: (key: string | null) => void, pick: (key: string) => void, smallest?: number, note?: boolean }} on what
+ *   a visitor points at and picks; with `smallest`, a tree that is too large is drawn smaller down to that scale; with
+ *   `note`, the arithmetic of the first rejection stands beside it
  */
-export function treeView(svg, { hover, pick, smallest }) {
+export function treeView(svg, { hover, pick, smallest, note = false }) {
   const canvas = draw('g', {}, svg);
   const hand = panZoom(svg, { changed: place, tapped, pointed });
   let step = /** @type {Step | null} */ (null), layout = /** @type {Layout | null} */ (null);
@@ -37,6 +41,7 @@ export function treeView(svg, { hover, pick, smallest }) {
   let selected = /** @type {string | null} */ (null), over = /** @type {string | null} */ (null);
   let most = { rows: 0, columns: 0 }; // these only grow during a run, or the tree would jump
   // While its growth plays: what is there already, and the view before.
+  let phase = 4; // of the step, the last of which shows all
   let grown = /** @type {Grown | null} */ (null), kept = /** @type {{ view: View | null, moved: boolean } | null} */ (null);
 
   /** The layout, and the picture's own height where that follows the tree. @param {Step} one */
@@ -58,20 +63,26 @@ export function treeView(svg, { hover, pick, smallest }) {
     layout = arrange(step);
     const newest = grown ? grown.newest : Infinity;
     if (grown) layout.marks = layout.marks.filter(({ node }) => node !== undefined && node <= newest);
-    canvas.replaceChildren(...paint(layout.marks, step, sizes, grown));
-    if (!hand.view || (smallest && !hand.moved && !grown)) hand.set(whole(layout.rows), false); else place(hand.view);
+    if (phase < 4) layout.marks = layout.marks.filter(({ letter }) => letter !== 'last');
+    const { edges, nodes, taken } = paint(layout.marks, step, sizes, grown, phase);
+    canvas.replaceChildren(edges, nodes);
+    const box = { left: 0, top: -sizes.dy / 2, right: 0, bottom: (layout.rows - 0.5) * sizes.dy };
+    if (note && !grown && phase > 2) annotate(svg, sizes, step, layout, taken, box);
+    if (!hand.view || (smallest && !hand.moved && !grown)) hand.set(whole(layout, box), false); else place(hand.view);
+    svg.dataset.phase = String(phase);
     markSelected();
     svg.dataset.step = String(step.index);
     svg.dataset.nodes = String(step.parents.length);
     svg.dataset.grown = grown ? String(Math.min(grown.newest, step.parents.length - 1)) : '';
   }
 
-  /** @param {number} rows @returns {View} */
-  function whole(rows) {
-    const { dx, dy, unit } = sizes;
-    const wide = smallest ? Math.max(smallest, svg.clientWidth / (most.columns * dx + 24 * unit)) : 1;
-    const fits = svg.clientHeight / (dy * (rows + ABOVE));
-    return { x: 24 * unit, y: dy * 0.8, k: Math.min(1, grown ? Math.max(0.6, fits) : wide) };
+  /** @param {Layout} made @param {Box} box @returns {View} */
+  function whole(made, box) {
+    return wholeView(svg, sizes, made.spine, box, k => {
+      const least = svg.clientWidth < PHONE ? 0.8 : smallest; // text stays readable there, and one pans
+      const wide = smallest && least ? Math.max(least, Math.min(k, svg.clientWidth / (most.columns * sizes.dx + 24 * sizes.unit))) : 1;
+      return Math.min(1, grown ? Math.max(0.6, k) : wide);
+    });
   }
 
   /** @param {View} view */
@@ -121,8 +132,8 @@ export function treeView(svg, { hover, pick, smallest }) {
   hear('type', svg, redraw); // large type changes no box of its own accord
 
   return {
-    /** @param {Step} next @param {Grown | null} [growing] */
-    show(next, growing = null) {
+    /** @param {Step} next @param {Grown | null} [growing] @param {number} [part] of the step */
+    show(next, growing = null, part = 4) {
       if (next !== step) { // the fold of one step says nothing about the next
         open = new Set();
         over = null;
@@ -132,6 +143,7 @@ export function treeView(svg, { hover, pick, smallest }) {
         hand.set(null); // small enough for all rows
       } else if (!growing && grown && kept) hand.set(kept.view, kept.moved);
       step = next;
+      phase = part;
       grown = growing;
       redraw();
       const newest = growing && layout?.marks.find(mark => mark.node === growing.newest);
@@ -163,15 +175,8 @@ export function treeView(svg, { hover, pick, smallest }) {
       redraw();
     },
     zoom: hand.zoom,
-    /** The key of the mark next to the selected one. @param {Way} way */
-    walk(way) {
-      if (!layout) return null;
-      const marks = layout.marks, at = marks.findIndex(mark => mark.key === selected), here = marks[at];
-      if (!here) return marks[0].key;
-      if (way === 'parent') return here.from ? here.from.key : here.key;
-      if (way === 'child') return (marks.find(mark => mark.from === here) || here).key;
-      return marks[Math.min(marks.length - 1, Math.max(0, at + (way === 'up' ? -1 : 1)))].key;
-    },
+    /** The key of the mark next to the selected one. @type {(way: Way) => string | null} */
+    walk: way => (layout ? neighbour(layout.marks, selected, way) : null),
     unfold,
   };
 }
@@ -182,11 +187,58 @@ export function treeView(svg, { hover, pick, smallest }) {
  * @param {Measured | undefined} before whose ruler is good for the same font
  */
 function measure(svg, before) {
-  const style = getComputedStyle(svg), phone = svg.clientWidth < 560;
+  const style = getComputedStyle(svg), phone = svg.clientWidth < PHONE;
   const unit = parseFloat(getComputedStyle(document.documentElement).fontSize) / 16; // large type is a large root font
   const size = (phone ? 13 : 14.5) * unit, font = `${size}px ${style.fontFamily}`;
   const width = before?.font === font ? before.width : ruler(font);
-  const least = { dx: (phone ? 100 : unit > 1 ? 92 : 112) * unit, dy: size * 1.8 };
+  const least = { dx: (phone ? 80 : unit > 1 ? 92 : 112) * unit, dy: size * 1.8 };
   const tallest = parseFloat(style.maxHeight) || null;
-  return { size, font, unit, width, least, tallest, wide: svg.clientWidth - 36 * unit };
+  const words = before?.font === font ? before.words : ruler(`600 ${size * 0.95}px ui-sans-serif, system-ui, sans-serif`);
+  return { size, font, unit, width, words, least, tallest, wide: svg.clientWidth - 36 * unit };
+}
+
+/**
+ * Draws the note on the first rejection, and makes the box that all is in larger where that is needed.
+ * @param {SVGSVGElement} svg
+ * @param {Measured} sizes
+ * @param {Step} step
+ * @param {Layout} made
+ * @param {Box[]} taken
+ * @param {Box} box
+ */
+function annotate(svg, sizes, step, made, taken, box) {
+  const rejected = rejectedNode(step), mark = made.marks.find(({ node }) => node !== undefined && node === rejected);
+  if (!mark) return;
+  const { dx, dy, wide } = sizes, spare = Math.max(0, svg.clientHeight - made.rows * dy) / 2;
+  const right = svg.clientWidth < PHONE ? wide : Math.max(wide, made.columns * dx); // in sight without panning
+  const room = { left: 0, top: box.top - spare, right, bottom: box.bottom + spare };
+  const canvas = /** @type {SVGElement} */ (svg.firstElementChild);
+  const drawn = drawNote(canvas, noteLines(step, rejected), { x: mark.x * dx, y: mark.y * dy }, taken, room, sizes);
+  box.top = Math.min(box.top, drawn.top);
+  box.bottom = Math.max(box.bottom, drawn.bottom);
+}
+
+/**
+ * The view of everything, the accepted path in the middle as far as that leaves nothing out.
+ * @param {SVGSVGElement} svg
+ * @param {Measured} sizes
+ * @param {number} spine the row of the accepted path
+ * @param {Box} box
+ * @param {(fits: number) => number} scale for the scale at which all rows fit, the one to use
+ * @returns {View}
+ */
+function wholeView(svg, { dy, unit }, spine, box, scale) {
+  const high = svg.clientHeight, k = scale(high / (box.bottom - box.top + 0.2 * dy)), middle = high / 2 - spine * dy * k;
+  const inside = Math.max(-box.top * k, Math.min(middle, high - box.bottom * k));
+  return { x: 24 * unit, y: (box.bottom - box.top) * k > high ? middle : inside, k };
+}
+
+/** @param {import('./layout.js').Mark[]} marks @param {string | null} selected @param {Way} way */
+function neighbour(marks, selected, way) {
+  const at = marks.findIndex(mark => mark.key === selected), here = marks[at];
+  if (!here) return marks[0].key;
+  if (way === 'parent') return here.from ? here.from.key : here.key;
+  if (way !== 'child') return marks[Math.min(marks.length - 1, Math.max(0, at + (way === 'up' ? -1 : 1)))].key;
+  const below = marks.filter(mark => mark.from === here);
+  return (below.find(mark => mark.y === here.y) ?? below[0] ?? here).key;
 }

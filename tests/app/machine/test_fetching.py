@@ -213,14 +213,14 @@ def test_the_menu_asks_the_hub_when_a_page_is_opened(monkeypatch):
 def test_a_link_may_name_a_pair_of_the_hub_or_a_typed_one():
     import gradio as gr
 
-    from app.parts import links
+    from app.parts.link_values import control_value
 
     menu = gr.Dropdown(["This pair"], value="This pair", label="Model pair")
     with pytest.raises(ValueError, match="not one of the choices"):
-        links._value(menu, "models", "a|b", [])
+        control_value(menu, "a|b", [])
     menu.also = ("a|b",)
-    assert links._value(menu, "models", "a|b", []) == "a|b"
+    assert control_value(menu, "a|b", []) == "a|b"
     typed = gr.Dropdown(["This pair"], value="This pair", label="Model pair", allow_custom_value=True)
-    assert links._value(typed, "models", "org/c|org/d", []) == "org/c|org/d"
+    assert control_value(typed, "org/c|org/d", []) == "org/c|org/d"
     with pytest.raises(ValueError, match="not one of the choices"):
-        links._value(typed, "models", "x" * 401, [])
+        control_value(typed, "x" * 401, [])

@@ -19,7 +19,7 @@ import pytest
 import specviz
 from app.machine import limits, models, zero
 from app.machine.engine import Engine
-from app.tabs import live
+from app.tabs import explore
 
 ROOT = Path(__file__).resolve().parents[3]
 CONFIG = specviz.RunConfig("abc", specviz.BUILDERS["sequoia"](), specviz.VERIFIERS["sequoia"](), max_new_tokens=12)
@@ -58,7 +58,7 @@ from specviz.benchmarks.cost import measure_cost
 assert spaces.wrapped == ["app.machine.engine._computed"], spaces.wrapped
 engine = Engine(lambda: specviz.toy_pair(vocab=12))
 config = specviz.RunConfig("abc", max_new_tokens=12, verifier=specviz.VERIFIERS["race"]())
-sent = [json.loads(text) for text in live.play(engine, config)]
+sent = [json.loads(text) for text in explore.play(engine, config)]
 assert sent[-1]["same"]["kind"] == "equal", sent[-1]
 assert len(spaces.loans) == 3, "decoding, plain decoding, and the comparison of both"
 assert spaces.loans[0] == limits.gpu_seconds(config) == round(12 + 0.08 * 12), spaces.loans
@@ -189,7 +189,7 @@ def test_visitors_choose_among_the_offered_pairs_unless_the_environment_says_oth
     closed = Engine(models.offered(), models.others())
     assert not closed.takes_any
     with pytest.raises(ValueError, match="Model pair must be one of Embedded pair"):
-        list(live.play(closed, CONFIG, "some/model"))
+        list(explore.play(closed, CONFIG, "some/model"))
 
 
 @pytest.mark.adapter
@@ -200,7 +200,7 @@ def test_a_typed_pair_decodes_where_that_is_allowed(monkeypatch, tmp_path):
     monkeypatch.setenv("SPECVIZ_CUSTOM", "1")
     engine = Engine({"This pair": specviz.toy_pair}, models.others())
     assert engine.takes_any
-    sent = [json.loads(text) for text in live.play(engine, CONFIG, f"{target} | {draft}")]
+    sent = [json.loads(text) for text in explore.play(engine, CONFIG, f"{target} | {draft}")]
     assert sent[-1]["state"] == "done" and any("head" in news for news in sent)
     assert next(news["head"]["pair"] for news in sent if "head" in news).startswith("big + small")
     for typed, sentence in (
@@ -209,7 +209,7 @@ def test_a_typed_pair_decodes_where_that_is_allowed(monkeypatch, tmp_path):
         (f"{tmp_path / 'nothing'}|", "neither a folder here nor a name on the hub"), (["a"], "Model pair must be"),
     ):  # fmt: skip
         with pytest.raises(ValueError, match=re.escape(sentence)):
-            list(live.play(engine, CONFIG, typed))
+            list(explore.play(engine, CONFIG, typed))
     assert not engine._running.locked()
 
 

@@ -1,16 +1,15 @@
-"""The best tree of this machine as the page's and the endpoint's default."""
+"""The best tree of this machine as a preset of the page and the endpoint's default."""
 
 from dataclasses import replace
 from time import time
 
-import gradio as gr
 import pytest
 
 import specviz
 from app import api
 from app.machine import best, limits
 from app.machine.engine import Engine
-from app.parts import best_tree
+from app.parts import presets
 from specviz.planning import machine_profile as here
 from specviz.planning.machines import roofline
 from tests.loops import in_a_loop
@@ -54,44 +53,47 @@ def test_what_was_measured_long_ago_serves_until_it_is_measured_again(engine, mo
     assert len(began) == 1
 
 
-def updated(updates, name):
-    return [update.get(name) if isinstance(update, dict) else update for update in updates]
+def config(**more):
+    return specviz.RunConfig("abc", **{"builder": "sequoia", "verifier": "sequoia", "temperature": 0.8} | more)
 
 
-def test_a_tree_that_nobody_chose_becomes_the_best(engine):
+def test_a_preset_finds_the_fastest_tree_of_this_machine_and_says_so(engine):
     drawn, greedy = engine.best.tree("toy", "sequoia", 0.8), engine.best.tree("toy", "exact-match", 0.0)
-    assert drawn != greedy
-    size, depth, chosen = best_tree.choose(engine, "toy", "sequoia", 0.8, [16, 6], [16, 6])
-    assert (size["value"], depth["value"]) == (drawn.size, drawn.depth) == tuple(chosen)
-    assert size["info"] == f"{drawn.size} nodes, chosen for this machine."
-    size, depth, chosen = best_tree.choose(engine, "toy", "exact-match", 0, chosen, chosen)
-    assert (size["value"], depth["value"]) == (greedy.size, greedy.depth)
+    assert drawn != greedy and drawn.size < presets.LEAST
+    tree, text = presets.tree_of(engine, presets.FASTEST, "toy", config())
+    assert (tree.size, tree.depth) == (drawn.size, drawn.depth)
+    assert text.startswith(f"The fastest tree on this machine: {drawn.size} nodes, {drawn.depth} levels; predicted ")
+    tree, _ = presets.tree_of(engine, presets.FASTEST, "toy", config(verifier="exact-match", temperature=0))
+    assert (tree.size, tree.depth) == (greedy.size, greedy.depth)
+    tree, text = presets.tree_of(engine, presets.TREE, "toy", config())
+    large = engine.best.tree("toy", "sequoia", 0.8, presets.LEAST)
+    assert (tree.size, tree.depth) == (large.size, large.depth) and large.size >= presets.LEAST
+    assert "with at least 12 nodes" in text
 
 
-@pytest.mark.parametrize("chosen", [[16, 6], None])
-def test_a_tree_that_a_visitor_or_a_link_chose_stays(engine, chosen):
-    now = [30, 5] if chosen else [16, 6]
-    size, depth, still = best_tree.choose(engine, "toy", "sequoia", 0.8, now, chosen)
+def test_a_preset_that_is_not_known_says_why(engine):
+    assert presets.tree_of(engine, presets.TREE, "other", config()) == (specviz.BUILDERS["sequoia"](), "")
+    for title, more, reason in (
+        ("other", {}, "measured"),
+        ([], {}, "measured"),
+        ("toy", {"drafter": "ngram"}, "draft model"),
+    ):
+        with pytest.raises(ValueError, match=reason):
+            presets.tree_of(engine, presets.FASTEST, title, config(**more))
+    with pytest.raises(ValueError, match="Preset must be one of"):
+        presets.tree_of(engine, "none", "toy", config())
+    other = api.asked("abc", "sequoia", "sequoia", "ngram", temperature=0.8)
+    assert api.fastest(engine, other, "sequoia") == other
+
+
+def test_the_preset_of_a_configuration_is_named_whoever_made_it(engine):
+    def name(now=None, **more):
+        return presets.preset_of(engine, "toy", config(**more), now)
+
+    assert [name(builder=text) for text in filter(None, presets.PRESETS.values())] == ["Chain", "Tree", "Large tree"]
     best = engine.best.tree("toy", "sequoia", 0.8)
-    assert "value" not in size and size["info"] == f"{best.size} nodes are the best size on this machine."
-    assert depth == still == gr.skip()
-
-
-@pytest.mark.parametrize("values", [("other", "sequoia", 0.8), ("toy", "sequoia", "hot"), ([], "sequoia", 0.8)])
-def test_where_nothing_is_known_nothing_changes(engine, values):
-    size, depth, chosen = best_tree.choose(engine, *values, [16, 6], [16, 6])
-    assert "value" not in size and "including the root" in size["info"] and depth == chosen == gr.skip()
-
-
-def test_of_another_drafter_the_best_tree_is_not_known(engine):
-    size, depth, chosen = best_tree.choose(engine, "toy", "sequoia", 0.8, [16, 6], [16, 6], "ngram")
-    assert "value" not in size and "including the root" in size["info"] and depth == chosen == gr.skip()
-    size, depth, chosen = best_tree.choose(engine, "toy", "sequoia", 0.8, [2, 1], [2, 1], "ngram")
-    assert "including the root" in size["info"] and [size["value"], depth["value"]] == chosen == [16, 6]
-    size, depth, chosen = best_tree.choose(engine, "toy", "sequoia", 0.8, [9, 3], [2, 1], "ngram")
-    assert "value" not in size and depth == chosen == gr.skip()  # a visitor chose it
-    config = api.asked("abc", "sequoia", "sequoia", "ngram", temperature=0.8)
-    assert api.fastest(engine, config, "sequoia") == config
+    assert name(builder=f"sequoia:size={best.size},depth={best.depth}") == presets.FASTEST
+    assert name(builder="sequoia:size=9,depth=2,width=3") is None
 
 
 def test_the_endpoint_takes_it_where_no_tree_is_asked_for(engine):

@@ -8,7 +8,7 @@ import pytest
 import specviz
 from app.machine.engine import Engine
 from app.parts import shelf as keeping
-from app.tabs import live
+from app.tabs import explore
 from app.tabs.lessons import LESSONS
 from specviz.decode import collect
 from tests.loops import in_a_loop
@@ -22,7 +22,7 @@ CONFIG = specviz.RunConfig(
 def shelf(monkeypatch):
     fresh = keeping.Shelf()
     monkeypatch.setattr(keeping, "SHELF", fresh)
-    monkeypatch.setattr(live, "SHELF", fresh)
+    monkeypatch.setattr(explore, "SHELF", fresh)
     return fresh
 
 
@@ -35,7 +35,7 @@ def saved(name, kind="json"):
 
 
 def test_a_run_can_be_saved_while_it_runs_and_afterwards(shelf):
-    run = live.play(Engine(lambda: specviz.toy_pair(vocab=12)), CONFIG)
+    run = explore.play(Engine(lambda: specviz.toy_pair(vocab=12)), CONFIG)
     first = next(news for news in map(json.loads, run) if news["steps"])
     part = specviz.Trace.from_json(saved(first["run"])["text"])
     assert part.stop == "stopped" and len(part.steps) == len(first["steps"])
@@ -48,10 +48,10 @@ def test_a_run_can_be_saved_while_it_runs_and_afterwards(shelf):
 
 
 def test_what_was_decoded_before_a_stop_is_kept(shelf):
-    run = live.play(Engine(lambda: specviz.toy_pair(vocab=12)), CONFIG)
+    run = explore.play(Engine(lambda: specviz.toy_pair(vocab=12)), CONFIG)
     name = next(news["run"] for news in map(json.loads, run) if news["steps"])
     run.close()
-    list(live.play(Engine(lambda: specviz.toy_pair(vocab=12)), CONFIG))  # the next one packs it away
+    list(explore.play(Engine(lambda: specviz.toy_pair(vocab=12)), CONFIG))  # the next one packs it away
     kept = specviz.Trace.from_json(saved(name)["text"])
     assert kept.steps and kept.stop == "stopped"
 
@@ -80,7 +80,7 @@ def test_the_first_screen_and_every_lesson_can_be_saved():
     from app.page import build_demo
 
     build_demo(lambda: specviz.toy_pair(vocab=12))
-    first = json.loads(live.recorded())
+    first = json.loads(explore.recorded())
     assert len(specviz.Trace.from_json(saved(first["run"])["text"]).steps) == len(first["steps"])
     for number, lesson in enumerate(LESSONS, 1):
         for recording in lesson.RECORDINGS:

@@ -5,30 +5,31 @@ from __future__ import annotations
 import json
 from collections.abc import Generator, Iterator
 from contextlib import closing
-from functools import partial
+from functools import cache, partial
+from itertools import chain
 from typing import Any
 
 import gradio as gr
 
-from specviz import RunConfig, Trace
+from specviz import RunConfig, Step, Trace
 from specviz.acceptance.vectors import EMBEDDED, planned_with
 from specviz.benchmarks.paired_speedup import ROUNDS, PairedSpeedup, in_turns
 from specviz.codec import plain
 from specviz.metrics import Counts
 from specviz.paths import TRACES
-from specviz.player.payload import described, head, message, recorded_message, step_payload
+from specviz.player.payload import described, head, message, recorded_message, settings_text, step_payload
 from specviz.proof.same_text import Comparison, comparing, promised
 
 from ..machine.engine import Engine, batch_by_time, introduced, prefetch
 from ..machine.line import undisturbed
-from ..parts import best_tree, links, menus
-from ..parts.controls import Controls, controls
+from ..parts import links, menus, presets
+from ..parts.controls import Controls, controls, temperature_slider
 from ..parts.failures import reason
 from ..parts.frame import Tab
 from ..parts.job import Job
 from ..parts.menus import models_menu
 from ..parts.shelf import SHELF, new_name
-from ..parts.stage import notice, sentence, stage
+from ..parts.stage import headline, notice, opener, sentence, stage
 
 TITLE = "Explore"
 STORIES = {
@@ -46,61 +47,88 @@ COMPARED_AT_ONCE = 8  # tokens between two signs of life while a run is compared
 
 def build(engine: Engine) -> Controls:
     """Lay out the tab and connect it; returns its controls, for other tabs to set."""
-    with gr.Row(elem_classes="sv-page"):
-        with gr.Column(scale=0, min_width=330, elem_classes="sv-rail"):
-            prompt = gr.Textbox(next(iter(STORIES.values())), label="Prompt", lines=3, max_lines=6, elem_id="sv-prompt")
+    opened = first_run().config
+    with gr.Column(elem_classes="sv-explore"):
+        headline(elem_id="sv-headline")
+        with gr.Row(elem_classes="sv-ask"):
+            prompt = gr.Textbox(
+                opened.prompt,
+                label="Prompt",
+                lines=1,
+                max_lines=4,
+                show_label=False,
+                container=False,
+                elem_id="sv-prompt",
+            )
+            go = gr.Button("Run", variant="primary", min_width=120, scale=0, elem_id="sv-run")
+            stop = gr.Button("Stop", interactive=False, min_width=80, scale=0, elem_id="sv-stop")
+        with gr.Row(elem_classes="sv-opts"):
+            preset = presets.menu()
+            temperature = temperature_slider(opened.temperature)
+            opener("All settings", opens="sv-settings", elem_id="sv-settings-opener")
+        with gr.Column(elem_id="sv-settings"):
             chips(prompt)
-            with gr.Row(elem_classes="sv-go"):
-                go = gr.Button("Run", variant="primary", elem_id="sv-run")
-                stop = gr.Button("Stop", interactive=False, elem_id="sv-stop")
-            said = notice("", elem_id="sv-notice")
-            link = links.bar(TITLE, elem_id="sv-link", stage="sv-stage")
             models = models_menu(engine)
-            settings = controls(prompt)
-            first = tuple(control.value for control in settings.inputs)
-            config = settings.read(first)
-            said.value = sentence(*verdict(config, name_of(models.value)))
-            for menu, marked in zip(settings.menu_boxes, settings.menus(first, config), strict=True):
-                menu.choices = marked
-        with gr.Column(scale=1, min_width=320, elem_classes="sv-main"):
-            shown = stage(recorded(), elem_id="sv-stage")
-            SHELF.always("recorded", partial((TRACES / "story.json").read_text, "utf-8"))
+            settings = controls(prompt, opened, temperature)
+        with gr.Row(elem_classes="sv-said"):
+            said = notice(about(opened, engine.titles[0]), elem_id="sv-notice")
+            link = links.bar(TITLE, elem_id="sv-link", stage="sv-stage")
+        shown = stage(recorded(), elem_id="sv-stage")
+        SHELF.always("recorded", partial((TRACES / "story.json").read_text, "utf-8"))
+    first = settings.menus([control.value for control in settings.inputs], opened)
+    for box, marked in zip(settings.menu_boxes, first, strict=True):
+        box.choices = marked
     links.connect(link, links.Together({"models": models}, {"": settings}), [go.click, prompt.submit])
-    running = events(engine, settings, models, go, stop, said, shown)
-    best_tree.connect(engine, settings, models, running)
+    running = events(engine, settings, models, preset, go, stop, said, shown)
+    presets.connect(engine, settings, models, preset, said, running)
     return settings
 
 
 def chips(prompt: gr.Textbox) -> None:
     """Preset prompts; a click fills in the prompt in the browser, no request is made."""
-    for name, presets in (("Stories", STORIES), ("Code", CODE)):
+    for name, prompts in (("Stories", STORIES), ("Code", CODE)):
         with gr.Row(elem_classes="sv-chips"):
-            for label, text in presets.items():
+            for label, text in prompts.items():
                 chip = gr.Button(label, size="sm", min_width=60, elem_classes=f"sv-chip sv-{name.lower()}")
                 chip.click(None, None, prompt, js=f"() => {json.dumps(text)}", api_visibility="private")
 
 
-def events(engine: Engine, settings: Controls, models, go, stop, said, shown) -> Any:
+def events(engine: Engine, settings: Controls, models, preset, go, stop, said, shown) -> Any:
     """Every event of the tab; returns that of a run."""
     private = {"api_visibility": "private", "preprocess": False}  # `Controls.read` says what is wrong in a sentence
     quiet = {"show_progress": "hidden", **private}
+    taken = gr.JSON([one.value for one in settings.menu_boxes] + ["verifier"], visible=False)  # and which changed last
 
-    def check(title: Any, *values: Any):
-        kind, text, config = judged(settings, values, name_of(title))
-        marked = [gr.skip() for _ in settings.menu_boxes]
-        if config is not None:
-            marked = [gr.Dropdown(choices=choices) for choices in settings.menus(values, config)]
-        return sentence(kind, text), gr.Button(interactive=kind not in ("impossible", "error")), *marked
+    def check(before: Any, title: Any, now: Any, *values: Any):
+        try:
+            config = settings.read(("any", *values[1:]))
+        except ValueError as error:
+            kept = [gr.skip() for _ in settings.menu_boxes]
+            return sentence("error", str(error)), gr.Button(interactive=False), gr.skip(), gr.skip(), *kept
+        names = [getattr(config, kind).name for kind in settings.families]
+        changed = changed_last(before, names, list(settings.families))
+        marked = [gr.Dropdown(choices=choices) for choices in settings.menus(values, config, changed)]
+        possible = config.resolved.match.possible
+        name = presets.preset_of(engine, title, config, now)
+        remark = presets.remark(engine, name, title, config)
+        more = remark if possible else menus.nearest(settings.candidates(values), config, changed)
+        return (
+            about(config, title, more),
+            gr.Button(interactive=possible),
+            gr.Radio(value=name),
+            [*names, changed],
+            *marked,
+        )
 
-    checked = [said, go, *settings.menu_boxes]
+    checked = [said, go, preset, taken, *settings.menu_boxes]
     changes = [control.change for control in (models, *settings.inputs[1:])]
-    gr.on(changes, check, [models, *settings.inputs], checked, queue=False, trigger_mode="always_last", **quiet)
+    inputs = [taken, models, preset, *settings.inputs]
+    gr.on(changes, check, inputs, checked, queue=False, trigger_mode="always_last", **quiet)
 
     def run(title: Any, *values: Any) -> Iterator[dict]:
         try:
             config = settings.read(values)
-            kind, text = verdict(config, name_of(title))
-            yield {said: sentence(kind, text)}
+            yield {said: about(config, title)}
             for value in play(engine, config, title):
                 yield {shown: value}
         except ValueError as error:
@@ -108,6 +136,25 @@ def events(engine: Engine, settings: Controls, models, go, stop, said, shown) ->
 
     job = Job(stop, said, {shown: message("", state="stopped")})
     return job.starts([go.click, settings.prompt.submit], run, [models, *settings.inputs], [shown, said])
+
+
+def changed_last(before: Any, names: list[str], kinds: list[str]) -> str:
+    """The kind of the menu that was changed last.
+
+    Args:
+        before: what the menus held, and then which was changed last; from the browser, so it may be anything.
+        names: what they hold now.
+        kinds: of the menus.
+    """
+    if not isinstance(before, list) or len(before) != len(names) + 1 or before[-1] not in kinds:
+        return "verifier"
+    return next((kind for kind, was, now in zip(kinds, before, names, strict=False) if was != now), before[-1])
+
+
+def about(config: RunConfig, title: Any, more: str = "") -> str:
+    """The notice on a configuration: its verdict, and what the page needs to see whether the picture is of it."""
+    kind, text = verdict(config, name_of(title))
+    return sentence(kind, f"{text} {more}".rstrip(), settings=settings_text(config), models=str(title))
 
 
 def name_of(title: Any) -> str:
@@ -148,23 +195,32 @@ def play(engine: Engine, config: RunConfig, title: str | None = None) -> Iterato
     if not match.possible:
         raise ValueError(match.reason)
     lossy = None if match.lossless else match.reason
-    run, begun, written, counts = new_name("run"), False, [], Counts()
+    run, begun, counts = new_name("run"), False, Counts()
+    written: list[int] = []
     with engine.exclusive():
         try:
             for news in engine.loading(title):
                 yield message("", state="loading", note=news)
             decoded = engine.compute(introduced, config, title=title)
             blank = next(decoded)
-            about = head(config, blank.prompt_text, described(blank.pair), lossy)
+            first = head(config, blank.prompt_text, described(blank.pair), lossy)
             kept = SHELF.begin(run, blank)
-            with closing(prefetch(decoded, batch_by_time)) as groups:
-                for group in groups:
+
+            def told(steps: Iterator[Step]) -> Iterator[list[str]]:
+                """Messages, written in the thread that decodes: no step is timed while one is written."""
+                nonlocal counts
+                more = {"head": first, "models": title or engine.titles[0]}
+                for group in batch_by_time(steps):
                     kept.steps += group
                     counts += Counts.of(group)
-                    written += [token for step in group for token in step.emitted]
-                    steps = [step_payload(step, verifier) for step in group]
-                    figures = plain(counts.figures())
-                    yield message(run, steps, state="running", figures=figures, **({} if begun else {"head": about}))
+                    written.extend(token for step in group for token in step.emitted)
+                    payloads = [step_payload(step, verifier) for step in group]
+                    yield [message(run, payloads, state="running", figures=plain(counts.figures()), **more)]
+                    more = {}
+
+            with closing(prefetch(decoded, told)) as groups:
+                for news in chain.from_iterable(groups):
+                    yield news
                     begun = True
             kept.ended = True
             turns = engine.compute(in_turns, config, counts, title=title)
@@ -216,10 +272,15 @@ def same(run: str, compared: Iterator[Comparison], written: int, dtype: str | No
         yield message(run, same={"kind": "equal" if result.equal else "differs", "text": result.sentence(dtype)})
 
 
+@cache
+def first_run() -> Trace:
+    """The run that the page opens with; the controls hold its settings."""
+    return Trace.from_json((TRACES / "story.json").read_text("utf-8"))
+
+
 def recorded() -> str:
-    """The run that the page opens with."""
-    trace, plain = (Trace.from_json((TRACES / f"{name}.json").read_text("utf-8")) for name in ("story", "plain"))
-    return recorded_message(trace, plain)
+    """The same as a message to the page."""
+    return recorded_message(first_run(), Trace.from_json((TRACES / "plain.json").read_text("utf-8")))
 
 
-TAB = Tab(TITLE, build)
+TAB = Tab(TITLE, build, styles=("stage/explore",))

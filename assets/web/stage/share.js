@@ -1,0 +1,35 @@
+// A link to a run itself: its settings, the step on the screen, and a check sum of its text. Whoever opens it sees the run
+// computed again, and whether the text is the same.
+
+import { placeText } from '../base/place.js';
+import { isOver } from './run.js';
+
+/** @typedef {import('./run.js').Run} Run */
+
+/** A check sum of the text of a run (FNV-1a, 32 bits). @param {Pick<Run, 'steps'>} run */
+export function checkSum({ steps }) {
+  let sum = 0x811c9dc5;
+  for (const byte of new TextEncoder().encode(steps.map(step => step.pieces.join('')).join(''))) sum = Math.imul(sum ^ byte, 0x01000193);
+  return (sum >>> 0).toString(16).padStart(8, '0');
+}
+
+/** The check sum in an address, or null where it holds none. @param {string} search */
+export function sumAsked(search) {
+  const asked = new URLSearchParams(search).get('run') || '';
+  return /^[0-9a-f]{8}$/.test(asked) ? asked : null;
+}
+
+/** @param {Run} run @param {number} current the step on the screen @param {string} address of the page */
+export function runLink(run, current, address) {
+  const link = new URL(address), { models } = run, { prompt = '', settings = '' } = run.head;
+  const asked = new URLSearchParams({ prompt, ...(models && { models }), run: checkSum(run) });
+  link.search = `?${asked}&${settings}&${placeText(current, null)}`;
+  link.hash = '';
+  return link.href;
+}
+
+/** How a run compares with the one that a link is about; null until it is over. @param {Run} run @param {string | null} wanted */
+export function compared(run, wanted) {
+  if (!wanted || !isOver(run) || run.state !== 'done' || !run.name?.startsWith('run ') || !run.steps.length) return null;
+  return checkSum(run) === wanted ? 'Same text as the shared run.' : 'Not the text of the shared run: another version, model pair or number format.';
+}

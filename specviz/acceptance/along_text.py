@@ -76,11 +76,11 @@ def tokens_on_texts(shape: Topology, texts: Iterable[np.ndarray]) -> tuple[float
         shape: the tree; ranks beyond the shares are never accepted.
         texts: from `path_shares`. Steps without room for the whole tree do not count.
     """
-    pairs = [_renewals(shape, shares) for shares in texts if len(shares) > shape.depth.max()]
+    pairs = [renewals(shape, shares) for shares in texts if len(shares) > shape.depth.max()]
     return estimate(pairs) if pairs else (np.nan, np.nan)
 
 
-def _renewals(shape: Topology, shares: np.ndarray) -> tuple[float, float]:
+def renewals(shape: Topology, shares: np.ndarray) -> tuple[float, float]:
     """Expected tokens and steps of one text, over the steps with room for the whole tree."""
     ends = _ends(shape, shares)  # [levels, starts]
     starts = ends.shape[1]

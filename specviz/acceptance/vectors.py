@@ -15,7 +15,7 @@ from typing import Any, ClassVar
 
 from ..errors import ParameterError
 from ..files import parse_json, read_text
-from ..paths import ACCEPTANCE, PAPERS
+from ..paths import ACCEPTANCE
 from ..tree import Topology
 
 LARGEST_FILE = 4_000_000  # bytes
@@ -184,17 +184,6 @@ def published() -> dict[str, dict[str, Any]]:
         path.stem: json.loads(path.read_text(encoding="utf-8")) | {"acceptance": read_acceptance(path)}
         for path in sorted(ACCEPTANCE.glob("*.json"))
     }
-
-
-@lru_cache
-def tuned_h() -> float:
-    """SVIP's threshold for the embedded pair, the fastest on held-out prompts; 0.5, the paper's largest, before that
-    was measured."""
-    path = PAPERS / "svip-threshold.json"
-    try:
-        return float(json.loads(path.read_text(encoding="utf-8"))["data"]["best"])
-    except (OSError, ValueError, KeyError, TypeError):
-        return 0.5
 
 
 @lru_cache

@@ -5,7 +5,7 @@ after the first token with sqrt(c H) > h. The test does not depend on the token 
 rule that is lossless on chains remains lossless. 1 - sqrt(c H) estimates a lower bound of the acceptance.
 
 The paper's h from 0.2 to 0.5 multiplies no constant, so c is 1; the default h was chosen by the paper's procedure, as
-the fastest on eight held-out prompts (`tuned_h`). Where the draft's temperature is 0 its rows have no entropy, and the
+the fastest on eight held-out prompts. Where the draft's temperature is 0 its rows have no entropy, and the
 test looks at the row at temperature 1.
 """
 
@@ -15,7 +15,6 @@ import math
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
-from ..acceptance.vectors import tuned_h
 from ..distributions import entropy
 from ..parameters import real, whole
 from ..sampling import draw_children
@@ -31,7 +30,7 @@ class Svip(TreeBuilder):
     is_chain: ClassVar[bool] = True
     key_title: ClassVar[str] = "draft entropy"
     small: ClassVar[dict[str, Any]] = {"depth": 2, "h": 1.0}
-    h: float = real(tuned_h(), 0.0, 3.0, "Threshold h", "Stop after a token with sqrt(c * entropy in nats) above this.")
+    h: float = real(1.4, 0.0, 3.0, "Threshold h", "Stop after a token with sqrt(c * entropy in nats) above this.")
     c: float = real(1.0, 0.01, 2.0, "Factor c", "Factor of the entropy; 1 is the paper's value.")
     depth: int = whole(40, 1, 64, "Max length", "Maximum number of tokens in the chain.")
 

@@ -1,28 +1,16 @@
-"""What an entry is made of: what a source says, how the same question is put here, and what follows from the answer.
-
-Every number of ours in a sentence, a table or a figure is computed from the data that `measure` returned; the source's
-own numbers are quoted with the place they stand in, and the two never share a column.
-"""
+"""An entry: what a source says at one place, its claims, figures of what was measured for them, and links."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any, NamedTuple
 from urllib.parse import urlencode
 
 from ..config import RunConfig
 from ..parameters import text_of
 from ..registry import REGISTRIES, spelled
-
-REPRODUCED, DIFFERS, IMPOSSIBLE = "reproduced", "differs", "not reproducible"
-
-
-class Verdict(NamedTuple):
-    """Whether source and measurement agree ("reproduced", "differs" or "not reproducible"), and why, in a sentence."""
-
-    status: str
-    sentence: str
+from .claim import Claim, Data
 
 
 class Series(NamedTuple):
@@ -50,6 +38,18 @@ class Table(NamedTuple):
     rows: Sequence[Sequence[Any]]
 
 
+class Figure(NamedTuple):
+    """A figure of measurements.
+
+    Args:
+        data: what it shows.
+        draw: from their sums over all texts to `Lines` or a `Table`.
+    """
+
+    data: tuple[Data, ...]
+    draw: Callable[..., Lines | Table]
+
+
 class Open(NamedTuple):
     """A link to another tab with the settings of the entry: its label and the parameters of the address."""
 
@@ -62,72 +62,66 @@ class Entry:
     """One algorithm, theorem, figure or table of a source.
 
     Args:
-        name: of its stored file, after the source's; place, title: as a reader looks for it.
+        name: of it, for links and the command; place, title: as a reader looks for it.
         says: what the source says, its numbers with table or figure.
-        verdict: whether source and measurement agree, from the data.
+        claims: its sentences as numbers.
+        figures: of what was measured.
         quoted: numbers of the source, where they are many.
-        measure: answers the question here, given a `Bench`; plain JSON data. None where this machine cannot.
-        shown: figures and tables of the data.
         opens: where to see it at work.
-        how: "exact" (arithmetic, no chance), "counted" (runs or readings) or "timed".
-        lacks: what this machine lacks for `measure`, in a sentence; nothing where it lacks nothing.
     """
 
     name: str
     place: str
     title: str
     says: str
-    verdict: Callable[[Any], Verdict]
-    quoted: Table | None = None
-    measure: Callable[[Any], dict[str, Any]] | None = None
-    shown: Callable[[Any], Sequence[Lines | Table]] = field(default=lambda data: ())
+    claims: Sequence[Claim]
+    figures: Sequence[Figure] = ()
     opens: Sequence[Open] = ()
-    how: str = "counted"
-    lacks: Callable[[], str] = field(default=lambda: "")
+    quoted: Table | None = None
 
     @property
-    def measurable(self) -> bool:
-        """Whether this machine can measure it."""
-        return self.measure is not None and not self.lacks()
-
-    def data(self, bench: Any) -> dict[str, Any]:
-        """What it measures with a `Bench`.
-
-        Raises:
-            ValueError: if this machine cannot measure it.
-        """
-        if self.measure is None:
-            raise ValueError(self.verdict(None).sentence)
-        if lacking := self.lacks():
-            raise ValueError(lacking)
-        return self.measure(bench)
+    def data(self) -> tuple[Data, ...]:
+        """Its measurements, each once."""
+        needed = [*(one for claim in self.claims for one in claim.data), *(one for f in self.figures for one in f.data)]
+        return tuple(dict.fromkeys(needed))
 
 
-def judge(agrees: bool, sentence: str, otherwise: str | None = None) -> Verdict:
-    """Reproduced with the first sentence, or differing with the second (the same where there is one only)."""
-    return Verdict(REPRODUCED, sentence) if agrees else Verdict(DIFFERS, otherwise or sentence)
+class Source(NamedTuple):
+    """A source: how it is cited, and its entries in its order."""
+
+    short: str
+    title: str
+    cite: str
+    url: str | None
+    about: str
+    entries: Sequence[Entry]
 
 
-def impossible(reason: str) -> Callable[[Any], Verdict]:
-    """The `verdict` of an entry that this machine cannot measure."""
-    return lambda data: Verdict(IMPOSSIBLE, reason)
+def figure(draw: Callable[..., Lines | Table], *data: Data) -> Figure:
+    """A figure of measurements."""
+    return Figure(data, draw)
 
 
-def live(
-    builder: Any, verifier: Any, temperature: float = 0.8, drafter: Any = None, what: str | None = None, **more: Any
-) -> Open:
+def curves(
+    x: str, y: str, series: Mapping[str, Iterable[tuple[float, float]]], dashed: Sequence[str] = (), **log: bool
+) -> Lines:
+    """`Lines` of named series; those of `dashed` are bounds or predictions."""
+    looks = [(name, list(points), "dashes" if name in dashed else "line") for name, points in series.items()]
+    return Lines(x, y, [Series(*look) for look in looks], **log)
+
+
+def live(builder: str, verifier: str, temperature: float = 0.8, drafter: str = "", what: str = "") -> Open:
     """A link to the tab Explore with a configuration; `what` is shown there, where an entry has several such links."""
-    config = RunConfig(builder=builder, verifier=verifier, temperature=temperature, drafter=drafter)
-    label = "Open in Explore" if what is None else f"Explore: {what}"
-    return Open(label, _query("explore", {"temperature": config.temperature, **more} | _choices("", config)))
+    named = {"temperature": temperature} | _choices("", builder, verifier, drafter, temperature)
+    return Open(f"Explore: {what}" if what else "Open in Explore", _query("explore", named))
 
 
-def compare(*ways: tuple[Any, ...], temperature: float = 0.8, **more: Any) -> Open:
+def compare(*ways: tuple[str, ...], temperature: float = 0.8, **more: Any) -> Open:
     """A link to the tab Compare with a column for each (builder, rule) or (builder, rule, drafter)."""
     named: dict[str, Any] = {"temperature": temperature, **more}
     for letter, (builder, verifier, *drafter) in zip("abc", ways, strict=False):
-        config = RunConfig(builder=builder, verifier=verifier, drafter=next(iter(drafter), None))
-        named |= {f"{letter}.decodes": "speculation"} | _choices(f"{letter}.", config)
+        named[f"{letter}.decodes"] = "speculation"
+        named |= _choices(f"{letter}.", builder, verifier, next(iter(drafter), ""), temperature)
     return Open("Open in Compare", _query("compare", named))
 
 
@@ -137,11 +131,13 @@ def lab(half: str, **more: Any) -> Open:
 
 
 def tab(name: str, **more: Any) -> Open:
-    """A link to another tab."""
-    return Open(f"Open {name.capitalize()}", _query(name, more))
+    """A link to a page of the tab Measure: "acceptance" or "speedup"."""
+    page = {"acceptance": "what is accepted", "speedup": "which tree pays"}[name]
+    return Open(f"Measure: {page}", _query(name, more))
 
 
-def _choices(prefix: str, config: RunConfig) -> dict[str, Any]:
+def _choices(prefix: str, builder: str, verifier: str, drafter: str, temperature: float) -> dict[str, Any]:
+    config = RunConfig(builder=builder, verifier=verifier, temperature=temperature, drafter=drafter or None)
     named = {kind: spelled(one, defaults=True) for kind, one in zip(REGISTRIES, config.resolved, strict=False)}
     return {f"{prefix}{kind}": text for kind, text in named.items() if text != "model"}  # the default
 
@@ -152,13 +148,3 @@ def _query(name: str, named: dict[str, Any]) -> str:
 
 def _text(value: Any) -> str:
     return f"{value:g}" if isinstance(value, float) else text_of(value)
-
-
-def percent(share: float) -> str:
-    """A share as it stands in a sentence."""
-    return f"{100 * share:.0f} %"
-
-
-def listed(names: Sequence[str]) -> str:
-    """Names in a sentence: "a", "a and b", "a, b and c"."""
-    return " and ".join([", ".join(names[:-1]), names[-1]] if len(names) > 1 else names)

@@ -1,4 +1,4 @@
-"""The measurements of the entries as files, one each: what the page shows at once and a command makes anew."""
+"""What was measured, in two files: what no clock has part in, which any machine measures alike, and what was timed."""
 
 from __future__ import annotations
 
@@ -9,38 +9,61 @@ from os import cpu_count
 from pathlib import Path
 from typing import Any
 
-from ..codec import plain
 from ..paths import PAIR, PAPERS
+from .claim import Columns, Data
 
 
-def path(source: str, name: str) -> Path:
-    """The file of an entry."""
-    return PAPERS / f"{source}-{name}.json"
+class Store:
+    """Measurements by key, in the files of a folder.
 
+    Args:
+        folder: where they are; what is shipped by default.
+    """
 
-def read(source: str, name: str) -> dict[str, Any] | None:
-    """What was measured for an entry: "data", and the "pair" and "machine" it was measured with; None before that."""
-    try:
-        return json.loads(path(source, name).read_text(encoding="utf-8"))
-    except FileNotFoundError:
-        return None
+    def __init__(self, folder: Path | None = None) -> None:
+        self.folder = folder or PAPERS
+        self._known: dict[str, dict[str, Any]] = {}
 
+    def _file(self, data: Data) -> Path:
+        return self.folder / ("timed.json" if data.how == "timed" else "counted.json")
 
-def write(source: str, name: str, data: dict[str, Any], pair: str) -> None:
-    """Store a measurement."""
-    PAPERS.mkdir(parents=True, exist_ok=True)
-    kept = {"pair": pair, "machine": machine(), "weights": weights(), "data": plain(data)}
-    path(source, name).write_text(json.dumps(kept, allow_nan=False) + "\n", encoding="utf-8")
+    def _all(self, data: Data) -> dict[str, Any]:
+        file = self._file(data)
+        if file.name not in self._known:
+            try:
+                self._known[file.name] = json.loads(file.read_text(encoding="utf-8"))
+            except (FileNotFoundError, ValueError):
+                self._known[file.name] = {}
+        return self._known[file.name]
 
+    def read(self, data: Data) -> Columns | None:
+        """The sums of a measurement; None before it was made."""
+        kept = self._all(data).get(data.key)
+        if kept is None:
+            return None
+        return {name: dict(zip(kept["names"], row, strict=True)) if row else {} for name, row in kept["rows"].items()}
 
-def current(source: str, name: str) -> bool:
-    """Whether an entry was measured with the weights that are shipped now."""
-    kept = read(source, name)
-    return kept is not None and kept.get("weights") == weights()
+    def made(self, data: Data) -> str:
+        """With which pair and machine."""
+        kept = self._all(data).get(data.key)
+        return f"{kept['pair']}, {kept['machine']}" if kept else ""
 
+    def current(self, data: Data) -> bool:
+        """Whether it was made with the weights that are shipped now."""
+        return self._all(data).get(data.key, {}).get("weights") == weights()
 
-def machine() -> str:
-    return f"a machine of {cpu_count()} cores"
+    def write(self, data: Data, columns: Columns, pair: str) -> None:
+        """Keep a measurement."""
+        names = list(next(filter(None, columns.values()), {}))
+        rows = {text: [sums[name] for name in names] if sums else [] for text, sums in columns.items()}
+        about = {"pair": pair, "machine": f"a machine of {cpu_count()} cores", "weights": weights()}
+        every = self._all(data)
+        every[data.key] = {**about, "names": names, "rows": rows}
+        self.folder.mkdir(parents=True, exist_ok=True)
+        lines = ",\n".join(f"{json.dumps(key)}: {json.dumps(every[key], allow_nan=False)}" for key in sorted(every))
+        half = self._file(data).with_suffix(".part")  # who stops here leaves the old file whole
+        half.write_text(f"{{\n{lines}\n}}\n", encoding="utf-8")
+        half.replace(self._file(data))
 
 
 @lru_cache

@@ -45,6 +45,11 @@ def coupling_bound(p: np.ndarray, q: np.ndarray) -> float:
     return (1 - distance) / (1 + distance)
 
 
+def kl_divergence(q: np.ndarray, p: np.ndarray) -> float:
+    """KL(q || p) in nats; infinite where q has a token that p has not."""
+    return max(0.0, cross_entropy(q, p) - entropy(q))
+
+
 def cross_entropy(q: np.ndarray, p: np.ndarray) -> float:
     """H(q, p) = - sum q log p in nats; infinite where q has a token that p has not."""
     drawn = q > 0

@@ -1,182 +1,216 @@
-"""The entries of the five sources: each measures, judges and shows itself; what it claims follows from the data."""
+"""The claims of the five sources: decided by arithmetic, each able to fail, each with what it is decided from."""
 
 import json
 import math
 import re
+from functools import partial
+from itertools import chain
 from urllib.parse import parse_qs
 
 import pytest
 
 import specviz
-from specviz import codec, papers
-from specviz.papers import store
-from specviz.papers.bench import Bench
-from specviz.papers.entry import Lines, Table, compare, judge, lab, live
-from specviz.papers.races import equation_7, equation_8
-from specviz.papers.races.on_text import spread
-from specviz.papers.survey.families import ways
-from specviz.papers.survey.printed import METHODS, NONE, PRINTED, in_others, in_survey
+from specviz import papers
+from specviz.papers import in_runs, store
+from specviz.papers.claim import (
+    DIFFERS,
+    MISSING,
+    PROVEN,
+    REPRODUCED,
+    UNDECIDED,
+    Data,
+    claim,
+    find,
+    jackknife,
+    proof,
+    totals,
+    verdict,
+)
+from specviz.papers.entry import Lines, Table, compare, lab, live
+from specviz.papers.proofs import corrected_law
+from specviz.papers.survey import METHODS, PRINTED, WAYS, in_others
+from specviz.papers.workbench import Workbench
 from specviz.paths import PUBLISHED
-from specviz.randomness import Seeded
 from specviz.registry import parse_strategy
-from specviz.theory.mask_order import count_blocks, random_tree
 
 ALL = papers.entries()
-IDS = [f"{source}-{one.name}" for source, one in ALL]
-SLOW = {"sequoia-algorithm-1", "sequoia-figure-2", "dyspec-block-counts"}  # exact at full size
+CLAIMS = [(f"{source}-{one.name} {place}", claim) for source, one in ALL for place, claim in enumerate(one.claims, 1)]
+DATA = dict.fromkeys(data for _, one in ALL for data in one.data)
+ONE_EACH = list({data.make: data for data in DATA if data.how != "proof" and not data.lacks()}.values())
+FIELDS = [
+    "source", "entry", "claim", "place", "estimate", "low", "high", "relation", "bound", "seeds", "texts", "verdict",
+]  # fmt: skip
 
 
-@pytest.fixture(scope="module")
-def bench():
-    return Bench(specviz.toy_pair(vocab=12), texts_each=2, tokens=14, seconds=0.3)
+class Asked(dict):
+    """Sums that are whatever a claim asks for."""
+
+    def __missing__(self, name):
+        self[name] = 50.0 if name.endswith(("xx", "yy")) else 1.0 + 0.37 * len(self) % 1.3
+        return self[name]
 
 
-@pytest.fixture(scope="module")
-def measured(bench):
-    """The data of every entry that is measured, made with a toy pair; each as a file would have it."""
-    return {
-        (source, one.name): json.loads(json.dumps(codec.plain(one.measure(bench)), allow_nan=False))
-        for source, one in ALL
-        if one.measurable and f"{source}-{one.name}" not in SLOW
-    }
+def columns(one):
+    """The sums of a claim's measurements: those that are stored, or some of the names that it asks for."""
+    tables = [papers.shipped().read(data) for data in one.data]
+    if all(tables):
+        return tables
+    asked = [Asked() for _ in one.data]
+    one.of(*asked)
+    return [{f"{seed}:0": dict(table) for seed in (1, 2, 3)} for table in asked]
 
 
-def test_there_are_enough_entries_with_names_of_their_own():
-    assert len(ALL) >= 45 and sum(one.measure is not None for _, one in ALL) >= 35
-    assert len(set(IDS)) == len(IDS) and all(re.fullmatch(r"[a-z0-9-]+", name) for name in IDS)
-    for source, part in papers.SOURCES.items():
-        assert part.TITLE and part.ABOUT and sum(of == source for of, _ in ALL) >= 9
+def test_there_are_enough_claims_with_what_decides_them():
+    assert len(CLAIMS) >= 110 and sum(bool(one.data) for _, one in CLAIMS) >= 85
+    names = [f"{source}-{one.name}" for source, one in ALL]
+    assert len(set(names)) == len(names) and all(re.fullmatch(r"[a-z0-9-]+", name) for name in names)
+    for name, one in CLAIMS:
+        assert one.relation in (">", "<", "within") and isinstance(one.bound, tuple) == (one.relation == "within"), name
+        assert bool(one.data) != (len(one.reason) > 30), name
+    for _, one in ALL:
+        assert len({claim.says for claim in one.claims}) == len(one.claims) >= 1, one.name
 
 
-def test_every_entry_judges_and_shows_what_it_measured(measured):
-    assert len(measured) >= 30
-    for (source, name), data in measured.items():
-        one = papers.entry(source, name)
-        verdict = one.verdict(data)
-        assert verdict.status in (papers.REPRODUCED, papers.DIFFERS), one.name
-        assert verdict.sentence.endswith(".") and "None" not in verdict.sentence and "nan" not in verdict.sentence
-        blocks = one.shown(data)
-        assert blocks, f"{source}-{one.name} shows nothing"
-        for block in blocks:
+# ---- verdicts ----
+
+
+@pytest.mark.parametrize(
+    ("low", "high", "relation", "bound", "wanted"),
+    [
+        (1.1, 1.3, ">", 1, REPRODUCED), (0.9, 1.3, ">", 1, UNDECIDED), (0.7, 0.9, ">", 1, DIFFERS),
+        (1, 1, ">", 1, DIFFERS),
+        (0.7, 0.9, "<", 1, REPRODUCED), (0.9, 1.1, "<", 1, UNDECIDED), (1, 1.1, "<", 1, DIFFERS),
+        (1.1, 1.2, "within", (1, 2), REPRODUCED), (0.9, 1.2, "within", (1, 2), UNDECIDED),
+        (0.5, 2.5, "within", (1, 2), UNDECIDED), (0.1, 0.9, "within", (1, 2), DIFFERS),
+        (2.1, 3, "within", (1, 2), DIFFERS),
+    ],
+)  # fmt: skip
+def test_a_verdict_is_arithmetic_on_the_interval(low, high, relation, bound, wanted):
+    assert verdict(low, high, relation, bound) == wanted
+    assert verdict(low, high, relation, bound, proven=True) == (PROVEN if wanted == REPRODUCED else wanted)
+
+
+def test_an_interval_is_over_texts_and_says_how_many_would_decide():
+    data = Data(dict, "counted", (("of", 1),))
+    rows = {f"{1 + text % 3}:{text}": {"tokens": 10 + text % 2, "passes": 5} for text in range(12)}
+    one = claim("more than two", data, lambda s: s["tokens"] / s["passes"], ">", 2)
+    number, margin = jackknife(one.of, [list(rows.values())])
+    assert number == pytest.approx(2.1) and margin == pytest.approx(
+        specviz.metrics.estimate([(r["tokens"], r["passes"]) for r in rows.values()])[1]
+    )
+    found = find(one, [rows])
+    assert (found.verdict, found.seeds, found.texts, found.low) == (REPRODUCED, 3, 12, pytest.approx(2.1 - margin))
+    close = find(claim("more", data, one.of, ">", 2.09), [rows])
+    wanted = 12 * (margin / 0.01) ** 2
+    assert (
+        close.verdict == UNDECIDED and close.sentence == f"About {math.ceil(wanted / 10) * 10:,} texts would decide it."
+    )
+    assert find(claim("as much", data, one.of, ">", number), [rows]).sentence == "No number of texts would decide it."
+    assert find(one, [dict(list(rows.items())[:1])]).verdict == UNDECIDED
+    assert find(one, [None]).verdict == MISSING and "--measure." in find(one, [None]).sentence
+    assert find(one, [{"1:1": {"other": 1.0}}]).verdict == MISSING
+
+
+@pytest.mark.parametrize("at", range(len(CLAIMS)), ids=[name for name, _ in CLAIMS])
+def test_every_claim_can_fail(at):
+    """Data that say the opposite, a machine of other speeds, a broken implementation: each must come out "differs"."""
+    _, one = CLAIMS[at]
+    if not one.data or any(data.lacks() for data in one.data):
+        pytest.skip("nothing of it can be measured here")
+    if one.how == "proof":
+        (data,) = one.data
+        broken = Data(data.make, data.how, tuple({**dict(data.args), **one.broken}.items()))
+        bench = Workbench(specviz.toy_pair(vocab=40), (1,), 1, tokens=20)
+        assert find(one, [bench.measure(broken)]).verdict == DIFFERS
+        return
+    tables = columns(one)
+    alike = [dict.fromkeys(table, totals(table)) for table in tables]  # texts that do not scatter
+    changed = chain(opposites(tables, one.how == "timed"), opposites(alike, one.how == "timed"))
+    assert any(find(one, tables).verdict == DIFFERS for tables in changed)
+
+
+def opposites(tables, timed):
+    """Measurements with one sum far smaller or larger in every text, or all in proportion to their place.
+
+    Of a machine only its seconds change.
+    """
+    factors = (1e-3, 0.03, 0.3, 0.7, 1.5, 4.0, 30.0, 1e3)
+    named = [(at, name) for at, table in enumerate(tables) for name in next(iter(table.values()))]
+    named = [(at, name) for at, name in named if not timed or not name.endswith(("tokens", "passes"))]
+    for factor in factors:
+        for chosen in named:
+            yield altered(tables, partial(_one, chosen, factor))
+        for sign in (1, -1):  # curves that rise fall, and the other way round
+            yield altered(tables, partial(_slope, factor**sign))
+
+
+def _one(chosen, factor, at, name, place):
+    return factor if (at, name) == chosen else 1.0
+
+
+def _slope(factor, at, name, place):
+    return factor**place
+
+
+def altered(tables, factor):
+    """Every sum times factor(table, name, place of the name from 0 to 1)."""
+    changed = []
+    for at, table in enumerate(tables):
+        names = list(next(iter(table.values())))
+        by = {name: factor(at, name, place / len(names)) for place, name in enumerate(names)}
+        changed.append({text: {name: row[name] * by[name] for name in names} for text, row in table.items()})
+    return changed
+
+
+def test_a_misprint_is_found():
+    one = proof("the printed residual is lossless", corrected_law(residual="q - p"), {})
+    assert find(one, [Workbench(specviz.toy_pair()).measure(one.data[0])]).verdict == DIFFERS
+
+
+# ---- what is measured and shown ----
+
+
+@pytest.mark.parametrize("data", ONE_EACH, ids=[data.make.__name__ for data in ONE_EACH])
+def test_every_measurement_gives_finite_sums_of_the_same_names(data):
+    found = Workbench(specviz.toy_pair(vocab=40), (1,), 1, tokens=50, seconds=0.2).measure(data)
+    assert set(found) == {"1:0", "1:1"} and len({frozenset(row) for row in found.values()}) == 1
+    assert all(math.isfinite(number) for row in found.values() for number in row.values())
+
+
+def test_every_figure_is_drawn_from_what_was_measured():
+    for source, one in ALL:
+        result = papers.stored(source, one.name)
+        kept = [all(map(papers.shipped().read, f.data)) for f in one.figures]
+        assert len(result.blocks) == sum(kept), one.name
+        for block in result.blocks:
             if isinstance(block, Lines):
-                assert all(len(point) == 2 for series in block.series for point in series.points)
+                assert block.series and all(len(point) == 2 for series in block.series for point in series.points)
             else:
                 assert isinstance(block, Table) and all(len(row) == len(block.columns) for row in block.rows), one.name
-        assert one.how in ("exact", "counted", "timed")
 
 
-def test_an_entry_that_cannot_be_measured_gives_its_reason():
-    without = [one for _, one in ALL if one.measure is None]
-    assert without and all(one.verdict(None).status == papers.IMPOSSIBLE and one.quoted for one in without)
-    assert all(len(one.verdict(None).sentence) > 60 for one in without)
+def test_texts_of_all_seeds_differ():
+    bench = Workbench(specviz.toy_pair(), texts_each=6)
+    texts = list(bench.texts())
+    for of in ("prompt", "name", "seed"):
+        assert len({getattr(text, of) for text in texts}) == 36
+    assert len(list(bench.texts("code"))) == 18
 
 
-def test_what_needs_a_gpu_says_so_and_judges_what_one_measured(bench, tmp_path, monkeypatch):
-    monkeypatch.setattr(store, "PAPERS", tmp_path)
-    one = papers.entry("dyspec", "attention-time")
-    if one.lacks():
-        look = papers.look("dyspec", one)
-        assert look.verdict.status == papers.IMPOSSIBLE and "needs one" in look.verdict.sentence
-        assert not one.measurable and papers.measure_all(bench.pair, ["dyspec-attention-time"]) == 0
-        with pytest.raises(ValueError, match="no CUDA GPU"):
-            papers.measured(bench.pair, "dyspec", "attention-time")
-    data = codec.plain(one.measure(bench, device="cpu", sizes=(40, 96), heads=2, width=16))
-    assert [row[:2] for row in data["rows"]] == [[40, "no"], [40, "yes"], [96, "no"], [96, "yes"]]
-    for size, reordered, blocks, *took in data["rows"]:
-        tree = random_tree(size, Seeded(0))
-        assert blocks == count_blocks(tree, tree.heavy_path if reordered == "yes" else range(size))
-        assert all(milliseconds > 0 for milliseconds in took)
-    assert data["off"] < 1e-5 and one.shown(data)[0].rows == data["rows"]
-    drawn, along = [96, "no", 12, 2.0, 1.5, 9.0], [96, "yes", 6, 1.0, 1.5, 9.0]
-    good = {"device": "a GPU", "rows": [drawn, along], "off": 1e-3}
-    assert (
-        one.verdict(good).status == papers.REPRODUCED and "2.0 times less for 2.0 times" in one.verdict(good).sentence
-    )
-    assert one.verdict(good | {"rows": [along, drawn]}).status == papers.DIFFERS
-    assert one.verdict(good | {"off": 0.5}).sentence.endswith("more than rounding.")
+def test_attention_is_timed_on_any_device_with_the_same_columns(monkeypatch):
+    monkeypatch.setattr(in_runs, "ATTENDED", (40,))
+    bench = Workbench(specviz.toy_pair(), seeds=(1,), texts_each=1)
+    found = in_runs.attention().make(bench, next(bench.texts()), device="cpu", heads=2, width=16)
+    assert set(found) == {"trees", "as drawn 40", "heavy-path 40", "dense 40"} and min(found.values()) > 0
 
 
-def test_exact_entries_reproduce_with_any_pair(measured):
-    """Mathematics does not depend on the models; what is misprinted is shown to be."""
-    wanted = {
-        ("sequoia", "algorithm-2"), ("sequoia", "theorem-3-7"), ("dyspec", "algorithm-1"), ("dyspec", "algorithm-2"),
-        ("dyspec", "algorithm-3"), ("dyspec", "appendix-d"), ("svip", "algorithm-1"), ("races", "algorithm-1"),
-        ("races", "algorithm-3"), ("races", "algorithm-5"), ("races", "theorem-4-1"), ("races", "lemma-3-1"),
-        ("races", "lemma-4-2"), ("races", "equation-6"), ("races", "equation-8"), ("races", "appendix-c"),
-        ("survey", "distribution"), ("svip", "equation-5"),
-    }  # fmt: skip
-    for source, name in wanted:
-        assert papers.entry(source, name).verdict(measured[source, name]).status == papers.REPRODUCED, (source, name)
-    assert papers.entry("svip", "correct").verdict(measured["svip", "correct"]).status == papers.DIFFERS
-
-
-def test_a_sentence_follows_the_data(measured):
-    """Data that say the opposite are judged the opposite."""
-    entry = papers.entry("races", "section-5")
-    turned = {
-        "GSD": measured["races", "section-5"]["ERSD"],
-        "ERSD": [[k, v - 0.3] for k, v in measured["races", "section-5"]["GSD"]],
-    }
-    assert entry.verdict(turned).status == papers.DIFFERS
-    exact = papers.entry("dyspec", "algorithm-3")
-    spoilt = {"rows": [[name, 0.2, runs] for name, _, runs in measured["dyspec", "algorithm-3"]["rows"]]}
-    assert exact.verdict(spoilt).status == papers.DIFFERS
-    figure = papers.entry("sequoia", "figure-4-left")
-    level = {"sequoia": [[8, 2.0]], "sequences": [[8, 2.5]]}
-    assert figure.verdict(level).status == papers.DIFFERS and "-20 %" in figure.verdict(level).sentence
-    paths = papers.entry("survey", "batched-paths")
-    quick = {"rows": [[8, 3, 4, 11, 0.02, 0.01]], "run": 1.5, "prefix": 64}
-    assert paths.verdict(quick).status == papers.DIFFERS
-    assert paths.verdict(quick | {"rows": [[8, 3, 4, 11, 0.01, 0.03]]}).status == papers.REPRODUCED
-    stop = papers.entry("svip", "table-4")
-    slower = {"tried": [[0.5, 9.0]], "best": 0.5, "prompts": 4, "rows": [["a", 1.5, 2, 15, 6], ["b", 1.2, 2, 15, 3]]}
-    assert stop.verdict(slower).status == papers.DIFFERS and "-20 %" in stop.verdict(slower).sentence
-    assert judge(False, "a", "b").sentence == "b" and judge(True, "a", "b").sentence == "a"
-
-
-def test_the_bounds_on_text_are_means_over_its_positions(measured):
-    """What a sentence says of a text is the mean of the points, and a single point above the bound turns it."""
-    for name, bound in (("equation-7", equation_7.bound), ("equation-8", equation_8.bound)):
-        one, data = papers.entry("races", name), measured["races", name]
-        points = data["text"]["points"]
-        texts = {text for text, *_ in points}
-        gaps = [entropy - bound(kl) for _, kl, entropy in points]
-        held = spread(points, lambda kl, entropy, bound=bound: entropy - bound(kl))
-        assert held.mean == pytest.approx(sum(gaps) / len(gaps)) and (held.low, held.high) == (min(gaps), max(gaps))
-        assert all(kl <= entropy + 1e-3 for _, kl, entropy in points)
-        sentence = one.verdict(data).sentence
-        assert f"{len(points)} positions of {len(texts)} texts" in sentence
-        assert f"{abs(held.mean):.2f} ± {held.margin:.2f}" in sentence
-        high = [0, 1.0, bound(1.0) + 9]
-        assert one.verdict(data | {"text": data["text"] | {"points": [*points, high]}}).status == papers.DIFFERS
-        assert "2 more have no" in one.verdict(data | {"text": data["text"] | {"left_out": 2}}).sentence
-
-
-def test_the_map_of_families_says_what_is_printed_of_each(measured):
-    """A figure of a family that is not on the map would never be seen; what none printed has says so."""
-    families = [title for title, *_ in ways()]
-    assert {one.family for one in PRINTED} <= set(families) and set(METHODS) <= set(families)
-    assert all(re.fullmatch(r"\d(\.\d)+", one.place) for one in PRINTED)
+def test_the_map_of_families_says_what_is_printed_of_each():
+    assert set(PRINTED) <= set(WAYS) and set(METHODS) <= set(WAYS)
     rows = json.loads(PUBLISHED.read_text(encoding="utf-8"))["rows"]
     assert {name for names in METHODS.values() for name in names} <= {row["method"] for row in rows}
     lengths = [row["speedup"] for row in rows if row["method"] == "SVIP"]
-    assert in_others("Adaptive threshold", "speedup").startswith(f"{min(lengths):g} to {max(lengths):g} (SVIP, table 1")
-    assert in_others("Adaptive threshold", "tokens_per_pass") == NONE == in_survey("Heuristic rule", "acceptance")
-    entry, data = papers.entry("survey", "families"), measured["survey", "families"]
-    (table,) = entry.shown(data)
-    assert [row[: len(mine)] for row, mine in zip(table.rows, data["rows"], strict=True)] == data["rows"]
-    printed = sum(row[5] != NONE for row in table.rows)
-    assert f"an acceptance for {printed} of them and a speedup for none" in entry.verdict(data).sentence
-
-
-def test_stored_measurements_are_what_their_entries_can_read():
-    found = {(source, one): store.read(source, one.name) for source, one in ALL if one.measure is not None}
-    stored = {key: kept for key, kept in found.items() if kept is not None}
-    assert len(stored) >= 30
-    for (source, one), kept in stored.items():
-        assert {"pair", "machine", "weights", "data"} <= set(kept)
-        assert one.verdict(kept["data"]).sentence.endswith(".") and one.shown(kept["data"])
-        assert store.path(source, one.name).stat().st_size < 40_000
+    assert in_others("Adaptive threshold", "speedup").startswith(f"{min(lengths):g} to {max(lengths):g} (SVIP table 1")
+    assert in_others("Retrieval: n-grams", "speedup") == "none"
 
 
 def test_links_open_what_they_name():
@@ -190,41 +224,85 @@ def test_links_open_what_they_name():
                     assert named.get(prefix + name) is None or parse_strategy(name, named[prefix + name])
     eagle = papers.entry("svip", "table-4").opens[0].query
     assert "a.drafter=eagle" in eagle and "b.drafter=eagle" in eagle and "drafter=model" not in eagle
-    strategy = (specviz.BUILDERS["branching"](widths=(2, 1)), specviz.VERIFIERS["sequoia"]())
-    assert (
-        "&builder=branching:widths=2,1" in live(*strategy).query and "a.builder=branching:" in compare(strategy).query
-    )
+    way = ("branching:widths=2,1", "sequoia")
+    assert "&builder=branching:widths=2,1" in live(*way).query and "a.builder=branching:" in compare(way).query
     assert "lab=tree&preset=races" in lab("tree", preset="races").query
 
 
-def test_numbers_are_stored_short_and_finite(tmp_path, monkeypatch):
-    monkeypatch.setattr(store, "PAPERS", tmp_path)
-    assert store.read("svip", "table-1") is None and not store.current("svip", "table-1")
-    store.write("svip", "table-1", {"a": 1.23456789, 2: (math.inf, [math.nan, 3])}, "toy")
-    assert store.read("svip", "table-1")["data"] == {"a": 1.23457, "2": [None, [None, 3]]}
-    assert store.current("svip", "table-1")
+# ---- what is stored ----
+
+
+def test_the_store_holds_most_claims_in_little_space():
+    findings = [found for source, one in ALL for found in papers.stored(source, one.name).findings]
+    decided = [found for found in findings if found.verdict != MISSING]
+    assert len(decided) >= 85 and all("cannot be read" not in found.sentence for found in findings)
+    assert all(found.seeds >= 3 and found.texts >= 12 for found in decided if found.seeds)
+    assert sum(file.stat().st_size for file in papers.shipped().folder.glob("*.json")) < 2_500_000
 
 
 def test_only_what_is_not_up_to_date_is_measured(tmp_path, monkeypatch):
-    monkeypatch.setattr(store, "PAPERS", tmp_path)
-    sentences, names = [], ["dyspec-algorithm-2", "svip-correct"]
+    sentences, names, kept = [], ["svip-correct"], store.Store(tmp_path)
     pair = specviz.toy_pair()
-    assert papers.measure_all(pair, names, report=sentences.append) == 2 and any(
-        "1 of 2" in sentence for sentence in sentences
+    assert papers.measure_all(pair, names, store=kept, report=sentences.append) == 2 and sentences[0].startswith(
+        "1 of 2"
     )
-    assert papers.measure_all(pair, names) == 0
-    assert papers.measure_all(pair, names, again=True) == 2
-    look = papers.look("svip", papers.entry("svip", "correct"))
-    assert look.data and "recorded with toy" in look.made
-    assert papers.look("svip", papers.entry("svip", "table-1")).verdict == papers.NOT_YET
+    assert papers.measure_all(pair, names, store=store.Store(tmp_path)) == 0
+    assert papers.measure_all(pair, names, again=True, store=kept) == 2
+    look = papers.look("svip", papers.entry("svip", "correct"), store.Store(tmp_path))
+    assert look.state == DIFFERS and "toy" in look.made and [one.verdict for one in look.findings] == [DIFFERS, PROVEN]
+    assert papers.look("svip", papers.entry("svip", "table-1"), kept).state == MISSING
 
 
-def test_the_command_prints_what_the_page_shows(capsys):
+def test_more_texts_are_added_to_those_that_are_stored_and_short_ones_do_not_count(tmp_path):
+    kept, pair, names = store.Store(tmp_path), specviz.toy_pair(vocab=40), ["dyspec-block-counts"]
+    assert papers.measure_all(pair, names, store=kept, seeds=(1, 2), texts=1) == 4
+    data = papers.entry("dyspec", "block-counts").claims[0].data[0]
+    before = kept.read(data)
+    kept.write(data, before | {"2:1": {}}, "toy")
+    assert papers.look("dyspec", papers.entry("dyspec", "block-counts"), kept).findings[0].texts == 3
+    assert papers.measure_all(pair, names, store=kept, seeds=(1, 2), texts=1) == 0
+    assert papers.measure_all(pair, names, store=kept, seeds=(1, 2), texts=2) == 4
+    after = store.Store(tmp_path).read(data)
+    assert len(after) == 8 and after["2:1"] == {} and after["1:0"] == before["1:0"]
+
+
+def test_a_busy_machine_leaves_nothing_in_the_store(tmp_path, monkeypatch):
+    from specviz.benchmarks import quiet
+
+    kept, pair, names = store.Store(tmp_path), specviz.toy_pair(vocab=40), ["survey-termination"]
+    spent = iter(range(0, 10**9, 10**6))
+    monkeypatch.setattr(quiet, "sleep", lambda seconds: None)
+    monkeypatch.setattr(papers, "SEEDS", (1,))
+    monkeypatch.setattr(quiet, "used_by_others", lambda: float(next(spent)))
+    with pytest.raises(ValueError, match="machine is busy"):
+        papers.measure_all(pair, names, timed=True, store=kept, seeds=(1,))
+    assert not (tmp_path / "timed.json").exists()
+    monkeypatch.setattr(quiet, "used_by_others", lambda: 0.0)
+    assert (
+        papers.measure_all(pair, names, timed=True, store=kept, seeds=(1,)) == 1 and (tmp_path / "timed.json").exists()
+    )
+
+
+def test_other_processes_are_told_from_this_one(monkeypatch, tmp_path):
+    from specviz.benchmarks import quiet
+
+    watch = quiet.Watch()
+    sum(range(3_000_000))
+    assert watch.cores >= 0
+    monkeypatch.setattr(quiet, "STAT", tmp_path / "none")
+    assert quiet.used_by_others() is None
+
+
+def test_the_command_prints_every_claim_with_exactly_its_fields(capsys):
     from specviz.commands.cli import main
 
-    assert main(["papers", "sequoia", "--json"]) == 0
-    data = json.loads(capsys.readouterr().out)
-    assert sum(data["counts"].values()) == len(data["entries"]) == sum(source == "sequoia" for source, _ in ALL)
+    assert main(["papers", "--json"]) == 0
+    found = json.loads(capsys.readouterr().out)
+    assert len(found) == len(CLAIMS) and all(list(one) == FIELDS for one in found)
+    assert {one["verdict"] for one in found} <= set(papers.VERDICTS) and {one["source"] for one in found} == set(
+        papers.SOURCES
+    )
     assert main(["papers", "races-lemma-3-1"]) == 0 and "Lemma 3.1" in capsys.readouterr().out
     assert main(["papers", "nonsense"]) == 2 and "nonsense" in capsys.readouterr().err
-    assert main(["papers", "--again"]) == 2
+    assert main(["papers", "--again"]) == 2 and main(["papers", "--timed"]) == 2
+    assert main(["papers", "--measure", "--seeds", "4"]) == 2 and "--store" in capsys.readouterr().err

@@ -6,7 +6,7 @@ The page asks for one source at a time. What a visitor measures again is shown t
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from typing import Any
 
 import gradio as gr
@@ -26,7 +26,7 @@ from .work import remeasured
 def build(engine: Engine) -> None:
     """Lay out the tab."""
     shown = gr.HTML(
-        json.dumps({"sources": [{"name": name, "title": part.SHORT} for name, part in papers.SOURCES.items()]}),
+        json.dumps({"sources": [{"name": name, "title": part.short} for name, part in papers.SOURCES.items()]}),
         html_template=asset("papers/papers.html"),
         js_on_load=starts("papers"),
         server_functions=[source_page],
@@ -49,11 +49,13 @@ def build(engine: Engine) -> None:
             with engine.exclusive():
                 for _ in engine.loading():
                     yield said("running", text="Loading the models. This happens once.")
-                for sentence, data in engine.compute(remeasured, source, name):
-                    if data is None:
+                data: dict[str, Any] = {}
+                for sentence, found in engine.compute(remeasured, source, name):
+                    data = found or data
+                    if found is None:
                         yield said("running", text=sentence)
-            made = f"{one.how}, measured here now"
-            yield said("done", entry=described(papers.result(source, one, data, made)))
+            made = "Measured on this machine now, on a few texts."
+            yield said("done", entry=described(papers.again(source, one.name, data, made)))
 
         yield from measuring()
 
@@ -64,25 +66,35 @@ def source_page(name: Any) -> str:
     """One source as JSON, with the counts of all; anyone may ask, so an unknown name is the first."""
     name = name if isinstance(name, str) and name in papers.SOURCES else next(iter(papers.SOURCES))
     part = papers.SOURCES[name]
-    every = [papers.look(source, one) for source, one in papers.entries()]
-    mine = [one for one in every if one.source == name]
+    every = [papers.stored(source, one.name) for source, one in papers.entries()]
+    of = {source: _counts(one for one in every if one.source == source) for source in papers.SOURCES}
     return harmless({
-        "name": name, "title": part.TITLE, "cite": part.CITE, "url": part.URL, "about": part.ABOUT,
-        "counts": papers.counts(every), "mine": papers.counts(mine), "entries": [described(one) for one in mine],
-        "sources": {of: papers.counts([one for one in every if one.source == of]) for of in papers.SOURCES},
+        "name": name, "title": part.title, "cite": part.cite, "url": part.url, "about": part.about,
+        "counts": _counts(every), "mine": of[name], "sources": of,
+        "entries": [described(one) for one in every if one.source == name],
     })  # fmt: skip
+
+
+def _counts(results: Iterable[papers.Result]) -> dict[str, int]:
+    return papers.counts(found for one in results for found in one.findings)
 
 
 def described(result: papers.Result) -> dict[str, Any]:
     """An entry as the page draws it."""
     one = result.entry
-    blocks = () if result.data is None else one.shown(result.data)
     return {
-        "name": one.name, "place": one.place, "title": one.title, "says": one.says, "how": one.how,
-        "quoted": None if one.quoted is None else one.quoted._asdict(),
-        "status": result.verdict.status, "sentence": result.verdict.sentence, "made": result.made,
-        "blocks": [_block(block) for block in blocks], "opens": [link._asdict() for link in one.opens],
-        "measurable": one.measurable,
+        "name": one.name, "place": one.place, "title": one.title, "says": one.says, "state": result.state,
+        "quoted": None if one.quoted is None else one.quoted._asdict(), "made": result.made,
+        "claims": [_claim(found) for found in result.findings], "blocks": [_block(block) for block in result.blocks],
+        "opens": [link._asdict() for link in one.opens], "measurable": papers.measurable(one),
+    }  # fmt: skip
+
+
+def _claim(found: papers.Finding) -> dict[str, Any]:
+    claim = found.claim
+    return {
+        "says": claim.says, "place": claim.place, "proof": claim.how == "proof", "relation": claim.relation,
+        "bound": claim.bound, **{name: value for name, value in found._asdict().items() if name != "claim"},
     }  # fmt: skip
 
 

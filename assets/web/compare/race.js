@@ -2,6 +2,7 @@
 
 import { hear } from '../base/bus.js';
 import { draw } from '../base/dom.js';
+import { ticks } from '../figures/axes.js';
 
 /** @typedef {{ letter: string, ends: number[], totals: number[] }} Racer when its steps ended, and the tokens written by then */
 
@@ -9,14 +10,6 @@ import { draw } from '../base/dom.js';
 const RACE_MARKS = {
   A: 'M0 -5.5A5.5 5.5 0 1 1 0 5.5A5.5 5.5 0 1 1 0 -5.5Z', B: 'M-5 -5H5V5H-5Z', C: 'M0 -6.5L6.2 5H-6.2Z',
 };
-
-/** About `many` round numbers from 0 to `most`. @param {number} most @param {number} many */
-export function ticks(most, many) {
-  if (!(most > 0)) return [0];
-  const rough = most / many, power = 10 ** Math.floor(Math.log10(rough));
-  const step = [1, 2, 5, 10].map(factor => factor * power).find(size => size >= rough * 0.999) ?? 10 * power;
-  return Array.from({ length: Math.floor(most / step + 1e-9) + 1 }, (_, i) => Number((i * step).toPrecision(6)));
-}
 
 /** @param {SVGSVGElement} svg @param {(seconds: number) => void} seek */
 export function raceChart(svg, seek) {
@@ -32,11 +25,11 @@ export function raceChart(svg, seek) {
     most = { x: Math.max(0, ...runs.map(run => run.ends.at(-1) || 0)), y: Math.max(0, ...runs.map(run => run.totals.at(-1) || 0)) };
     lines.replaceChildren();
     svg.style.fontSize = `${size}px`;
-    for (const tick of ticks(most.y, 5)) {
+    for (const tick of ticks(0, most.y, 5)) {
       draw('line', { class: 'grid', x1: box.left, x2: box.right, y1: y(tick), y2: y(tick) }, lines);
       draw('text', { x: box.left - 7 * unit, y: y(tick), dy: '.34em', 'text-anchor': 'end' }, lines, tick);
     }
-    for (const tick of ticks(most.x, Math.max(2, width / 130))) {
+    for (const tick of ticks(0, most.x, Math.max(2, width / 130))) {
       draw('line', { class: 'grid', x1: x(tick), x2: x(tick), y1: box.bottom, y2: box.bottom + 5 }, lines);
       draw('text', { x: x(tick), y: box.bottom + 17 * unit, 'text-anchor': 'middle' }, lines, tick);
     }

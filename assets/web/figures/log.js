@@ -1,9 +1,9 @@
 // "Your engine's log": a text from the clipboard or a file, and what the server makes of it. JSON in, text nodes out.
 
 import { finder, make } from '../base/dom.js';
-import { lineChart } from '../papers/chart.js';
+import { lineChart } from './chart.js';
 import { downloadButton } from './card.js';
-import { dataTable } from './published.js';
+import { dataTable } from './table.js';
 
 /**
  * One engine, as app/tabs/speedup/engine_log.py writes it.

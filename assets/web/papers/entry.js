@@ -1,10 +1,11 @@
-// An entry as a card: what the source says on the left, what was measured here on the right, and the sentence below.
+// An entry as a card: what the source says, its claims as numbers beside what was measured here, and the figures.
 
 import { make } from '../base/dom.js';
-import { lineChart } from './chart.js';
+import { lineChart } from '../figures/chart.js';
+import { dataTable, short } from '../figures/table.js';
 
 /** @type {Record<import('./types.js').State, string>} */
-export const MARKS = { reproduced: '✓', differs: '≠', 'not reproducible': '–' };
+export const MARKS = { reproduced: '✓', 'holds by proof': '∎', undecided: '?', differs: '≠', 'not available here': '–' };
 
 /**
  * An entry as a card.
@@ -16,22 +17,16 @@ export const MARKS = { reproduced: '✓', differs: '≠', 'not reproducible': '�
 export function entryCard(entry, source, running, start) {
   const box = make('article', '', 'sv-entry');
   box.dataset.name = entry.name;
-  box.dataset.state = entry.status;
+  box.dataset.state = entry.state;
   const head = make('h3');
-  const mark = make('span', MARKS[entry.status], 'sv-entry-mark');
-  mark.setAttribute('aria-label', entry.status);
-  mark.setAttribute('role', 'img');
-  head.append(mark, make('b', entry.place), ' ', make('span', entry.title, 'sv-entry-title'));
+  head.append(make('b', entry.place), ' ', make('span', entry.title, 'sv-entry-title'));
   const says = make('section', '', 'sv-entry-says');
   says.append(make('h4', 'The source says'), make('p', entry.says));
-  if (entry.quoted) says.append(table(entry.quoted, `${entry.place}, as printed`));
+  if (entry.quoted) says.append(dataTable(entry.quoted.columns, entry.quoted.rows, `${entry.place}, as printed`));
   const here = make('section', '', 'sv-entry-here');
-  here.append(make('h4', 'Measured here'));
-  if (entry.made) here.append(make('p', entry.made, 'sv-entry-made'));
-  here.append(...entry.blocks.map(block => block.kind === 'lines' ? lineChart(block) : table(block, `${entry.place}, measured here`)));
-  if (!entry.measurable && !entry.made) here.append(make('p', 'This entry has no measurement.', 'sv-entry-made'));
-  const sentence = make('p', '', 'sv-entry-verdict');
-  sentence.append(make('b', `${entry.status[0].toUpperCase()}${entry.status.slice(1)}. `), entry.sentence);
+  here.append(...entry.blocks.map(block => block.kind === 'lines' ? lineChart(block) : dataTable(block.columns, block.rows, `${entry.place}, measured here`)));
+  box.append(head, says, claimTable(entry), here);
+  if (entry.made) box.append(make('p', entry.made, 'sv-entry-made'));
   const links = make('p', '', 'sv-entry-links');
   entry.opens.forEach(other => links.append(Object.assign(make('a', other.label), { href: `?${other.query}` })));
   links.append(Object.assign(make('a', 'Link'), { href: `?tab=papers&paper=${source}&entry=${entry.name}`, title: 'the address of this entry' }));
@@ -44,39 +39,41 @@ export function entryCard(entry, source, running, start) {
     line.setAttribute('role', 'status');
     links.append(again, line);
   }
-  const two = make('div', '', 'sv-entry-two');
-  two.append(says, here);
-  box.append(head, two, sentence, links);
+  box.append(links);
+  return box;
+}
+
+/** @param {import('./types.js').Entry} entry */
+function claimTable(entry) {
+  const rows = entry.claims.map(claim => {
+    const says = make('span', claim.says), verdict = make('span', '', 'sv-verdict');
+    if (claim.place) says.append(make('small', claim.place));
+    const mark = make('span', MARKS[claim.verdict], 'sv-verdict-mark');
+    mark.setAttribute('aria-hidden', 'true');
+    verdict.dataset.state = claim.verdict;
+    verdict.append(mark, claim.verdict);
+    if (claim.sentence) verdict.append(make('small', claim.sentence));
+    return [says, claimed(claim), found(claim), verdict];
+  });
+  const frame = dataTable(['Claim', 'Claimed', 'Found here', 'Verdict'], rows, `${entry.place}, claims`);
+  frame.classList.add('sv-claims');
+  return frame;
+}
+
+/** @param {import('./types.js').Claim} claim */
+function claimed({ relation, bound, proof }) {
+  if (proof && typeof bound === 'number') return `error ${relation === '<' ? 'below' : 'above'} ${short(bound)}`;
+  return Array.isArray(bound) ? `${short(bound[0])} to ${short(bound[1])}` : `${relation} ${short(bound)}`;
+}
+
+/** @param {import('./types.js').Claim} claim */
+function found({ estimate, low, high, seeds, texts, proof }) {
+  const box = make('span', estimate === null ? '–' : `${proof ? 'error ' : ''}${rounded(estimate)}`);
+  if (texts !== null && low !== null && high !== null) {
+    box.append(make('small', `${rounded(low)} to ${rounded(high)}, ${texts} texts of ${seeds} seeds`));
+  }
   return box;
 }
 
 /** @param {number} value */
-function figure(value) {
-  const small = value !== 0 && Math.abs(value) < 1e-4;
-  return small ? value.toExponential(1) : Number(value.toPrecision(4)).toLocaleString('en', { maximumSignificantDigits: 4 });
-}
-
-/**
- * @param {import('./types.js').Table} block
- * @param {string} name of the region that scrolls
- */
-function table(block, name) {
-  const made = make('table'), top = make('tr'), body = make('tbody'), first = make('thead');
-  block.columns.forEach(column => top.append(Object.assign(make('th', column), { scope: 'col' })));
-  first.append(top);
-  made.append(first, body);
-  block.rows.forEach(cells => {
-    const row = make('tr');
-    cells.forEach(cell => {
-      const text = cell === null ? '–' : typeof cell === 'number' ? figure(cell) : String(cell);
-      row.append(make('td', text, /^[\d(.,]+( |$)/.test(text) ? 'number' : ''));
-    });
-    body.append(row);
-  });
-  const frame = make('div', '', 'sv-entry-table');
-  frame.tabIndex = 0;
-  frame.setAttribute('role', 'region');
-  frame.setAttribute('aria-label', name);
-  frame.append(made);
-  return frame;
-}
+const rounded = value => short(Number(value.toPrecision(3)));

@@ -1,11 +1,10 @@
 // The papers: which source is shown, its entries with what the source says beside what was measured here, and how many
-// of them agree. Text only ever becomes text nodes.
+// claims have each verdict. Text only ever becomes text nodes.
 
 import { finder, make, one } from '../base/dom.js';
 import { MARKS, entryCard } from './entry.js';
 
-/** @type {import('./types.js').State[]} */
-const STATES = ['reproduced', 'differs', 'not reproducible'];
+const STATES = /** @type {import('./types.js').State[]} */ (Object.keys(MARKS));
 
 /**
  * @param {HTMLElement} element
@@ -83,7 +82,7 @@ export function paperPages(element, first, fetchPage, ask) {
       button.addEventListener('click', () => { only = state; write(); });
       return button;
     }));
-    $('entries').replaceChildren(...page.entries.filter(entry => !only || entry.status === only).map(entry => drawn(entry)));
+    $('entries').replaceChildren(...page.entries.filter(entry => !only || entry.claims.some(claim => claim.verdict === only)).map(entry => drawn(entry)));
   }
 
   function link() {
@@ -95,7 +94,7 @@ export function paperPages(element, first, fetchPage, ask) {
   function bar() {
     const box = $('bar'), total = STATES.reduce((sum, state) => sum + page.counts[state], 0);
     box.setAttribute('role', 'img');  // not before it has a name
-    box.setAttribute('aria-label', `${total} entries: ` + STATES.map(state => `${page.counts[state]} ${state}`).join(', '));
+    box.setAttribute('aria-label', `${total} claims: ` + STATES.map(state => `${page.counts[state]} ${state}`).join(', '));
     box.replaceChildren(...STATES.filter(state => page.counts[state]).map(state => {
       const part = make('span', `${MARKS[state]} ${page.counts[state]} ${state}`);
       part.dataset.state = state;
@@ -143,8 +142,8 @@ export function paperPages(element, first, fetchPage, ask) {
       const place = of.entries.findIndex(entry => entry.name === news.name), before = of.entries[place];
       of.entries[place] = news.entry;
       for (const counts of [of.mine, ...[...known.values()].flatMap(source => [source.counts, source.sources[news.source]])]) {
-        counts[before.status] -= 1;
-        counts[news.entry.status] += 1;
+        before.claims.forEach(claim => { counts[claim.verdict] -= 1; });
+        news.entry.claims.forEach(claim => { counts[claim.verdict] += 1; });
       }
       if (of === page) {
         card(news.name)?.replaceWith(drawn(news.entry));

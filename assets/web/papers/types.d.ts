@@ -1,6 +1,6 @@
 // What the server sends for the tab Papers, as app/tabs/papers/__init__.py writes it.
 
-export type State = 'reproduced' | 'differs' | 'not reproducible';
+export type State = 'reproduced' | 'holds by proof' | 'undecided' | 'differs' | 'not available here';
 export type Counts = Record<State, number>;
 export type Point = [number, number];
 
@@ -26,24 +26,41 @@ export interface Table {
   rows: (string | number | boolean | null)[][];
 }
 
+/** A sentence of a source as a number, a relation and a bound, and what was found; of a proof the number is an error. */
+export interface Claim {
+  says: string;
+  /** Where it stands, if not where its entry does. */
+  place: string;
+  proof: boolean;
+  relation: '>' | '<' | 'within';
+  bound: number | [number, number];
+  estimate: number | null;
+  low: number | null;
+  high: number | null;
+  seeds: number | null;
+  texts: number | null;
+  verdict: State;
+  sentence: string;
+}
+
 /** An algorithm, theorem, figure or table of a source, and what was measured of it. */
 export interface Entry {
   name: string;
   place: string;
   title: string;
   says: string;
-  how: 'exact' | 'counted' | 'timed';
   quoted: Table | null;
-  status: State;
-  sentence: string;
-  /** How and where its numbers were made; empty where there are none. */
+  /** The verdict that a reader must know of. */
+  state: State;
+  claims: Claim[];
+  /** Where its numbers were made; empty where there are none. */
   made: string;
   blocks: (Lines | Table)[];
   opens: { label: string; query: string }[];
   measurable: boolean;
 }
 
-/** One source: its entries, their counts, and those of all sources. */
+/** One source: its entries, how many claims have each verdict in it, and in all sources. */
 export interface Page {
   name: string;
   title: string;

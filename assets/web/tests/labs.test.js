@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import test from 'node:test';
 
-import { ticks } from '../compare/race.js';
+import { ticks } from '../figures/axes.js';
 import { linkedNode } from '../labs/address.js';
 import { nodeOf } from '../labs/node.js';
 import { sharesOf, withOneLess, withOneMore, withShare } from '../labs/shares.js';
@@ -74,8 +74,8 @@ test('a node of the Tree lab in words', () => {
 });
 
 test('round numbers on an axis', () => {
-  assert.deepEqual(ticks(1, 5), [0, 0.2, 0.4, 0.6, 0.8, 1]);
-  assert.deepEqual(ticks(0, 5), [0]);
+  assert.deepEqual(ticks(0, 1, 5), [0, 0.2, 0.4, 0.6, 0.8, 1]);
+  assert.deepEqual(ticks(0, 0, 5), [0]);
 });
 
 test('any address asks for a lesson that there is', () => {

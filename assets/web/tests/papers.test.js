@@ -1,16 +1,22 @@
 import assert from 'node:assert/strict';
 import test from 'node:test';
 
-import { lineChart } from '../papers/chart.js';
+import { lineChart } from '../figures/chart.js';
 import { entryCard } from '../papers/entry.js';
 import { freshPage } from './page.js';
 
 freshPage();
 
 const lines = { kind: 'lines', x: 'n', y: 't', log_x: false, log_y: false, series: [{ name: 'a', points: [[0, 3], [10, 3]], look: 'line' }] };
+const claim = {
+  says: 'twice <i>as fast</i>', place: 'Table 1', proof: false, relation: '>', bound: 2, estimate: 1.23456, low: 1.1, high: 1.4,
+  seeds: 3, texts: 36, verdict: 'differs', sentence: '',
+};
 const entry = {
-  name: 'table-1', place: 'Table 1', title: 'Speed', says: '<b>fast</b>', how: 'timed', quoted: null, status: 'differs',
-  sentence: 'Slower here.', made: '', blocks: [lines, { columns: ['way', 'x'], rows: [['a path', 0.00001234], [null, 1234.5]] }],
+  name: 'table-1', place: 'Table 1', title: 'Speed', says: '<b>fast</b>', quoted: null, state: 'differs', made: '',
+  claims: [claim, { ...claim, proof: true, relation: '<', bound: 1e-12, estimate: 2e-17, low: 2e-17, high: 2e-17, seeds: null, texts: null, verdict: 'holds by proof' },
+    { ...claim, relation: 'within', bound: [1, 1.5], estimate: null, low: null, high: null, seeds: null, texts: null, verdict: 'not available here', sentence: 'No such machine.' }],
+  blocks: [lines, { columns: ['way', 'x'], rows: [['a path', 0.00001234], [null, 1234.5]] }],
   opens: [{ label: 'Open in Live', query: 'tab=live' }], measurable: true,
 };
 
@@ -30,11 +36,19 @@ test('a card tells what the source says as text, its numbers short, and measures
   let asked = 0;
   const card = entryCard(entry, 'svip', null, () => { asked += 1; });
   assert.equal(card.querySelector('.sv-entry-says p').textContent, '<b>fast</b>');
-  assert.equal(card.querySelector('.sv-entry-mark').textContent, '≠');
-  assert.deepEqual([...card.querySelectorAll('td')].map(cell => cell.textContent), ['a path', '1.2e-5', '–', '1,235']);
+  assert.deepEqual([...card.querySelectorAll('.sv-entry-here td')].map(cell => cell.textContent), ['a path', '1.2e-5', '–', '1,235']);
   assert.equal(card.querySelector('a').getAttribute('href'), '?tab=live');
   card.querySelector('button').click();
   assert.equal(asked, 1);
+});
+
+test('a claim stands beside its bound, its interval and its verdict', () => {
+  const rows = [...entryCard(entry, 'svip', null, () => {}).querySelectorAll('.sv-claims tbody tr')];
+  assert.deepEqual(rows.map(row => [...row.querySelectorAll('td')].map(cell => cell.textContent)), [
+    ['twice <i>as fast</i>Table 1', '> 2', '1.231.1 to 1.4, 36 texts of 3 seeds', '≠differs'],
+    ['twice <i>as fast</i>Table 1', 'error below 1.0e-12', 'error 2.0e-17', '∎holds by proof'],
+    ['twice <i>as fast</i>Table 1', '1 to 1.5', '–', '–not available hereNo such machine.'],
+  ]);
 });
 
 test('only the entry of the right source says how its measurement goes', () => {

@@ -1,0 +1,55 @@
+"""Whether other processes work on this machine while something is timed."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+from time import perf_counter, sleep
+
+STAT = Path("/proc/stat")
+MOST = 0.2  # cores that others may use
+
+
+class Watch:
+    """What other processes use of this machine's processors, from when it is made."""
+
+    def __init__(self) -> None:
+        self.began, self.before = perf_counter(), used_by_others()
+
+    @classmethod
+    def while_idle(cls, seconds: float = 1.0) -> Watch:
+        """A watch on a machine that was idle just now.
+
+        Raises:
+            ValueError: if it was not.
+        """
+        first = cls()
+        sleep(seconds)
+        first.check()
+        return cls()
+
+    @property
+    def cores(self) -> float:
+        """How many cores others used since; where a system does not tell, its load average."""
+        now = used_by_others()
+        if now is None or self.before is None:
+            return os.getloadavg()[0]
+        return max(0.0, now - self.before) / max(1e-9, perf_counter() - self.began)
+
+    def check(self) -> None:
+        """Raise an error if the machine was busy."""
+        if (cores := self.cores) > MOST:
+            raise ValueError(
+                f"The machine is busy: other processes use {cores:.1f} cores, and at most {MOST} are allowed. Nothing "
+                "more was timed or stored. Close them and run the command again; it goes on where it stopped."
+            )
+
+
+def used_by_others() -> float | None:
+    """Seconds that all processors worked, less those of this process; None where the system does not tell."""
+    try:
+        fields = STAT.read_text(encoding="ascii").split("\n", 1)[0].split()
+    except OSError:
+        return None
+    user, nice, system, _, _, irq, softirq, steal = (int(field) / os.sysconf("SC_CLK_TCK") for field in fields[1:9])
+    return user + nice + system + irq + softirq + steal - sum(os.times()[:4])

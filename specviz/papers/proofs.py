@@ -1,0 +1,247 @@
+"""Theorems and identities: the largest error that exact enumeration or a closed form finds, and ways to break each.
+
+Every function returns {"error": ...}; the argument that breaks it is the last one, and a test breaks every claim.
+"""
+
+from __future__ import annotations
+
+import math
+from itertools import combinations, pairwise, product
+from typing import Any
+
+import numpy as np
+
+from ..acceptance.vectors import expected_tokens, reach
+from ..builders import BUILDERS
+from ..builders.optimal import likeliest_tree
+from ..builders.sequoia import best_tree
+from ..config import RunConfig
+from ..decode import run
+from ..distributions import Sampling, total_variation
+from ..drafters.reading import Reading
+from ..metrics import Counts
+from ..models.table import toy_pair
+from ..proof.lossless import PROMPT, compare_texts, error_of
+from ..randomness import Seeded
+from ..session import StepDraft
+from ..theory import node
+from ..tree import TokenTree, Topology
+from ..verifiers import VERIFIERS
+from .claim import measurement
+from .workbench import Workbench
+
+VECTORS, LARGEST, SEEDS = 12, 7, 8
+FORMS = {
+    "sequoia": node.sequoia_acceptance, "specinfer": node.specinfer_acceptance, "spectr": node.spectr_acceptance,
+    "target-match": node.target_match_acceptance, "naive": node.naive_acceptance,
+}  # fmt: skip
+ROWS = {"same": ([0.6, 0.4], [0.6, 0.4], 1), "cover": ([1.0, 0.0], [0.5, 0.5], 2)}
+SMALL = {"optimal": "optimal:size=8,depth=3", "dyspec": "dyspec:size=8", "eagle2": "eagle2:size=6,depth=3,width=2"}
+
+exact = measurement("proof")
+
+
+# ---- losslessness ----
+
+
+@exact
+def lossless(bench: Workbench, builder: str, rule: str, scheme: str | None = None, cut: bool = False):
+    """The largest error of the exact output distribution of two whole steps on a toy pair.
+
+    Args:
+        bench: not used.
+        builder, rule, scheme: what is enumerated, with small parameters.
+        cut: whether the draft has one token only, so that further children come from the uniform fallback.
+    """
+    more: dict[str, Any] = {"draft_temperature": 0.0} if cut else {}
+    pair = toy_pair(seed=1, closeness=0.2)
+    return {"error": error_of(BUILDERS[builder].smallest(), VERIFIERS[rule](), pair, scheme=scheme, **more)[0]}
+
+
+@exact
+def same_text(bench: Workbench, builder: str, rule: str = "race"):
+    """1 where a toy run writes another text than plain decoding with the same seed, else 0."""
+    config = RunConfig(PROMPT, SMALL.get(builder, builder), rule)
+    schemes = BUILDERS[builder].schemes
+    scheme = None if rule != "race" else "race" if "race" in schemes else schemes[0]
+    return {"error": float(compare_texts(config, scheme, runs=24)[1] is not None)}
+
+
+@exact
+def corrected_law(bench: Workbench, residual: str):
+    """How far one token's distribution is from the target's, in total variation, if corrections are drawn from this."""
+    p, q = np.array([0.6, 0.3, 0.1]), np.array([0.2, 0.3, 0.5])
+    weights = {"p - q": np.maximum(p - q, 0), "q - p": np.maximum(q - p, 0), "p": p}[residual]
+    accepted = np.minimum(p, q)
+    return {"error": total_variation(accepted + (1 - accepted.sum()) * weights / weights.sum(), p)}
+
+
+@exact
+def closed_form(bench: Workbench, rows: str, printed: float, rule: str):
+    """How far the chance that one of the children is accepted is from what is printed."""
+    p, q, k = ROWS[rows]
+    return {"error": abs(float(FORMS[rule](np.array(p), np.array(q), k).sum()) - printed)}
+
+
+# ---- trees ----
+
+
+def _vectors() -> list[tuple[float, ...]]:
+    """Random acceptance vectors, every second one falling."""
+    rng = Seeded(3)
+    return [
+        tuple(sorted((rng.noise(turn, 5) / 8).clip(0, 0.9).tolist(), reverse=turn % 2 == 0)) for turn in range(VECTORS)
+    ]
+
+
+def _trees(nodes: int) -> list[Topology]:
+    return [Topology((-1, *rest)) for rest in product(*map(range, range(1, nodes)))]
+
+
+@exact
+def best_of_all(bench: Workbench, depth: int = 99, sort: bool = False):
+    """What the dynamic programme lacks to the best of all trees of up to seven nodes; `sort` plans for a sorted "
+    "vector."""
+    error = 0.0
+    for n in range(2, LARGEST + 1):
+        trees = [tree for tree in _trees(n) if tree.depth.max() <= depth]
+        for vector in _vectors():
+            planned_for = tuple(sorted(vector, reverse=True)) if sort else vector
+            found = expected_tokens(best_tree(planned_for, n, min(depth, n - 1), 5)[0], vector)
+            error = max(error, abs(max(expected_tokens(tree, vector) for tree in trees) - found))
+    return {"error": error}
+
+
+@exact
+def scores(bench: Workbench, shift: int = 0):
+    """The sum of the nodes' scores against the mean number of tokens over everything that can be accepted."""
+    error = 0.0
+    for tree, vector in product(_trees(5), _vectors()):
+        vector = tuple(np.array(vector) / max(1.0, sum(vector)))
+        chance = reach(tree, vector)
+        left = [chance[i] - sum(chance[child] for child in tree.children[i]) for i in range(len(tree))]
+        mean = sum(share * (int(tree.depth[i]) + 1 + shift) for i, share in enumerate(left))
+        error = max(error, abs(mean - expected_tokens(tree, vector)))
+    return {"error": error}
+
+
+@exact
+def queue(bench: Workbench, width: int = 5):
+    """What the priority queue, with so many children a node, lacks to the dynamic programme, for falling vectors."""
+    vectors = [tuple(sorted((np.array(v) / max(1.0, sum(v))).tolist(), reverse=True)) for v in _vectors()]
+    error = 0.0
+    for v, n in product(vectors, (4, 8, 16, 64)):
+        depth = min(n - 1, 8)
+        error = max(error, abs(best_tree(v, n, depth, 5)[1] - expected_tokens(likeliest_tree(v, n, depth, width), v)))
+    return {"error": error}
+
+
+@exact
+def lemma_f4(bench: Workbench, divisor: float = 10.0):
+    """By how much (1 - (1 - x)^m) / x falls below m / 10 where m x <= log 1.9."""
+    error = 0.0
+    for m in range(1, 200):
+        x = np.linspace(1e-4, min(1.0, math.log(1.9) / m), 50)
+        error = max(error, float((m / divisor - (1 - (1 - x) ** m) / x).max()))
+    return {"error": error}
+
+
+def n_0(b: float) -> float:
+    """The logarithm of the size from which theorem F.2's proof holds: (1 + exp(2^(b + 1) / log 1.9))^b."""
+    return (1 + math.exp(2 ** (b + 1) / math.log(1.9))) ** b
+
+
+@exact
+def theorem_f2(bench: Workbench, divisor: float = 10.0):
+    """By how much the proof's k-ary tree falls below b log n / (10 log log n) from its n_0 on, for rejection k^-b."""
+    error = 0.0
+    for b in (0.3, 0.5, 0.71, 1.0):
+        for log_n in np.geomspace(n_0(b), 20 * n_0(b), 20):
+            k = math.floor(log_n ** (1 / b))
+            levels = math.floor(log_n / math.log(k))
+            r = k**-b
+            value = (1 - (1 - r) ** (levels + 1)) / r
+            error = max(error, b * log_n / (divisor * math.log(log_n)) - value)
+    return {"error": max(0.0, error)}
+
+
+# ---- DySpec's trees on toy drafts ----
+
+
+def grown(builder: str, seed: int, vocab: int = 3):
+    """A tree on a toy draft."""
+    made = RunConfig(builder=builder).builder
+    session: Any = toy_pair(vocab=vocab, seed=seed).open([0, 1])[1]
+    tree = TokenTree(1, start=1, scheme="top")
+    return made(StepDraft(Reading("model", session), tree, [0, 1], Sampling()), Seeded(seed), "top", 50, made.start())
+
+
+@exact
+def greedy_sum(bench: Workbench, depth: int = 2):
+    """What the greedy tree of six nodes lacks to the largest sum of slot chances (equation 11) of all trees."""
+    error = 0.0
+    for seed in range(SEEDS):
+        full, keys, mass = grown("k-ary:width=3,depth=2", seed), [1.0], [1.0]
+        needs: list[set[int]] = [set()]
+        for i in range(1, len(full)):
+            parent, q = full.parents[i], full.draft_distributions[full.parents[i]]
+            elder = [other for other in full.children[parent] if other < i]
+            mass.append(mass[parent] * float(q[full.tokens[i]]))
+            keys.append(mass[parent] * (1 - sum(float(q[full.tokens[other]]) for other in elder)))
+            needs.append({parent, *elder} - {0})
+        every = combinations(range(1, len(full)), 5)
+        best = max(sum(keys[i] for i in chosen) for chosen in every if all(needs[i] <= set(chosen) for i in chosen))
+        error = max(error, best - sum(grown(f"dyspec:size=6,depth={depth}", seed).keys[1:]))
+    return {"error": error}
+
+
+@exact
+def keys_fall(bench: Workbench, stack: bool = False):
+    """The largest rise of a key from one choice to the next; a stack in place of the heap goes depth first."""
+    trees = [grown("dyspec:size=12,depth=4", seed, vocab=6) for seed in range(SEEDS)]
+    orders = [tree.topology.depth_first if stack else range(len(tree)) for tree in trees]
+    keys = [[tree.keys[i] for i in order[1:]] for tree, order in zip(trees, orders, strict=True)]
+    return {"error": max(b - a for each in keys for a, b in pairwise(each))}
+
+
+@exact
+def by_threshold(bench: Workbench, factor: float = 1.0):
+    """How many of the trees grown with the last greedy key as threshold are not the greedy tree."""
+    error = 0
+    for seed in range(12):
+        greedy = grown("dyspec:size=14,depth=4", seed, vocab=6)
+        threshold = min(0.99, factor * greedy.keys[-1] * (1 - 1e-9))
+        level = grown(f"dyspec-threshold:threshold={threshold!r},size=1000,depth=4", seed, vocab=6)
+        paths = [
+            {tuple(tree.tokens[i] for i in tree.topology.path(n)) for n in range(1, len(tree))}
+            for tree in (greedy, level)
+        ]
+        error += paths[0] != paths[1]
+    return {"error": error}
+
+
+@exact
+def heaviest(bench: Workbench, lightest: bool = False):
+    """What adding the heaviest neighbour again and again lacks to the heaviest of all connected trees."""
+    error = 0.0
+    for seed, size in product(range(6), (2, 3, 4, 5)):
+        full, weight = grown("k-ary:width=3,depth=2", seed), [1.0]
+        for i in range(1, len(full)):
+            above = full.parents[i]
+            weight.append(weight[above] * float(full.draft_distributions[above][full.tokens[i]]))
+        chosen = {0}
+        while len(chosen) < size:
+            near = [i for i in range(1, len(full)) if i not in chosen and full.parents[i] in chosen]
+            chosen.add((min if lightest else max)(near, key=weight.__getitem__))
+        every = combinations(range(1, len(full)), size - 1)
+        sums = [sum(weight[i] for i in some) for some in every if all(full.parents[i] in (0, *some) for i in some)]
+        error = max(error, max(sums) + 1 - sum(weight[i] for i in chosen))
+    return {"error": error}
+
+
+@exact
+def blocks_of(bench: Workbench, heads: int, closeness: float = 1.0):
+    """How many more passes than m / k + 1 a greedy chain of k tokens a pass takes where every draft is right."""
+    config = RunConfig(PROMPT, f"chain:depth={heads - 1}", "exact-match", 0.0, max_new_tokens=48)
+    found = Counts.of(run(toy_pair(vocab=5, seed=2, closeness=closeness), config).steps)
+    return {"error": max(0.0, found.passes - (found.tokens / heads + 1))}

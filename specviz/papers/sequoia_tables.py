@@ -1,0 +1,240 @@
+"""Sequoia: its tables, and what depends on the machine."""
+
+from __future__ import annotations
+
+from .bounds_hold import queue_of_print
+from .claim import claim, missing, proof
+from .entry import Entry, Source, Table, compare, curves, figure, lab, tab
+from .in_runs import CHOSEN, PASSES, SEQUENCES, choice, passes, runs, speeds
+from .numbers import faster, less, per_pass, speed, times
+from .sequoia import ALGORITHMS, TEMPERATURES, TITLES, one_tree
+
+NOT_HERE = "The models of 7 to 70 B parameters and the GPU of this table are not available here."
+GREEDY, SAMPLED = choice(temperature=0.0), choice(temperature=0.6)
+BOTH = ((0.0, GREEDY), (0.6, SAMPLED))
+TREE = "sequoia:size=16,depth=5"
+RULES = ("sequoia", "specinfer", "target-match")
+
+
+def fastest(kinds: tuple[str, ...]):
+    """The speed of the fastest of several."""
+    return lambda s: max(speed(kind)(s) for kind in kinds)
+
+
+def tracks(s) -> float:
+    """Correlation of predicted and timed speedup over the trees."""
+    names = ["chosen", *(f"tree {n}" for n in CHOSEN), *(f"unlimited {n}" for n in CHOSEN)]
+    x, y = [s[f"{name} predicted"] / s["texts"] for name in names], [faster(name)(s) for name in names]
+    mx, my = sum(x) / len(x), sum(y) / len(y)
+    both = sum((a - mx) * (b - my) for a, b in zip(x, y, strict=True))
+    return both / (sum((a - mx) ** 2 for a in x) * sum((b - my) ** 2 for b in y)) ** 0.5
+
+
+def all_trees(s) -> Table:
+    """Every tree with its prediction."""
+    names = ["chosen", *(f"{kind} {n}" for kind in ("tree", "unlimited") for n in CHOSEN), *SEQUENCES]
+    rows = [
+        [
+            name,
+            s[f"{name} predicted"] / s["texts"] if f"{name} predicted" in s else None,
+            faster(name)(s),
+            per_pass(name)(s),
+        ]
+        for name in names
+    ]
+    rows[0][0] = f"chosen: {s['nodes'] / s['texts']:.0f} nodes, {s['levels'] / s['texts']:.0f} levels"
+    return Table(("Tree", "Predicted speedup", "Timed speedup", "Tokens per pass"), rows)
+
+
+def growth(n: int, of: int = 1):
+    """How many times as long a pass over n nodes takes as one over fewer."""
+    return lambda s: s[str(n)] / s[str(of)]
+
+
+def of_size(size: int, depth: int, temperature: float):
+    """Runs with Sequoia's tree."""
+    return runs(
+        builder=f"sequoia:size={size},depth={depth}",
+        rule="exact-match" if temperature == 0 else "sequoia",
+        temperature=temperature,
+    )
+
+
+def sequences(temperature: float):
+    """Runs with 5 sequences of 8 tokens."""
+    return runs(
+        builder="k-sequences:width=5,depth=8",
+        rule="exact-match" if temperature == 0 else "specinfer",
+        temperature=temperature,
+    )
+
+
+TABLES = (
+    Entry(
+        "figure-2", "Figures 2 and 5", "Trees of the printed acceptance vector",
+        "Appendix E prints a vector of 31 numbers, 0.7732, 0.1039, 0.0402 and so on (Llama3-8B for Llama3-70B, CNN), "
+        "and draws its trees of 8, 16, 32, 64, 128 and 256 nodes with unlimited depth; figure 2 shows one of 64 nodes "
+        "and depth 12. The pictures have no numbers that could be compared.",
+        (
+            proof("The trees of 8 to 256 nodes are the best ones for the printed vector: a priority queue finds none "
+                "better",
+                  queue_of_print(), {"sizes": 2}),
+        ),
+        opens=tuple(lab("tree", preset=f"figure-{n}")._replace(label=f"Open figure {n} in the Tree lab")
+            for n in (5, 2)),
+    ),
+    Entry(
+        "section-4-1", "Section 4.1", "The hardware-aware optimiser: G(n, d) / (t(n) + d c)",
+        "Size and depth are chosen by searching for the largest G(n, d) / (t(n) + d c), with t and c measured. On an "
+        "A100 that gave trees of 64 to 128 nodes and c = 0.5 / 24.2 = 0.02 for a 68 M draft of a 7 B target.",
+        tuple(
+            one for t, data in BOTH for one in (
+                claim(f"Temperature {t:g}: the chosen tree is at least as fast as 95 % of the fastest of "
+                    f"{2 * len(CHOSEN)} others",
+                      data, times(speed("chosen"), fastest(tuple(f"{kind} {n}" for kind in ("tree", "unlimited")
+                          for n in CHOSEN))), ">", 0.95),
+                claim(f"Temperature {t:g}: predicted and timed speedup of the trees correlate with more than 0.5",
+                    data, tracks, ">", 0.5),
+            )
+        ),
+        tuple(figure(all_trees, data) for _, data in BOTH), (tab("speedup"),),
+    ),
+    Entry(
+        "table-1", "Table 1", "On one device, against 5 sequences of 8 tokens",
+        "On an A100 Sequoia is 1.05 to 1.34 times as fast as SpecInfer's 5 x 8 tree for Llama2-7B with a 68 M draft.",
+        (
+            *(
+                claim(f"Temperature {t:g}: a tree of 128 nodes over 5 x 8, tokens per pass; the printed ratios",
+                    (of_size(128, depth, t), sequences(t)),
+                      times(per_pass()), "within", bound)
+                for t, depth, bound in ((0.0, 8, (1.22, 1.29)), (0.6, 6, (1.31, 1.35)))
+            ),
+            *(claim(f"Temperature {t:g}: the chosen tree over 5 x 8, speed; the printed ratios", data,
+                faster("chosen", "5x8"), "within", (1.05, 1.34)) for t, data in BOTH),
+        ),
+        opens=(compare(("sequoia", "sequoia"), ("k-sequences:width=5,depth=8", "specinfer"), temperature=0.6),),
+        quoted=Table(("Text", "T", "Tree (size, depth with root)", "Sequoia", "SpecInfer 5 x 8"), (
+            ("C4", 0, "(128, 10)", "4.04 x (5.08)", "3.45 x (3.96)"),
+            ("C4", 0.6, "(128, 7)", "3.18 x (3.92)", "2.47 x (2.97)"),
+            ("OpenWebText", 0, "(128, 7)", "3.22 x (3.86)", "2.79 x (3.15)"),
+            ("OpenWebText", 0.6, "(128, 6)", "2.71 x (3.33)", "2.10 x (2.54)"),
+            ("CNN Daily", 0, "(128, 7)", "3.41 x (4.05)", "2.95 x (3.27)"),
+            ("CNN Daily", 0.6, "(128, 6)", "2.83 x (3.45)", "2.11 x (2.58)"),
+            ("MT Bench", 0, "(128, 10)", "4.03 x (4.98)", "3.84 x (4.01)"),
+            ("MT Bench", 0.6, "(128, 7)", "3.18 x (3.96)", "2.45 x (2.97)"),
+        )),
+    ),
+    Entry(
+        "table-2", "Table 2", "Weights in main memory: 768 nodes pay",
+        "With 70 B targets offloaded on an L40, where plain decoding takes 5.7 s a token, trees of 768 nodes are "
+        "chosen, 18 levels deep with the root.",
+        tuple(missing(f"Sequoia over plain decoding, {target}, temperature {t:g}", ">", bound, NOT_HERE)
+              for target, t, bound in (("Llama2-70B-chat", 0, 8.6), ("Llama2-70B-chat", 0.6, 8.4),
+                  ("Llama3-70B-Instruct", 0, 9.5))),
+        opens=(tab("speedup"),),
+        quoted=Table(("Target", "T", "Tree (size, depth with root)", "Sequoia", "s a token", "SpecInfer 16 x 48"), (
+            ("Llama2-70B-chat", 0, "(768, 18)", "8.6 x (10.30)", 0.66, "5.7 x (7.63)"),
+            ("Llama2-70B-chat", 0.6, "(768, 18)", "8.4 x (9.91)", 0.68, "5.2 x (7.03)"),
+            ("Llama3-70B-Instruct", 0, "(768, 18)", "9.5 x (11.68)", 0.60, "7.0 x (9.07)"),
+            ("Llama3-70B-Instruct", 0.6, "(768, 18)", "9.3 x (11.37)", 0.61, "6.1 x (8.29)"),
+        )),
+    ),
+    Entry(
+        "figure-4-right", "Figure 4, right", "Robust to temperature",
+        "With one tree for all, Sequoia's rule is fastest at every temperature, up to 1.65 times SpecInfer's and 1.27 "
+        "times top-k (Llama2-7B, 68 M draft, CNN).",
+        tuple(
+            one for t in TEMPERATURES for rule in RULES[1:] for one in (
+                claim(f"Temperature {t}: tokens under Sequoia's rule over those under {TITLES[rule]}'s",
+                      (one_tree("sequoia", t), one_tree(rule, t)), times(per_pass("tree")), ">", 1),
+                claim(f"Temperature {t}: speed under Sequoia's rule over that under {TITLES[rule]}'s",
+                      speeds(ways=tuple(f"{TREE} | {name}" for name in RULES), temperature=t),
+                          faster(f"{TREE} | sequoia", f"{TREE} | {rule}"), ">", 1),
+            )
+        ),
+        (figure(lambda *all_: curves("temperature", "tokens per pass along the texts", {
+            TITLES[rule]: [(t, per_pass("tree")(all_[3 * i + j])) for j, t in enumerate(TEMPERATURES)] for i,
+                rule in enumerate(RULES)}),
+            *(one_tree(rule, t) for rule in RULES for t in TEMPERATURES)),),
+        (compare((TREE, "sequoia"), (TREE, "specinfer"), temperature=0.6),),
+    ),
+    Entry(
+        "table-3", "Tables 3 and 4", "Larger targets on two GPUs",
+        "On an A100 Llama2-13B runs 3.73 times as fast and Vicuna-33B 2.27 times (C4, temperature 0); on an L40 "
+        "Llama2-7B 3.95 times and Llama2-13B 3.15 times.",
+        (missing("Sequoia over SpecInfer's 5 x 8 on four pairs of target and GPU", ">", 1, NOT_HERE),),
+            opens=(tab("speedup"),),
+        quoted=Table(("Machine", "Target", "Tree (size, depth with root)", "Sequoia", "SpecInfer 5 x 8"), (
+            ("A100", "Llama2-13B", "(64, 9)", "3.73 x (4.20)", "3.30 x (3.64)"),
+            ("A100", "Vicuna-33B", "(64, 6)", "2.27 x (4.28)", "1.83 x (3.86)"),
+            ("L40", "Llama2-7B", "(64, 10)", "3.95 x (4.68)", "3.50 x (3.98)"),
+            ("L40", "Llama2-13B", "(64, 10)", "3.15 x (4.25)", "2.76 x (3.61)"),
+        )),
+    ),
+    Entry(
+        "table-5", "Tables 5 and 6", "No width and depth of sequences beats the tree",
+        "On an A100 the best of all sequences reaches 3.70 times in greedy decoding (width 8, depth 8 is 3.70; 5 x 8 "
+        "is 3.45) and 2.42 times when sampling, Sequoia 4.04 and 3.18 times (C4, Llama2-7B, 68 M draft).",
+        tuple(claim(f"Temperature {t:g}: the chosen tree over the fastest of {', '.join(SEQUENCES)}", data,
+            times(speed("chosen"), fastest(SEQUENCES)), ">", 1)
+              for t, data in BOTH),
+        opens=(tab("speedup"),),
+    ),
+    Entry(
+        "table-7", "Table 7", "SpecInfer's trees with offloading",
+        "With Llama2-70B-chat offloaded on an L40, 16 x 48, 24 x 32 and 32 x 24 give 5.2, 5.3 and 5.5 times; Sequoia "
+        "gives 8.4.",
+        (missing("Sequoia over the best of SpecInfer's trees, with offloading", ">", 1, NOT_HERE),),
+            opens=(lab("tree", preset="tables"),),
+        quoted=Table(("Tree", "Speedup"), (("(16, 48)", 5.2), ("(24, 32)", 5.3), ("(32, 24)", 5.5))),
+    ),
+    Entry(
+        "figure-7", "Figure 7", "Limiting depth pays: the optimiser against unlimited trees",
+        "Trees chosen for the machine, with limited depth, are faster than any size of tree with unlimited depth, on "
+        "A100 and L40.",
+        tuple(claim(f"Temperature {t:g}: the chosen tree over the fastest of unlimited depth", data,
+                    times(speed("chosen"), fastest(tuple(f"unlimited {n}" for n in CHOSEN))), ">", 1) for t,
+                        data in BOTH),
+        opens=(tab("speedup"),),
+    ),
+    Entry(
+        "figure-8", "Figure 8", "A pass over n tokens: flat at first, then in proportion to n",
+        "Forward pass times are roughly constant for small n and then grow about linearly; where that begins depends "
+        "on the ratio of memory bandwidth to arithmetic.",
+        (
+            claim("Flat at first: a pass over 4 tokens takes less than 1.5 times one token's", passes(), growth(4),
+                "<", 1.5),
+            claim("Then linear: from 32 to 96 tokens the time triples; counted as equal from 2.5 to 3.5", passes(),
+                growth(96, 32), "within", (2.5, 3.5)),
+        ),
+        (figure(lambda s: curves("tokens in the pass", "time, in passes of one token",
+            {"this machine": [(n, growth(n)(s)) for n in PASSES]}, log_x=True), passes()),),
+        (tab("speedup"),),
+    ),
+    Entry(
+        "batch-size", "Appendix B", "When many users arrive, trees shrink",
+        "“The optimal tree also depends on the batch size, which can be considered by the hardware-aware optimizer”; "
+        "for b texts at once the speedup of section 4.1 is then G(n, d) t(b) / (t(b n) + d c(b)), which the paper "
+        "leaves to the reader.",
+        (
+            claim("With 16 texts at once nodes cost more: a pass over 16 nodes each, in passes of one each, less the "
+                "same for one text",
+                  (passes(rows=16), passes()), less(growth(16)), ">", 0),
+        ),
+        (figure(lambda *all_: curves("nodes of each text", "time, in passes of one node each", {
+            f"{rows} texts at once": [(n, growth(n)(s)) for n in PASSES] for rows,
+                s in zip((1, 4, 16), all_, strict=True)}, log_x=True),
+            passes(), passes(rows=4), passes(rows=16)),),
+        (tab("speedup"),),
+    ),
+)  # fmt: skip
+
+SOURCE = Source(
+    "Sequoia", "Sequoia: Scalable and Robust Speculative Decoding",
+    "Chen, May, Svirschevski, Huang, Ryabinin, Jia and Chen, 2024, arXiv 2402.12374v3.",
+    "https://arxiv.org/html/2402.12374",
+    "A tree is planned before decoding by dynamic programming over an acceptance vector, children are drawn without "
+    "replacement, and size and depth are chosen for the machine. The paper counts the root's level as depth 1; this "
+    "project counts the levels below the root, so the paper's depth D is D - 1 here.",
+    (*ALGORITHMS, *TABLES),
+)  # fmt: skip

@@ -4,6 +4,7 @@ import { one } from '../base/dom.js';
 
 /** @typedef {import('./run.js').Run} Run */
 
+const fraction = (/** @type {number} */ part, /** @type {number} */ whole) => (whole ? part / whole : 0);
 const seconds = (/** @type {number} */ value) => (value < 1 ? `${(1000 * value).toFixed(0)} ms` : `${value.toFixed(value < 10 ? 2 : 1)} s`);
 
 /**
@@ -45,9 +46,9 @@ export function writeRace(element, run, current) {
     track.firstElementChild.style.width = `${100 * Math.min(1, part)}%`;
     one(line, 'b').textContent = text;
   };
-  const share = race ? done / race.tokens : 0;
+  const share = race ? fraction(done, race.tokens) : 0;
   bar('plain-passes', race ? 1 : 0, share, race ? `${race.tokens} passes` : '–');
-  bar('passes', race ? race.passes / race.tokens : 0, race ? (current + 1) / race.passes : 0, race ? `${race.passes} passes` : '–');
+  bar('passes', race ? fraction(race.passes, race.tokens) : 0, race ? fraction(current + 1, race.passes) : 0, race ? `${race.passes} passes` : '–');
   const time = race?.time, longest = time ? Math.max(time.plain, time.ours) : 1;
   bar('plain-time', time ? time.plain / longest : 0, share, time ? seconds(time.plain) : '–');
   bar('time', time ? time.ours / longest : 0, share, time ? seconds(time.ours) : '–');

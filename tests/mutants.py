@@ -48,10 +48,10 @@ EDITS = (
     ),
     # Sampling of children.
     Edit(
-        "sampling.py",
-        "        left -= float(rest[token])\n        rest[token] = 0.0",
-        "        left -= float(rest[token])",
-        "tests/engine/test_randomness.py::test_distinct_children_have_the_law_of_sequential_draws",
+        "randomness.py",
+        "        drawn.append(rng.draw(rest))\n        rest[drawn[-1]] = 0.0",
+        "        drawn.append(rng.draw(rest))",
+        f"{DECLARED}[sequoia-traversal]",
     ),
     Edit("sampling.py", "self._turns[len(self._drawn)]", "self._turns[len(self._drawn) - 1]", MERGED),
     Edit("sampling.py", "        q.turns = tuple(part for _, part in drawn)\n", "", MERGED),
@@ -75,9 +75,9 @@ EDITS = (
     # Masks, positions, commits, the order of a tree.
     Edit("passes/huggingface.py", "(self._base + depths[node] for", "(self._base + self._slots[node] for", TREES),
     Edit(
-        "passes/huggingface.py",
-        "sees[slot] = sees[self._slots[tree.parents[node]]] if node else False",
-        "sees[slot] = np.arange(len(sees)) < slot",
+        "passes/slots.py",
+        "rows[slot - first] = self._sees[self[tree.parents[node]]] if node else False",
+        "rows[slot - first] = np.arange(rows.shape[1]) < slot",
         TREES,
     ),
     Edit("passes/cache.py", "block.index_select(3, index)", "block[:, :, :, start + moved : self.used]", TREES),

@@ -28,7 +28,7 @@ def _for_page(report: Report) -> dict[str, Any]:
             run = replayed(longest, NAMES[report.engine]).to_json()
             files.append({"label": "Run", "name": "run.json", "text": run})
             notes.append(
-                "The steps of the longest request can be saved as a run; open it in the tab Live to step through."
+                "The steps of the longest request can be saved as a run; open it in the tab Explore to step through."
             )
         except ValueError:
             pass

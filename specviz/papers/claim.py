@@ -135,7 +135,7 @@ def find(one: Claim, found: Sequence[Columns | None]) -> Finding:
     if not texts:
         return without("No text was long enough for it.")
     try:
-        number, margin = jackknife(one.of, [[columns[name] for name in texts] for columns in tables])
+        number, margin = over_texts(one.of, [[columns[name] for name in texts] for columns in tables])
     except ZeroDivisionError:
         return without("The texts give no number for it.")
     except (KeyError, TypeError, ValueError):
@@ -177,7 +177,7 @@ def wanting(number: float, margin: float, bound: Any, texts: int) -> str:
     return f"About {math.ceil(needed / 10) * 10:,} texts would decide it."
 
 
-def jackknife(of: Callable[..., float], tables: Sequence[Sequence[Sums]]) -> tuple[float, float | None]:
+def over_texts(of: Callable[..., float], tables: Sequence[Sequence[Sums]]) -> tuple[float, float | None]:
     """A number from the totals of each table, and half of its 95 % interval over texts (`left_out_margin`)."""
     names = [list(rows[0]) for rows in tables]
     values = [np.array([[row[name] for name in own] for row in rows]) for own, rows in zip(names, tables, strict=True)]

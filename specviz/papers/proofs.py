@@ -244,4 +244,5 @@ def blocks_of(bench: Workbench, heads: int, closeness: float = 1.0):
     """How many more passes than m / k + 1 a greedy chain of k tokens a pass takes where every draft is right."""
     config = RunConfig(PROMPT, f"chain:depth={heads - 1}", "exact-match", 0.0, max_new_tokens=48)
     found = Counts.of(run(toy_pair(vocab=5, seed=2, closeness=closeness), config).steps)
-    return {"error": max(0.0, found.passes - (found.tokens / heads + 1))}
+    tokens, passes = found.tokens, found.passes
+    return {"error": max(0.0, passes - (tokens / heads + 1))}

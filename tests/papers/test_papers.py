@@ -21,7 +21,7 @@ from specviz.papers.claim import (
     Data,
     claim,
     find,
-    jackknife,
+    over_texts,
     proof,
     totals,
     verdict,
@@ -94,7 +94,7 @@ def test_an_interval_is_over_texts_and_says_how_many_would_decide():
     data = Data(dict, "counted", (("of", 1),))
     rows = {f"{1 + text % 3}:{text}": {"tokens": 10 + text % 2, "passes": 5} for text in range(12)}
     one = claim("more than two", data, lambda s: s["tokens"] / s["passes"], ">", 2)
-    number, margin = jackknife(one.of, [list(rows.values())])
+    number, margin = over_texts(one.of, [list(rows.values())])
     assert number == pytest.approx(2.1) and margin == pytest.approx(
         specviz.metrics.estimate([(r["tokens"], r["passes"]) for r in rows.values()])[1]
     )

@@ -51,7 +51,7 @@ import spaces
 from app import api
 from app.machine import limits
 from app.machine.engine import Engine
-from app.tabs import acceptance, live, speedup
+from app.tabs import acceptance, explore
 import specviz
 from specviz.benchmarks.cost import measure_cost
 

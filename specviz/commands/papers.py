@@ -26,12 +26,14 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     )  # fmt: skip
     parser.add_argument("--timed", action="store_true", help="with --measure: only what is timed, on an idle machine")
     parser.add_argument("--again", action="store_true", help="with --measure: measure everything again")
-    parser.add_argument("--seeds", nargs="+", type=int, default=papers.SEEDS, help="seeds of the texts; default 1 2 3")
+    parser.add_argument(
+        "--seeds", nargs="+", type=int, default=papers.SEEDS, help="seeds of the texts, from 0; default 1 2 3"
+    )
     parser.add_argument(
         "--texts", type=int, default=papers.TEXTS, choices=range(1, papers.MOST_TEXTS + 1), metavar="N",
         help=f"texts of each of two kinds and each seed, up to {papers.MOST_TEXTS}; default {papers.TEXTS}",
     )  # fmt: skip
-    parser.add_argument("--store", type=Path, help="folder of the stored measurements, if not the package's own")
+    parser.add_argument("--store", type=Path, help="folder of the stored measurements, default the package's own")
     parser.add_argument("--json", action="store_true", help="print the claims as JSON")
 
 

@@ -8,7 +8,7 @@ import { logTicks, ticks } from './axes.js';
 
 /** @param {import('../papers/types.js').Lines} block */
 export function lineChart(block) {
-  const W = 460, H = 250, left = 52, right = 12, top = 10, bottom = 40;
+  const W = 460, H = 250, left = 62, right = 12, top = 10, bottom = 40;
   /** @type {(tag: keyof SVGElementTagNameMap, attributes?: Record<string, string | number>, text?: string | number) => SVGElement} */
   const make = (tag, attributes = {}, text = undefined) => draw(tag, attributes, null, text);
   /** @type {(point: [number | null, number | null]) => point is Point} */
@@ -47,7 +47,7 @@ export function lineChart(block) {
   });
   svg.append(make('line', { x1: left, x2: W - right, y1: H - bottom, y2: H - bottom, class: 'axis' }));
   svg.append(make('text', { x: (left + W - right) / 2, y: H - 6, 'text-anchor': 'middle', class: 'title' }, block.x));
-  svg.append(make('text', { x: -(top + H - bottom) / 2, y: 13, transform: 'rotate(-90)', 'text-anchor': 'middle', class: 'title' }, block.y));
+  svg.append(make('text', { x: -(top + H - bottom) / 2, y: 12, transform: 'rotate(-90)', 'text-anchor': 'middle', class: 'title' }, block.y));
   const legend = document.createElement('figcaption');
   series.forEach((one, i) => {
     const group = make('g', { class: `series s${i % 6} ${one.look}` });

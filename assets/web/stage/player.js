@@ -174,6 +174,7 @@ export function runPlayer(element, server = {}) {
     pinned: () => pinned,
     pick: key => { if (key !== null) pin(key, true); },
     leave: () => (growth.step ? growth.stop() : pin(null)),
+    busy: () => Boolean(growth.step) || pinned !== null,
   });
 
   filters(element);
@@ -196,7 +197,7 @@ function writeAround(element, run, current, { fresh, told, wanted = null }) {
  * Buttons, the slider, the text and the keys.
  * @param {HTMLElement} element
  * @param {Record<Act, () => void> & { tree: import('../tree/view.js').TreeView, scrub: (index: number) => void,
- *   token: (index: number, key: string) => void, pinned: () => string | null, pick: (key: string | null) => void }} on
+ *   token: (index: number, key: string) => void, pinned: () => string | null, busy: () => boolean, pick: (key: string | null) => void }} on
  */
 function controls(element, on) {
   const $ = finder(element), { tree } = on, walk = (/** @type {import('../tree/view.js').Way} */ way) => () => on.pick(tree.walk(way));
@@ -217,7 +218,7 @@ function controls(element, on) {
       e: on.expand,
       0: tree.reset,
       Enter: () => { if (key !== null) tree.unfold(key); },
-      Escape: on.leave,
+      Escape: on.busy() && on.leave,
     };
   }, { own: $('scrub') });
 }

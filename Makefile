@@ -65,7 +65,7 @@ browser:
 		|| echo "There is no Firefox here and no package firefox-esr to install, so the tests in Firefox are skipped."
 
 screenshots: $(VENV)/.installed-dev browser  ## the pictures of the README, from the running demo
-	$(BIN)/python tests/screenshots.py
+	$(BIN)/python -m tests.screenshots
 
 # Three checks that `make test` leaves out. The first fetches 4 GB or more, since an old torch comes with CUDA on Linux.
 lowest:  ## the fast tests with the lowest versions that requirements.txt allows

@@ -1,4 +1,4 @@
-"""The pictures of the README, taken from the running demo: `make screenshots`.
+"""The pictures of the README, taken from the running demo: `make screenshots`, or `python -m tests.screenshots`.
 
 Not a test. It needs a Chromium, as the browser tests do, and writes assets/screenshots/.
 """
@@ -13,10 +13,8 @@ from playwright.sync_api import sync_playwright
 
 from app.page import build_demo, launch
 
+
 ROOT = Path(__file__).resolve().parent.parent
-sys.path.insert(0, str(ROOT))
-
-
 OUT = ROOT / "assets" / "screenshots"
 SIZES = {"light": (1400, 940), "dark": (1400, 940), "phone": (390, 844)}
 

@@ -13,7 +13,6 @@ from playwright.sync_api import sync_playwright
 
 from app.page import build_demo, launch
 
-
 ROOT = Path(__file__).resolve().parent.parent
 OUT = ROOT / "assets" / "screenshots"
 SIZES = {"light": (1400, 940), "dark": (1400, 940), "phone": (390, 844)}
@@ -34,8 +33,6 @@ def main() -> None:
             page = browser.new_page(viewport={"width": width, "height": height})
             page.goto(url + ("?__theme=dark" if name == "dark" else "?__theme=light"))
             page.wait_for_selector(".sv-svg .node")
-            if name != "phone":
-                page.locator(".sv-svg .node.x").first.click()  # the inspector says why a token was rejected
             page.mouse.move(5, 5)
             page.wait_for_timeout(500)
             page.screenshot(path=OUT / f"live-{name}.png")

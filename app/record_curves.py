@@ -1,4 +1,4 @@
-"""Measure what the tabs Acceptance and Speedup open with: `python -m app.record_curves`. Needs an idle machine."""
+"""Measure what the tab Measure opens with: `python -m app.record_curves`. Needs an idle machine."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ RULES = ("sequoia", "specinfer", "target-match", "race")
 
 def main() -> None:
     """Measure and write what the tabs open with."""
-    parser = argparse.ArgumentParser(description="Measure what the tabs Acceptance and Speedup open with.")
+    parser = argparse.ArgumentParser(description="Measure what the tab Measure opens with.")
     parser.add_argument("--text", default="own-prose", help="own-prose, own-code, prose or code")
     parser.add_argument("--positions", type=int, default=600)
     parser.add_argument("--temperature", type=float, default=0.8)

@@ -1,7 +1,7 @@
 """The claims of the five sources, each decided by arithmetic on what was measured here.
 
 A source is a module of entries, an entry holds claims (`claim`), and a claim names its measurements (`on_rows`,
-`in_runs`) or proofs (`proofs`, `bounds_hold`); `store` keeps what was measured. The tab Papers and
+`in_runs`) or proofs (`proofs`, `bounds_hold`); `store` keeps what was measured. The page Papers and
 `python -m specviz papers` show them.
 """
 

@@ -1,4 +1,4 @@
-"""The cards and sentences of the tab Speedup: predictions from a vector and a machine, and timings."""
+"""The cards and sentences of the pages on costs and trees: predictions from a vector and a machine, and timings."""
 
 from __future__ import annotations
 

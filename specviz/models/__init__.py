@@ -1,4 +1,4 @@
-"""Model pairs: exact toy tables (`table`) and transformers models (`huggingface`, `pair`)."""
+"""Model pairs: exact toy tables (`table`) and transformers models (`pair`)."""
 
 import warnings
 

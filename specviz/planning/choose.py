@@ -1,9 +1,10 @@
-"""Choose a tree for a machine: rank all candidates, and test the choice.
+"""Choose a tree for a machine: the best of all candidates as predicted.
 
 Sequoia's trees of many sizes and depths, chains, and k sequences are predicted from an acceptance vector and a cost
 table. The choice is the best of these candidates, not of all trees: Sequoia's bring the most tokens for their nodes and
 levels whatever a draft pass costs, so where drafting from a node is dear, a tree with fewer inner nodes may be some per
-cent faster. `contest` times a fixed grid of them beside the choice, then the leaders and the choice once more in turn.
+cent faster. `benchmarks.tree_comparison` times a fixed grid of them beside the choice, then the leaders and the choice
+once more in turn.
 """
 
 from __future__ import annotations

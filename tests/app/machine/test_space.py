@@ -172,7 +172,7 @@ def test_the_settings_of_the_readme_are_those_that_are_read():
 def test_the_load_script_prints_its_figures():
     script = [sys.executable, str(ROOT / "tests" / "load.py"), "--visitors", "3", "--runs", "2", "--tokens", "6"]
     done = subprocess.run(script, capture_output=True, text=True)
-    assert "3 at once: 3 served, 0 refused, 0 errors" in done.stdout, done.stderr[-2000:]
+    assert "3 at once: 3 served, 0 rejected, 0 errors" in done.stdout, done.stderr[-2000:]
     assert "The run failed. See the server's log for the reason." in done.stdout
     assert re.search(r"2 in turn: 2 served, 0 errors; \d+ MB before, \d+ MB after", done.stdout)
 

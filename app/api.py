@@ -8,7 +8,7 @@ from typing import Any
 import gradio as gr
 
 from specviz import RunConfig, Step, Trace, compatible, speculate
-from specviz.benchmarks.paired_speedup import ROUNDS, in_turns
+from specviz.benchmarks.run_against_plain import ROUNDS, in_turns
 from specviz.codec import dumps
 from specviz.decode import collect
 from specviz.errors import ParameterError
@@ -17,7 +17,7 @@ from specviz.registry import split_strategy
 
 from .machine import limits
 from .machine.engine import Engine, batch_by_time
-from .machine.line import MACHINE, undisturbed
+from .machine.run_queue import MACHINE, undisturbed
 from .parts.controls import number
 from .parts.failures import explained
 

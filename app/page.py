@@ -15,15 +15,15 @@ from starlette.middleware.gzip import GZipMiddleware
 from specviz.paths import WEB
 
 from . import api
-from .machine import limits, line
+from .machine import limits, run_queue
 from .machine.agents import Agents
 from .machine.checks import Checks
 from .machine.engine import Engine
 from .machine.fetching import Hub, may_fetch, on_a_space
 from .machine.guard import Bounded, Routed
 from .machine.models import measures, offered, others
-from .machine.pool import aside
-from .machine.unread import Awaited, Unread
+from .machine.request_queue import aside
+from .machine.unread_messages import Awaited, Unread
 from .parts import opening, web
 from .parts.frame import Page, Tab
 from .tabs import acceptance, compare, explore, labs, lessons, papers, speedup
@@ -73,8 +73,8 @@ def build_demo(load: Callable[[], Any] | None = None, tabs: Sequence[Tab] = TABS
                 part.connect(page)
         api.build(engine)
     for event in demo.fns.values():  # nothing is left out: what is no run waits in a pool, and a run is for a reader
-        if event.fn and event.concurrency_id == line.ID:
-            event.fn = line.attended(event.fn)
+        if event.fn and event.concurrency_id == run_queue.ID:
+            event.fn = run_queue.attended(event.fn)
         elif event.fn and event.queue is False and not iscoroutinefunction(event.fn):
             event.fn = aside(event.fn)
     return demo
@@ -98,7 +98,7 @@ def launch(demo: gr.Blocks, **more: Any) -> Any:
         ValueError: if there is no port to serve it at.
     """
     demo.queue(max_size=limits.QUEUE, default_concurrency_limit=4, api_open=False)  # no way around the line
-    line.shared(demo)
+    run_queue.shared(demo)
     if on_a_space():
         os.environ.setdefault("FORWARDED_ALLOW_IPS", "*")  # there everybody comes through a proxy of the platform
     demo._queue.pending_messages_per_session = Unread(demo._queue.pending_event_ids_session)
@@ -119,7 +119,7 @@ def launch(demo: gr.Blocks, **more: Any) -> Any:
         "app_kwargs": {
             "middleware": [
                 Middleware(Routed),
-                Middleware(line.Forwarded),
+                Middleware(run_queue.Forwarded),
                 Middleware(Bounded, check=checks),
                 Middleware(Agents, check=checks.call),
                 Middleware(Awaited, demo._queue),

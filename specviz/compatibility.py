@@ -229,8 +229,8 @@ def suited(config: RunConfig) -> str:
 
 
 def _judged(setting: Setting) -> Compatibility:
-    if refusal := _first(IMPOSSIBLE, setting):
-        return Compatibility(False, False, False, setting.scheme, refusal)
+    if rejection := _first(IMPOSSIBLE, setting):
+        return Compatibility(False, False, False, setting.scheme, rejection)
     lossy = _first(LOSSY, setting) if setting.temperature > 0 else None
     pointless = _first(POINTLESS, setting)
     reason = lossy or pointless or _first(EXACT, setting) or ""

@@ -86,7 +86,7 @@ class Strategy:
                 raise ParameterError(f"{self.name}.{f.name}", must(meta), value)  # type: ignore[attr-defined]
 
 
-def refuse_given(args: Any, names: Sequence[str], where: str) -> None:
+def reject_given(args: Any, names: Sequence[str], where: str) -> None:
     """Raise for an option that has no effect.
 
     Args:

@@ -14,9 +14,9 @@ from typing import Annotated, Any, ClassVar, Literal
 from . import codec
 from .codec import MAX_TEXT, Damaged, Most, NonNegative, Whole, Within
 from .config import RunConfig
+from .lazy_columns import Unread
 from .metrics import Counts, known
 from .tree import Chart, Growth, Topology
-from .unread import Unread
 
 SCHEMA = 3
 OUTCOMES = ("root", "accepted", "rejected", "unreached", "passed", "probe")

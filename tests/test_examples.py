@@ -50,7 +50,7 @@ acceptance.vectors: check_acceptance expected_tokens find_acceptance
 planning.cost_table: CostTable
 planning.forecast: forecast predict
 planning.machines: roofline
-benchmarks.cost: measure_cost
+benchmarks.measure_cost: measure_cost
 benchmarks.studies: levels
 benchmarks.trials: trials
 """

@@ -9,7 +9,7 @@ from starlette.responses import JSONResponse
 
 from . import limits
 from .checks import fields
-from .guard import API, Refused, path_of
+from .guard import API, Rejected, path_of
 
 FULL = f"The limit of {limits.AGENTS} simultaneous calls is reached. Try again in a minute."
 
@@ -19,7 +19,7 @@ class Agents:
 
     Args:
         app: what answers all others.
-        check: called with a call as JSON; raises `Refused`.
+        check: called with a call as JSON; raises `Rejected`.
         most: calls at once.
     """
 
@@ -40,9 +40,9 @@ class Agents:
         try:
             self.check(asked)
             if self._under_way >= self.most:
-                raise Refused(503, FULL)
-        except Refused as refused:
-            said = {"content": [{"type": "text", "text": refused.args[1]}], "isError": True}
+                raise Rejected(503, FULL)
+        except Rejected as rejected:
+            said = {"content": [{"type": "text", "text": rejected.args[1]}], "isError": True}
             answer = JSONResponse({"jsonrpc": "2.0", "id": asked.get("id"), "result": said})
             return await answer(scope, receive, send)
         self._under_way += 1

@@ -15,7 +15,7 @@ import gradio as gr
 from gradio.components.api_component import Api
 
 from . import limits
-from .guard import API, Refused
+from .guard import API, Rejected
 
 NESTED = 4_000  # characters of a list or an object in JSON: a control keeps it for its visitor, at 20 times its size
 OPENS = "open_trace"  # the one server function that may be sent much
@@ -37,7 +37,7 @@ class Checks:
         """Look at a body.
 
         Raises:
-            Refused: with a sentence, if it does not belong to this page.
+            Rejected: with a sentence, if it does not belong to this page.
         """
         match path.removeprefix(API):
             case "/queue/join" | "/run/predict":
@@ -57,10 +57,10 @@ class Checks:
         session(asked)
         event = self.demo.fns.get(asked["fn_index"]) if type(asked.get("fn_index")) is int else None
         if event is None or event.fn is None:
-            raise Refused(404, "fn_index must be the number of an event that this page has on its server.")
+            raise Rejected(404, "fn_index must be the number of an event that this page has on its server.")
         values(event, asked.get("data"))
         if event.collects_event_data and not isinstance(asked.get("event_data"), dict):
-            raise Refused(400, "event_data must be an object for this event.")
+            raise Rejected(400, "event_data must be an object for this event.")
         plain("event_data", asked.get("event_data"), limits.BODY)
         for block, value in zip(event.inputs, asked["data"], strict=True):
             if isinstance(block, gr.UploadButton) and value is not None:
@@ -75,13 +75,13 @@ class Checks:
         try:
             block.preprocess(value)
         except Exception:
-            raise Refused(
+            raise Rejected(
                 400, f"{block.label} cannot be {str(value)[:40]!r}. Choose one of the offered values."
             ) from None
 
     def _uploaded(self, value: Any) -> None:
         if not (isinstance(value, dict) and value.get("path") in self.demo.upload_file_set):
-            raise Refused(400, "The file must be one that was just uploaded. Choose it again.")
+            raise Rejected(400, "The file must be one that was just uploaded. Choose it again.")
 
     def _endpoint(self) -> Any:
         return next(event for event in self.demo.fns.values() if event.api_name == "generate")
@@ -90,18 +90,18 @@ class Checks:
         return list(signature(self._endpoint().fn).parameters)
 
     def call(self, asked: dict[str, Any]) -> None:
-        """Look at a call of the tool; raises `Refused` where its arguments are not those of the endpoint."""
+        """Look at a call of the tool; raises `Rejected` where its arguments are not those of the endpoint."""
         given = params.get("arguments") if isinstance(params := asked.get("params"), dict) else None
         if not isinstance(given, dict):
-            raise Refused(400, 'A call must have arguments such as {"prompt": "Once upon a time"}.')
+            raise Rejected(400, 'A call must have arguments such as {"prompt": "Once upon a time"}.')
         self._named(given)
 
     def _named(self, asked: dict[str, Any]) -> None:
         names = self._parameters()
         if unknown := [name for name in asked if name not in names]:
-            raise Refused(400, f"{unknown[0][:40]!r} is not a parameter. The parameters are {', '.join(names)}.")
+            raise Rejected(400, f"{unknown[0][:40]!r} is not a parameter. The parameters are {', '.join(names)}.")
         if "prompt" not in asked:
-            raise Refused(400, "prompt must be given.")
+            raise Rejected(400, "prompt must be given.")
         for name, value in asked.items():
             plain(name, value)
 
@@ -111,16 +111,16 @@ class Checks:
         block = self.demo.blocks.get(number) if type(number) is int else None
         known = isinstance(name, str) and getattr(getattr(block, name, None), "_is_server_fn", False)
         if not known or "session_hash" not in asked or "data" not in asked:
-            raise Refused(404, "component_id, fn_name, session_hash and data must be those of a part of this page.")
+            raise Rejected(404, "component_id, fn_name, session_hash and data must be those of a part of this page.")
         if name != OPENS:
             plain("data", asked["data"], limits.BODY)
             if size > limits.BODY:
-                raise Refused(413, f"A request may have at most {limits.BODY:,} bytes.")
+                raise Rejected(413, f"A request may have at most {limits.BODY:,} bytes.")
 
     def _upload(self, body: bytes) -> None:
         """Reserve one file: files that were read are removed, and the total is limited."""
         if body.count(b"filename=") > 1:
-            raise Refused(413, "Upload one file at a time.")
+            raise Rejected(413, "Upload one file at a time.")
         kept = self.demo.upload_file_set
         for path in [Path(path) for path in kept]:
             with suppress(OSError):
@@ -130,47 +130,47 @@ class Checks:
                 path.parent.rmdir()
             kept.discard(str(path))
         if len(kept) >= limits.UPLOADS:
-            raise Refused(503, "Too many files are being opened at once. Try again in a minute.")
+            raise Rejected(503, "Too many files are being opened at once. Try again in a minute.")
 
 
 def fields(body: bytes) -> dict[str, Any]:
-    """The fields of a body; raises `Refused` where it is no object in JSON."""
+    """The fields of a body; raises `Rejected` where it is no object in JSON."""
     try:
         asked = json.loads(body, parse_int=lambda text: int(text) if len(text) <= DIGITS else inf)
     except (ValueError, RecursionError):
         asked = None
     if not isinstance(asked, dict):
-        raise Refused(400, "The request must be an object in JSON.")
+        raise Rejected(400, "The request must be an object in JSON.")
     return asked
 
 
 def session(asked: dict[str, Any]) -> None:
-    """Raises `Refused` where the name of a session is none; it is kept long after the request."""
+    """Raises `Rejected` where the name of a session is none; it is kept long after the request."""
     name = asked.get("session_hash")
     if name is not None and not (isinstance(name, str) and 0 < len(name) <= 64):
-        raise Refused(400, "session_hash must be text of at most 64 characters.")
+        raise Rejected(400, "session_hash must be text of at most 64 characters.")
 
 
 def values(event: Any, data: Any, names: Sequence[str] = ()) -> None:
-    """Raises `Refused` where data are not one fitting value for each input of an event, whose labels are its names."""
+    """Raises `Rejected` where data are not one fitting value for each input of an event, whose labels are its names."""
     if not isinstance(data, list) or len(data) != len(event.inputs):
-        raise Refused(400, f"data must be a list of {len(event.inputs)} values for this event.")
+        raise Rejected(400, f"data must be a list of {len(event.inputs)} values for this event.")
     for block, name, value in zip(event.inputs, names or [block.label for block in event.inputs], data, strict=True):
         if isinstance(value, list | dict) and not (isinstance(block, LISTS) or getattr(block, "multiselect", False)):
-            raise Refused(400, f"{name} must be text or a number, not a list or an object.")
+            raise Rejected(400, f"{name} must be text or a number, not a list or an object.")
         if not isinstance(block, gr.UploadButton):
             plain(name, value)
 
 
 def plain(name: Any, value: Any, most: int = NESTED) -> None:
-    """Raises `Refused` where a value has a number that is none, is a long list or object, or names a file."""
+    """Raises `Rejected` where a value has a number that is none, is a long list or object, or names a file."""
     if isinstance(value, str):
         return
     try:
         text = json.dumps(value, allow_nan=False)
     except (ValueError, RecursionError):
-        raise Refused(
+        raise Rejected(
             400, f"{name} must contain only finite numbers of at most {DIGITS} digits, and little nesting."
         ) from None
     if len(text) > most or '"path":' in text:  # which gradio would take for a file of this machine
-        raise Refused(400, f"{name} must have at most {most:,} characters as JSON and must not name a file.")
+        raise Rejected(400, f"{name} must have at most {most:,} characters as JSON and must not name a file.")

@@ -177,7 +177,7 @@ class Engine:
                     item = next(items, _ENDED)
                 if item is _ENDED:
                     return
-                if isinstance(item, _Refused):
+                if isinstance(item, _Rejected):
                     raise ValueError(item.sentence)
                 yield item
         except gr.Error as error:
@@ -205,7 +205,7 @@ class Engine:
 _engines: WeakValueDictionary[int, Engine] = WeakValueDictionary()  # another process knows them by number
 
 
-class _Refused(NamedTuple):
+class _Rejected(NamedTuple):
     sentence: str
 
 
@@ -226,7 +226,7 @@ def _computed(engine: int, title: str, work: Callable[..., Iterator[Any]], args:
     except ValueError as error:
         if not zero.ON:
             raise
-        yield _Refused(str(error))  # only the name of an exception would travel back
+        yield _Rejected(str(error))  # only the name of an exception would travel back
 
 
 def batch_by_time(steps: Iterator[Step], pace: float = PACE) -> Iterator[list[Step]]:

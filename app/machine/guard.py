@@ -38,7 +38,7 @@ SENT = re.compile(  # what may come with a body
 )
 
 
-class Refused(Exception):
+class Rejected(Exception):
     """A rejected request: its status, and a sentence that says why."""
 
 
@@ -64,7 +64,7 @@ class Routed:
         path, method = path_of(scope), scope["method"]
         known = method == "OPTIONS" or (READ if method in ("GET", "HEAD") else SENT).fullmatch(path)
         if not known:
-            return await refuse(404, "Not found.")(scope, receive, with_policy)
+            return await reject(404, "Not found.")(scope, receive, with_policy)
         await self.app(scope, receive, with_policy)
 
 
@@ -74,7 +74,7 @@ class Bounded:
     Args:
         app: what answers all others.
         most: bytes of a body; None for `limits.body` of each path.
-        check: called with the path and the body, whole; raises `Refused`.
+        check: called with the path and the body, whole; raises `Rejected`.
     """
 
     def __init__(self, app: Any, most: int | None = None, check: Callable[[str, bytes], None] | None = None) -> None:
@@ -88,8 +88,8 @@ class Bounded:
             body = await self._read(scope, receive, limits.body(path) if self.most is None else self.most)
             if self.check:
                 self.check(path, body)
-        except Refused as refused:
-            return await refuse(*refused.args)(scope, receive, send)
+        except Rejected as rejected:
+            return await reject(*rejected.args)(scope, receive, send)
         whole = [{"type": "http.request", "body": body, "more_body": False}]
 
         async def again() -> Any:
@@ -105,12 +105,12 @@ class Bounded:
         while more and not too_large:
             news = await receive()
             if news["type"] == "http.disconnect":
-                raise Refused(400, "The request was incomplete.")
+                raise Rejected(400, "The request was incomplete.")
             parts.append(news.get("body", b""))
             size, more = size + len(parts[-1]), news.get("more_body", False)
             too_large = size > most
         if too_large:
-            raise Refused(413, f"A request may have at most {most:,} bytes.")
+            raise Rejected(413, f"A request may have at most {most:,} bytes.")
         return b"".join(parts)
 
 
@@ -119,6 +119,6 @@ def path_of(scope: Any) -> str:
     return scope.get("path", "").removeprefix(scope.get("root_path", "")).rstrip("/") or "/"
 
 
-def refuse(status: int, text: str) -> JSONResponse:
+def reject(status: int, text: str) -> JSONResponse:
     """The answer to a rejected request."""
     return JSONResponse({"detail": text, "error": text}, status_code=status)

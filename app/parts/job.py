@@ -14,7 +14,7 @@ from typing import Any
 import gradio as gr
 
 from ..machine import limits
-from ..machine.line import MACHINE
+from ..machine.run_queue import MACHINE
 from .web import imported
 
 STOPPING = "The previous run is still stopping. Press the button again in a moment."

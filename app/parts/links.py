@@ -117,20 +117,20 @@ def read(linked: Linked, search: Any) -> Opened:
     """
     asked, changes = _fields(search)
     values, given = [control.value for control in linked.inputs], []
-    refused = set()
+    rejected = set()
     for menus in (True, True, False):  # what is chosen in menus decides which parameters and other menus there are
         for i, name in enumerate(linked.names(values)):
             control = linked.inputs[i]
-            if name not in asked or name in refused or i in given or isinstance(control, MENUS) != menus:
+            if name not in asked or name in rejected or i in given or isinstance(control, MENUS) != menus:
                 continue
             try:
                 values[i] = control_value(control, asked[name], changes, hint(name))
                 given.append(i)
             except ValueError as error:
                 changes.append(str(error))
-                refused.add(name)
+                rejected.add(name)
     values, given = _valid(linked, values, given, changes)
-    known = {name for name in linked.names(values) if name} | refused
+    known = {name for name in linked.names(values) if name} | rejected
     if known & asked.keys():  # else the parameters are somebody else's, such as those of an advertisement
         changes += [f"{shown_text(name)} is unknown and was ignored." for name in asked if name not in known]
     return Opened(values, given, changes)

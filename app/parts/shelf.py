@@ -22,7 +22,7 @@ from gradio.context import LocalContext
 from specviz import Step, Trace
 from specviz.player import FORMATS
 
-from ..machine.pool import BESIDE, BETWEEN
+from ..machine.request_queue import BESIDE, BETWEEN
 from .traces import exported, shown
 
 KEPT_SECONDS = 1800

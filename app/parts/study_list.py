@@ -11,7 +11,7 @@ from typing import Any
 from specviz import BUILDERS, VERIFIERS, RunConfig
 from specviz.acceptance.vectors import find_acceptance
 from specviz.benchmarks import studies
-from specviz.benchmarks.cost import PROMPT, measure_cost
+from specviz.benchmarks.measure_cost import PROMPT, measure_cost
 from specviz.compatibility import suited
 from specviz.many.load_curve import TEXTS, load_curve
 from specviz.paths import HELD_OUT

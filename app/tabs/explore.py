@@ -13,7 +13,7 @@ import gradio as gr
 
 from specviz import RunConfig, Step, Trace
 from specviz.acceptance.vectors import EMBEDDED, planned_with
-from specviz.benchmarks.paired_speedup import ROUNDS, PairedSpeedup, in_turns
+from specviz.benchmarks.run_against_plain import ROUNDS, PairedSpeedup, in_turns
 from specviz.codec import plain
 from specviz.metrics import Counts
 from specviz.paths import TRACES
@@ -21,7 +21,7 @@ from specviz.player.payload import described, head, message, recorded_message, s
 from specviz.proof.same_text import Comparison, comparing, promised
 
 from ..machine.engine import Engine, batch_by_time, introduced, prefetch
-from ..machine.line import undisturbed
+from ..machine.run_queue import undisturbed
 from ..parts import links, menus, presets
 from ..parts.controls import Controls, controls, temperature_slider
 from ..parts.failures import reason

@@ -20,7 +20,7 @@ import { paperPages } from './papers/papers.js';
 import { freshness } from './stage/fresh.js';
 import { headline as headlineView, opener as openerButton } from './stage/headline.js';
 import { runPlayer } from './stage/player.js';
-import { logSliders } from './stage/log.js';
+import { logSliders } from './stage/log_slider.js';
 import { sumAsked } from './stage/share.js';
 
 /**

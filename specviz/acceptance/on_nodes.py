@@ -170,7 +170,7 @@ class DraftUncertainty:
         cross_entropy: H(q, p) in nats; infinite where the target excludes what the draft may draw.
         acceptance: 1 - TV, the chance that one drafted token is accepted.
         draft_prob, target_prob: q and p of a token drawn from q; min(1, p / q) is its own chance.
-        accepted_length: tokens that a chain of at most `LONGEST` drafted here would bring before the first refusal,
+        accepted_length: tokens that a chain of at most `LONGEST` drafted here would bring before the first rejection,
             expected; unbiased only on the target's own text, drawn with the same settings. None where the text does
             not go on so far: what would have followed is not known.
     """

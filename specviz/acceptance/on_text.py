@@ -2,7 +2,7 @@
 
 At every position of a text a star of `width` children is drawn from the drafter's row and put before the rule. Rules
 that flip a coin per child give the expectation over their coins in closed form: the acceptance of child k is its own
-probability times those of all earlier refusals. For the others the decision itself is counted.
+probability times those of all earlier rejections. For the others the decision itself is counted.
 """
 
 from __future__ import annotations
@@ -100,7 +100,7 @@ class Acceptance:
             raise Damaged("must hold vectors as long as the measured one", ".by_text")
 
 
-class Refusing(Randomness):
+class Rejecting(Randomness):
     """Randomness under which every try is rejected, so that a rule shows the probability of each try."""
 
     def __init__(self, rng: Randomness) -> None:
@@ -250,10 +250,10 @@ def _tries(
     for token in draw_children(q, width, scheme, rng, tree.position(0)):
         tree.add(0, token)
     rows = SameEverywhere(p)  # p at the root; what follows a child does not matter
-    refusing = Refusing(rng)
-    verdict = verifier(tree, rows, refusing)
+    rejecting = Rejecting(rng)
+    verdict = verifier(tree, rows, rejecting)
     chances = np.zeros(width)
-    if not refusing.flips:
+    if not rejecting.flips:
         if verdict.path:
             chances[verdict.path[0] - 1] = 1.0
         return chances, False

@@ -20,7 +20,7 @@ from ..models.base import Pair
 from ..planning.choose import Candidate, candidates, runners_up
 from ..planning.engine_flags import Nearest, engine_flags
 from ..registry import build
-from .cost import PROMPT, measure_cost
+from .measure_cost import PROMPT, measure_cost
 from .predictions import Predictor, predictor
 from .trials import Trial, timed
 

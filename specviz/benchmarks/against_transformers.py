@@ -27,7 +27,7 @@ from ..passes.huggingface import HuggingFaceModel
 from ..registry import spelled
 from ..verifiers import VERIFIERS
 from ..verifiers.base import Verifier
-from .paired_timing import paired
+from .alternating_rounds import paired
 
 PLAIN, OTHERS = "plain", "transformers"
 

@@ -12,7 +12,7 @@ import numpy as np
 from ..acceptance.progress import SoFar
 from ..randomness import Randomness
 from ..tree import Topology
-from .paired_timing import Name, paired, seconds_of
+from .alternating_rounds import Name, paired, seconds_of
 
 
 def random_pass(

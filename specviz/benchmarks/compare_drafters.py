@@ -20,7 +20,7 @@ from ..metrics import Counts, count
 from ..models.base import Pair
 from ..registry import spelled
 from ..verifiers import VERIFIERS
-from .paired_timing import paired
+from .alternating_rounds import paired
 
 
 @dataclass(frozen=True)

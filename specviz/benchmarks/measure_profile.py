@@ -13,7 +13,7 @@ from ..decode import speculate
 from ..models.base import Pair
 from ..planning.machine_profile import EMBEDDED, MachineProfile, about, keep
 from ..tree import Topology
-from .cost import PROMPT, measure_cost
+from .measure_cost import PROMPT, measure_cost
 
 SIZES = (1, 2, 4, 8, 12, 16, 24, 32, 64)
 SECONDS = 5.0  # for the costs, and as much again for the acceptance of a pair that has no stored vectors

@@ -28,8 +28,8 @@ from ..registry import build
 from ..tree import TokenTree
 from ..verifiers.base import Verifier
 from .against_transformers import Row, bench
-from .cost import measure_cost
-from .paired_timing import paired, seconds_of
+from .alternating_rounds import paired, seconds_of
+from .measure_cost import measure_cost
 
 SIZES = (1, 2, 4, 8, 16, 32, 64, 128, 256, 512, 768)
 RANDOM = (

@@ -22,7 +22,7 @@ from ..decode import speculate
 from ..models.base import Pair
 from ..record import Step
 from ..verifiers.base import Verifier
-from .cost import PROMPT
+from .measure_cost import PROMPT
 
 NODES = (16, 32, 64, 128, 256, 512, 768)
 CONTEXT = 128

@@ -28,8 +28,8 @@ from ..planning.machine_profile import machine
 from ..plugins.load import load_known
 from ..plugins.load import sources as plugins_loaded
 from ..record import Trace
+from .alternating_rounds import paired
 from .compare_rules import sized
-from .paired_timing import paired
 from .sweep_grid import key_of
 
 BEGINS = b'{"cell": {'  # how a line of results begins

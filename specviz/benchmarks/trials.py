@@ -21,7 +21,7 @@ from ..models.base import Pair
 from ..record import Step, Trace
 from ..tree import Topology
 from ..verifiers.base import Verifier
-from .paired_timing import paired
+from .alternating_rounds import paired
 
 PLAIN = "plain"
 

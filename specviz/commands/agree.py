@@ -8,7 +8,7 @@ from dataclasses import replace
 
 from ..acceptance.progress import whole
 from ..benchmarks.agreement import Agreement, agreement, prompts_like
-from ..benchmarks.cost import PROMPT, measure_cost
+from ..benchmarks.measure_cost import PROMPT, measure_cost
 from ..benchmarks.predictions import SpeedupPrediction, predictor, speedup_predictions, trees_of
 from ..builders import BUILDERS
 from ..builders.filling import StaticBuilder

@@ -6,10 +6,10 @@ import argparse
 from typing import Any
 
 from ..acceptance.progress import whole
-from ..benchmarks.cost import PROMPT, measure_cost
+from ..benchmarks.measure_cost import PROMPT, measure_cost
 from ..config import RunConfig
 from ..files import printable, read_text
-from ..parameters import refuse_given
+from ..parameters import reject_given
 from ..planning.cost_table import CostTable
 from ..planning.machines import MACHINES, machine
 from .options import add_pair, add_strategy, add_temperature, load, strategy
@@ -35,7 +35,7 @@ def run(args: argparse.Namespace) -> None:
         raise ValueError(f"--seconds must be a number above 0; got {args.seconds:g}.")
     if args.machine:
         measured = ("seconds", "temperature", "verifier", "drafter", "target", "draft", "device", "dtype", "offload")
-        refuse_given(args, measured, "with --machine, which is not measured")
+        reject_given(args, measured, "with --machine, which is not measured")
     verifier = strategy(args, "verifier", args.verifier or ("exact-match" if args.temperature == 0 else "sequoia"))
     drafter = strategy(args, "drafter", args.drafter)
     table = table_for(args, RunConfig(PROMPT, temperature=args.temperature, verifier=verifier, drafter=drafter))

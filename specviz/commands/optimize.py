@@ -12,7 +12,7 @@ from typing import Any
 
 from ..acceptance.progress import whole
 from ..benchmarks.agreement import prompts_like
-from ..benchmarks.cost import PROMPT
+from ..benchmarks.measure_cost import PROMPT
 from ..benchmarks.tree_comparison import TreeComparison, contest, grid
 from ..builders import BUILDERS
 from ..builders.k_sequences import KSequences

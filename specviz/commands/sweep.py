@@ -13,7 +13,7 @@ from ..benchmarks.sweep import Results, here, on_ray
 from ..benchmarks.sweep_grid import cells_of, key_of, read_grid
 from ..files import check_output, held, printable
 from ..metrics import plus_minus
-from ..parameters import refuse_given
+from ..parameters import reject_given
 from .bench import built_in_prompts
 from .watching import watched
 
@@ -41,7 +41,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace) -> int:
     if not args.ray:
-        refuse_given(args, ("cpus", "gpus"), "without --ray")
+        reject_given(args, ("cpus", "gpus"), "without --ray")
     cells, prompts = cells_of(read_grid(args.config), built_in_prompts()[:PROMPTS])
     if not (args.cpus >= 0 and args.gpus >= 0):
         raise ValueError("--cpus and --gpus must be numbers from 0.")

@@ -14,7 +14,7 @@ from itertools import islice
 from time import perf_counter
 
 from ..acceptance.progress import SoFar
-from ..benchmarks.paired_timing import paired
+from ..benchmarks.alternating_rounds import paired
 from ..builders.base import TreeBuilder
 from ..compatibility import compatible
 from ..config import RunConfig

@@ -12,6 +12,7 @@ from ..builders.sequoia import best_tree
 from ..distributions import total_variation
 from ..randomness import Seeded
 from ..theory import node
+from ..theory.accepted_index_entropy import race_index_entropy, rejection_index_entropy
 from ..theory.bounds import (
     bretagnolle_huber_bound,
     harmonic_bound,
@@ -22,7 +23,6 @@ from ..theory.bounds import (
     tail_bound,
     tunstall_bound,
 )
-from ..theory.index import race_index_entropy, rejection_index_entropy
 from .claim import measurement
 from .on_rows import planned
 from .workbench import Workbench

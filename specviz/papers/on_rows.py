@@ -25,6 +25,7 @@ from ..config import RunConfig
 from ..distributions import entropy
 from ..models.base import Pair
 from ..randomness import Seeded
+from ..theory.accepted_index_entropy import race_index_entropy, rejection_index_entropy
 from ..theory.bounds import (
     bretagnolle_huber_bound,
     coupling_bound,
@@ -35,7 +36,6 @@ from ..theory.bounds import (
     pinsker_bound,
     race_acceptance,
 )
-from ..theory.index import race_index_entropy, rejection_index_entropy
 from ..tree import Topology
 from ..verifiers import VERIFIERS
 from .claim import measurement

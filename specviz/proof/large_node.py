@@ -137,10 +137,10 @@ class Node:
         self.runs += 1
         return self.rule(tree, SameEverywhere(self.p), rng)
 
-    def refusals(self, children: Sequence[int]) -> tuple[np.ndarray, np.ndarray | None]:
+    def rejections(self, children: Sequence[int]) -> tuple[np.ndarray, np.ndarray | None]:
         """The chance that each child's coin falls, given that those before it did not, [k], and what is drawn from once
         none did, [V]. A child that is not tried has chance 0; None where the rule threw no coin."""
-        rng = _Refusing()
+        rng = _Rejecting()
         verdict = self.verdict(children, rng)
         tossed = [verdict.coin[child] is not None for child in range(1, len(children) + 1)]
         if children and not any(tossed):
@@ -151,7 +151,7 @@ class Node:
     def distribution_given(self, children: Sequence[int]) -> np.ndarray:
         """The exact distribution of the first token written, given the children, float64 [V]."""
         written = np.zeros(len(self.p))
-        chances, left = self.refusals(children)
+        chances, left = self.rejections(children)
         if left is None:
             return self._distribution_of_draws(children, written)
         reached = 1.0
@@ -162,21 +162,21 @@ class Node:
 
     def _distribution_of_draws(self, children: Sequence[int], written: np.ndarray) -> np.ndarray:
         """The same for a rule without coins, by every answer to the first token it draws."""
-        rng = _Refusing()
+        rng = _Rejecting()
         verdict = self.verdict(children, rng)
         if rng.probs is None:  # nor draws
             written[_first_token(verdict, children)] = 1.0
             return written
         left = rng.kept
         for token in np.flatnonzero(left):
-            written[_first_token(self.verdict(children, _Refusing(int(token))), children)] += left[token]
+            written[_first_token(self.verdict(children, _Rejecting(int(token))), children)] += left[token]
         return written
 
 
 def error_of_node(node: Node, k: int) -> float:
     """The total variation between the exact distribution of a node with k children and the target."""
     children = draw_children(node.q, k, node.scheme, Seeded(1), 1)
-    if node.refusals(children)[1] is None or node.scheme in ("top", "race"):
+    if node.rejections(children)[1] is None or node.scheme in ("top", "race"):
         return total_variation(node.distribution_given(children), node.p)
     return independent(node, k) if node.scheme == "iid" else one_more(node, children)
 
@@ -188,11 +188,11 @@ def independent(node: Node, k: int) -> float:
     leftovers: list[np.ndarray] = []
     for turn in range(len(tokens)):
         children = np.roll(tokens, -turn)[np.arange(k) % len(tokens)]
-        chances[np.arange(k), children], left = node.refusals(children.tolist())
+        chances[np.arange(k), children], left = node.rejections(children.tolist())
         if left is not None:
             leftovers.append(left)
     mixed = draw_children(node.q, k, "iid", Seeded(1), 1)  # neither other tokens nor their order may matter
-    apart = np.abs(node.refusals(mixed)[0] - chances[np.arange(k), mixed]).max()
+    apart = np.abs(node.rejections(mixed)[0] - chances[np.arange(k), mixed]).max()
     written, reached = np.zeros(len(node.q)), 1.0
     for chance in chances:
         written += reached * node.q * chance
@@ -206,7 +206,7 @@ def one_more(node: Node, children: Sequence[int]) -> float:
     errors = []
     for place in sorted({0, len(children) // 2, len(children) - 1}):
         before = list(children[:place])
-        following = _Refusing(*before)  # answers the draws of those before, and keeps what the next is drawn from
+        following = _Rejecting(*before)  # answers the draws of those before, and keeps what the next is drawn from
         draw_children(node.q, place + 1, node.scheme, following, 1)
         left = following.kept
         after = sum(left[token] * node.distribution_given([*before, int(token)]) for token in np.flatnonzero(left))
@@ -256,7 +256,7 @@ def _first_token(verdict: Verdict, children: Sequence[int]) -> int:
     return int(children[verdict.path[0] - 1]) if verdict.path else int(verdict.bonus)
 
 
-class _Refusing(Randomness):
+class _Rejecting(Randomness):
     """Randomness in which no coin falls; draws are answered in turn, and what the first unanswered draws from is kept.
 
     Args:

@@ -24,8 +24,8 @@ from ..drafters import DRAFTERS
 from ..drafters.base import Drafter
 from ..models.table import TablePair, toy_pair
 from ..registry import REGISTRIES, build
-from ..theory.enumerate import distribution_of as exact_distribution
 from ..verifiers.base import Verifier
+from .enumerate import distribution_of as exact_distribution
 
 PROMPT = "abab"  # it repeats itself, or a look-up in it would find nothing
 LENGTH = 3  # tokens whose joint distribution is compared

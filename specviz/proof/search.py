@@ -17,7 +17,7 @@ from ..config import RunConfig
 from ..models.table import toy_pair
 from ..registry import REGISTRIES
 from ..sampling import SCHEMES
-from ..theory.enumerate import TooManyRuns
+from .enumerate import TooManyRuns
 from .lossless import EXACT, PROMPT, compare_texts, error_in
 
 MOST = 20_000  # runs of an enumeration; a configuration that takes more is left out

@@ -14,9 +14,9 @@ import numpy as np
 
 from ..randomness import Randomness
 from ..sampling import draw_children
-from ..theory.enumerate import distribution_of
 from ..tree import TokenTree
 from ..verifiers.base import Verifier
+from .enumerate import distribution_of
 
 
 @dataclass(frozen=True)

@@ -21,7 +21,7 @@ from .node import (
     naive_acceptance,
     race_acceptance,
     sequoia_acceptance,
-    sequoia_refusals,
+    sequoia_rejections,
     specinfer_acceptance,
     spectr_acceptance,
     target_match_acceptance,
@@ -61,14 +61,14 @@ class NodeOnText:
     @cached_property
     def sequoia(self) -> np.ndarray:
         """Sequoia's acceptance for each width, [widths]."""
-        return 1 - sequoia_refusals(self.p, self.q, self.drawn)[np.array(self.widths) - 1]
+        return 1 - sequoia_rejections(self.p, self.q, self.drawn)[np.array(self.widths) - 1]
 
     @cached_property
     def dyspec(self) -> np.ndarray:
         """DySpec's acceptance for each width, [widths]."""
         if int((self.q > 0).sum()) >= self.widths[-1]:
             return self.sequoia
-        return 1 - sequoia_refusals(self.p, self.q, self.drawn, fallback=False)[np.array(self.widths) - 1]
+        return 1 - sequoia_rejections(self.p, self.q, self.drawn, fallback=False)[np.array(self.widths) - 1]
 
     @cached_property
     def top(self) -> np.ndarray:

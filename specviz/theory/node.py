@@ -19,7 +19,7 @@ from ..sampling import most_probable, without
 def specinfer_acceptance(p: np.ndarray, q: np.ndarray, k: int) -> np.ndarray:
     """SpecInfer with k i.i.d. children, float64 [k].
 
-    A refusal leaves norm([r - q]+) whichever token it was, so there is nothing to enumerate.
+    A rejection leaves norm([r - q]+) whichever token it was, so there is nothing to enumerate.
     """
     accepted, reached, r = np.zeros(k), 1.0, p
     for child in range(k):
@@ -70,21 +70,21 @@ def sequoia_acceptance(p: np.ndarray, q: np.ndarray, k: int, fallback: bool = Tr
     return accepted
 
 
-def sequoia_refusals(p: np.ndarray, q: np.ndarray, tokens: Sequence[int], fallback: bool = True) -> np.ndarray:
+def sequoia_rejections(p: np.ndarray, q: np.ndarray, tokens: Sequence[int], fallback: bool = True) -> np.ndarray:
     """Sequoia along one draw without replacement, float64 [k]: the chance that the first 1, 2, ... k children are all
-    refused, given the tokens before the last of them. The mean over draws is 1 - cumsum of `sequoia_acceptance`.
+    rejected, given the tokens before the last of them. The mean over draws is 1 - cumsum of `sequoia_acceptance`.
     """
-    refused, reached, r, d = np.zeros(len(tokens)), 1.0, p, q
+    rejected, reached, r, d = np.zeros(len(tokens)), 1.0, p, q
     for child, token in enumerate(tokens):
         if not fallback and q[token] == 0:
-            refused[child:] = reached  # no child left to try
+            rejected[child:] = reached  # no child left to try
             break
-        refused[child] = reached * max(0.0, 1 - float(np.minimum(r, d).sum()))
+        rejected[child] = reached * max(0.0, 1 - float(np.minimum(r, d).sum()))
         reached *= max(0.0, 1.0 - float(r[token] / d[token]))
         if reached == 0:
             break
         r, d = residual(r, d), without(d, list(tokens[: child + 1]))
-    return refused
+    return rejected
 
 
 def target_match_acceptance(p: np.ndarray, q: np.ndarray, k: int) -> np.ndarray:

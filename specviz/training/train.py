@@ -11,7 +11,7 @@ from pathlib import Path
 from tempfile import TemporaryFile
 
 from ..config import LARGEST
-from ..parameters import refuse_given
+from ..parameters import reject_given
 from .recipe import Recipe
 
 EXAMPLE = "--text stories.txt --out my-pair --minutes 180"
@@ -195,11 +195,11 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(args: argparse.Namespace) -> int:
     """Run the command and print the model card."""
     if args.drafter:
-        refuse_given(args, ("muon", "code_share"), "with --drafter")
+        reject_given(args, ("muon", "code_share"), "with --drafter")
         if not args.text:
-            refuse_given(args, ("code",), "with --drafter without --text")
+            reject_given(args, ("code",), "with --drafter without --text")
         return _run_drafter(args)
-    refuse_given(args, ("samples", "heads"), "without --drafter")
+    reject_given(args, ("samples", "heads"), "without --drafter")
     for name in ("text", "out"):
         if getattr(args, name) is None:
             raise ValueError(f"--{name} is needed to train a pair; --drafter alone goes without.")
@@ -225,7 +225,7 @@ def _run_drafter(args: argparse.Namespace) -> int:
     if args.target is None:
         raise ValueError("--drafter needs --target, the folder of the model to draft for.")
     if args.drafter != "medusa":
-        refuse_given(args, ("heads",), "without --drafter medusa")
+        reject_given(args, ("heads",), "without --drafter medusa")
     try:
         print(
             train_drafter(

@@ -47,7 +47,7 @@ class Traversal(Verifier):
 
 def _visit(tree: TokenTree, p: Distributions, rng: Randomness, walk: Walk, node: int, share: float) -> int | None:
     """Try the subtree of `node`, itself last; the bonus token where a path was accepted, None if all were rejected."""
-    r = offers = bars = None  # rows that nobody reads are never made, a leaf's that is refused for one
+    r = offers = bars = None  # rows that nobody reads are never made, a leaf's that is rejected for one
     for child in tree.children[node]:
         token = tree.tokens[child]
         if r is None or offers is None or bars is None:

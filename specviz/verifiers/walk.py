@@ -105,7 +105,7 @@ class Walk:
 def try_in_turn(tree: TokenTree, p: Distributions, rng: Randomness, scheme: str, in_support: bool = False) -> Verdict:
     """Try the children of a node one after the other, and continue from the first that is accepted.
 
-    Each has one coin, min(1, r / d): r is p at first and after every refusal the residual norm([r - d]+), d the
+    Each has one coin, min(1, r / d): r is p at first and after every rejection the residual norm([r - d]+), d the
     distribution from which the child was drawn. If all are rejected the target's own token is drawn from what r is
     then.
 

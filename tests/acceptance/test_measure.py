@@ -86,7 +86,7 @@ def test_a_measurement_survives_json_and_a_damaged_one_gets_a_sentence():
         from_text("{}")
 
 
-def test_a_text_too_short_is_refused():
+def test_a_text_too_short_is_rejected():
     with pytest.raises(ValueError, match="at least two tokens"):
         acceptance_vector(PAIR, RULES["sequoia"], [[1]], CONFIG)
 

@@ -1,4 +1,4 @@
-"""The endpoint `/generate`, called by gradio_client as another program would, and what it refuses."""
+"""The endpoint `/generate`, called by gradio_client as another program would, and what it rejects."""
 
 import json
 import re
@@ -101,7 +101,7 @@ def test_the_example_of_the_readme(serve, tmp_path, monkeypatch, capsys):
     assert trace.text in capsys.readouterr().out and trace.config.builder.name == "dyspec"
 
 
-REFUSED = [
+REJECTED = [
     ({"prompt": ""}, "prompt must not be empty"),
     ({"prompt": ["a"]}, "prompt must be text"),
     ({"prompt": "x" * 20_001}, "prompt must have at most 20,000 characters here; got 20001"),
@@ -134,7 +134,7 @@ REFUSED = [
 ]
 
 
-@pytest.mark.parametrize(("wrong", "sentence"), REFUSED, ids=lambda value: str(value)[:40])
+@pytest.mark.parametrize(("wrong", "sentence"), REJECTED, ids=lambda value: str(value)[:40])
 def test_what_is_wrong_gets_a_sentence(generate, wrong, sentence):
     with pytest.raises(Exception) as error:
         list(generate(**({"prompt": "abc"} | wrong)))

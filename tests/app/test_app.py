@@ -330,7 +330,7 @@ def test_a_failure_on_the_way_is_said_and_keeps_the_steps(error, sentence, caplo
     assert "a run failed" in caplog.text
 
 
-def test_a_prompt_that_is_too_long_is_refused_before_the_run():
+def test_a_prompt_that_is_too_long_is_rejected_before_the_run():
     with pytest.raises(ValueError, match="context of 4096"):
         list(explore.play(Engine(lambda: specviz.toy_pair(vocab=12)), replace(CONFIG, prompt="a" * 5000)))
 

@@ -177,7 +177,7 @@ def without_draft(pair):
         (["--verifier", "exact-match", "--temperature", "0.8"], "set the temperature to 0"),
     ],
 )
-def test_a_pair_that_cannot_run_is_refused_not_dropped(loaded, capsys, options, words):
+def test_a_pair_that_cannot_run_is_rejected_not_dropped(loaded, capsys, options, words):
     assert main(["bench", *options]) == 2
     assert words in capsys.readouterr().err
 

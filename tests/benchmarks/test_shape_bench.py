@@ -78,7 +78,7 @@ def test_models_are_random_in_their_format_and_the_seed_fixes_them(pair):
         (("llama-3-8b", "llama-68m"), "llama-3-8b has 128256 tokens and llama-68m 32000"),
     ],
 )
-def test_shapes_that_cannot_go_together_are_refused(options, message):
+def test_shapes_that_cannot_go_together_are_rejected(options, message):
     with pytest.raises(ValueError, match=message):
         random_pair(*options, "cpu", "float32")
 
@@ -166,7 +166,7 @@ def test_a_report_holds_what_was_measured_and_projections_apart(pair):
     assert not set(found) & set(data["measured"])
 
 
-def test_a_context_that_leaves_no_room_is_refused(pair):
+def test_a_context_that_leaves_no_room_is_rejected(pair):
     config = specviz.RunConfig(temperature=0.0, verifier=specviz.VERIFIERS["exact-match"]())
     for context in (0, 1024):
         with pytest.raises(ValueError, match=f"context must be from 1 to 1023 tokens.*got {context}"):

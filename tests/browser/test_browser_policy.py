@@ -55,6 +55,6 @@ def test_only_the_hub_may_show_the_page_in_a_frame(serve, browser, host, shown):
     page.route(space, lambda route: route.fulfill(body=answer.text, content_type="text/html", headers=policy))
     frame = f"<iframe src='{space}'></iframe>"
     page.route(f"{host}/", lambda route: route.fulfill(body=frame, content_type="text/html"))
-    page.goto(f"{host}/", timeout=30_000)  # until the frame is there or refused
+    page.goto(f"{host}/", timeout=30_000)  # until the frame is there or rejected
     assert page.frame_locator("iframe").locator("gradio-app").count() == shown
     context.close()

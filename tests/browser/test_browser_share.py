@@ -121,7 +121,7 @@ def test_a_hostile_link_is_text_and_one_sentence(serve, visit):
     assert page.locator("#sv-link img").count() == 0
 
 
-def test_a_flood_of_parameters_is_refused_in_a_sentence(serve, visit):
+def test_a_flood_of_parameters_is_rejected_in_a_sentence(serve, visit):
     page = visit(f"{serve(load=never)}?{'seed=1&' * 300}")
     expect(page.locator("#sv-link")).to_contain_text("The link was not opened: it has more than 200 parameters.")
     expect(page.get_by_label("Seed")).to_have_value("2")

@@ -111,7 +111,7 @@ def test_a_link_to_itself_as_output_is_a_sentence(tmp_path, capsys, trace, monke
 
 
 @pytest.mark.parametrize("other", ["run.json", "./run.json", "link.json"])
-def test_an_output_that_is_an_input_is_refused(tmp_path, capsys, trace, monkeypatch, other):
+def test_an_output_that_is_an_input_is_rejected(tmp_path, capsys, trace, monkeypatch, other):
     monkeypatch.chdir(tmp_path)
     Path("run.json").write_text(trace)
     Path("link.json").symlink_to("run.json")
@@ -197,7 +197,7 @@ def test_only_the_embedded_pair_on_enough_text_is_stored(capsys, monkeypatch, mo
         ([[0.5]] * 65, "up to 64 levels"),
     ],
 )  # fmt: skip
-def test_a_vector_that_cannot_be_is_refused_everywhere(tmp_path, capsys, vector, words):
+def test_a_vector_that_cannot_be_is_rejected_everywhere(tmp_path, capsys, vector, words):
     from specviz.acceptance.files import from_text
     from specviz.acceptance.vectors import read_acceptance
 
@@ -338,7 +338,7 @@ def test_options_are_not_abbreviated(capsys, arguments):
     assert f"unrecognized arguments: {arguments[1]}" in capsys.readouterr().err
 
 
-def test_a_repeated_option_adds_up_or_is_refused(capsys):
+def test_a_repeated_option_adds_up_or_is_rejected(capsys):
     assert main(["check", "--builder", "chain", "--builder", "batch", "--verifier", "specinfer", "--json"]) == 0
     assert {row["builder"] for row in json.loads(capsys.readouterr().out)} == {"chain", "batch", "batch:width=1"}
     bench = _parser(["bench"]).parse_args(["bench", "--builder", "chain", "--builder", "sequoia:size=8"])

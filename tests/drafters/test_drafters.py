@@ -125,7 +125,7 @@ def test_a_row_without_mass_has_no_children():
         assert draw_children(np.zeros(4), 3, scheme, Seeded(0), 0) == []
 
 
-def test_a_drafter_that_a_pair_has_not_is_refused_in_a_sentence():
+def test_a_drafter_that_a_pair_has_not_is_rejected_in_a_sentence():
     pair = specviz.toy_pair()
     pair.draft = None
     with pytest.raises(ValueError, match="Load one, or choose another drafter"):

@@ -83,7 +83,7 @@ def embedded():
 
 
 @pytest.mark.adapter
-def test_a_pair_whose_draft_has_no_weights_of_its_own_is_refused_in_a_sentence(embedded):
+def test_a_pair_whose_draft_has_no_weights_of_its_own_is_rejected_in_a_sentence(embedded):
     from specviz.models.drafts import draft_model
     from specviz.models.early_exit import first_layers
 

@@ -105,7 +105,7 @@ def test_the_same_seed_gives_the_same_run_and_another_seed_another():
         assert once.tokens == twice.tokens and once.steps[0].outcome == twice.steps[0].outcome
 
 
-def test_what_cannot_go_together_is_refused_in_a_sentence():
+def test_what_cannot_go_together_is_rejected_in_a_sentence():
     config = specviz.RunConfig("abc", Choice("k-ary"), Choice("speculative-sampling"))
     with pytest.raises(ValueError, match="chain"):
         next(specviz.speculate(specviz.toy_pair(), config))
@@ -118,7 +118,7 @@ def test_what_cannot_go_together_is_refused_in_a_sentence():
             next(specviz.speculate(specviz.toy_pair(), specviz.RunConfig("abc", choice)))
 
 
-def test_a_prompt_outside_the_vocabulary_is_refused():
+def test_a_prompt_outside_the_vocabulary_is_rejected():
     with pytest.raises(ValueError, match="token ids from 0 to 2"):
         next(specviz.speculate(specviz.toy_pair(), specviz.RunConfig([0, 5])))
 

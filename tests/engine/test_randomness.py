@@ -6,10 +6,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import specviz
+from specviz.proof.enumerate import Planned, distribution_of
 from specviz.proof.same_text import margin_at
 from specviz.randomness import Randomness, Seeded, first_arrivals, smallest
 from specviz.sampling import draw_children, most_probable
-from specviz.theory.enumerate import Planned, distribution_of
 
 
 def test_the_same_seed_gives_the_same_answers():

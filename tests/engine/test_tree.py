@@ -44,7 +44,7 @@ def test_rank_counts_siblings_in_drawing_order(shape):
 
 
 @pytest.mark.parametrize("parents", [(), (0,), (-1, 1), (-1, 0, 5), (-1, -1)])
-def test_impossible_shapes_are_refused_in_a_sentence(parents):
+def test_impossible_shapes_are_rejected_in_a_sentence(parents):
     with pytest.raises(ValueError, match="parents"):
         Topology(parents)
 

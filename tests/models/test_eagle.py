@@ -1,4 +1,4 @@
-"""An EAGLE layer with more positions than can be read is refused in a sentence."""
+"""An EAGLE layer with more positions than can be read is rejected in a sentence."""
 
 import pytest
 
@@ -10,7 +10,7 @@ from specviz.training.distil import new_model
 pytestmark = pytest.mark.adapter
 
 
-def test_a_layer_with_too_many_positions_is_refused():
+def test_a_layer_with_too_many_positions_is_rejected():
     target = new_model(20, 16, hidden=8, layers=1, heads=2, mlp=8)
     config = layer_config(target)
     config.max_position_embeddings = MOST_POSITIONS

@@ -1,5 +1,5 @@
 """Families of models, tiny and with random weights: each writes transformers' own text to the end of its context, or is
-refused when it is loaded.
+rejected when it is loaded.
 """
 
 import copy
@@ -75,8 +75,8 @@ EQUAL = {
     "xglm": (dict(num_layers=2, attention_heads=4), CONTEXT),
     "bert": (DECODER, CONTEXT),
 }  # fmt: skip
-# family -> what its configuration needs, and why it is refused.
-REFUSED = {
+# family -> what its configuration needs, and why it is rejected.
+REJECTED = {
     "gpt_neo": (LOCAL | {"window_size": 16}, "differently"),  # a window of slots
     "gpt_neo with a wide window": (LOCAL | {"window_size": 256}, "cannot read a tree"),  # a mask of slots that ends
     "roberta": (DECODER, "differently"),  # positions start behind an offset
@@ -143,12 +143,12 @@ def test_a_family_writes_the_text_of_transformers_to_the_end_of_its_context(fami
     assert trace.stop == "context" and any(len(step.path) for step in trace.steps)
 
 
-@pytest.mark.parametrize("family", REFUSED)
-def test_a_family_that_cannot_be_read_rightly_is_refused(family):
-    more, why = REFUSED[family]
+@pytest.mark.parametrize("family", REJECTED)
+def test_a_family_that_cannot_be_read_rightly_is_rejected(family):
+    more, why = REJECTED[family]
     with pytest.raises(ValueError, match=why):
         check_tree_reading("target", HuggingFaceModel(made(family, more)))
 
 
 def test_the_table_is_long_enough():
-    assert len({name.split(" ")[0] for name in EQUAL | REFUSED}) >= 25
+    assert len({name.split(" ")[0] for name in EQUAL | REJECTED}) >= 25

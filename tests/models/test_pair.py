@@ -1,4 +1,4 @@
-"""`load_pair`: the embedded pair against transformers' own greedy text, folders, tokens as text, and every refusal."""
+"""`load_pair`: the embedded pair against transformers' own greedy text, folders, tokens as text and every error."""
 
 import json
 import socket
@@ -24,11 +24,11 @@ TEXT = ["the cat sat on the mat and looked at the hat", "naïve façade — “o
 
 @pytest.fixture(autouse=True)
 def no_network(monkeypatch):
-    def refuse(*args, **kwargs):
+    def reject(*args, **kwargs):
         raise ConnectionError("the network was asked")
 
-    monkeypatch.setattr(socket.socket, "connect", refuse)
-    monkeypatch.setattr(socket, "getaddrinfo", refuse)
+    monkeypatch.setattr(socket.socket, "connect", reject)
+    monkeypatch.setattr(socket, "getaddrinfo", reject)
 
 
 @pytest.fixture(scope="module")
@@ -293,7 +293,7 @@ def test_a_damaged_folder_gets_a_sentence(tmp_path, name, content, message):
     assert "\n" not in str(caught.value)
 
 
-def test_weights_that_do_not_fit_the_configuration_are_refused(tmp_path):
+def test_weights_that_do_not_fit_the_configuration_are_rejected(tmp_path):
     folder = save(tmp_path / "model")
     settings = json.loads((tmp_path / "model" / "config.json").read_text())
     (tmp_path / "model" / "config.json").write_text(json.dumps(settings | {"num_hidden_layers": 3}))
@@ -337,7 +337,7 @@ def test_what_the_hub_says_becomes_a_sentence(monkeypatch):
             specviz.load_pair("org/model")
 
 
-def test_devices_that_are_not_here_are_refused(monkeypatch):
+def test_devices_that_are_not_here_are_rejected(monkeypatch):
     monkeypatch.setattr(torch.cuda, "device_count", lambda: 1)
     assert loading.choose_device("cuda:0").type == "cuda"
     with pytest.raises(ValueError, match="'cuda:1' was asked for, but torch finds no such GPU"):

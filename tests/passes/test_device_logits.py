@@ -165,7 +165,7 @@ def test_greedy_decoding_pulls_the_best_tokens_and_no_row(pair, monkeypatch, pul
 
 @pytest.mark.adapter
 def test_costs_are_measured_on_lazy_rows(pair, monkeypatch):
-    from specviz.benchmarks.cost import cost_table
+    from specviz.benchmarks.measure_cost import cost_table
 
     monkeypatch.setattr(pair.target, "lazy", True)
     monkeypatch.setattr(pair.draft, "lazy", True)
@@ -175,7 +175,7 @@ def test_costs_are_measured_on_lazy_rows(pair, monkeypatch):
 
 @pytest.mark.parametrize("sampling", SAMPLINGS, ids=str)
 @pytest.mark.parametrize("value", [np.nan, np.inf])
-def test_rows_that_are_no_numbers_are_refused_on_the_device_too(value, sampling):
+def test_rows_that_are_no_numbers_are_rejected_on_the_device_too(value, sampling):
     logits = logits_of()
     logits[1, 3] = value
     damaged = device_logits.DeviceLogits(torch.from_numpy(logits), 50)

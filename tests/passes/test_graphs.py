@@ -226,7 +226,7 @@ def test_slots_are_rounded_up_by_a_quarter_at_most(monkeypatch):
 
 @pytest.mark.parametrize("padded", [True, False])
 def test_a_pass_and_its_rows_mix_no_devices(padded, monkeypatch):
-    """On the device that only knows shapes, where anything left on the CPU would be refused."""
+    """On the device that only knows shapes, where anything left on the CPU would be rejected."""
     pulled = []
 
     def fuse(linears, pack):  # weights without numbers cannot be views of others

@@ -283,7 +283,7 @@ def test_early_exit_needs_a_number(name):
 
 @pytest.mark.parametrize("dtype", [torch.float32, torch.bfloat16, torch.float16])
 @pytest.mark.parametrize("dropped", ["attention_mask", "position_ids"])
-def test_a_model_that_ignores_the_tree_is_refused(dropped, dtype):
+def test_a_model_that_ignores_the_tree_is_rejected(dropped, dtype):
     model = make(dtype=dtype)
     model.direct = None
     check_tree_reading("target", model)
@@ -301,7 +301,7 @@ def test_a_model_that_ignores_the_tree_is_refused(dropped, dtype):
         (transformers.BloomConfig(vocab_size=V, hidden_size=32, n_head=4, n_layer=2), "cannot read a tree"),
     ],
 )
-def test_families_that_place_tokens_by_slot_are_refused(config, message, dtype):
+def test_families_that_place_tokens_by_slot_are_rejected(config, message, dtype):
     torch.manual_seed(0)
     config.initializer_range = 0.3
     model = transformers.AutoModelForCausalLM.from_config(config, attn_implementation="eager").to(dtype)
@@ -309,7 +309,7 @@ def test_families_that_place_tokens_by_slot_are_refused(config, message, dtype):
         check_tree_reading("target", HuggingFaceModel(model))
 
 
-def test_a_model_that_cannot_take_the_mask_is_refused():
+def test_a_model_that_cannot_take_the_mask_is_rejected():
     model = make()
     model.direct = None
 
@@ -325,7 +325,7 @@ def test_a_model_that_cannot_take_the_mask_is_refused():
         check_tree_reading("draft", model)
 
 
-def test_attention_without_a_tree_mask_is_refused():
+def test_attention_without_a_tree_mask_is_rejected():
     model = make().model
     model.config._attn_implementation = "flash_attention_2"
     with pytest.raises(ValueError, match="got flash_attention_2"):

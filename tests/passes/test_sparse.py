@@ -78,7 +78,7 @@ def test_another_tree_of_the_same_length_needs_no_new_compilation():
 
 
 @pytest.mark.parametrize("block", [0, 8, 24, 32.0])
-def test_a_block_that_no_kernel_has_is_refused(block):
+def test_a_block_that_no_kernel_has_is_rejected(block):
     with pytest.raises(ValueError, match="power of two from 16"):
         sparse.block_mask(np.eye(4, dtype=bool), block, "cpu")
 

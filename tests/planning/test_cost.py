@@ -10,7 +10,7 @@ import pytest
 
 import specviz
 from specviz.acceptance.vectors import expected_tokens, find_acceptance
-from specviz.benchmarks import cost as clock
+from specviz.benchmarks import measure_cost as clock
 from specviz.builders.filling import grow_shape
 from specviz.builders.sequoia import best_tree, best_trees
 from specviz.commands.cli import main
@@ -314,7 +314,7 @@ def test_optimize_marks_a_lossy_rule(capsys):
         assert json.loads(capsys.readouterr().out)["lossless"] is lossless
 
 
-def test_optimize_refuses_the_rule_of_a_vector_that_its_tree_cannot_use(capsys, tmp_path):
+def test_optimize_rejects_the_rule_of_a_vector_that_its_tree_cannot_use(capsys, tmp_path):
     vector = tmp_path / "vector.json"
     vector.write_text(json.dumps({"acceptance": list(VECTOR), "verifier": "exact-match"}))
     assert main(["optimize", "--machine", "a100", "--acceptance", str(vector)]) == 2

@@ -89,7 +89,7 @@ def test_a_folder_that_cannot_be_written_only_keeps_nothing(folder):
     assert here.kept() == []
 
 
-def test_a_pair_without_a_draft_is_refused():
+def test_a_pair_without_a_draft_is_rejected():
     alone = specviz.toy_pair(vocab=6)
     alone.draft = None
     with pytest.raises(ValueError, match="must have a draft"):

@@ -42,7 +42,7 @@ def test_a_residual_that_is_not_the_rules_is_caught(monkeypatch):
     assert one_large_node(RULES["specinfer"], "iid", 60, 8, 0).error > 1e-3
 
 
-def test_a_draft_that_keeps_a_refused_token_is_caught(monkeypatch):
+def test_a_draft_that_keeps_a_rejected_token_is_caught(monkeypatch):
     monkeypatch.setattr(schemes, "without", lambda d, drawn: d)
     assert one_large_node(RULES["sequoia"], "distinct", 60, 8, 0).error > 1e-3
 

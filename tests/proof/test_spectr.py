@@ -45,5 +45,5 @@ def test_a_node_of_sixty_children_whose_equation_is_flat():
     p, q, k = 0.95 ** np.arange(30.0), np.full(30, 1 / 30), 60
     p /= p.sum()
     rho = division_factor(p, q, k)
-    assert rho == pytest.approx((p / q).max(), rel=1e-9)  # no token lacks anything, so hardly one is refused
+    assert rho == pytest.approx((p / q).max(), rel=1e-9)  # no token lacks anything, so hardly one is rejected
     assert accepted(p, q, k, rho) == pytest.approx(1.0, abs=1e-12)

@@ -12,11 +12,11 @@ from scipy.optimize import linprog
 import specviz
 from specviz.builders.sequoia import best_tree
 from specviz.distributions import Distributions, entropy, normalise, total_variation
+from specviz.proof.enumerate import distribution_of
 from specviz.registry import built_in
 from specviz.sampling import draw_children
 from specviz.theory import bounds
 from specviz.theory import node as node_theory
-from specviz.theory.enumerate import distribution_of
 from specviz.theory.forms import FORMS
 from specviz.tree import TokenTree
 
@@ -220,7 +220,7 @@ def test_as_many_children_as_tokens_cover_everything(pair):
 
 @given(rows(high=4), st.integers(1, 3))
 @settings(max_examples=40, deadline=None)
-def test_the_mean_over_draws_is_the_exact_refusal(pair, k):
+def test_the_mean_over_draws_is_the_exact_rejection(pair, k):
     p, q = pair
     k = min(k, len(p))
     mean = np.zeros(k)
@@ -229,7 +229,7 @@ def test_the_mean_over_draws_is_the_exact_refusal(pair, k):
         return tuple(draw_children(q, k, "distinct", rng, 1))
 
     for tokens, share in distribution_of(program).items():
-        mean += share * node_theory.sequoia_refusals(p, q, tokens)
+        mean += share * node_theory.sequoia_rejections(p, q, tokens)
     assert mean == pytest.approx(1 - np.cumsum(node_theory.sequoia_acceptance(p, q, k)), abs=1e-12)
 
 

@@ -184,7 +184,7 @@ def test_rows_of_eagle_are_those_of_a_fresh_pass(pair, place):
         context += emitted
 
 
-def test_what_was_not_trained_is_refused_in_a_sentence(pair, place, tmp_path):
+def test_what_was_not_trained_is_rejected_in_a_sentence(pair, place, tmp_path):
     other = HuggingFacePair(pair.target, None, Letters(), 128, frozenset(), {"name": "tiny"}, tmp_path)
     for kind in ("medusa", "eagle"):
         with pytest.raises(ValueError, match=f"train --drafter {kind}"):

@@ -78,7 +78,7 @@ def test_dyspec_says_that_it_stops_where_the_draft_is_used_up():
 
 
 def test_residuals_are_those_before_each_try():
-    refused = 0
+    rejected = 0
     for _, step in steps_of("specinfer"):
         for node in range(1, len(step.parents)):
             if step.outcome[node] not in ("accepted", "rejected"):
@@ -94,12 +94,12 @@ def test_residuals_are_those_before_each_try():
             if node == first:
                 assert bars["residual"] == bars["p"]
             else:
-                refused += 1
-    assert refused > 10
+                rejected += 1
+    assert rejected > 10
 
 
 @pytest.mark.parametrize("verifier", ["sequoia", "specinfer", "spectr", "traversal"])
-def test_what_a_token_was_drawn_from_shows_that_token_and_the_one_refused_last(verifier):
+def test_what_a_token_was_drawn_from_shows_that_token_and_the_one_rejected_last(verifier):
     corrected = 0
     pair = specviz.toy_pair(vocab=64, closeness=0.3)  # more tokens than bars
     config = specviz.RunConfig("ab", BUILDERS["k-sequences"](2, 3), VERIFIERS[verifier](), 1.0, max_new_tokens=60)

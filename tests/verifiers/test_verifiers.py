@@ -13,9 +13,9 @@ from specviz.config import RunConfig
 from specviz.decode import speculate
 from specviz.distributions import Distributions, Sampling, entropy, total_variation
 from specviz.models.table import TableModel, TablePair
+from specviz.proof.enumerate import distribution_of as exact_law
 from specviz.proof.lossless import error_of
 from specviz.randomness import Seeded
-from specviz.theory.enumerate import distribution_of as exact_law
 from specviz.tree import TokenTree
 from specviz.verifiers.spectr import division_factor, leftover
 from tests.growing import BUILDERS, VERIFIERS
@@ -162,7 +162,7 @@ def test_compatible_is_true_at_a_draft_temperature_of_zero(verifier):
                 assert error < 1e-12 if match.lossless else error > 1e-3, (builder, scheme, match, error)
 
 
-def test_a_traversal_that_keeps_its_share_after_a_refusal_is_caught(monkeypatch):
+def test_a_traversal_that_keeps_its_share_after_a_rejection_is_caught(monkeypatch):
     monkeypatch.setattr("specviz.verifiers.traversal.carry", lambda wanted, share: share)
     assert error_of(small("sequoia"), VERIFIERS["traversal"](), PAIR)[0] > 1e-3
 
@@ -200,7 +200,7 @@ def typical_verdict(parents, tokens, p, **parameters):
 def test_typical_takes_the_longest_path_and_among_equals_the_likeliest():
     p = [0.5, 0.3, 0.15, 0.05]
     assert min(0.09, 0.3 * np.exp(-entropy(np.array(p)))) == 0.09
-    #                0: root -> 1 (a), 2 (b); 1 -> 3 (d, refused), 4 (c); 2 -> 5 (a); 3 -> 6 (never looked at)
+    #                0: root -> 1 (a), 2 (b); 1 -> 3 (d, rejected), 4 (c); 2 -> 5 (a); 3 -> 6 (never looked at)
     verdict = typical_verdict([0, 0, 1, 1, 2, 3], [0, 1, 3, 2, 0, 0], p)
     assert verdict.path == (2, 5)  # 0.3 x 0.5 beats 0.5 x 0.15
     assert verdict.outcome == ("root", "passed", "accepted", "rejected", "passed", "accepted", "unreached")

@@ -16,14 +16,14 @@ from pathlib import Path
 from typing import Any
 
 from specviz import DRAFTERS, RunConfig, Step, Trace, codec, run
-from specviz.benchmarks.paired_speedup import ROUNDS, PairedSpeedup
+from specviz.benchmarks.run_against_plain import ROUNDS, PairedSpeedup
 from specviz.metrics import Counts, clock
 from specviz.paths import TRACES
 from specviz.player.payload import described, message, step_payload
 from specviz.proof.same_text import margin_at
 
 from ...machine.engine import Engine, batch_by_time
-from ...machine.line import undisturbed
+from ...machine.run_queue import undisturbed
 from ...parts.failures import reason
 from .compared_run import ComparedRun
 from .texts import comparison

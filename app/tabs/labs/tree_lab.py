@@ -90,7 +90,7 @@ def connect(stored, box, load, preset, branching, sliders, line, lab, card, look
     """Every event of this half; the states are the look, the vectors of a file, and what was typed last."""
     import gradio as gr
 
-    from ...machine.pool import BESIDE
+    from ...machine.request_queue import BESIDE
 
     quiet = {"queue": False, "show_progress": "hidden", "api_visibility": "private"}
     raw = {"preprocess": False, **quiet}  # errors of a control become a message here, not a toast

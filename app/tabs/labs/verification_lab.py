@@ -35,7 +35,7 @@ def build(engine: Any) -> None:
     """Lay out this half of the tab."""
     import gradio as gr
 
-    from ...machine.pool import apart
+    from ...machine.request_queue import apart
 
     start = {
         "presets": PRESETS,

@@ -18,14 +18,14 @@ def write_lesson(trace):
         return None
     whole = [step for step in trace.steps if len(step.parents) > CHAIN.depth]
     kept = [sum(len(step.path) >= depth for step in whole) for depth in range(CHAIN.depth + 1)]
-    behind, refused = unreached(step), rejected(step)[0]
+    behind, first_rejected = unreached(step), rejected(step)[0]
     return Lesson(
         opens=Look(step.index),
         text=(
             f"The simplest draft is a **chain**: {CHAIN.depth} guesses, each drafted after the one before it.",
             f"The rule verifies it from the left. In step {step.index + 1} it kept "
             f"{count(len(step.path), 'guess')}, {quote(*(step.texts[node] for node in step.path))}. The next one, "
-            f"{quote(step.texts[refused])}, was rejected (✕). The target wrote its own token there instead, "
+            f"{quote(step.texts[first_rejected])}, was rejected (✕). The target wrote its own token there instead, "
             f"{quote(step.pieces[-1])} (◆).",
             f"The {count(len(behind), 'guess')} after the cross were not visited (○). They continue a text that was "
             "not written.",

@@ -63,12 +63,12 @@ def plainness(step):
 def example():
     """An example with two tokens of what goes wrong with p in place of the residual."""
     kept = sum(min(p, q) for p, q in zip(P, Q, strict=True))
-    first, refused = min(P[0], Q[0]), 1 - kept
+    first, rejected = min(P[0], Q[0]), 1 - kept
     return (
         "Because tokens that the draft prefers would be written too often: they already had their share when guesses "
         "were accepted.",
         f"Say there are two tokens, with p = {P[0]} and {P[1]}, and q = {Q[0]} and {Q[1]}. A guess is rejected "
-        f"with probability {percent(refused)}. Drawing from p then would write the first token with "
-        f"probability {percent(first + refused * P[0])}, which is too low. The residual is entirely on the first "
-        f"token, which gives {percent(first + refused)}: exactly p.",
+        f"with probability {percent(rejected)}. Drawing from p then would write the first token with "
+        f"probability {percent(first + rejected * P[0])}, which is too low. The residual is entirely on the first "
+        f"token, which gives {percent(first + rejected)}: exactly p.",
     )

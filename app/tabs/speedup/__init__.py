@@ -15,13 +15,13 @@ import gradio as gr
 
 from specviz import BUILDERS, DRAFTERS, VERIFIERS, RunConfig
 from specviz.acceptance.on_text import Acceptance
-from specviz.benchmarks.cost import PROMPT, measure_cost
+from specviz.benchmarks.measure_cost import PROMPT, measure_cost
 from specviz.planning.cost_table import CostTable
 from specviz.plots import PLOTS
 from specviz.plots.predicted import Point
 
 from ...machine.engine import Engine
-from ...machine.pool import BESIDE
+from ...machine.request_queue import BESIDE
 from ...parts import recorded
 from ...parts.card import Card, Source, fill, intro, said, status
 from ...parts.controls import Controls

@@ -9,7 +9,7 @@ import gradio as gr
 
 from specviz.paths import asset
 
-from ...machine.pool import BESIDE
+from ...machine.request_queue import BESIDE
 from ...parts.engine_reports import reported
 from ...parts.study_card import fold
 from ...parts.web import starts

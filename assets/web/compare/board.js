@@ -5,7 +5,7 @@
 import { finder, make, one, say } from '../base/dom.js';
 import { sharedClock } from './clock.js';
 import { runColumn } from './column.js';
-import { raceChart, raceKey } from './race.js';
+import { raceChart, raceKey } from './tokens_over_time.js';
 import { writeTable } from './table.js';
 import { writeTexts } from './texts.js';
 

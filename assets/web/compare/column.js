@@ -7,7 +7,7 @@ import { OUTCOMES, OWN } from '../base/words.js';
 import { stepSentence } from '../stage/inspector.js';
 import { countGuesses } from '../tree/sources.js';
 import { isMore, treeView } from '../tree/view.js';
-import { raceKey } from './race.js';
+import { raceKey } from './tokens_over_time.js';
 
 /** @typedef {import('../base/types.js').Step} Step */
 /** @typedef {import('./types.js').About} About */

@@ -4,7 +4,7 @@ import { finder, make, one } from '../base/dom.js';
 import { termed } from '../base/terms.js';
 import { PARTS } from '../base/words.js';
 import { differ, rightOf, titleOf } from '../tree/sources.js';
-import { raceKey } from './race.js';
+import { raceKey } from './tokens_over_time.js';
 
 /** @typedef {import('./types.js').About} About */
 /** @typedef {import('../base/types.js').Figures} Figures */

@@ -150,6 +150,6 @@ export interface Rules {
 }
 
 /** A question that cannot be answered. */
-export interface Refused {
+export interface Rejected {
   error: string;
 }

@@ -10,7 +10,7 @@ import { notice, writeLaw, writeRules } from './law.js';
 import { shareBars, withOneLess, withOneMore } from './shares.js';
 import { tryStepper } from './tries.js';
 
-/** @typedef {import('./types.js').Refused} Refused */
+/** @typedef {import('./types.js').Rejected} Rejected */
 /** @typedef {import('./types.js').Start} Start */
 /** @typedef {import('./types.js').LabNode & { names: string[] }} State what is looked at, with the names of its tokens */
 /** @typedef {Pick<State, 'names' | 'levels' | 'rule'>} About what an answer is about */
@@ -191,14 +191,14 @@ function asker(root, state, server, { failed, seen, table }) {
       const { names, p, q, seed, ...chosen } = state, about = { names: [...names], levels: state.levels, rule: state.rule };
       const asked = { ...chosen, p: p.map(finite), q: q.map(finite), seed: finite(seed) };
       try {
-        const told = /** @type {import('./types.js').Seen | Refused} */ (JSON.parse(await server.look(asked)));
+        const told = /** @type {import('./types.js').Seen | Rejected} */ (JSON.parse(await server.look(asked)));
         if (again) continue;
         if (told.error !== undefined) {
           failed(told.error);
           continue;
         }
         seen(told, about);
-        const rules = /** @type {import('./types.js').Rules | Refused} */ (JSON.parse(await server.table(asked)));
+        const rules = /** @type {import('./types.js').Rules | Rejected} */ (JSON.parse(await server.table(asked)));
         if (rules.error === undefined) table(rules, about);
       } catch {
         failed('The server did not answer. Change any value to try again.');

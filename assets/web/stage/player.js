@@ -11,7 +11,7 @@ import { stepClock } from './clock.js';
 import { inspectorView, stepSentence } from './inspector.js';
 import { filters, writeControls, writeLegend, writeMeasures, writeTitle, writeWhose } from './panel.js';
 import { phasePlayer } from './phases.js';
-import { headlineOf, writeRace } from './race.js';
+import { headlineOf, writeRace } from './beside_plain.js';
 import { emptyRun, isOver, kindOf, takeMessage } from './run.js';
 import { saving } from './save.js';
 import { compared } from './share.js';

@@ -113,17 +113,17 @@ export function treeLayout(step, isOpen) {
  * @returns {Layout}
  */
 export function roomyLayout(step, isOpen, room) {
-  const open = new Set(), refused = new Set();
+  const open = new Set(), rejected = new Set();
   let layout = treeLayout(step, isOpen);
   const columns = Math.max(room.columns, layout.columns);
   for (;;) {
-    const folds = layout.marks.filter(mark => mark.hidden && !refused.has(mark.key));
+    const folds = layout.marks.filter(mark => mark.hidden && !rejected.has(mark.key));
     if (!folds.length) return { ...layout, opened: open };
     const next = folds.reduce((least, mark) => (mark.hidden < least.hidden ? mark : least));
     const larger = treeLayout(step, key => isOpen(key) || open.has(key) || key === next.key);
     if (larger.rows <= room.rows && larger.columns <= columns) {
       open.add(next.key);
       layout = larger;
-    } else refused.add(next.key);
+    } else rejected.add(next.key);
   }
 }

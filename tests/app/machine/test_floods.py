@@ -13,7 +13,7 @@ from pages import Gated
 
 import specviz
 from app import api
-from app.machine import engine, line, pool
+from app.machine import engine, request_queue, run_queue
 from app.machine.limits import RUNS, SHARE
 from app.tabs.labs.microscope import normalised
 
@@ -42,8 +42,8 @@ def component(config, elem_id):
 
 def the_page_is_answered(client, send):
     """The page is answered while a flood waits for a process that stands still; returns the answers of the flood."""
-    pool.BESIDE.put("warm", normalised, ("p", [1, 1])).result(WAIT)  # it is there now
-    worker = pool._worker._process.pid
+    request_queue.BESIDE.put("warm", normalised, ("p", [1, 1])).result(WAIT)  # it is there now
+    worker = request_queue._worker._process.pid
     with ThreadPoolExecutor(MANY) as threads:
         os.kill(worker, signal.SIGSTOP)
         try:
@@ -101,7 +101,7 @@ def until(condition):
 
 
 def test_a_visitor_has_a_share_of_the_line_and_unread_runs_end_at_the_next_step(client, monkeypatch):
-    monkeypatch.setattr(line, "UNREAD", 0.0)
+    monkeypatch.setattr(run_queue, "UNREAD", 0.0)
     monkeypatch.setattr(api, "batch_by_time", lambda steps: ([step] for step in steps))
     pair = Gated(permits=0)
     client, config = client(pair)
@@ -110,7 +110,7 @@ def test_a_visitor_has_a_share_of_the_line_and_unread_runs_end_at_the_next_step(
     until(machine._running.locked)
     answers = [join(client, config, number) for number in range(1, 12)]
     assert [answer.status_code for answer in answers] == [200] * RUNS + [503] * (11 - RUNS)
-    assert {answer.json()["detail"] for answer in answers[RUNS:]} == {line.OWN}
+    assert {answer.json()["detail"] for answer in answers[RUNS:]} == {run_queue.OWN}
     assert join(client, config, 12, OTHER).status_code == 200
     pair.gate.release(10**6)
     until(lambda: not client.get("gradio_api/queue/status").json()["queue_size"] and not machine._running.locked())

@@ -9,7 +9,7 @@ import pytest
 import specviz
 from app.machine import limits
 from app.machine.guard import POLICY, Bounded
-from app.machine.unread import Unread
+from app.machine.unread_messages import Unread
 from app.page import build_demo, launch
 from tests.loops import in_a_loop
 
@@ -152,7 +152,7 @@ def test_what_nobody_reads_is_dropped_when_another_comes(site, monkeypatch):
     demo, _ = site
     assert isinstance(demo._queue.pending_messages_per_session, Unread)
     now, events = [0.0], {"left": {"1"}, "reads": {"2"}}
-    monkeypatch.setattr("app.machine.unread.monotonic", lambda: now[0])
+    monkeypatch.setattr("app.machine.unread_messages.monotonic", lambda: now[0])
     unread = Unread(events)
     unread["left"] = unread["reads"] = "messages"
     now[0] = limits.UNREAD_SECONDS - 1

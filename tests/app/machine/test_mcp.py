@@ -98,6 +98,6 @@ def test_of_many_calls_at_once_some_are_told_to_come_again():
         await agents(scope, receive, send)  # there is room again
 
     in_a_loop(calls())
-    refused = json.loads(sent[1]["body"])
-    assert refused["id"] == 7 and refused["result"]["isError"] and refused["result"]["content"][0]["text"] == FULL
+    rejected = json.loads(sent[1]["body"])
+    assert rejected["id"] == 7 and rejected["result"]["isError"] and rejected["result"]["content"][0]["text"] == FULL
     assert sent[2:] == ["answered"] * 3

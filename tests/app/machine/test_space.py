@@ -29,13 +29,13 @@ CONFIG = specviz.RunConfig("abc", specviz.BUILDERS["sequoia"](), specviz.VERIFIE
 SPACES = """
 import pickle, sys
 assert "torch" not in sys.modules, "spaces must come before torch"
-wrapped, loans, refuse = [], [], []
+wrapped, loans, reject = [], [], []
 
 def GPU(duration):
     def decorate(work):
         wrapped.append(f"{work.__module__}.{work.__qualname__}")
         def borrowed(*args):
-            if refuse:
+            if reject:
                 import gradio as gr
                 raise gr.Error("Sign in for <a href=x>more</a>.", title="ZeroGPU quota exceeded")
             loans.append(duration(*args))
@@ -53,7 +53,7 @@ from app.machine import limits
 from app.machine.engine import Engine
 from app.tabs import acceptance, explore
 import specviz
-from specviz.benchmarks.cost import measure_cost
+from specviz.benchmarks.measure_cost import measure_cost
 
 assert spaces.wrapped == ["app.machine.engine._computed"], spaces.wrapped
 engine = Engine(lambda: specviz.toy_pair(vocab=12))
@@ -74,7 +74,7 @@ except ValueError as error:
     assert "context of 4096" in str(error), "a sentence travels back from the other process"
 else:
     raise AssertionError("a prompt that is too long")
-spaces.refuse.append(1)
+spaces.reject.append(1)
 try:
     list(api.answers(engine, config))
 except ValueError as error:
@@ -150,7 +150,7 @@ def test_no_tree_has_more_nodes_than_the_limit_reckons_with(name):
     assert (name != "plain") < max(len(step.parents) for step in steps) <= limits.most_nodes(builder)
 
 
-def test_the_page_refuses_what_the_limits_refuse(monkeypatch):
+def test_the_page_rejects_what_the_limits_reject(monkeypatch):
     import gradio as gr
 
     from app.parts.controls import controls

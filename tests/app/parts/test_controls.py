@@ -65,7 +65,7 @@ def test_bad_parameters_get_a_sentence(at, value, sentence):
         family.read(given)
 
 
-def test_a_kind_nobody_knows_is_refused():
+def test_a_kind_nobody_knows_is_rejected():
     @dataclass(frozen=True)
     class Odd:
         x: int = field(default=1, metadata={"kind": "odd", "label": "x", "help": ""})

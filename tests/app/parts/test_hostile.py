@@ -164,7 +164,7 @@ CUT = {
 }
 
 
-def refused(text):
+def rejected(text):
     """What the page gets, where it must be an error; nothing but a ValueError may come out of the library."""
     for reader in (specviz.Trace.from_json, lambda text: offline_page(specviz.Trace.from_json(text))):
         try:
@@ -183,17 +183,17 @@ def refused(text):
 def test_a_damaged_trace_is_answered_by_a_sentence(text, change):
     data = json.loads(text)
     change(data)
-    refused(json.dumps(data))
+    rejected(json.dumps(data))
 
 
 @pytest.mark.parametrize("text", CUT.values(), ids=CUT.keys())
 def test_what_is_no_trace_is_answered_by_a_sentence(text):
-    refused(text)
+    rejected(text)
 
 
 @pytest.mark.parametrize("share", [0.01, 0.1, 0.3, 0.5, 0.9, 0.999])
 def test_a_trace_that_was_cut_off_is_answered_by_a_sentence(text, share):
-    assert "truncated or damaged" in refused(text[: int(share * len(text))])
+    assert "truncated or damaged" in rejected(text[: int(share * len(text))])
 
 
 @pytest.mark.parametrize("number", ["NaN", "Infinity", "-Infinity", "1e999", "-1e999"])
@@ -203,16 +203,16 @@ def test_numbers_that_are_none_are_answered_by_a_sentence(text, name, number):
     at = text.index(name) + len(name)
     at += text[at] == "["
     end = re.compile(r"[,\]}]").search(text, at).start()
-    refused(text[:at] + number + text[end:])
+    rejected(text[:at] + number + text[end:])
 
 
 @pytest.mark.parametrize("value", [None, 1, [], {}, True, {"text": "{}"}], ids=str)
 def test_what_is_not_even_text_is_answered_by_a_sentence(value):
-    refused_as = json.loads(in_a_loop(keeping.open_trace(value)))
-    assert "must be JSON text of at most 4 MB" in refused_as["error"]
+    rejected_as = json.loads(in_a_loop(keeping.open_trace(value)))
+    assert "must be JSON text of at most 4 MB" in rejected_as["error"]
 
 
-def test_ten_megabytes_are_refused_before_they_are_read(text, monkeypatch):
+def test_ten_megabytes_are_rejected_before_they_are_read(text, monkeypatch):
     monkeypatch.setattr(specviz.Trace, "from_json", lambda text: pytest.fail("it was read"))
     assert "at most 4 MB" in json.loads(in_a_loop(keeping.open_trace(text + " " * 10_000_000)))["error"]
 

@@ -12,7 +12,7 @@ from app.machine.engine import Engine
 from app.parts import links
 from app.tabs.compare import runs, settings, texts
 from app.tabs.compare.compared_run import ComparedRun
-from specviz.benchmarks.paired_speedup import ROUNDS
+from specviz.benchmarks.run_against_plain import ROUNDS
 
 B, V = specviz.BUILDERS, specviz.VERIFIERS
 PAIR = specviz.toy_pair(vocab=12)
@@ -240,7 +240,7 @@ def test_a_run_that_fails_harms_no_other(error, sentence, late, caplog):
         assert not last(messages, 1, "pairs"), "there is no text to compare with"
 
 
-def test_what_cannot_even_begin_is_refused_and_frees_the_machine():
+def test_what_cannot_even_begin_is_rejected_and_frees_the_machine():
     busy = engine()
     with pytest.raises(ValueError, match="context of 4096"):
         list(runs.play(busy, [replace(entry, config=replace(entry.config, prompt="a" * 5000)) for entry in ENTRIES]))
@@ -353,7 +353,7 @@ def test_impossible_and_lossy_pairs_are_told_by_column(chosen):
     assert chosen.read(lossy)[0].lossy == V["typical"].bias
 
 
-def test_what_all_share_is_refused_without_a_letter_and_what_is_hidden_is_not_read(chosen):
+def test_what_all_share_is_rejected_without_a_letter_and_what_is_hidden_is_not_read(chosen):
     with pytest.raises(ValueError, match=r"^Prompt must not be empty"):
         chosen.read(values(chosen, Prompt="  "))
     with pytest.raises(ValueError, match=r"^Seed must be"):

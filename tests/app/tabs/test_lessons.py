@@ -113,7 +113,7 @@ def test_any_number_asked_for_gives_a_lesson(asked, given):
     assert json.loads(lessons.lesson(asked))["number"] == given
 
 
-def test_a_damaged_recording_is_refused(monkeypatch, tmp_path):
+def test_a_damaged_recording_is_rejected(monkeypatch, tmp_path):
     module = lessons.LESSONS[0]
     text = lessons.path(module, module.RECORDINGS[0]).read_text("utf-8")
     monkeypatch.setattr(lessons, "FOLDER", tmp_path)
@@ -149,7 +149,7 @@ def test_residual():
     assert prob == pytest.approx(p / q, rel=0.01)
     assert (step.draft_prob[node], step.target_prob[node]) == pytest.approx((q, p), abs=1e-4)
     bars = step.detail[step.parents[node]].after
-    assert bars.rows["residual"][bars.tokens.index(step.tokens[node])] == 0, "nothing is left of what was refused"
+    assert bars.rows["residual"][bars.tokens.index(step.tokens[node])] == 0, "nothing is left of what was rejected"
     kept = trace.steps[lesson.shows.step]
     assert kept.coin[lesson.shows.node] < kept.accept_prob[lesson.shows.node] < 1
 

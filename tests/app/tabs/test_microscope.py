@@ -12,11 +12,11 @@ from hypothesis import strategies as st
 from app.tabs.labs.microscope import Node, explain_node, normalised
 from app.tabs.labs.microscope_rules import MOST_RUNS, compare, examine, expected_runs
 from specviz.distributions import residual, total_variation
+from specviz.proof.enumerate import distribution_of as exact_law
 from specviz.randomness import first_arrivals
 from specviz.sampling import draw_children, without
 from specviz.theory import bounds
 from specviz.theory import node as node_theory
-from specviz.theory.enumerate import distribution_of as exact_law
 from specviz.theory.forms import FORMS
 from specviz.tree import TokenTree
 from tests.growing import VERIFIERS
@@ -148,7 +148,7 @@ def test_a_wrong_law_shows_its_bias_where_the_rows_let_it():
 def test_a_bias_worked_out_by_hand():
     """Sequoia with the draft's most probable token in place of a draw, p = [0.4, 0.6], q = [0.8, 0.2], one child.
 
-    Token 1 is always tried and taken with 0.4 / 0.8; refused, it leaves the residual [0, 1].
+    Token 1 is always tried and taken with 0.4 / 0.8; rejected, it leaves the residual [0, 1].
     """
     row = examine(Node((0.4, 0.6), (0.8, 0.2), 1), RULES["sequoia"](), "top")
     assert row.texts == pytest.approx({(0,): 0.5, (1,): 0.5}, abs=1e-12)
@@ -366,7 +366,7 @@ def test_what_is_no_row_gets_a_sentence(weights):
     ],
     ids=str,
 )
-def test_a_node_refuses_what_it_cannot_hold(fields):
+def test_a_node_rejects_what_it_cannot_hold(fields):
     with pytest.raises(ValueError, match=f"^({'|'.join([*fields, 'children'])}) must be"):
         Node(P, Q, **fields)
     with pytest.raises(ValueError, match="same number"):

@@ -6,8 +6,8 @@ import pytest
 from app.tabs.labs.synthetic import Source, grow
 from specviz import BUILDERS
 from specviz.acceptance.vectors import expected_tokens
+from specviz.proof.enumerate import distribution_of
 from specviz.randomness import Seeded
-from specviz.theory.enumerate import distribution_of
 
 FALLING = (0.5, 0.2, 0.1)
 STATIC = [

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from specviz.distributions import entropy
-from specviz.theory.index import race_index_entropy, rejection_index_entropy
+from specviz.theory.accepted_index_entropy import race_index_entropy, rejection_index_entropy
 from specviz.theory.node import specinfer_acceptance
 
 ENTROPIES = (rejection_index_entropy, race_index_entropy)

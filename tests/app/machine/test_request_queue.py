@@ -6,8 +6,8 @@ from queue import SimpleQueue
 
 import pytest
 
-from app.machine import line
-from app.machine.pool import BESIDE, Full, Pool, aside, between
+from app.machine import run_queue
+from app.machine.request_queue import BESIDE, Full, Pool, aside, between
 from app.machine.turns import TURNS
 from app.machine.worker import Worker
 from tests.loops import in_a_loop
@@ -67,7 +67,7 @@ def test_work_aside_keeps_its_answer_its_name_and_its_error():
 
 def test_checks_rest_while_a_run_is_under_way(monkeypatch):
     slept = []
-    monkeypatch.setattr("app.machine.pool.sleep", slept.append)
+    monkeypatch.setattr("app.machine.request_queue.sleep", slept.append)
     monkeypatch.setattr(TURNS, "_stepped", -10.0)
     assert between(int, "3") == 3 and not slept
     with TURNS.step():
@@ -83,7 +83,7 @@ def broken():
     raise RuntimeError("secret")
 
 
-def refused():
+def rejected():
     raise ValueError("a sentence")
 
 
@@ -106,7 +106,7 @@ def test_what_goes_wrong_in_the_process_comes_back_and_the_next_is_answered(monk
     beside = Worker()
     try:
         for work, kind, words in (
-            (refused, ValueError, "^a sentence$"), (broken, RuntimeError, "Traceback"),
+            (rejected, ValueError, "^a sentence$"), (broken, RuntimeError, "Traceback"),
             (endless, ValueError, "at most 1 s of CPU time"), (lost, ValueError, "ended"),
         ):  # fmt: skip
             with pytest.raises(kind, match=words):
@@ -118,8 +118,8 @@ def test_what_goes_wrong_in_the_process_comes_back_and_the_next_is_answered(monk
 
 def test_plain_rounds_end_when_somebody_waits(monkeypatch):
     waiting = SimpleQueue()
-    monkeypatch.setattr(line, "waiting", waiting.qsize)
-    rounds = line.undisturbed(number for number in range(9))
+    monkeypatch.setattr(run_queue, "waiting", waiting.qsize)
+    rounds = run_queue.undisturbed(number for number in range(9))
     assert [next(rounds), next(rounds)] == [0, 1]
     waiting.put("a visitor")
     assert not list(rounds)

@@ -26,7 +26,7 @@ from ..models.base import Pair
 from ..planning.cost_table import CostTable
 from ..record import Step
 from ..registry import build
-from .paired_timing import paired
+from .alternating_rounds import paired
 
 SIZES = (1, 2, 4, 8, 16, 32, 64, 128, 256, 512, 768)
 PROMPT = (

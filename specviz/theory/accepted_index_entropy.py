@@ -18,7 +18,7 @@ STEP = 1.03  # from one block of indices to the next, where many are summed at o
 def rejection_index_entropy(p: np.ndarray, q: np.ndarray) -> float:
     """H[R] of greedy rejection (Harsha et al. 2010), in nats; infinite where p has a token that q has not.
 
-    After k refusals the mass min(p, c_k q) has been given out, with c_k+1 = c_k + (chance to get there). While no token
+    After k rejections, mass min(p, c_k q) has been given out, with c_k+1 = c_k + (chance to get there). While no token
     is used up the chance of acceptance stays, so such a run is a piece of a geometric distribution, summed at once.
     """
     found = _sorted(p, q)
@@ -35,11 +35,11 @@ def rejection_index_entropy(p: np.ndarray, q: np.ndarray) -> float:
             break
         upper = level + reached
         if upper <= ratio[used]:
-            left = 1 - share * (ratio[used] - level) / reached  # refused until the next token is used up
+            left = 1 - share * (ratio[used] - level) / reached  # rejected until the next token is used up
             steps = math.inf if share == 1 or left <= 0 else max(1, math.floor(math.log(left) / math.log1p(-share)))
-            refused = 0.0 if steps == math.inf else (1 - share) ** steps
+            rejected = 0.0 if steps == math.inf else (1 - share) ** steps
             entropy += _geometric_part(reached, share, steps)
-            level, reached = level + reached * (1 - refused) / share, reached * refused
+            level, reached = level + reached * (1 - rejected) / share, reached * rejected
         else:
             then = int(np.searchsorted(ratio, upper, "right"))
             mass = given[then] - given[used] + upper * open_q[then] - level * open_q[used]
@@ -66,8 +66,8 @@ def race_index_entropy(p: np.ndarray, q: np.ndarray) -> float:
     edges = np.unique(np.floor(STEP ** np.arange(math.log(last) / math.log(STEP) + 2)))
     edges = np.append(0.0, edges)
     with np.errstate(divide="ignore"):
-        log_refused = -np.log1p(1 / w)  # of each winner, -inf where nothing comes before it
-    beyond = np.exp(np.multiply.outer(edges[1:], log_refused)) @ p
+        log_rejected = -np.log1p(1 / w)  # of each winner, -inf where nothing comes before it
+    beyond = np.exp(np.multiply.outer(edges[1:], log_rejected)) @ p
     mass = -np.diff(np.append(p.sum(), beyond))
     return float(sum(_surprise(m, n) for m, n in zip(mass, np.diff(edges), strict=True)))
 
@@ -90,9 +90,9 @@ def _geometric_part(reached: float, share: float, steps: float) -> float:
     """What the first `steps` of the chances reached * share * (1 - share)^j bring to an entropy."""
     if share == 1:
         return _surprise(reached)
-    refused = 1 - share
-    end = 0.0 if steps == math.inf else refused**steps
-    index = refused / share * (1 - end) - (0.0 if end == 0 else steps * end)  # share * sum of j (1 - share)^j
+    rejected = 1 - share
+    end = 0.0 if steps == math.inf else rejected**steps
+    index = rejected / share * (1 - end) - (0.0 if end == 0 else steps * end)  # share * sum of j (1 - share)^j
     return -reached * ((1 - end) * math.log(reached * share) + index * math.log1p(-share))
 
 

@@ -13,7 +13,7 @@ from ..config import RunConfig
 from ..decode import speculate
 from ..metrics import Counts
 from ..models.base import Pair
-from .paired_timing import paired
+from .alternating_rounds import paired
 
 ROUNDS = 3
 LONGEST = 3.0  # seconds of decoding after which a repetition ends, if it has FEWEST tokens

@@ -21,7 +21,7 @@ from typing import Any
 import gradio as gr
 
 from . import limits
-from .line import asking
+from .run_queue import asking
 from .turns import TURNS
 from .worker import Worker
 

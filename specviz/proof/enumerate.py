@@ -33,7 +33,7 @@ class Planned(Randomness):
         return answers[choice]
 
     def flip(self, prob: float) -> tuple[bool, float]:
-        if not -1e-9 <= prob <= 1 + 1e-9:  # also refuses NaN, whose branches would weigh nothing
+        if not -1e-9 <= prob <= 1 + 1e-9:  # also rejects NaN, whose branches would weigh nothing
             raise ValueError(f"the probability of flip must be from 0 to 1; got {prob}.")
         if prob >= 1:
             return True, 0.0

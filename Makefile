@@ -4,7 +4,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 # Tests run side by side, neighbours on the same worker until one has nothing left and takes over half of another's: each
 # serves one page that tests share, and loads a pair once for each file that needs it.
-WORKERS ?= 2
+WORKERS ?= 3
 SIDE_BY_SIDE := -n $(WORKERS) --dist worksteal
 PIP := $(BIN)/pip install --disable-pip-version-check -c constraints.txt
 

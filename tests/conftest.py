@@ -78,6 +78,7 @@ SLOW = [r"Timeout \d+ms exceeded", r"with timeout \d+ms"]
 
 
 def pytest_collection_modifyitems(config, items):
+    items.sort(key=lambda item: item.get_closest_marker("browser") is None)  # they wait, while other workers compute
     if "exhaustive" not in config.option.markexpr:  # `make exhaustive` asks for them by name
         left = [item for item in items if item.get_closest_marker("exhaustive")]
         config.hook.pytest_deselected(items=left)
@@ -162,12 +163,12 @@ def serve(sites, request):
 
 @pytest.fixture(scope="session")
 def visitor():
-    """A function that returns a browser's visitor who has been here before: always the same, whose cache saves time."""
+    """A function that returns a browser's visitor who has been here before, and the empty pages that he left open."""
     known = {}
 
     def returning(browser):
         if browser not in known:
-            known[browser] = browser.new_context()
+            known[browser] = (browser.new_context(), [])
         return known[browser]
 
     return returning
@@ -178,14 +179,23 @@ def visits(browser, visitor):
     """A function that opens a page and watches it: nothing may leave the machine, nothing may break.
 
     The first page of a test belongs to whoever visited before, who has the files but remembers nothing of the page;
-    others, and those who are given special permissions, are new. All settings of Explore are unfolded, unless a test
-    asks for the page as it opens.
+    others, and those who are given special permissions, are new. That page was open before, which saves a third of the
+    time, unless a test asks for a `fresh` one because it listens to it, or changes what it loads. All settings of
+    Explore are unfolded, unless a test asks for the page as it opens.
     """
-    pages, foreign, broken = [], [], []
+    pages, kept, foreign, broken = [], [], [], []
+    known, left = visitor(browser)
 
     def look(request):
         if not re.match(r"(http://127\.0\.0\.1[:/]|data:|blob:)", request.url):
             foreign.append(request.url)
+
+    watches = {
+        "request": look,
+        "pageerror": lambda error: broken.append(str(error)),
+        "dialog": lambda dialog: broken.append(dialog.message),
+        "console": lambda said: broken.append(said.text) if POLICY.search(said.text) else None,
+    }
 
     def open_page(
         url,
@@ -193,20 +203,22 @@ def visits(browser, visitor):
         height=1000,
         ready=".sv-svg .node",
         color_scheme="light",
-        reduced_motion=None,
+        reduced_motion="null",
         settings=True,
+        fresh=False,
         **more,
     ):
-        context = browser.new_context(**more) if pages or more else visitor(browser)
+        context = browser.new_context(**more) if pages or more else known
         context.set_default_timeout(120_000)  # of a machine that is busy with something else
-        page = context.new_page()
+        page = left.pop() if left and context is known and not fresh else context.new_page()
+        if context is known and not fresh:
+            kept.append(page)
         pages.append(page)
+        page.bring_to_front()
         page.set_viewport_size({"width": width, "height": height})
         page.emulate_media(color_scheme=color_scheme, reduced_motion=reduced_motion)
-        page.on("request", look)
-        page.on("pageerror", lambda error: broken.append(str(error)))
-        page.on("dialog", lambda dialog: broken.append(dialog.message))
-        page.on("console", lambda said: broken.append(said.text) if POLICY.search(said.text) else None)
+        for event, watch in watches.items():
+            page.on(event, watch)
         page.goto(url)
         page.locator(ready).first.wait_for()
         if settings:
@@ -216,11 +228,18 @@ def visits(browser, visitor):
     yield open_page
     hacked = [page.evaluate("window.hacked") for page in pages if not page.is_closed()]
     for page in pages:
-        if page.context is not visitor(browser):
+        if page.context is not known:
             page.context.close()
         elif not page.is_closed():
-            page.evaluate("localStorage.clear()")
-            page.close()
+            page.evaluate("localStorage.clear(); sessionStorage.clear()")
+            if page in kept:
+                for event, watch in watches.items():
+                    page.remove_listener(event, watch)
+                page.mouse.move(0, 0)
+                page.goto("about:blank")
+                left.append(page)
+            else:
+                page.close()
     assert not foreign, foreign
     assert not broken, broken
     assert not any(hacked)

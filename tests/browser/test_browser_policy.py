@@ -17,7 +17,7 @@ document.addEventListener('securitypolicyviolation', event =>
 
 def test_the_page_works_in_full_under_its_policy(serve, visit, browser):
     url = serve()
-    page = visit(url)
+    page = visit(url, fresh=True)
     page.set_default_timeout(40_000)
     answer = page.request.get(url)
     assert "frame-ancestors" in answer.headers["content-security-policy"]

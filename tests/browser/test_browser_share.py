@@ -70,7 +70,7 @@ def test_a_link_fills_in_the_controls_and_waits_for_run(serve, visit):
 
 def test_a_page_without_a_link_asks_the_server_for_nothing(serve, visit):
     asked, url = [], serve(load=never)
-    page = visit(url)
+    page = visit(url, fresh=True)
     page.on("request", lambda request: asked.append(request.url) if request.method == "POST" else None)
     page.reload()
     page.locator(f"{STAGE} .sv-svg .node").first.wait_for()
@@ -231,7 +231,7 @@ def test_what_a_failed_run_had_decoded_can_be_saved(serve, visit, tmp_path, capl
 
 
 def test_the_menu_works_from_the_keyboard(serve, visit):
-    page = visit(serve(load=never))
+    page = visit(serve(load=never), fresh=True)
     page.on("filechooser", lambda chooser: None)  # heard early: a key may overtake the wish to hear of a chooser
     menu = page.locator(f"{STAGE} .sv-save")
     menu.locator("summary").focus()
@@ -296,7 +296,7 @@ def test_a_file_can_be_dragged_in(serve, visit, hostile_trace):
 
 
 def test_a_bad_file_gets_a_sentence_and_the_picture_stays(serve, visit, tmp_path):
-    page = visit(serve(load=never))
+    page = visit(serve(load=never), fresh=True)
     before = page.locator(f"{STAGE} .sv-ribbon").inner_text()
     notice, path = page.locator(f"{STAGE} .sv-kept"), tmp_path / "run.json"
     sent = []

@@ -37,7 +37,7 @@ def colour(page, outcome, part="fill"):
 
 
 def test_the_recorded_tree_is_drawn_and_a_click_says_why(serve, visit, heard):
-    page = heard(visit(serve()))
+    page = heard(visit(serve(), fresh=True))
     trees = json.loads(explore.recorded())["steps"]
     step = next(at for at, tree in enumerate(trees) if tree["outcome"].count("x") and at + 1 < len(trees))
     to_step(page, step)
@@ -51,7 +51,7 @@ def test_the_recorded_tree_is_drawn_and_a_click_says_why(serve, visit, heard):
 
 
 def test_a_run_finishes_with_coloured_nodes_and_the_tree_lab_redraws(serve, visit, heard):
-    page = heard(visit(serve()))
+    page = heard(visit(serve(), fresh=True))
     page.locator("#sv-run").click()
     state(page, "done")
     assert steps(page) > 1

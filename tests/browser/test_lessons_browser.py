@@ -184,7 +184,7 @@ def test_the_address_is_the_lesson_s_only_while_it_is_shown(turned):
 
 
 def test_a_lesson_that_does_not_arrive_gets_a_sentence(lecture):
-    page, _ = lecture("?lesson=1")
+    page, _ = lecture("?lesson=1", fresh=True)
     opened(page, 1)
     page.route("**/component_server**", lambda route: route.abort())
     page.get_by_role("button", name="next lesson").click()

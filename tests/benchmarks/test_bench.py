@@ -142,7 +142,7 @@ def test_greedy_texts_are_those_of_transformers(pair):
     from specviz.benchmarks.greedy_texts import greedy_differences
     from specviz.commands.bench import built_in_prompts
 
-    assert [one.known for one in greedy_differences(pair, built_in_prompts()[:2], max_new_tokens=20)] == [(), ()]
+    assert [one.known for one in greedy_differences(pair, built_in_prompts()[:1], max_new_tokens=12)] == [()]
 
 
 @pytest.mark.adapter

@@ -11,7 +11,7 @@ from specviz.commands.cli import main
 from specviz.commands.scale import line_of
 
 RULE = specviz.VERIFIERS["sequoia"]()
-FEW = dict(nodes=(4, 8), contexts=(5, 40), vocabularies=(9, 11), steps=2)
+FEW = dict(nodes=(4, 8), contexts=(5, 24), vocabularies=(9, 11), steps=2)
 
 
 @pytest.fixture
@@ -29,7 +29,7 @@ def toy(vocab=12):
 def test_each_thing_grows_alone(short):
     rows = list(scale(toy(), toy, RULE, **FEW))
     assert [(row.grows, row.nodes, row.context, row.vocabulary, row.random) for row in rows] == [
-        ("tree", 4, 16, 12, False), ("tree", 8, 16, 12, False), ("text", 4, 5, 12, False), ("text", 4, 40, 12, False),
+        ("tree", 4, 16, 12, False), ("tree", 8, 16, 12, False), ("text", 4, 5, 12, False), ("text", 4, 24, 12, False),
         ("vocabulary", 4, 16, 9, True), ("vocabulary", 4, 16, 11, True),
     ]  # fmt: skip
     assert all(min(row.draft_s, row.target_s, row.verify_s, row.other_s) > 0 for row in rows)
@@ -38,9 +38,9 @@ def test_each_thing_grows_alone(short):
 
 def test_texts_double_up_to_the_limit(short):
     pair = toy()
-    pair.max_positions = 75
+    pair.max_positions = 45
     rows = scale(pair, toy, RULE, nodes=(4,), vocabularies=(9,), steps=1)
-    assert [row.context for row in rows if row.grows == "text"] == [16, 32, 75 - 2 - 3 * 3]
+    assert [row.context for row in rows if row.grows == "text"] == [16, 32, 45 - 2 - 3 * 3]
 
 
 def test_a_row_counts_no_step_that_reads_the_text_or_lacks_room_for_its_tree(monkeypatch):

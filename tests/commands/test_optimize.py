@@ -9,6 +9,7 @@ import pytest
 import specviz
 from specviz.acceptance.files import from_text, to_text
 from specviz.acceptance.on_text import acceptance_vector, own_texts
+from specviz.benchmarks import tree_comparison
 from specviz.commands.cli import main
 from specviz.planning.cost_table import CostTable
 from specviz.planning.machines import flat_up_to
@@ -66,7 +67,8 @@ def test_the_vector_is_measured_on_the_users_prompts(loaded, table, capsys, tmp_
 
 
 @pytest.mark.parametrize("by", ["prompts", "acceptance"])
-def test_the_line_to_measure_runs_as_it_is_printed(loaded, table, capsys, tmp_path, by):
+def test_the_line_to_measure_runs_as_it_is_printed(loaded, table, capsys, tmp_path, monkeypatch, by):
+    monkeypatch.setattr(tree_comparison, "GRID_SIZES", (4, 6))
     (tmp_path / "my prompts.txt").write_text("ab\nca\n")
     options = ["--target", "mine", "--draft", "small", "--temperature", "1", "--dtype", "float32", "--cost", table]
     if by == "acceptance":

@@ -16,14 +16,10 @@ ROOT = Path(__file__).resolve().parents[2]
 @pytest.fixture
 def site(tmp_path):
     """A folder into which the wheel was installed."""
-    folder = tmp_path / "wheel"
-    pip = [sys.executable, "-m", "pip", "-q", "--disable-pip-version-check"]
-    build = [*pip, "wheel", str(ROOT), "--no-deps", "--no-build-isolation", "-w", str(folder)]
-    subprocess.run(build, check=True, capture_output=True, text=True)
-    (wheel,) = folder.glob("*.whl")
-    install = [*pip, "install", "--no-deps", "--no-index", "--no-compile", "--target", str(folder / "site"), str(wheel)]
+    pip = [sys.executable, "-m", "pip", "-q", "--disable-pip-version-check", "install", "--no-deps", "--no-index"]
+    install = [*pip, "--no-build-isolation", "--no-compile", "--target", str(tmp_path / "site"), str(ROOT)]
     subprocess.run(install, check=True, capture_output=True, text=True)
-    return folder / "site"
+    return tmp_path / "site"
 
 
 def used(site, folder, *command):

@@ -14,7 +14,7 @@ from specviz.paths import HELD_OUT
 from specviz.proof.same_text import NEARLY_TIED, margin_at
 
 pytestmark = pytest.mark.adapter
-LENGTH = 96
+LENGTH = 48
 OWN = [
     "The king said to his daughter: “",  # ends at once
     "One two three one two three one two",

@@ -21,6 +21,7 @@ from specviz.acceptance.text_units import limited, positions_of
 from specviz.benchmarks.trials import Trial
 from specviz.metrics import wilson
 from specviz.planning.machines import machine
+from tests.matrix import rest_of
 
 PAIR = specviz.toy_pair(vocab=12)
 CONFIG = specviz.RunConfig(temperature=0.8, seed=3)
@@ -77,7 +78,9 @@ def test_progress_counts_positions_and_texts_and_keeps_what_it_has():
         next(calibrate(PAIR, [], ["sequoia"], CONFIG))
 
 
-@pytest.mark.parametrize("name", [name for name in specviz.DRAFTERS if name != "several"])
+@pytest.mark.parametrize(
+    ("name",), rest_of(specviz.DRAFTERS, fits=lambda name: name != "several", few=("model", "medusa", "retrieval"))
+)
 def test_every_drafter_with_one_row_a_node_is_calibrated(name):
     config = replace(CONFIG, drafter=specviz.DRAFTERS[name]())
     *_, news = calibrate(PAIR, TEXTS, ["sequoia", "race"], config)

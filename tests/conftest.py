@@ -270,8 +270,10 @@ def seen(sites, chromium, visitor, request):
 
 
 @pytest.fixture
-def step_by_step(monkeypatch):
-    """Steps are not grouped by time, so that a gate decides how many of them are on the page."""
+def step_by_step():
+    """Steps are not grouped by time, so that a gate decides how many of them are on the page, which may be shared."""
     from app.tabs import explore
 
-    monkeypatch.setattr(explore, "batch_by_time", lambda steps: ([step] for step in steps))
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(explore, "batch_by_time", lambda steps: ([step] for step in steps))
+        yield

@@ -5,9 +5,8 @@ import re
 import subprocess
 import sys
 from collections import Counter
+from functools import cache
 from pathlib import Path
-
-import pytest
 
 ROOT = Path(__file__).resolve().parent.parent
 FILES = sorted([*ROOT.glob("specviz/**/*.py"), *ROOT.glob("app/**/*.py")])
@@ -97,38 +96,45 @@ def file_of(module):
     return next((path for path in (at.with_suffix(".py"), at / "__init__.py") if path in FILES), None)
 
 
+@cache
 def imports(path):
     """Every module that a file imports, relative names resolved."""
-    package = path.relative_to(ROOT).parts[:-1]
+    package, found = path.relative_to(ROOT).parts[:-1], []
     for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
         if isinstance(node, ast.Import):
-            yield from (alias.name for alias in node.names)
+            found += (alias.name for alias in node.names)
         elif isinstance(node, ast.ImportFrom):
             base = ".".join(package[: len(package) - node.level + 1]) if node.level else ""
             module = ".".join(filter(None, [base, node.module]))
             # `from . import tree` and `from specviz import studies` import modules
             inside = [f"{module}.{alias.name}" for alias in node.names]
-            yield from (name if file_of(name) else module for name in inside)
+            found += (name if file_of(name) else module for name in inside)
+    return found
 
 
-@pytest.mark.parametrize("path", FILES, ids=relative)
-def test_imports_point_down(path):
-    mine = room_of(".".join(path.relative_to(ROOT).with_suffix("").parts))
-    if mine.endswith("/__init__"):
-        return
-    assert mine in LEVEL, f"{relative(path)}: give {mine} a line in ROOMS"
-    for module in imports(path):
-        other = room_of(module)
-        if module.split(".")[0] in ("specviz", "app") and other and other != mine:
-            assert other in LEVEL, f"{relative(path)} imports {module}, which has no room"
-            assert LEVEL[other] < LEVEL[mine], f"{relative(path)} imports {module}, which is not below it"
+def test_imports_point_down():
+    wrong = []
+    for path in FILES:
+        mine = room_of(".".join(path.relative_to(ROOT).with_suffix("").parts))
+        if mine.endswith("/__init__"):
+            continue
+        assert mine in LEVEL, f"{relative(path)}: give {mine} a line in ROOMS"
+        for module in imports(path):
+            other = room_of(module)
+            if module.split(".")[0] in ("specviz", "app") and other and other != mine:
+                assert other in LEVEL, f"{relative(path)} imports {module}, which has no room"
+                wrong += [f"{relative(path)} imports {module}"] * (LEVEL[other] >= LEVEL[mine])
+    assert not wrong, "not below their files"
 
 
-@pytest.mark.parametrize("path", FILES, ids=relative)
-def test_heavy_libraries_stay_where_they_belong(path):
-    for module in imports(path):
-        allowed = ONLY.get(module.split(".")[0])
-        assert allowed is None or relative(path).startswith(tuple(allowed.split())), f"{relative(path)}: {module}"
+def test_heavy_libraries_stay_where_they_belong():
+    everywhere = [
+        f"{relative(path)} imports {module}"
+        for path in FILES
+        for module in imports(path)
+        if (allowed := ONLY.get(module.split(".")[0])) and not relative(path).startswith(tuple(allowed.split()))
+    ]
+    assert everywhere == []
 
 
 def strong_components(arrows):
@@ -176,9 +182,9 @@ def test_strategies_do_not_import_each_other():
                     assert other[1] == pieces[1] and other[2] in SHARED, f"{relative(path)} imports {module}"
 
 
-@pytest.mark.parametrize("path", FILES, ids=relative)
-def test_a_file_can_be_read_in_one_sitting(path):
-    assert len(path.read_text(encoding="utf-8").splitlines()) <= 300
+def test_a_file_can_be_read_in_one_sitting():
+    lines = {relative(path): len(path.read_text(encoding="utf-8").splitlines()) for path in FILES}
+    assert {path: count for path, count in lines.items() if count > 300} == {}
 
 
 def test_rooms_are_small():

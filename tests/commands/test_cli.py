@@ -38,7 +38,7 @@ def test_tree_per_depth(capsys, tmp_path):
 
 
 def test_check_prints_rows(capsys):
-    assert main(["check", "--builder", "chain", "--verifier", "specinfer", "--json"]) == 0
+    assert main(["check", "--builder", "chain", "--verifier", "specinfer", "--drafter", "model", "--json"]) == 0
     rows = json.loads(capsys.readouterr().out)
     plain = [row for row in rows if row["draft_temperature"] is None]
     assert {(row["scheme"], row["lossless"]) for row in plain} == {("iid", True), ("distinct", True), ("top", False)}

@@ -3,7 +3,8 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 # Tests run side by side, neighbours on the same worker until one has nothing left and takes over half of another's: each
-# serves one page that tests share, and loads a pair once for each file that needs it.
+# serves one page that tests share, and loads a pair once for each file that needs it. Three for two cores: the browser
+# tests come first, so that one worker waits for pages while the others compute.
 WORKERS ?= 3
 SIDE_BY_SIDE := -n $(WORKERS) --dist worksteal
 PIP := $(BIN)/pip install --disable-pip-version-check -c constraints.txt

@@ -120,7 +120,8 @@ def test_compare_and_the_endpoint_say_the_same_as_the_recorded_run(monkeypatch):
 
 COUNTED = re.compile(r"emitted|\.(tokens|steps|passes|accepted|compared|total|elapsed|tokens_per_s)\b|_rate\b|rate\(")
 SCRIPT = re.compile(
-    r"(?<!text)(?<!\.)/ *[\w.?]*(tokens|passes|steps\.length|compared|rate|plain)\b|(rate|tokens_per_s) */|seconds\.reduce"
+    r"(?<!text)(?<!\.)/ *[\w.?]*(tokens|passes|steps\.length|compared|rate|plain)\b"
+    r"|(rate|tokens_per_s) */|seconds\.reduce"
 )
 
 

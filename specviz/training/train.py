@@ -108,7 +108,7 @@ def train_drafter(
         if samples:
             raise ValueError("samples must be left out where text is given: they are made from it.")
         check_text(text_files, code_folder)
-        from .own_samples import SHARE, make_samples
+        from .learned_drafters import SHARE, make_samples
 
         folder, spent = make_samples(
             target, text_files, code_folder, place / "checkpoint", SHARE * seconds, clock, device=device, seed=seed

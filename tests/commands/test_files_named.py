@@ -246,7 +246,7 @@ def test_no_text_of_a_stranger_commands_the_terminal(tmp_path, capsys, trace):
 
 @pytest.mark.parametrize("digits", [400, 5000])
 def test_a_cost_without_end_is_a_sentence(tmp_path, capsys, digits):
-    from specviz.planning.machines import machine
+    from specviz.planning.cost_table import machine
 
     path = tmp_path / "cost.json"
     path.write_text(machine("a100").to_json().replace('"plain_s":', f'"plain_s":{"9" * digits}'))
@@ -254,7 +254,7 @@ def test_a_cost_without_end_is_a_sentence(tmp_path, capsys, digits):
 
 
 def test_a_table_of_costs_does_not_command_the_terminal(tmp_path, capsys):
-    from specviz.planning.machines import machine
+    from specviz.planning.cost_table import machine
 
     table = json.loads(machine("a100").to_json()) | {"machine": ESCAPE, "note": ESCAPE}
     path = tmp_path / "cost.json"

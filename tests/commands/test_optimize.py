@@ -10,8 +10,7 @@ import specviz
 from specviz.acceptance.files import from_text, to_text
 from specviz.acceptance.on_text import acceptance_vector, own_texts
 from specviz.commands.cli import main
-from specviz.planning.cost_table import CostTable
-from specviz.planning.machines import flat_up_to
+from specviz.planning.cost_table import CostTable, flat_up_to
 from specviz.tree import Topology
 
 

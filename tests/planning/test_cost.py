@@ -16,9 +16,8 @@ from specviz.builders.sequoia import best_tree, best_trees
 from specviz.commands.cli import main
 from specviz.config import Choice
 from specviz.planning.choose import best_candidate
-from specviz.planning.cost_table import CostTable
+from specviz.planning.cost_table import MACHINES, CostTable, flat_up_to, machine, roofline
 from specviz.planning.forecast import forecast, marginal_values, predict, shape_curves
-from specviz.planning.machines import MACHINES, flat_up_to, machine, roofline
 from specviz.record import Timing
 from specviz.theory import bounds
 

@@ -20,7 +20,7 @@ from specviz.acceptance.text_sources import SOURCES, gather, preset
 from specviz.acceptance.text_units import limited, positions_of
 from specviz.benchmarks.trials import Trial
 from specviz.metrics import wilson
-from specviz.planning.machines import machine
+from specviz.planning.cost_table import machine
 
 PAIR = specviz.toy_pair(vocab=12)
 CONFIG = specviz.RunConfig(temperature=0.8, seed=3)

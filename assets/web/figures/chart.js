@@ -1,5 +1,5 @@
-// Round numbers for axes, and a small chart of series over common axes, as SVG: lines, dashes and dots that shape and dash tell apart as well as
-// colour. Data in, text nodes out.
+// Round numbers for axes, and a small chart of series over common axes, as SVG: lines, dashes and dots that shape and
+// dash tell apart as well as colour. Data in, text nodes out.
 
 import { draw } from '../base/dom.js';
 

@@ -1,4 +1,4 @@
-"""What `make renew` is made of: the order of its steps, stamps by which it goes on, idle timing, the drafters' table."""
+"""What `make renew` is made of: the order of its steps, the stamps, timing on an idle machine, the drafters' table."""
 
 import re
 import shutil

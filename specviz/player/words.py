@@ -9,6 +9,7 @@ import json
 
 from ..compatibility import DRAWN
 from ..drafters import DRAFTERS
+from ..metrics import PARTS
 from ..paths import WEB
 from .payload import LETTERS
 
@@ -42,7 +43,6 @@ OWN = {
 MARKS = {"accepted": "■", "rejected": "✕", "passed": "△", "waiting": "○", "bonus": "◆", "correction": "◆"}
 ROWS = {"p": "target p", "q": "draft q", "draft": "remaining draft", "residual": "residual", "written": "written"}
 FACTS = {"rho": "ρ", "beta": "β", "ratio": "running ratio", "threshold": "threshold"}
-PARTS = ("draft", "target", "verify", "other")
 SCHEMES = {"iid": "independent", "distinct": "without replacement", "top": "most probable", "race": "shared race"}
 
 PLACE = WEB / "base" / "words.js"

@@ -9,7 +9,7 @@ WORKERS ?= 3
 SIDE_BY_SIDE := -n $(WORKERS) --dist worksteal
 PIP := $(BIN)/pip install --disable-pip-version-check -c constraints.txt
 
-.PHONY: demo test fast exhaustive mutants lint web screenshots browser lowest container space house clean
+.PHONY: demo test fast exhaustive mutants lint web renew screenshots browser lowest container space house clean
 
 demo: $(VENV)/.installed
 	$(BIN)/python app/app.py
@@ -64,6 +64,47 @@ browser:
 	@command -v chromium >/dev/null || command -v chromium-browser >/dev/null || command -v google-chrome >/dev/null || $(call apt,chromium)
 	@command -v firefox-esr >/dev/null || command -v firefox >/dev/null || $(call apt,firefox-esr) \
 		|| echo "There is no Firefox here and no package firefox-esr to install, so the tests in Firefox are skipped."
+
+# All that is measured with the embedded pair, for a new one in assets/pair. A finished step leaves a stamp that is newer
+# than the weights, so the same command goes on where it was interrupted, or where a timed step found the machine busy.
+STAMPS := .renew
+WEIGHTS := $(wildcard assets/pair/*/*.safetensors)
+VECTORS := $(addprefix $(STAMPS)/vectors-,model eagle early-exit medusa ngram retrieval)
+TRACES := $(addprefix $(STAMPS)/traces-,story race lessons)
+DRAFTERS := model medusa eagle ngram retrieval several cascade early-exit
+SMALLER = $(if $(filter model,$*),,--positions 1000 --width 16)
+IDLE := $(BIN)/python -m specviz.benchmarks.quiet $(BIN)/python
+
+renew: $(VENV)/.installed-dev $(STAMPS)/drafters $(STAMPS)/papers-timed $(STAMPS)/screenshots  ## hours, on an idle machine
+
+$(VECTORS): $(STAMPS)/vectors-%: $(WEIGHTS)
+	$(BIN)/python -m specviz calibrate --store --drafter $* $(SMALLER)
+	@mkdir -p $(STAMPS) && touch $@
+
+$(TRACES): $(STAMPS)/traces-%: $(VECTORS)
+	$(IDLE) -m app.record_traces --only $*
+	@touch $@
+
+$(STAMPS)/curves: $(VECTORS)
+	$(IDLE) -m app.record_curves
+	@touch $@
+
+$(STAMPS)/papers: $(VECTORS)
+	$(BIN)/python -m specviz papers --measure
+	@touch $@
+
+$(STAMPS)/papers-timed: $(STAMPS)/papers
+	$(BIN)/python -m specviz papers --measure --timed
+	@touch $@
+
+$(STAMPS)/drafters: $(VECTORS)
+	$(IDLE) -m specviz bench $(addprefix --drafter ,$(DRAFTERS)) --rounds 2 --max-new-tokens 64 --json > $@.json
+	$(BIN)/python -m tests.drafter_table $@.json
+	@touch $@
+
+$(STAMPS)/screenshots: $(TRACES) $(STAMPS)/curves
+	$(MAKE) --no-print-directory screenshots
+	@touch $@
 
 screenshots: $(VENV)/.installed-dev browser  ## the pictures of the README, from the running demo
 	$(BIN)/python -m tests.screenshots

@@ -8,7 +8,7 @@ from typing import Any
 import gradio as gr
 
 from specviz import RunConfig, Step, Trace, compatible, speculate
-from specviz.benchmarks.run_against_plain import ROUNDS, in_turns
+from specviz.benchmarks.trials import ROUNDS, in_turns
 from specviz.codec import dumps
 from specviz.decode import collect
 from specviz.errors import ParameterError

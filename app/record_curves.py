@@ -9,8 +9,7 @@ from os import cpu_count
 from typing import Any
 
 from specviz import RunConfig, codec
-from specviz.acceptance.calibration import Progress, calibrate
-from specviz.acceptance.text_sources import gather
+from specviz.acceptance.calibration import Progress, calibrate, gather
 from specviz.benchmarks.measure_cost import PROMPT, cost_table
 from specviz.paths import CURVES
 

@@ -1,4 +1,4 @@
-"""The records of a run: the verdict of a verifier, a step, and the whole run as a trace.
+"""The records of a run: a step, and the whole run as a trace.
 
 Everything here is plain data, so a trace can be drawn and replayed on any machine.
 A `Step` holds columns over the nodes of its tree; p = target, q = draft.
@@ -9,12 +9,11 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from importlib import import_module
-from typing import Annotated, Any, ClassVar, Literal
+from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal, Self
 
 from . import codec
 from .codec import MAX_TEXT, Damaged, Most, NonNegative, Whole, Within
 from .config import RunConfig
-from .lazy_columns import Unread
 from .metrics import Counts, known
 from .tree import Chart, Growth, Topology
 
@@ -55,27 +54,6 @@ class Detail:
 
 
 @dataclass(frozen=True)
-class Verdict:
-    """What a verifier decided about one tree.
-
-    Args:
-        path: the accepted nodes from below the root downwards.
-        bonus: the token the target adds after the last accepted node: a correction where children were rejected.
-        outcome: one of `OUTCOMES` for each node, [n].
-        accept_prob: the probability with which each compared node would be accepted, [n]; None where a rule has none.
-        coin: the uniform draw u that was compared with it, [n]; None where there was none.
-        detail: further details, node -> `Detail`.
-    """
-
-    path: tuple[int, ...]
-    bonus: int
-    outcome: tuple[str, ...]
-    accept_prob: tuple[float | None, ...]
-    coin: tuple[float | None, ...]
-    detail: Mapping[int, Detail] = field(default_factory=dict)
-
-
-@dataclass(frozen=True)
 class Timing:
     """Seconds of one step: draft passes, target passes, the rule's arithmetic, and all the rest.
 
@@ -94,6 +72,38 @@ class Timing:
         return self.draft + self.target + self.verify + self.other
 
 
+class Unread:
+    """A record of which a part is made only when somebody reads it; a frozen dataclass without slots extends it."""
+
+    @classmethod
+    def unread(cls, rest: Callable[[], dict[str, Any]], **columns: Any) -> Self:
+        """A record of which `rest` makes some columns when one is first read, so that decoding does not wait for them.
+
+        Args:
+            rest: makes them, always the same; columns: the others, which include those with a default.
+        """
+        step = object.__new__(cls)
+        vars(step).update(columns, _rest=rest)
+        return step
+
+    def complete(self) -> Self:
+        """The same record, with all columns made."""
+        if rest := vars(self).get("_rest"):
+            vars(self).update(rest())
+            vars(self).pop("_rest", None)
+        return self
+
+    if not TYPE_CHECKING:
+
+        def __getattr__(self, name: str) -> Any:  # asked for what is not there (yet)
+            if name in self.__dataclass_fields__ and "_rest" in vars(self):
+                return getattr(self.complete(), name)
+            raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
+
+    def __getstate__(self) -> dict[str, Any]:
+        return vars(self.complete())
+
+
 @dataclass(frozen=True)
 class Step(Unread):
     """One step of a run: a drafted tree, the target's distributions, and the verdict, as columns over its nodes, [n].
@@ -104,7 +114,7 @@ class Step(Unread):
         draft_prob: q of each token after its parent; None for the root and where no draft was asked.
         target_prob: p of each token after its parent, after temperature, top-k and top-p; None for the root.
         target_prob_plain: the same at temperature 1 without top-k and top-p.
-        outcome, accept_prob, coin, detail: see `Verdict`.
+        outcome, accept_prob, coin, detail: see `Verdict` of `verifiers/base.py`.
         emitted: the token ids this step added to the text, in order, cut at end of text and at the limits.
         pieces: the text each emitted token added; together they are exactly the text of the run.
         bonus, corrected: the last of `emitted` if the target added it, else None; whether it replaced rejected nodes.
@@ -251,17 +261,9 @@ class Trace:
 
     def to_dict(self) -> dict[str, Any]:
         """The trace as plain JSON data."""
-        return {
-            "schema": SCHEMA,
-            "version": self.version,
-            "config": self.config.to_dict(),
-            "pair": self.pair,
-            "prompt_tokens": self.prompt_tokens,
-            "prompt_text": self.prompt_text,
-            "text": self.text,
-            "stop": self.stop,
-            "steps": [step.to_dict() for step in self.steps],
-        }
+        told = {name: getattr(self, name) for name in ("pair", "prompt_tokens", "prompt_text", "text", "stop")}
+        steps = [step.to_dict() for step in self.steps]
+        return {"schema": SCHEMA, "version": self.version, "config": self.config.to_dict(), **told, "steps": steps}
 
     def to_json(self) -> str:
         """The trace as JSON text; the numbers of steps keep six significant digits."""

@@ -16,10 +16,11 @@ from .config import Choice, RunConfig
 from .distributions import Blend, Distributions, Sampling, distributions_of
 from .drafters.base import Draft, Drafter, DrafterContext, DrafterSession, Seen
 from .models.base import Pair, Session
-from .record import Step, Timing, Verdict
+from .record import Step, Timing
 from .registry import build
 from .sampling import whose
 from .tree import TokenTree
+from .verifiers.base import Verdict
 
 UNREAD = 1 << 21  # logits that are kept of the latest steps, to make their probabilities when they are read
 

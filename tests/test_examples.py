@@ -42,21 +42,20 @@ drafters.base: Drafter
 doctor: diagnose
 plots: plot
 plots.export: to_csv to_json
-acceptance.files: to_text
+acceptance.calibration: to_text
 acceptance.in_traces: depth_acceptance
 acceptance.on_text: acceptance_vector
 acceptance.progress: whole
 acceptance.vectors: check_acceptance expected_tokens find_acceptance
-planning.cost_table: CostTable
+planning.cost_table: CostTable roofline
 planning.forecast: forecast predict
-planning.machines: roofline
 benchmarks.measure_cost: measure_cost
 benchmarks.studies: levels
 benchmarks.trials: trials
 """
 # What such calls return, and the methods that users write or call: every argument is named.
 ARGUMENTS = """
-record: Step Trace Verdict
+record: Step Trace
 compatibility: Compatibility
 models.base: Session.commit Session.features Session.forward Pair.decode Pair.drafter Pair.encode Pair.open Pair.piece
     Pair.stream
@@ -64,7 +63,7 @@ metrics: Counts.of
 tree: TokenTree.add
 builders.base: TreeBuilder.__call__ TreeBuilder.learn TreeBuilder.prepare
 builders.filling: fill
-verifiers.base: Verifier.__call__ Verifier.explain
+verifiers.base: Verdict Verifier.__call__ Verifier.explain
 verifiers.walk: follow try_in_turn
 drafters.base: Draft.expand Draft.plain Drafter.open DrafterContext DrafterContext.model DrafterSession.commit
     DrafterSession.describe_guess DrafterSession.expand DrafterSession.plain Seen

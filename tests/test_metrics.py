@@ -13,7 +13,7 @@ import pytest
 
 import specviz
 from specviz import codec, metrics
-from specviz.benchmarks import run_against_plain as turns
+from specviz.benchmarks import trials as turns
 from specviz.commands.cli import main
 from specviz.metrics import Counts, estimate, plus_minus, ratio_of_rates, share_interval, student, wilson
 from specviz.paths import TRACES

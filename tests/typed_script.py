@@ -16,9 +16,8 @@ from specviz.metrics import Counts
 from specviz.models.base import Pair
 from specviz.plots import plot
 from specviz.randomness import Randomness
-from specviz.record import Verdict
 from specviz.tree import TokenTree
-from specviz.verifiers.base import Verifier
+from specviz.verifiers.base import Verdict, Verifier
 from specviz.verifiers.walk import Walk, follow
 
 

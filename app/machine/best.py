@@ -11,7 +11,7 @@ from threading import Event, Lock, Thread
 from time import monotonic, sleep, time
 from typing import Any
 
-from specviz.benchmarks.measure_profile import measuring
+from specviz.benchmarks.measure_cost import measuring
 from specviz.planning.forecast import Cell
 from specviz.planning.machine_profile import MachineProfile, recall
 

@@ -5,9 +5,8 @@ from __future__ import annotations
 from typing import Any
 
 from specviz.codec import dumps
-from specviz.doctor import Report, diagnose
+from specviz.doctor import NAMES, Report, diagnose, rows_of
 from specviz.doctor.replay import replayed
-from specviz.doctor.table import NAMES, rows_of
 
 VERDICTS = {True: ("pays", "measured"), False: ("does not pay", "projection"), None: ("verdict open", "")}
 

@@ -11,10 +11,8 @@ from typing import Any
 import gradio as gr
 
 from specviz import BUILDERS, DRAFTERS, VERIFIERS, RunConfig, compatible
-from specviz.acceptance import files as vectors
-from specviz.acceptance.calibration import Calibration, Progress, calibrate
+from specviz.acceptance.calibration import SOURCES, Calibration, Progress, calibrate, from_text, gather, to_text
 from specviz.acceptance.on_text import Acceptance
-from specviz.acceptance.text_sources import SOURCES, gather
 from specviz.plots import PLOTS
 
 from ..machine.engine import Engine
@@ -149,7 +147,7 @@ def events(engine: Engine, inputs: list, go, stop, load, line, cards: dict[str, 
 
     def read(data: bytes | None) -> dict:
         try:
-            loaded = vectors.from_text(data or b"")
+            loaded = from_text(data or b"")
         except ValueError as error:
             return {line: said(str(error), "error")}
         return {
@@ -217,7 +215,7 @@ def cards_for(calibration: Calibration, source: Source) -> dict[str, tuple]:
     """The cards that what is known can fill, by name."""
     filled = {}
     if calibration.vectors:
-        files = [File("Save vectors", "acceptance.json", vectors.to_text(calibration.vectors))]
+        files = [File("Save vectors", "acceptance.json", to_text(calibration.vectors))]
         filled["acceptance"] = fill(
             "acceptance",
             PLOTS["acceptance"].info(calibration.vectors),

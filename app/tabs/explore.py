@@ -13,7 +13,7 @@ import gradio as gr
 
 from specviz import RunConfig, Step, Trace
 from specviz.acceptance.vectors import EMBEDDED, planned_with
-from specviz.benchmarks.run_against_plain import ROUNDS, PairedSpeedup, in_turns
+from specviz.benchmarks.trials import ROUNDS, PairedSpeedup, in_turns
 from specviz.codec import plain
 from specviz.metrics import Counts
 from specviz.paths import TRACES

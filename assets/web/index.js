@@ -9,7 +9,7 @@ import { termed } from './base/terms.js';
 import { compareBoard, onRail } from './compare/board.js';
 import { figureCard, keepsWidth, statusLine } from './figures/card.js';
 import { engineLog } from './figures/log.js';
-import { publishedTables } from './figures/published.js';
+import { publishedTables } from './figures/table.js';
 import { opensInLab } from './labs/node.js';
 import { treeLab } from './labs/trees.js';
 import { verificationLab } from './labs/verification.js';

@@ -1,27 +1,30 @@
-"""Calibration piece by piece: windows of a text go through every measure, and the results are updated after each.
+"""Calibration piece by piece: texts, all measures on each of them, and the vectors as a file.
 
-The measures themselves are the library's. The page can show partial results, and a visitor can stop at any
-time.
+Texts are held-out presets, a visitor's text, or continuations by the target, which it verifies during decoding; any
+other text shows what would be accepted if the target had written it. Results are updated after each, so that the page
+can show partial ones, and a visitor can stop at any time.
 """
 
 from __future__ import annotations
 
+import calendar
+import json
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, fields, replace
+from pathlib import Path
 from typing import Any
 
-from specviz import VERIFIERS, RunConfig
-from specviz.acceptance.on_nodes import (
-    DraftUncertainty,
-    RejectionRates,
-    draft_uncertainty,
-    rates_together,
-    rejection_rates,
-)
-from specviz.acceptance.on_text import Acceptance, acceptance_vector, together
-from specviz.acceptance.positions import ReadOnce
-from specviz.acceptance.text_units import Written, limited, positions_of
-from specviz.registry import build
+from .. import codec
+from ..config import RunConfig
+from ..files import parse_json
+from ..paths import HELD_OUT
+from ..registry import build
+from ..verifiers import VERIFIERS
+from .on_nodes import DraftUncertainty, RejectionRates, draft_uncertainty, rates_together, rejection_rates
+from .on_text import Acceptance, acceptance_vector, own_texts, together
+from .positions import ReadOnce
+from .text_units import Written, limited, positions_of
+from .vectors import MOST
 
 WINDOW = 128  # tokens that are read together
 WIDTH = 16
@@ -107,3 +110,134 @@ def joined_uncertainties(one: DraftUncertainty | None, two: DraftUncertainty) ->
     if one is None:
         return two
     return DraftUncertainty(*((*getattr(one, f.name), *getattr(two, f.name)) for f in fields(DraftUncertainty)))
+
+
+CONTINUED = 96  # tokens of each continuation
+LONGEST = 20_000  # characters of a visitor's text
+SOURCES = {
+    "Target's own prose": "own-prose",
+    "Target's own code": "own-code",
+    "A tale (prose)": "prose",
+    "calendar.py (code)": "code",
+    "Your text": "yours",
+}
+
+
+def preset(kind: str) -> str:
+    """A text by kind: "prose" is the tale below, "code" a module of the standard library kept out of training."""
+    return TALE if kind == "prose" else Path(calendar.__file__).read_text(encoding="utf-8")
+
+
+def gather(
+    pair: Any, kind: str, yours: str, positions: int, config: RunConfig
+) -> Iterator[tuple[int, int, list[list[int]]]]:
+    """(texts made, of how many, texts so far), the last with all of them.
+
+    Args:
+        pair: the models.
+        kind: one of the values of `SOURCES`.
+        yours: the visitor's text, where the kind asks for it.
+        positions: how many are to be measured.
+        config: how the target continues.
+
+    Raises:
+        ValueError: if there is no such kind, or a visitor's text is missing or too long.
+    """
+    if kind not in SOURCES.values():
+        raise ValueError(f"Text must be one of {', '.join(SOURCES)}; got {str(kind)[:40]!r}.")
+    if kind.startswith("own-"):
+        prompts = json.loads(HELD_OUT.read_text(encoding="utf-8"))[kind.removeprefix("own-")]
+        yield from _continued(pair, prompts, positions, config)
+        return
+    text = preset(kind) if kind != "yours" else yours
+    if not isinstance(text, str) or not text.strip():
+        raise ValueError("Your text is empty. Paste one or two paragraphs, or choose another text.")
+    if kind == "yours" and len(text) > LONGEST:
+        raise ValueError(f"Your text must have at most {LONGEST:,} characters; it has {len(text):,}. Shorten it.")
+    tokens = pair.encode(text[: 12 * positions + 100])  # no token of ordinary text is that long
+    texts = windows(tokens, positions, pair.max_positions)
+    yield len(texts), len(texts), texts
+
+
+def _continued(
+    pair: Any, prompts: Sequence[str], positions: int, config: RunConfig
+) -> Iterator[tuple[int, int, list[list[int]]]]:
+    texts: list[list[int]] = []
+    have, turn = 0, 0
+    while have < positions and turn < 4 * len(prompts):
+        own = replace(config, max_new_tokens=CONTINUED, seed=config.seed + turn)
+        texts += [text for text in own_texts(pair, [prompts[turn % len(prompts)]], own) if positions_of(text)]
+        have, turn = sum(map(positions_of, texts)), turn + 1
+        each = max(1, have // max(1, len(texts)))
+        yield len(texts), max(len(texts), -(-positions // each)), list(limited(texts, positions))
+
+
+TALE = """\
+There was once a clockmaker who lived at the top of a steep street in a town by the sea. He had mended every clock in
+the town, and some of them twice, and since he did his work well there was at last nothing left for him to do. The
+clocks ran and struck together, and the people said that they had never been so punctual in their lives. But nobody
+came up the steep street any more.
+
+"I have been too good at my trade," said the clockmaker to his cat. "A bad workman would still be busy."
+
+The cat said nothing, for she was asleep on the window sill in the sun. So the old man put on his coat, locked the
+door behind him and went down to the harbour to look at the ships. There he met a boy who was sitting on a coil of
+rope and crying.
+
+"What is the matter?" asked the clockmaker.
+
+"My father went out in his boat three days ago," said the boy, "and he has not come home. My mother puts a lamp in the
+window every night. But the oil is nearly gone, and when the lamp goes out he will not be able to find the way."
+
+The clockmaker thought about this for some time. Then he took the boy by the hand and led him up the street to his
+house. Together they carried the largest clock down from the tower room. It was as tall as a man, and its bell was so
+loud that the old man had never dared to let it strike. They set it on the wall at the end of the harbour, and when
+night came the clockmaker wound it up and moved both of its hands to twelve.
+
+All night long the great clock struck twelve, over and over again, and nobody in the town could sleep. People opened
+their windows and shouted, and the mayor himself came down in his slippers to ask what was the meaning of it. "Wait
+until the morning," said the old man, and he would not let anyone touch the clock.
+
+Towards dawn, when the fog was so thick that one could not see the water, they heard a voice out at sea. It was a
+fisherman who had rowed in circles for three nights, and who had heard the bell and counted the strokes and thought
+that midnight would never end. An hour later the boat came in, and the boy ran down the steps and threw his arms
+around his father's neck.
+
+After that nobody complained of the noise. The mayor had the clock painted red and blue, and every fisherman gave the
+clockmaker one fish of each catch, so that he never wanted for anything. The cat grew fat and slept more than ever.
+And on foggy nights, when the great clock strikes twelve a hundred times, the children in the town turn over in their
+beds and say to each other that somebody is finding his way home.
+"""
+
+
+def to_text(vectors: Sequence[Acceptance]) -> str:
+    """One vector as an object, several in a list.
+
+    Args:
+        vectors: at least one.
+
+    >>> pair, rule = specviz.toy_pair(), specviz.VERIFIERS["sequoia"]()
+    >>> from specviz.acceptance.on_text import acceptance_vector
+    >>> found = acceptance_vector(pair, rule, [pair.encode("abcab")], specviz.RunConfig(), width=2)
+    >>> from_text(to_text([found])) == (found,)
+    True
+    """
+    return codec.lines(vectors[0] if len(vectors) == 1 else {"vectors": vectors}, exact=True) + "\n"
+
+
+def from_text(text: str | bytes) -> tuple[Acceptance, ...]:
+    """The vectors of an uploaded file.
+
+    Raises:
+        ValueError: if it is damaged in any way; the message says where.
+    """
+    try:
+        data = parse_json(text)
+    except ValueError:
+        raise ValueError("The file is not JSON. It may be truncated or damaged.") from None
+    rows = data.get("vectors", [data]) if isinstance(data, dict) else None
+    if not isinstance(rows, list) or not 0 < len(rows) <= MOST:
+        raise ValueError(
+            'The file must contain an acceptance vector from "Save vectors" or `specviz calibrate --json`.'
+        )
+    return tuple(codec.read(Acceptance, row, f"vector {number}") for number, row in enumerate(rows, 1))

@@ -1,4 +1,4 @@
-"""Measure the cost of a step on this machine.
+"""Measure the cost of a step on this machine, and a pair for its `MachineProfile`.
 
 The numbers come from the loop itself, run on trees of increasing size, so caches are as warm and as cold as in a real
 run.
@@ -11,21 +11,23 @@ from dataclasses import fields, replace
 from functools import partial
 from math import ceil, log2
 from statistics import median
-from time import perf_counter
+from time import perf_counter, time
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from ..acceptance.progress import SoFar, whole
-from ..acceptance.vectors import find_acceptance
+from ..acceptance.vectors import RunningAcceptance, find_acceptance
 from ..builders.sequoia import Sequoia
-from ..config import RunConfig
+from ..config import Choice, RunConfig
 from ..decode import speculate
 from ..drafters.base import Drafter
 from ..models.base import Pair
 from ..planning.cost_table import CostTable
+from ..planning.machine_profile import EMBEDDED, MachineProfile, about, keep
 from ..record import Step
 from ..registry import build
+from ..tree import Topology
 from .alternating_rounds import paired
 
 SIZES = (1, 2, 4, 8, 16, 32, 64, 128, 256, 512, 768)
@@ -207,3 +209,52 @@ def _clocked(drafter: Drafter, passes: list[Pass]) -> Drafter:
             return drafting
 
     return Clocked(**{field.name: getattr(drafter, field.name) for field in fields(drafter)})
+
+
+PROFILE_SIZES = (1, 2, 4, 8, 12, 16, 24, 32, 64)
+SECONDS = 5.0  # for the costs, and as much again for the acceptance of a pair that has no stored vectors
+COUNTED = (("sequoia", 0.8), ("exact-match", 0.0))  # the rule and temperature of those
+STEPS = 100  # that are counted at most
+
+
+def measuring(pair: Pair, seconds: float = SECONDS) -> Iterator[MachineProfile | None]:
+    """Measure a pair, in parts of some steps each: None after every part, at the end what is known, which is kept.
+
+    Args:
+        pair: the models.
+        seconds: about how long.
+
+    Raises:
+        ValueError: if the pair has no draft, or ends every text at once.
+    """
+    table = None
+    for progress in measure_cost(pair, RunConfig(PROMPT), PROFILE_SIZES, rounds=4, seconds=seconds):
+        table = progress.known or table
+        yield None
+    assert table  # or `measure_cost` raises
+    vectors = []
+    if pair.info.get("name") != EMBEDDED:
+        for verifier, temperature in COUNTED:
+            vector = find_acceptance(verifier, temperature)
+            for vector in _counting(pair, verifier, temperature, seconds / 2):  # noqa: B007  the last one counts
+                yield None
+            most = max(1.0, sum(vector))  # ranks are counted apart, and a stored rank weighs more where few were seen
+            vectors.append((temperature, tuple(share / most for share in vector)))
+    known = MachineProfile(about(pair.info), table, tuple(vectors), time())
+    keep(known)
+    yield known
+
+
+def _counting(pair: Pair, verifier: str, temperature: float, seconds: float) -> Iterator[tuple[float, ...]]:
+    """The acceptance vector as the pair's own text shows it step by step; at first it is the embedded pair's."""
+    began = perf_counter()
+    prior = find_acceptance(verifier, temperature)
+    counted = RunningAcceptance.begin(prior)
+    wide = Sequoia(size=24, depth=4, acceptance=prior)
+    config = RunConfig(PROMPT, wide, Choice(verifier), temperature, max_new_tokens=pair.max_positions)
+    for seed in range(8):
+        for step in speculate(pair, replace(config, seed=seed)):
+            counted = counted.learn(Topology(step.parents).children, step.path)
+            yield counted.vector
+            if perf_counter() - began > seconds or counted.steps >= STEPS:
+                return

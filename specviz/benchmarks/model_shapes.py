@@ -29,9 +29,8 @@ from ..tree import TokenTree
 from ..verifiers.base import Verifier
 from .against_transformers import Row, bench
 from .alternating_rounds import paired, seconds_of
-from .measure_cost import measure_cost
+from .measure_cost import SIZES, measure_cost
 
-SIZES = (1, 2, 4, 8, 16, 32, 64, 128, 256, 512, 768)
 RANDOM = (
     "The weights are random, so acceptance, tokens per pass and tokens per second are meaningless for trained models."
 )

@@ -1,8 +1,13 @@
-"""Whether other processes work on this machine while something is timed."""
+"""Whether other processes work on this machine while something is timed.
+
+`python -m specviz.benchmarks.quiet COMMAND ...` runs a command, with exit code 1 if the machine was busy.
+"""
 
 from __future__ import annotations
 
 import os
+import subprocess
+import sys
 from pathlib import Path
 from time import perf_counter, sleep
 
@@ -53,3 +58,19 @@ def used_by_others() -> float | None:
         return None
     user, nice, system, _, _, irq, softirq, steal = (int(field) / os.sysconf("SC_CLK_TCK") for field in fields[1:9])
     return user + nice + system + irq + softirq + steal - sum(os.times()[:4])
+
+
+def main(command: list[str]) -> int:
+    """Run a command on an idle machine; its exit code, or 1 where other processes worked before or meanwhile."""
+    try:
+        watch = Watch.while_idle()
+        code = subprocess.run(command, check=False).returncode
+        watch.check()
+    except (ValueError, OSError) as error:
+        print(error, file=sys.stderr)
+        return 1
+    return code
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

@@ -19,6 +19,7 @@ from ..builders.sequoia import Sequoia
 from ..compatibility import compatible
 from ..config import RunConfig
 from ..decode import speculate
+from ..metrics import PARTS
 from ..models.base import Pair
 from ..record import Step
 from ..verifiers.base import Verifier
@@ -27,7 +28,6 @@ from .measure_cost import PROMPT
 NODES = (16, 32, 64, 128, 256, 512, 768)
 CONTEXT = 128
 VOCABULARIES = (4096, 16384, 32768, 65536, 150_000)
-PARTS = ("draft", "target", "verify", "other")
 BURST = 3  # steps of a run that count; the first, which reads the text, never does
 
 

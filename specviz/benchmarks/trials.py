@@ -1,4 +1,4 @@
-"""Trees timed against plain decoding and each other, in alternating rounds over prompts.
+"""Runs timed against plain decoding in alternating rounds: trees over many prompts, or one run that was just made.
 
 Every prompt is decoded plainly and with every tree. Counted are the steps with room for the whole tree, without the
 first, which also reads the prompt: what the tree brings while the text has room for it.
@@ -15,7 +15,7 @@ from ..acceptance.progress import SoFar
 from ..acceptance.text_units import sources
 from ..builders.base import TreeBuilder
 from ..config import RunConfig
-from ..decode import run
+from ..decode import run, speculate
 from ..metrics import Counts, estimate, ratio_of_rates
 from ..models.base import Pair
 from ..record import Step, Trace
@@ -129,3 +129,65 @@ def results(counted: Mapping[str, Sequence[Counts]], texts: Sequence[str]) -> tu
                 )
             )  # fmt: skip
     return tuple(found)
+
+
+ROUNDS = 3
+LONGEST = 3.0  # seconds of decoding after which a repetition ends, if it has FEWEST tokens
+FEWEST = 24  # tokens
+
+
+@dataclass(frozen=True)
+class PairedSpeedup:
+    """A run against plain decoding.
+
+    Args:
+        speedup: tokens per second of the run over those of plain decoding, all rounds together.
+        low, high: the smallest and largest ratio of a round.
+        rounds: how many there were.
+        tokens_per_s, plain_tokens_per_s: of all rounds together.
+        seconds, plain_seconds: that all tokens of the run take at those rates.
+    """
+
+    speedup: float
+    low: float
+    high: float
+    rounds: int
+    tokens_per_s: float
+    plain_tokens_per_s: float
+    seconds: float
+    plain_seconds: float
+
+
+def in_turns(pair: Pair, config: RunConfig, first: Counts, rounds: int = ROUNDS) -> Iterator[PairedSpeedup | None]:
+    """Time a run that was just made; None after every step, and what is known after every round.
+
+    Unlike `trials`, which asks how good a tree is, this asks how much faster one run was: a round's ratio is of two
+    runs that stood next to each other.
+
+    Args:
+        pair: the models.
+        config: of the run.
+        first: the run itself, which is the first turn of the first round.
+        rounds: how many, from 1.
+    """
+    if not first.tokens_per_s > 0:
+        return  # it ended with its first step, so there is nothing to time
+    ways = {"run": lambda _: speculate(pair, config), "plain": lambda _: speculate(pair, config.plainly())}
+    found: dict[str, list[Counts]] = {name: [] for name in ways}
+    for turn, name, steps in paired(ways, rounds):
+        counts = first if (turn, name) == (0, "run") else Counts()
+        for step in () if counts is first else steps:
+            counts += Counts.of([step])
+            yield None
+            if sum(counts.seconds) > LONGEST and counts.timed_tokens >= FEWEST:
+                break
+        if not counts.tokens_per_s > 0:
+            return
+        found[name].append(counts)
+        if len(found["run"]) == len(found["plain"]):
+            ours, theirs = (sum(each, Counts()) for each in found.values())
+            ratios = [run.speedup(plain) for run, plain in zip(*found.values(), strict=True)]
+            yield PairedSpeedup(
+                ours.speedup(theirs), min(ratios), max(ratios), len(ratios), ours.tokens_per_s, theirs.tokens_per_s,
+                first.tokens * ours.seconds_per_token, first.tokens * theirs.seconds_per_token,
+            )  # fmt: skip

@@ -9,10 +9,9 @@ from ..distributions import Distributions
 from ..drafters.base import Draft
 from ..parameters import Strategy
 from ..randomness import Randomness
-from ..record import Verdict
 from ..sampling import SCHEMES
 from ..tree import TokenTree
-from ..verifiers.base import Verifier
+from ..verifiers.base import Verdict, Verifier
 
 
 @dataclass(frozen=True)

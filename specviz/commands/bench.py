@@ -29,7 +29,7 @@ from .options import (
     strategies,
 )
 from .shape_table import add_shape, print_rows, run_shape
-from .watching import printed, until_stopped
+from .watching import printed, shown_at_end, until_stopped
 
 if TYPE_CHECKING:
     from ..benchmarks.against_transformers import Row
@@ -56,11 +56,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     )
     kind = parser.add_mutually_exclusive_group()
     kind.add_argument(
-        "--preset",
-        choices=["rules"],
-        metavar="NAME",
+        "--preset", choices=["rules"], metavar="NAME",
         help="rules: tokens per target pass of named pairs, no timing (default: none)",
-    )
+    )  # fmt: skip
     kind.add_argument(
         "--same-text",
         action="store_true",
@@ -116,12 +114,7 @@ def run(args: argparse.Namespace) -> int | None:
         table = rules_table(pair, given or built_in_prompts()[:16], min(64, args.max_new_tokens), args.seed)
         return print_cells(table, args.json)
     timed = bench(pair, builders or None, rules or None, given or built_in_prompts()[:FEW], config, args.rounds)
-    rows, stopped = until_stopped(timed if args.json else tables(timed), "runs")
-    if args.json:
-        print(lines(rows.known))
-    else:
-        print_rows(rows.known)
-    return 130 if stopped else 0
+    return shown_at_end(timed if args.json else tables(timed), "runs", args.json, print_rows)
 
 
 def say_what_is_planned(builders: list, drafters: list, pair: Any) -> None:
@@ -141,20 +134,18 @@ def compare_drafters(pair: Any, drafters: list, builders: list, config: RunConfi
     temperatures = (0.0, 0.8) if args.temperature is None else (args.temperature,)
     builder = builders[0] if builders else BUILDERS["k-ary"]()
     news = compare(pair, drafters, builder, prompts, temperatures, config, args.rounds)
-    if args.json:
-        last, stopped = until_stopped(news, "runs")
-        print(lines(last.known))
-        return 130 if stopped else 0
-    print(f"tree: {spelled(builder)}; speedup over plain decoding, median of {args.rounds} rounds (min to max)")
-    print(f"{'drafter':12} {'text':6} {'T':>4} {'tokens/pass':>12} {'draft ms/step':>14} {'passes':>7} speedup")
+    if not args.json:
+        print(f"tree: {spelled(builder)}; speedup over plain decoding, median of {args.rounds} rounds (min to max)")
+        print(f"{'drafter':12} {'text':6} {'T':>4} {'tokens/pass':>12} {'draft ms/step':>14} {'passes':>7} speedup")
 
     def shown(rows: Sequence[DrafterRow]) -> list[str]:
         return [line_of(row) for row in whole_rows(rows, args.rounds)]
 
-    last, stopped = until_stopped(printed(news, shown), "runs")
-    for row in last.known[len(whole_rows(last.known, args.rounds)) :]:
-        print(line_of(row))
-    return 130 if stopped else 0
+    def rest(rows: Sequence[DrafterRow]) -> None:
+        for row in rows[len(whole_rows(rows, args.rounds)) :]:
+            print(line_of(row))
+
+    return shown_at_end(news if args.json else printed(news, shown), "runs", args.json, rest)
 
 
 def whole_rows(rows: Sequence[DrafterRow], rounds: int) -> list[DrafterRow]:
@@ -194,13 +185,10 @@ def print_cells(news: Iterator[SoFar[tuple[Cell, ...]]], as_json: bool) -> int:
     """Tokens per pass with 95 % intervals, a line per pair, a column per temperature and size."""
     from ..benchmarks.compare_rules import SIZES, TEMPERATURES
 
-    if as_json:
-        cells, stopped = until_stopped(news, "cells")
-        print(lines(cells.known))
-        return 130 if stopped else 0
     columns = len(TEMPERATURES) * len(SIZES)
     heads = (f"   T {t:g}, {n:3} nodes" for t in TEMPERATURES for n in SIZES)
-    print(f"{'tokens per target pass':40}{''.join(heads)}", flush=True)
+    if not as_json:
+        print(f"{'tokens per target pass':40}{''.join(heads)}", flush=True)
 
     def shown(cells: Sequence[Cell]) -> list[str]:
         return [line(cells[at : at + columns]) for at in range(0, len(cells) - columns + 1, columns)]
@@ -209,10 +197,11 @@ def print_cells(news: Iterator[SoFar[tuple[Cell, ...]]], as_json: bool) -> int:
         numbers = (f"{cell.tokens_per_pass:10.2f}{plus_minus(cell.margin):7}" for cell in cells)
         return f"{cells[0].builder + ' + ' + cells[0].verifier:40}{''.join(numbers)}"
 
-    last, stopped = until_stopped(printed(news, shown), "cells")
-    if rest := last.known[len(shown(last.known)) * columns :]:
-        print(line(rest))
-    return 130 if stopped else 0
+    def rest(cells: Sequence[Cell]) -> None:
+        if left := cells[len(shown(cells)) * columns :]:
+            print(line(left))
+
+    return shown_at_end(news if as_json else printed(news, shown), "cells", as_json, rest)
 
 
 def built_in_prompts() -> list[str]:

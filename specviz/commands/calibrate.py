@@ -8,7 +8,7 @@ from dataclasses import asdict, replace
 from pathlib import Path
 
 from .. import codec
-from ..acceptance.files import to_text
+from ..acceptance.calibration import to_text
 from ..acceptance.on_text import Acceptance, acceptance_so_far, acceptance_vector, own_texts, together
 from ..acceptance.positions import ReadOnce
 from ..acceptance.progress import SoFar, whole

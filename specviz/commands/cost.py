@@ -10,8 +10,7 @@ from ..benchmarks.measure_cost import PROMPT, measure_cost
 from ..config import RunConfig
 from ..files import printable, read_text
 from ..parameters import reject_given
-from ..planning.cost_table import CostTable
-from ..planning.machines import MACHINES, machine
+from ..planning.cost_table import MACHINES, CostTable, machine
 from .options import add_pair, add_strategy, add_temperature, load, strategy
 from .watching import watched
 

@@ -6,10 +6,9 @@ import argparse
 from textwrap import fill
 
 from ..codec import dumps
-from ..doctor import Report, diagnose
+from ..doctor import NAMES, Report, diagnose, rows_of
 from ..doctor.replay import replayed
 from ..doctor.sources import read_source
-from ..doctor.table import NAMES, rows_of
 from ..files import check_output, printable, write_text
 
 EXAMPLE = "server.log --baseline 342.2"

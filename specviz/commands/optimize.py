@@ -51,18 +51,14 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--cost", metavar="FILE", help="table from `cost --json` (default: measure now)")
     add_machine(parser)
     parser.add_argument(
-        "--measure",
-        action="store_true",
+        "--measure", action="store_true",
         help="time a grid of trees, then the three fastest and the choice again; exit code 1 if the choice is more "
         "than 5 %% slower than the fastest",
-    )
+    )  # fmt: skip
     parser.add_argument(
-        "--each",
-        type=int,
-        default=40,
-        metavar="N",
+        "--each", type=int, default=40, metavar="N",
         help="with --measure: number of prompts for the second round, from 1 (default 40)",
-    )
+    )  # fmt: skip
     parser.add_argument(
         "--texts", metavar="N,N", help="numbers of texts decoded together, as in 1,2,4,8,16: the best tree for each, "
         "predicted and timed with equal trees and with a shared budget of nodes (default: one text)",

@@ -69,12 +69,9 @@ def add_sampling(parser: argparse.ArgumentParser) -> None:
     add_temperature(parser)
     add_rows(parser)
     parser.add_argument(
-        "--max-new-tokens",
-        type=int,
-        default=128,
-        metavar="M",
+        "--max-new-tokens", type=int, default=128, metavar="M",
         help="maximum number of new tokens, from 1 (default 128)",
-    )
+    )  # fmt: skip
 
 
 def add_pair(parser: argparse.ArgumentParser, drafts: bool = False) -> None:

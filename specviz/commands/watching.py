@@ -13,6 +13,7 @@ from typing import Any, Protocol, TypeVar
 from tqdm import tqdm
 
 from ..acceptance.progress import Known, SoFar, whole
+from ..codec import lines as json_lines
 
 EVERY = 30.0  # seconds between two lines of progress
 
@@ -118,3 +119,18 @@ def until_stopped(
         print(f"\nstopped: results of {last[0].done} of {last[0].of} {what}", file=sys.stderr)
     known = whole(last)
     return SoFar(last[0].done, last[0].of, known), stopped
+
+
+def shown_at_end(news: Iterable[SoFar[Known]], what: str, as_json: bool, show: Callable[[Known], None]) -> int:
+    """Print what a measurement found, as JSON or with `show`; returns the exit code, 130 if Ctrl-C ended it early.
+
+    Args:
+        news, what: as for `until_stopped`.
+        as_json, show: how to print it.
+    """
+    last, stopped = until_stopped(news, what)
+    if as_json:
+        print(json_lines(last.known))
+    else:
+        show(last.known)
+    return 130 if stopped else 0

@@ -17,6 +17,7 @@ from .advice import Advice, advise
 from .algebra import Cut, baseline_of, cuts, pool, price_of_step
 from .window import Window
 
+NAMES = {"vllm": "vLLM", "llama.cpp": "llama.cpp", "sglang": "SGLang", "tensorrt-llm": "TensorRT-LLM"}
 READERS = (vllm_log, vllm_request, llama_log, llama_timings, sglang_log, tensorrt_stats, prometheus)
 
 
@@ -124,3 +125,21 @@ def _report(windows: Sequence[Window], baseline: float | None, plain: Sequence[W
         baseline, price, speedup, None if speedup is None else speedup > 1, lengths, advise(pooled, price, baseline,
         lengths), notes, tuple(windows),
     )  # fmt: skip
+
+
+def rows_of(report: Report) -> list[tuple[str, str]]:
+    """(name, value with its unit) of everything that the text says, for the command and the page."""
+    rows = [
+        ("steps", report.steps, ",.0f", ""),
+        ("drafted per step", report.drafted_per_step, ".2f", " tokens"),
+        ("acceptance length", report.acceptance_length, ".2f", " tokens per step, with the bonus token"),
+        ("acceptance rate", report.acceptance_rate, ".1%", " of the drafted tokens"),
+        ("requests", report.running_requests, ".0f", " at a time"),
+        ("throughput", report.throughput, ",.1f", " tokens/s"),
+        ("plain decoding", report.baseline, ",.1f", " tokens/s"),
+        ("price of a step", report.step_price, ".2f", " plain steps"),
+        ("speedup", report.speedup, ".2f", " times plain decoding"),
+    ]
+    found = [(name, format(value, style) + unit) for name, value, style, unit in rows if value is not None]
+    rates = "  ".join(f"{rate:.3f}" for rate in report.per_position)
+    return [*found, ("positions", rates)] if rates else found

@@ -57,7 +57,7 @@ class Pooled:
         draft_share: the part of a step in which tokens are drafted.
         lengths_seen: the whole numbers of tokens that windows drafted per step.
         throughputs: of the windows with so many requests, in order.
-        without_graphs, with_graphs: windows by whether passes ran as CUDA graphs.
+        without_graphs: windows whose passes ran without CUDA graphs.
         windows: those that speculate.
         notes: sentences on how numbers were understood.
     """
@@ -74,7 +74,6 @@ class Pooled:
     lengths_seen: tuple[int, ...]
     throughputs: tuple[float, ...]
     without_graphs: int
-    with_graphs: int
     windows: tuple[Window, ...]
     notes: tuple[str, ...]
 
@@ -106,7 +105,7 @@ def pool(windows: Sequence[Window]) -> Pooled:
         _mean([(one.draft_share, one.seconds or 1.0) for one in seen]),
         tuple(lengths),
         tuple(one.throughput for one in usual if one.throughput),
-        sum(one.graphs is False for one in seen), sum(one.graphs is True for one in seen), seen,
+        sum(one.graphs is False for one in seen), seen,
         tuple(dict.fromkeys(one.note for one in seen if one.note)),
     )  # fmt: skip
 

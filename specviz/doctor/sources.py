@@ -21,36 +21,35 @@ HANDLERS = (
 )  # fmt: skip
 
 
-def read_source(source: str, most: int = MOST) -> str:
+def read_source(source: str) -> str:
     """The text of a log; bytes that are no text are replaced.
 
     Args:
         source: a file's name, "-" for standard input, or an address that begins with http:// or https://.
-        most: bytes that are read at most.
 
     Raises:
-        ValueError: if it cannot be read, or is longer than that.
+        ValueError: if it cannot be read, or has more than `MOST` bytes.
     """
     if source.lower().startswith(("http://", "https://")):
-        data, shown = _fetched(source, most), "the answer"
+        data, shown = _fetched(source), "the answer"
     else:
         shown = "standard input" if source == "-" else repr(source)
         try:
             if source == "-":
-                data = sys.stdin.buffer.read(most + 1)
+                data = sys.stdin.buffer.read(MOST + 1)
             else:
                 with open(source, "rb") as file:
-                    data = file.read(most + 1)
+                    data = file.read(MOST + 1)
         except OSError as failed:
             raise ValueError(f"{shown} cannot be read: {failed.strerror}.") from None
         except ValueError as failed:  # a null character in the name
             raise ValueError(f"{shown} cannot be read: {cause(failed)}.") from None
-    if len(data) > most:
-        raise ValueError(f"{shown} must have at most {most:,} bytes; it has more. Use a shorter part of it.")
+    if len(data) > MOST:
+        raise ValueError(f"{shown} must have at most {MOST:,} bytes; it has more. Use a shorter part of it.")
     return data.decode(ENDS_OF_LINE.get(data[:2], "utf-8-sig"), errors="replace")
 
 
-def _fetched(address: str, most: int) -> bytes:
+def _fetched(address: str) -> bytes:
     """The body of an answer, read up to the limits of size and time."""
     opener = request.OpenerDirector()
     for handler in HANDLERS:
@@ -59,7 +58,7 @@ def _fetched(address: str, most: int) -> bytes:
     where = urlsplit(address).hostname or "it"
     try:
         with opener.open(address, timeout=SECONDS) as answer:
-            while size <= most and (part := _some(answer)):
+            while size <= MOST and (part := _some(answer)):
                 parts.append(part)
                 size += len(part)
                 if monotonic() > late:

@@ -9,8 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from ..benchmarks.alternating_rounds import paired, seconds_of
-from ..benchmarks.batches import random_pass, seconds_in_turns
+from ..benchmarks.alternating_rounds import paired, random_pass, seconds_in_turns, seconds_of
 from ..benchmarks.measure_cost import PROMPT, cost_table
 from ..builders.sequoia import Sequoia, best_tree
 from ..compatibility import suited

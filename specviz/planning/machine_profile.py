@@ -1,6 +1,6 @@
 """What was measured of a pair on this machine, and the best tree that follows from it.
 
-`benchmarks.measure_profile` measures. One entry for each machine, pair, number format and device is kept in a file of
+`benchmarks.measure_cost` measures. One entry for each machine, pair, number format and device is kept in a file of
 the user's cache folder (SPECVIZ_CACHE names another one).
 """
 

@@ -9,9 +9,24 @@ import json
 
 from ..compatibility import DRAWN
 from ..drafters import DRAFTERS
+from ..metrics import PARTS
 from ..paths import WEB
-from .glossary import GLOSSARY
 from .payload import LETTERS
+
+_PER_PASS = "Tokens written per pass of the target, its own token included. Plain decoding writes 1."
+GLOSSARY = {
+    "p": "The target's probability of a token after the tokens before it.",
+    "q": "The draft's probability of a token after the tokens before it; children are drawn from it.",
+    "residual": "p − q for every token, 0 where that is negative, normalised to sum 1. After a rejection the next "
+    "child is compared with it, or the target draws from it.",
+    "bonus token": "The token that the target adds where a whole branch was accepted. It costs no further pass.",
+    "acceptance vector": "The probability that the first child of a node is accepted, that the second is, and so on. "
+    "Its sum is the probability that any child is accepted.",
+    "tokens per target pass": _PER_PASS,
+    "tokens per pass": _PER_PASS,
+    "lossless": "The text follows exactly the distribution of the target alone, whatever the draft proposes.",
+}
+
 
 OUTCOMES = {
     "root": "last token",
@@ -28,7 +43,6 @@ OWN = {
 MARKS = {"accepted": "■", "rejected": "✕", "passed": "△", "waiting": "○", "bonus": "◆", "correction": "◆"}
 ROWS = {"p": "target p", "q": "draft q", "draft": "remaining draft", "residual": "residual", "written": "written"}
 FACTS = {"rho": "ρ", "beta": "β", "ratio": "running ratio", "threshold": "threshold"}
-PARTS = ("draft", "target", "verify", "other")
 SCHEMES = {"iid": "independent", "distinct": "without replacement", "top": "most probable", "race": "shared race"}
 
 PLACE = WEB / "base" / "words.js"

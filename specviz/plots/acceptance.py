@@ -55,10 +55,8 @@ def draw(info: Info) -> go.Figure:
     rules = [vector.name.partition(",")[0] for vector in info.vectors]
     for place, (vector, total) in enumerate(zip(info.vectors, info.totals, strict=True)):
         look = theme.rule_series(rules[place], rules[:place].count(rules[place]))
-        fig.add_scatter(
-            x=vector.ranks, y=vector.chance, name=f"{vector.name}, sum {total:.3f}", mode="lines+markers",
-            error_y=theme.error_bars(vector.chance, vector.low, vector.high), **look,
-            hovertemplate="child %{x}: %{y:.4f}",
-        )  # fmt: skip
+        bars = theme.error_bars(vector.chance, vector.low, vector.high)
+        name = f"{vector.name}, sum {total:.3f}"
+        theme.curve(fig, vector.ranks, vector.chance, name, look, "child %{x}: %{y:.4f}", error_y=bars)
     fig.update_yaxes(rangemode="tozero")
     return fig

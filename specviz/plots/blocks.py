@@ -54,15 +54,9 @@ def draw(info: Info) -> go.Figure:
     if curves["as drawn"] == curves["breadth-first"]:
         del curves["as drawn"]
     for name, counts in curves.items():
-        fig.add_scatter(
-            x=info.nodes, y=counts, name=name, mode="lines+markers", **theme.series(list(ORDERS).index(name)),
-            hovertemplate="%{x} nodes: %{y} blocks",
-        )  # fmt: skip
+        theme.curve(fig, info.nodes, counts, name, theme.series(list(ORDERS).index(name)), "%{x} nodes: %{y} blocks")
     for name, counts, dash in (("lower triangle", info.triangle, "dash"), ("lower bound", info.fewest, "dot")):
-        fig.add_scatter(
-            x=info.nodes, y=counts, name=name, mode="lines", line={"color": theme.GREY, "dash": dash},
-            hovertemplate=f"{name}, %{{x}} nodes: %{{y}} blocks",
-        )  # fmt: skip
+        theme.guide(fig, info.nodes, counts, name, f"{name}, %{{x}} nodes: %{{y}} blocks", dash)
     theme.logarithmic("x", fig, info.nodes)
     theme.logarithmic("y", fig, [1, 3, 10, 30, 100, 300, 1000, 3000, 10_000])
     return fig

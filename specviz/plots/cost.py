@@ -64,15 +64,10 @@ def draw(info: Info) -> go.Figure:
         kept = [point for point in zip(line.nodes, line.time, line.low, line.high, strict=True) if point[1] > 0]
         if kept:
             x, y, low, high = zip(*kept, strict=True)
-            fig.add_scatter(
-                x=x, y=y, name=line.name, mode="lines+markers", error_y=theme.error_bars(y, low, high),
-                **theme.series(place), hovertemplate="%{x} nodes: %{y:.3g} " + info.unit,
-            )  # fmt: skip
+            bars, hover = theme.error_bars(y, low, high), "%{x} nodes: %{y:.3g} " + info.unit
+            theme.curve(fig, x, y, line.name, theme.series(place), hover, error_y=bars)
     ends = [info.lines[0].nodes[0], info.lines[0].nodes[-1]]
-    fig.add_scatter(
-        x=ends, y=[info.plain] * 2, name=f"a step of plain decoding, {info.plain:.3g} {info.unit}", mode="lines",
-        line={"color": theme.GREY, "dash": "dash", "width": 1.2}, hoverinfo="skip",
-    )  # fmt: skip
+    theme.guide(fig, ends, [info.plain] * 2, f"a step of plain decoding, {info.plain:.3g} {info.unit}")
     theme.logarithmic("x", fig, sorted({n for line in info.lines for n in line.nodes if n & (n - 1) == 0}))
     fig.update_yaxes(type="log")
     return fig

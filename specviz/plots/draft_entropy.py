@@ -24,7 +24,6 @@ AXES = {
     "accepted_length": "expected accepted tokens of a chain drafted here",
 }
 TITLES = {"acceptance": TITLE, "accepted_length": "Draft entropy and accepted length"}
-MOST = 2000  # dots drawn
 
 
 class Info(NamedTuple):
@@ -70,17 +69,9 @@ def draw(info: Info) -> go.Figure:
     if not info.entropy:
         return theme.empty("No measurement yet. Calibrate on a text to see draft entropy and acceptance.")
     fig = theme.figure("H(q), entropy of the draft distribution (nats)", AXES[info.against], TITLES[info.against])
-    every = max(1, len(info.entropy) // MOST)
-    fig.add_scatter(
-        x=info.entropy[::every], y=info.value[::every], name="positions", mode="markers",
-        marker={"color": theme.SKY, "size": 4, "opacity": 0.35}, hovertemplate="H %{x:.2f}: %{y:.3f}<extra></extra>",
-    )  # fmt: skip
-    x, y, count = zip(*info.bins, strict=True)
-    fig.add_scatter(
-        x=x, y=y, name="mean of a bin", mode="lines+markers", line={"color": theme.GREEN, "width": 2.5},
-        marker={"symbol": "square", "size": 8}, customdata=count,
-        hovertemplate="H %{x:.2f}: mean %{y:.3f} of %{customdata} positions<extra></extra>",
-    )  # fmt: skip
+    theme.dots(fig, info.entropy, info.value, "positions", "H %{x:.2f}: %{y:.3f}<extra></extra>")
+    hover = "H %{x:.2f}: mean %{y:.3f} of %{customdata} positions<extra></extra>"
+    theme.means(fig, info.bins, "mean of a bin", hover)
     for place, (c, points) in enumerate(info.estimates.items()):
         x, y = zip(*points, strict=True)
         whose = "SVIP's c" if c == AUTHORS_C else "this pair's c"

@@ -59,21 +59,19 @@ def draw(info: Info) -> go.Figure:
     words = where_it_ends([(one.texts, one.speedup) for one in info.points])
     fig = theme.figure("texts decoded together", "speedup over plain decoding", f"{TITLE}: {words}")
     counts = [one.texts for one in info.points]
-    fig.add_scatter(
-        x=counts, y=[one.predicted for one in info.points], name="predicted", mode="lines",
-        line={"color": theme.GREY, "dash": "dash"}, hovertemplate="predicted %{y:.2f}×<extra></extra>",
-    )  # fmt: skip
+    predicted = [one.predicted for one in info.points]
+    theme.guide(fig, counts, predicted, "predicted", "predicted %{y:.2f}×<extra></extra>")
     for place, (name, key) in enumerate((("equal trees", "speedup"), ("shared budget", "shared"))):
         shown = [one for one in info.points if getattr(one, key) is not None]
         margins = [one.margin if key == "speedup" else one.shared_margin for one in shown]
         values = [getattr(one, key) for one in shown]
-        fig.add_scatter(
-            x=[one.texts for one in shown], y=values, name=name, mode="lines+markers", **theme.series(place),
-            error_y=theme.error_bars(
-                values, *([margin and value + sign * margin for value, margin in zip(values, margins, strict=True)]
-                          for sign in (-1, 1)),
-            ),
-            customdata=[one.tree for one in shown], hovertemplate="%{y:.2f}×, %{customdata}",
+        low, high = (
+            [margin and value + sign * margin for value, margin in zip(values, margins, strict=True)]
+            for sign in (-1, 1)
+        )
+        theme.curve(
+            fig, [one.texts for one in shown], values, name, theme.series(place), "%{y:.2f}×, %{customdata}",
+            error_y=theme.error_bars(values, low, high), customdata=[one.tree for one in shown],
         )  # fmt: skip
     theme.logarithmic("x", fig, counts)
     theme.rule_line(fig, 1.0, "plain decoding")

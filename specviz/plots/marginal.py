@@ -41,9 +41,6 @@ def draw(info: Info) -> go.Figure:
     source = f"projection for {info.machine}" if info.projection else f"from costs measured on {info.machine}"
     fig = theme.figure("tree size (nodes, including the root)", "tokens per further node", f"{TITLE}, {source}")
     for place, (name, values) in enumerate((("tokens gained", info.gain), ("tokens lost to its time", info.cost))):
-        fig.add_scatter(
-            x=info.nodes, y=values, name=name, mode="lines+markers", **theme.series(place),
-            hovertemplate="up to %{x} nodes: %{y:.4f}",
-        )  # fmt: skip
+        theme.curve(fig, info.nodes, values, name, theme.series(place), "up to %{x} nodes: %{y:.4f}")
     theme.logarithmic("x", fig, info.nodes)
     return fig

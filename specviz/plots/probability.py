@@ -16,7 +16,6 @@ HOW_TO_READ = (
     "it is always accepted. The line is the mean acceptance probability, min(1, p / q): it rises with q, so dynamic "
     "trees grow where q is high."
 )
-MOST = 2000
 
 
 class Info(NamedTuple):
@@ -39,18 +38,9 @@ def draw(info: Info) -> go.Figure:
     if not info.draft_prob:
         return theme.empty("No measurement yet. Calibrate on a text to see which tokens are accepted.")
     fig = theme.figure("q, the draft's probability of the token", "probability", TITLE)
-    every = max(1, len(info.draft_prob) // MOST)
-    fig.add_scatter(
-        x=info.draft_prob[::every], y=info.target_prob[::every], name="p, the target's probability", mode="markers",
-        marker={"color": theme.SKY, "size": 4, "opacity": 0.4}, hovertemplate="q %{x:.3f}, p %{y:.3f}<extra></extra>",
-    )  # fmt: skip
-    fig.add_scatter(
-        x=[0, 1], y=[0, 1], name="p = q", mode="lines", line={"color": theme.GREY, "dash": "dash"}, hoverinfo="skip"
-    )
-    x, y, count = zip(*info.bins, strict=True)
-    fig.add_scatter(
-        x=x, y=y, name="mean acceptance probability", mode="lines+markers", customdata=count,
-        line={"color": theme.GREEN, "width": 2.5}, marker={"symbol": "square", "size": 8},
-        hovertemplate="q %{x:.3f}: accepted %{y:.3f} of %{customdata} tokens<extra></extra>",
-    )  # fmt: skip
+    hover = "q %{x:.3f}, p %{y:.3f}<extra></extra>"
+    theme.dots(fig, info.draft_prob, info.target_prob, "p, the target's probability", hover)
+    theme.guide(fig, [0, 1], [0, 1], "p = q")
+    hover = "q %{x:.3f}: accepted %{y:.3f} of %{customdata} tokens<extra></extra>"
+    theme.means(fig, info.bins, "mean acceptance probability", hover)
     return fig

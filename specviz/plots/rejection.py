@@ -75,11 +75,9 @@ def draw(info: Info) -> go.Figure:
     for curve in info.curves:
         law = "" if math.isnan(curve.exponent) else f" ~ k^-{curve.exponent:.2f}"
         look = theme.rule_series(curve.name.partition(",")[0])
-        fig.add_scatter(
-            x=curve.widths, y=curve.rates, name=f"{curve.name}{law}", mode="lines+markers", **look,
-            error_y=theme.error_bars(curve.rates, curve.low, curve.high),
-            hovertemplate=f"{curve.name}, %{{x}} children: %{{y:.4f}} ({curve.method})<extra></extra>",
-        )  # fmt: skip
+        hover = f"{curve.name}, %{{x}} children: %{{y:.4f}} ({curve.method})<extra></extra>"
+        bars = theme.error_bars(curve.rates, curve.low, curve.high)
+        theme.curve(fig, curve.widths, curve.rates, f"{curve.name}{law}", look, hover, error_y=bars)
         if not math.isnan(curve.exponent):
             ends = [curve.widths[0], curve.widths[-1]]
             fig.add_scatter(
@@ -89,10 +87,7 @@ def draw(info: Info) -> go.Figure:
             )  # fmt: skip
     for name, (widths, rates) in info.floors.items():
         if widths and name == "iid":  # target match is its own floor: that line is drawn already
-            fig.add_scatter(
-                x=widths, y=rates, name=FLOORS[name], mode="lines",
-                line={"color": theme.GREY, "dash": "dash", "width": 2}, hovertemplate="bound, %{x} children: %{y:.4f}",
-            )  # fmt: skip
+            theme.guide(fig, widths, rates, FLOORS[name], "bound, %{x} children: %{y:.4f}")
     theme.logarithmic("x", fig, sorted({width for curve in info.curves for width in curve.widths}))
     theme.logarithmic("y", fig, [0.001, 0.002, 0.005, 0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1])
     return fig.update_layout(height=580)

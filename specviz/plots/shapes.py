@@ -67,19 +67,13 @@ def draw(info: Info) -> go.Figure:
     for place, (kind, points) in enumerate(info.curves.items()):
         k = f" (k = {info.width})" if kind.startswith("k-") else ""
         x, y = zip(*points, strict=True)
-        fig.add_scatter(
-            x=x, y=y, name=NAMES[kind] + k, mode="lines+markers", **theme.series(place),
-            hovertemplate="%{x} nodes: %{y:.3f} tokens",
-        )  # fmt: skip
+        theme.curve(fig, x, y, NAMES[kind] + k, theme.series(place), "%{x} nodes: %{y:.3f} tokens")
         if kind in info.plateaus and info.plateaus[kind] < 2 * highest:
             colour = theme.series(place)["line"]["color"]
             theme.rule_line(fig, info.plateaus[kind], f"{NAMES[kind]} limit {info.plateaus[kind]:.2f}", colour)
     for name, points in info.bounds.items():
         x, y = zip(*points, strict=True)
-        fig.add_scatter(
-            x=x, y=y, name=f"bound: {name}", mode="lines", line={"color": theme.GREY, "dash": "dot"},
-            hovertemplate="%{x} nodes: at most %{y:.3f} tokens",
-        )  # fmt: skip
+        theme.guide(fig, x, y, f"bound: {name}", "%{x} nodes: at most %{y:.3f} tokens", "dot")
     theme.logarithmic("x", fig, sorted({n for points in info.curves.values() for n, _ in points if n & (n - 1) == 0}))
     fig.update_yaxes(range=[0, 1.5 * highest])
     return fig

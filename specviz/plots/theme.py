@@ -85,6 +85,31 @@ def error_bars(values: Sequence[float], low: Sequence[float | None], high: Seque
     }  # fmt: skip
 
 
+def curve(fig: go.Figure, x: Sequence, y: Sequence, name: str, look: dict, hover: str, **more) -> None:
+    """A line with marks; `look` is from `series` or `rule_series`, `hover` what is shown of a point."""
+    fig.add_scatter(x=x, y=y, name=name, mode="lines+markers", hovertemplate=hover, **look, **more)
+
+
+def guide(fig: go.Figure, x: Sequence, y: Sequence, name: str, hover: str | None = None, dash: str = "dash") -> None:
+    """A grey line without marks, such as a bound; nothing is shown of its points without `hover`."""
+    shown = {"hovertemplate": hover} if hover else {"hoverinfo": "skip"}
+    fig.add_scatter(x=x, y=y, name=name, mode="lines", line={"color": GREY, "dash": dash, "width": 1.5}, **shown)
+
+
+def dots(fig: go.Figure, x: Sequence, y: Sequence, name: str, hover: str, most: int = 2000) -> None:
+    """Small marks for many positions, at most `most` of them."""
+    every = max(1, len(x) // most)
+    marker = {"color": SKY, "size": 4, "opacity": 0.4}
+    fig.add_scatter(x=x[::every], y=y[::every], name=name, mode="markers", marker=marker, hovertemplate=hover)
+
+
+def means(fig: go.Figure, bins: Sequence[tuple[float, float, int]], name: str, hover: str) -> None:
+    """The line through the means of bins, (x, y, how many positions)."""
+    x, y, count = zip(*bins, strict=True)
+    look = {"line": {"color": GREEN, "width": 2.5}, "marker": {"symbol": "square", "size": 8}}
+    curve(fig, x, y, name, look, hover, customdata=count)
+
+
 def logarithmic(axis: str, fig: go.Figure, ticks: Sequence[float]) -> None:
     """A logarithmic axis with plain numbers at the given ticks."""
     update = fig.update_xaxes if axis == "x" else fig.update_yaxes

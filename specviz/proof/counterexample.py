@@ -19,7 +19,7 @@ from ..plugins.load import blamed
 from ..registry import REGISTRIES
 from ..sampling import SCHEMES
 from ..verifiers.base import Verifier
-from .small_node import Shape, enumerate_node
+from .enumerate import Shape, enumerate_node
 
 SHAPES = (Shape(1, 1), Shape(2, 1), Shape(1, 2), Shape(3, 1), Shape(1, 3))
 DENOMINATORS = {2: 6, 3: 4}  # tokens -> the largest one of a row

@@ -24,11 +24,10 @@ import numpy as np
 
 from ..distributions import Distributions, Sampling, total_variation
 from ..randomness import Randomness, Seeded
-from ..record import Verdict
 from ..registry import REGISTRIES
 from ..sampling import draw_children
 from ..tree import TokenTree
-from ..verifiers.base import Verifier
+from ..verifiers.base import Verdict, Verifier
 from .hard_distributions import KINDS, distributions_of_kind
 from .lossless import Row
 

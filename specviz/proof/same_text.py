@@ -77,19 +77,14 @@ def promised(verifier: Verifier, temperature: float) -> bool:
     return temperature == 0 or verifier.keyed
 
 
-def compare_with_plain(pair: Pair, config: RunConfig, tokens: Sequence[int]) -> Comparison:
-    """Decode plainly beside a run that came to its end, until a token differs or both have ended.
+def comparing(pair: Pair, config: RunConfig, tokens: Sequence[int]) -> Iterator[Comparison]:
+    """Decode plainly beside a run that came to its end, token by token, until one differs or both have ended.
 
     Args:
         pair: the models of the run.
         config: its configuration.
         tokens: the new tokens it wrote, all of them.
     """
-    return max(comparing(pair, config, tokens), key=lambda found: found.compared, default=Comparison(0))
-
-
-def comparing(pair: Pair, config: RunConfig, tokens: Sequence[int]) -> Iterator[Comparison]:
-    """`compare_with_plain` token by token, so that a caller can stop early; the last one is the result."""
     context = list(pair.encode(config.prompt) if isinstance(config.prompt, str) else config.prompt)
     plain = (step.emitted[0] for step in speculate(pair, config.plainly()))
     for position, (wrote, wanted) in enumerate(zip_longest(tokens, plain)):

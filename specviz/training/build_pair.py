@@ -17,8 +17,7 @@ from transformers import AutoModelForCausalLM, LlamaForCausalLM, PreTrainedModel
 from ..models.loading import choose_device
 from .arithmetic import has_bfloat16
 from .corpus import END_OF_TEXT, Corpus, Document, encode, read_documents, train_tokenizer, windows
-from .distil import draft_loss, new_model, warm_start
-from .grow import grow, shape_of
+from .distil import draft_loss, grow, new_model, shape_of, warm_start
 from .loop import Progress, average, fit, plateau
 from .recipe import Recipe
 from .report import model_card

@@ -1,7 +1,9 @@
-"""Models of the pair, and the loss by which the draft learns the target's distributions."""
+"""Models of the pair, how one grows, and the loss by which the draft learns the target's distributions."""
 
 import torch
 from transformers import LlamaConfig, LlamaForCausalLM, PreTrainedModel
+
+from .recipe import Shape
 
 SHARPEST = 0.5
 ROWS_AT_ONCE = {True: 256, False: 8192}
@@ -90,3 +92,63 @@ class _HeadLoss(torch.autograd.Function):
     def backward(ctx, d_loss):
         d_states, d_weight = ctx.saved_tensors
         return d_states * d_loss, d_weight * d_loss, None, None, None, None
+
+
+SMALL = 0.005
+
+
+def shape_of(config: LlamaConfig) -> Shape:
+    """The sizes of a Llama."""
+    return Shape(config.hidden_size, config.num_hidden_layers, config.num_attention_heads, config.intermediate_size)
+
+
+@torch.no_grad()
+def grow(model: LlamaForCausalLM, shape: Shape) -> LlamaForCausalLM:
+    """A model of `shape` that starts as nearly the same function as `model`, in float32.
+
+    Added channels are written by random weights and read by none, added heads and neurons read the text and write
+    nothing, added layers pass on what they get (Chen et al. 2016, Net2Net; Gong et al. 2019, for depth). Only the
+    output head reads the added channels at once: they start small.
+
+    Raises ValueError if `shape` is smaller anywhere, or has heads of another size.
+    """
+    config = model.config
+    now = shape_of(config)
+    if now == shape:
+        return model.float()
+    smaller = any(getattr(shape, size) < getattr(now, size) for size in ("hidden", "layers", "heads", "mlp"))
+    if smaller or now.hidden * shape.heads != shape.hidden * now.heads:
+        raise ValueError(f"a grown model must be larger everywhere, with heads as wide; got {shape} after {now}.")
+    grown = new_model(
+        config.vocab_size, config.max_position_embeddings,
+        hidden=shape.hidden, layers=shape.layers, heads=shape.heads, mlp=shape.mlp,
+    )  # fmt: skip
+    old = {name: p.float() for name, p in model.named_parameters()}
+    # The mean square over more channels, the added ones silent, is smaller by this factor squared.
+    quieter = (now.hidden / shape.hidden) ** 0.5
+    for name, p in grown.named_parameters():
+        part = old.get(name)
+        if name.endswith(("o_proj.weight", "down_proj.weight")):
+            _write(p, part, SMALL)
+        elif p.ndim == 1:
+            p.fill_(quieter)
+            if part is not None:
+                p[: len(part)] = part * quieter
+        elif part is not None and "embed_tokens" in name:
+            p[:, : part.shape[1]] = part
+            p[:, part.shape[1] :] *= SMALL / 0.02
+        elif part is not None:
+            p[: part.shape[0], : part.shape[1]] = part
+            p[: part.shape[0], part.shape[1] :] = 0.0
+    return grown
+
+
+def _write(p: torch.Tensor, part: torch.Tensor | None, scale: float) -> None:
+    """An output matrix: the old part as it was, random into added channels, nothing from added heads and neurons."""
+    if part is None:
+        p.zero_()
+        return
+    rows, columns = part.shape
+    p[rows:, :columns] *= scale / 0.02
+    p[:, columns:] = 0.0
+    p[:rows, :columns] = part

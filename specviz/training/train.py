@@ -108,7 +108,7 @@ def train_drafter(
         if samples:
             raise ValueError("samples must be left out where text is given: they are made from it.")
         check_text(text_files, code_folder)
-        from .own_samples import SHARE, make_samples
+        from .learned_drafters import SHARE, make_samples
 
         folder, spent = make_samples(
             target, text_files, code_folder, place / "checkpoint", SHARE * seconds, clock, device=device, seed=seed
@@ -145,13 +145,10 @@ def check_text(text_files: Sequence[str | Path], code_folder: str | Path | None)
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """The options of `python -m specviz train`."""
     parser.add_argument(
-        "--text",
-        nargs="+",
-        action="extend",
-        metavar="FILE",
+        "--text", nargs="+", action="extend", metavar="FILE",
         help="prose to train on, UTF-8 (required for a new pair); with --drafter: text that the target continues to "
         "make the samples (default: samples that are there)",
-    )
+    )  # fmt: skip
     parser.add_argument("--out", metavar="DIR", help="folder for target, draft, card and checkpoints (required)")
     parser.add_argument(
         "--drafter", metavar="KIND", help="train medusa or eagle for --target, on its samples (default: none)"
@@ -167,19 +164,15 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--target", metavar="DIR", help="keep this target and distil only a draft for it (default: train one)"
     )
     parser.add_argument(
-        "--start",
-        metavar="DIR",
+        "--start", metavar="DIR",
         help="grow the new target from the Llama in this folder, its draft from the one beside it; "
         "with --drafter: go on from the one in this folder (default: from nothing)",
-    )
+    )  # fmt: skip
     parser.add_argument(
-        "--muon",
-        type=float,
-        default=0.0,
-        metavar="RATE",
+        "--muon", type=float, default=0.0, metavar="RATE",
         help="with --start: train matrices by Muon at this rate, from 0 to 1, as a new target's are at 0.02; it pays "
         "when millions of tokens are read (default 0: small steps of AdamW, which forget little)",
-    )
+    )  # fmt: skip
     parser.add_argument(
         "--code-share", type=float, default=0.2, metavar="S", help="of the target's text, from 0 to 1 (default 0.2)"
     )

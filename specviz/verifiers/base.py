@@ -2,15 +2,37 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from typing import ClassVar
 
 from ..distributions import Distributions
 from ..parameters import Strategy
 from ..randomness import Randomness
-from ..record import Step, Verdict
+from ..record import Detail, Step
 from ..sampling import SCHEMES
 from ..tree import TokenTree
+
+
+@dataclass(frozen=True)
+class Verdict:
+    """What a verifier decided about one tree.
+
+    Args:
+        path: the accepted nodes from below the root downwards.
+        bonus: the token the target adds after the last accepted node: a correction where children were rejected.
+        outcome: one of `record.OUTCOMES` for each node, [n].
+        accept_prob: the probability with which each compared node would be accepted, [n]; None where a rule has none.
+        coin: the uniform draw u that was compared with it, [n]; None where there was none.
+        detail: further details, node -> `Detail`.
+    """
+
+    path: tuple[int, ...]
+    bonus: int
+    outcome: tuple[str, ...]
+    accept_prob: tuple[float | None, ...]
+    coin: tuple[float | None, ...]
+    detail: Mapping[int, Detail] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)

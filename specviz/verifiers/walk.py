@@ -8,10 +8,11 @@ from typing import Any
 
 from ..distributions import Distributions, residual
 from ..randomness import Randomness
-from ..record import Detail, Step, Verdict
+from ..record import Detail, Step
 from ..sampling import SequentialProposal
 from ..tree import TokenTree
 from .bars import Bars
+from .base import Verdict
 
 ROOT = "The last committed token: the tree grows from here."
 UNTRIED = ("unreached", "probe")

@@ -9,7 +9,7 @@ import pytest
 
 import specviz
 from specviz.acceptance import vectors as acceptance
-from specviz.acceptance.files import from_text, to_text
+from specviz.acceptance.calibration import from_text, to_text
 from specviz.acceptance.on_nodes import draft_uncertainty, rejection_rates
 from specviz.acceptance.on_text import acceptance_vector, own_texts
 from specviz.acceptance.positions import LEVELS, ReadOnce, levels_on_text

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 import specviz
-from specviz.acceptance.files import from_text, to_text
+from specviz.acceptance.calibration import from_text, to_text
 from specviz.acceptance.in_traces import depth_acceptance
 from specviz.acceptance.on_nodes import LONGEST, draft_uncertainty, rejection_rates
 from specviz.acceptance.on_text import acceptance_vector, own_texts

@@ -1,8 +1,8 @@
 """Passes over random rows, timed in turns: what is read, and in which order."""
 
 import specviz
+from specviz.benchmarks import alternating_rounds as batches
 from specviz.benchmarks import alternating_rounds as paired
-from specviz.benchmarks import batches
 from specviz.randomness import Seeded
 from specviz.tree import Topology
 

@@ -6,8 +6,8 @@ from dataclasses import replace
 import pytest
 
 import specviz
-from specviz.benchmarks import run_against_plain as module
-from specviz.benchmarks.run_against_plain import in_turns
+from specviz.benchmarks import trials as module
+from specviz.benchmarks.trials import in_turns
 from specviz.metrics import Counts
 from specviz.record import Timing
 

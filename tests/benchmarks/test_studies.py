@@ -10,7 +10,7 @@ from specviz.acceptance.in_traces import depth_acceptance
 from specviz.acceptance.on_text import acceptance_vector, own_texts
 from specviz.acceptance.vectors import expected_tokens, find_acceptance
 from specviz.benchmarks import studies
-from specviz.planning.machines import flat_up_to
+from specviz.planning.cost_table import flat_up_to
 from specviz.plots import PLOTS
 from specviz.plots.export import to_json
 

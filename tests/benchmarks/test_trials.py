@@ -17,8 +17,8 @@ from specviz.benchmarks.trials import PLAIN, results, trials, whole_steps
 from specviz.commands.cli import main
 from specviz.metrics import PARTS, Counts
 from specviz.planning import choose
+from specviz.planning.cost_table import flat_up_to, machine
 from specviz.planning.forecast import forecast, predict
-from specviz.planning.machines import flat_up_to, machine
 
 PAIR = specviz.toy_pair(vocab=8, seed=2, closeness=0.7)
 RULE = specviz.VERIFIERS["sequoia"]()

@@ -6,7 +6,7 @@ import pytest
 from playwright.sync_api import expect
 
 import specviz
-from specviz.acceptance import files as vectors
+from specviz.acceptance import calibration as vectors
 from specviz.acceptance.on_text import Acceptance
 from specviz.theory.mask_order import ORDERS, count_blocks
 from tests.growing import BUILDERS

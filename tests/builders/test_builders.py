@@ -10,7 +10,7 @@ from specviz.builders.lookahead import Window
 from specviz.compatibility import compatible
 from specviz.config import RunConfig
 from specviz.distributions import entropy
-from specviz.record import Verdict
+from specviz.verifiers.base import Verdict
 from tests.growing import BUILDERS, VERIFIERS, grow, small
 
 # ---- every builder --------------------------------------------------------------------------------------------------

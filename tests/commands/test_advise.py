@@ -12,8 +12,8 @@ from specviz.benchmarks.trials import Trial
 from specviz.commands.advise import sentence_of
 from specviz.commands.cli import main
 from specviz.planning.choose import Candidate
+from specviz.planning.cost_table import flat_up_to
 from specviz.planning.forecast import predict
-from specviz.planning.machines import flat_up_to
 
 TREE, CHAIN = (
     Candidate(builder, predict(builder.shape, (0.6, 0.2), flat_up_to(16)))

@@ -68,7 +68,7 @@ def test_only_http_is_fetched_and_only_so_much(capsys, monkeypatch, address):
         assert "answered with status 302" in fails(capsys, address + path)
     assert "unknown url type" in fails(capsys, f"{address}/ftp")
     assert "'file:///etc/passwd' cannot be read: No such file" in fails(capsys, "file:///etc/passwd")
-    monkeypatch.setattr(sources.read_source, "__defaults__", (500,))
+    monkeypatch.setattr(sources, "MOST", 500)
     assert "must have at most 500 bytes" in fails(capsys, f"{address}/log")
     monkeypatch.undo()
     monkeypatch.setattr(sources, "monotonic", iter([0.0, 1.0 + sources.SECONDS]).__next__)

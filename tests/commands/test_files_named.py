@@ -198,7 +198,7 @@ def test_only_the_embedded_pair_on_enough_text_is_stored(capsys, monkeypatch, mo
     ],
 )  # fmt: skip
 def test_a_vector_that_cannot_be_is_rejected_everywhere(tmp_path, capsys, vector, words):
-    from specviz.acceptance.files import from_text
+    from specviz.acceptance.calibration import from_text
     from specviz.acceptance.vectors import read_acceptance
 
     path = tmp_path / "vector.json"
@@ -246,7 +246,7 @@ def test_no_text_of_a_stranger_commands_the_terminal(tmp_path, capsys, trace):
 
 @pytest.mark.parametrize("digits", [400, 5000])
 def test_a_cost_without_end_is_a_sentence(tmp_path, capsys, digits):
-    from specviz.planning.machines import machine
+    from specviz.planning.cost_table import machine
 
     path = tmp_path / "cost.json"
     path.write_text(machine("a100").to_json().replace('"plain_s":', f'"plain_s":{"9" * digits}'))
@@ -254,7 +254,7 @@ def test_a_cost_without_end_is_a_sentence(tmp_path, capsys, digits):
 
 
 def test_a_table_of_costs_does_not_command_the_terminal(tmp_path, capsys):
-    from specviz.planning.machines import machine
+    from specviz.planning.cost_table import machine
 
     table = json.loads(machine("a100").to_json()) | {"machine": ESCAPE, "note": ESCAPE}
     path = tmp_path / "cost.json"

@@ -7,12 +7,11 @@ from dataclasses import replace
 import pytest
 
 import specviz
-from specviz.acceptance.files import from_text, to_text
+from specviz.acceptance.calibration import from_text, to_text
 from specviz.acceptance.on_text import acceptance_vector, own_texts
 from specviz.benchmarks import tree_comparison
 from specviz.commands.cli import main
-from specviz.planning.cost_table import CostTable
-from specviz.planning.machines import flat_up_to
+from specviz.planning.cost_table import CostTable, flat_up_to
 from specviz.tree import Topology
 
 

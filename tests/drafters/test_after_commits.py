@@ -9,9 +9,9 @@ from specviz.config import Choice
 from specviz.distributions import Sampling
 from specviz.paths import PAIR
 from specviz.randomness import Seeded
-from specviz.record import Verdict
 from specviz.registry import build
 from specviz.session import DecodingSession, Stopwatch, open_drafter
+from specviz.verifiers.base import Verdict
 
 pytestmark = pytest.mark.adapter
 RULE = specviz.VERIFIERS["target-match"]()

@@ -8,7 +8,7 @@ import specviz
 from specviz.many import many_texts
 from specviz.many.load_curve import burst, load_curve
 from specviz.many.many_texts import speculate_together
-from specviz.planning.machines import flat_up_to
+from specviz.planning.cost_table import flat_up_to
 from specviz.planning.shared_passes import SharedBudget, SharedTree, best_trees
 from specviz.proof.lossless import error_of
 

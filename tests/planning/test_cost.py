@@ -16,9 +16,8 @@ from specviz.builders.sequoia import best_tree, best_trees
 from specviz.commands.cli import main
 from specviz.config import Choice
 from specviz.planning.choose import best_candidate
-from specviz.planning.cost_table import CostTable
+from specviz.planning.cost_table import MACHINES, CostTable, flat_up_to, machine, roofline
 from specviz.planning.forecast import forecast, marginal_values, predict, shape_curves
-from specviz.planning.machines import MACHINES, flat_up_to, machine, roofline
 from specviz.record import Timing
 from specviz.theory import bounds
 
@@ -60,9 +59,9 @@ def test_on_a_flat_machine_a_chain_is_leviathans_formula():
     ideal = flat_up_to(1000, draft_cost=0.1)
     for length in (1, 4, 10):
         cell = predict(grow_shape([1] * length), (0.8,), ideal)
-        assert cell.speedup == pytest.approx(bounds.chain_speedup(0.8, length, 0.1))
+        assert cell.speedup == pytest.approx(bounds.chain_tokens(0.8, length) / (1 + 0.1 * length))
     found = forecast((0.8,), ideal, sizes=range(2, 30), depths=range(1, 30)).best
-    assert found.depth == max(range(65), key=lambda length: bounds.chain_speedup(0.8, length, 0.1))
+    assert found.depth == max(range(65), key=lambda length: bounds.chain_tokens(0.8, length) / (1 + 0.1 * length))
 
 
 def test_a_forecast_is_the_best_tree_of_every_size_and_depth():

@@ -6,11 +6,11 @@ import pytest
 
 import specviz
 from specviz.acceptance.vectors import find_acceptance
-from specviz.benchmarks.measure_profile import measuring
+from specviz.benchmarks.measure_cost import measuring
 from specviz.builders.sequoia import best_tree
 from specviz.planning import machine_profile as here
+from specviz.planning.cost_table import flat_up_to, roofline
 from specviz.planning.forecast import predict
-from specviz.planning.machines import flat_up_to, roofline
 
 ABOUT = {"machine": here.machine(), "version": specviz.__version__, "pair": {"name": "a pair"}}
 

@@ -3,7 +3,7 @@
 import pytest
 
 import specviz
-from specviz.planning.machines import flat_up_to, roofline
+from specviz.planning.cost_table import flat_up_to, roofline
 from specviz.planning.shared_passes import SharedBudget, best_trees, per_text, stops_paying, where_it_ends
 from specviz.tree import Topology
 

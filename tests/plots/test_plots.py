@@ -22,11 +22,11 @@ from specviz.benchmarks.studies import TopP, Transfer
 from specviz.benchmarks.trials import Trial
 from specviz.builders.sequoia import best_tree
 from specviz.many.load_curve import LoadPoint
+from specviz.planning.cost_table import machine
 from specviz.planning.forecast import forecast, predict
-from specviz.planning.machines import machine
 from specviz.plots import PLOTS, export, plot, theme
 from specviz.plots.predicted import Point
-from specviz.plots.tree_layout import place
+from specviz.plots.step_tree import place
 from specviz.theory.bounds import chain_tokens, entropy_estimate, fit_power_law
 from specviz.tree import Topology
 

@@ -81,10 +81,9 @@ def test_cross_entropy_by_hand():
 # Chains.
 
 
-def test_chain_tokens_and_speedup_by_hand():
+def test_chain_tokens_by_hand():
     assert bounds.chain_tokens(0.8, 4) == pytest.approx(1 + 0.8 + 0.64 + 0.512 + 0.4096)
     assert bounds.chain_tokens(1.0, 4) == 5 and bounds.chain_tokens(0.0, 4) == 1
-    assert bounds.chain_speedup(0.8, 4, 0.05) == pytest.approx(3.3616 / 1.2)
 
 
 def test_chain_tokens_is_the_best_tree_of_one_child():

@@ -15,10 +15,8 @@ from specviz.commands.cli import main
 from specviz.training import build_pair
 from specviz.training.corpus import KINDS, Document, encode, held_out, read_documents, split_chapters, train_tokenizer
 from specviz.training.corpus import windows as random_windows
-from specviz.training.distil import draft_loss, new_model, warm_start
-from specviz.training.grow import grow
-from specviz.training.loop import average, fit, plateau
-from specviz.training.muon import orthogonal
+from specviz.training.distil import draft_loss, grow, new_model, warm_start
+from specviz.training.loop import average, fit, orthogonal, plateau
 from specviz.training.recipe import Recipe, Shape, Stage
 from specviz.training.report import bits_per_character, repetition
 from specviz.training.samples import continue_text, draw, random_rows, shards, write_samples

@@ -7,7 +7,7 @@ from dataclasses import dataclass, fields
 from typing import Any
 
 from specviz import RunConfig, Step, speculate
-from specviz.benchmarks.run_against_plain import PairedSpeedup, in_turns
+from specviz.benchmarks.trials import PairedSpeedup, in_turns
 from specviz.metrics import Counts
 from specviz.proof.same_text import promised
 

@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import Any
 
 from specviz import DRAFTERS, RunConfig, Step, Trace, codec, run
-from specviz.benchmarks.run_against_plain import ROUNDS, PairedSpeedup
+from specviz.benchmarks.trials import ROUNDS, PairedSpeedup
 from specviz.metrics import Counts, clock
 from specviz.paths import TRACES
 from specviz.player.payload import described, message, step_payload

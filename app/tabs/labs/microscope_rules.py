@@ -14,7 +14,7 @@ import numpy as np
 
 from specviz.compatibility import Compatibility
 from specviz.distributions import total_variation
-from specviz.proof.small_node import Shape, enumerate_node
+from specviz.proof.enumerate import Shape, enumerate_node
 from specviz.registry import REGISTRIES
 from specviz.sampling import most_probable
 from specviz.theory import node as node_theory

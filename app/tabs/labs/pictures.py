@@ -12,7 +12,7 @@ import plotly.graph_objects as go
 from specviz import codec
 from specviz.builders.sequoia import best_trees
 from specviz.plots import PLOTS
-from specviz.plots.tree_layout import place
+from specviz.plots.step_tree import place
 from specviz.theory.mask_order import ORDERS, block_pairs, fewest_blocks
 from specviz.tree import Topology
 

@@ -20,8 +20,8 @@ import numpy as np
 from specviz.builders.base import TreeBuilder
 from specviz.builders.optimal import falling
 from specviz.randomness import Randomness
-from specviz.record import Verdict
 from specviz.tree import TokenTree, Topology
+from specviz.verifiers.base import Verdict
 
 REST = 1024  # tokens that share what the vector leaves
 ROOM = 1024  # tokens that the text may still grow by: more than any tree is deep

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from specviz.acceptance import files as vectors
+from specviz.acceptance.calibration import from_text
 from specviz.acceptance.on_text import Acceptance
 from specviz.paths import asset
 
@@ -141,7 +141,7 @@ def connect(stored, box, load, preset, branching, sliders, line, lab, card, look
 
     @safely
     async def brought(data: bytes | None, *values: Any) -> dict:
-        news = vectors.from_text(data or b"")
+        news = from_text(data or b"")
         listed = choices(news)
         name = next(iter(listed))
         text = in_text(listed[name].vector)

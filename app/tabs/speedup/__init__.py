@@ -31,9 +31,8 @@ from ...parts.job import Job
 from ...parts.study_card import figures, fold, sampling
 from .. import acceptance, explore
 from . import costs, engine_log, published
-from .cards import best_sentence, forecast_cards, source_of, timed_card, timed_sentence, timed_setting
+from .cards import best_sentence, forecast_cards, opening, source_of, timed_card, timed_sentence, timed_setting
 from .costs import Costs
-from .opening import opening
 from .timing import LARGEST, by_drafter, choices, cost_of, picked, sizes_from, time_sizes
 
 TITLE = "Which tree pays"

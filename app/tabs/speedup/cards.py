@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+from functools import cache
+
 from specviz import DRAFTERS, VERIFIERS
 from specviz.acceptance.on_text import Acceptance
 from specviz.planning.cost_table import CostTable
 from specviz.plots import PLOTS
 from specviz.plots.predicted import Point
 
+from ...parts import recorded
 from ...parts.card import Source, fill
-from .timing import SIZES, by, predicted
+from .timing import SIZES, by, choices, predicted
 
 STEP_SIZES = (2, 3, 4, 6, 8, 12, 16, 24, 32, 48, 64, 96, 128, 192, 256, 512)
 SHAPE_SIZES = tuple(size for size in SIZES if size <= 512)
@@ -89,3 +93,12 @@ def timed_sentence(points: tuple[Point, ...]) -> str:
     if best.measured <= 1:
         return f"Timed: all sizes are slower than plain decoding; the best is {best.name} with {best.measured:.2f}."
     return f"Timed: {best.name} is the fastest of these, {best.measured:.2f} times plain decoding."
+
+
+@cache
+def opening() -> tuple[CostTable, dict[str, tuple], dict]:
+    """The costs, the cards and the best cell."""
+    past = recorded.read()
+    here, source = replace(past.cost, machine=past.machine, note=past.note), Source("recorded", past.label)
+    cards, best = forecast_cards(next(iter(choices(past.calibration.vectors).values())), here, source)
+    return here, cards | {"predicted": timed_card(past.points, here, source, past.calibration.vectors[0])}, best

@@ -8,7 +8,7 @@ import gradio as gr
 
 from ...machine.engine import Engine
 from ...parts.card import Card, intro, status
-from .opening import opening
+from .cards import opening
 from .timing import MACHINES
 
 TITLE = "What a step costs"

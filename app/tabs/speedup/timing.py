@@ -10,9 +10,8 @@ from specviz.acceptance.on_text import Acceptance
 from specviz.acceptance.progress import SoFar
 from specviz.acceptance.vectors import measured
 from specviz.benchmarks.trials import Trial, trials
-from specviz.planning.cost_table import CostTable
+from specviz.planning.cost_table import CostTable, flat_up_to, machine
 from specviz.planning.forecast import Cell, Forecast, forecast
-from specviz.planning.machines import flat_up_to, machine
 from specviz.plots.predicted import Point
 
 from ...parts.study_list import both

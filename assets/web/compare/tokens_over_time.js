@@ -2,7 +2,7 @@
 
 import { hear } from '../base/bus.js';
 import { draw } from '../base/dom.js';
-import { ticks } from '../figures/axes.js';
+import { ticks } from '../figures/chart.js';
 
 /** @typedef {{ letter: string, ends: number[], totals: number[] }} Racer when its steps ended, and the tokens written by then */
 

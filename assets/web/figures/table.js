@@ -1,6 +1,7 @@
-// A table that scrolls sideways: text, numbers in short, and links that leave the page. Data in, text nodes out.
+// Tables that scroll sideways: text, numbers in short, and links that leave the page. What papers report and what was
+// measured here are such tables, in two blocks that share nothing. JSON in, text nodes out.
 
-import { make } from '../base/dom.js';
+import { make, one } from '../base/dom.js';
 
 /**
  * @typedef {{ text: string, url?: string | null }} Link
@@ -50,4 +51,27 @@ function written(cell) {
 export function short(value) {
   const small = value !== 0 && Math.abs(value) < 1e-4;
   return small ? value.toExponential(1) : Number(value.toPrecision(4)).toLocaleString('en', { maximumSignificantDigits: 4 });
+}
+
+/**
+ * What one source reports, or what was measured here, as app/tabs/speedup/published.py writes it.
+ * @typedef {{ kind: 'here' | 'published', title: string, source: string, note: string, columns: string[], rows: Cell[][] }} Block
+ */
+
+/** @param {Element} element @param {string} value */
+export function publishedTables(element, value) {
+  const data = JSON.parse(value || '{}'), root = one(element, '.sv-published');
+  if (!data.blocks) return;
+  root.replaceChildren(...data.blocks.map(publishedBlock));
+}
+
+/** @param {Block} block */
+function publishedBlock(block) {
+  const section = make('section', '', 'sv-block');
+  section.dataset.kind = block.kind;
+  const head = make('h3', block.title);
+  if (block.source) head.append(make('span', block.source, 'sv-source'));
+  section.append(head, make('p', block.note));
+  if (block.rows.length) section.append(dataTable(block.columns, block.rows, block.title));
+  return section;
 }

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import test from 'node:test';
 
-import { ticks } from '../figures/axes.js';
+import { ticks } from '../figures/chart.js';
 import { linkedNode } from '../labs/address.js';
 import { nodeOf } from '../labs/node.js';
 import { sharesOf, withOneLess, withOneMore, withShare } from '../labs/shares.js';

@@ -11,7 +11,7 @@ from app.machine import best, limits
 from app.machine.engine import Engine
 from app.parts import presets
 from specviz.planning import machine_profile as here
-from specviz.planning.machines import roofline
+from specviz.planning.cost_table import roofline
 from tests.loops import in_a_loop
 
 

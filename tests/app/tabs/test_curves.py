@@ -12,15 +12,14 @@ from app.parts.card import Source, fill, harmless
 from app.tabs import acceptance, speedup
 from app.tabs.speedup.timing import cost_of, point, predicted, sizes_from, time_sizes
 from specviz import codec
-from specviz.acceptance import files as vectors
-from specviz.acceptance.calibration import calibrate, windows
+from specviz.acceptance import calibration as vectors
+from specviz.acceptance.calibration import SOURCES, calibrate, gather, preset, windows
 from specviz.acceptance.on_nodes import DraftUncertainty, draft_uncertainty, rejection_rates
 from specviz.acceptance.on_text import Acceptance, acceptance_vector
-from specviz.acceptance.text_sources import SOURCES, gather, preset
 from specviz.acceptance.text_units import limited, positions_of
 from specviz.benchmarks.trials import Trial
 from specviz.metrics import wilson
-from specviz.planning.machines import machine
+from specviz.planning.cost_table import machine
 from tests.matrix import rest_of
 
 PAIR = specviz.toy_pair(vocab=12)

@@ -1,0 +1,54 @@
+"""What `make renew` is made of: the order of its steps, the stamps, timing on an idle machine, the drafters' table."""
+
+import re
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from specviz.benchmarks import quiet
+from tests.drafter_table import README, TABLE, table
+
+ROOT = Path(__file__).resolve().parent.parent
+STEPS = ("calibrate --store", "app.record_traces", "app.record_curves", "specviz bench", "papers --measure")
+
+
+def planned(folder):
+    command = ["make", "-n", "-o", ".venv/.installed-dev", f"STAMPS={folder}", "renew"]
+    return subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=True).stdout
+
+
+@pytest.mark.skipif(shutil.which("make") is None, reason="needs make")
+def test_a_finished_step_is_not_done_again(tmp_path):
+    whole = planned(tmp_path)
+    assert all(step in whole for step in STEPS) and whole.count("calibrate --store") == 6
+    assert whole.rindex("calibrate --store") < whole.index("papers --measure") < whole.index("tests.screenshots")
+    timed = [line for line in whole.splitlines() if re.search("record_|specviz bench", line)]
+    assert timed and all("specviz.benchmarks.quiet" in line for line in timed)
+    for name in re.findall(r"--drafter ([\w-]+) .*--positions|--drafter (model) *$", whole, re.MULTILINE):
+        (tmp_path / f"vectors-{''.join(name)}").touch()
+    assert "calibrate" not in planned(tmp_path) and "papers --measure" in planned(tmp_path)
+
+
+def test_a_command_that_is_timed_needs_an_idle_machine(monkeypatch, capsys):
+    monkeypatch.setattr(quiet, "sleep", lambda seconds: None)
+    monkeypatch.setattr(quiet, "used_by_others", lambda: 0.0)
+    assert quiet.main([sys.executable, "-c", "raise SystemExit(3)"]) == 3
+    spent = iter((0.0, 0.0, 0.0, 1e6))  # idle before, busy meanwhile
+    monkeypatch.setattr(quiet, "used_by_others", lambda: next(spent))
+    assert quiet.main([sys.executable, "-c", ""]) == 1 and "machine is busy" in capsys.readouterr().err
+
+
+def test_the_table_of_drafters_has_the_form_of_the_one_in_the_readme():
+    cells = {"tokens_per_pass": 2.0, "speedup": 1.25}
+    rows = [
+        {"drafter": "ngram", "kind": kind, "temperature": heat, "draft_ms": 1 + heat} | cells
+        for heat in (0.0, 0.8)
+        for kind in ("tales", "code")
+    ]
+    made = table(rows)
+    assert made.splitlines()[-1] == f"| ngram | 1.0 to 1.8 |{' 2.00, 1.25 x |' * 4}"
+    shown = TABLE.search(README.read_text(encoding="utf-8"))[0].splitlines()
+    assert shown[1:3] == made.splitlines()[:2]

@@ -40,40 +40,55 @@ def takes(m: int, mask: Any, cache: Any) -> bool:
     return m <= MOST and type(cache) is TreeCache and (isinstance(mask, torch.Tensor) or (m == 1 and mask is None))
 
 
+class Scratch:
+    """Where the passes of one text over m tokens put what they compute between two products: tensors, and their numbers.
+
+    Args:
+        m: how many tokens.
+        direct: whose passes they are.
+    """
+
+    def __init__(self, m: int, direct: DirectForward) -> None:
+        embed, heads, width = direct.embed, direct.heads, direct.width
+        self.turned = torch.empty(1, heads, m, width)
+        self.normed, self.mixed = embed.new_empty(m, embed.shape[1]), embed.new_empty(m, heads * width)
+        self.hidden = embed.new_empty(m, direct.layers[0].down.weight.shape[1])
+        each = (self.turned[0], self.normed, self.mixed, self.hidden)
+        self.q, self.x, self.mix, self.gate = (raw(tensor.detach()) for tensor in each)
+
+    def norm(self, x: torch.Tensor, by: Norm) -> torch.Tensor:
+        """The norm of x; stands until the next one."""
+        norm(raw(x), by.numbers, by.eps, self.x)
+        return self.normed
+
+
 def states(
     direct: DirectForward, ids: torch.Tensor, positions: torch.Tensor, mask: torch.Tensor | None, cache: TreeCache,
     rows: torch.Tensor | None,
 ) -> torch.Tensor:  # fmt: skip
     """What `DirectForward.states` returns, for the same arguments."""
-    m, heads, width, used = len(ids), direct.heads, direct.width, cache.used
+    m, used = len(ids), cache.used
+    at = cache.scratch.get(m) or cache.scratch.setdefault(m, Scratch(m, direct))
     x = ids if ids.is_floating_point() else direct.embed.index_select(0, ids)
-    table, where = direct.rotary.numpy()[:, :, 0], positions.numpy()
-    q = torch.empty(1, heads, m, width)
-    block = cache.block(used + m, q[:, : direct.kv_heads])[:, 0]
-    numbers = block.numpy()
+    block = cache.block(used + m, at.turned[:, : direct.kv_heads])[:, 0]
+    numbers, where = block.numpy(), positions.numpy()
     added = NO_MASK if mask is None else mask.numpy()[0, 0]
-    alone = heads * m * (used + m) * width <= WORK
+    alone = at.q.size * (used + m) <= WORK
     for index, layer in enumerate(direct.layers):
-        qkv = layer.qkv(_normed(x, layer.before)).view(m, -1, width)
-        turn(raw(qkv), table, where, numbers[2 * index], numbers[2 * index + 1], used, q.numpy()[0])
-        mixed = x.new_empty(m, heads * width)
+        keys, values = numbers[2 * index], numbers[2 * index + 1]
+        qkv = layer.qkv(at.norm(x, layer.before))
+        turn(raw(qkv), direct.table, where, keys, values, used, at.q)
         if alone:
-            attend(q.numpy()[0], numbers[2 * index], numbers[2 * index + 1], used + m, added, layer.scale, raw(mixed))
+            attend(at.q, keys, values, used + m, added, layer.scale, at.mix)
         else:
-            keys, values = block[2 * index : 2 * index + 2, None, :, : used + m].unbind()
-            mixed.view(m, heads, width).copy_(by_products(q, keys, values, mask, layer.scale)[0].transpose(0, 1))
-        x = layer.out(mixed, x)
-        both = layer.gate_up(_normed(x, layer.after))
-        hidden = x.new_empty(m, both.shape[1] // 2)
-        gated(raw(both), raw(hidden))
-        x = layer.down(hidden, x)
-    return _normed(x if rows is None else x.index_select(0, rows), direct.norm)
-
-
-def _normed(x: torch.Tensor, by: Norm) -> torch.Tensor:
-    out = torch.empty_like(x)
-    norm(raw(x), raw(by.weight), by.eps, raw(out))
-    return out
+            k, v = block[2 * index : 2 * index + 2, None, :, : used + m].unbind()
+            mixed = by_products(at.turned, k, v, mask, layer.scale)
+            at.mixed.view(m, direct.heads, -1).copy_(mixed[0].transpose(0, 1))
+        x = layer.out(at.mixed, x)
+        gated(raw(layer.gate_up(at.norm(x, layer.after))), at.gate)
+        x = layer.down(at.hidden, x)
+    last = at.norm(x, direct.norm)
+    return last.clone() if rows is None else last.index_select(0, rows)
 
 
 def _wide(number):
@@ -144,23 +159,23 @@ def norm(x, weight, eps, out):
 def turn(qkv, table, positions, keys, values, used, q):
     """Rotary embeddings of queries and keys, and the write of keys and values to the slots from `used` on.
 
-    qkv [m, heads + 2 key heads, width]; table [positions, 2, width]; keys, values [key heads, slots, width];
+    qkv [m, (heads + 2 key heads) * width]; table [positions, 2, width]; keys, values [key heads, slots, width];
     q [heads, m, width].
     """
-    m, _, width = qkv.shape
-    heads, kv_heads, half = len(q), len(keys), q.shape[2] // 2
+    heads, m, width = q.shape
+    kv_heads, half = len(keys), width // 2
     for row in range(m):
         cos, sin = table[positions[row], 0], table[positions[row], 1]
         for head in range(heads + kv_heads):
             to = q[head, row] if head < heads else keys[head - heads, used + row]
-            given = qkv[row, head]
+            given = qkv[row, head * width : (head + 1) * width]
             for i in range(half):
                 low, high = _wide(given[i]), _wide(given[i + half])
                 to[i] = low * cos[i] + high * sin[i]
                 to[i + half] = high * cos[i + half] + low * sin[i + half]
         for head in range(kv_heads):
             for i in range(width):
-                values[head, used + row, i] = _wide(qkv[row, heads + kv_heads + head, i])
+                values[head, used + row, i] = _wide(qkv[row, (heads + kv_heads + head) * width + i])
 
 
 @compiled

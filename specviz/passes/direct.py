@@ -41,6 +41,7 @@ class Norm:
 
     def __init__(self, module: Any) -> None:
         self.module, self.weight, self.eps = module, module.weight.detach(), module.variance_epsilon
+        self.numbers = compiled.raw(self.weight) if self.weight.is_cpu else None
 
     def __call__(self, x: torch.Tensor) -> torch.Tensor:
         return torch.rms_norm(x, self.weight.shape, self.weight, self.eps) if x.is_cpu else self.module(x)
@@ -93,6 +94,8 @@ class DirectForward:
         self.held = torch.float32 if half else self.embed.dtype
         self.rotary = self._rotary(config.max_position_embeddings)
         self.compiled = compiled.AVAILABLE and self.embed.is_cpu and self.held == torch.float32
+        if self.compiled:
+            self.table = self.rotary[:, :, 0].numpy()
 
     def first(self, count: int, model: Any) -> DirectForward:
         """The same with the first `count` layers of `model`, a shortened copy of this one's."""

@@ -50,7 +50,7 @@ class TreeCache(Cache):
         if key_states.shape != value_states.shape:
             raise ValueError("keys and values must have the same shape; this model's differ. Choose another model.")
         end = self.used + key_states.shape[2]
-        block = self.block(end, key_states)
+        block = self.memory(end, key_states)
         of, span, *views = self._views
         if of is not block or span != (self.used, end):  # once a pass, for all layers
             views = [block.narrow(3, 0, end).unbind(), block.narrow(3, self.used, end - self.used).unbind()]
@@ -60,7 +60,7 @@ class TreeCache(Cache):
         new[2 * layer_idx + 1].copy_(value_states)
         return in_use[2 * layer_idx], in_use[2 * layer_idx + 1]
 
-    def block(self, slots: int, keys: torch.Tensor) -> torch.Tensor:
+    def memory(self, slots: int, keys: torch.Tensor) -> torch.Tensor:
         """The memory, [2 * layers, rows, heads, at least `slots`, width]; a layer's keys come before its values.
 
         Args:

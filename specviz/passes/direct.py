@@ -16,6 +16,7 @@ import torch.nn.functional as F
 
 from . import compiled
 from .attention import attend
+from .cache import TreeCache
 from .packed import Product, worth_packing
 
 FAMILIES = ("LlamaForCausalLM", "Qwen2ForCausalLM", "MistralForCausalLM")
@@ -41,7 +42,7 @@ class Norm:
 
     def __init__(self, module: Any) -> None:
         self.module, self.weight, self.eps = module, module.weight.detach(), module.variance_epsilon
-        self.numbers = compiled.raw(self.weight) if self.weight.is_cpu else None
+        self.numbers = compiled.raw(self.weight) if self.weight.dtype in compiled.TYPES and self.weight.is_cpu else None
 
     def __call__(self, x: torch.Tensor) -> torch.Tensor:
         return torch.rms_norm(x, self.weight.shape, self.weight, self.eps) if x.is_cpu else self.module(x)
@@ -93,7 +94,7 @@ class DirectForward:
         half = self.embed.is_cpu and self.embed.dtype.itemsize < 4
         self.held = torch.float32 if half else self.embed.dtype
         self.rotary = self._rotary(config.max_position_embeddings)
-        self.compiled = compiled.AVAILABLE and self.embed.is_cpu and self.held == torch.float32
+        self.compiled = compiled.AVAILABLE and self.embed.is_cpu and self.embed.dtype in compiled.TYPES
         if self.compiled:
             self.table = self.rotary[:, :, 0].numpy()
 
@@ -146,7 +147,7 @@ class DirectForward:
             cache: where keys and values go.
             rows: which tokens need logits; None for all.
         """
-        if self.compiled and compiled.takes(len(ids), mask, cache):
+        if self.compiled and isinstance(cache, TreeCache) and compiled.takes(len(ids), mask, cache):
             return compiled.states(self, ids, positions, mask, cache, rows)
         m, heads, kv_heads, width = len(ids), self.heads, self.kv_heads, self.width
         cos, sin = self.rotary.index_select(0, positions).unbind(1)

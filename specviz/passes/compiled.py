@@ -7,7 +7,7 @@ passes, other types and machines without numba take torch's way (`direct.py`), w
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 import torch
@@ -15,8 +15,6 @@ import torch
 from .attention import by_products
 from .cache import TreeCache
 
-if TYPE_CHECKING:
-    from .direct import DirectForward, Norm
 try:
     from . import kernels
 except ImportError:  # numba is not installed, or not for this machine
@@ -44,10 +42,10 @@ class Scratch:
 
     Args:
         m: how many tokens.
-        direct: whose passes they are.
+        direct: the `DirectForward` whose passes they are.
     """
 
-    def __init__(self, m: int, direct: DirectForward) -> None:
+    def __init__(self, m: int, direct: Any) -> None:
         embed, heads, width = direct.embed, direct.heads, direct.width
         self.turned = torch.empty(1, heads, m, width)
         self.normed, self.mixed = embed.new_empty(m, embed.shape[1]), embed.new_empty(m, heads * width)
@@ -55,14 +53,14 @@ class Scratch:
         each = (self.turned[0], self.normed, self.mixed, self.hidden)
         self.q, self.x, self.mix, self.gate = (raw(tensor.detach()) for tensor in each)
 
-    def norm(self, x: torch.Tensor, by: Norm) -> torch.Tensor:
+    def norm(self, x: torch.Tensor, by: Any) -> torch.Tensor:
         """The norm of x; stands until the next one."""
         kernels.norm(raw(x), by.numbers, by.eps, self.x)
         return self.normed
 
 
 def states(
-    direct: DirectForward, ids: torch.Tensor, positions: torch.Tensor, mask: torch.Tensor | None, cache: TreeCache,
+    direct: Any, ids: torch.Tensor, positions: torch.Tensor, mask: torch.Tensor | None, cache: TreeCache,
     rows: torch.Tensor | None,
 ) -> torch.Tensor:  # fmt: skip
     """What `DirectForward.states` returns, for the same arguments."""

@@ -11,7 +11,7 @@ from specviz.passes import compiled
 from tests.passes.test_huggingface import alone, along, make, random_tree
 
 pytestmark = pytest.mark.adapter
-CLOSE = {torch.float32: 2e-5, torch.bfloat16: 4e-2}
+CLOSE = {torch.float32: 1e-5, torch.bfloat16: 2e-2}  # root mean square, of the logits' spread
 assert compiled.AVAILABLE, "numba must be installed for these tests"
 
 
@@ -31,7 +31,7 @@ def test_a_compiled_pass_gives_the_logits_of_torch(monkeypatch, family, dtype, w
     for size in (12, compiled.MOST, 1, 5):
         tree = random_tree(rng, sessions[0].context, size)
         found, wanted = (session.forward(tree, range(size)) for session in sessions)
-        np.testing.assert_allclose(found, wanted, rtol=0, atol=CLOSE[dtype] * wanted.std())
+        assert np.sqrt(np.mean((found - wanted) ** 2)) < CLOSE[dtype] * wanted.std()
         for session in sessions:
             session.commit(tree, tree.topology.path(size - 1), [*along(tree, size - 1), 7])
     assert passes[0] == 4 + 12 and passes[1:] == [compiled.MOST, 1, 5]

@@ -47,10 +47,10 @@ class TreeCache(Cache):
         self, key_states: torch.Tensor, value_states: torch.Tensor, layer_idx: int, *args, **kwargs
     ) -> tuple[torch.Tensor, torch.Tensor]:
         """Write one layer's new keys and values, [1, heads, new, width], and return all in use, as views."""
-        if key_states.shape != value_states.shape:
-            raise ValueError("keys and values must have the same shape; this model's differ. Choose another model.")
         end = self.used + key_states.shape[2]
-        block = self.memory(end, key_states)
+        block = self._block
+        if block is None or end > block.shape[3]:
+            block = self._grow(key_states, value_states, end)
         of, span, *views = self._views
         if of is not block or span != (self.used, end):  # once a pass, for all layers
             views = [block.narrow(3, 0, end).unbind(), block.narrow(3, self.used, end - self.used).unbind()]
@@ -61,20 +61,20 @@ class TreeCache(Cache):
         return in_use[2 * layer_idx], in_use[2 * layer_idx + 1]
 
     def memory(self, slots: int, keys: torch.Tensor) -> torch.Tensor:
-        """The memory, [2 * layers, rows, heads, at least `slots`, width]; a layer's keys come before its values.
-
-        Args:
-            slots: how many there must be.
-            keys: of some layer, [rows, heads, any, width].
-        """
+        """The block, of at least so many slots; `keys`, [rows, heads, any, width], say of what form and kind."""
         block = self._block
-        if block is None or slots > block.shape[3]:
-            rows, heads, _, width = keys.shape
-            # Zeros, because a masked slot must still be a finite number.
-            self._block = keys.new_zeros(2 * self.depth, rows, heads, -(-slots // CHUNK) * CHUNK, width)
-            if block is not None:
-                self._block[:, :, :, : self.used] = block[:, :, :, : self.used]
-        return self._block
+        return self._grow(keys, keys, slots) if block is None or slots > block.shape[3] else block
+
+    def _grow(self, keys: torch.Tensor, values: torch.Tensor, slots: int) -> torch.Tensor:
+        if keys.shape != values.shape:
+            raise ValueError("keys and values must have the same shape; this model's differ. Choose another model.")
+        rows, heads, _, width = keys.shape
+        # Zeros, because a masked slot must still be a finite number.
+        block = keys.new_zeros(2 * self.depth, rows, heads, -(-slots // CHUNK) * CHUNK, width)
+        if self._block is not None:
+            block[:, :, :, : self.used] = self._block[:, :, :, : self.used]
+        self._block = block
+        return block
 
     def keep(self, slots: Sequence[int], start: int) -> None:
         """Move `slots` to `start`, `start` + 1, ... in all layers; everything behind them is free again."""

@@ -68,13 +68,13 @@ def states(
     at = cache.scratch.get(m) or cache.scratch.setdefault(m, Scratch(m, direct))
     x = ids if ids.is_floating_point() else direct.embed.index_select(0, ids)
     block = cache.memory(used + m, at.turned[:, : direct.kv_heads])[:, 0]
-    numbers, where = block.numpy(), positions.numpy()
+    numbers, where, table = block.numpy(), positions.numpy(), direct.rotary[:, :, 0].numpy()
     added = NO_MASK if mask is None else mask.numpy()[0, 0]
     alone = at.q.size * (used + m) <= WORK
     for index, layer in enumerate(direct.layers):
         keys, values = numbers[2 * index], numbers[2 * index + 1]
         qkv = layer.qkv(at.norm(x, layer.before))
-        kernels.turn(raw(qkv), direct.table, where, keys, values, used, at.q)
+        kernels.turn(raw(qkv), table, where, keys, values, used, at.q)
         if alone:
             kernels.attend(at.q, keys, values, used + m, added, layer.scale, at.mix)
         else:

@@ -95,8 +95,6 @@ class DirectForward:
         self.held = torch.float32 if half else self.embed.dtype
         self.rotary = self._rotary(config.max_position_embeddings)
         self.compiled = compiled.AVAILABLE and self.embed.is_cpu and self.embed.dtype in compiled.TYPES
-        if self.compiled:
-            self.table = self.rotary[:, :, 0].numpy()
 
     def first(self, count: int, model: Any) -> DirectForward:
         """The same with the first `count` layers of `model`, a shortened copy of this one's."""
@@ -147,7 +145,7 @@ class DirectForward:
             cache: where keys and values go.
             rows: which tokens need logits; None for all.
         """
-        if self.compiled and isinstance(cache, TreeCache) and compiled.takes(len(ids), mask, cache):
+        if self.compiled and type(cache) is TreeCache and compiled.takes(len(ids), mask, cache):
             return compiled.states(self, ids, positions, mask, cache, rows)
         m, heads, kv_heads, width = len(ids), self.heads, self.kv_heads, self.width
         cos, sin = self.rotary.index_select(0, positions).unbind(1)

@@ -8,6 +8,7 @@ A layer sees a view of the slots in use, so nothing that was read is ever copied
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 import torch
@@ -27,6 +28,7 @@ class TreeCache(Cache):
     Attributes:
         used: slots in use; a pass writes behind them.
         writer: the draft that wrote there last, where drafts share the target's cache.
+        scratch: number of tokens -> where compiled passes over so many keep what they compute.
     """
 
     def __init__(self, layers: int) -> None:
@@ -34,6 +36,7 @@ class TreeCache(Cache):
         self.depth = layers
         self.used = 0
         self.writer: object = None
+        self.scratch: dict[int, Any] = {}
         self._block: torch.Tensor | None = None  # [2 * layers, rows, heads, slots, width]; keys are even
         self._views: tuple = (None, ())  # of a block and a span of slots: those in use, and those that are written
 
@@ -56,6 +59,11 @@ class TreeCache(Cache):
         new[2 * layer_idx].copy_(key_states)
         new[2 * layer_idx + 1].copy_(value_states)
         return in_use[2 * layer_idx], in_use[2 * layer_idx + 1]
+
+    def memory(self, slots: int, keys: torch.Tensor) -> torch.Tensor:
+        """The block, of at least so many slots; `keys`, [rows, heads, any, width], say of what form and kind."""
+        block = self._block
+        return self._grow(keys, keys, slots) if block is None or slots > block.shape[3] else block
 
     def _grow(self, keys: torch.Tensor, values: torch.Tensor, slots: int) -> torch.Tensor:
         if keys.shape != values.shape:

@@ -9,14 +9,14 @@ whose logits differ, keeps the transformers forward (`direct_forward` returns No
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from functools import partial
 from typing import Any, Protocol
 
 import torch
 import torch.nn.functional as F
 
+from . import compiled
 from .attention import attend
+from .cache import TreeCache
 from .packed import Product, worth_packing
 
 FAMILIES = ("LlamaForCausalLM", "Qwen2ForCausalLM", "MistralForCausalLM")
@@ -33,16 +33,19 @@ class Layer:
         self.out = Product(attention.o_proj.weight, attention.o_proj.bias, pack)
         self.gate_up = _fuse([mlp.gate_proj, mlp.up_proj], pack)
         self.down = Product(mlp.down_proj.weight, mlp.down_proj.bias, pack)
-        self.before, self.after = _norm(module.input_layernorm), _norm(module.post_attention_layernorm)
+        self.before, self.after = Norm(module.input_layernorm), Norm(module.post_attention_layernorm)
         self.scale = attention.scaling
 
 
-def _norm(module: Any) -> Callable[[torch.Tensor], torch.Tensor]:
-    """A root-mean-square norm: on a CPU one call in place of the eight of its module."""
-    weight = module.weight
-    if weight.device.type != "cpu":
-        return module
-    return partial(torch.rms_norm, normalized_shape=weight.shape, weight=weight, eps=module.variance_epsilon)
+class Norm:
+    """A root-mean-square norm, on a CPU in one call in place of the eight of its module."""
+
+    def __init__(self, module: Any) -> None:
+        self.module, self.weight, self.eps = module, module.weight.detach(), module.variance_epsilon
+        self.numbers = compiled.raw(self.weight) if self.weight.dtype in compiled.TYPES and self.weight.is_cpu else None
+
+    def __call__(self, x: torch.Tensor) -> torch.Tensor:
+        return torch.rms_norm(x, self.weight.shape, self.weight, self.eps) if x.is_cpu else self.module(x)
 
 
 def _fuse(linears: list[torch.nn.Linear], pack: bool) -> Product:
@@ -79,6 +82,7 @@ class DirectForward:
 
     Attributes:
         held: the type of keys and values, in which it attends.
+        compiled: whether small passes are compiled between their products.
     """
 
     def __init__(self, model: Any, layers: list[Layer], head: Product) -> None:
@@ -86,10 +90,11 @@ class DirectForward:
         self.model, self.layers = model, layers
         self.heads, self.kv_heads = config.num_attention_heads, config.num_key_value_heads
         self.width = getattr(config, "head_dim", None) or config.hidden_size // self.heads
-        self.embed, self.norm, self.head = model.get_input_embeddings().weight, _norm(model.model.norm), head
+        self.embed, self.norm, self.head = model.get_input_embeddings().weight, Norm(model.model.norm), head
         half = self.embed.is_cpu and self.embed.dtype.itemsize < 4
         self.held = torch.float32 if half else self.embed.dtype
         self.rotary = self._rotary(config.max_position_embeddings)
+        self.compiled = compiled.AVAILABLE and self.embed.is_cpu and self.embed.dtype in compiled.TYPES
 
     def first(self, count: int, model: Any) -> DirectForward:
         """The same with the first `count` layers of `model`, a shortened copy of this one's."""
@@ -140,6 +145,8 @@ class DirectForward:
             cache: where keys and values go.
             rows: which tokens need logits; None for all.
         """
+        if self.compiled and type(cache) is TreeCache and compiled.takes(len(ids), mask, cache):
+            return compiled.states(self, ids, positions, mask, cache, rows)
         m, heads, kv_heads, width = len(ids), self.heads, self.kv_heads, self.width
         cos, sin = self.rotary.index_select(0, positions).unbind(1)
         causal = mask is None and m > 1

@@ -27,9 +27,9 @@ def wrong_rotary_base(direct):
     direct.rotary = torch.stack([cos, sin], 1)[:, :, None].to(direct.rotary.dtype)
 
 
-def missing_norms(direct):
+def wrong_norms(direct):
     for layer in direct.layers:
-        layer.before = torch.nn.Identity()
+        layer.before.eps = 1.0
 
 
 def dropped_layer(direct):
@@ -37,7 +37,7 @@ def dropped_layer(direct):
 
 
 @pytest.mark.parametrize("dtype", [torch.float32, torch.bfloat16, torch.float16])
-@pytest.mark.parametrize("defect", [wrong_scale, wrong_rotary_base, missing_norms, dropped_layer])
+@pytest.mark.parametrize("defect", [wrong_scale, wrong_rotary_base, wrong_norms, dropped_layer])
 def test_a_wrong_direct_forward_is_noticed_and_left(defect, dtype, caplog):
     model = make(dtype=dtype)
     defect(model.direct)

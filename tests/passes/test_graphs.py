@@ -16,7 +16,7 @@ import specviz
 from specviz.distributions import Sampling
 from specviz.models.early_exit import first_layers
 from specviz.models.selftest import check_tree_reading
-from specviz.passes import device_logits, direct, graphs
+from specviz.passes import compiled, device_logits, direct, graphs
 from specviz.passes.cache import TreeCache
 from specviz.passes.graphs import BUCKETS, StaticPasses, slots_bucket
 from specviz.passes.huggingface import HuggingFaceModel
@@ -35,8 +35,9 @@ def static(model, capture=None):
 
 @pytest.fixture(autouse=True)
 def small_blocks(monkeypatch):
-    """Blocks that are outgrown soon."""
+    """Blocks that are outgrown soon, and torch's arithmetic on both sides, as on a GPU."""
     monkeypatch.setattr(graphs, "SLOTS", 8)
+    monkeypatch.setattr(compiled, "AVAILABLE", False)
 
 
 @pytest.mark.parametrize("dtype, tolerance", [(torch.float64, 1e-6), (torch.float32, 1e-5)])

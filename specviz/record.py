@@ -12,10 +12,11 @@ from importlib import import_module
 from typing import Annotated, Any, ClassVar, Literal
 
 from . import codec
-from .codec import MAX_TEXT, Damaged, Most, NonNegative, Whole, Within
+from .codec import MAX_TEXT, Damaged, Most, Whole, Within
 from .config import RunConfig
 from .lazy_columns import Unread
 from .metrics import Counts, known
+from .timing import PairedSpeedup, Timing
 from .tree import Chart, Growth, Topology
 
 SCHEMA = 3
@@ -73,25 +74,6 @@ class Verdict:
     accept_prob: tuple[float | None, ...]
     coin: tuple[float | None, ...]
     detail: Mapping[int, Detail] = field(default_factory=dict)
-
-
-@dataclass(frozen=True)
-class Timing:
-    """Seconds of one step: draft passes, target passes, the rule's arithmetic, and all the rest.
-
-    What of the record is made only when it is read (`Step.unread`) is in none of them.
-    """
-
-    LATER: ClassVar = ()
-    draft: NonNegative = 0.0
-    target: NonNegative = 0.0
-    verify: NonNegative = 0.0
-    other: NonNegative = 0.0
-
-    @property
-    def total(self) -> float:
-        """All four together, in seconds."""
-        return self.draft + self.target + self.verify + self.other
 
 
 @dataclass(frozen=True)
@@ -200,6 +182,7 @@ class Trace:
         prompt_tokens, prompt_text: the prompt as token ids and as text.
         steps: the steps in order.
         stop, version: why it ended ("length", "end of text", "context" or "stopped"), and what version recorded it.
+        speedup: over plain decoding, as it was measured after the run; None where it was not.
     """
 
     config: RunConfig
@@ -209,6 +192,7 @@ class Trace:
     steps: Annotated[tuple[Step, ...], Most(20_000)]
     stop: str
     version: str = ""
+    speedup: PairedSpeedup | None = None
 
     @property
     def tokens(self) -> tuple[int, ...]:
@@ -261,7 +245,7 @@ class Trace:
             "text": self.text,
             "stop": self.stop,
             "steps": [step.to_dict() for step in self.steps],
-        }
+        } | ({"speedup": codec.plain(self.speedup)} if self.speedup else {})
 
     def to_json(self) -> str:
         """The trace as JSON text; the numbers of steps keep six significant digits."""

@@ -17,7 +17,7 @@ ROOMS = """
 specviz/errors  specviz/paths  specviz/lazy_columns
 specviz/files
 specviz/randomness  specviz/codec  specviz/parameters
-specviz/tree
+specviz/tree  specviz/timing
 specviz/distributions
 specviz/config  specviz/sampling  specviz/metrics
 specviz/record

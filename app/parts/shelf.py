@@ -21,6 +21,7 @@ from gradio.context import LocalContext
 
 from specviz import Step, Trace
 from specviz.player import FORMATS
+from specviz.timing import PairedSpeedup
 
 from ..machine.request_queue import BESIDE, BETWEEN
 from .traces import exported, shown
@@ -44,12 +45,14 @@ class Kept:
         blank: the trace as it was before its first step; None where it came whole.
         steps: to be added to while it runs.
         ended: whether it came to its own end.
+        speedup: over plain decoding, once it was measured.
         owner: whose it is.
     """
 
     blank: Trace | None
     steps: list[Step] = field(default_factory=list)
     ended: bool = False
+    speedup: PairedSpeedup | None = None
     packed: bytes = b""
     until: float = field(default_factory=lambda: monotonic() + KEPT_SECONDS)
     owner: int = field(default_factory=lambda: visitor())
@@ -62,7 +65,7 @@ class Kept:
         steps = tuple(self.steps)
         full = sum(len(step.emitted) for step in steps) >= self.blank.config.max_new_tokens
         stop = "length" if full else "end of text or context" if self.ended else "stopped"
-        return replace(self.blank, steps=steps, stop=stop).to_json()
+        return replace(self.blank, steps=steps, stop=stop, speedup=self.speedup).to_json()
 
     def pack(self) -> None:
         """Compress the trace, once its run is over."""

@@ -13,12 +13,13 @@ import gradio as gr
 
 from specviz import RunConfig, Step, Trace
 from specviz.acceptance.vectors import EMBEDDED, planned_with
-from specviz.benchmarks.run_against_plain import ROUNDS, PairedSpeedup, in_turns
+from specviz.benchmarks.run_against_plain import ROUNDS, in_turns
 from specviz.codec import plain
 from specviz.metrics import Counts
 from specviz.paths import TRACES
 from specviz.player.payload import described, head, message, recorded_message, settings_text, step_payload
 from specviz.proof.same_text import Comparison, comparing, promised
+from specviz.timing import PairedSpeedup
 
 from ..machine.engine import Engine, batch_by_time, introduced, prefetch
 from ..machine.run_queue import undisturbed
@@ -28,7 +29,7 @@ from ..parts.failures import reason
 from ..parts.frame import Tab
 from ..parts.job import Job
 from ..parts.menus import models_menu
-from ..parts.shelf import SHELF, new_name
+from ..parts.shelf import SHELF, Kept, new_name
 from ..parts.stage import headline, notice, opener, sentence, stage
 
 TITLE = "Explore"
@@ -224,7 +225,7 @@ def play(engine: Engine, config: RunConfig, title: str | None = None) -> Iterato
                     begun = True
             kept.ended = True
             turns = engine.compute(in_turns, config, counts, title=title)
-            result = yield from timed(run, undisturbed(turns))
+            result = yield from timed(run, undisturbed(turns), kept)
             yield message(run, state="done", **result)
             if promised(verifier, config.temperature):
                 compared = engine.compute(comparing, config, written, title=title)
@@ -235,18 +236,20 @@ def play(engine: Engine, config: RunConfig, title: str | None = None) -> Iterato
             yield message(run if begun else "", state="error", note=f"The run failed. {reason(error)}")
 
 
-def timed(run: str, turns: Iterator[PairedSpeedup | None]) -> Generator[str, None, dict[str, Any]]:
+def timed(run: str, turns: Iterator[PairedSpeedup | None], kept: Kept) -> Generator[str, None, dict[str, Any]]:
     """Time a finished run against plain decoding, as messages; returns the content of the last one.
 
     Args:
         run: its name on the page.
         turns: from `in_turns`.
+        kept: the run on the shelf, which keeps what was measured.
     """
     result: dict[str, Any] = {}
     note = f"Timing the run against plain decoding, {ROUNDS} rounds."
     yield message(run, state="running", note=note, timing={"done": 0, "of": ROUNDS})
     for news in turns:
         if news is not None:
+            kept.speedup = news
             result = {"speedup": plain(news)}
             note = f"Timing the run against plain decoding: {news.rounds} of {ROUNDS} rounds."
             timing = {"done": news.rounds, "of": ROUNDS}

@@ -19,7 +19,7 @@ from specviz.planning.choose import best_candidate
 from specviz.planning.cost_table import CostTable
 from specviz.planning.forecast import forecast, marginal_values, predict, shape_curves
 from specviz.planning.machines import MACHINES, flat_up_to, machine, roofline
-from specviz.record import Timing
+from specviz.timing import Timing
 from specviz.theory import bounds
 
 VECTOR = (0.6, 0.2, 0.1)

@@ -33,7 +33,7 @@ Runs are decoded one at a time.
 
 After the run, it is timed against plain decoding for plain_rounds alternating rounds (0 for none): the trace then has
 "speedup": {"speedup", "low", "high" (of a round), "rounds", "tokens_per_s", "plain_tokens_per_s",
-"seconds", "plain_seconds" (of all its tokens at those rates), "date", "machine"}, unless the run was too short to be timed. It is
+"seconds", "plain_seconds" (of all its tokens at those rates), "date", "machine"}, unless it was too short. It is
 timed only while the queue is empty, so there may be fewer rounds or none.
 """
 MOST_ROUNDS = 10

@@ -136,7 +136,7 @@ def recorded_message(
 
     Args:
         trace: the run.
-        plain: plain decoding of the same prompt on the same machine, to compare speeds with where no speedup is recorded.
+        plain: plain decoding of the same prompt on the same machine, to compare with if the run has no speedup.
         name: of the run on the page.
         badge: what the page calls it.
 

@@ -76,6 +76,7 @@ export interface Messages {
   held: void;
   /** The controls are to hold the settings of a run that was opened. */
   opened: { search: string };
+  'opened-comparison': { search: string };
   /** The page's type was made larger or smaller. */
   type: void;
   /** The lab that waits on its tab is to be shown. */

@@ -48,6 +48,9 @@ export interface News {
   columns?: About[];
   prompt?: string;
   pair?: string;
-  recorded?: boolean;
+  /** Of a comparison that was not decoded now: what it is, and when and where it was recorded. */
+  badge?: string;
   when?: string;
+  /** What the controls are to hold, as the parameters of a link. */
+  search?: string;
 }

@@ -14,9 +14,8 @@ from typing import Annotated, Any, ClassVar, Literal
 from . import codec
 from .codec import MAX_TEXT, Damaged, Most, Whole, Within
 from .config import RunConfig
-from .lazy_columns import Unread
 from .metrics import Counts, known
-from .timing import PairedSpeedup, Timing
+from .record_parts import PairedSpeedup, Timing, Unread
 from .tree import Chart, Growth, Topology
 
 SCHEMA = 3

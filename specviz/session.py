@@ -17,9 +17,9 @@ from .distributions import Blend, Distributions, Sampling, distributions_of
 from .drafters.base import Draft, Drafter, DrafterContext, DrafterSession, Seen
 from .models.base import Pair, Session
 from .record import Step, Verdict
+from .record_parts import Timing
 from .registry import build
 from .sampling import whose
-from .timing import Timing
 from .tree import TokenTree
 
 UNREAD = 1 << 21  # logits that are kept of the latest steps, to make their probabilities when they are read

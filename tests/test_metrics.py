@@ -138,7 +138,9 @@ def test_no_other_file_divides_counts_of_runs_or_makes_an_interval(path):
 def test_the_browser_divides_no_counts():
     for path in (ROOT / "assets/web").rglob("*.js"):
         if "tests" not in path.parts:
-            found = SCRIPT.search(re.sub(r"^import .*|//.*|/\*.*?\*/", "", path.read_text(encoding="utf-8"), flags=re.M))
+            found = SCRIPT.search(
+                re.sub(r"^import .*|//.*|/\*.*?\*/", "", path.read_text(encoding="utf-8"), flags=re.M)
+            )
             assert not found, f"{path}: {found and found[0]}"
 
 

@@ -21,10 +21,10 @@ from gradio.context import LocalContext
 
 from specviz import Step, Trace
 from specviz.player import FORMATS
-from specviz.timing import PairedSpeedup
+from specviz.record_parts import PairedSpeedup
 
 from ..machine.request_queue import BESIDE, BETWEEN
-from .traces import exported, shown
+from .uploads import exported, shown
 
 KEPT_SECONDS = 1800
 KEPT_BYTES = 32_000_000  # compressed; a run of 64 steps with trees of 33 nodes takes about 70 kB

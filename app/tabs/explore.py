@@ -19,11 +19,11 @@ from specviz.metrics import Counts
 from specviz.paths import TRACES
 from specviz.player.payload import described, head, message, recorded_message, settings_text, step_payload
 from specviz.proof.same_text import Comparison, comparing, promised
-from specviz.timing import PairedSpeedup
+from specviz.record_parts import PairedSpeedup
 
 from ..machine.engine import Engine, batch_by_time, introduced, prefetch
 from ..machine.run_queue import undisturbed
-from ..parts import links, menus, presets
+from ..parts import links, menus, own_pair, presets
 from ..parts.controls import Controls, controls, temperature_slider
 from ..parts.failures import reason
 from ..parts.frame import Tab
@@ -70,6 +70,7 @@ def build(engine: Engine) -> Controls:
         with gr.Column(elem_id="sv-settings"):
             chips(prompt)
             models = models_menu(engine)
+            own_pair.lay_out(engine)
             settings = controls(prompt, opened, temperature)
         with gr.Row(elem_classes="sv-said"):
             said = notice(about(opened, engine.titles[0]), elem_id="sv-notice")

@@ -14,7 +14,7 @@ from ..decode import speculate
 from ..metrics import Counts
 from ..models.base import Pair
 from ..planning.machine_profile import machine
-from ..timing import PairedSpeedup
+from ..record_parts import PairedSpeedup
 from .alternating_rounds import paired
 
 ROUNDS = 3

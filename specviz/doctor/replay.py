@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from ..config import RunConfig
 from ..paths import __version__
 from ..record import Step, Trace
-from ..timing import Timing
+from ..record_parts import Timing
 from ..tree import Growth
 
 DOT = "•"

@@ -8,7 +8,7 @@ from typing import Annotated, Any, Literal, NotRequired, TypedDict, Union, get_a
 
 from ..paths import WEB
 from ..record import Detail
-from ..timing import PairedSpeedup
+from ..record_parts import PairedSpeedup
 from ..tree import Chart
 
 PLACE = WEB / "base" / "wire.d.ts"

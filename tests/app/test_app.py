@@ -21,7 +21,7 @@ from specviz import compatibility
 from specviz.paths import WEB
 from specviz.player.payload import step_payload
 from specviz.proof.same_text import comparing
-from specviz.timing import Timing
+from specviz.record_parts import Timing
 
 ROOT = Path(__file__).resolve().parents[2]
 CONFIG = specviz.RunConfig(prompt="abc", max_new_tokens=30)

@@ -9,7 +9,7 @@ import specviz
 from specviz.benchmarks import run_against_plain as module
 from specviz.benchmarks.run_against_plain import in_turns
 from specviz.metrics import Counts
-from specviz.timing import Timing
+from specviz.record_parts import Timing
 
 CONFIG = specviz.RunConfig("abc", specviz.BUILDERS["chain"](depth=2), temperature=0.8, max_new_tokens=12, seed=3)
 

@@ -19,8 +19,8 @@ from specviz.planning.choose import best_candidate
 from specviz.planning.cost_table import CostTable
 from specviz.planning.forecast import forecast, marginal_values, predict, shape_curves
 from specviz.planning.machines import MACHINES, flat_up_to, machine, roofline
+from specviz.record_parts import Timing
 from specviz.theory import bounds
-from specviz.timing import Timing
 
 VECTOR = (0.6, 0.2, 0.1)
 RULE = specviz.VERIFIERS["sequoia"]()

@@ -11,7 +11,7 @@ from specviz.benchmarks.run_against_plain import in_turns
 from specviz.decode import collect
 from specviz.metrics import Counts
 from specviz.proof.same_text import promised
-from specviz.timing import PairedSpeedup
+from specviz.record_parts import PairedSpeedup
 
 
 class Endless:

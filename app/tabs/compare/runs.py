@@ -22,8 +22,8 @@ from specviz.metrics import Counts, clock
 from specviz.paths import TRACES
 from specviz.player.payload import described, message, settings_text, step_payload
 from specviz.proof.same_text import margin_at
+from specviz.record_parts import PairedSpeedup
 from specviz.registry import REGISTRIES
-from specviz.timing import PairedSpeedup
 
 from ...machine.engine import Engine, batch_by_time
 from ...machine.run_queue import undisturbed

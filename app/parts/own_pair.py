@@ -29,7 +29,7 @@ def lay_out(engine: Engine) -> None:
         gr.Textbox("", label="Draft", placeholder="the same, early-exit:3, or empty", max_lines=1, elem_id=DRAFT)
         with gr.Row():
             gr.Button("Check", min_width=80, elem_id=CHECK)
-            gr.Button("Load and use", variant="primary", min_width=80, elem_id=USE)
+            gr.Button("Use", variant="primary", min_width=80, elem_id=USE)
         status(REPORT)
 
 

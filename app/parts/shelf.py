@@ -10,8 +10,9 @@ from __future__ import annotations
 import json
 import zlib
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, field, replace
+from functools import partial
 from secrets import token_urlsafe
 from threading import Lock
 from time import monotonic
@@ -168,22 +169,22 @@ async def open_trace(text: Any) -> str:
     Args:
         text: of the file, from a stranger.
     """
-    return await opened_file(text, shown, "file")
+    return await opened_file(text, partial(BESIDE, shown), "file")
 
 
-async def opened_file(text: Any, read: Callable[[str, str], tuple[str, str]], kind: str) -> str:
+async def opened_file(text: Any, read: Callable[[str, str], Awaitable[tuple[str, str]]], kind: str) -> str:
     """What `read` makes of a file, which is then on the shelf, or {"error"}; as JSON.
 
     Args:
         text: of the file, from a stranger.
-        read: (text, name) -> a message to the page, and the file as it is kept; called in another process.
+        read: (text, name) -> a message to the page, and the file as it is kept.
         kind: the first word of its name.
     """
     try:
         if not isinstance(text, str) or len(text.encode(errors="replace")) > OPENED_BYTES:
             raise ValueError(f"A run to open must be JSON text of at most {OPENED_BYTES / 1e6:g} MB.")
         name = new_name(kind)
-        found, whole = await BESIDE(read, text, name)
+        found, whole = await read(text, name)
         await BETWEEN(SHELF.put, name, whole)
         return found
     except ValueError as error:

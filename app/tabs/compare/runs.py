@@ -20,16 +20,17 @@ from specviz import DRAFTERS, RunConfig, Step, Trace, codec, run
 from specviz.benchmarks.run_against_plain import ROUNDS
 from specviz.metrics import Counts, clock
 from specviz.paths import TRACES
+from specviz.player import comparison_file
 from specviz.player.payload import described, message, settings_text, step_payload
 from specviz.proof.same_text import margin_at
 from specviz.record_parts import PairedSpeedup
 from specviz.registry import REGISTRIES
 
 from ...machine.engine import Engine, batch_by_time
+from ...machine.request_queue import BESIDE, BETWEEN
 from ...machine.run_queue import undisturbed
 from ...parts.failures import reason
 from ...parts.shelf import SHELF, new_name, opened_file
-from . import comparison_file
 from .compared_run import ComparedRun
 from .texts import comparison
 
@@ -257,17 +258,13 @@ def settings_of(traces: Sequence[Trace]) -> str:
     return urlencode(named)
 
 
-def shown(text: str, name: str) -> tuple[str, str]:
-    """A saved comparison as a message to the page, and as JSON; computed in another process.
+def shown(traces: Sequence[Trace], name: str) -> tuple[str, str]:
+    """A saved comparison as a message to the page, and as JSON.
 
     Args:
-        text: of the file, from a stranger.
+        traces: its runs.
         name: of the comparison on the page.
-
-    Raises:
-        ValueError: if it is no comparison.
     """
-    traces = comparison_file.read(text)
     dates = sorted({f"on {trace.speedup.date} on {trace.speedup.machine}" for trace in traces if trace.speedup})
     when = f"measured {dates[-1]}" if dates else ""
     found = of_traces(traces, name, badge="opened from a file", when=when, search=settings_of(traces))
@@ -276,4 +273,9 @@ def shown(text: str, name: str) -> tuple[str, str]:
 
 async def open_comparison(text: Any) -> str:
     """A saved comparison as a message to the page, or {"error"}; as JSON. Anyone may call it."""
-    return await opened_file(text, shown, "file of a comparison")
+
+    async def read(text: str, name: str) -> tuple[str, str]:
+        traces = await BESIDE(comparison_file.read, text)  # a process without gradio looks at what a stranger sent
+        return await BETWEEN(shown, traces, name)
+
+    return await opened_file(text, read, "file of a comparison")

@@ -10,9 +10,10 @@ import pytest
 import specviz
 from app.machine.engine import Engine
 from app.parts import links, shelf
-from app.tabs.compare import comparison_file, runs, settings, texts
+from app.tabs.compare import runs, settings, texts
 from app.tabs.compare.compared_run import ComparedRun
 from specviz.benchmarks.run_against_plain import ROUNDS
+from specviz.player import comparison_file
 from tests.loops import in_a_loop
 
 B, V = specviz.BUILDERS, specviz.VERIFIERS

@@ -6,9 +6,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Annotated
 
-from specviz import Trace, codec
-from specviz.codec import Damaged, Most
-from specviz.record import SCHEMA
+from .. import codec
+from ..codec import Damaged, Most
+from ..record import SCHEMA, Trace
 
 FEWEST, MOST = 2, 3
 

@@ -3,11 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import gradio as gr
-
-from specviz.models.preview import Preview, preview
 
 from ..machine.engine import Engine
 from ..machine.fetching import free_memory, needed, size, too_large
@@ -15,6 +13,9 @@ from ..machine.run_queue import MACHINE
 from .card import said, status
 from .failures import explained
 from .menus import MODELS, offered
+
+if TYPE_CHECKING:
+    from specviz.models.preview import Preview
 
 TARGET, DRAFT, CHECK, USE, REPORT = (f"sv-own-{part}" for part in ("target", "draft", "check", "use", "report"))
 ABOUT = "A folder saved by save_pretrained, or a name on the hub. Weights must be safetensors."
@@ -45,14 +46,14 @@ def connect(demo: gr.Blocks, engine: Engine) -> None:
     def check(target: Any, draft: Any) -> Iterator[dict]:
         yield {report: said("Reading configurations and tokenizers.")}
         _, first, second = names(engine, target, draft)
-        found = preview(first, second)
+        found = looked_at(first, second)
         yield {report: said(" ".join(sentences(found)), "error" if problem(found) else "")}
 
     def use(target: Any, draft: Any) -> Iterator[dict]:
         title, first, second = names(engine, target, draft)
         with engine.exclusive():
             yield {report: said("Reading configurations and tokenizers.")}
-            found = preview(first, second)
+            found = looked_at(first, second)
             if problem(found):
                 raise ValueError(" ".join(sentences(found)))
             for news in engine.loading(title):
@@ -83,6 +84,13 @@ def names(engine: Engine, target: Any, draft: Any) -> tuple[str, str, str | None
     title = "|".join(part.strip() for part in (target, draft or "") if part.strip())
     load: Any = engine.other(title)
     return title, load.target, load.draft
+
+
+def looked_at(target: str, draft: str | None) -> Preview:
+    """What is known of a pair; torch comes with it, which the page opens without."""
+    from specviz.models.preview import preview
+
+    return preview(target, draft)
 
 
 def label(found: Preview, draft: str | None) -> str:

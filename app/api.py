@@ -9,7 +9,6 @@ import gradio as gr
 
 from specviz import RunConfig, Step, Trace, compatible, speculate
 from specviz.benchmarks.trials import ROUNDS, in_turns
-from specviz.codec import dumps
 from specviz.decode import collect
 from specviz.errors import ParameterError
 from specviz.metrics import Counts
@@ -34,7 +33,7 @@ Runs are decoded one at a time.
 
 After the run, it is timed against plain decoding for plain_rounds alternating rounds (0 for none): the trace then has
 "speedup": {"speedup", "low", "high" (of a round), "rounds", "tokens_per_s", "plain_tokens_per_s",
-"seconds", "plain_seconds" (of all its tokens at those rates)}, or null if the run was too short to be timed. It is
+"seconds", "plain_seconds" (of all its tokens at those rates), "date", "machine"}, unless it was too short. It is
 timed only while the queue is empty, so there may be fewer rounds or none.
 """
 MOST_ROUNDS = 10
@@ -132,7 +131,7 @@ def answers(
         engine.best.start(title or engine.titles[0])
         for item in engine.compute(recorded, config, title=title):
             if isinstance(item, Trace):
-                whole = item.to_json()
+                trace = item
                 continue
             for step in item:
                 text += "".join(step.pieces)
@@ -142,9 +141,8 @@ def answers(
             against = None
             for news in undisturbed(engine.compute(in_turns, config, Counts.of(steps), rounds, title=title)):
                 against = news or against
-            speedup = dumps(against)
-            whole = f'{whole[:-1]},"speedup":{speedup}}}'
-        yield text, "", whole
+            trace = replace(trace, speedup=against)
+        yield text, "", trace.to_json()
 
 
 def recorded(pair: Any, config: RunConfig) -> Iterator[list[Step] | Trace]:

@@ -16,15 +16,16 @@ from specviz.paths import WEB
 
 from . import api
 from .machine import limits, run_queue
+from .machine.address import on_a_space
 from .machine.agents import Agents
 from .machine.checks import Checks
 from .machine.engine import Engine
-from .machine.fetching import Hub, may_fetch, on_a_space
+from .machine.fetching import Hub, may_fetch
 from .machine.guard import Bounded, Routed
 from .machine.models import measures, offered, others
 from .machine.request_queue import aside
 from .machine.unread_messages import Awaited, Unread
-from .parts import opening, web
+from .parts import opening, own_pair, web
 from .parts.frame import Page, Tab
 from .tabs import acceptance, compare, explore, labs, lessons, papers, speedup
 from .tabs.lessons import lecture
@@ -71,6 +72,7 @@ def build_demo(load: Callable[[], Any] | None = None, tabs: Sequence[Tab] = TABS
         for tab in tabs:
             for part in tab.parts:
                 part.connect(page)
+        own_pair.connect(demo, engine)
         api.build(engine)
     for event in demo.fns.values():  # nothing is left out: what is no run waits in a pool, and a run is for a reader
         if event.fn and event.concurrency_id == run_queue.ID:

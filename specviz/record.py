@@ -9,12 +9,13 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from importlib import import_module
-from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal, Self
+from typing import Annotated, Any, ClassVar, Literal
 
 from . import codec
-from .codec import MAX_TEXT, Damaged, Most, NonNegative, Whole, Within
+from .codec import MAX_TEXT, Damaged, Most, Whole, Within
 from .config import RunConfig
 from .metrics import Counts, known
+from .record_parts import PairedSpeedup, Timing, Unread
 from .tree import Chart, Growth, Topology
 
 SCHEMA = 3
@@ -51,57 +52,6 @@ class Detail:
             after=self.after and self.after.named(piece),
             race={name: chart.named(piece) for name, chart in self.race.items()},
         )
-
-
-@dataclass(frozen=True)
-class Timing:
-    """Seconds of one step: draft passes, target passes, the rule's arithmetic, and all the rest.
-
-    What of the record is made only when it is read (`Step.unread`) is in none of them.
-    """
-
-    LATER: ClassVar = ()
-    draft: NonNegative = 0.0
-    target: NonNegative = 0.0
-    verify: NonNegative = 0.0
-    other: NonNegative = 0.0
-
-    @property
-    def total(self) -> float:
-        """All four together, in seconds."""
-        return self.draft + self.target + self.verify + self.other
-
-
-class Unread:
-    """A record of which a part is made only when somebody reads it; a frozen dataclass without slots extends it."""
-
-    @classmethod
-    def unread(cls, rest: Callable[[], dict[str, Any]], **columns: Any) -> Self:
-        """A record of which `rest` makes some columns when one is first read, so that decoding does not wait for them.
-
-        Args:
-            rest: makes them, always the same; columns: the others, which include those with a default.
-        """
-        step = object.__new__(cls)
-        vars(step).update(columns, _rest=rest)
-        return step
-
-    def complete(self) -> Self:
-        """The same record, with all columns made."""
-        if rest := vars(self).get("_rest"):
-            vars(self).update(rest())
-            vars(self).pop("_rest", None)
-        return self
-
-    if not TYPE_CHECKING:
-
-        def __getattr__(self, name: str) -> Any:  # asked for what is not there (yet)
-            if name in self.__dataclass_fields__ and "_rest" in vars(self):
-                return getattr(self.complete(), name)
-            raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
-
-    def __getstate__(self) -> dict[str, Any]:
-        return vars(self.complete())
 
 
 @dataclass(frozen=True)
@@ -210,6 +160,7 @@ class Trace:
         prompt_tokens, prompt_text: the prompt as token ids and as text.
         steps: the steps in order.
         stop, version: why it ended ("length", "end of text", "context" or "stopped"), and what version recorded it.
+        speedup: over plain decoding, as it was measured after the run; None where it was not.
     """
 
     config: RunConfig
@@ -219,6 +170,7 @@ class Trace:
     steps: Annotated[tuple[Step, ...], Most(20_000)]
     stop: str
     version: str = ""
+    speedup: PairedSpeedup | None = None
 
     @property
     def tokens(self) -> tuple[int, ...]:
@@ -263,7 +215,9 @@ class Trace:
         """The trace as plain JSON data."""
         told = {name: getattr(self, name) for name in ("pair", "prompt_tokens", "prompt_text", "text", "stop")}
         steps = [step.to_dict() for step in self.steps]
-        return {"schema": SCHEMA, "version": self.version, "config": self.config.to_dict(), **told, "steps": steps}
+        return {"schema": SCHEMA, "version": self.version, "config": self.config.to_dict(), **told, "steps": steps} | (
+            {"speedup": codec.plain(self.speedup)} if self.speedup else {}
+        )
 
     def to_json(self) -> str:
         """The trace as JSON text; the numbers of steps keep six significant digits."""

@@ -16,7 +16,8 @@ from .config import Choice, RunConfig
 from .distributions import Blend, Distributions, Sampling, distributions_of
 from .drafters.base import Draft, Drafter, DrafterContext, DrafterSession, Seen
 from .models.base import Pair, Session
-from .record import Step, Timing
+from .record import Step
+from .record_parts import Timing
 from .registry import build
 from .sampling import whose
 from .tree import TokenTree

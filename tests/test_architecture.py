@@ -16,7 +16,7 @@ ROOMS = """
 specviz/errors  specviz/paths
 specviz/files
 specviz/randomness  specviz/codec  specviz/parameters
-specviz/tree
+specviz/tree  specviz/record_parts
 specviz/distributions
 specviz/config  specviz/sampling  specviz/metrics
 specviz/record

@@ -7,6 +7,18 @@ import socket
 
 from specviz.errors import ParameterError
 
+LOOPBACK = ("", "127.0.0.1", "localhost", "::1")
+
+
+def on_a_space() -> bool:
+    """Whether the page is served by Hugging Face Spaces."""
+    return bool(os.environ.get("SPACE_ID")) or os.environ.get("SYSTEM") == "spaces"
+
+
+def local() -> bool:
+    """Whether the page is served to this machine only: it listens on the loopback address and is no Space."""
+    return os.environ.get("GRADIO_SERVER_NAME", "").strip() in LOOPBACK and not on_a_space()
+
 
 def check_address(port: int | None = None) -> None:
     """Check that the page can be served at a port, or else GRADIO_SERVER_PORT, and at GRADIO_SERVER_NAME.

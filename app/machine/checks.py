@@ -18,7 +18,7 @@ from . import limits
 from .guard import API, Rejected
 
 NESTED = 4_000  # characters of a list or an object in JSON: a control keeps it for its visitor, at 20 times its size
-OPENS = "open_trace"  # the one server function that may be sent much
+OPENS = ("open_trace", "open_comparison")  # the server functions that may be sent much
 DIGITS = 300  # of a whole number; more do not fit into a float
 LISTS = (gr.CheckboxGroup, gr.JSON, gr.UploadButton, gr.State, Api)  # what may be sent a list or an object
 
@@ -112,7 +112,7 @@ class Checks:
         known = isinstance(name, str) and getattr(getattr(block, name, None), "_is_server_fn", False)
         if not known or "session_hash" not in asked or "data" not in asked:
             raise Rejected(404, "component_id, fn_name, session_hash and data must be those of a part of this page.")
-        if name != OPENS:
+        if name not in OPENS:
             plain("data", asked["data"], limits.BODY)
             if size > limits.BODY:
                 raise Rejected(413, f"A request may have at most {limits.BODY:,} bytes.")

@@ -51,8 +51,8 @@ class Engine:
         measures: bool = False,
     ) -> None:
         self._loads = load if isinstance(load, dict) else {"This pair": load}
-        self._other = other
-        self.hub = hub
+        self.other, self.hub = other, hub
+        self.own: dict[str, str] = {}  # pairs of visitors that were loaded, as they named them -> for a menu
         self._pairs: dict[str, Any] = {}  # the one used last comes last
         self._loading, self._running = Lock(), Lock()
         self._under_way: dict[str, tuple[Callable, Future]] = {}  # pairs that are being loaded
@@ -65,11 +65,6 @@ class Engine:
     def titles(self) -> list[str]:
         """All pairs; the first is the default."""
         return list(self._loads)
-
-    @property
-    def takes_any(self) -> bool:
-        """Whether a visitor may name other pairs than those of the titles."""
-        return self._other is not None
 
     @property
     def loaded(self) -> bool:
@@ -116,9 +111,9 @@ class Engine:
             return self._loads[title]
         if self.hub is not None and title in self.hub.pairs:
             return self.hub.pairs[title]
-        if self._other is None or not isinstance(title, str):
+        if self.other is None or not isinstance(title, str):
             raise ValueError(f"Model pair must be one of {', '.join(self._loads)}; got {str(title)[:40]!r}.")
-        return self._other(title)
+        return self.other(title)
 
     def loading(self, title: str | None = None) -> Iterator[str]:
         """Load a pair if necessary; yields a message for the visitor while it is loading.

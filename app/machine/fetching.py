@@ -16,6 +16,7 @@ import specviz
 from specviz.models import hub
 
 from . import limits
+from .address import local
 
 OTHER = " (two vocabularies)"
 KNOWN = {  # title -> target, draft
@@ -71,8 +72,8 @@ class Named:
         except Exception:  # offline, or the name is wrong: loading says which, or takes what is here
             return
         of, done, began = sum(model.bytes for model in models), 0, monotonic()
-        if needed := too_large(models):
-            raise ValueError(needed)
+        if problem := too_large(models):
+            raise ValueError(problem)
 
         def report(bytes: int) -> None:
             spent, came = monotonic() - began, done + bytes
@@ -130,11 +131,15 @@ def label(title: str, models: list[hub.Listed]) -> str:
 
 def too_large(models: list[hub.Listed]) -> str:
     """A sentence where models do not fit into this machine's free memory; nothing where they do, or none can tell."""
-    free = free_memory()
-    needed = ROOM * sum(width() * model.parameters if model.parameters else model.bytes for model in models)
-    if free is None or needed <= free:
+    free, need = free_memory(), needed(models)
+    if free is None or need <= free:
         return ""
-    return f"The models need about {size(needed)} of memory, but only {size(free)} are free. Choose smaller models."
+    return f"The models need about {size(need)} of memory, but only {size(free)} are free. Choose smaller models."
+
+
+def needed(models: list[hub.Listed]) -> float:
+    """Bytes of memory that models need while they are loaded."""
+    return ROOM * sum(width() * model.parameters if model.parameters else model.bytes for model in models)
 
 
 def width() -> int:
@@ -170,13 +175,7 @@ def may_fetch() -> bool:
         return limits.flag("SPECVIZ_HUB")
     if os.environ.get("SPECVIZ_PAIR", "").strip():
         return False
-    alone = os.environ.get("GRADIO_SERVER_NAME", "127.0.0.1") in ("", "127.0.0.1", "localhost")
-    return alone and not on_a_space()
-
-
-def on_a_space() -> bool:
-    """Whether the page is served by Hugging Face Spaces."""
-    return bool(os.environ.get("SPACE_ID")) or os.environ.get("SYSTEM") == "spaces"
+    return local()
 
 
 def _here(name: str) -> bool:

@@ -3,18 +3,22 @@
 from __future__ import annotations
 
 import os
+import re
 from collections.abc import Callable
 from functools import partial
+from pathlib import Path
 from typing import Any
 
 import specviz
 
 from . import limits
+from .address import local, on_a_space
 from .fetching import Named
 
 EMBEDDED = "Embedded pair"
 EARLY_EXIT = "Embedded target, its first 3 layers as draft"
 
+ON_THE_HUB = re.compile(r"\w[\w.-]*/\w[\w.-]*|early-exit:\d+", re.ASCII)
 LONGEST_NAME = 400  # characters of what a visitor types
 
 Pairs = dict[str, Callable[[], Any]]  # title -> loads it
@@ -43,17 +47,23 @@ def offered() -> Pairs:
 
 
 def others() -> Callable[[str], Callable[[], Any]] | None:
-    """How a pair that a visitor typed is loaded: "target|draft", as in SPECVIZ_PAIRS; None unless SPECVIZ_CUSTOM=1.
+    """How a pair that a visitor names is loaded: "target|draft", as in SPECVIZ_PAIRS; None where it may not be.
 
-    Visitors can then make this machine download models and read folders, so it is off by default.
+    A page that is served to this machine only takes any pair unless SPECVIZ_CUSTOM=0. Another one does with
+    SPECVIZ_CUSTOM=1, and then names on the hub only. A Space never does.
     """
-    return _typed if limits.flag("SPECVIZ_CUSTOM") else None
+    if on_a_space() or os.environ.get("SPECVIZ_PAIR", "").strip():
+        return None
+    return _typed if limits.flag("SPECVIZ_CUSTOM", local()) else None
 
 
-def _typed(written: str) -> Callable[[], Any]:
+def _typed(written: str) -> Named:
     if len(written) > LONGEST_NAME:
         raise ValueError(f"Model pair must have at most {LONGEST_NAME} characters; got {len(written)}.")
     target, draft = _named(written, 'Model pair must be chosen from the menu or typed like "target|draft"')
+    for name in (target, draft):
+        if name and not local() and not (ON_THE_HUB.fullmatch(name) and not Path(name).is_dir()):
+            raise ValueError(f"A model must be a name on the hub here, such as org/model; got {name!r}.")
     return Named(target, draft)
 
 

@@ -8,7 +8,6 @@ from typing import Any
 
 import gradio as gr
 
-LONGEST_TYPED = 400  # characters of what may be typed into a menu
 NUMBER = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?", re.ASCII)
 FLAGS = {"true": True, "1": True, "false": False, "0": False}
 
@@ -28,8 +27,6 @@ def control_value(control: gr.components.Component, text: str, changes: list[str
     match control:
         case gr.Dropdown() | gr.Radio():
             options = [*(value for _, value in control.choices), *getattr(control, "also", ())]
-            if getattr(control, "allow_custom_value", False) and 0 < len(text) <= LONGEST_TYPED:
-                return text  # checked where it is used; a link loads nothing
             if text not in options:
                 raise ValueError(f"{control.label} {shown_text(text)} is not one of the choices and was ignored{hint}.")
             return text

@@ -141,13 +141,17 @@ def sentence(opened: Opened, why: Any = None, runs: bool = True) -> str:
 
     Args:
         opened: the link.
-        why: "run" if it is of a run that is on the page, "shared" if it is of a run that starts by itself.
+        why: "run" or "comparison" if it is of one on the page, "shared" if it is of a run that starts by itself.
         runs: whether these settings can run.
     """
     more = len(opened.changes) - MOST_TOLD
     rest = [f"{more} more changes."] if more > 0 else []
     start = "Press Run to start." if runs else "These settings are not compatible; change one of them."
-    said = {"run": "All settings are those of the opened run.", "shared": "This run was shared; it is computed again."}
+    said = {
+        "run": "All settings are those of the opened run.",
+        "comparison": "All settings are those of the opened comparison.",
+        "shared": "This run was shared; it is computed again.",
+    }
     return " ".join([said.get(str(why), f"Opened from a link. {start}"), *opened.changes[:MOST_TOLD], *rest])
 
 

@@ -16,8 +16,8 @@ from specviz.compatibility import Compatibility
 if TYPE_CHECKING:
     import gradio as gr
 
-TYPED = "Or type target|draft: folders, or names on the hub."
-FOLDERS = "To use folders of this machine, set SPECVIZ_PAIRS, or set SPECVIZ_CUSTOM=1 to type any pair."
+MODELS = "sv-models"  # the class of every menu of pairs
+FOLDERS = "To offer folders of this machine, set SPECVIZ_PAIRS."
 WORDS = {"builder": "tree builder", "verifier": "rule", "drafter": "drafter"}
 MARKS = {"impossible": "✕ incompatible", "lossy": "≠ lossy", "useless": "! no effect"}
 
@@ -73,23 +73,31 @@ def nearest(offered: dict[str, dict[str, Any]], config: RunConfig, kept: str) ->
 
 
 def models_menu(engine: Any) -> gr.Dropdown:
-    """The menu of pairs; a visitor may type one where the engine takes any, and a hub adds its own when it answers."""
+    """The menu of pairs; a hub adds its own when it answers, and `own_pair` what a visitor loaded."""
     import gradio as gr
     from gradio.context import Context
 
     menu = gr.Dropdown(
-        engine.titles, value=engine.titles[0], label="Model pair", filterable=engine.takes_any,
-        allow_custom_value=engine.takes_any, visible=len(engine.titles) > 1 or engine.takes_any,
-        info=TYPED if engine.takes_any else None,
+        engine.titles, value=engine.titles[0], label="Model pair", filterable=False, elem_classes=MODELS,
+        visible=len(engine.titles) > 1 or engine.other is not None,
     )  # fmt: skip
-    if engine.hub is not None:
-        menu.also = tuple(engine.hub.pairs)  # which a link may name before the hub has answered
+    menu.also = tuple(engine.hub.pairs) if engine.hub else ()  # which a link may name before the hub has answered
+    if engine.hub is not None or engine.other is not None:
 
         def more() -> Any:
-            listing = engine.hub.menu()
-            choices = [*((title, title) for title in engine.titles), *listing.choices]
-            folders = TYPED if engine.takes_any else "" if listing.choices else FOLDERS
-            return gr.Dropdown(choices=choices, info=f"{listing.info} {folders}".strip(), visible=len(choices) > 1)
+            choices, info = offered(engine)
+            return gr.Dropdown(choices=choices, info=info, visible=len(choices) > 1 or engine.other is not None)
 
         Context.root_block.load(more, None, menu, queue=False, show_progress="hidden", api_visibility="private")
     return menu
+
+
+def offered(engine: Any) -> tuple[list[tuple[str, str]], str]:
+    """All pairs that may be chosen now, (label, title), and a sentence on them."""
+    listed, info = engine.hub.menu() if engine.hub is not None else ([], "")
+    choices = [
+        *((title, title) for title in engine.titles),
+        *listed,
+        *((label, own) for own, label in engine.own.items()),
+    ]
+    return choices, f"{info} {FOLDERS}" if info and not listed and engine.other is None else info

@@ -10,8 +10,9 @@ from __future__ import annotations
 import json
 import zlib
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, field, replace
+from functools import partial
 from secrets import token_urlsafe
 from threading import Lock
 from time import monotonic
@@ -21,9 +22,10 @@ from gradio.context import LocalContext
 
 from specviz import Step, Trace
 from specviz.player import FORMATS
+from specviz.record_parts import PairedSpeedup
 
 from ..machine.request_queue import BESIDE, BETWEEN
-from .traces import exported, shown
+from .uploads import exported, shown
 
 KEPT_SECONDS = 1800
 KEPT_BYTES = 32_000_000  # compressed; a run of 64 steps with trees of 33 nodes takes about 70 kB
@@ -44,12 +46,14 @@ class Kept:
         blank: the trace as it was before its first step; None where it came whole.
         steps: to be added to while it runs.
         ended: whether it came to its own end.
+        speedup: over plain decoding, once it was measured.
         owner: whose it is.
     """
 
     blank: Trace | None
     steps: list[Step] = field(default_factory=list)
     ended: bool = False
+    speedup: PairedSpeedup | None = None
     packed: bytes = b""
     until: float = field(default_factory=lambda: monotonic() + KEPT_SECONDS)
     owner: int = field(default_factory=lambda: visitor())
@@ -62,7 +66,7 @@ class Kept:
         steps = tuple(self.steps)
         full = sum(len(step.emitted) for step in steps) >= self.blank.config.max_new_tokens
         stop = "length" if full else "end of text or context" if self.ended else "stopped"
-        return replace(self.blank, steps=steps, stop=stop).to_json()
+        return replace(self.blank, steps=steps, stop=stop, speedup=self.speedup).to_json()
 
     def pack(self) -> None:
         """Compress the trace, once its run is over."""
@@ -165,11 +169,22 @@ async def open_trace(text: Any) -> str:
     Args:
         text: of the file, from a stranger.
     """
+    return await opened_file(text, partial(BESIDE, shown), "file")
+
+
+async def opened_file(text: Any, read: Callable[[str, str], Awaitable[tuple[str, str]]], kind: str) -> str:
+    """What `read` makes of a file, which is then on the shelf, or {"error"}; as JSON.
+
+    Args:
+        text: of the file, from a stranger.
+        read: (text, name) -> a message to the page, and the file as it is kept.
+        kind: the first word of its name.
+    """
     try:
         if not isinstance(text, str) or len(text.encode(errors="replace")) > OPENED_BYTES:
             raise ValueError(f"A run to open must be JSON text of at most {OPENED_BYTES / 1e6:g} MB.")
-        name = new_name("file")
-        found, whole = await BESIDE(shown, text, name)
+        name = new_name(kind)
+        found, whole = await read(text, name)
         await BETWEEN(SHELF.put, name, whole)
         return found
     except ValueError as error:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Generator, Iterator
 from dataclasses import dataclass, replace
 from itertools import chain
 from typing import Any
@@ -63,23 +63,26 @@ def _shown(name: str, found: Iterator[tuple[int, int, Any]]) -> Steps:
         yield done, of, PLOTS[name].info(data) if data else None
 
 
-def _temperature(pair: Any, config: RunConfig) -> Steps:
+def _costs(pair: Any, config: RunConfig, rounds: int, seconds: float) -> Generator[tuple[int, int, None], None, Any]:
+    """The first quarter of a study that needs the costs of passes; returns their table."""
     table = None
-    for news in measure_cost(pair, replace(config, prompt=PROMPT), COSTED, rounds=6, seconds=20.0):
+    for news in measure_cost(pair, replace(config, prompt=PROMPT), COSTED, rounds=rounds, seconds=seconds):
         table = news.known
         yield news.done, 4 * news.of, None
     assert table  # or `measure_cost` raises
+    return table
+
+
+def _temperature(pair: Any, config: RunConfig) -> Steps:
+    table = yield from _costs(pair, config, rounds=6, seconds=20.0)
     for done, of, data in studies.temperatures(pair, config, table, both(8), TEMPERATURES):
         yield of + 3 * done, 4 * of, PLOTS["temperature"].info(data) if data else None
 
 
 def _load(pair: Any, config: RunConfig) -> Steps:
     rule = suited(replace(config, builder=BUILDERS["sequoia"]()))
-    config, table = replace(config, prompt=PROMPT, verifier=VERIFIERS[rule]()), None
-    for news in measure_cost(pair, config, COSTED, rounds=4, seconds=15.0):
-        table = news.known
-        yield news.done, 4 * news.of, None
-    assert table  # or `measure_cost` raises
+    config = replace(config, prompt=PROMPT, verifier=VERIFIERS[rule]())
+    table = yield from _costs(pair, config, rounds=4, seconds=15.0)
     trees = best_trees(find_acceptance(rule, config.temperature), table, config, TEXTS)
     for done, of, points in load_curve(pair, trees, config, both(8)):
         yield of + 3 * done, 4 * of, PLOTS["load"].info(points) if points else None

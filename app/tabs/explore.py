@@ -13,22 +13,23 @@ import gradio as gr
 
 from specviz import RunConfig, Step, Trace
 from specviz.acceptance.vectors import EMBEDDED, planned_with
-from specviz.benchmarks.trials import ROUNDS, PairedSpeedup, in_turns
+from specviz.benchmarks.trials import ROUNDS, in_turns
 from specviz.codec import plain
 from specviz.metrics import Counts
 from specviz.paths import TRACES
 from specviz.player.payload import described, head, message, recorded_message, settings_text, step_payload
 from specviz.proof.same_text import Comparison, comparing, promised
+from specviz.record_parts import PairedSpeedup
 
 from ..machine.engine import Engine, batch_by_time, introduced, prefetch
 from ..machine.run_queue import undisturbed
-from ..parts import links, menus, presets
+from ..parts import links, menus, own_pair, presets
 from ..parts.controls import Controls, controls, temperature_slider
 from ..parts.failures import reason
 from ..parts.frame import Tab
 from ..parts.job import Job
 from ..parts.menus import models_menu
-from ..parts.shelf import SHELF, new_name
+from ..parts.shelf import SHELF, Kept, new_name
 from ..parts.stage import headline, notice, opener, sentence, stage
 
 TITLE = "Explore"
@@ -69,6 +70,7 @@ def build(engine: Engine) -> Controls:
         with gr.Column(elem_id="sv-settings"):
             chips(prompt)
             models = models_menu(engine)
+            own_pair.lay_out(engine)
             settings = controls(prompt, opened, temperature)
         with gr.Row(elem_classes="sv-said"):
             said = notice(about(opened, engine.titles[0]), elem_id="sv-notice")
@@ -224,7 +226,7 @@ def play(engine: Engine, config: RunConfig, title: str | None = None) -> Iterato
                     begun = True
             kept.ended = True
             turns = engine.compute(in_turns, config, counts, title=title)
-            result = yield from timed(run, undisturbed(turns))
+            result = yield from timed(run, undisturbed(turns), kept)
             yield message(run, state="done", **result)
             if promised(verifier, config.temperature):
                 compared = engine.compute(comparing, config, written, title=title)
@@ -235,18 +237,20 @@ def play(engine: Engine, config: RunConfig, title: str | None = None) -> Iterato
             yield message(run if begun else "", state="error", note=f"The run failed. {reason(error)}")
 
 
-def timed(run: str, turns: Iterator[PairedSpeedup | None]) -> Generator[str, None, dict[str, Any]]:
+def timed(run: str, turns: Iterator[PairedSpeedup | None], kept: Kept) -> Generator[str, None, dict[str, Any]]:
     """Time a finished run against plain decoding, as messages; returns the content of the last one.
 
     Args:
         run: its name on the page.
         turns: from `in_turns`.
+        kept: the run on the shelf, which keeps what was measured.
     """
     result: dict[str, Any] = {}
     note = f"Timing the run against plain decoding, {ROUNDS} rounds."
     yield message(run, state="running", note=note, timing={"done": 0, "of": ROUNDS})
     for news in turns:
         if news is not None:
+            kept.speedup = news
             result = {"speedup": plain(news)}
             note = f"Timing the run against plain decoding: {news.rounds} of {ROUNDS} rounds."
             timing = {"done": news.rounds, "of": ROUNDS}

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from datetime import date
 from functools import partial
 
 from ..acceptance.in_traces import with_room
@@ -18,7 +19,9 @@ from ..config import RunConfig
 from ..decode import run, speculate
 from ..metrics import Counts, estimate, ratio_of_rates
 from ..models.base import Pair
+from ..planning.machine_profile import machine
 from ..record import Step, Trace
+from ..record_parts import PairedSpeedup
 from ..tree import Topology
 from ..verifiers.base import Verifier
 from .alternating_rounds import paired
@@ -136,28 +139,6 @@ LONGEST = 3.0  # seconds of decoding after which a repetition ends, if it has FE
 FEWEST = 24  # tokens
 
 
-@dataclass(frozen=True)
-class PairedSpeedup:
-    """A run against plain decoding.
-
-    Args:
-        speedup: tokens per second of the run over those of plain decoding, all rounds together.
-        low, high: the smallest and largest ratio of a round.
-        rounds: how many there were.
-        tokens_per_s, plain_tokens_per_s: of all rounds together.
-        seconds, plain_seconds: that all tokens of the run take at those rates.
-    """
-
-    speedup: float
-    low: float
-    high: float
-    rounds: int
-    tokens_per_s: float
-    plain_tokens_per_s: float
-    seconds: float
-    plain_seconds: float
-
-
 def in_turns(pair: Pair, config: RunConfig, first: Counts, rounds: int = ROUNDS) -> Iterator[PairedSpeedup | None]:
     """Time a run that was just made; None after every step, and what is known after every round.
 
@@ -173,6 +154,7 @@ def in_turns(pair: Pair, config: RunConfig, first: Counts, rounds: int = ROUNDS)
     if not first.tokens_per_s > 0:
         return  # it ended with its first step, so there is nothing to time
     ways = {"run": lambda _: speculate(pair, config), "plain": lambda _: speculate(pair, config.plainly())}
+    _, processor, cores = machine()
     found: dict[str, list[Counts]] = {name: [] for name in ways}
     for turn, name, steps in paired(ways, rounds):
         counts = first if (turn, name) == (0, "run") else Counts()
@@ -190,4 +172,5 @@ def in_turns(pair: Pair, config: RunConfig, first: Counts, rounds: int = ROUNDS)
             yield PairedSpeedup(
                 ours.speedup(theirs), min(ratios), max(ratios), len(ratios), ours.tokens_per_s, theirs.tokens_per_s,
                 first.tokens * ours.seconds_per_token, first.tokens * theirs.seconds_per_token,
+                date.today().isoformat(), f"{processor}, {cores} {'core' if cores == 1 else 'cores'}",
             )  # fmt: skip

@@ -9,7 +9,8 @@ from collections.abc import Sequence
 
 from ..config import RunConfig
 from ..paths import __version__
-from ..record import Step, Timing, Trace
+from ..record import Step, Trace
+from ..record_parts import Timing
 from ..tree import Growth
 
 DOT = "•"

@@ -115,6 +115,16 @@ def load_tokenizer(role: str, name: str) -> Any:
     return _loaded(role, name, load)
 
 
+def load_config(role: str, name: str) -> Any:
+    """The configuration of a model; arguments and errors as for `load_model`."""
+    from transformers import AutoConfig
+
+    def load(place: str, **where: Any) -> Any:
+        return AutoConfig.from_pretrained(place, trust_remote_code=False, **where)
+
+    return _loaded(role, name, load)
+
+
 def _loaded(role: str, name: str, load: Callable[..., Any]) -> Any:
     """What `load` makes of a folder, or of a hub model; the network is asked only for what is not here yet."""
     folder = Path(name).expanduser()

@@ -136,7 +136,7 @@ def recorded_message(
 
     Args:
         trace: the run.
-        plain: plain decoding of the same prompt on the same machine, to compare speeds with.
+        plain: plain decoding of the same prompt on the same machine, to compare with if the run has no speedup.
         name: of the run on the page.
         badge: what the page calls it.
 
@@ -159,7 +159,7 @@ def recorded_message(
         head=about | {"recorded": True, "badge": badge, "show": worth.index(max(worth))},
         state="done",
         figures=as_plain(trace.counts.figures()),
-        speedup=against_plain(trace.counts, plain.counts if plain else None),
+        speedup=as_plain(trace.speedup) or against_plain(trace.counts, plain.counts if plain else None),
     )
 
 

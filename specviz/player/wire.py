@@ -8,6 +8,7 @@ from typing import Annotated, Any, Literal, NotRequired, TypedDict, Union, get_a
 
 from ..paths import WEB
 from ..record import Detail
+from ..record_parts import PairedSpeedup
 from ..tree import Chart
 
 PLACE = WEB / "base" / "wire.d.ts"
@@ -109,7 +110,7 @@ class Head(TypedDict):
 def script() -> str:
     """The records as the browser's types."""
     head = "// What the server sends of a run. Made from specviz/player/wire.py: python -m specviz.player.wire\n"
-    return head + "".join(map(interface, (Chart, Detail, Cut, Growth, Sent, Right, Figures, Head)))
+    return head + "".join(map(interface, (Chart, Detail, Cut, Growth, Sent, Right, Figures, Head, PairedSpeedup)))
 
 
 def interface(cls: Any) -> str:

@@ -4,7 +4,7 @@ import json
 import subprocess
 import sys
 from dataclasses import replace
-from itertools import repeat
+from itertools import count, repeat
 from pathlib import Path
 from threading import Event, current_thread
 from threading import enumerate as threads
@@ -21,7 +21,8 @@ from specviz import compatibility
 from specviz.paths import WEB
 from specviz.player.payload import step_payload
 from specviz.proof.same_text import comparing
-from specviz.record import Timing
+from specviz.record_parts import Timing
+from tests.app.tabs.test_compare import Breaking
 
 ROOT = Path(__file__).resolve().parents[2]
 CONFIG = specviz.RunConfig(prompt="abc", max_new_tokens=30)
@@ -295,36 +296,15 @@ def test_a_difference_is_told_with_its_margin():
     assert last["kind"] == "differs" and "up to token 7; there the two best candidates were" in last["text"]
 
 
-class Failing:
-    """A toy pair whose target fails at its third pass."""
-
-    def __init__(self, error):
-        self.toy, self.error, self.passes = specviz.toy_pair(vocab=12), error, 0
-
-    def __getattr__(self, name):
-        return getattr(self.toy, name)
-
-    def open(self, tokens):
-        target, draft = self.toy.open(tokens)
-        forward = target.forward
-
-        def fails(tree, nodes):
-            self.passes += 1
-            if self.passes == 3:
-                raise self.error
-            return forward(tree, nodes)
-
-        target.forward = fails
-        return target, draft
-
-
 @pytest.mark.parametrize(
     ("error", "sentence"),
     [(RuntimeError("secret path"), "server's log"), (ValueError("The cache is full."), "cache is full")],
 )
 def test_a_failure_on_the_way_is_said_and_keeps_the_steps(error, sentence, caplog):
     config = replace(CONFIG, builder=specviz.BUILDERS["chain"](), verifier=specviz.VERIFIERS["speculative-sampling"]())
-    sent = [json.loads(text) for text in explore.play(Engine(lambda: Failing(error)), config)]
+    passes = count(1)
+    failing = Breaking(lambda nodes, length: next(passes) == 3, error)
+    sent = [json.loads(text) for text in explore.play(Engine(lambda: failing), config)]
     assert sum(len(news["steps"]) for news in sent) == 2
     assert sent[-1]["state"] == "error" and sentence in sent[-1]["note"] and "secret" not in sent[-1]["note"]
     assert "a run failed" in caplog.text

@@ -475,3 +475,24 @@ def test_a_link_fills_in_both_columns_and_waits_for_run(serve, visit):
     expect(page.locator(BOARD + "section.sv-run")).to_have_count(2)
     page.locator("#sv-compare-link .sv-link-copy").click()
     page.wait_for_url(re.compile(r"tab=compare&.*seed=5.*a\.builder=sequoia:size=5.*b\.decodes=plain.*c\.decodes=off"))
+
+
+def test_a_comparison_is_saved_and_opened_with_its_controls(serve, visit, tmp_path):
+    page = opened(visit(serve(specviz.toy_pair(vocab=12))))
+    page.get_by_label("Seed").locator("visible=true").fill("5")
+    set_kind(page, "B", "Plain decoding")
+    asked(page)
+    finished(page)
+    with page.expect_download() as download:
+        page.locator(BOARD + ".sv-save").click()
+    download.value.save_as(tmp_path / "comparison.json")
+    page.reload()
+    page = opened(page)
+    page.locator(BOARD + ".sv-open-file").set_input_files(tmp_path / "comparison.json")
+    expect(page.locator(BOARD + ".sv-recorded")).to_have_text("opened from a file", timeout=60_000)
+    expect(page.locator("#sv-compare-link")).to_contain_text("All settings are those of the opened comparison.")
+    expect(page.get_by_label("Seed").locator("visible=true")).to_have_value("5")
+    expect(page.locator(BOARD + "section.sv-run")).to_have_count(2)
+    (tmp_path / "other.json").write_text("{}")
+    page.locator(BOARD + ".sv-open-file").set_input_files(tmp_path / "other.json")
+    expect(page.locator(BOARD + ".sv-kept")).to_contain_text("It is not a comparison")

@@ -42,7 +42,7 @@ def test_a_column_of_compare_has_a_drafter_of_its_own(serve, visit):
     expect(page.locator("#sv-compare .sv-recorded")).to_be_hidden(timeout=60_000)
     titles = page.locator("#sv-compare .sv-run-title")
     expect(titles).to_have_text(
-        [re.compile("^Tree: Sequoia"), "Tree: Chain · Rule: Exact match · Drafter: Medusa heads"]
+        [re.compile("^Tree: Sequoia"), "Drafter: Medusa heads · Tree: Chain · Rule: Exact match"]
     )
     expect(page.locator("#sv-compare-status .text")).to_have_text("")
 

@@ -18,7 +18,7 @@ from specviz.config import Choice
 from specviz.planning.choose import best_candidate
 from specviz.planning.cost_table import MACHINES, CostTable, flat_up_to, machine, roofline
 from specviz.planning.forecast import forecast, marginal_values, predict, shape_curves
-from specviz.record import Timing
+from specviz.record_parts import Timing
 from specviz.theory import bounds
 
 VECTOR = (0.6, 0.2, 0.1)

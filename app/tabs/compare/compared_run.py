@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, fields
 from typing import Any
 
-from specviz import RunConfig, Step, speculate
-from specviz.benchmarks.trials import PairedSpeedup, in_turns
+from specviz import RunConfig, Step, Trace, speculate
+from specviz.benchmarks.trials import in_turns
+from specviz.decode import collect
 from specviz.metrics import Counts
 from specviz.proof.same_text import promised
+from specviz.record_parts import PairedSpeedup
 
 
 class Endless:
@@ -48,9 +50,9 @@ class ComparedRun:
 
     @property
     def title(self) -> str:
-        """What it runs: tree, rule, and the drafter if it is not the draft model."""
+        """What it runs: the drafter if it is not the draft model, tree and rule."""
         other = self.drafter is not None and self.drafter.name != "model"
-        return f"{self.shape} · Drafter: {self.drafter.title}" if other else self.shape
+        return f"Drafter: {self.drafter.title} · {self.shape}" if other else self.shape
 
     @property
     def shape(self) -> str:
@@ -87,7 +89,16 @@ class ComparedRun:
 
     def steps(self, pair: Any) -> Iterator[Step]:
         """Decode."""
-        return speculate(Endless(pair), self.config.plainly() if self.plain else self.config)
+        return speculate(Endless(pair), self.ran)
+
+    def trace(self, pair: Any, steps: Iterable[Step]) -> Trace:
+        """The steps as a record."""
+        return collect(Endless(pair), self.ran, steps)
+
+    @property
+    def ran(self) -> RunConfig:
+        """The configuration that it decodes with."""
+        return self.config.plainly() if self.plain else self.config
 
     def timed(self, pair: Any, first: Counts) -> Iterator[PairedSpeedup | None]:
         """Time it against plain decoding, after it was decoded for the first time."""

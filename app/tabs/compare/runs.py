@@ -10,21 +10,27 @@ from collections.abc import Collection, Iterator, Sequence
 from dataclasses import replace
 from datetime import date
 from functools import cache
-from itertools import count, islice
+from itertools import islice, zip_longest
 from os import cpu_count
 from pathlib import Path
 from typing import Any
+from urllib.parse import parse_qsl, urlencode
 
 from specviz import DRAFTERS, RunConfig, Step, Trace, codec, run
-from specviz.benchmarks.trials import ROUNDS, PairedSpeedup
+from specviz.benchmarks.trials import ROUNDS
 from specviz.metrics import Counts, clock
 from specviz.paths import TRACES
-from specviz.player.payload import described, message, step_payload
+from specviz.player import comparison_file
+from specviz.player.payload import described, message, settings_text, step_payload
 from specviz.proof.same_text import margin_at
+from specviz.record_parts import PairedSpeedup
+from specviz.registry import REGISTRIES
 
 from ...machine.engine import Engine, batch_by_time
+from ...machine.request_queue import BESIDE, BETWEEN
 from ...machine.run_queue import undisturbed
 from ...parts.failures import reason
+from ...parts.shelf import SHELF, new_name, opened_file
 from .compared_run import ComparedRun
 from .texts import comparison
 
@@ -33,7 +39,7 @@ LETTERS = "ABC"
 RACE_PROMPT = 'def read_lines(path):\n    """Return the lines of a file."""\n'
 RUNNERS = ("model", "medusa", "eagle")  # the drafters of the recorded race; the controls open with the same
 RACE = RunConfig(RACE_PROMPT, "sequoia:size=12", "exact-match", temperature=0, max_new_tokens=48)
-_names = count(1)
+RECORDED = "recorded race"  # its name on the shelf
 
 
 def play(engine: Engine, entries: Sequence[ComparedRun], title: str | None = None) -> Iterator[str]:
@@ -47,7 +53,7 @@ def play(engine: Engine, entries: Sequence[ComparedRun], title: str | None = Non
     Raises:
         ValueError: if none of them can even begin (the prompt is too long, say).
     """
-    name, held, opened = f"comparison {next(_names)}", [], False
+    name, held, opened = new_name("comparison"), [], False
     with engine.exclusive():
         for news in engine.loading(title):
             yield message("", state="loading", note=news)
@@ -55,7 +61,7 @@ def play(engine: Engine, entries: Sequence[ComparedRun], title: str | None = Non
         opening = next(news_of)
         for news in news_of:
             if isinstance(news, list):
-                counted = news
+                traces = news
                 break
             held.append(news)
             if "steps" in news or opened:
@@ -63,13 +69,24 @@ def play(engine: Engine, entries: Sequence[ComparedRun], title: str | None = Non
                 held, opened, opening = [], True, {}
         if not opened:
             raise ValueError(held[0]["note"])
+        keep(name, traces)
         yield message(name, state="done")
-        for at, (entry, first) in enumerate(zip(entries, counted, strict=True)):
-            turns = () if entry.plain else undisturbed(engine.compute(timed, entry, first, title=title))
-            for turn in filter(None, turns):
+        for at, (entry, trace) in enumerate(zip(entries, traces, strict=True)):
+            if entry.plain or trace is None:
+                continue
+            for turn in filter(None, undisturbed(engine.compute(timed, entry, trace.counts, title=title))):
+                traces[at] = replace(trace, speedup=turn)
                 note = f"Timing {entry.letter} against plain decoding: {turn.rounds} of {ROUNDS} rounds."
                 yield message(name, news=[{"at": at, "paired": codec.plain(turn)}], state="done", note=note)
+            keep(name, traces)
     yield message(name, state="done")
+
+
+def keep(name: str, traces: Sequence[Trace | None]) -> None:
+    """Put a comparison on the shelf, unless one of its runs failed."""
+    whole = [trace for trace in traces if trace is not None]
+    if len(whole) == len(traces):
+        SHELF.put(name, comparison_file.written(whole))
 
 
 def timed(pair: Any, entry: ComparedRun, first: Counts) -> Iterator[PairedSpeedup | None]:
@@ -77,27 +94,30 @@ def timed(pair: Any, entry: ComparedRun, first: Counts) -> Iterator[PairedSpeedu
     yield from entry.timed(pair, first)
 
 
-def decoded(pair: Any, entries: Sequence[ComparedRun]) -> Iterator[dict[str, Any] | list[Counts]]:
-    """What is compared, then the runs one after the other as news, at last the sums of all.
+def decoded(pair: Any, entries: Sequence[ComparedRun]) -> Iterator[dict[str, Any] | list[Trace | None]]:
+    """What is compared, then the runs one after the other as news, at last their records, None for one that failed.
 
     A run that fails keeps what it wrote, and the others are decoded still.
     """
     yield head(entries, entries[0].config.prompt, described(pair.info))
     written: list[list[int]] = [[] for _ in entries]
     counted = [Counts() for _ in entries]
-    ended: set[int] = set()  # a run that failed wrote no whole text
+    traces: list[Trace | None] = [None for _ in entries]
     for at, entry in enumerate(entries):
+        steps: list[Step] = []
         try:
             for _ in islice(entry.steps(pair), WARM_UP):
                 pass
             for group in batch_by_time(entry.steps(pair)):
+                steps += group
                 written[at] += [token for step in group for token in step.emitted]
                 yield steps_news(at, entries, group, counted) | {"pairs": pairs(entries, written, at)}
-            ended.add(at)
+            traces[at] = entry.trace(pair, steps)
+            ended = {i for i, trace in enumerate(traces) if trace}
             yield {"at": at, "state": "done", "pairs": pairs(entries, written, at, pair, ended)}
         except Exception as error:
             yield {"at": at, "state": "error", "note": reason(error, log=counted[at].passes > 0)}
-    yield [one if at in ended else Counts() for at, one in enumerate(counted)]
+    yield traces
 
 
 def steps_news(at: int, entries: Sequence[ComparedRun], steps: Sequence[Step], counted: list[Counts]) -> dict[str, Any]:
@@ -185,33 +205,77 @@ def when(traces: list[Trace]) -> str:
 def recorded(_: Any = None) -> str:
     """The comparison that the tab opens with, a race of drafters; a page's call brings one argument."""
     traces = race()
-    return of_traces(traces, [False] * len(traces), when(traces))
+    return of_traces(traces, RECORDED, badge="recorded runs", when=when(traces))
 
 
-def of_traces(traces: Sequence[Trace], plain: Sequence[bool], when: str = "") -> str:
+SHELF.always(RECORDED, lambda: comparison_file.written(race()))
+
+
+def of_traces(traces: Sequence[Trace], name: str = RECORDED, **more: Any) -> str:
     """Recorded runs on the same prompt as one message.
 
     Args:
-        traces: the runs, at most three.
-        plain: which of them are plain decoding.
-        when: when and where they were recorded, in words.
+        traces: the runs, at most three; one with the builder "plain" is plain decoding.
+        name: of the comparison on the page.
+        more: "badge", what the page calls it; "when" and where they were recorded, in words; "search", what the
+            controls are to hold.
     """
     entries = [
-        ComparedRun(letter, trace.config, alone) for letter, trace, alone in zip(LETTERS, traces, plain, strict=False)
+        ComparedRun(letter, trace.config, trace.config.resolved.builder.name == "plain")
+        for letter, trace in zip(LETTERS, traces, strict=False)
     ]
     counted = [Counts() for _ in entries]
     news = [steps_news(at, entries, trace.steps, counted) | {"state": "done"} for at, trace in enumerate(traces)]
     written = [list(trace.tokens) for trace in traces]
-    for at, column in enumerate(news):
+    stopped = [trace.stop == "stopped" for trace in traces]
+    for at, (column, trace) in enumerate(zip(news, traces, strict=True)):
+        if trace.speedup:
+            column["paired"] = codec.plain(trace.speedup)
         column["pairs"] = [
-            comparison(
-                entries[i],
-                written[i],
-                entries[at],
-                written[at],
-                whole="stopped" not in (traces[i].stop, traces[at].stop),
-            )
+            comparison(entries[i], written[i], entries[at], written[at], whole=not (stopped[i] or stopped[at]))
             for i in range(at)
         ]
-    about = head(entries, traces[0].prompt_text, traces[0].pair["name"], recorded=True, when=when)
-    return message("recorded", news=news, state="done", **about)
+    about = head(entries, traces[0].prompt_text, traces[0].pair["name"], **more)
+    return message(name, news=news, state="done", **about)
+
+
+def settings_of(traces: Sequence[Trace]) -> str:
+    """What the controls of the tab hold for these runs, as the parameters of a link."""
+    named = {"prompt": traces[0].prompt_text}
+    for letter, trace in zip_longest(LETTERS, traces):
+        side = letter.lower()
+        if trace is None:
+            named[f"{side}.decodes"] = "off"
+            continue
+        held = dict(parse_qsl(settings_text(trace.config)))
+        plain = held["builder"] == "plain"
+        named[f"{side}.decodes"] = "plain" if plain else "speculation"
+        for kind, value in held.items():
+            if kind not in REGISTRIES:
+                named[kind] = value
+            elif not plain:
+                named[f"{side}.{kind}"] = value
+    return urlencode(named)
+
+
+def shown(traces: Sequence[Trace], name: str) -> tuple[str, str]:
+    """A saved comparison as a message to the page, and as JSON.
+
+    Args:
+        traces: its runs.
+        name: of the comparison on the page.
+    """
+    dates = sorted({f"on {trace.speedup.date} on {trace.speedup.machine}" for trace in traces if trace.speedup})
+    when = f"measured {dates[-1]}" if dates else ""
+    found = of_traces(traces, name, badge="opened from a file", when=when, search=settings_of(traces))
+    return found, comparison_file.written(traces)
+
+
+async def open_comparison(text: Any) -> str:
+    """A saved comparison as a message to the page, or {"error"}; as JSON. Anyone may call it."""
+
+    async def read(text: str, name: str) -> tuple[str, str]:
+        traces = await BESIDE(comparison_file.read, text)  # a process without gradio looks at what a stranger sent
+        return await BETWEEN(shown, traces, name)
+
+    return await opened_file(text, read, "file of a comparison")

@@ -10,8 +10,8 @@ import gradio as gr
 from specviz.paths import asset
 
 from ...machine.request_queue import BESIDE
-from ...parts.engine_reports import reported
 from ...parts.study_card import fold
+from ...parts.uploads import reported
 from ...parts.web import starts
 
 MOST = 4_000_000  # bytes of a text

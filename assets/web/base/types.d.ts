@@ -1,6 +1,6 @@
 // What the server sends and what the browser makes of it. The records of a run are in wire.d.ts, which Python writes.
 
-import type { Figures, Head, Sent } from './wire.js';
+import type { Figures, Head, PairedSpeedup, Sent } from './wire.js';
 
 export * from './wire.js';
 
@@ -31,8 +31,8 @@ export interface Message {
   state?: 'loading' | 'running' | 'done' | 'stopped' | 'error';
   note?: string;
   figures?: Figures;
-  /** Against plain decoding; what rounds say only where it was timed in turns. */
-  speedup?: { speedup: number; plain_tokens_per_s: number; seconds: number; plain_seconds: number } & ({ rounds?: undefined } | { rounds: number; low: number; high: number; tokens_per_s: number });
+  /** Against plain decoding, timed in turns, or with one recording of each. */
+  speedup?: PairedSpeedup | { speedup: number; plain_tokens_per_s: number; seconds: number; plain_seconds: number; rounds?: undefined };
   /** How many rounds of plain decoding in turns with the run, which is whole by then. */
   timing?: { done: number; of: number };
   same?: { kind: string; text: string };
@@ -76,6 +76,7 @@ export interface Messages {
   held: void;
   /** The controls are to hold the settings of a run that was opened. */
   opened: { search: string };
+  'opened-comparison': { search: string };
   /** The page's type was made larger or smaller. */
   type: void;
   /** The lab that waits on its tab is to be shown. */

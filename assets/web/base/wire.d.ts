@@ -98,3 +98,17 @@ export interface Head {
   badge?: string;
   show?: number;
 }
+
+/** A run against plain decoding, timed in alternating rounds. */
+export interface PairedSpeedup {
+  speedup: number;
+  low: number;
+  high: number;
+  rounds: number;
+  tokens_per_s: number;
+  plain_tokens_per_s: number;
+  seconds: number;
+  plain_seconds: number;
+  date: string;
+  machine: string;
+}

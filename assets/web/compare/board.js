@@ -2,9 +2,11 @@
 // with its text and its tree at that time; the race, what is said of the texts and the table stand around them.
 // Messages are what app/tabs/compare/runs.py writes.
 
+import { tell } from '../base/bus.js';
 import { finder, make, one, say } from '../base/dom.js';
 import { sharedClock } from './clock.js';
 import { runColumn } from './column.js';
+import { keeping } from './keep.js';
 import { raceChart, raceKey } from './tokens_over_time.js';
 import { writeTable } from './table.js';
 import { writeTexts } from './texts.js';
@@ -23,13 +25,13 @@ const QUIET = 100; // milliseconds without a change until it is told; by then th
  * @property {Map<string, Pair>} pairs by the letters of both
  * @property {string} state
  * @property {string} note
- * @property {boolean} [recorded]
+ * @property {string} [badge] of a comparison that was not decoded now
  * @property {string} [pair] the name of the models
  * @property {string} [when] it was recorded, and where
  */
 
-/** @param {HTMLElement} element @param {() => Promise<string>} fetchRecorded */
-export function compareBoard(element, fetchRecorded) {
+/** @param {HTMLElement} element @param {import('./keep.js').Server} server */
+export function compareBoard(element, server) {
   const root = one(element, '.sv-compare'), $ = finder(root);
   const race = raceChart($('race-svg'), seconds => { clock.pause(); clock.seek(seconds); });
   const clock = sharedClock(root, { columns: () => run.columns, running: () => run.state === 'running', changed: () => schedule() });
@@ -37,7 +39,9 @@ export function compareBoard(element, fetchRecorded) {
   let run = { name: null, columns: [], pairs: new Map(), state: '', note: '' };
   let frame = /** @type {number | null} */ (null), whole = false;
 
-  fetchRecorded().then(text => { if (run.name === null) receive(text); }).catch(() => {
+  const forget = keeping(root, server, { shown: () => run, replace: receive });
+
+  server.recorded().then(text => { if (run.name === null) receive(text); }).catch(() => {
     if (run.name === null) say($('state'), 'The recorded runs could not be loaded. Run all still works.');
   });
 
@@ -57,7 +61,7 @@ export function compareBoard(element, fetchRecorded) {
       run.note = news.note || '';
       const was = run.state;
       run.state = news.state === 'stopped' && was !== 'running' ? 'done' : news.state === 'loading' ? was : news.state;
-      if (was === 'running' && run.state !== 'running') clock.ended(run.recorded);
+      if (was === 'running' && run.state !== 'running') clock.ended(Boolean(run.badge));
     }
     clock.follow();
     schedule(true);
@@ -65,12 +69,14 @@ export function compareBoard(element, fetchRecorded) {
 
   /** @param {News} news @param {About[]} columns */
   function start(news, columns) {
-    if (run.name !== null && news.run !== 'recorded' && innerWidth < 760) element.scrollIntoView({ block: 'start' }); // on a phone Run is far below
-    const { recorded, pair, prompt, when } = news, box = $('runs');
-    run = { name: news.run, columns: [], pairs: new Map(), state: 'running', note: '', recorded, pair, when };
+    const { badge, pair, prompt, when, search } = news, box = $('runs');
+    if (run.name !== null && !badge && innerWidth < 760) element.scrollIntoView({ block: 'start' }); // on a phone Run is far below
+    forget();
+    if (search) tell('opened-comparison', { search });
+    run = { name: news.run, columns: [], pairs: new Map(), state: 'running', note: '', badge, pair, when };
     box.replaceChildren();
     box.style.setProperty('--columns', columnWidths(columns));
-    run.columns = columns.map(about => runColumn(about, { recorded, prompt }, box, {
+    run.columns = columns.map(about => runColumn(about, { recorded: Boolean(badge), prompt }, box, {
       seek: seconds => { clock.pause(); clock.seek(seconds); },
       said: text => say($('live'), text),
     }));
@@ -79,7 +85,7 @@ export function compareBoard(element, fetchRecorded) {
       item.append(raceKey(letter), make('b', letter), title);
       return item;
     }));
-    clock.begin(!recorded);
+    clock.begin(!badge);
   }
 
   /** @param {Column} column @param {import('./types.js').ColumnNews} news */
@@ -119,8 +125,9 @@ export function compareBoard(element, fetchRecorded) {
   }
 
   function head() {
-    $('recorded').hidden = !run.recorded;
-    $('title-line').textContent = run.pair ? [run.recorded ? run.when : 'the same prompt, seed and length', run.pair].filter(Boolean).join(' · ') : '';
+    $('recorded').hidden = !run.badge;
+    $('recorded').textContent = run.badge || '';
+    $('title-line').textContent = run.pair ? [run.badge ? run.when : 'the same prompt, seed and length', run.pair].filter(Boolean).join(' · ') : '';
     const at = run.columns.findIndex(column => column.state === 'running');
     const told = run.note || (run.state === 'running' && at >= 0 ? `Decoding ${run.columns[at].about.letter}, ${at + 1} of ${run.columns.length}.`
       : run.state === 'stopped' ? 'Stopped.' : '');

@@ -47,7 +47,7 @@ export function runColumn(about, run, parent, { seek, said }) {
     ends: /** @type {number[]} */ ([]), totals: /** @type {number[]} */ ([]), // seconds, and tokens by then
     state: /** @type {State} */ (run.recorded ? 'done' : 'waiting'), note: '',
     figures: /** @type {import('../base/types.js').Figures | null} */ (null),
-    speedup: /** @type {number | null} */ (null), paired: /** @type {import('./types.js').Paired | null} */ (null),
+    speedup: /** @type {number | null} */ (null), paired: /** @type {import('../base/types.js').PairedSpeedup | null} */ (null),
     guessed: /** @type {import('../base/types.js').Guesses} */ (new Map()),
     get pinned() { return pinned; },
     add, show, pin, clock: () => $('clock').textContent,

@@ -8,7 +8,7 @@ import { raceKey } from './tokens_over_time.js';
 
 /** @typedef {import('./types.js').About} About */
 /** @typedef {import('../base/types.js').Figures} Figures */
-/** @typedef {{ about: About, figures: Figures, speedup: number | null, paired: import('./types.js').Paired | null, guessed: import('../base/types.js').Guesses }} Ran a run that has figures */
+/** @typedef {{ about: About, figures: Figures, speedup: number | null, paired: import('../base/types.js').PairedSpeedup | null, guessed: import('../base/types.js').Guesses }} Ran a run that has figures */
 /** @typedef {'tokens' | 'per_pass' | 'acceptance' | 'token_ms' | 'rate'} Key */
 
 /** @type {[string, Key, (value: number, f: Figures) => string, ((f: Figures) => string)?][]} name, key, what is written, and a note below it */

@@ -1,6 +1,6 @@
 // What the server sends of a comparison, as app/tabs/compare/runs.py writes it.
 
-import type { Figures, Sent } from '../base/types.js';
+import type { Figures, PairedSpeedup, Sent } from '../base/types.js';
 
 /** How a run stands; the browser itself says that one was stopped, or never begun. */
 export type State = 'waiting' | 'running' | 'done' | 'error' | 'stopped' | 'never';
@@ -24,14 +24,6 @@ export interface Pair {
   position: number | null;
 }
 
-/** A run against plain decoding, timed in alternating rounds; low and high are the rounds' smallest and largest ratio. */
-export interface Paired {
-  speedup: number;
-  low: number;
-  high: number;
-  rounds: number;
-}
-
 /** What is new of a column. */
 export interface ColumnNews {
   at: number;
@@ -44,7 +36,7 @@ export interface ColumnNews {
   /** Of every column against plain decoding, as far as both are known. */
   speedups?: (number | null)[];
   pairs?: Pair[];
-  paired?: Paired;
+  paired?: PairedSpeedup;
 }
 
 /** One message; the one with columns opens a comparison. */
@@ -56,6 +48,9 @@ export interface News {
   columns?: About[];
   prompt?: string;
   pair?: string;
-  recorded?: boolean;
+  /** Of a comparison that was not decoded now: what it is, and when and where it was recorded. */
+  badge?: string;
   when?: string;
+  /** What the controls are to hold, as the parameters of a link. */
+  search?: string;
 }

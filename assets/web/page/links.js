@@ -6,6 +6,7 @@ import { one } from '../base/dom.js';
 import { sumAsked } from '../stage/share.js';
 
 const FIRST = 'explore'; // the tab of an address that names none
+const COMPARE = 'compare';
 
 /**
  * Shows what the server answers.
@@ -62,5 +63,6 @@ export function linkBar(element, { tab, stage, others, old }, trigger) {
   let shared = meant && tab === FIRST && sumAsked(location.search) !== null;
   if (meant && [...asked.keys()].some(mine)) trigger('select', { search: location.search, opened: shared ? 'shared' : '' });
   if (tab === FIRST) hear('opened', element, ({ search }) => trigger('select', { search, opened: 'run' }));
+  if (tab === COMPARE) hear('opened-comparison', element, ({ search }) => trigger('select', { search, opened: 'comparison' }));
   return show;
 }

@@ -7,6 +7,12 @@ import { one } from '../base/dom.js';
 const fraction = (/** @type {number} */ part, /** @type {number} */ whole) => (whole ? part / whole : 0);
 const seconds = (/** @type {number} */ value) => (value < 1 ? `${(1000 * value).toFixed(0)} ms` : `${value.toFixed(value < 10 ? 2 : 1)} s`);
 
+/** When and where a speedup of a saved run was measured. @param {import('../base/types.js').PairedSpeedup} against */
+export function thenAndThere({ date, machine }) {
+  const where = [date && `on ${date}`, machine && `on ${machine}`].filter(Boolean).join(', ');
+  return where ? `; measured ${where}` : '; measured when it was recorded';
+}
+
 /**
  * Passes and seconds for the whole text of a run, both ways of decoding from the same measurement; null where nothing was timed.
  * @param {Run} run
@@ -52,7 +58,7 @@ export function writeRace(element, run, current) {
   const time = race?.time, longest = time ? Math.max(time.plain, time.ours) : 1;
   bar('plain-time', time ? time.plain / longest : 0, share, time ? seconds(time.plain) : '–');
   bar('time', time ? time.ours / longest : 0, share, time ? seconds(time.ours) : '–');
-  const rounds = against?.rounds ? `, ${against.low.toFixed(2)} to ${against.high.toFixed(2)} over ${against.rounds} rounds in turns` : ', one recording of each';
+  const rounds = against?.rounds ? `, ${against.low.toFixed(2)} to ${against.high.toFixed(2)} over ${against.rounds} rounds in turns${run.head.recorded ? thenAndThere(against) : ''}` : ', one recording of each';
   const missing = run.head.recorded ? 'Plain decoding was not recorded with this run.' : 'Plain decoding is timed when the run ends.';
   one(element, '.sv-beside-said').textContent = time && against ? `${against.speedup.toFixed(2)}× the speed of plain decoding${rounds}.` : missing;
 }

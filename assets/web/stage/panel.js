@@ -36,7 +36,7 @@ export function writeMeasures(element, run) {
   put('rate', known?.rate, number, head.recorded ? 'when it was recorded' // the ratio is of the rate over all rounds
     : against?.rounds ? `over ${against.rounds} ${against.rounds === 1 ? 'round' : 'rounds'}: ${number(against.tokens_per_s)}` : 'on this machine');
   put('speedup', against?.speedup, ratio => `${ratio.toFixed(2)}×`,
-    against?.rounds ? `${against.low.toFixed(2)}–${against.high.toFixed(2)} · plain ${plain}/s`
+    against?.rounds ? `${against.low.toFixed(2)}–${against.high.toFixed(2)} · plain ${plain}/s${head.recorded ? ', as recorded' : ''}`
       : plain ? `plain: ${plain} tokens/s` : head.recorded ? 'not recorded' : 'when the run ends');
   PARTS.forEach((part, i) => {
     const spent = known?.step_parts[i];

@@ -2,6 +2,7 @@
 // a run that somebody saved, chosen or dragged in.
 
 import { finder, give } from '../base/dom.js';
+import { fileOpener } from '../base/open_file.js';
 import { onPage } from '../base/page.js';
 import { pictureOf, png } from '../tree/picture.js';
 import { runLink } from './share.js';
@@ -25,7 +26,7 @@ const TYPES = { json: 'application/json', html: 'text/html', embed: 'text/html',
  */
 export function saving(element, server, stage) {
   const $ = finder(element), { most = Infinity } = server;
-  const menu = $('save'), chosen = $('open-file');
+  const menu = $('save');
   $('open').hidden = !server.open;
   for (const button of menu.querySelectorAll('[data-save]')) {
     button.hidden = button.dataset.save === 'link' ? !server.links : button.dataset.save in TYPES && !server.save;
@@ -85,28 +86,9 @@ export function saving(element, server, stage) {
 
   // ---- opening ----
 
-  /** @param {File} file */
-  async function open(file) {
-    if (!server.open) return;
-    tell('');
-    const { run } = stage.shown();
-    if (run.state === 'running' || run.state === 'loading') return tell('A run is in progress. Stop it before you open another.');
-    if (file.size > most) {
-      return tell(`This file has ${(file.size / 1e6).toFixed(1)} MB; the limit is ${most / 1e6} MB. For larger runs use python -m specviz export.`);
-    }
-    try {
-      const found = await server.open(await file.text());
-      const { error } = JSON.parse(found);
-      if (error) tell(error); else stage.replace(found);
-    } catch {
-      tell('The file could not be sent. The server may not be running; try again.');
-    }
-  }
-
-  $('open').addEventListener('click', () => chosen.click());
-  chosen.addEventListener('change', () => {
-    if (chosen.files.length) open(chosen.files[0]);
-    chosen.value = ''; // so that the same file can be chosen again
+  const open = server.open && fileOpener(element, {
+    ask: server.open, most, tell, show: stage.replace,
+    busy: () => (['running', 'loading'].includes(stage.shown().run.state) ? 'A run is in progress. Stop it before you open another.' : ''),
   });
 
   // A file may be dropped anywhere while the picture is on the screen; beside it, the browser would leave the page.
@@ -118,7 +100,7 @@ export function saving(element, server, stage) {
     if (!carries(event)) return;
     event.preventDefault();
     const file = event.dataTransfer?.files[0];
-    if (event.type === 'drop' && file) open(file);
+    if (event.type === 'drop' && file) open?.(file);
   }
   for (const kind of ['dragover', 'dragleave', 'drop']) onPage(element, kind, onDrag);
 

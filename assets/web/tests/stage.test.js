@@ -5,7 +5,7 @@ import { stepClock } from '../stage/clock.js';
 import { weighed } from '../stage/detail.js';
 import { stepSentence } from '../stage/inspector.js';
 import { writeLegend, writeMeasures, writeWhose } from '../stage/panel.js';
-import { headlineOf, raceOf } from '../stage/beside_plain.js';
+import { headlineOf, raceOf, thenAndThere } from '../stage/beside_plain.js';
 import { emptyRun, kindOf, takeMessage } from '../stage/run.js';
 import { placeOf, valueAt } from '../stage/log_slider.js';
 import { checkSum, compared, runLink, sumAsked } from '../stage/share.js';
@@ -32,6 +32,11 @@ test('the speedup stands beside both of the rates that it is the ratio of', () =
   writeMeasures(body, run);
   const said = name => body.querySelector(`.sv-${name}`).textContent;
   assert.deepEqual(['rate-of', 'speedup', 'speedup-of'].map(said), ['over 3 rounds: 35.0', '1.25×', '1.10–1.40 · plain 28.0/s']);
+});
+
+test('the speedup of a saved run says when and where it was measured', () => {
+  assert.equal(thenAndThere({ date: '2026-11-23', machine: 'x86, 2 cores' }), '; measured on 2026-11-23, on x86, 2 cores');
+  assert.equal(thenAndThere({ date: '', machine: '' }), '; measured when it was recorded');
 });
 
 test('the headline and the bars are of one measurement', () => {

@@ -210,7 +210,7 @@ def test_the_menu_asks_the_hub_when_a_page_is_opened(monkeypatch):
     assert "The hub did not answer" in event.fn().info and "SPECVIZ_PAIRS" in event.fn().info
 
 
-def test_a_link_may_name_a_pair_of_the_hub_or_a_typed_one():
+def test_a_link_may_name_a_pair_of_the_hub():
     import gradio as gr
 
     from app.parts.link_values import control_value
@@ -220,7 +220,3 @@ def test_a_link_may_name_a_pair_of_the_hub_or_a_typed_one():
         control_value(menu, "a|b", [])
     menu.also = ("a|b",)
     assert control_value(menu, "a|b", []) == "a|b"
-    typed = gr.Dropdown(["This pair"], value="This pair", label="Model pair", allow_custom_value=True)
-    assert control_value(typed, "org/c|org/d", []) == "org/c|org/d"
-    with pytest.raises(ValueError, match="not one of the choices"):
-        control_value(typed, "x" * 401, [])

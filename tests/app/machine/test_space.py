@@ -177,17 +177,11 @@ def test_the_load_script_prints_its_figures():
     assert re.search(r"2 in turn: 2 served, 0 errors; \d+ MB before, \d+ MB after", done.stdout)
 
 
-# ---- pairs that a visitor types ----
+# ---- pairs that a visitor names ----
 
 
-def test_visitors_choose_among_the_offered_pairs_unless_the_environment_says_otherwise(monkeypatch):
-    for value in (None, "", "0"):
-        monkeypatch.delenv("SPECVIZ_CUSTOM", raising=False)
-        if value is not None:
-            monkeypatch.setenv("SPECVIZ_CUSTOM", value)
-        assert models.others() is None
-    closed = Engine(models.offered(), models.others())
-    assert not closed.takes_any
+def test_visitors_choose_among_the_offered_pairs_unless_others_are_allowed():
+    closed = Engine(models.offered())
     with pytest.raises(ValueError, match="Model pair must be one of Embedded pair"):
         list(explore.play(closed, CONFIG, "some/model"))
 
@@ -199,7 +193,6 @@ def test_a_typed_pair_decodes_where_that_is_allowed(monkeypatch, tmp_path):
     target, draft = save(tmp_path / "big"), save(tmp_path / "small", hidden_size=16)
     monkeypatch.setenv("SPECVIZ_CUSTOM", "1")
     engine = Engine({"This pair": specviz.toy_pair}, models.others())
-    assert engine.takes_any
     sent = [json.loads(text) for text in explore.play(engine, CONFIG, f"{target} | {draft}")]
     assert sent[-1]["state"] == "done" and any("head" in news for news in sent)
     assert next(news["head"]["pair"] for news in sent if "head" in news).startswith("big + small")

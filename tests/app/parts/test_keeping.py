@@ -47,6 +47,21 @@ def test_a_run_can_be_saved_while_it_runs_and_afterwards(shelf):
     assert 'id="run"' in saved(first["run"], "html")["text"]
 
 
+def test_a_saved_run_keeps_its_measured_speedup_and_says_when_and_where(shelf):
+    sent = list(map(json.loads, explore.play(Engine(lambda: specviz.toy_pair(vocab=12)), CONFIG)))
+    measured = next(news["speedup"] for news in reversed(sent) if "speedup" in news)
+    text = saved(next(news["run"] for news in sent if news["steps"]))["text"]
+    opened = json.loads(in_a_loop(keeping.open_trace(text)))
+    assert (
+        opened["speedup"] == measured and measured["rounds"] == 3 and measured["date"] and "core" in measured["machine"]
+    )
+    damaged = json.loads(text) | {"speedup": measured | {"low": -1}}
+    assert (
+        "trace.speedup.low must be a number from 0"
+        in json.loads(in_a_loop(keeping.open_trace(json.dumps(damaged))))["error"]
+    )
+
+
 def test_what_was_decoded_before_a_stop_is_kept(shelf):
     run = explore.play(Engine(lambda: specviz.toy_pair(vocab=12)), CONFIG)
     name = next(news["run"] for news in map(json.loads, run) if news["steps"])

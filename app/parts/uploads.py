@@ -1,14 +1,39 @@
-"""What the card "Your engine's log" shows of a text. Without gradio, since another process computes it."""
+"""Files of visitors: a saved run, shown or exported, and the log of an engine, read.
+
+Without gradio, since another process computes it.
+"""
 
 from __future__ import annotations
 
 from typing import Any
 
+from specviz import Trace
 from specviz.codec import dumps
 from specviz.doctor import NAMES, Report, diagnose, rows_of
 from specviz.doctor.replay import replayed
+from specviz.player import FORMATS
+from specviz.player.payload import recorded_message
 
 VERDICTS = {True: ("pays", "measured"), False: ("does not pay", "projection"), None: ("verdict open", "")}
+
+
+def shown(text: str, name: str) -> tuple[str, str]:
+    """A run from a file as a message to the page, and as JSON.
+
+    Args:
+        text: of the file, from a stranger.
+        name: of the run on the page.
+
+    Raises:
+        ValueError: if it is no run.
+    """
+    trace = Trace.from_json(text)
+    return recorded_message(trace, name=name, badge="opened from a file"), trace.to_json()
+
+
+def exported(text: str, kind: str) -> str:
+    """A run in one of `FORMATS`."""
+    return FORMATS[kind](Trace.from_json(text))
 
 
 def reported(text: str, baseline: float | None) -> str:

@@ -1,0 +1,151 @@
+"""A pair of the visitor's own: a form with its names, a check before anything is loaded, and then its use."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, Any
+
+import gradio as gr
+
+from ..machine.engine import Engine
+from ..machine.fetching import free_memory, needed, size, too_large
+from ..machine.run_queue import MACHINE
+from .card import said, status
+from .failures import explained
+from .menus import MODELS, offered
+
+if TYPE_CHECKING:
+    from specviz.models.preview import Preview
+
+TARGET, DRAFT, CHECK, USE, REPORT = (f"sv-own-{part}" for part in ("target", "draft", "check", "use", "report"))
+ABOUT = "A folder saved by save_pretrained, or a name on the hub. Weights must be safetensors."
+
+
+def lay_out(engine: Engine) -> None:
+    """The form, where the owner of the page allows it; `connect` brings it to life."""
+    if engine.other is None:
+        return
+    with gr.Accordion("Own pair", open=False, elem_id="sv-own"):
+        gr.Textbox("", label="Target", placeholder="folder or org/model", info=ABOUT, max_lines=1, elem_id=TARGET)
+        gr.Textbox("", label="Draft", placeholder="the same, early-exit:3, or empty", max_lines=1, elem_id=DRAFT)
+        with gr.Row():
+            gr.Button("Check", min_width=80, elem_id=CHECK)
+            gr.Button("Use", variant="primary", min_width=80, elem_id=USE)
+        status(REPORT)
+
+
+def connect(demo: gr.Blocks, engine: Engine) -> None:
+    """The events of the form, which may set every menu of pairs on the page."""
+    named = {block.elem_id: block for block in demo.blocks.values() if getattr(block, "elem_id", None)}
+    if REPORT not in named:
+        return
+    menus = [block for block in demo.blocks.values() if MODELS in (getattr(block, "elem_classes", None) or ())]
+    inputs, report = [named[TARGET], named[DRAFT]], named[REPORT]
+    answer = explained("The pair could not be checked.", lambda text: {report: said(text, "error")})
+
+    def check(target: Any, draft: Any) -> Iterator[dict]:
+        yield {report: said("Reading configurations and tokenizers.")}
+        _, first, second = names(engine, target, draft)
+        found = looked_at(first, second)
+        yield {report: said(" ".join(sentences(found)), "error" if problem(found) else "")}
+
+    def use(target: Any, draft: Any) -> Iterator[dict]:
+        title, first, second = names(engine, target, draft)
+        with engine.exclusive():
+            yield {report: said("Reading configurations and tokenizers.")}
+            found = looked_at(first, second)
+            if problem(found):
+                raise ValueError(" ".join(sentences(found)))
+            for news in engine.loading(title):
+                yield {report: said(news)}
+        engine.own[title] = label(found, second)
+        for menu in menus:
+            menu.also = tuple({*menu.also, title})
+        chosen = gr.Dropdown(choices=offered(engine)[0], value=title)
+        yield {report: said(f"In use: {engine.own[title]}. {' '.join(sentences(found))}")} | dict.fromkeys(
+            menus, chosen
+        )
+
+    shared = dict(show_progress="hidden", preprocess=False, api_visibility="private", **MACHINE)
+    named[CHECK].click(answer(check), inputs, [report], **shared)
+    named[USE].click(answer(use), inputs, [report, *menus], **shared)
+
+
+def names(engine: Engine, target: Any, draft: Any) -> tuple[str, str, str | None]:
+    """The title of a pair in menus, and its two names.
+
+    Raises:
+        ValueError: if they are none, or not allowed here.
+    """
+    if not isinstance(target, str) or not target.strip():
+        raise ValueError("Target must be a folder or a name on the hub such as org/model.")
+    if not isinstance(draft, str | None) or engine.other is None:
+        raise ValueError("Draft must be text.")
+    title = "|".join(part.strip() for part in (target, draft or "") if part.strip())
+    load: Any = engine.other(title)
+    return title, load.target, load.draft
+
+
+def looked_at(target: str, draft: str | None) -> Preview:
+    """What is known of a pair; torch comes with it, which the page opens without."""
+    from specviz.models.preview import preview
+
+    return preview(target, draft)
+
+
+def label(found: Preview, draft: str | None) -> str:
+    """A pair in a menu: the last parts of both names."""
+    second = found.draft.name if found.draft else draft
+    return " + ".join(name.rsplit("/", 1)[-1] for name in (found.target.name, second) if name)
+
+
+def problem(found: Preview) -> bool:
+    """Whether the pair cannot be loaded here."""
+    return bool(too_large(models(found)))
+
+
+def models(found: Preview) -> list:
+    """The models of a pair, as they are listed."""
+    return [model for model in (found.target, found.draft) if model]
+
+
+def sentences(found: Preview) -> list[str]:
+    """What is known of a pair before it is loaded: a sentence on its vocabulary, its size, and its memory."""
+    need, free = needed(models(found)), free_memory()
+    memory = too_large(models(found)) or (
+        f"They need about {size(need)} of memory" + (f"; {size(free)} are free." if free is not None else ".")
+        if need else "How much memory they need is not known."
+    )  # fmt: skip
+    return [vocabulary(found), sizes(found), f"Texts may have up to {found.longest:,} tokens.", memory]
+
+
+def vocabulary(found: Preview) -> str:
+    """A sentence on the vocabularies."""
+    if found.draft_tokens is None:
+        return f"The vocabulary has {found.tokens:,} tokens."
+    if found.common is None:
+        return f"Target and draft have the same vocabulary of {found.tokens:,} tokens."
+    return (
+        f"The vocabularies differ: {found.tokens:,} and {found.draft_tokens:,} tokens, {found.common:,} in common; the "
+        "draft proposes only common tokens."
+    )
+
+
+def sizes(found: Preview) -> str:
+    """A sentence on the sizes, and whether the draft is small enough to help."""
+    target, draft = found.target.parameters, found.draft and found.draft.parameters
+    if not target or (found.draft and not draft):
+        return f"The files have {size(sum(model.bytes for model in models(found)))}; the parameters are not known."
+    if not draft:
+        return f"The target has {count(target)} parameters."
+    ratio = target / draft
+    small = f"{ratio:.1f} times as many as the draft" if ratio > 1 else "no more than the draft, which cannot save time"
+    return f"The target has {count(target)} parameters, {small} ({count(draft)})."
+
+
+def count(parameters: int) -> str:
+    """Parameters in words."""
+    for unit, name in ((1e9, "billion"), (1e6, "million")):
+        if parameters >= unit:
+            return f"{parameters / unit:.1f} {name}"
+    return f"{parameters:,}"

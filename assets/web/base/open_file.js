@@ -1,0 +1,40 @@
+// The button "Open": a file that somebody saved is read and sent to the server, whose answer is shown.
+
+import { finder } from './dom.js';
+
+/**
+ * @param {Element} root has the button and the file input
+ * @param {object} on
+ * @param {import('./types.js').Ask} on.ask the server, with the text of the file
+ * @param {number} on.most the size in bytes above which a file is not even read
+ * @param {() => string} on.busy why nothing can be opened now; empty where it can
+ * @param {(text: string) => void} on.tell a sentence, or nothing
+ * @param {(found: string) => void} on.show what the server made of the file
+ */
+export function fileOpener(root, { ask, most, busy, tell, show }) {
+  const $ = finder(root), chosen = $('open-file');
+
+  /** @param {File} file */
+  async function open(file) {
+    tell(busy());
+    if (busy()) return;
+    if (file.size > most) {
+      tell(`This file has ${(file.size / 1e6).toFixed(1)} MB; the limit is ${most / 1e6} MB. For larger runs use python -m specviz export.`);
+      return;
+    }
+    try {
+      const found = await ask(await file.text());
+      const { error } = JSON.parse(found);
+      if (error) tell(error); else show(found);
+    } catch {
+      tell('The file could not be sent. The server may not be running; try again.');
+    }
+  }
+
+  $('open').addEventListener('click', () => chosen.click());
+  chosen.addEventListener('change', () => {
+    if (chosen.files.length) open(chosen.files[0]);
+    chosen.value = ''; // so that the same file can be chosen again
+  });
+  return open;
+}

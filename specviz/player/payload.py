@@ -169,7 +169,7 @@ def head(config: Any, prompt: str, pair: str, lossy: str | None = None) -> Head:
     return {
         "title": f"{settings_title(config)}, seed {config.seed}",
         "pair": pair, "prompt": prompt, "lossy": lossy, "key": builder.key_title,
-        "rule": verifier.name, "settings": settings_text(config),
+        "rule": verifier.name, "leaves_first": verifier.leaves_first, "settings": settings_text(config),
     }  # fmt: skip
 
 

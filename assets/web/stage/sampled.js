@@ -12,7 +12,7 @@ import { visible } from '../base/text.js';
 /** @typedef {Required<Pick<News, 'runs' | 'pieces' | 'exact' | 'speculated' | 'plain'>>} Counts */
 
 const percent = (/** @type {number} */ share) => `${(100 * share).toFixed(1)} %`;
-const counted = (/** @type {number} */ number) => number.toLocaleString('en').replace(',', ' ');
+const counted = (/** @type {number} */ number) => number.toLocaleString('en');
 
 /**
  * @param {HTMLElement} element

@@ -55,7 +55,7 @@ export function verificationLab(element, start, server) {
     const known = start.rules.find(other => other.name === rule) || start.rules[0];
     $('why').textContent = [told ? `Replay of ${from} of the run: its p and q at this node, its children in their order, and its draws. “Draw again” makes new draws.`
       : `Taken from ${from} of the run: its p and q at this node. The rule did not compare its children; the draws here are new.`,
-      rest && 'All tokens that the run did not record are combined into one token, “(rest)”, so acceptance here is usually higher than with the whole vocabulary.',
+      rest && 'All tokens that the run did not record are combined into one token, “(rest)”, so in new draws and in the tables acceptance is usually higher than with the whole vocabulary.',
       drafted > children && `The node had ${drafted} children; new draws use ${children}.`].filter(Boolean).join(' ');
     const shown = names.map(text => (text === '(rest)' ? text : visible(text)));
     put({ names: shown, p, q, children, rule: known.name, scheme: scheme === known.scheme || !(scheme in start.schemes) ? null : scheme });

@@ -26,6 +26,7 @@ export function sampledTexts(element, { runs, stop }, ask) {
   button.addEventListener('click', () => {
     if (busy) return document.getElementById(stop)?.click();
     set(true);
+    done = 0;
     count.textContent = 'waiting';
     ask();
   });
@@ -52,7 +53,7 @@ export function sampledTexts(element, { runs, stop }, ask) {
       write(known);
     }
     count.textContent = news.state === 'stopped' ? `stopped after ${counted(done)} runs` : news.pieces ? `${counted(done)} of ${counted(news.of || 0)} runs` : '';
-    if (news.text) one(element, '.sv-sampled-said').textContent = news.text;
+    if (news.text || !done) one(element, '.sv-sampled-said').textContent = news.text || '';
   };
 
   /** @param {Counts} known */

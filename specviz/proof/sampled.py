@@ -64,7 +64,7 @@ class Sampled:
 
     def deviates(self, counts: tuple[int, ...]) -> bool:
         """Whether counts are farther off than exact samples are once in a thousand times (chi-square)."""
-        return far_off(np.array(counts, dtype=float), np.array(self.exact)) > FARTHEST
+        return self.runs > 0 and far_off(np.array(counts, dtype=float), np.array(self.exact)) > FARTHEST
 
 
 def sampling(pair: Pair, config: RunConfig, runs: int = RUNS) -> Iterator[Sampled]:

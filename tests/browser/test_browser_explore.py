@@ -218,7 +218,6 @@ def test_two_tokens_are_sampled_many_times_beside_their_exact_distribution(serve
         assert sum(float(share.removesuffix(" %")) for share in shares) == pytest.approx(100, abs=1)
     expect(fold.locator(".sv-sampled-said")).to_contain_text("Speculation shows no deviation")
     expect(fold.get_by_role("button")).to_have_text("Sample 1,000 times")
-    choose(page, "Tree", "Chain")
     choose(page, "Verification rule", "Typical acceptance")
     fold.get_by_role("button").click()
     expect(fold.locator(".sv-sampled-said")).to_contain_text("Speculation deviates", timeout=120_000)

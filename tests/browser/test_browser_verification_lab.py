@@ -193,7 +193,7 @@ def test_a_node_of_the_recorded_run_is_taken_into_a_lab_that_was_never_opened(se
     token = page.locator("#sv-stage .sv-token").inner_text()
     share = page.locator("#sv-stage [data-bar=p] b").inner_text()
     page.get_by_role("button", name="Open in the lab").click()
-    expect(page.locator(".sv-v-why")).to_contain_text("Taken from step")
+    expect(page.locator(".sv-v-why")).to_contain_text("Replay of step")
     expect(page.locator(".sv-v-why")).to_contain_text("“(rest)”")
     settled(page)
     names = page.locator(".sv-v-row > b").all_inner_texts()

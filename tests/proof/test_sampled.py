@@ -49,6 +49,7 @@ def test_at_temperature_zero_one_text_is_possible():
     found = last(specviz.toy_pair(vocab=8), specviz.RunConfig("ab", "chain", "sequoia", 0.0), runs=5)
     assert found.exact == (1.0, 0.0) and found.speculated == (5, 0) and found.expected == 0
     assert Sampled(5, 5, found.pieces, found.exact, (4, 1), (5, 0)).deviates((4, 1))
+    assert not Sampled(0, 5, found.pieces, found.exact, (0, 0), (0, 0)).deviates((0, 0))
 
 
 @pytest.mark.parametrize("drafter", ["model", "ngram"])

@@ -5,7 +5,7 @@ import { make, one } from '../base/dom.js';
 import { visible } from '../base/text.js';
 
 /**
- * What app/parts/sampled.py sends: counts by text, the last of which is all others; or only a state and a sentence.
+ * What app/tabs/explore/sampler.py sends: counts by text, the last of which is all others; or only a state and a sentence.
  * @typedef {{ state: 'running' | 'done' | 'stopped' | 'error', text?: string, about?: string, runs?: number, of?: number,
  *   pieces?: string[], exact?: number[], speculated?: number[], plain?: number[] }} News
  */

@@ -14,8 +14,8 @@ from specviz.paths import asset
 from specviz.player.payload import settings_title
 from specviz.proof.sampled import RUNS, Sampled, sampling
 
-from ..machine.engine import Engine
-from .web import starts
+from ...machine.engine import Engine
+from ...parts.web import starts
 
 STOPPED = json.dumps({"state": "stopped"})
 

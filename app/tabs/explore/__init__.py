@@ -20,17 +20,17 @@ from specviz.paths import TRACES
 from specviz.player.payload import described, head, message, recorded_message, settings_text, step_payload
 from specviz.proof.same_text import Comparison, comparing, promised
 
-from ..machine.engine import Engine, batch_by_time, introduced, prefetch
-from ..machine.run_queue import undisturbed
-from ..parts import links, menus, presets
-from ..parts.controls import Controls, controls, temperature_slider
-from ..parts.failures import reason
-from ..parts.frame import Tab
-from ..parts.job import Job
-from ..parts.menus import models_menu
-from ..parts.sampled import STOPPED, failed, sample, sampler
-from ..parts.shelf import SHELF, new_name
-from ..parts.stage import headline, notice, opener, sentence, stage
+from ...machine.engine import Engine, batch_by_time, introduced, prefetch
+from ...machine.run_queue import undisturbed
+from ...parts import links, menus, presets
+from ...parts.controls import Controls, controls, temperature_slider
+from ...parts.failures import reason
+from ...parts.frame import Tab
+from ...parts.job import Job
+from ...parts.menus import models_menu
+from ...parts.shelf import SHELF, new_name
+from ...parts.stage import headline, notice, opener, sentence, stage
+from .sampler import STOPPED, failed, sample, sampler
 
 TITLE = "Explore"
 STORIES = {

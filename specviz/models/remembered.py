@@ -57,7 +57,7 @@ class Read:
 
     def _read(self, texts: Sequence[Text]) -> None:
         prompt = self.session.context
-        tree, place = TokenTree(prompt[-1], start=self.start - 1), {(): 0}
+        tree, place = TokenTree(prompt[-1], start=self.start - 1), dict[Text, int]({(): 0})
         for text in texts:
             for end in range(1, len(text) + 1):
                 if text[:end] not in place:
@@ -153,7 +153,8 @@ class RememberedPair:
     def __init__(self, pair: Any, prompt: Sequence[int]) -> None:
         self.pair = pair
         self._ids: dict[str, list[int]] = {}
-        self.target, self.draft = (session and Read(session) for session in pair.open(prompt))
+        target, draft = pair.open(prompt)
+        self.target, self.draft = Read(target), draft and Read(draft)
 
     def __getattr__(self, name: str) -> Any:
         return getattr(self.pair, name)
@@ -170,7 +171,5 @@ class RememberedPair:
 
     def open(self, tokens: Sequence[int]) -> tuple[RememberedSession, RememberedSession | None]:
         """Fresh sessions of target and draft that start with `tokens`, which begin with the prompt."""
-        target, draft = (
-            read and RememberedSession(read, tokens, self.vocab_size) for read in (self.target, self.draft)
-        )
-        return target, draft
+        draft = None if self.draft is None else RememberedSession(self.draft, tokens, self.vocab_size)
+        return RememberedSession(self.target, tokens, self.vocab_size), draft

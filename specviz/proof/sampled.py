@@ -151,7 +151,7 @@ def _source(pair: Any, kept: RememberedPair, config: RunConfig) -> Any:
     """The pair that runs draw from: the one that remembers, unless the drafter reads more of the target."""
     builder, _, drafter, _ = config.resolved
     try:
-        DecodingSession(kept, config, drafter if builder.reads_draft else None)  # type: ignore[arg-type]
+        DecodingSession(kept, config, drafter if builder.reads_draft else None)
     except ReadsTarget:
         return pair
     return kept

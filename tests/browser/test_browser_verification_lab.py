@@ -191,6 +191,7 @@ def test_a_node_of_the_recorded_run_is_taken_into_a_lab_that_was_never_opened(se
     expect(page.locator(".sv-take")).to_be_hidden()
     page.locator("#sv-stage .sv-svg .node.x").first.click()
     token = page.locator("#sv-stage .sv-token").inner_text()
+    why = page.locator("#sv-stage .sv-why").inner_text()
     share = page.locator("#sv-stage [data-bar=p] b").inner_text()
     page.get_by_role("button", name="Open in the lab").click()
     expect(page.locator(".sv-v-why")).to_contain_text("Replay of step")
@@ -204,6 +205,12 @@ def test_a_node_of_the_recorded_run_is_taken_into_a_lab_that_was_never_opened(se
     assert total == pytest.approx(1, abs=0.01)
     expect(page.locator(".sv-v-verdict")).to_have_attribute("data-kind", "lossless")
     expect(page.locator(".sv-v-exact")).to_have_attribute("data-kind", "lossless")
+    page.get_by_role("button", name="Next try").click()
+    expect(page.locator(".sv-v-try p").first).to_have_text(why)  # the run's own draw
+    page.get_by_role("button", name="Draw again").click()
+    settled(page)
+    page.get_by_role("button", name="Next try").click()
+    expect(page.locator(".sv-v-try p").first).not_to_have_text(why)
     # A second node, now that the lab is there.
     page.get_by_role("tab", name="Explore").click()
     page.locator("#sv-stage .sv-svg .node.r").click()

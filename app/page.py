@@ -12,7 +12,7 @@ import gradio as gr
 from starlette.middleware import Middleware
 from starlette.middleware.gzip import GZipMiddleware
 
-from specviz.paths import WEB
+from specviz.paths import WEB, asset
 
 from . import api
 from .machine import limits, run_queue
@@ -129,6 +129,7 @@ def launch(demo: gr.Blocks, **more: Any) -> Any:
             ],
             "routes": [web.route()],
         },
+        "head": f"<script>{asset('page/early.js')}</script>",
         "css_paths": [WEB / f"{name}.css" for name in STYLES],
     }
     try:

@@ -20,6 +20,7 @@ import { paperPages } from './papers/papers.js';
 import { freshness } from './stage/fresh.js';
 import { headline as headlineView, opener as openerButton } from './stage/headline.js';
 import { runPlayer } from './stage/player.js';
+import { sampledTexts } from './stage/sampled.js';
 import { logSliders } from './stage/log_slider.js';
 import { sumAsked } from './stage/share.js';
 
@@ -94,6 +95,9 @@ export function stage({ element, server, values }, { most }) {
   player.expect(placeAsked(location.search, false));
   values(player.receive);
 }
+
+/** @type {(host: Host, about: Parameters<typeof sampledTexts>[1]) => void} */
+export const sampled = ({ element, trigger, values }, about) => values(sampledTexts(element, about, () => trigger('select', {})));
 
 /** @param {Host} host */
 export function lessons({ element, props, server }) {

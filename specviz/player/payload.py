@@ -165,15 +165,19 @@ def recorded_message(
 
 def head(config: Any, prompt: str, pair: str, lossy: str | None = None) -> Head:
     """The configuration of a run, sent once; `lossy` is the reason why its text is lossy, or None."""
+    builder, verifier, _, _ = config.resolved
+    return {
+        "title": f"{settings_title(config)}, seed {config.seed}",
+        "pair": pair, "prompt": prompt, "lossy": lossy, "key": builder.key_title,
+        "rule": verifier.name, "leaves_first": verifier.leaves_first, "settings": settings_text(config),
+    }  # fmt: skip
+
+
+def settings_title(config: Any) -> str:
+    """Tree, rule, drafter and temperature of a configuration, for people."""
     builder, verifier, drafter, _ = config.resolved
     by = "" if drafter.name == "model" or not builder.reads_draft else f", drafted by {drafter.spoken}"
-    title = (
-        f"Tree: {builder.title} · Rule: {verifier.title}{by}, temperature {config.temperature:g}, seed {config.seed}"
-    )
-    return {
-        "title": title, "pair": pair, "prompt": prompt, "lossy": lossy, "key": builder.key_title,
-        "rule": verifier.name, "settings": settings_text(config),
-    }  # fmt: skip
+    return f"Tree: {builder.title} · Rule: {verifier.title}{by}, temperature {config.temperature:g}"
 
 
 def settings_text(config: Any) -> str:

@@ -101,6 +101,7 @@ class Head(TypedDict):
     lossy: str | None
     key: str
     rule: str
+    leaves_first: bool
     settings: str
     recorded: NotRequired[bool]
     badge: NotRequired[str]

@@ -45,8 +45,9 @@ class Verifier(Strategy):
         greedy_only: whether it works at temperature 0 only; lossless: False for rules that trade fidelity for speed;
         bias: for those, the sentence that says so; keyed: whether its output is argmin E / p, keyed by position;
         in_support: whether it tries no more children than the draft's row has tokens; shares: whether a child's
-        acceptance depends on how many siblings it has; one_row: whether it solves for a single row of the draft; alone:
-        whether it checks nothing, for plain decoding; at_zero: the sentence on what it does at temperature 0.
+        acceptance depends on how many siblings it has; leaves_first: whether it tests the nodes below a node before it;
+        one_row: whether it solves for a single row of the draft; alone: whether it checks nothing, for plain decoding;
+        at_zero: the sentence on what it does at temperature 0.
 
     >>> from specviz.verifiers.walk import Walk, follow
     >>> @dataclass(frozen=True)
@@ -68,6 +69,7 @@ class Verifier(Strategy):
     bias: ClassVar[str] = ""
     shares: ClassVar[bool] = False
     keyed: ClassVar[bool] = False
+    leaves_first: ClassVar[bool] = False
     one_row: ClassVar[bool] = False
     alone: ClassVar[bool] = False
     in_support: ClassVar[bool] = False

@@ -28,6 +28,7 @@ class Traversal(Verifier):
     name: ClassVar[str] = "traversal"
     title: ClassVar[str] = "Traversal verification"
     schemes: ClassVar[tuple[str, ...]] = ("distinct",)
+    leaves_first: ClassVar[bool] = True
 
     def __call__(self, tree, p, rng):
         walk = Walk(tree)

@@ -1,6 +1,7 @@
 """The first screen of Explore: few controls, what its picture promises, presets, the parts of a step, sharing."""
 
 import json
+import re
 
 import pytest
 from pages import choose, state, steps, to_step
@@ -182,3 +183,72 @@ def test_a_shared_run_is_computed_again_and_compared(serve, visit):
     page = visit(link.replace("seed=7", "seed=8"))
     state(page, "done")
     expect(page.locator(f"{STAGE} .sv-state")).to_contain_text("Not the text of the shared run")
+
+
+EARLY = """new MutationObserver((_, observer) => {
+  const run = document.getElementById('sv-run');
+  if (!run) return;
+  observer.disconnect();
+  run.click();
+}).observe(document, { childList: true, subtree: true });"""
+
+
+def test_a_click_before_the_page_is_ready_is_kept_and_runs_once(serve, chromium, monkeypatch):
+    runs = []
+    play = explore.play
+    monkeypatch.setattr(explore, "play", lambda *args: runs.append(1) or play(*args))
+    page = chromium.new_context().new_page()
+    page.add_init_script(EARLY)
+    page.goto(serve())
+    state(page, "done")
+    page.wait_for_timeout(2000)  # a click that was repeated once too often would run now
+    assert len(runs) == 1
+    page.context.close()
+
+
+def test_two_tokens_are_sampled_many_times_beside_their_exact_distribution(serve, visit, monkeypatch):
+    page = visit(serve())
+    fold = page.locator("#sv-sampled")
+    fold.locator("summary").click()
+    fold.get_by_role("button").click()
+    expect(fold.locator(".sv-sampled-count")).to_have_text("1,000 of 1,000 runs", timeout=120_000)
+    assert fold.locator("tbody tr").count() == 11
+    for column in (3, 4, 5):
+        shares = fold.locator(f"tbody td:nth-child({column})").all_inner_texts()
+        assert sum(float(share.removesuffix(" %")) for share in shares) == pytest.approx(100, abs=1)
+    expect(fold.locator(".sv-sampled-said")).to_contain_text("Speculation shows no deviation")
+    expect(fold.get_by_role("button")).to_have_text("Sample 1,000 times")
+    choose(page, "Verification rule", "Typical acceptance")
+    fold.get_by_role("button").click()
+    expect(fold.locator(".sv-sampled-said")).to_contain_text("Speculation deviates", timeout=120_000)
+    fold.get_by_role("button", name="Stop").click()
+    expect(fold.locator(".sv-sampled-count")).to_have_text(re.compile(r"stopped after \d+ runs"))
+    expect(page.locator(f"{STAGE} .sv-state")).not_to_have_attribute("data-state", "error")
+
+
+def test_the_tries_of_a_step_are_gone_through_on_the_tree(seen):
+    svg = seen.locator(f"{STAGE} .sv-svg")
+    whole = svg.locator(".node.a").count(), svg.locator(".node.x").count()
+    seen.get_by_role("button", name="Try by try").click()
+    line, note = seen.locator(f"{STAGE} .sv-growing"), seen.locator(f"{STAGE} .note")
+    for tried in range(1, sum(whole) + 1):
+        expect(line).to_contain_text(f"Try {tried} of {sum(whole)}")
+        assert svg.locator(".node.a").count() + svg.locator(".node.x").count() == tried
+        sentence = line.inner_text()
+        assert " ".join(note.locator(".sum").all_text_contents()) in sentence
+        expect(seen.locator(f"{STAGE} .sv-why")).to_have_text(sentence.split("”. ", 1)[1])
+        seen.locator(f"{STAGE} .sv-forward").click()
+    expect(line).to_contain_text("tries are over")
+    assert (svg.locator(".node.a").count(), svg.locator(".node.x").count()) == whole
+    seen.keyboard.press("Escape")
+    expect(line).to_be_hidden()
+
+
+def test_on_a_phone_the_note_and_its_token_stand_in_the_picture(serve, visit):
+    page = visit(serve(), width=390, height=844, settings=False)
+    frame = page.locator(f"{STAGE} .sv-svg").bounding_box()
+    for index in range(steps(page)):
+        to_step(page, index)
+        for part in page.locator(f"{STAGE} .note :is(rect, .leader)").all():
+            box = part.bounding_box()
+            assert frame["x"] <= box["x"] and box["x"] + box["width"] <= frame["x"] + frame["width"], index

@@ -93,6 +93,7 @@ export interface Head {
   lossy: string | null;
   key: string;
   rule: string;
+  leaves_first: boolean;
   settings: string;
   recorded?: boolean;
   badge?: string;

@@ -10,6 +10,8 @@ import { FACTS, MARKS, ROWS } from '../base/words.js';
 /** @typedef {{ p: number[], q: number[], levels: number }} Shape */
 /** @typedef {{ caption: string, rows: Rows, own?: number, line?: number }} BarChart */
 
+const number = (/** @type {number | null | undefined} */ value) => (value === null || value === undefined ? '–' : probability(value));
+
 /**
  * Bars over tokens.
  * @param {string} title
@@ -25,10 +27,11 @@ export function barTable(title, names, rows, own = null, line = null) {
   head.append(make('td'), make('td'), ...shown.map(name => make('th', ROWS[name] || name, name)));
   top.append(head);
   names.forEach((text, token) => {
+    if (shown.every(name => rows[name][token] === null || rows[name][token] === undefined)) return; // nothing is known of it
     const row = make('tr', '', token === own ? 'own' : ''), drawn = make('td');
     for (const [at, name] of shown.entries()) {
       const track = make('i'), bar = make('u', '', name);
-      bar.style.width = `${100 * Math.min(1, Math.max(0, rows[name][token]))}%`;
+      bar.style.width = `${100 * Math.min(1, Math.max(0, rows[name][token] ?? 0))}%`;
       track.append(bar);
       if (line !== null && !at) {
         const mark = make('em');
@@ -37,7 +40,7 @@ export function barTable(title, names, rows, own = null, line = null) {
       }
       drawn.append(track);
     }
-    row.append(make('th', text), drawn, ...shown.map(name => make('td', probability(rows[name][token]))));
+    row.append(make('th', text), drawn, ...shown.map(name => make('td', number(rows[name][token]))));
     body.append(row);
   });
   box.append(top, body);
@@ -83,7 +86,7 @@ export function tryStepper(root) {
       if (i + 1 === now) item.setAttribute('aria-current', 'step');
       return item;
     });
-    if (at === last(run)) {
+    if (at === last(run) && !run.goesOn) {
       const own = make('li', '', run.corrected ? 'correction' : 'bonus');
       own.append(make('b', MARKS.bonus), make('span', names[run.emitted[run.emitted.length - 1]]), make('small', ', written by the target'));
       items.push(own);
@@ -114,6 +117,11 @@ export function tryStepper(root) {
 
   /** @param {Told} run */
   function after(run) {
+    if (run.goesOn) {
+      const [kept] = run.emitted;
+      return kept === undefined ? [title('No child was accepted'), make('p', 'The rule went on elsewhere in the tree.')]
+        : [title(`Accepted: ${quoted(kept)}`, 'accepted'), make('p', `The rule went on below ${quoted(kept)}.`)];
+    }
     const drafted = run.emitted.slice(0, -1), own = run.emitted[run.emitted.length - 1];
     const kept = drafted.length ? `Accepted: ${drafted.map(quoted).join(', ')}. ` : 'Nothing was accepted. ';
     const why = run.corrected

@@ -77,8 +77,8 @@ export interface Start {
   most: { tokens: number; children: number; levels: number; seed: number };
 }
 
-/** Numbers by name, one for each token. */
-export type Rows = Record<string, number[]>;
+/** Numbers by name, one for each token; null where none is known. */
+export type Rows = Record<string, (number | null)[]>;
 
 /** One drafted token as the rule met it. */
 export interface Try {
@@ -99,8 +99,10 @@ export interface Told {
   tries: Try[];
   emitted: number[];
   corrected: boolean;
+  /** Whether the rule went on: below the accepted token, the only one of `emitted`, or elsewhere in the tree. */
+  goesOn?: boolean;
   /** What the last token was drawn from, where the rule kept it. */
-  last: number[] | null;
+  last: (number | null)[] | null;
   facts: Record<string, number>;
   /** When each token arrived; null where it was in no race. */
   races: Record<string, (number | null)[]>;

@@ -25,6 +25,7 @@ export function verificationLab(element, start, server) {
   const root = one(element, '.sv-v'), $ = finder(root, 'sv-v-');
   /** @type {State} */
   const state = { names: [], p: [], q: [], children: 2, levels: 1, rule: '', scheme: null, seed: 0 };
+  let replay = /** @type {{ told: import('./types.js').Told, names: string[] } | null} */ (null); // what a run did at the node that it is of
   const tries = tryStepper(root), bars = shareBars(root, state, wait => { own(); ask(wait); });
   const ask = asker(root, state, server, { failed, seen, table: (data, about) => writeRules(root, data, about.rule, rule => change({ rule })) });
   menus(root, start, { load, change });
@@ -33,6 +34,7 @@ export function verificationLab(element, start, server) {
 
   /** @param {Partial<State>} node */
   function put(node) {
+    replay = null;
     Object.assign(state, { children: 2, levels: 1, scheme: null, seed: 0 }, node);
     bars.show();
     controls();
@@ -48,14 +50,17 @@ export function verificationLab(element, start, server) {
   }
 
   /** @param {import('../base/types.js').Messages['node']} taken */
-  function take({ names, p, q, children, scheme, rule, from, rest, drafted }) {
+  function take({ names, p, q, children, scheme, rule, from, rest, drafted, told, tokens }) {
     mark(null);
     const known = start.rules.find(other => other.name === rule) || start.rules[0];
-    $('why').textContent = [`Taken from ${from} of the run: its p and q at this node; the draws here are new.`,
-      rest && 'All tokens that the run did not record are combined into one token, “(rest)”, so acceptance here is usually higher than with the whole vocabulary.',
-      drafted > children && `The node had ${drafted} children; the lab uses ${children}.`].filter(Boolean).join(' ');
+    $('why').textContent = [told ? `Replay of ${from} of the run: its p and q at this node, its children in their order, and its draws. “Draw again” makes new draws.`
+      : `Taken from ${from} of the run: its p and q at this node. The rule did not compare its children; the draws here are new.`,
+      rest && 'All tokens that the run did not record are combined into one token, “(rest)”, so in new draws and in the tables acceptance is usually higher than with the whole vocabulary.',
+      drafted > children && `The node had ${drafted} children; new draws use ${children}.`].filter(Boolean).join(' ');
     const shown = names.map(text => (text === '(rest)' ? text : visible(text)));
     put({ names: shown, p, q, children, rule: known.name, scheme: scheme === known.scheme || !(scheme in start.schemes) ? null : scheme });
+    if (told) replay = { told, names: tokens.map(text => (text === '(rest)' ? text : visible(text))) };
+    controls();
     root.scrollIntoView({ block: 'start' });
   }
 
@@ -66,12 +71,14 @@ export function verificationLab(element, start, server) {
 
   // What was said about an example, or where a node was taken, holds for its rows and its tree under any rule and seed.
   function own() {
+    replay = null;
     mark(null);
     $('why').textContent = 'Custom node. Choose an example above to restore its values.';
   }
 
   /** @param {Partial<State>} news */
   function change(news) {
+    replay = null;
     Object.assign(state, news);
     if (Object.keys(news).some(name => name !== 'rule' && name !== 'seed')) own();
     controls();
@@ -82,7 +89,7 @@ export function verificationLab(element, start, server) {
     $('rule').value = state.rule;
     $('scheme').value = state.scheme || '';
     $('shape').value = `${state.children} ${state.levels}`;
-    if (document.activeElement !== $('seed')) $('seed').value = state.seed;
+    if (document.activeElement !== $('seed')) $('seed').value = replay ? '' : state.seed;
     $('input').dataset.size = state.names.length;
     root.querySelector('[data-do=more]').disabled = state.names.length >= start.most.tokens;
     root.querySelector('[data-do=less]').disabled = state.names.length <= 2;
@@ -132,7 +139,8 @@ export function verificationLab(element, start, server) {
     notice($('verdict'), told.kind, told.reason);
     $('said').textContent = told.said.join(' ');
     const rule = start.rules.find(other => other.name === about.rule)?.title ?? about.rule;
-    if (told.run) tries.show(told.run, about.names, { p: told.p, q: told.q, levels: about.levels }); else tries.clear();
+    if (replay) tries.show(replay.told, replay.names, { p: told.p, q: told.q, levels: 1 });
+    else if (told.run) tries.show(told.run, about.names, { p: told.p, q: told.q, levels: about.levels }); else tries.clear();
     writeLaw(root, told.exact ?? null, about, rule, told.kind === 'lossless' || told.kind === 'useless');
   }
 

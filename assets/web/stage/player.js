@@ -5,16 +5,15 @@ import { finder, one, say as write } from '../base/dom.js';
 import { keys } from '../base/keys.js';
 import { placeIn, placeText } from '../base/place.js';
 import { follow, onToken, spansOf } from '../base/ribbon.js';
-import { growthPlayer, grows } from '../tree/growth.js';
 import { treeView } from '../tree/view.js';
 import { stepClock } from './clock.js';
 import { inspectorView, stepSentence } from './inspector.js';
 import { filters, writeControls, writeLegend, writeMeasures, writeTitle, writeWhose } from './panel.js';
-import { phasePlayer } from './phases.js';
 import { headlineOf, writeRace } from './beside_plain.js';
 import { emptyRun, isOver, kindOf, takeMessage } from './run.js';
 import { saving } from './save.js';
 import { compared } from './share.js';
+import { withinStep } from './within.js';
 
 /** @typedef {import('../base/place.js').Place} Place */
 /** @typedef {import('../base/types.js').Step} Step */
@@ -35,12 +34,15 @@ export function runPlayer(element, server = {}) {
   const { take: opens } = server;
   /** @type {import('./inspector.js').Take | undefined} */
   const take = opens && ((step, key, index) => opens(step, key, run.head, index));
-  const inspector = inspectorView(element, take), growth = growthPlayer(element, { draw: () => schedule(), say });
-  const phases = phasePlayer(element, () => schedule());
+  const inspector = inspectorView(element, take);
+  const within = withinStep(element, {
+    changed: () => schedule(), hold: () => { clock.pause(); clock.hold(); }, say,
+    pick: node => { pinned = node === null ? null : String(node); hovered = null; },
+  });
   const tree = treeView($('svg'), { hover: key => { hovered = key; inspect(); }, pick: pin, smallest: 0.55, note: true });
   const clock = stepClock(element, {
     count: () => run.steps.length, running: () => run.state === 'running', speed: () => Number($('speed').value),
-    moved: () => { hovered = pinned = null; phases.stop(); schedule(); }, changed: schedule,
+    moved: () => { hovered = pinned = null; within.leavePhases(); schedule(); }, changed: schedule,
   });
   let run = emptyRun(null), spans = /** @type {HTMLElement[][]} */ ([]), wanted = /** @type {Place | null} */ (null);
   let pinned = /** @type {string | null} */ (null), hovered = /** @type {string | null} */ (null), frame = /** @type {number | null} */ (null);
@@ -102,20 +104,17 @@ export function runPlayer(element, server = {}) {
   function render() {
     const { current, playing, following } = clock, step = run.steps[current];
     writeAround(element, run, current, server);
-    writeControls(element, current, run.steps.length, playing || growth.playing || phases.playing);
+    writeControls(element, current, run.steps.length, playing || within.playing);
     follow($('ribbon'), spans, current);
     if (!step) return;
-    if (growth.step && growth.step !== step) growth.stop();
-    $('grow').hidden = !grows(step);
-    tree.show(step, growth.frame(), phases.phase);
-    phases.write(step);
+    within.draw(tree, step);
     tree.select(pinned);
     $('svg').dataset.place = placeText(current, pinned);
     $('svg').dataset.of = kindOf(run);
     writeLegend(element, step);
     writeWhose(element, step, run);
     inspect();
-    if (!growth.step && (run.state !== 'running' || playing || !following)) say(stepSentence(step));
+    if (!within.step && (run.state !== 'running' || playing || !following)) say(stepSentence(step));
   }
 
   /** @param {string} text */
@@ -149,32 +148,22 @@ export function runPlayer(element, server = {}) {
     pinned = key;
   }
 
-  const move = (/** @type {number} */ by) => (growth.step ? growth.move(by) : go(clock.current + by));
+  const move = (/** @type {number} */ by) => { if (!within.move(by)) go(clock.current + by); };
 
   function toggle() {
-    if (growth.step) return growth.toggle();
-    if (phases.playing) return phases.stop();
-    if (clock.playing || run.state === 'running' || !phases.due || !run.steps.length) return clock.toggle();
-    clock.hold();
-    phases.play(clock.toggle);
-  }
-
-  function grow() {
-    if (growth.step) return growth.stop();
-    phases.stop();
-    clock.pause();
-    clock.hold();
-    growth.start(run.steps[clock.current], run.head.key);
+    if (!within.toggle(!clock.playing && run.state !== 'running' && run.steps.length > 0, clock.toggle)) clock.toggle();
   }
 
   const expand = () => $('expand').setAttribute('aria-pressed', tree.toggle());
 
   controls(element, {
-    back: () => move(-1), forward: () => move(1), play: toggle, grow, expand, tree, scrub: go, token: go,
+    back: () => move(-1), forward: () => move(1), play: toggle, expand, tree,
+    grow: () => within.grow(run.steps[clock.current], run.head.key), walk: () => within.walk(run.steps[clock.current], run.head.leaves_first),
+    scrub: go, token: go,
     pinned: () => pinned,
     pick: key => { if (key !== null) pin(key, true); },
-    leave: () => (growth.step ? growth.stop() : pin(null)),
-    busy: () => Boolean(growth.step) || pinned !== null,
+    leave: () => (within.step ? within.stop() : pin(null)),
+    busy: () => within.step !== null || pinned !== null,
   });
 
   filters(element);
@@ -191,7 +180,7 @@ function writeAround(element, run, current, { fresh, told, wanted = null }) {
   writeRace(element, run, current);
 }
 
-/** @typedef {'back' | 'forward' | 'play' | 'grow' | 'expand' | 'leave'} Act */
+/** @typedef {'back' | 'forward' | 'play' | 'grow' | 'walk' | 'expand' | 'leave'} Act */
 
 /**
  * Buttons, the slider, the text and the keys.
@@ -200,8 +189,8 @@ function writeAround(element, run, current, { fresh, told, wanted = null }) {
  *   token: (index: number, key: string) => void, pinned: () => string | null, busy: () => boolean, pick: (key: string | null) => void }} on
  */
 function controls(element, on) {
-  const $ = finder(element), { tree } = on, walk = (/** @type {import('../tree/view.js').Way} */ way) => () => on.pick(tree.walk(way));
-  const clicks = { back: on.back, forward: on.forward, play: on.play, grow: on.grow, expand: on.expand,
+  const $ = finder(element), { tree } = on, along = (/** @type {import('../tree/view.js').Way} */ way) => () => on.pick(tree.walk(way));
+  const clicks = { back: on.back, forward: on.forward, play: on.play, grow: on.grow, tries: on.walk, expand: on.expand,
     in: () => tree.zoom(1.25), out: () => tree.zoom(0.8), reset: tree.reset };
   for (const [name, act] of Object.entries(clicks)) $(name).addEventListener('click', act);
   $('scrub').addEventListener('input', () => on.scrub(Number($('scrub').value)));
@@ -209,12 +198,13 @@ function controls(element, on) {
   keys(one(element, '.sv'), event => {
     const key = on.pinned(), up = event.target === $('svg') || event.shiftKey || key !== null; // else up and down scroll the page
     return {
-      ArrowLeft: event.shiftKey ? walk('parent') : on.back,
-      ArrowRight: event.shiftKey ? walk('child') : on.forward,
-      ArrowUp: up && walk('up'),
-      ArrowDown: up && walk('down'),
+      ArrowLeft: event.shiftKey ? along('parent') : on.back,
+      ArrowRight: event.shiftKey ? along('child') : on.forward,
+      ArrowUp: up && along('up'),
+      ArrowDown: up && along('down'),
       ' ': on.play,
       g: on.grow,
+      t: on.walk,
       e: on.expand,
       0: tree.reset,
       Enter: () => { if (key !== null) tree.unfold(key); },

@@ -1,4 +1,4 @@
-// The note beside the first rejected token of a step: its arithmetic, at the nearest place that covers no node and no edge.
+// The note beside a token of a step, the first that was rejected unless another is tried: its arithmetic, at the nearest place that covers no node and no edge.
 
 import { draw } from '../base/dom.js';
 import { visible } from '../base/text.js';
@@ -26,7 +26,7 @@ export function noteLines(step, node) {
   const turn = siblings.indexOf(node) + 1, next = siblings.slice(turn).find(i => 'axp'.includes(step.outcome[i]));
   const which = siblings.length > 1 ? `, child ${turn} of ${siblings.length}` : ', the only child';
   const [arithmetic, ...rest] = step.sentences[step.why[node]].replace(/\.$/, '').split(/ (?=\()/);
-  const then = next !== undefined ? 'The next sibling is tried.' : step.last === 'correction' ? 'No sibling is left: the target writes the token.' : '';
+  const then = step.outcome[node] !== 'x' ? '' : next !== undefined ? 'The next sibling is tried.' : step.last === 'correction' ? 'No sibling is left: the target writes the token.' : '';
   return [`“${visible(step.texts[node])}”${which}`, arithmetic, [rest.join(' ').replace(/^\((.*)\)$/, 'acceptance $1'), then].filter(Boolean).join('. ')]
     .filter(Boolean);
 }
@@ -79,13 +79,14 @@ export function freePlace({ wide, high }, to, taken, room) {
  * @param {Box[]} taken
  * @param {Box} room
  * @param {Sizes} sizes
+ * @param {string} [outcome] of the token
  */
-export function drawNote(parent, lines, to, taken, room, { size, unit, words }) {
+export function drawNote(parent, lines, to, taken, room, { size, unit, words }, outcome = 'x') {
   const most = Math.min(400 * unit, room.right - room.left) - 2 * EDGE, high = size * 1.45;
   const all = lines.flatMap((line, i) => wrapped(line, most, words).map(text => ({ text, kind: ['what', 'sum', 'soft'][i] })));
   const wide = Math.max(...all.map(({ text }) => words(text))) * 1.06 + 2 * EDGE;
   const box = freePlace({ wide, high: all.length * high + EDGE }, to, taken, room);
-  const made = draw('g', { class: 'note' }, parent);
+  const made = draw('g', { class: `note ${outcome}` }, parent);
   const x = Math.min(box.right, Math.max(box.left, to.x)), below = to.y < box.top;
   const y = below ? box.top : to.y > box.bottom ? box.bottom : to.y, aside = y === to.y ? (to.x < box.left ? 9 : -9) * unit : 0;
   draw('path', { class: 'leader', d: `M${to.x + aside} ${to.y + (aside ? 0 : below ? 9 : -9) * unit}L${aside ? (to.x < box.left ? box.left : box.right) : x} ${y}` }, made);

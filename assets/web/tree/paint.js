@@ -46,13 +46,14 @@ export function curve(x0, y0, x1, y1) {
  * @param {Sizes} sizes
  * @param {Grown | null} grown while the growth of a tree plays
  * @param {number} phase of the step, from 1; the outcomes are there from the third on
+ * @param {Set<number>} [later] nodes that are tried later
  */
-export function paint(marks, step, sizes, grown, phase = 4) {
+export function paint(marks, step, sizes, grown, phase = 4, later = undefined) {
   const { dx, dy, size, unit, width } = sizes;
   const many = differ(step.guessed), beside = (many ? 16 : 13) * unit;
   const edges = draw('g'), nodes = draw('g', { 'font-size': size }), ends = new Map(), taken = /** @type {import('./callout.js').Box[]} */ ([]);
   marks.forEach((mark, at) => {
-    const letter = phase < 3 && mark.node ? 'u' : mark.letter;
+    const letter = mark.node && (phase < 3 || later?.has(mark.node)) ? 'u' : mark.letter;
     const x = mark.x * dx, y = mark.y * dy, text = textOf(mark, step);
     const label = fitted(text, mark.leaf ? LONGEST * size : dx - 23 * unit - beside, width);
     ends.set(mark, x + beside + width(label) + 4);

@@ -11,6 +11,7 @@ import { paint } from './paint.js';
 /** @typedef {import('../base/types.js').Step} Step */
 /** @typedef {import('./growth.js').Grown} Grown */
 /** @typedef {import('./layout.js').Layout} Layout */
+/** @typedef {import('./tries.js').Tried} Tried */
 /** @typedef {import('./callout.js').Box} Box */
 /** @typedef {import('../base/panzoom.js').View} View */
 /** @typedef {'up' | 'down' | 'parent' | 'child'} Way from one mark to the next */
@@ -41,7 +42,7 @@ export function treeView(svg, { hover, pick, smallest, note = false }) {
   let selected = /** @type {string | null} */ (null), over = /** @type {string | null} */ (null);
   let most = { rows: 0, columns: 0 }; // these only grow during a run, or the tree would jump
   // While its growth plays: what is there already, and the view before.
-  let phase = 4; // of the step, the last of which shows all
+  let phase = 4, tried = /** @type {Tried | null} */ (null); // of the step, the last of which shows all; how far its rule has come
   let grown = /** @type {Grown | null} */ (null), kept = /** @type {{ view: View | null, moved: boolean } | null} */ (null);
 
   /** The layout, and the picture's own height where that follows the tree. @param {Step} one */
@@ -63,11 +64,11 @@ export function treeView(svg, { hover, pick, smallest, note = false }) {
     layout = arrange(step);
     const newest = grown ? grown.newest : Infinity;
     if (grown) layout.marks = layout.marks.filter(({ node }) => node !== undefined && node <= newest);
-    if (phase < 4) layout.marks = layout.marks.filter(({ letter }) => letter !== 'last');
-    const { edges, nodes, taken } = paint(layout.marks, step, sizes, grown, phase);
+    if (phase < 4 || (tried && tried.node !== null)) layout.marks = layout.marks.filter(({ letter }) => letter !== 'last');
+    const { edges, nodes, taken } = paint(layout.marks, step, sizes, grown, phase, tried?.later);
     canvas.replaceChildren(edges, nodes);
     const box = { left: 0, top: -sizes.dy / 2, right: 0, bottom: (layout.rows - 0.5) * sizes.dy };
-    if (note && !grown && phase > 2) annotate(svg, sizes, step, layout, taken, box);
+    if (note && !grown && phase > 2) annotate(svg, sizes, step, layout, taken, box, tried?.node ?? rejectedNode(step));
     if (!hand.view || (smallest && !hand.moved && !grown)) hand.set(whole(layout, box), false); else place(hand.view);
     svg.dataset.phase = String(phase);
     markSelected();
@@ -132,8 +133,8 @@ export function treeView(svg, { hover, pick, smallest, note = false }) {
   hear('type', svg, redraw); // large type changes no box of its own accord
 
   return {
-    /** @param {Step} next @param {Grown | null} [growing] @param {number} [part] of the step */
-    show(next, growing = null, part = 4) {
+    /** @param {Step} next @param {Grown | null} [growing] @param {number} [part] of the step @param {Tried | null} [trying] */
+    show(next, growing = null, part = 4, trying = null) {
       if (next !== step) { // the fold of one step says nothing about the next
         open = new Set();
         over = null;
@@ -144,13 +145,14 @@ export function treeView(svg, { hover, pick, smallest, note = false }) {
       } else if (!growing && grown && kept) hand.set(kept.view, kept.moved);
       step = next;
       phase = part;
+      tried = trying;
       grown = growing;
       redraw();
       const newest = growing && layout?.marks.find(mark => mark.node === growing.newest);
       if (newest) reveal(newest);
     },
     clear() {
-      step = layout = grown = over = null;
+      step = layout = grown = tried = over = null;
       most = { rows: 0, columns: 0 };
       all = false;
       hand.set(null, false);
@@ -198,22 +200,25 @@ function measure(svg, before) {
 }
 
 /**
- * Draws the note on the first rejection, and makes the box that all is in larger where that is needed.
+ * Draws the note on a node that was tried, and makes the box that all is in larger where that is needed.
  * @param {SVGSVGElement} svg
  * @param {Measured} sizes
  * @param {Step} step
  * @param {Layout} made
  * @param {Box[]} taken
  * @param {Box} box
+ * @param {number | undefined} about the node
  */
-function annotate(svg, sizes, step, made, taken, box) {
-  const rejected = rejectedNode(step), mark = made.marks.find(({ node }) => node !== undefined && node === rejected);
-  if (!mark) return;
-  const { dx, dy, wide } = sizes, spare = Math.max(0, svg.clientHeight - made.rows * dy) / 2;
-  const right = svg.clientWidth < PHONE ? wide : Math.max(wide, made.columns * dx); // in sight without panning
-  const room = { left: 0, top: box.top - spare, right, bottom: box.bottom + spare };
+function annotate(svg, sizes, step, made, taken, box, about) {
+  const mark = made.marks.find(({ node }) => node !== undefined && node === about);
+  if (!mark || about === undefined) return;
+  const { dx, dy, wide, unit } = sizes, spare = Math.max(0, svg.clientHeight - made.rows * dy) / 2;
+  const phone = svg.clientWidth < PHONE; // where a tree need not fit: node and note stand in the same screen
+  if (phone) box.left = Math.max(0, mark.x * dx + 48 * unit - wide);
+  const right = phone ? box.left + wide : Math.max(wide, made.columns * dx); // in sight without panning
+  const room = { left: box.left, top: box.top - spare, right, bottom: box.bottom + spare };
   const canvas = /** @type {SVGElement} */ (svg.firstElementChild);
-  const drawn = drawNote(canvas, noteLines(step, rejected), { x: mark.x * dx, y: mark.y * dy }, taken, room, sizes);
+  const drawn = drawNote(canvas, noteLines(step, about), { x: mark.x * dx, y: mark.y * dy }, taken, room, sizes, step.outcome[about]);
   box.top = Math.min(box.top, drawn.top);
   box.bottom = Math.max(box.bottom, drawn.bottom);
 }
@@ -230,7 +235,7 @@ function annotate(svg, sizes, step, made, taken, box) {
 function wholeView(svg, { dy, unit }, spine, box, scale) {
   const high = svg.clientHeight, k = scale(high / (box.bottom - box.top + 0.2 * dy)), middle = high / 2 - spine * dy * k;
   const inside = Math.max(-box.top * k, Math.min(middle, high - box.bottom * k));
-  return { x: 24 * unit, y: (box.bottom - box.top) * k > high ? middle : inside, k };
+  return { x: 24 * unit - box.left * k, y: (box.bottom - box.top) * k > high ? middle : inside, k };
 }
 
 /** @param {import('./layout.js').Mark[]} marks @param {string | null} selected @param {Way} way */

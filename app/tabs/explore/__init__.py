@@ -21,16 +21,17 @@ from specviz.player.payload import described, head, message, recorded_message, s
 from specviz.proof.same_text import Comparison, comparing, promised
 from specviz.record_parts import PairedSpeedup
 
-from ..machine.engine import Engine, batch_by_time, introduced, prefetch
-from ..machine.run_queue import undisturbed
-from ..parts import links, menus, own_pair, presets
-from ..parts.controls import Controls, controls, temperature_slider
-from ..parts.failures import reason
-from ..parts.frame import Tab
-from ..parts.job import Job
-from ..parts.menus import models_menu
-from ..parts.shelf import SHELF, Kept, new_name
-from ..parts.stage import headline, notice, opener, sentence, stage
+from ...machine.engine import Engine, batch_by_time, introduced, prefetch
+from ...machine.run_queue import undisturbed
+from ...parts import links, menus, own_pair, presets
+from ...parts.controls import Controls, controls, temperature_slider
+from ...parts.failures import reason
+from ...parts.frame import Tab
+from ...parts.job import Job
+from ...parts.menus import models_menu
+from ...parts.shelf import SHELF, Kept, new_name
+from ...parts.stage import headline, notice, opener, sentence, stage
+from .sampler import STOPPED, failed, sample, sampler
 
 TITLE = "Explore"
 STORIES = {
@@ -76,12 +77,13 @@ def build(engine: Engine) -> Controls:
             said = notice(about(opened, engine.titles[0]), elem_id="sv-notice")
             link = links.bar(TITLE, elem_id="sv-link", stage="sv-stage")
         shown = stage(recorded(), elem_id="sv-stage")
+        counted = sampler("sv-sampled", stop="sv-stop")
         SHELF.always("recorded", partial((TRACES / "story.json").read_text, "utf-8"))
     first = settings.menus([control.value for control in settings.inputs], opened)
     for box, marked in zip(settings.menu_boxes, first, strict=True):
         box.choices = marked
     links.connect(link, links.Together({"models": models}, {"": settings}), [go.click, prompt.submit])
-    running = events(engine, settings, models, preset, go, stop, said, shown)
+    running = events(engine, settings, models, preset, go, stop, said, shown, counted)
     presets.connect(engine, settings, models, preset, said, running)
     return settings
 
@@ -95,7 +97,7 @@ def chips(prompt: gr.Textbox) -> None:
                 chip.click(None, None, prompt, js=f"() => {json.dumps(text)}", api_visibility="private")
 
 
-def events(engine: Engine, settings: Controls, models, preset, go, stop, said, shown) -> Any:
+def events(engine: Engine, settings: Controls, models, preset, go, stop, said, shown, counted) -> Any:
     """Every event of the tab; returns that of a run."""
     private = {"api_visibility": "private", "preprocess": False}  # `Controls.read` says what is wrong in a sentence
     quiet = {"show_progress": "hidden", **private}
@@ -136,7 +138,14 @@ def events(engine: Engine, settings: Controls, models, preset, go, stop, said, s
         except ValueError as error:
             yield {said: sentence("error", settings.with_labels(error)), shown: message("", state="done")}
 
-    job = Job(stop, said, {shown: message("", state="stopped")})
+    def count(title: Any, *values: Any) -> Iterator[str]:
+        try:
+            yield from sample(engine, settings.read(values), title)
+        except Exception as error:
+            yield failed(settings.with_labels(error) if isinstance(error, ValueError) else reason(error))
+
+    job = Job(stop, said, {shown: message("", state="stopped"), counted: STOPPED})
+    job.starts(counted.select, count, [models, *settings.inputs], counted)
     return job.starts([go.click, settings.prompt.submit], run, [models, *settings.inputs], [shown, said])
 
 

@@ -1,0 +1,76 @@
+"""Two tokens sampled many times with speculation and with plain decoding: a fold with a button, bars and a verdict."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from typing import Any
+
+import gradio as gr
+
+from specviz import RunConfig
+from specviz.codec import plain
+from specviz.paths import asset
+from specviz.player.payload import settings_title
+from specviz.proof.sampled import RUNS, Sampled, sampling
+
+from ...machine.engine import Engine
+from ...parts.web import starts
+
+STOPPED = json.dumps({"state": "stopped"})
+
+
+def sampler(elem_id: str, stop: str) -> gr.HTML:
+    """The fold; its `select` asks for the sampling, its value is what `sample` yields.
+
+    Args:
+        elem_id: of it.
+        stop: elem_id of the button that stops it.
+    """
+    return gr.HTML(
+        "",
+        html_template=asset("stage/sampled.html"),
+        js_on_load=starts("sampled", runs=RUNS, stop=stop),
+        elem_id=elem_id,
+        apply_default_css=False,
+    )
+
+
+def sample(engine: Engine, config: RunConfig, title: Any) -> Iterator[str]:
+    """A sampling as messages to the page.
+
+    Raises:
+        ValueError: if it cannot begin.
+    """
+    with engine.exclusive():
+        for news in engine.loading(title):
+            yield json.dumps({"state": "running", "text": news})
+        for found in engine.compute(sampling, config, title=title):
+            state = "done" if found.runs == found.of else "running"
+            yield json.dumps(plain(found) | {"state": state, "about": settings_title(config), "text": verdict(found)})
+
+
+def failed(text: str) -> str:
+    """The message for a sampling that failed."""
+    return json.dumps({"state": "error", "text": text})
+
+
+def verdict(found: Sampled) -> str:
+    """What the counts say of the run and of plain decoding, and how the draws were made."""
+    if not found.runs:
+        return "Reading the target's distributions."
+    told = []
+    for name, counts in (("Speculation", found.speculated), ("Plain decoding", found.plain)):
+        said = "deviates from the target's distribution" if found.deviates(counts) else "shows no deviation"
+        told.append(f"{name} {said} (total variation distance {found.distance(counts):.3f}).")
+    told.append(
+        f"With exact samples the distance is {found.expected:.3f} or less on average; a deviation is a chi-square that "
+        "they exceed once in 1,000 times."
+    )
+    told.append(
+        "Each run makes its own passes, because the drafter reads more of the target than its distributions."
+        if found.passes is None
+        else f"Every draw is real; the target's distributions after each text were computed once, in {found.passes} "
+        f"{'pass' if found.passes == 1 else 'passes'}."
+    )
+    return " ".join(told)

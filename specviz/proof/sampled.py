@@ -1,0 +1,167 @@
+"""The next two tokens after a prompt, sampled many times with speculation and with plain decoding, beside their exact
+distribution.
+
+Every draw is real. The distributions they are drawn from are read from the models once for each text (`RememberedPair`)
+where the drafter allows it. The exact probability of two tokens is p(a) p(b | a), from the target alone.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+
+from ..config import RunConfig
+from ..decode import speculate
+from ..distributions import distributions_of, total_variation
+from ..models.base import Pair
+from ..models.remembered import ReadsTarget, RememberedPair
+from ..session import DecodingSession, prompt_tokens
+from ..tree import TokenTree
+from .large_node import far_off
+
+RUNS = 1000
+SHOWN = 10  # texts with a bar of their own
+TOGETHER = 20  # runs between two reports
+FIRST = 32  # first tokens that are looked at together
+DEPTH = 3  # tokens a run may write: trees of two levels, and the token after them
+FARTHEST = 3.1  # standard deviations of a chi-square: by chance once in a thousand
+Text = tuple[int, ...]
+
+
+@dataclass(frozen=True)
+class Sampled:
+    """Counts of the next two tokens.
+
+    Args:
+        runs, of: how many runs were made of either kind, of how many.
+        pieces: the most probable texts, and "" for all others.
+        exact: their probabilities under the target.
+        speculated, plain: how often each was written.
+        passes: passes of the target that were made for all runs; None where each run made its own.
+    """
+
+    runs: int
+    of: int
+    pieces: tuple[str, ...]
+    exact: tuple[float, ...]
+    speculated: tuple[int, ...]
+    plain: tuple[int, ...]
+    passes: int | None = None
+
+    @property
+    def expected(self) -> float:
+        """The distance that exact samples have on average, at most: half the sum of sqrt(p (1 - p) / runs)."""
+        p = np.array(self.exact)
+        return 0.5 * float(np.sqrt(p * (1 - p) / max(self.runs, 1)).sum())
+
+    def distance(self, counts: tuple[int, ...]) -> float:
+        """The total variation distance of counted texts from the exact distribution."""
+        return total_variation(np.array(counts) / max(self.runs, 1), np.array(self.exact))
+
+    def deviates(self, counts: tuple[int, ...]) -> bool:
+        """Whether counts are farther off than exact samples are once in a thousand times (chi-square)."""
+        return self.runs > 0 and far_off(np.array(counts, dtype=float), np.array(self.exact)) > FARTHEST
+
+
+def sampling(pair: Pair, config: RunConfig, runs: int = RUNS) -> Iterator[Sampled]:
+    """Sample the next two tokens, each run with its own seed; the last report is the result.
+
+    Args:
+        pair: the models.
+        config: prompt, builder, rule, drafter and how to sample; how many tokens it writes does not matter.
+        runs: how many, of either kind.
+
+    Raises:
+        ValueError: as `speculate` does.
+
+    >>> found = list(sampling(specviz.toy_pair(), specviz.RunConfig("ab", "sequoia:size=8"), runs=100))[-1]
+    >>> found.runs, sum(found.speculated), found.deviates(found.speculated)
+    (100, 100, False)
+    """
+    config = replace(config, max_new_tokens=DEPTH)
+    if not config.resolved.match.possible:
+        raise ValueError(config.resolved.match.reason)
+    prompt = prompt_tokens(pair, config)
+    DecodingSession(pair, config.plainly(), None)  # says what is wrong with the prompt
+    kept = RememberedPair(pair, prompt)
+    texts = exact_texts(kept, config, prompt)
+    probs = (*texts.values(), max(0.0, 1 - sum(texts.values())))
+    exact = tuple(prob if prob > 1e-9 else 0.0 for prob in probs)
+    pieces = (*(pair.decode(list(text)) for text in texts), "")
+    counts: dict[str, Counter[Text]] = {"run": Counter(), "plain": Counter()}
+    speculating = _source(pair, kept, config)
+
+    def found(done: int) -> Sampled:
+        run, plain = (
+            (*(count[text] for text in texts), sum(n for text, n in count.items() if text not in texts))
+            for count in counts.values()
+        )
+        return Sampled(done, runs, pieces, exact, run, plain, kept.target.passes if speculating is kept else None)
+
+    yield found(0)
+    for turn in range(runs):
+        seeds = config.seed + 1 + 2 * turn, config.seed + 2 + 2 * turn  # never the same for both: keyed rules follow it
+        counts["run"][_two(speculating, replace(config, seed=seeds[0]))] += 1
+        counts["plain"][_two(kept, replace(config.plainly(), seed=seeds[1]))] += 1
+        if (turn + 1) % TOGETHER == 0 or turn + 1 == runs or speculating is not kept:
+            yield found(turn + 1)
+
+
+def exact_texts(pair: Any, config: RunConfig, prompt: list[int], shown: int = SHOWN) -> dict[Text, float]:
+    """The most probable next two tokens and their probabilities p(a) p(b | a); one token where it ends the text.
+
+    First tokens are looked at, most probable first, until none that is left can be in a more probable text.
+
+    Args:
+        pair: the models.
+        config: how the target's logits become rows.
+        prompt: token ids.
+        shown: how many texts.
+    """
+    target = pair.open(prompt)[0]
+
+    def rows(firsts: tuple[int, ...]) -> list[np.ndarray]:  # after the prompt, and after each of these
+        tree = TokenTree(prompt[-1], start=len(prompt) - 1)
+        nodes = [0, *(tree.add(0, token) for token in firsts)]
+        return distributions_of(target.forward(tree, nodes), config.target_sampling).every()
+
+    p = rows(())[0]
+    order = [int(token) for token in np.argsort(-p, kind="stable") if p[token] > 0]
+    best: dict[Text, float] = {}
+    for start in range(0, len(order), FIRST):
+        if len(best) == shown and p[order[start]] <= min(best.values()):
+            break
+        firsts = tuple(order[start : start + FIRST])
+        for first, after in zip(firsts, rows(firsts)[1:], strict=True):
+            if first in pair.eos_ids:
+                best[first,] = float(p[first])
+                continue
+            for second in np.argsort(-after, kind="stable")[:shown]:
+                if after[second] > 0:
+                    best[first, int(second)] = float(p[first] * after[second])
+        best = dict(sorted(best.items(), key=lambda item: -item[1])[:shown])
+    return best
+
+
+def _source(pair: Any, kept: RememberedPair, config: RunConfig) -> Any:
+    """The pair that runs draw from: the one that remembers, unless the drafter reads more of the target."""
+    builder, _, drafter, _ = config.resolved
+    try:
+        DecodingSession(kept, config, drafter if builder.reads_draft else None)
+    except ReadsTarget:
+        return pair
+    return kept
+
+
+def _two(pair: Any, config: RunConfig) -> Text:
+    """The first two tokens of a run, or the one that ends it."""
+    text: list[int] = []
+    for step in speculate(pair, config):
+        text += step.emitted
+        if len(text) > 1:
+            break
+    return tuple(text[:2])

@@ -1,4 +1,4 @@
-"""The page "Sender and receiver": a text that crosses as accepted indices, step by step, each with its codeword."""
+"""The page "Sender and receiver": a text that is sent as accepted indices, each step with its codeword."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ def build(engine: Any) -> None:
 
 
 def transcript(asked: Any = None) -> str:
-    """All that crossed and what both sides made of it, as JSON; nothing can be asked."""
+    """All that was sent and what both sides made of it, as JSON; nothing can be asked."""
     return _transcript()
 
 
@@ -55,7 +55,7 @@ def _transcript() -> str:
 
 
 def _coded(code: TunstallCode, indices: list[int]) -> dict[str, Any]:
-    """What crosses under a code, a word for every step, each with the tokens and the bits up to its end."""
+    """What is sent under a code, a word for every step, each with the tokens and the bits up to its end."""
     words, tokens, bits = [], 0, 0
     for word in code.encode(indices):
         tokens, bits = tokens + len(word.indices), bits + len(word.bits)

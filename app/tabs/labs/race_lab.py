@@ -32,20 +32,20 @@ class Preset(NamedTuple):
     seed: int
 
 
-CAT = (" mat", " floor", " bed", " sofa", " roof", " table")
+CAT = ("mat", "floor", "bed", "sofa", "roof", "table")
 PRESETS = (
     Preset(
         "The cat sat on the …",
         "Every token has the same distance to run in both races, drawn from the seed; its speed is its probability. "
         "p and q are close, and the same token wins both. Lower the draft’s probability of the winner until another "
         "token wins.",
-        CAT, (0.4, 0.22, 0.14, 0.12, 0.07, 0.05), (0.33, 0.25, 0.17, 0.1, 0.05, 0.1), 3,
+        CAT, (0.4, 0.22, 0.14, 0.12, 0.07, 0.05), (0.33, 0.25, 0.17, 0.1, 0.05, 0.1), 487,
     ),
     Preset(
         "The winners differ",
-        "The draft is surer of one token than the target. Another token has less far to go and wins the target’s race: "
-        "the draft’s token is rejected, and the target’s winner is written.",
-        CAT, (0.4, 0.22, 0.14, 0.12, 0.07, 0.05), (0.04, 0.66, 0.1, 0.08, 0.06, 0.06), 3,
+        "The draft gives “floor” about twice the target’s probability, and “floor” wins the draft’s race. “mat” wins "
+        "the target’s: the draft’s token is rejected, and “mat” is written.",
+        CAT, (0.4, 0.22, 0.14, 0.12, 0.07, 0.05), (0.2, 0.42, 0.14, 0.1, 0.08, 0.06), 487,
     ),
     Preset(
         "Equal rows",

@@ -3,6 +3,7 @@
 import { finder, make, one } from '../base/dom.js';
 import { keys } from '../base/keys.js';
 import { visible } from '../base/text.js';
+import { MARKS } from '../base/words.js';
 import { notice } from './law.js';
 import { measureBars } from './measures.js';
 
@@ -77,10 +78,10 @@ export async function channelView(element, fetchTranscript) {
 
   /** @param {string} name @param {Side} shown @param {string} has @param {number} from @param {number} end */
   function side(name, shown, has, from, end) {
-    const box = one(root, `.sv-c-${name}`), now = make('mark', shown.pieces.slice(from, end).join(''));
+    const box = one(root, `.sv-c-${name}`), now = make('mark', lines(shown.pieces.slice(from, end)));
     one(box, '.sv-c-has').textContent = `${has}, seed ${shown.seed}`;
-    one(box, '.sv-c-drafts').replaceChildren(...shown.drawn.slice(from, end).map((drawn, i) => drafts(drawn, data.indices[from + i])));
-    one(box, '.sv-c-text').replaceChildren(make('span', data.prompt), shown.pieces.slice(0, from).join(''), now);
+    one(box, '.sv-c-drafts').replaceChildren(...shown.drawn.slice(from, end).map((drawn, i) => drafts(drawn, data.indices[from + i], name === 'sender')));
+    one(box, '.sv-c-text').replaceChildren(make('span', data.prompt), lines(shown.pieces.slice(0, from)), now);
   }
 
   /** @param {number} end */
@@ -117,14 +118,22 @@ export async function channelView(element, fetchTranscript) {
   root.setAttribute('aria-busy', 'false');
 }
 
-/** The drafts of a position up to the accepted one. @param {string[]} drawn @param {number} index */
-function drafts(drawn, index) {
+/** Text in which line breaks take no lines. @param {string[]} pieces */
+const lines = pieces => pieces.join('').replace(/\n/g, '↵');
+
+/**
+ * The drafts of a position up to the accepted one; the receiver does not judge the others, it counts them.
+ * @param {string[]} drawn
+ * @param {number} index
+ * @param {boolean} judged
+ */
+function drafts(drawn, index, judged) {
   const row = make('ol', '', 'sv-v-track');
   const gap = index - drawn.length;
   drawn.forEach((token, i) => {
-    const last = i === drawn.length - 1, item = make('li', '', last ? 'accepted' : 'rejected');
+    const last = i === drawn.length - 1, outcome = last ? 'accepted' : judged ? 'rejected' : 'waiting', item = make('li', '', outcome);
     if (last && gap > 0) row.append(make('li', `… ${gap} more`, 'sv-c-gap'));
-    item.append(make('b', last ? '■' : '✕'), make('span', visible(token)), make('small', last ? `index ${index}, accepted` : 'rejected'));
+    item.append(make('b', MARKS[outcome]), make('span', visible(token)), make('small', last ? `, index ${index}` : judged ? ', rejected' : ', counted'));
     row.append(item);
   });
   row.append(make('li', `index ${index}`, 'sv-c-index'));

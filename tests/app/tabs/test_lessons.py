@@ -83,6 +83,14 @@ def test_a_lesson_opens_at_a_place_that_exists(module):
 
 
 @ALL
+def test_the_links_of_a_lesson_open_pages_of_the_lab(module):
+    _, lesson = read_and_written(module)
+    queries = [page.query for tab in TABS for page in tab.parts if page.query]
+    assert all(any(page.startswith(query) for page in queries) for _, query in lesson.links)
+    assert module is not lessons.same_seed or [query for _, query in lesson.links] == ["lab=race", "lab=sender"]
+
+
+@ALL
 def test_what_a_lesson_says_follows_its_recordings(module, recorded):
     """Other runs, other numbers: nothing about a recording is typed."""
     _, lesson = read_and_written(module)

@@ -71,7 +71,7 @@ export async function channelView(element, fetchTranscript) {
       ['H[R], entropy of the accepted index', data.bits.entropy, data.bits.entropy.toFixed(2)],
       [`sent so far: ${sent} bits for ${word.end} tokens`, sent / word.end, (sent / word.end).toFixed(2)],
       ['KL + log(KL + 1) + 4, upper bound of H[R]', data.bits.upper, data.bits.upper.toFixed(2)],
-      ['the number of a token, without a draft', data.bits.plain, data.bits.plain.toFixed(2)],
+      ['the number of a token, with no draft', data.bits.plain, data.bits.plain.toFixed(2)],
     ], data.bits.plain);
     verdict(word.end);
   }
@@ -128,15 +128,14 @@ const lines = pieces => pieces.join('').replace(/\n/g, '↵');
  * @param {boolean} judged
  */
 function drafts(drawn, index, judged) {
-  const row = make('ol', '', 'sv-v-track');
-  const gap = index - drawn.length;
+  const row = make('ol', '', 'sv-v-track'), gap = index - drawn.length;
+  row.append(make('li', `index ${index}`, 'sv-c-index'));
   drawn.forEach((token, i) => {
     const last = i === drawn.length - 1, outcome = last ? 'accepted' : judged ? 'rejected' : 'waiting', item = make('li', '', outcome);
     if (last && gap > 0) row.append(make('li', `… ${gap} more`, 'sv-c-gap'));
-    item.append(make('b', MARKS[outcome]), make('span', visible(token)), make('small', last ? `, index ${index}` : judged ? ', rejected' : ', counted'));
+    item.append(make('b', MARKS[outcome]), make('span', visible(token)), make('small', last ? ', accepted' : judged ? ', rejected' : ', counted'));
     row.append(item);
   });
-  row.append(make('li', `index ${index}`, 'sv-c-index'));
   return row;
 }
 

@@ -106,7 +106,5 @@ def test_the_channel_plays_and_pauses_on_a_phone_within_its_width(channel):
     expect(page.locator(".sv-c-where")).to_contain_text("step 2 of")
     page.locator(".sv-c [data-do=play]").click()
     expect(page.locator(".sv-c [data-do=play]")).to_contain_text("Play")
-    right = (
-        "() => Math.max(...[...document.querySelectorAll('.sv-c *')].map(node => node.getBoundingClientRect().right))"
-    )
-    assert page.evaluate(right) <= 391
+    right = "nodes => Math.max(...nodes.map(node => node.getBoundingClientRect().right))"
+    assert page.locator(".sv-c *").evaluate_all(right) <= 391

@@ -14,6 +14,7 @@ from app.page import TABS
 from app.parts import opening
 from app.tabs import lessons
 from app.tabs.compare import runs
+from app.tabs.labs import channel_recording
 from app.tabs.lessons import lecture, residual
 from specviz.distributions import residual as left_over
 
@@ -269,6 +270,9 @@ def test_one_command_writes_every_recording(monkeypatch, tmp_path, capsys, recor
     monkeypatch.setattr(record_traces, "TRACES", assets / "traces")
     monkeypatch.setattr(lessons, "FOLDER", assets / "traces" / "lessons")
     monkeypatch.setattr(runs, "TRACES", assets / "traces")
+    monkeypatch.setattr(channel_recording, "PATH", assets / "traces" / "channel.json")
+    monkeypatch.setattr(channel_recording, "TOKENS", 8)
+    monkeypatch.setattr(channel_recording, "TUNED", 8)
     monkeypatch.setattr(record_traces, "default_pair", Wordy)
     monkeypatch.setattr(record_traces, "record", lambda pair, module: recorded[module])  # what it makes is tested above
     monkeypatch.setattr("sys.argv", ["app.record_traces", "--max-new-tokens", "20"])
@@ -279,7 +283,8 @@ def test_one_command_writes_every_recording(monkeypatch, tmp_path, capsys, recor
         assert module.write_lesson(*lessons.read(module)) is not None
     for drafter in runs.RUNNERS:
         specviz.Trace.from_json((assets / "traces" / "race" / f"{drafter}.json").read_text("utf-8"))
-    assert len(capsys.readouterr().out.splitlines()) == 2 + len(runs.RUNNERS) + sum(
+    assert len(json.loads(channel_recording.PATH.read_text("utf-8"))["indices"]) == 8
+    assert len(capsys.readouterr().out.splitlines()) == 3 + len(runs.RUNNERS) + sum(
         len(module.RECORDINGS) for module in lessons.LESSONS
     )
 

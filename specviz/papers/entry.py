@@ -125,9 +125,10 @@ def compare(*ways: tuple[str, ...], temperature: float = 0.8, **more: Any) -> Op
     return Open("Open in Compare", _query("compare", named))
 
 
-def lab(half: str, **more: Any) -> Open:
-    """A link to one half of the tab Labs, "tree" or "verification"."""
-    return Open(f"Open in the {half.capitalize()} lab", _query("labs", {"lab": half, **more}))
+def lab(page: str, **more: Any) -> Open:
+    """A link to a page of the tab Lab: "tree", "verification", "race" or "sender"."""
+    watched = {"race": "Watch the race", "sender": "Watch sender and receiver"}
+    return Open(watched.get(page, f"Open in the {page.capitalize()} lab"), _query("labs", {"lab": page, **more}))
 
 
 def tab(name: str, **more: Any) -> Open:

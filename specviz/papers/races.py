@@ -120,7 +120,7 @@ ENTRIES = (
             "counted as equal within 0.05", WON,
                less(share("won"), share("exact")), "within", (-0.05, 0.05)),),
         (figure(means({"won": "one winner, in races that were run", "exact": "the closed form"},
-            "Chance at a position"), WON),), (lab("verification", preset="several"),),
+            "Chance at a position"), WON),), (lab("race"), lab("verification", preset="several")),
     ),
     Entry(
         "lemma-3-1", "Lemma 3.1", "A lower bound of the first race's acceptance",
@@ -137,7 +137,7 @@ ENTRIES = (
         ),
         (figure(means({"ceiling": "GSD, 1 - TV", "exact": "the race, exact", "coupling": "(1 - TV) / (1 + TV)",
             "lemma": "lemma 3.1"}, "At a position"), WON),),
-        (lab("verification"),),
+        (lab("race"), lab("verification")),
     ),
     Entry(
         "algorithm-5", "Algorithm 5", "Races on trees keep the target's distribution",
@@ -165,7 +165,7 @@ ENTRIES = (
             proof("It keeps below the tighter bound by the number of leaves, log((k + 1)(|Omega| - 1) + 1) / H[R]",
                 tree_bound(kind="leaves"), {"alphabet": False}),
         ),
-        opens=(lab("tree", preset="races"),),
+        opens=(lab("sender"), lab("tree", preset="races")),
     ),
     Entry(
         "equation-6", "Equation 6", "KL(P || Q) <= H[R]",
@@ -182,7 +182,7 @@ ENTRIES = (
                 less(share("H GSD"), share("KL")), ">", 0),
         ),
         (figure(means({"KL": "KL", "H GSD": "H[R], rejection", "H ERSD": "H[R], races",
-            "bound": "KL + log(KL + 1) + 4"}, "Bits at a position"), INDEX),), (lab("verification"),),
+            "bound": "KL + log(KL + 1) + 4"}, "Bits at a position"), INDEX),), (lab("sender"), lab("verification")),
     ),
     Entry(
         "equation-7", "Equation 7", "An upper bound for rejection (GSD)",
@@ -198,7 +198,7 @@ ENTRIES = (
                 {"constant": -4.0}),
             claim("Along the texts H[R] of races keeps below it", INDEX, less(share("H ERSD"), share("bound")), "<", 0),
         ),
-        opens=(lab("verification"),),
+        opens=(lab("sender"), lab("verification")),
     ),
     Entry(
         "lemma-4-2", "Lemma 4.2", "A tighter bound for few drafts",
@@ -285,7 +285,7 @@ ENTRIES = (
                 tunstall_code(kind="length"), {"last": 0}, bound=1e-9),
             proof("H E[L] is at most the length of a codeword, in bits", tunstall_code(kind="bits"), {"last": 0}),
         ),
-        opens=(lab("tree", preset="races"),),
+        opens=(lab("sender"), lab("tree", preset="races")),
     ),
 )  # fmt: skip
 

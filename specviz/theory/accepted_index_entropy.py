@@ -11,6 +11,8 @@ import math
 
 import numpy as np
 
+from ..errors import ParameterError
+
 NOTHING = 1e-15  # mass that has no part in an entropy
 STEP = 1.03  # from one block of indices to the next, where many are summed at once
 
@@ -58,9 +60,7 @@ def race_index_entropy(p: np.ndarray, q: np.ndarray) -> float:
     found = _sorted(p, q)
     if found is None:
         return math.inf
-    ratio, p, q = found
-    before = np.append(0.0, q.cumsum())[:-1], np.append(0.0, p.cumsum())[:-1]
-    w = np.maximum(0.0, ratio * before[0] - before[1])
+    w, p = _earlier(*found)
     w, p = w[p > NOTHING], p[p > NOTHING]
     last = 40 * (1 + w.max())  # e^-40 of the likeliest to come so late
     edges = np.unique(np.floor(STEP ** np.arange(math.log(last) / math.log(STEP) + 2)))
@@ -70,6 +70,25 @@ def race_index_entropy(p: np.ndarray, q: np.ndarray) -> float:
     beyond = np.exp(np.multiply.outer(edges[1:], log_rejected)) @ p
     mass = -np.diff(np.append(p.sum(), beyond))
     return float(sum(_surprise(m, n) for m, n in zip(mass, np.diff(edges), strict=True)))
+
+
+def race_index_chances(p: np.ndarray, q: np.ndarray, count: int) -> np.ndarray:
+    """The chances of the first `count` indices under the Poisson functional representation, float64 [count].
+
+    Raises:
+        ParameterError: if p has a token that q has not, so that no index has a chance of its own.
+    """
+    found = _sorted(p, q)
+    if found is None:
+        raise ParameterError("q", "be above 0 wherever p is", "0 for some token")
+    w, p = _earlier(*found)
+    return (p / (1 + w)) @ np.power.outer(w / (1 + w), np.arange(count))
+
+
+def _earlier(ratio: np.ndarray, p: np.ndarray, q: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """w, the mean number of arrivals before each winner in units of its time, and the chance of that winner."""
+    before = np.append(0.0, q.cumsum())[:-1], np.append(0.0, p.cumsum())[:-1]
+    return np.maximum(0.0, ratio * before[0] - before[1]), p
 
 
 def _sorted(p: np.ndarray, q: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray] | None:
@@ -96,4 +115,4 @@ def _geometric_part(reached: float, share: float, steps: float) -> float:
     return -reached * ((1 - end) * math.log(reached * share) + index * math.log1p(-share))
 
 
-__all__ = ["race_index_entropy", "rejection_index_entropy"]
+__all__ = ["race_index_chances", "race_index_entropy", "rejection_index_entropy"]

@@ -21,7 +21,7 @@ CASES = [
 READY = {
     "Explore": "#sv-stage .sv-svg .node", "Compare": "#sv-compare .node", "Lessons": "#sv-lessons .sv-svg .node",
     "Papers": ".sv-papers[aria-busy=false]", "Tree lab": "#sv-lab svg", "Verification lab": ".sv-v[aria-busy=false]",
-    "Lecture": ".sv-lecture",
+    "Lecture": ".sv-lecture", "Race": ".sv-r[aria-busy=false]", "Sender and receiver": ".sv-c[aria-busy=false]",
 }  # fmt: skip
 
 

@@ -85,17 +85,27 @@ def _answered(asked: Any, answer: Any) -> str:
 
 def _read(asked: Any) -> tuple[dict[str, Any], Node, list[str]]:
     """What was asked, the node, and what was done to the numbers."""
+    rows, said = weights_asked(asked)
+    if asked.get("rule") not in RULES:
+        raise ValueError(f"rule must be one of {', '.join(RULES)}; got {asked.get('rule')!r:.40}.")
+    if asked.get("scheme") not in (None, *SCHEMES):
+        raise ValueError(f"scheme must be one of {', '.join(SCHEMES)}; got {asked['scheme']!r:.40}.")
+    return asked, Node(rows["p"], rows["q"], asked.get("children", 2), asked.get("levels", 1)), said
+
+
+def weights_asked(asked: Any) -> tuple[dict[str, tuple[float, ...]], list[str]]:
+    """The rows p and q that were asked for, normalised, and what was done to them.
+
+    Raises:
+        ValueError: if they are no rows.
+    """
     if not isinstance(asked, dict):
         raise ValueError(f"a node must have p, q, children and a rule; got {asked!r:.40}.")
     rows, said = {}, []
     for name, title in (("p", "the target p"), ("q", "the draft q")):
         rows[name], done = normalised(title, asked.get(name))
         said += [done[:1].upper() + done[1:]] * bool(done)
-    if asked.get("rule") not in RULES:
-        raise ValueError(f"rule must be one of {', '.join(RULES)}; got {asked.get('rule')!r:.40}.")
-    if asked.get("scheme") not in (None, *SCHEMES):
-        raise ValueError(f"scheme must be one of {', '.join(SCHEMES)}; got {asked['scheme']!r:.40}.")
-    return asked, Node(rows["p"], rows["q"], asked.get("children", 2), asked.get("levels", 1)), said
+    return rows, said
 
 
 def _look(asked: dict[str, Any], node: Node, said: list[str]) -> dict[str, Any]:
@@ -104,7 +114,7 @@ def _look(asked: dict[str, Any], node: Node, said: list[str]) -> dict[str, Any]:
     data = {"p": node.p, "q": node.q, "said": said, "kind": kind(match), "reason": match.reason, "scheme": match.scheme}
     if not match.possible:
         return data
-    explanation = explain_node(node, rule, asked.get("scheme"), _seed(asked.get("seed")))
+    explanation = explain_node(node, rule, asked.get("scheme"), seed_asked(asked.get("seed")))
     run = {name: value for name, value in vars(explanation).items() if name not in ("step", "tries")}
     run["tries"] = explanation.tries
     return data | {"run": run, "exact": _exact(_examined(node, asked["rule"], asked.get("scheme")), node)}
@@ -157,7 +167,8 @@ def _exact(row: Row, node: Node) -> dict[str, Any]:
     }
 
 
-def _seed(value: Any) -> int:
+def seed_asked(value: Any) -> int:
+    """A seed as it was asked for; a `ValueError` says what it must be."""
     right = isinstance(value, int | float) and not isinstance(value, bool) and 0 <= value <= MOST_SEED
     if not right or int(value) != value:
         raise ValueError(f"seed must be a whole number from 0 to {MOST_SEED}; got {value!r:.20}.")

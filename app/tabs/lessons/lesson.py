@@ -63,6 +63,7 @@ class Lesson:
         shows: where the button beside the task leads.
         question, answer: the answer is shown on demand, as paragraphs.
         timed: whether the measures of the run are shown.
+        links: pages of the Lab that show more of it: a label, and the parameters of the address.
     """
 
     opens: Look
@@ -72,6 +73,7 @@ class Lesson:
     question: str
     answer: tuple[str, ...]
     timed: bool = False
+    links: tuple[tuple[str, str], ...] = ()
 
 
 def quote(*pieces: str) -> str:

@@ -2,6 +2,7 @@
 
 import { finder, make, one, say } from '../base/dom.js';
 import { SCHEMES } from '../base/words.js';
+import { measureBars } from './measures.js';
 import { barTable } from './tries.js';
 
 const EXACT = 1e-12;
@@ -61,13 +62,7 @@ export function writeRules(root, data, own, chosen) {
   head.append(...['rule', '', chain ? `tokens of ${data.levels}` : 'accepted', 'bound', 'children', 'scheme'].map(text => make(text ? 'th' : 'td', text)));
   $('rules').querySelector('thead').replaceChildren(head);
   $('rules').querySelector('tbody').replaceChildren(...data.rows.map(row => ruleRow(row, most, own, chosen)));
-  $('first').replaceChildren(...data.first.flatMap(([name, value]) => {
-    const track = make('i'), bar = make('u'), drawn = make('dd', value.toFixed(4));
-    bar.style.width = `${100 * value}%`;
-    track.append(bar);
-    drawn.prepend(track);
-    return [make('dt', name), drawn];
-  }));
+  measureBars($('first'), data.first);
 }
 
 /**

@@ -155,3 +155,60 @@ export interface Rules {
 export interface Rejected {
   error: string;
 }
+
+// ---- sender and receiver ----
+
+/** One side's text: what each token adds to it, and of every position the first drafts and the accepted one. */
+export interface ChannelSide {
+  seed: number;
+  tokens: number[];
+  pieces: string[];
+  drawn: string[][];
+}
+
+/** The codewords of a text under a code: `end` tokens and `sent` bits up to the end of each. */
+export interface ChannelCode {
+  drafted: number;
+  width: number;
+  leaves: number;
+  words: { leaf: string; excess: string; end: number; sent: number }[];
+}
+
+/** A text that crossed, and what a receiver made of it with each seed; the sender's own comes first. */
+export interface Transcript {
+  prompt: string;
+  pair: string;
+  temperature: number;
+  tuned: { prompt: string; tokens: number };
+  indices: number[];
+  sender: ChannelSide;
+  receivers: ChannelSide[];
+  codes: ChannelCode[];
+  bits: { kl: number; entropy: number; upper: number; plain: number };
+}
+
+// ---- the race ----
+
+/** What a visitor sets; weights may be any numbers. */
+export interface RaceAsked {
+  p: number[];
+  q: number[];
+  seed: number;
+}
+
+/** A race: the noise of each token, when it arrives under p and q (null: never), and what both races are worth. */
+export interface Raced {
+  error?: undefined;
+  noise: number[];
+  times: { p: (number | null)[]; q: (number | null)[] };
+  /** Tokens in the order of their arrival; the first is the winner. */
+  order: { p: number[]; q: number[] };
+  said: string[];
+  worth: [string, number][];
+}
+
+/** What the race starts with. */
+export interface RaceStart {
+  presets: { title: string; why: string; names: string[]; p: number[]; q: number[]; seed: number }[];
+  most: { seed: number };
+}

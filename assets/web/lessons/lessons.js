@@ -169,6 +169,7 @@ function writeLesson(root, lesson, chosen) {
   one(root, 'h2').textContent = `${lesson.number}. ${lesson.title}`;
   paragraphs($('body'), lesson.text);
   $('try').querySelector('p').textContent = lesson.task;
+  $('links').replaceChildren(...lesson.links.map(([label, query]) => Object.assign(make('a', label), { href: `?${query}` })));
   $('question').querySelector('p').textContent = lesson.question;
   paragraphs(details.querySelector('div'), lesson.answer);
   details.open = false;

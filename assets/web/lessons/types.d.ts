@@ -19,6 +19,8 @@ export interface Lesson {
   answer: string[];
   /** Whether the measures of the run are shown. */
   timed: boolean;
+  /** Pages that show more of it: a label, and the parameters of the address. */
+  links: [string, string][];
   opens: Look;
   shows: Look;
   runs: { label: string; message: Message }[];

@@ -14,6 +14,7 @@ from app.page import TABS
 from app.parts import opening
 from app.tabs import lessons
 from app.tabs.compare import runs
+from app.tabs.labs import channel_recording
 from app.tabs.lessons import lecture, residual
 from specviz.distributions import residual as left_over
 
@@ -80,6 +81,14 @@ def test_a_lesson_opens_at_a_place_that_exists(module):
     for look in (lesson.opens, lesson.shows):
         step = traces[look.recording].steps[look.step]
         assert look.node in (None, "last") or 0 <= look.node < len(step.parents)
+
+
+@ALL
+def test_the_links_of_a_lesson_open_pages_of_the_lab(module):
+    _, lesson = read_and_written(module)
+    queries = [page.query for tab in TABS for page in tab.parts if page.query]
+    assert all(any(page.startswith(query) for page in queries) for _, query in lesson.links)
+    assert module is not lessons.same_seed or [query for _, query in lesson.links] == ["lab=race", "lab=sender"]
 
 
 @ALL
@@ -261,6 +270,9 @@ def test_one_command_writes_every_recording(monkeypatch, tmp_path, capsys, recor
     monkeypatch.setattr(record_traces, "TRACES", assets / "traces")
     monkeypatch.setattr(lessons, "FOLDER", assets / "traces" / "lessons")
     monkeypatch.setattr(runs, "TRACES", assets / "traces")
+    monkeypatch.setattr(channel_recording, "PATH", assets / "traces" / "channel.json")
+    monkeypatch.setattr(channel_recording, "TOKENS", 8)
+    monkeypatch.setattr(channel_recording, "TUNED", 8)
     monkeypatch.setattr(record_traces, "default_pair", Wordy)
     monkeypatch.setattr(record_traces, "record", lambda pair, module: recorded[module])  # what it makes is tested above
     monkeypatch.setattr("sys.argv", ["app.record_traces", "--max-new-tokens", "20"])
@@ -271,7 +283,8 @@ def test_one_command_writes_every_recording(monkeypatch, tmp_path, capsys, recor
         assert module.write_lesson(*lessons.read(module)) is not None
     for drafter in runs.RUNNERS:
         specviz.Trace.from_json((assets / "traces" / "race" / f"{drafter}.json").read_text("utf-8"))
-    assert len(capsys.readouterr().out.splitlines()) == 2 + len(runs.RUNNERS) + sum(
+    assert len(json.loads(channel_recording.PATH.read_text("utf-8"))["indices"]) == 8
+    assert len(capsys.readouterr().out.splitlines()) == 3 + len(runs.RUNNERS) + sum(
         len(module.RECORDINGS) for module in lessons.LESSONS
     )
 

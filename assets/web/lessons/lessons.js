@@ -2,10 +2,12 @@
 
 import { finder, make, one } from '../base/dom.js';
 import { keys } from '../base/keys.js';
-import { placeAsked, placeIn } from '../base/place.js';
+import { placeAsked, placeIn, placeText } from '../base/place.js';
 import { present, presents } from '../base/present.js';
 import { termed } from '../base/terms.js';
 import { runPlayer } from '../stage/player.js';
+import { viewStage } from './view.js';
+import { VIEWS } from './views.js';
 
 /** @typedef {import('./types.js').Lesson} Lesson */
 /** @typedef {import('./types.js').Look} Look */
@@ -30,7 +32,7 @@ export function lessonAsked(search, most) {
 export function lessonBook(element, titles, fetchLesson, server) {
   const root = one(element, '.sv-lessons'), $ = (/** @type {string} */ selector) => one(root, selector);
   const details = $('.sv-lesson-question details'), known = /** @type {Map<number, Lesson>} */ (new Map());
-  const player = runPlayer($('.sv-lesson-stage'), server);
+  const player = runPlayer($('.sv-lesson-stage'), server), view = viewStage($('.sv-view'), VIEWS);
   let number = lessonAsked(location.search, titles.length) ?? 1, lesson = /** @type {Lesson | null} */ (null);
   let asked = placeAsked(location.search, true);
 
@@ -53,7 +55,7 @@ export function lessonBook(element, titles, fetchLesson, server) {
     known.set(mine, found);
     if (mine !== number) return; // another one was asked for meanwhile
     lesson = found;
-    writeLesson(root, found, i => show(found, { recording: i, step: found.opens.recording === i ? found.opens.step : 0, node: null }));
+    writeLesson(root, found, i => show(found, { recording: i, step: found.view ? view.at() : found.opens.recording === i ? found.opens.step : 0, node: null }));
     show(found, linked(found) || found.opens);
     root.setAttribute('aria-busy', 'false');
   }
@@ -61,8 +63,8 @@ export function lessonBook(element, titles, fetchLesson, server) {
   /** The step that the link of the page leads to, once. @param {Lesson} of */
   function linked({ runs }) {
     if (!asked) return null;
-    const recording = Math.min(runs.length - 1, asked.recording);
-    const place = placeIn(runs[recording].message.steps, asked);
+    const recording = Math.min(runs.length - 1, asked.recording), { message } = runs[recording];
+    const place = message ? placeIn(message.steps, asked) : { index: asked.index, key: null };
     asked = null;
     return { recording, step: place.index, node: place.key };
   }
@@ -76,9 +78,13 @@ export function lessonBook(element, titles, fetchLesson, server) {
   }
 
   /** @param {Lesson} of @param {Look} look */
-  function show({ runs }, look) {
+  function show({ runs, view: name }, look) {
     [...$('.sv-lesson-runs').children].forEach((button, i) => button.setAttribute('aria-pressed', i === look.recording));
-    player.receive(JSON.stringify(runs[look.recording].message));
+    const run = runs[look.recording];
+    $('.sv-view').hidden = !name;
+    view.pause();
+    if (!run.message) return view.show(name, run, look.step, look.node);
+    player.receive(JSON.stringify(run.message));
     player.show(look.step, look.node);
     // A node that is folded away cannot be pointed at; the player draws within a frame.
     if (look.node !== null) requestAnimationFrame(() => { if (!$('.node.selected')) $('.sv-expand').click(); });
@@ -117,7 +123,7 @@ export function lessonBook(element, titles, fetchLesson, server) {
   new ResizeObserver(address).observe(element);
 
   function exact() { // the link as it is handed on leads to the step that is on the screen
-    const link = new URL(location.href), at = $('.sv-svg').dataset.place;
+    const link = new URL(location.href), at = lesson?.view ? placeText(view.at(), null) : $('.sv-svg').dataset.place;
     const recording = [...$('.sv-lesson-runs').children].findIndex(button => button.getAttribute('aria-pressed') === 'true');
     link.search = `?lesson=${number}${recording > 0 ? `&recording=${recording}` : ''}${lesson && at ? `&${at}` : ''}`;
     $('.sv-lessons-link').href = link;
@@ -140,9 +146,12 @@ export function lessonBook(element, titles, fetchLesson, server) {
 
   keys(root, event => {
     if (event.shiftKey) return {};
-    const listed = $('.sv-lessons-list').contains(/** @type {Node} */ (event.target)), large = presents();
+    const listed = $('.sv-lessons-list').contains(/** @type {Node} */ (event.target)), large = presents(), viewing = !!lesson?.view;
+    /** @param {number} by */
+    const goes = by => (listed ? () => turn(by) : viewing && (() => view.turn(by)));
     return {
-      ArrowLeft: listed && (() => turn(-1)), ArrowRight: listed && (() => turn(1)),
+      ArrowLeft: goes(-1), ArrowRight: goes(1), ' ': viewing && view.play,
+      Home: viewing && (() => view.turn(-Infinity)), End: viewing && (() => view.turn(Infinity)),
       PageUp: large && (() => turn(-1)), PageDown: large && (() => turn(1)),
       f: () => present(!large), a: () => { details.open = !details.open; },
     };
@@ -175,7 +184,8 @@ function writeLesson(root, lesson, chosen) {
   $('tasks').hidden = false;
   stage.classList.toggle('timed', lesson.timed);
   for (const fold of stage.querySelectorAll('.sv-why-fold, .sv-timing')) fold.open = true;
-  stage.classList.toggle('flat', lesson.runs.every(run => run.message.steps.every(chained)));
+  stage.classList.toggle('flat', lesson.runs.every(run => run.message?.steps.every(chained)));
+  stage.classList.toggle('viewing', !!lesson.view);
   runs.hidden = lesson.runs.length < 2;
   runs.replaceChildren(...lesson.runs.map((run, i) => {
     const button = make('button', run.label);

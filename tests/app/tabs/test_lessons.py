@@ -16,8 +16,11 @@ from app.tabs import lessons
 from app.tabs.compare import runs
 from app.tabs.lessons import lecture, residual
 from specviz.distributions import residual as left_over
+from specviz.paths import WEB
 
 ALL = pytest.mark.parametrize("module", lessons.LESSONS, ids=lambda module: module.__name__.rpartition(".")[2])
+LAST = len(lessons.LESSONS)
+VIEWS = (WEB / "lessons" / "views.js").read_text("utf-8")
 WORDS = [" the", " old", " man", " sea", " was", " and", " ship", " went", " home", " with", " his", " dog"]
 
 
@@ -64,7 +67,8 @@ def test_no_two_lessons_have_one_title():
 
 @ALL
 def test_a_lesson_is_short_and_whole(module):
-    traces, lesson = read_and_written(module)
+    found, lesson = read_and_written(module)
+    traces = found[: len(module.RECORDINGS)]
     assert lesson is not None, "the recordings do not show the point; run: python -m app.record_traces"
     assert 40 < len(" ".join(lesson.text).split()) < 170, "one screen, one idea"
     assert all(record_traces.FEWEST <= len(trace.steps) <= 32 for trace in traces)
@@ -78,6 +82,9 @@ def test_a_lesson_is_short_and_whole(module):
 def test_a_lesson_opens_at_a_place_that_exists(module):
     traces, lesson = read_and_written(module)
     for look in (lesson.opens, lesson.shows):
+        if lesson.view:
+            assert 0 <= look.step < len(lesson.shown[look.recording].steps)
+            continue
         step = traces[look.recording].steps[look.step]
         assert look.node in (None, "last") or 0 <= look.node < len(step.parents)
 
@@ -99,15 +106,18 @@ def test_a_lesson_travels_as_strict_json(module):
     number = lessons.LESSONS.index(module) + 1
     data = json.loads(lessons.lesson(number))
     assert data["number"] == number and data["title"] == module.TITLE
+    assert len(lessons.lesson(number)) < 250_000
+    if data["view"]:
+        assert f"{data['view']} }}" in VIEWS or f"{data['view']}," in VIEWS
+        return
     assert [run["label"] for run in data["runs"]] == [recording.label for recording in module.RECORDINGS]
     assert all(run["message"]["steps"] and run["message"]["head"]["recorded"] for run in data["runs"])
     assert len({run["message"]["run"] for run in data["runs"]}) == len(data["runs"]), "each starts a new history"
-    assert len(lessons.lesson(number)) < 250_000
 
 
 @pytest.mark.parametrize(
     ("asked", "given"),
-    [(0, 1), (-3, 1), (99, 10), (8.0, 8), (float("inf"), 10), (float("nan"), 1), ("3", 1), (None, 1), ([], 1), ({}, 1)],
+    [(0, 1), (-3, 1), (99, LAST), (8.0, 8), (float("inf"), LAST), (float("nan"), 1), ("3", 1), (None, 1), ([], 1), ({}, 1)],
 )
 def test_any_number_asked_for_gives_a_lesson(asked, given):
     assert json.loads(lessons.lesson(asked))["number"] == given
@@ -247,6 +257,20 @@ def test_heads():
     assert f"In {100 * first:.0f} % of the steps a guess of the first level was accepted" in lesson.text[3]
 
 
+def test_top_k():
+    (observed,), lesson = read_and_written(lessons.top_k)
+    for run, shown in zip(observed["runs"], lesson.shown, strict=True):
+        ranks = [token["rank"] for token in run["tokens"]]
+        for k, (where, said) in enumerate(shown.steps, 1):
+            inside = sum(rank <= k for rank in ranks)
+            assert where == f"k = {k}" and said.startswith(f"{inside} of {len(ranks)} tokens")
+            assert shown.data["rows"][k - 1]["said"].startswith(f"{inside} (")
+        assert shown.data["beyond"]["said"].startswith(f"{sum(rank > 5 for rank in ranks)} (")
+        for token in run["tokens"]:  # the rank is the place among the guesses, where it is one of them
+            assert (token["token"] in token["best"]) == (token["rank"] <= 5)
+            assert token["rank"] > 5 or token["best"][token["rank"] - 1] == token["token"]
+
+
 def above(step, node):
     while node > 0:
         yield node
@@ -272,7 +296,7 @@ def test_one_command_writes_every_recording(monkeypatch, tmp_path, capsys, recor
     for drafter in runs.RUNNERS:
         specviz.Trace.from_json((assets / "traces" / "race" / f"{drafter}.json").read_text("utf-8"))
     assert len(capsys.readouterr().out.splitlines()) == 2 + len(runs.RUNNERS) + sum(
-        len(module.RECORDINGS) for module in lessons.LESSONS
+        len(module.RECORDINGS) + hasattr(module, "observe") for module in lessons.LESSONS
     )
 
 

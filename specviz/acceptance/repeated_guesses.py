@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 from ..config import RunConfig
 from ..models.base import Pair
+from ..proof.large_node import SameEverywhere
 from ..randomness import Seeded
 from ..registry import build
 from ..sampling import draw_children
@@ -68,11 +69,11 @@ def tried_on_text(
         for rule, rng in rngs.items():
             verifier = build("verifier", rule)
             scheme = verifier.schemes[0]
-            tree = TokenTree(text[position], start=position)
+            tree = TokenTree(text[position], start=position, scheme=scheme)
             tree.draft_distributions[0] = q
-            for token in draw_children(q, width, scheme, rng, position + 1):
+            for token in draw_children(q, width, scheme, rng, tree.position(0)):
                 tree.add(0, token)
-            verdict = verifier(tree, [p] * len(tree), rng)
+            verdict = verifier(tree, SameEverywhere(p), rng)
             again = set(repeated(tree.parents, tree.tokens, verdict.outcome))
             nodes = [node for node, outcome in enumerate(verdict.outcome) if outcome in ("accepted", "rejected")]
             found[rule] = Tried(

@@ -22,10 +22,10 @@ from specviz.registry import build as make
 from ...parts.frame import Tab
 from ...parts.shelf import SHELF, save
 from ...parts.web import starts
-from . import chain, heads, looking, not_paying, one_pass, residual, same_seed, sequoia, top_k, trees, who_drafts
+from . import chain, heads, looking, mistakes, not_paying, one_pass, residual, same_seed, sequoia, top_k, trees, who_drafts
 from .lesson import Look, Recording
 
-LESSONS = (one_pass, chain, residual, trees, sequoia, looking, same_seed, not_paying, who_drafts, heads, top_k)
+LESSONS = (one_pass, chain, residual, trees, sequoia, looking, same_seed, not_paying, who_drafts, heads, top_k, mistakes)
 FOLDER = TRACES / "lessons"
 
 

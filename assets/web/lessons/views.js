@@ -1,5 +1,6 @@
 // The views of lessons, by the name that the lesson's module gives.
 
+import { mistakesView as mistakes } from './mistakes.js';
 import { ranksView as ranks } from './ranks.js';
 
-export const VIEWS = { ranks };
+export const VIEWS = { mistakes, ranks };

@@ -271,6 +271,24 @@ def test_top_k():
             assert token["rank"] > 5 or token["best"][token["rank"] - 1] == token["token"]
 
 
+def test_mistakes():
+    (observed,), lesson = read_and_written(lessons.mistakes)
+    for run, shown in zip(observed["runs"], lesson.shown, strict=True):
+        for column, rule in zip(shown.data["columns"], lessons.mistakes.RULES, strict=True):
+            again = rejected = 0
+            for tries, counts in zip(column["tries"], column["counts"], strict=True):
+                wrong = [text for text, outcome in tries if outcome != "accepted"]
+                again += len(wrong) - len(set(wrong))  # counted anew, from the texts
+                rejected += len(wrong)
+                assert counts[:2] == [again, rejected]
+            assert (again == 0) == (rule == "sequoia")
+    low = lesson.shown[0].data["columns"]
+    shares = [column["counts"][-1] for column in low]
+    assert f"{100 * shares[0][0] / shares[0][1]:.0f} % of SpecInfer’s rejections" in lesson.text[2]
+    worst = lesson.shown[0].data["columns"][0]["tries"][lesson.shows.step]
+    assert f"drawn {[outcome for _, outcome in worst].count('repeated')} more times" in lesson.text[1]
+
+
 def above(step, node):
     while node > 0:
         yield node

@@ -22,16 +22,16 @@ from specviz.registry import build as make
 from ...parts.frame import Tab
 from ...parts.shelf import SHELF, save
 from ...parts.web import starts
-from . import chain, heads, looking, mistakes, not_paying, one_pass, residual, same_seed, sequoia, top_k, trees, who_drafts
+from . import chain, heads, looking, mistakes, not_paying, one_pass, pipeline, residual, same_seed, sequoia, top_k, trees, who_drafts
 from .lesson import Look, Recording
 
-LESSONS = (one_pass, chain, residual, trees, sequoia, looking, same_seed, not_paying, who_drafts, heads, top_k, mistakes)
+LESSONS = (pipeline, one_pass, chain, residual, trees, sequoia, looking, same_seed, not_paying, who_drafts, heads, top_k, mistakes)
 FOLDER = TRACES / "lessons"
 
 
 def build(engine: Any) -> None:
     """Lay out the tab."""
-    for number, module in enumerate(LESSONS, 1):
+    for number, module in enumerate(LESSONS):
         for recording in module.RECORDINGS:
             SHELF.always(run_name(number, recording), partial(path(module, recording).read_text, "utf-8"))
     gr.HTML(
@@ -48,15 +48,15 @@ def lesson(number: Any) -> str:
     """One lesson as JSON, for the page.
 
     Args:
-        number: from 1; anything else is brought into range, since anyone may ask.
+        number: from 0; anything else is brought into range, since anyone may ask.
     """
     valid = isinstance(number, int | float) and number == number
-    return _lesson(int(min(max(number, 1), len(LESSONS))) if valid else 1)
+    return _lesson(int(min(max(number, 0), len(LESSONS) - 1)) if valid else 1)
 
 
 @cache
 def _lesson(number: int) -> str:
-    module = LESSONS[number - 1]
+    module = LESSONS[number]
     found = read(module)
     written = module.write_lesson(*found)
     runs = [part._asdict() for part in written.shown] if written.view else _runs(number, module, found)

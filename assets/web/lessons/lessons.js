@@ -20,7 +20,7 @@ import { VIEWS } from './views.js';
 export function lessonAsked(search, most) {
   const asked = new URLSearchParams(search).get('lesson');
   if (asked === null) return null;
-  return /^-?\d+$/.test(asked.trim()) ? Math.min(most, Math.max(1, Number(asked))) : 1;
+  return /^-?\d+$/.test(asked.trim()) ? Math.min(most, Math.max(0, Number(asked))) : 1;
 }
 
 /**
@@ -31,16 +31,16 @@ export function lessonAsked(search, most) {
  */
 export function lessonBook(element, titles, fetchLesson, server) {
   const root = one(element, '.sv-lessons'), $ = (/** @type {string} */ selector) => one(root, selector);
-  const details = $('.sv-lesson-question details'), known = /** @type {Map<number, Lesson>} */ (new Map());
+  const last = titles.length - 1, details = $('.sv-lesson-question details'), known = /** @type {Map<number, Lesson>} */ (new Map());
   const player = runPlayer($('.sv-lesson-stage'), server), view = viewStage($('.sv-view'), VIEWS);
-  let number = lessonAsked(location.search, titles.length) ?? 1, lesson = /** @type {Lesson | null} */ (null);
+  let number = lessonAsked(location.search, last) ?? 1, lesson = /** @type {Lesson | null} */ (null);
   let asked = placeAsked(location.search, true);
 
   // ---- one lesson ----
 
   /** @param {number} wanted */
   async function open(wanted) {
-    number = Math.min(titles.length, Math.max(1, wanted));
+    number = Math.min(last, Math.max(0, wanted));
     mark();
     root.setAttribute('aria-busy', 'true');
     const mine = number;
@@ -71,7 +71,7 @@ export function lessonBook(element, titles, fetchLesson, server) {
 
   function failed() {
     lesson = null;
-    $('h2').textContent = titles[number - 1];
+    $('h2').textContent = titles[number];
     paragraphs($('.sv-lesson-body'), ['The lesson could not be loaded. Choose it again to retry.']);
     $('.sv-lesson-tasks').hidden = true;
     root.setAttribute('aria-busy', 'false');
@@ -96,18 +96,18 @@ export function lessonBook(element, titles, fetchLesson, server) {
     const button = make('button', title);
     button.type = 'button';
     button.title = title;
-    button.prepend(make('b', i + 1));
-    button.addEventListener('click', () => open(i + 1));
+    button.prepend(make('b', i));
+    button.addEventListener('click', () => open(i));
     $('.sv-lessons-list').append(button);
   });
 
   function mark() {
     [...$('.sv-lessons-list').children].forEach((button, i) => {
-      if (i + 1 === number) button.setAttribute('aria-current', 'true'); else button.removeAttribute('aria-current');
+      if (i === number) button.setAttribute('aria-current', 'true'); else button.removeAttribute('aria-current');
     });
-    $('.sv-lessons-count').textContent = `Lesson ${number} of ${titles.length}`;
-    $('[data-go=previous]').disabled = number === 1;
-    $('[data-go=next]').disabled = number === titles.length;
+    $('.sv-lessons-count').textContent = `Lesson ${number} of ${last}`;
+    $('[data-go=previous]').disabled = number === 0;
+    $('[data-go=next]').disabled = number === last;
     address();
   }
 
@@ -141,7 +141,7 @@ export function lessonBook(element, titles, fetchLesson, server) {
   function turn(by) {
     const listed = $('.sv-lessons-list').contains(document.activeElement);
     open(number + by);
-    if (listed) $('.sv-lessons-list').children[number - 1].focus();
+    if (listed) $('.sv-lessons-list').children[number].focus();
   }
 
   keys(root, event => {

@@ -1,6 +1,7 @@
 // The views of lessons, by the name that the lesson's module gives.
 
 import { mistakesView as mistakes } from './mistakes.js';
+import { pipelineView as pipeline } from './pipeline.js';
 import { ranksView as ranks } from './ranks.js';
 
-export const VIEWS = { mistakes, ranks };
+export const VIEWS = { mistakes, pipeline, ranks };

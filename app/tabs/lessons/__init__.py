@@ -22,10 +22,40 @@ from specviz.registry import build as make
 from ...parts.frame import Tab
 from ...parts.shelf import SHELF, save
 from ...parts.web import starts
-from . import chain, heads, looking, mistakes, not_paying, one_pass, pipeline, residual, same_seed, sequoia, top_k, trees, who_drafts
+from . import (
+    chain,
+    heads,
+    looking,
+    machines,
+    mistakes,
+    not_paying,
+    one_pass,
+    pipeline,
+    residual,
+    same_seed,
+    sequoia,
+    top_k,
+    trees,
+    who_drafts,
+)
 from .lesson import Look, Recording
 
-LESSONS = (pipeline, one_pass, chain, residual, trees, sequoia, looking, same_seed, not_paying, who_drafts, heads, top_k, mistakes)
+LESSONS = (
+    pipeline,
+    one_pass,
+    chain,
+    residual,
+    trees,
+    sequoia,
+    looking,
+    same_seed,
+    not_paying,
+    who_drafts,
+    heads,
+    top_k,
+    mistakes,
+    machines,
+)
 FOLDER = TRACES / "lessons"
 
 
@@ -113,9 +143,7 @@ def observed(module: ModuleType):
 
 def read(module: ModuleType) -> list[Any]:
     """The recorded traces of a lesson, and then what else it recorded."""
-    found: list[Any] = [
-        Trace.from_json(path(module, recording).read_text("utf-8")) for recording in module.RECORDINGS
-    ]
+    found: list[Any] = [Trace.from_json(path(module, recording).read_text("utf-8")) for recording in module.RECORDINGS]
     other = observed(module)
     return [*found, json.loads(other.read_text("utf-8"))] if other else found
 

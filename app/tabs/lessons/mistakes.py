@@ -103,7 +103,10 @@ def shown(run):
     """What the view shows of one temperature."""
     rows, sums = run["rows"], {rule: totals(run, rule) for rule in RULES}
     steps = [
-        (f"token {at} of {len(rows)}", f"At {quote(row['text'])}: " + "; ".join(in_words(row, rule) for rule in RULES) + ".")
+        (
+            f"token {at} of {len(rows)}",
+            f"At {quote(row['text'])}: " + "; ".join(in_words(row, rule) for rule in RULES) + ".",
+        )
         for at, row in enumerate(rows, 1)
     ]
     columns = [
@@ -117,7 +120,9 @@ def shown(run):
         }
         for rule in RULES
     ]
-    return Shown(f"Temperature {run['temperature']:g}", steps, {"texts": [row["text"] for row in rows], "columns": columns})
+    return Shown(
+        f"Temperature {run['temperature']:g}", steps, {"texts": [row["text"] for row in rows], "columns": columns}
+    )
 
 
 def in_words(row, rule):

@@ -11,7 +11,7 @@ TITLE = "Speculation in a processor"
 CHAIN = BUILDERS["chain"](depth=5)
 CONFIG = RunConfig(TALE, CHAIN, VERIFIERS["speculative-sampling"](), temperature=0.6)
 RECORDINGS = (Recording("chain", "A chain", CONFIG, steps=32),)
-PHASES = ("execute in advance", "verify", "what was right", "what was wrong", "repair", "result")
+PHASES = ("Execute in advance", "Verify", "What was right", "What was wrong", "Repair", "Result")
 
 
 def _branch(text: str, taken, target: int) -> Instruction:
@@ -58,7 +58,7 @@ def write_lesson(trace):
             f"{quote(wrong.texts[rejected(wrong)[0]])} and discarded what stood behind it.",
         ),
         task="Go through the steps with ▶ and compare the two sides. Then choose “All predictions right”.",
-        shows=Look(PHASES.index("what was wrong")),
+        shows=Look(PHASES.index("What was wrong")),
         question="What is different in the two cases?",
         answer=(
             f"A processor verifies a branch by executing it: this program takes {cycles(bad)} cycles with "
@@ -115,8 +115,8 @@ def of_processor(x):
         f"on and fetches {count(ahead, 'instruction')} behind it.",
         f"In cycle {verified + 1} the branch is executed, and its outcome compared with the prediction.",
         f"{len(kept)} instructions up to here were on the right path. They stay in the pipeline.",
-        f"The prediction was wrong: {count(len(gone), 'instruction')} behind the branch are discarded before they "
-        "change a value." if gone else "The predictions were right. Nothing is discarded.",
+        "The prediction was wrong: all instructions behind the branch are discarded before they change a value, here "
+        f"{len(gone)}." if gone else "The predictions were right. Nothing is discarded.",
         f"In cycle {right.fetched + 1} the processor fetches instruction {right.place + 1} from the right path."
         if right else "Nothing to repair.",
         f"{cycles(rows)} cycles in all; the output is {end['output']}, as without any prediction.",
@@ -125,6 +125,7 @@ def of_processor(x):
         "title": "A processor", "corner": "cycle", "rows": [f"{row.place + 1}  {PROGRAM[row.place].text}" for row in rows],
         "discarded": [row.discarded for row in rows],
         "columns": [str(cycle + 1) for cycle in range(cycles(rows))], "cells": cells, "said": said,
+        "key": ", ".join(f"{stage[0].upper()} {stage}" for stage in STAGES) + ", ✕ discarded",
     }  # fmt: skip
 
 
@@ -151,8 +152,8 @@ def of_draft(step):
         "after the one before it.",
         f"One pass of the target reads all {n} guesses, and gives its own probabilities for each.",
         f"{count(accepted, 'guess')} accepted: {quote(*(step.texts[node] for node in step.path))}.",
-        f"{quote(step.texts[wrong[0]])} is rejected. {count(len(behind), 'guess')} behind it are discarded, with what the "
-        "models stored of them." if wrong else "No guess is rejected. Nothing is discarded.",
+        f"{quote(step.texts[wrong[0]])} is rejected. All guesses behind it are discarded, with what the models stored of "
+        f"them, here {len(behind)}." if wrong else "No guess is rejected. Nothing is discarded.",
         f"The target writes {quote(own)} in place of the rejected guess, from the changed distribution." if wrong
         else f"Nothing to repair; the same pass also gives the next token, {quote(own)}.",
         f"{count(len(step.pieces), 'token')} from one pass of the target; the text has the target’s distribution, as "
@@ -162,4 +163,5 @@ def of_draft(step):
         "title": "A draft", "corner": "pass", "rows": [*(step.texts[node].strip() or "↵" for node in range(1, n + 1)), own.strip() or "↵"],
         "discarded": [*(step.outcome[node] in ("rejected", "unreached") for node in range(1, n + 1)), False],
         "columns": [*(str(number) for number in range(1, n + 1)), "T", "✓"], "cells": cells, "said": said,
+        "key": "D draft, T target, ■ accepted, ✕ rejected, ○ not visited, ◆ written by the target",
     }  # fmt: skip

@@ -4,7 +4,7 @@ import { make } from '../base/dom.js';
 
 /**
  * @typedef {{ row: number, column: number, text: string, kind: string, phase: number }} Cell
- * @typedef {{ title: string, corner: string, rows: string[], discarded: boolean[], columns: string[], cells: Cell[], said: string[] }} Side
+ * @typedef {{ title: string, corner: string, rows: string[], discarded: boolean[], columns: string[], cells: Cell[], said: string[], key: string }} Side
  */
 
 const MARKS = /** @type {Record<string, string>} */ ({ gone: '✕', accepted: '■', rejected: '✕', unreached: '○', correction: '◆', bonus: '◆' });
@@ -15,7 +15,7 @@ export function pipelineView(picture) {
   return (/** @type {{ sides: Side[] }} */ data, step) => {
     picture.replaceChildren(...data.sides.map(side => {
       const box = make('section'), said = make('p', side.said[step]);
-      box.append(make('h3', side.title), said, grid(side, step));
+      box.append(make('h3', side.title), said, grid(side, step), make('p', side.key, 'sv-pipeline-key'));
       return box;
     }));
     const live = picture.closest('.sv-view')?.querySelector('.sv-view-said');

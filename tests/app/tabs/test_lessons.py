@@ -117,7 +117,18 @@ def test_a_lesson_travels_as_strict_json(module):
 
 @pytest.mark.parametrize(
     ("asked", "given"),
-    [(0, 0), (-3, 0), (99, LAST), (8.0, 8), (float("inf"), LAST), (float("nan"), 1), ("3", 1), (None, 1), ([], 1), ({}, 1)],
+    [
+        (0, 0),
+        (-3, 0),
+        (99, LAST),
+        (8.0, 8),
+        (float("inf"), LAST),
+        (float("nan"), 1),
+        ("3", 1),
+        (None, 1),
+        ([], 1),
+        ({}, 1),
+    ],
 )
 def test_any_number_asked_for_gives_a_lesson(asked, given):
     assert json.loads(lessons.lesson(asked))["number"] == given

@@ -1,8 +1,8 @@
 """What a lesson is made of, and how its numbers are computed from what was recorded.
 
-A lesson is a module with a TITLE, its RECORDINGS, and `write_lesson(*traces)`, which writes the lesson about the traces
-of those recordings. A lesson with a view of its own may record something else: `observe(pair, seed)` returns it as plain
-data, which `write_lesson` is given last. Every number in a lesson is computed from what was recorded; none is typed.
+A lesson is a module with a TITLE, its RECORDINGS, and `write_lesson(*traces)`, which writes the lesson about their
+traces. A lesson with a view of its own may record something else: `observe(pair, seed)` returns it as plain data, which
+`write_lesson` is given last. Every number in a lesson is computed from what was recorded; none is typed.
 """
 
 from __future__ import annotations

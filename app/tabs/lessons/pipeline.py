@@ -111,8 +111,8 @@ def of_processor(x):
     kept = [row for row in rows if row.fetched <= branch.fetched or (not gone and row.fetched <= verified)]
     right = next((row for row in rows if gone and row.fetched > gone[-1].fetched), None)
     said = [
-        f"The outcome of {name} is known in cycle {verified + 1}. The processor predicts that the program goes straight "
-        f"on and fetches {count(ahead, 'instruction')} behind it.",
+        f"The outcome of {name} is known in cycle {verified + 1}. The processor predicts that the program goes "
+        f"straight on and fetches {count(ahead, 'instruction')} behind it.",
         f"In cycle {verified + 1} the branch is executed, and its outcome compared with the prediction.",
         f"{len(kept)} instructions up to here were on the right path. They stay in the pipeline.",
         "The prediction was wrong: all instructions behind the branch are discarded before they change a value, here "
@@ -122,7 +122,8 @@ def of_processor(x):
         f"{cycles(rows)} cycles in all; the output is {end['output']}, as without any prediction.",
     ]  # fmt: skip
     return {
-        "title": "A processor", "corner": "cycle", "rows": [f"{row.place + 1}  {PROGRAM[row.place].text}" for row in rows],
+        "title": "A processor", "corner": "cycle",
+        "rows": [f"{row.place + 1}  {PROGRAM[row.place].text}" for row in rows],
         "discarded": [row.discarded for row in rows],
         "columns": [str(cycle + 1) for cycle in range(cycles(rows))], "cells": cells, "said": said,
         "key": ", ".join(f"{stage[0].upper()} {stage}" for stage in STAGES) + ", ✕ discarded",
@@ -152,15 +153,16 @@ def of_draft(step):
         "after the one before it.",
         f"One pass of the target reads all {n} guesses, and gives its own probabilities for each.",
         f"{count(accepted, 'guess')} accepted: {quote(*(step.texts[node] for node in step.path))}.",
-        f"{quote(step.texts[wrong[0]])} is rejected. All guesses behind it are discarded, with what the models stored of "
-        f"them, here {len(behind)}." if wrong else "No guess is rejected. Nothing is discarded.",
+        f"{quote(step.texts[wrong[0]])} is rejected. All guesses behind it are discarded, with what the models "
+        f"stored of them, here {len(behind)}." if wrong else "No guess is rejected. Nothing is discarded.",
         f"The target writes {quote(own)} in place of the rejected guess, from the changed distribution." if wrong
         else f"Nothing to repair; the same pass also gives the next token, {quote(own)}.",
         f"{count(len(step.pieces), 'token')} from one pass of the target; the text has the target’s distribution, as "
         "without any draft.",
     ]  # fmt: skip
     return {
-        "title": "A draft", "corner": "pass", "rows": [*(step.texts[node].strip() or "↵" for node in range(1, n + 1)), own.strip() or "↵"],
+        "title": "A draft", "corner": "pass",
+        "rows": [text.strip() or "↵" for text in (*step.texts[1:], own)],
         "discarded": [*(step.outcome[node] in ("rejected", "unreached") for node in range(1, n + 1)), False],
         "columns": [*(str(number) for number in range(1, n + 1)), "T", "✓"], "cells": cells, "said": said,
         "key": "D draft, T target, ■ accepted, ✕ rejected, ○ not visited, ◆ written by the target",

@@ -25,7 +25,7 @@ export function machinesView(picture) {
   /** @param {Map<string, Spot>} next */
   function turnInto(next) {
     cancelAnimationFrame(frame);
-    const before = shown, still = matchMedia('(prefers-reduced-motion: reduce)').matches || !before.size;
+    const before = shown.size ? shown : next, still = matchMedia('(prefers-reduced-motion: reduce)').matches || before === next;
     shown = next;
     if (still) return paint(before, next, 1);
     const begin = performance.now();
@@ -45,7 +45,7 @@ export function machinesView(picture) {
       const from = before.get(name) ?? nearest(before, name), to = next.get(name) ?? nearest(next, name), here = next.get(name) ?? from;
       const spot = { x: from.x + (to.x - from.x) * part, y: from.y + (to.y - from.y) * part, above: here.above, r: from.r + (to.r - from.r) * part };
       at.set(name, spot);
-      const kind = name === '' ? 'root' : !next.has(name) ? 'gone' : before.has(name) || !before.size ? 'kept' : 'new';
+      const kind = name === '' ? 'root' : !next.has(name) ? 'gone' : before.has(name) ? 'kept' : 'new';
       if (kind === 'gone' && part === 1) continue;
       marks[kind] += dot(round(spot.x), round(spot.y), round(kind === 'root' ? spot.r + 2 : spot.r));
       const above = at.get(spot.above);

@@ -15,8 +15,11 @@ from app.parts import opening
 from app.tabs import lessons
 from app.tabs.compare import runs
 from app.tabs.lessons import lecture, residual
+from specviz.acceptance.vectors import find_acceptance
 from specviz.distributions import residual as left_over
 from specviz.paths import WEB
+from specviz.planning.forecast import predict
+from specviz.tree import Topology
 
 ALL = pytest.mark.parametrize("module", lessons.LESSONS, ids=lambda module: module.__name__.rpartition(".")[2])
 LAST = len(lessons.LESSONS) - 1
@@ -47,9 +50,12 @@ class Wordy:
 
 @pytest.fixture(scope="module")
 def recorded(tmp_path_factory):
-    """Every lesson's recordings anew, with the toy pair."""
+    """Every lesson's recordings anew, with the toy pair; the planned trees are of fewer sizes."""
     pair = Wordy()
-    return {module: record_traces.record(pair, module) for module in lessons.LESSONS}
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(lessons.machines, "SIZES", (4, 12, 128, 192))
+        patch.setattr(lessons.machines, "DEPTHS", (2, 3, 4, 6, 8, 10, 14))
+        return {module: record_traces.record(pair, module) for module in lessons.LESSONS}
 
 
 def read_and_written(module):
@@ -283,8 +289,8 @@ def test_top_k():
 
 
 def test_mistakes():
-    (observed,), lesson = read_and_written(lessons.mistakes)
-    for run, shown in zip(observed["runs"], lesson.shown, strict=True):
+    _, lesson = read_and_written(lessons.mistakes)
+    for shown in lesson.shown:
         for column, rule in zip(shown.data["columns"], lessons.mistakes.RULES, strict=True):
             again = rejected = 0
             for tries, counts in zip(column["tries"], column["counts"], strict=True):
@@ -298,6 +304,43 @@ def test_mistakes():
     assert f"{100 * shares[0][0] / shares[0][1]:.0f} % of SpecInfer’s rejections" in lesson.text[2]
     worst = lesson.shown[0].data["columns"][0]["tries"][lesson.shows.step]
     assert f"drawn {[outcome for _, outcome in worst].count('repeated')} more times" in lesson.text[1]
+
+
+def test_machines():
+    (observed,), lesson = read_and_written(lessons.machines)
+    best = {(tree["machine"], tree["temperature"]): tree for tree in observed["trees"]}
+    costs = lessons.machines.machines()
+    for (machine, temperature), tree in best.items():  # what is stored follows from the vectors and the costs of today
+        vector = find_acceptance("sequoia" if temperature else "exact-match", temperature)
+        cell = predict(Topology(tuple(tree["parents"])), vector, costs[machine])
+        assert (cell.tokens_per_pass, cell.speedup) == pytest.approx((tree["tokens"], tree["speedup"]), rel=1e-4)
+        for rival in best.values():
+            theirs = predict(Topology(tuple(rival["parents"])), vector, costs[machine])
+            assert theirs.speedup <= cell.speedup * 1.0001
+    for shown in lesson.shown:
+        for tree, (_, said) in zip(shown.data["trees"], shown.steps, strict=True):
+            assert said.startswith(f"{len(tree['parents'])} nodes")
+            depth = Topology(tuple(tree["parents"])).depth.tolist()
+            assert len(set(zip(tree["rows"], depth, strict=True))) == len(depth), "no two nodes share a place"
+
+
+def test_shared_nodes_are_those_with_the_same_path():
+    one, other = {"parents": [-1, 0, 0, 1]}, {"parents": [-1, 0, 0, 2]}
+    assert lessons.machines.in_common(one, one) == 1
+    assert lessons.machines.in_common(one, other) == 3 / 5  # root and both children; the last ones differ
+
+
+def test_pipeline():
+    (trace,), lesson = read_and_written(lessons.pipeline)
+    wrong, right = (shown.data["sides"] for shown in lesson.shown)
+    rows = [[text.strip() or "↵" for text in step.texts[1:]] for step in trace.steps]
+    step = trace.steps[rows.index(wrong[1]["rows"][:-1])]
+    assert wrong[1]["discarded"] == [*(outcome != "accepted" for outcome in step.outcome[1:]), False]
+    assert not any(right[0]["discarded"]) and not any(right[1]["discarded"])
+    for side in (*wrong, *right):
+        assert len(side["said"]) == len(lessons.pipeline.PHASES)
+        places = [(cell["row"], cell["column"]) for cell in side["cells"]]
+        assert len(set(places)) == len(places) and max(places)[0] == len(side["rows"]) - 1
 
 
 def above(step, node):

@@ -96,6 +96,6 @@ export function spots({ parents, ranks, rows }) {
     depth.push(depth[parent] + 1);
   });
   const dx = Math.min(90, (WIDE - 2 * MARGIN) / Math.max(1, ...depth)), dy = Math.min(28, (HIGH - 2 * MARGIN) / Math.max(1, ...rows));
-  const r = Math.min(6, Math.max(0.9, 0.45 * dy, 0.02 * dx)), top = (HIGH - dy * Math.max(0, ...rows)) / 2;
+  const r = Math.min(6, Math.max(1.4, 0.45 * dy, 0.02 * dx)), top = (HIGH - dy * Math.max(0, ...rows)) / 2;
   return new Map(names.map((name, i) => [name, { x: MARGIN + dx * depth[i], y: top + dy * rows[i], above: i ? names[parents[i]] : '', r }]));
 }

@@ -99,7 +99,8 @@ def span(numbers) -> str:
 
 def nodes_by_path(tree) -> set[tuple[int, ...]]:
     """The nodes of a tree, each as the ranks on its path, so that two trees can be compared."""
-    shape, paths = Topology(tuple(tree["parents"])), [()]
+    shape = Topology(tuple(tree["parents"]))
+    paths: list[tuple[int, ...]] = [()]
     for node, parent in enumerate(shape.parents[1:], 1):
         paths.append((*paths[parent], int(shape.rank[node])))
     return set(paths)

@@ -68,7 +68,8 @@ def pipeline(program: Sequence[Instruction], values: Values, predicts: bool = Tr
         values: at the beginning; they are not changed.
         predicts: whether to go on behind a branch before it was executed; else the pipeline waits for it.
     """
-    rows, known, cycle, place = [], dict(values), 0, 0
+    rows: list[Row] = []
+    known, cycle, place = dict(values), 0, 0
     while place < len(program) or any(row.left > cycle for row in rows):
         executed = next((row for row in rows if not row.discarded and row.fetched + EXECUTE == cycle - 1), None)
         if executed:

@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Any
 
 import specviz
+from specviz import codec
 from specviz.decode import collect
 from specviz.paths import TRACES
 
@@ -50,16 +51,24 @@ def main() -> None:
         channel_recording.write(pair)
     for name, lesson in alone.items():
         if only in (None, "lessons", name):
-            for recording, trace in zip(lesson.RECORDINGS, record(pair, lesson), strict=True):
+            found = record(pair, lesson)
+            for recording, trace in zip(lesson.RECORDINGS, found, strict=False):
                 write(lessons.path(lesson, recording), trace)
+            if other := lessons.observed(lesson):
+                other.write_text(codec.dumps(found[-1]) + "\n", encoding="utf-8")
+                print(f"{other.relative_to(TRACES.parent)}: {other.stat().st_size:,} bytes")
 
 
-def record(pair: Any, lesson: Any) -> list[specviz.Trace]:
-    """The runs of a lesson, with the first seed that suits it."""
+def record(pair: Any, lesson: Any) -> list[Any]:
+    """The runs of a lesson and what else it records, with the first seed that suits it."""
     for seed in SEEDS:
-        traces = [decode(pair, recording, seed) for recording in lesson.RECORDINGS]
-        if all(len(trace.steps) >= FEWEST for trace in traces) and lesson.write_lesson(*traces) is not None:
-            return traces
+        found: list[Any] = [decode(pair, recording, seed) for recording in lesson.RECORDINGS]
+        if any(len(trace.steps) < FEWEST for trace in found):
+            continue
+        if hasattr(lesson, "observe"):
+            found.append(codec.plain(lesson.observe(pair, seed)))
+        if lesson.write_lesson(*found) is not None:
+            return found
     raise SystemExit(f"No seed up to {SEEDS[-1]} shows the point of the lesson “{lesson.TITLE}”.")
 
 

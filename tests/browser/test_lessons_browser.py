@@ -24,7 +24,7 @@ def never():
 def lecture(serve, visit):
     """A function that opens the page by a lesson's link; the page and its address without parameters."""
     url = serve(load=never)
-    return lambda link, **more: (visit(f"{url}{link}", ready="#sv-lessons .sv-svg .node", **more), url)
+    return lambda link, **more: (visit(f"{url}{link}", ready="#sv-lessons .sv-lessons[aria-busy=false]", **more), url)
 
 
 @pytest.fixture
@@ -33,7 +33,7 @@ def turned(seen):
 
     def turn_to(number):
         seen.bring_to_front()
-        seen.locator(".sv-lessons-list button").nth(number - 1).click()
+        seen.locator(".sv-lessons-list button").nth(number).click()
         return seen
 
     return turn_to
@@ -47,6 +47,9 @@ def opened(page, number):
     """Wait until a lesson and its picture are there; the lesson's own data."""
     lesson, look = data_of(number), data_of(number)["opens"]
     expect(page.locator(".sv-lessons h2")).to_have_text(f"{number}. {lesson['title']}", timeout=30_000)
+    if lesson["view"]:
+        expect(page.locator(".sv-view")).to_have_attribute("data-step", str(look["step"]))
+        return lesson
     step = lesson["runs"][look["recording"]]["message"]["steps"][look["step"]]
     svg = page.locator("#sv-lessons .sv-svg")
     expect(svg).to_have_attribute("data-step", str(look["step"]))
@@ -57,9 +60,9 @@ def opened(page, number):
 
 def test_each_lesson_opens_with_its_tree_and_has_a_link(lecture):
     page, _ = lecture("?lesson=10")
-    for number in (10, *range(1, 10)):
-        if number < 10:
-            page.locator(".sv-lessons-list button").nth(number - 1).click()
+    for number in (10, *(n for n in range(len(lessons.LESSONS)) if n != 10)):
+        if number != 10:
+            page.locator(".sv-lessons-list button").nth(number).click()
         lesson = opened(page, number)
         for text in lesson["text"]:
             expect(page.locator(".sv-lesson-body")).to_contain_text(text.replace("**", ""))
@@ -68,12 +71,12 @@ def test_each_lesson_opens_with_its_tree_and_has_a_link(lecture):
             re.compile(re.escape(lesson["title"]))
         )
         expect(page.locator(".sv-lesson-question details div")).to_be_hidden()
-        if lesson["opens"]["node"]:
+        if lesson["opens"]["node"] and not lesson["view"]:
             expect(page.locator("#sv-lessons .node.selected")).to_have_count(1)
         assert page.url.endswith(f"?lesson={number}")
 
 
-@pytest.mark.parametrize(("link", "number"), [("99", 10), ("%3Cscript%3E", 1), ("5%20", 5)])
+@pytest.mark.parametrize(("link", "number"), [("99", len(lessons.LESSONS) - 1), ("%3Cscript%3E", 1), ("5%20", 5)])
 def test_any_link_opens_a_lesson(lecture, link, number):
     page, _ = lecture(f"?lesson={link}")
     opened(page, number)
@@ -217,3 +220,23 @@ def test_a_lesson_s_link_leads_to_the_step_on_the_screen(lecture):
     lesson.locator(".sv-forward").click()
     lesson.locator(".sv-lessons-link").hover()
     expect(lesson.locator(".sv-lessons-link")).to_have_attribute("href", re.compile(r"\?lesson=6&recording=1&step=4$"))
+
+
+@pytest.mark.parametrize("module", [lessons.pipeline, lessons.top_k, lessons.mistakes, lessons.machines])
+def test_a_view_goes_by_keys_slider_and_buttons(turned, module):
+    number = lessons.LESSONS.index(module)
+    page = turned(number)
+    lesson = opened(page, number)
+    view, (where, said) = page.locator(".sv-view"), lesson["runs"][0]["steps"][2]
+    expect(page.locator("#sv-lessons .sv-svg")).to_be_hidden()
+    page.locator(".sv-view-step").fill("1")
+    page.locator(".sv-lessons h2").focus()
+    page.keyboard.press("ArrowRight")
+    expect(view).to_have_attribute("data-step", "2")
+    expect(page.locator(".sv-view-at")).to_have_text(where)
+    expect(page.locator(".sv-view-said")).to_contain_text(said)
+    page.locator(".sv-lesson-runs button").nth(1).click()
+    expect(view).to_have_attribute("data-step", "2")
+    assert page.locator(".sv-view-picture > *").count() > 0
+    page.get_by_role("button", name="Show me").click()
+    expect(view).to_have_attribute("data-step", str(lesson["shows"]["step"]))

@@ -6,7 +6,7 @@ The page asks for one lesson at a time, so that its first paint waits for none o
 from __future__ import annotations
 
 import json
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from functools import cache, partial
 from types import ModuleType
 from typing import Any
@@ -22,16 +22,46 @@ from specviz.registry import build as make
 from ...parts.frame import Tab
 from ...parts.shelf import SHELF, save
 from ...parts.web import starts
-from . import chain, heads, looking, not_paying, one_pass, residual, same_seed, sequoia, trees, who_drafts
+from . import (
+    chain,
+    heads,
+    looking,
+    machines,
+    mistakes,
+    not_paying,
+    one_pass,
+    pipeline,
+    residual,
+    same_seed,
+    sequoia,
+    top_k,
+    trees,
+    who_drafts,
+)
 from .lesson import Look, Recording
 
-LESSONS = (one_pass, chain, residual, trees, sequoia, looking, same_seed, not_paying, who_drafts, heads)
+LESSONS = (
+    pipeline,
+    one_pass,
+    chain,
+    residual,
+    trees,
+    sequoia,
+    looking,
+    same_seed,
+    not_paying,
+    who_drafts,
+    heads,
+    top_k,
+    mistakes,
+    machines,
+)
 FOLDER = TRACES / "lessons"
 
 
 def build(engine: Any) -> None:
     """Lay out the tab."""
-    for number, module in enumerate(LESSONS, 1):
+    for number, module in enumerate(LESSONS):
         for recording in module.RECORDINGS:
             SHELF.always(run_name(number, recording), partial(path(module, recording).read_text, "utf-8"))
     gr.HTML(
@@ -48,26 +78,31 @@ def lesson(number: Any) -> str:
     """One lesson as JSON, for the page.
 
     Args:
-        number: from 1; anything else is brought into range, since anyone may ask.
+        number: from 0; anything else is brought into range, since anyone may ask.
     """
     valid = isinstance(number, int | float) and number == number
-    return _lesson(int(min(max(number, 1), len(LESSONS))) if valid else 1)
+    return _lesson(int(min(max(number, 0), len(LESSONS) - 1)) if valid else 1)
 
 
 @cache
 def _lesson(number: int) -> str:
-    module = LESSONS[number - 1]
-    traces = read(module)
-    written = module.write_lesson(*traces)
+    module = LESSONS[number]
+    found = read(module)
+    written = module.write_lesson(*found)
+    runs = [part._asdict() for part in written.shown] if written.view else _runs(number, module, found)
+    looks = {"opens": place(written.opens), "shows": place(written.shows)}
+    data = asdict(replace(written, shown=())) | looks | {"number": number, "title": module.TITLE, "runs": runs}
+    del data["shown"]
+    return codec.dumps(data)
+
+
+def _runs(number: int, module: ModuleType, traces: list[Trace]) -> list[dict[str, Any]]:
     pairs = list(zip(module.RECORDINGS, traces, strict=True))
     plain = next((trace.counts for recording, trace in pairs if recording.plain), None)
-    runs = [
+    return [
         {"label": recording.label, "message": message(run_name(number, recording), recording, trace, plain)}
         for recording, trace in pairs
     ]
-    looks = {"opens": place(written.opens), "shows": place(written.shows)}
-    data = asdict(written) | looks | {"number": number, "title": module.TITLE, "runs": runs}
-    return codec.dumps(data)
 
 
 def run_name(number: int, recording: Recording) -> str:
@@ -101,9 +136,16 @@ def short(module: ModuleType) -> str:
     return module.__name__.rpartition(".")[2]
 
 
-def read(module: ModuleType) -> list[Trace]:
-    """The recorded traces of a lesson."""
-    return [Trace.from_json(path(module, recording).read_text("utf-8")) for recording in module.RECORDINGS]
+def observed(module: ModuleType):
+    """The file of what a lesson recorded besides runs; None where it records nothing else."""
+    return FOLDER / f"{short(module)}.json" if hasattr(module, "observe") else None
 
 
-TAB = Tab("Lessons", build, styles=("lessons/lessons",), query="lesson")
+def read(module: ModuleType) -> list[Any]:
+    """The recorded traces of a lesson, and then what else it recorded."""
+    found: list[Any] = [Trace.from_json(path(module, recording).read_text("utf-8")) for recording in module.RECORDINGS]
+    other = observed(module)
+    return [*found, json.loads(other.read_text("utf-8"))] if other else found
+
+
+TAB = Tab("Lessons", build, styles=("lessons/lessons", "lessons/views"), query="lesson")

@@ -30,7 +30,7 @@ class Part(NamedTuple):
 
 
 def _lesson(minutes: int, module: ModuleType, say: str, ask: str) -> Part:
-    return Part(minutes, module.TITLE, f"lesson={LESSONS.index(module) + 1}", say, ask)
+    return Part(minutes, module.TITLE, f"lesson={LESSONS.index(module)}", say, ask)
 
 
 PATH = (

@@ -1,13 +1,15 @@
-"""What a lesson is made of, and how its numbers are computed from a recorded run.
+"""What a lesson is made of, and how its numbers are computed from what was recorded.
 
-A lesson is a module with a TITLE, its RECORDINGS, and `tell(*traces)`, which writes the lesson about the traces of
-those recordings. Every number in a lesson is computed from the trace; none is typed.
+A lesson is a module with a TITLE, its RECORDINGS, and `write_lesson(*traces)`, which writes the lesson about their
+traces. A lesson with a view of its own may record something else: `observe(pair, seed)` returns it as plain data, which
+`write_lesson` is given last. Every number in a lesson is computed from what was recorded; none is typed.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass
+from typing import Any, NamedTuple
 
 from specviz import RunConfig, Step, Trace
 from specviz.tree import Topology
@@ -52,6 +54,20 @@ class Look:
     recording: int = 0
 
 
+class Shown(NamedTuple):
+    """What a view shows under one of its buttons.
+
+    Args:
+        label: the button.
+        steps: of each step of the view where it is, such as "cycle 3", and a sentence about it.
+        data: what the view draws, plain data.
+    """
+
+    label: str
+    steps: list[tuple[str, str]]
+    data: Any
+
+
 @dataclass(frozen=True)
 class Lesson:
     """One lesson as it stands on the page; **words** between stars are terms that it defines.
@@ -64,6 +80,8 @@ class Lesson:
         question, answer: the answer is shown on demand, as paragraphs.
         timed: whether the measures of the run are shown.
         links: pages of the Lab that show more of it: a label, and the parameters of the address.
+        view: the name of the view that stands in place of a run (assets/web/lessons/views.js), "" for a run.
+        shown: what the view shows; a `Look` then names one of these and one of its steps.
     """
 
     opens: Look
@@ -74,6 +92,8 @@ class Lesson:
     answer: tuple[str, ...]
     timed: bool = False
     links: tuple[tuple[str, str], ...] = ()
+    view: str = ""
+    shown: tuple[Shown, ...] = ()
 
 
 def quote(*pieces: str) -> str:

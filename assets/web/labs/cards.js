@@ -35,7 +35,7 @@ export function treeCard(tree, most, chosen) {
 }
 
 /** @type {(x: number, y: number, r: number) => string} */
-const dot = (x, y, r) => `M${x - r} ${y}a${r} ${r} 0 1 0 ${2 * r} 0a${r} ${r} 0 1 0 ${-2 * r} 0z`;
+export const dot = (x, y, r) => `M${x - r} ${y}a${r} ${r} 0 1 0 ${2 * r} 0a${r} ${r} 0 1 0 ${-2 * r} 0z`;
 
 /** @param {LabTree} tree */
 function thumbnail(tree) {

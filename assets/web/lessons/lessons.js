@@ -2,10 +2,12 @@
 
 import { finder, make, one } from '../base/dom.js';
 import { keys } from '../base/keys.js';
-import { placeAsked, placeIn } from '../base/place.js';
+import { placeAsked, placeIn, placeText } from '../base/place.js';
 import { present, presents } from '../base/present.js';
 import { termed } from '../base/terms.js';
 import { runPlayer } from '../stage/player.js';
+import { viewStage } from './view.js';
+import { VIEWS } from './views.js';
 
 /** @typedef {import('./types.js').Lesson} Lesson */
 /** @typedef {import('./types.js').Look} Look */
@@ -18,7 +20,7 @@ import { runPlayer } from '../stage/player.js';
 export function lessonAsked(search, most) {
   const asked = new URLSearchParams(search).get('lesson');
   if (asked === null) return null;
-  return /^-?\d+$/.test(asked.trim()) ? Math.min(most, Math.max(1, Number(asked))) : 1;
+  return /^-?\d+$/.test(asked.trim()) ? Math.min(most, Math.max(0, Number(asked))) : 1;
 }
 
 /**
@@ -29,16 +31,16 @@ export function lessonAsked(search, most) {
  */
 export function lessonBook(element, titles, fetchLesson, server) {
   const root = one(element, '.sv-lessons'), $ = (/** @type {string} */ selector) => one(root, selector);
-  const details = $('.sv-lesson-question details'), known = /** @type {Map<number, Lesson>} */ (new Map());
-  const player = runPlayer($('.sv-lesson-stage'), server);
-  let number = lessonAsked(location.search, titles.length) ?? 1, lesson = /** @type {Lesson | null} */ (null);
+  const last = titles.length - 1, details = $('.sv-lesson-question details'), known = /** @type {Map<number, Lesson>} */ (new Map());
+  const player = runPlayer($('.sv-lesson-stage'), server), view = viewStage($('.sv-view'), VIEWS);
+  let number = lessonAsked(location.search, last) ?? 1, lesson = /** @type {Lesson | null} */ (null);
   let asked = placeAsked(location.search, true);
 
   // ---- one lesson ----
 
   /** @param {number} wanted */
   async function open(wanted) {
-    number = Math.min(titles.length, Math.max(1, wanted));
+    number = Math.min(last, Math.max(0, wanted));
     mark();
     root.setAttribute('aria-busy', 'true');
     const mine = number;
@@ -53,7 +55,7 @@ export function lessonBook(element, titles, fetchLesson, server) {
     known.set(mine, found);
     if (mine !== number) return; // another one was asked for meanwhile
     lesson = found;
-    writeLesson(root, found, i => show(found, { recording: i, step: found.opens.recording === i ? found.opens.step : 0, node: null }));
+    writeLesson(root, found, i => show(found, { recording: i, step: found.view ? view.at() : found.opens.recording === i ? found.opens.step : 0, node: null }));
     show(found, linked(found) || found.opens);
     root.setAttribute('aria-busy', 'false');
   }
@@ -61,24 +63,28 @@ export function lessonBook(element, titles, fetchLesson, server) {
   /** The step that the link of the page leads to, once. @param {Lesson} of */
   function linked({ runs }) {
     if (!asked) return null;
-    const recording = Math.min(runs.length - 1, asked.recording);
-    const place = placeIn(runs[recording].message.steps, asked);
+    const recording = Math.min(runs.length - 1, asked.recording), { message } = runs[recording];
+    const place = message ? placeIn(message.steps, asked) : { index: asked.index, key: null };
     asked = null;
     return { recording, step: place.index, node: place.key };
   }
 
   function failed() {
     lesson = null;
-    $('h2').textContent = titles[number - 1];
+    $('h2').textContent = titles[number];
     paragraphs($('.sv-lesson-body'), ['The lesson could not be loaded. Choose it again to retry.']);
     $('.sv-lesson-tasks').hidden = true;
     root.setAttribute('aria-busy', 'false');
   }
 
   /** @param {Lesson} of @param {Look} look */
-  function show({ runs }, look) {
+  function show({ runs, view: name }, look) {
     [...$('.sv-lesson-runs').children].forEach((button, i) => button.setAttribute('aria-pressed', i === look.recording));
-    player.receive(JSON.stringify(runs[look.recording].message));
+    const run = runs[look.recording];
+    $('.sv-view').hidden = !name;
+    view.pause();
+    if (!run.message) return view.show(name, run, look.step, look.node);
+    player.receive(JSON.stringify(run.message));
     player.show(look.step, look.node);
     // A node that is folded away cannot be pointed at; the player draws within a frame.
     if (look.node !== null) requestAnimationFrame(() => { if (!$('.node.selected')) $('.sv-expand').click(); });
@@ -90,18 +96,18 @@ export function lessonBook(element, titles, fetchLesson, server) {
     const button = make('button', title);
     button.type = 'button';
     button.title = title;
-    button.prepend(make('b', i + 1));
-    button.addEventListener('click', () => open(i + 1));
+    button.prepend(make('b', i));
+    button.addEventListener('click', () => open(i));
     $('.sv-lessons-list').append(button);
   });
 
   function mark() {
     [...$('.sv-lessons-list').children].forEach((button, i) => {
-      if (i + 1 === number) button.setAttribute('aria-current', 'true'); else button.removeAttribute('aria-current');
+      if (i === number) button.setAttribute('aria-current', 'true'); else button.removeAttribute('aria-current');
     });
-    $('.sv-lessons-count').textContent = `Lesson ${number} of ${titles.length}`;
-    $('[data-go=previous]').disabled = number === 1;
-    $('[data-go=next]').disabled = number === titles.length;
+    $('.sv-lessons-count').textContent = `Lesson ${number} of ${last}`;
+    $('[data-go=previous]').disabled = number === 0;
+    $('[data-go=next]').disabled = number === last;
     address();
   }
 
@@ -117,7 +123,7 @@ export function lessonBook(element, titles, fetchLesson, server) {
   new ResizeObserver(address).observe(element);
 
   function exact() { // the link as it is handed on leads to the step that is on the screen
-    const link = new URL(location.href), at = $('.sv-svg').dataset.place;
+    const link = new URL(location.href), at = lesson?.view ? placeText(view.at(), null) : $('.sv-svg').dataset.place;
     const recording = [...$('.sv-lesson-runs').children].findIndex(button => button.getAttribute('aria-pressed') === 'true');
     link.search = `?lesson=${number}${recording > 0 ? `&recording=${recording}` : ''}${lesson && at ? `&${at}` : ''}`;
     $('.sv-lessons-link').href = link;
@@ -135,14 +141,17 @@ export function lessonBook(element, titles, fetchLesson, server) {
   function turn(by) {
     const listed = $('.sv-lessons-list').contains(document.activeElement);
     open(number + by);
-    if (listed) $('.sv-lessons-list').children[number - 1].focus();
+    if (listed) $('.sv-lessons-list').children[number].focus();
   }
 
   keys(root, event => {
     if (event.shiftKey) return {};
-    const listed = $('.sv-lessons-list').contains(/** @type {Node} */ (event.target)), large = presents();
+    const listed = $('.sv-lessons-list').contains(/** @type {Node} */ (event.target)), large = presents(), viewing = !!lesson?.view;
+    /** @param {number} by */
+    const goes = by => (listed ? () => turn(by) : viewing && (() => view.turn(by)));
     return {
-      ArrowLeft: listed && (() => turn(-1)), ArrowRight: listed && (() => turn(1)),
+      ArrowLeft: goes(-1), ArrowRight: goes(1), ' ': viewing && view.play,
+      Home: viewing && (() => view.turn(-Infinity)), End: viewing && (() => view.turn(Infinity)),
       PageUp: large && (() => turn(-1)), PageDown: large && (() => turn(1)),
       f: () => present(!large), a: () => { details.open = !details.open; },
     };
@@ -176,7 +185,8 @@ function writeLesson(root, lesson, chosen) {
   $('tasks').hidden = false;
   stage.classList.toggle('timed', lesson.timed);
   for (const fold of stage.querySelectorAll('.sv-why-fold, .sv-timing')) fold.open = true;
-  stage.classList.toggle('flat', lesson.runs.every(run => run.message.steps.every(chained)));
+  stage.classList.toggle('flat', lesson.runs.every(run => run.message?.steps.every(chained)));
+  stage.classList.toggle('viewing', !!lesson.view);
   runs.hidden = lesson.runs.length < 2;
   runs.replaceChildren(...lesson.runs.map((run, i) => {
     const button = make('button', run.label);

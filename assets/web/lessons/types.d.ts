@@ -9,6 +9,20 @@ export interface Look {
   node: string | null;
 }
 
+/** A recorded run. */
+export interface Recorded {
+  label: string;
+  message: Message;
+}
+
+/** What a view shows: of each step where it is and a sentence, and what the view draws. */
+export interface ShownRun {
+  label: string;
+  message?: undefined;
+  steps: [string, string][];
+  data: unknown;
+}
+
 /** A lesson; texts are paragraphs, in which **words** between stars are terms that it defines. */
 export interface Lesson {
   number: number;
@@ -23,5 +37,7 @@ export interface Lesson {
   links: [string, string][];
   opens: Look;
   shows: Look;
-  runs: { label: string; message: Message }[];
+  /** The name of a view that stands in place of the runs, or "". */
+  view: string;
+  runs: (Recorded | ShownRun)[];
 }

@@ -79,6 +79,6 @@ test('round numbers on an axis', () => {
 });
 
 test('any address asks for a lesson that there is', () => {
-  const asked = ['', '?lesson=3', '?lesson=99', '?lesson=-7', '?lesson=three', '?lesson='].map(search => lessonAsked(search, 8));
-  assert.deepEqual(asked, [null, 3, 8, 1, 1, 1]);
+  const asked = ['', '?lesson=3', '?lesson=99', '?lesson=0', '?lesson=-7', '?lesson=three', '?lesson='].map(search => lessonAsked(search, 8));
+  assert.deepEqual(asked, [null, 3, 8, 0, 0, 1, 1]);
 });

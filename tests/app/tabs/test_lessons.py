@@ -16,9 +16,15 @@ from app.tabs import lessons
 from app.tabs.compare import runs
 from app.tabs.labs import channel_recording
 from app.tabs.lessons import lecture, residual
+from specviz.acceptance.vectors import find_acceptance
 from specviz.distributions import residual as left_over
+from specviz.paths import WEB
+from specviz.planning.forecast import predict
+from specviz.tree import Topology
 
 ALL = pytest.mark.parametrize("module", lessons.LESSONS, ids=lambda module: module.__name__.rpartition(".")[2])
+LAST = len(lessons.LESSONS) - 1
+VIEWS = (WEB / "lessons" / "views.js").read_text("utf-8")
 WORDS = [" the", " old", " man", " sea", " was", " and", " ship", " went", " home", " with", " his", " dog"]
 
 
@@ -45,9 +51,12 @@ class Wordy:
 
 @pytest.fixture(scope="module")
 def recorded(tmp_path_factory):
-    """Every lesson's recordings anew, with the toy pair."""
+    """Every lesson's recordings anew, with the toy pair; the planned trees are of fewer sizes."""
     pair = Wordy()
-    return {module: record_traces.record(pair, module) for module in lessons.LESSONS}
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(lessons.machines, "SIZES", (4, 12, 128, 192))
+        patch.setattr(lessons.machines, "DEPTHS", (2, 3, 4, 6, 8, 10, 14))
+        return {module: record_traces.record(pair, module) for module in lessons.LESSONS}
 
 
 def read_and_written(module):
@@ -65,7 +74,8 @@ def test_no_two_lessons_have_one_title():
 
 @ALL
 def test_a_lesson_is_short_and_whole(module):
-    traces, lesson = read_and_written(module)
+    found, lesson = read_and_written(module)
+    traces = found[: len(module.RECORDINGS)]
     assert lesson is not None, "the recordings do not show the point; run: python -m app.record_traces"
     assert 40 < len(" ".join(lesson.text).split()) < 170, "one screen, one idea"
     assert all(record_traces.FEWEST <= len(trace.steps) <= 32 for trace in traces)
@@ -79,6 +89,9 @@ def test_a_lesson_is_short_and_whole(module):
 def test_a_lesson_opens_at_a_place_that_exists(module):
     traces, lesson = read_and_written(module)
     for look in (lesson.opens, lesson.shows):
+        if lesson.view:
+            assert 0 <= look.step < len(lesson.shown[look.recording].steps)
+            continue
         step = traces[look.recording].steps[look.step]
         assert look.node in (None, "last") or 0 <= look.node < len(step.parents)
 
@@ -105,18 +118,32 @@ def test_what_a_lesson_says_follows_its_recordings(module, recorded):
 
 @ALL
 def test_a_lesson_travels_as_strict_json(module):
-    number = lessons.LESSONS.index(module) + 1
+    number = lessons.LESSONS.index(module)
     data = json.loads(lessons.lesson(number))
     assert data["number"] == number and data["title"] == module.TITLE
+    assert len(lessons.lesson(number)) < 250_000
+    if data["view"]:
+        assert f"{data['view']} }}" in VIEWS or f"{data['view']}," in VIEWS
+        return
     assert [run["label"] for run in data["runs"]] == [recording.label for recording in module.RECORDINGS]
     assert all(run["message"]["steps"] and run["message"]["head"]["recorded"] for run in data["runs"])
     assert len({run["message"]["run"] for run in data["runs"]}) == len(data["runs"]), "each starts a new history"
-    assert len(lessons.lesson(number)) < 250_000
 
 
 @pytest.mark.parametrize(
     ("asked", "given"),
-    [(0, 1), (-3, 1), (99, 10), (8.0, 8), (float("inf"), 10), (float("nan"), 1), ("3", 1), (None, 1), ([], 1), ({}, 1)],
+    [
+        (0, 0),
+        (-3, 0),
+        (99, LAST),
+        (8.0, 8),
+        (float("inf"), LAST),
+        (float("nan"), 1),
+        ("3", 1),
+        (None, 1),
+        ([], 1),
+        ({}, 1),
+    ],
 )
 def test_any_number_asked_for_gives_a_lesson(asked, given):
     assert json.loads(lessons.lesson(asked))["number"] == given
@@ -256,6 +283,75 @@ def test_heads():
     assert f"In {100 * first:.0f} % of the steps a guess of the first level was accepted" in lesson.text[3]
 
 
+def test_top_k():
+    (observed,), lesson = read_and_written(lessons.top_k)
+    for run, shown in zip(observed["runs"], lesson.shown, strict=True):
+        ranks = [token["rank"] for token in run["tokens"]]
+        for k, (where, said) in enumerate(shown.steps, 1):
+            inside = sum(rank <= k for rank in ranks)
+            assert where == f"k = {k}" and said.startswith(f"{inside} of {len(ranks)} tokens")
+            assert shown.data["rows"][k - 1]["said"].startswith(f"{inside} (")
+        assert shown.data["beyond"]["said"].startswith(f"{sum(rank > 5 for rank in ranks)} (")
+        for token in run["tokens"]:  # the rank is the place among the guesses, where it is one of them
+            assert (token["token"] in token["best"]) == (token["rank"] <= 5)
+            assert token["rank"] > 5 or token["best"][token["rank"] - 1] == token["token"]
+
+
+def test_mistakes():
+    _, lesson = read_and_written(lessons.mistakes)
+    for shown in lesson.shown:
+        for column, rule in zip(shown.data["columns"], lessons.mistakes.RULES, strict=True):
+            again = rejected = 0
+            for tries, counts in zip(column["tries"], column["counts"], strict=True):
+                wrong = [text for text, outcome in tries if outcome != "accepted"]
+                again += len(wrong) - len(set(wrong))  # counted anew, from the texts
+                rejected += len(wrong)
+                assert counts[:2] == [again, rejected]
+            assert (again == 0) == (rule == "sequoia")
+    low = lesson.shown[0].data["columns"]
+    shares = [column["counts"][-1] for column in low]
+    assert f"{100 * shares[0][0] / shares[0][1]:.0f} % of SpecInfer’s rejections" in lesson.text[2]
+    worst = lesson.shown[0].data["columns"][0]["tries"][lesson.shows.step]
+    assert f"drawn {[outcome for _, outcome in worst].count('repeated')} more times" in lesson.text[1]
+
+
+def test_machines():
+    (observed,), lesson = read_and_written(lessons.machines)
+    best = {(tree["machine"], tree["temperature"]): tree for tree in observed["trees"]}
+    costs = lessons.machines.machines()
+    for (machine, temperature), tree in best.items():  # what is stored follows from the vectors and the costs of today
+        vector = find_acceptance("sequoia" if temperature else "exact-match", temperature)
+        cell = predict(Topology(tuple(tree["parents"])), vector, costs[machine])
+        assert (cell.tokens_per_pass, cell.speedup) == pytest.approx((tree["tokens"], tree["speedup"]), rel=1e-4)
+        for rival in best.values():
+            theirs = predict(Topology(tuple(rival["parents"])), vector, costs[machine])
+            assert theirs.speedup <= cell.speedup * 1.01, "only by fewer inner nodes, which Sequoia does not count"
+    for shown in lesson.shown:
+        for tree, (_, said) in zip(shown.data["trees"], shown.steps, strict=True):
+            assert said.startswith(f"{len(tree['parents'])} nodes")
+            depth = Topology(tuple(tree["parents"])).depth.tolist()
+            assert len(set(zip(tree["rows"], depth, strict=True))) == len(depth), "no two nodes share a place"
+
+
+def test_shared_nodes_are_those_with_the_same_path():
+    one, other = {"parents": [-1, 0, 0, 1]}, {"parents": [-1, 0, 0, 2]}
+    assert lessons.machines.in_common(one, one) == 1
+    assert lessons.machines.in_common(one, other) == 3 / 5  # root and both children; the last ones differ
+
+
+def test_pipeline():
+    (trace,), lesson = read_and_written(lessons.pipeline)
+    wrong, right = (shown.data["sides"] for shown in lesson.shown)
+    rows = [[text.strip() or "↵" for text in step.texts[1:]] for step in trace.steps]
+    step = trace.steps[rows.index(wrong[1]["rows"][:-1])]
+    assert wrong[1]["discarded"] == [*(outcome != "accepted" for outcome in step.outcome[1:]), False]
+    assert not any(right[0]["discarded"]) and not any(right[1]["discarded"])
+    for side in (*wrong, *right):
+        assert len(side["said"]) == len(lessons.pipeline.PHASES)
+        places = [(cell["row"], cell["column"]) for cell in side["cells"]]
+        assert len(set(places)) == len(places) and max(places)[0] == len(side["rows"]) - 1
+
+
 def above(step, node):
     while node > 0:
         yield node
@@ -285,7 +381,7 @@ def test_one_command_writes_every_recording(monkeypatch, tmp_path, capsys, recor
         specviz.Trace.from_json((assets / "traces" / "race" / f"{drafter}.json").read_text("utf-8"))
     assert len(json.loads(channel_recording.PATH.read_text("utf-8"))["indices"]) == 8
     assert len(capsys.readouterr().out.splitlines()) == 3 + len(runs.RUNNERS) + sum(
-        len(module.RECORDINGS) for module in lessons.LESSONS
+        len(module.RECORDINGS) + hasattr(module, "observe") for module in lessons.LESSONS
     )
 
 
@@ -304,6 +400,6 @@ def test_a_lecture_takes_45_minutes_and_opens_what_there_is():
     for part in lecture.PATH:
         key, _, value = part.query.partition("=")
         tabs = [*opening.OLD, *(one.title.lower() for tab in TABS for one in (tab, *tab.parts))]
-        numbers = [str(place) for place, _ in enumerate(lessons.LESSONS, 1)]
+        numbers = [str(place) for place, _ in enumerate(lessons.LESSONS)]
         assert value in {"tab": tabs, "lab": ["tree", "verification"], "lesson": numbers}[key]
         assert f'href="?{part.query}"' in opened

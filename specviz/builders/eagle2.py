@@ -59,7 +59,7 @@ class Eagle2(TreeBuilder):
         level: list[Candidate | None] = [None]
         found: list[Candidate] = []
         for depth in range(min(self.depth, tokens_left - 1)):
-            if not level:  # the drafter has nothing more to say
+            if not level or not self._likely(level):  # not level: the drafter has nothing more to say
                 break
             children, rows = [], draft.expand([read[above] for above in level])
             if self.h and depth and depth % 2 == 0:
@@ -76,6 +76,10 @@ class Eagle2(TreeBuilder):
                 read[candidate] = draft.tree.add(read[candidate.parent], candidate.token)
         ranked = sorted(found, key=lambda candidate: -candidate.value)  # stable: a parent stays before its children
         return self._keep(draft.tree, read, ranked)
+
+    def _likely(self, level) -> bool:
+        """Whether the draft is to read a level."""
+        return True
 
     def _keep(self, drafted, read, ranked) -> TokenTree:
         """The tree of the best candidates, best first, and a record of what was cut."""

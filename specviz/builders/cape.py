@@ -43,5 +43,6 @@ class Cape(TreeBuilder):
             tokens = draw_children(q, children_of(q, count, draft.sparse), scheme, rng, tree.position(node))
             if not tokens:  # the drafter has nothing to say
                 break
-            node = [tree.add(node, token, confidence) for token in tokens][0]
+            children = [tree.add(node, token, confidence) for token in tokens]
+            node = children[0]
         return tree

@@ -28,7 +28,8 @@ from specviz.papers.claim import (
 )
 from specviz.papers.entry import Lines, Table, compare, lab, live
 from specviz.papers.proofs import corrected_law
-from specviz.papers.survey import METHODS, PRINTED, WAYS, in_others
+from specviz.papers.printed import in_others, printed
+from specviz.papers.survey import METHODS, PRINTED, WAYS
 from specviz.papers.workbench import Workbench
 from specviz.paths import PUBLISHED
 from specviz.registry import parse_strategy
@@ -209,8 +210,11 @@ def test_the_map_of_families_says_what_is_printed_of_each():
     rows = json.loads(PUBLISHED.read_text(encoding="utf-8"))["rows"]
     assert {name for names in METHODS.values() for name in names} <= {row["method"] for row in rows}
     lengths = [row["speedup"] for row in rows if row["method"] == "SVIP"]
-    assert in_others("Adaptive threshold", "speedup").startswith(f"{min(lengths):g} to {max(lengths):g} (SVIP table 1")
-    assert in_others("Retrieval: n-grams", "speedup") == "none"
+    assert in_others(METHODS["Adaptive threshold"], "speedup").startswith(f"{min(lengths):g} to {max(lengths):g} (SVIP table 1")
+    assert in_others((), "speedup") == "none"
+    table = printed("DySpec", "Table 1")
+    assert table.columns == ("Target", "Text", "T", "DySpec", "Sequoia", "SpecInfer") and len(table.rows) == 4
+    assert table.rows[0] == ["Llama2-7B", "C4", 0, "3.15 x (5.25)", "2.64 x (4.99)", "1.79 x (3.32)"]
 
 
 def test_links_open_what_they_name():

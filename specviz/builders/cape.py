@@ -24,6 +24,7 @@ class Cape(TreeBuilder):
     title: ClassVar[str] = "CaPE"
     key_title: ClassVar[str] = "draft confidence"
     small: ClassVar[dict[str, Any]] = {"depth": 2, "counts": (3, 2, 1)}
+    size: int = whole(64, 1, 1024, "Tree size (nodes)", "Maximum number of nodes, including the root.")
     depth: int = whole(5, 1, 64, "Length", "Number of tokens in the chain.")
     counts: tuple = widths(
         (8, 8, 8, 6, 6, 6, 4, 4, 2, 2), 1, 16, "Children by confidence",
@@ -32,14 +33,17 @@ class Cape(TreeBuilder):
 
     @property
     def is_chain(self) -> bool:
-        return max(self.counts) == 1
+        return max(self.counts) == 1 or self.size <= 2
 
     def __call__(self, draft, rng, scheme, tokens_left, state):
         tree, node = draft.tree, 0
         for _ in range(min(self.depth, tokens_left - 1)):
+            if len(tree) == self.size:
+                break
             (q,) = draft.expand([node])
             confidence = float(draft.plain(node, q).max())
-            count = self.counts[min(int(confidence * len(self.counts)), len(self.counts) - 1)]
+            wanted = self.counts[min(int(confidence * len(self.counts)), len(self.counts) - 1)]
+            count = min(wanted, self.size - len(tree))
             tokens = draw_children(q, children_of(q, count, draft.sparse), scheme, rng, tree.position(node))
             if not tokens:  # the drafter has nothing to say
                 break

@@ -165,6 +165,7 @@ def test_cape_drafts_more_beside_a_chain_where_the_draft_is_less_confident():
             assert len(tree.children[node]) == (5, 3, 1)[min(int(3 * confidence), 2)]
             assert all(tree.keys[child] == confidence for child in tree.children[node])
     assert BUILDERS["cape"](counts=(1, 1)).is_chain and not builder.is_chain
+    assert len(grow(BUILDERS["cape"](size=7, depth=6, counts=(4,)))[0]) == 7
 
 
 def test_dynamic_depth_stops_at_the_level_whose_paths_are_too_unlikely():

@@ -143,7 +143,7 @@ ENTRIES = (
             )
         ),
         (), (compare(("dyspec-threshold:size=64", "dyspec"), ("sequoia:size=64,depth=8", "sequoia"), temperature=0.6),),
-        printed("DySpec", "Table 1"),
+        printed("DySpec", "Table 1", "Table 2"),
     ),
     Entry(
         "table-4", "Appendix B.1, table 4 and figure 5", "Large budgets and a threshold that does not fill them",

@@ -17,16 +17,17 @@ def rows() -> list[dict[str, Any]]:
     return json.loads(PUBLISHED.read_text(encoding="utf-8"))["rows"]
 
 
-def printed(source: str, place: str) -> Table:
-    """One table of a source: a row for each target, text and temperature, a column for each method."""
-    chosen = [row for row in rows() if (row["source"], row["place"]) == (source, place)]
+def printed(source: str, *places: str) -> Table:
+    """One table of a source, or several: a row for each target, text and temperature, a column for each method."""
+    chosen = [row for row in rows() if row["source"] == source and row["place"] in places]
     methods = tuple(dict.fromkeys(row["method"] for row in chosen))
     cells: dict[tuple[Any, ...], dict[str, str]] = {}
     for row in chosen:
         tokens = row["tokens_per_pass"]
-        cell = f"{row['speedup']:g} x" + ("" if tokens is None else f" ({tokens:g})")
+        cell = f"{row['speedup']:.2f} x" + ("" if tokens is None else f" ({tokens:.2f})")
         cells.setdefault((row["target"], row["data"], row["temperature"]), {})[row["method"]] = cell
-    head = ("Target", "Text", "T", *(f"{method[0].upper()}{method[1:]}" for method in methods))
+    what = "speedup" if chosen[0]["tokens_per_pass"] is None else "speedup (tokens)"
+    head = ("Target", "Text", "T", *(f"{method[0].upper()}{method[1:]}, {what}" for method in methods))
     return Table(head, [[*key, *map(found.get, methods)] for key, found in cells.items()])
 
 

@@ -15,6 +15,7 @@ NAMES = {
     "typical": "Typical acceptance",
 }
 
+
 def counts(way: str, temperature: float = 0.6) -> Data:
     """Runs of a family, in counts."""
     builder, rule, *drafter = way.split(" | ")

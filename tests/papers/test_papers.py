@@ -217,7 +217,7 @@ def test_the_map_of_families_says_what_is_printed_of_each():
     assert adaptive.startswith(f"{min(lengths):g} to {max(lengths):g} (SVIP table 1")
     assert in_others((), "speedup") == "none"
     table = printed("DySpec", "Table 1")
-    assert table.columns == ("Target", "Text", "T", "DySpec", "Sequoia", "SpecInfer") and len(table.rows) == 4
+    assert table.columns[:4] == ("Target", "Text", "T", "DySpec, speedup (tokens)") and len(table.rows) == 4
     assert table.rows[0] == ["Llama2-7B", "C4", 0, "3.15 x (5.25)", "2.64 x (4.99)", "1.79 x (3.32)"]
 
 

@@ -10,11 +10,11 @@ from dataclasses import dataclass
 from typing import Any, ClassVar
 
 from ..parameters import real
-from .eagle2 import Eagle2
+from .reranking import Reranked
 
 
 @dataclass(frozen=True)
-class Ddd(Eagle2):
+class Ddd(Reranked):
     """EAGLE-2's candidates, level by level while the level's paths are likely enough together."""
 
     name: ClassVar[str] = "ddd"

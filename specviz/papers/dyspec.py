@@ -7,11 +7,10 @@ from itertools import pairwise
 from ..theory.mask_order import ORDERS
 from .claim import Data, claim, proof
 from .dyspec_costs import COSTS, counted, threshold
-from .entry import Entry, Lines, Source, Table, compare, curves, figure, lab, live, tab
+from .entry import Entry, Lines, Source, Table, compare, curves, figure, lab, live, printed, tab
 from .in_runs import PREFIXES, attention, drafted_blocks, random_blocks, speeds
 from .numbers import correlation, faster, less, per_pass, share, times
 from .on_rows import SHARES, agreement
-from .printed import printed
 from .proofs import by_threshold, greedy_sum, heaviest, keys_fall, lossless
 
 GROUPS = range(len(SHARES) - 1)

@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 from .claim import Data, claim, missing
-from .entry import Entry, Table, compare, figure, live, tab
+from .entry import Entry, Table, compare, figure, live, printed, tab
 from .in_runs import construction, latency, runs, speeds
 from .numbers import faster, less, per_pass, share, times
-from .printed import printed
 
 
 def counted(builder: str, rule: str, temperature: float = 0.6) -> Data:

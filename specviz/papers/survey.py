@@ -5,11 +5,10 @@ from __future__ import annotations
 from ..drafters import DRAFTERS
 from ..theory.bounds import chain_tokens
 from .claim import claim, missing, proof
-from .entry import Entry, Open, Source, Table, compare, curves, figure, lab, live, tab
+from .entry import Entry, Open, Source, Table, compare, curves, figure, in_others, lab, live, tab
 from .in_runs import passes, runs, speeds
 from .numbers import faster, less, per_pass, share, speed, times
 from .on_rows import along, rejection
-from .printed import in_others
 from .proofs import blocks_of, corrected_law, lossless
 from .survey_verification import RULES, counts
 from .svip import SVIP

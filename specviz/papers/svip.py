@@ -4,11 +4,10 @@ from __future__ import annotations
 
 from .bounds_hold import bound_holds, bound_proof
 from .claim import Data, claim, proof
-from .entry import Entry, Lines, Source, Table, compare, curves, figure, lab, live, tab
+from .entry import Entry, Lines, Source, Table, compare, curves, figure, lab, live, printed, tab
 from .in_runs import runs, speeds
 from .numbers import correlation, faster, less, share, speed, times
 from .on_rows import DOUBTS, C, bounds, uncertainty
-from .printed import printed
 from .proofs import corrected_law, lossless
 from .svip_on_top import ON_TOP
 

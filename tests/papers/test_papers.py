@@ -29,8 +29,7 @@ from specviz.papers.claim import (
     totals,
     verdict,
 )
-from specviz.papers.entry import Lines, Table, compare, lab, live
-from specviz.papers.printed import in_others, printed
+from specviz.papers.entry import Lines, Table, compare, in_others, lab, live, printed
 from specviz.papers.proofs import corrected_law
 from specviz.papers.survey import METHODS, PRINTED, WAYS
 from specviz.papers.workbench import Workbench

@@ -183,7 +183,7 @@ def test_a_file_can_be_read_in_one_sitting(path):
 
 
 def test_rooms_are_small():
-    """At most 17 files of the engine beside its two doors, and 20 in any other room but figures, commands and builders."""
+    """At most 17 files of the engine beside its doors, and 20 in any other room but figures, commands and builders."""
     files = [relative(path) for path in FILES if path.name not in ("__init__.py", "__main__.py")]
     rooms = Counter(path.rpartition("/")[0] for path in files)
     most = {"specviz": 17, "specviz/plots": 30, "specviz/commands": 25, "specviz/builders": 25}

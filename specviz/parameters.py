@@ -40,7 +40,7 @@ def flag(default: bool, label: str, help: str) -> Any:
 
 
 def widths(default: tuple[int, ...], low: int, high: int, label: str, help: str) -> Any:
-    """A field of whole numbers, one per level of the tree."""
+    """A field of several whole numbers, such as one per level of the tree."""
     return field(default=default, metadata={"kind": "widths", "low": low, "high": high, "label": label, "help": help})
 
 

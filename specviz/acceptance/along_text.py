@@ -76,13 +76,16 @@ def tokens_on_texts(shape: Topology, texts: Iterable[np.ndarray]) -> tuple[float
         shape: the tree; ranks beyond the shares are never accepted.
         texts: from `path_shares`. Steps without room for the whole tree do not count.
     """
-    pairs = [renewals(shape, shares) for shares in texts if len(shares) > shape.depth.max()]
+    pairs = [renewals(ends_along(shape, shares)) for shares in texts if len(shares) > shape.depth.max()]
     return estimate(pairs) if pairs else (np.nan, np.nan)
 
 
-def renewals(shape: Topology, shares: np.ndarray) -> tuple[float, float]:
-    """Expected tokens and steps of one text, over the steps with room for the whole tree."""
-    ends = _ends(shape, shares)  # [levels, starts]
+def renewals(ends: np.ndarray) -> tuple[float, float]:
+    """Expected tokens and steps of one text, over the steps with room for the whole tree.
+
+    Args:
+        ends: from `ends_along`, [levels + 1, starts].
+    """
     starts = ends.shape[1]
     begun = np.zeros(starts + len(ends))
     begun[0] = 1.0
@@ -92,7 +95,7 @@ def renewals(shape: Topology, shares: np.ndarray) -> tuple[float, float]:
     return float(begun[:starts] @ lengths), float(begun[:starts].sum())
 
 
-def _ends(shape: Topology, shares: np.ndarray) -> np.ndarray:
+def ends_along(shape: Topology, shares: np.ndarray) -> np.ndarray:
     """The chance that a step from each start ends after 0, 1, ... accepted tokens, [levels + 1, starts]."""
     deepest = int(shape.depth.max())
     starts, width = len(shares) - deepest, shares.shape[1]

@@ -3,7 +3,9 @@
 from ..errors import Menu
 from .batch import Batch
 from .branching import Branching
+from .cape import Cape
 from .chain import Chain
+from .ddd import Ddd
 from .dyspec import DySpec
 from .dyspec_threshold import DySpecThreshold
 from .eagle2 import Eagle2
@@ -19,6 +21,6 @@ from .svip import Svip
 from .svip_tree import SvipTree
 
 BUILDERS = Menu("builder", (
-        Chain, Heuristic, Svip, KSequences, KAry, Branching, Batch, Sequoia, Optimal,
-        DySpec, DySpecThreshold, SvipTree, Eagle2, PromptLookup, Lookahead, Plain,
+        Chain, Heuristic, Svip, Cape, KSequences, KAry, Branching, Batch, Sequoia, Optimal,
+        DySpec, DySpecThreshold, SvipTree, Eagle2, Ddd, PromptLookup, Lookahead, Plain,
     ))  # fmt: skip

@@ -23,19 +23,20 @@ from ..theory.bounds import (
     tail_bound,
     tunstall_bound,
 )
-from .claim import measurement
+from .claim import Claim, measurement, proof
 from .on_rows import planned
 from .workbench import Workbench
 
 exact = measurement("proof")
+PAIRS = 120
 
 
 def _rows() -> list[tuple[np.ndarray, np.ndarray]]:
     """Pairs (p, q) of five tokens, from nearly equal to far apart."""
     rng, pairs = Seeded(5), []
-    for turn in range(120):
+    for turn in range(PAIRS):
         p, other = (rng.noise(2 * turn + i, 5) ** (0.3 + turn % 4) for i in (0, 1))
-        p, other, mix = p / p.sum(), other / other.sum(), turn / 119
+        p, other, mix = p / p.sum(), other / other.sum(), turn / (PAIRS - 1)
         pairs.append((p, (1 - mix) * p + mix * other))
     return pairs
 
@@ -65,6 +66,12 @@ def bound_holds(bench: Workbench, kind: str, factor: float = 1.0):
         if np.isfinite(bound(p, q))
     ]
     return {"error": max(abs(gap) if sign == 0 else sign * gap for gap in gaps)}
+
+
+def bound_proof(what: str, kind: str, broken: float) -> Claim:
+    """The claim that a bound holds; times `broken` it would not."""
+    says = f"{what} holds on {PAIRS} pairs of distributions and along two texts"
+    return proof(says, bound_holds(kind=kind), {"factor": broken}, bound=1e-9)
 
 
 @exact

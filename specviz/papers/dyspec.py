@@ -5,9 +5,10 @@ from __future__ import annotations
 from itertools import pairwise
 
 from ..theory.mask_order import ORDERS
-from .claim import Data, claim, missing, proof
-from .entry import Entry, Lines, Source, Table, compare, curves, figure, lab, live, tab
-from .in_runs import PREFIXES, attention, construction, drafted_blocks, random_blocks, runs, speeds
+from .claim import Data, claim, proof
+from .dyspec_costs import COSTS, counted, threshold
+from .entry import Entry, Lines, Source, Table, compare, curves, figure, lab, live, printed, tab
+from .in_runs import PREFIXES, attention, drafted_blocks, random_blocks, speeds
 from .numbers import correlation, faster, less, per_pass, share, times
 from .on_rows import SHARES, agreement
 from .proofs import by_threshold, greedy_sum, heaviest, keys_fall, lossless
@@ -23,23 +24,6 @@ def timed(temperature: float) -> tuple[tuple[str, ...], Data]:
     rules = ("exact-match",) * 3 if temperature == 0 else ("dyspec", "sequoia", "specinfer")
     ways = tuple(way.format(rule) for way, rule in zip(WAYS, rules, strict=True))
     return ways, speeds(ways=ways, temperature=temperature, draft_temperature=0.6)
-
-
-def counted(builder: str, rule: str, temperature: float = 0.6) -> Data:
-    """Runs, in counts."""
-    chosen = "exact-match" if temperature == 0 else rule
-    return runs(builder=builder, rule=chosen, temperature=temperature, draft_temperature=0.6)
-
-
-def threshold(size: int, temperature: float = 0.6, fixed: float | None = None) -> Data:
-    """A tree by threshold."""
-    more = "" if fixed is None else f",threshold={fixed}"
-    return counted(f"dyspec-threshold:size={size},depth={16 if size < 200 else 24}{more}", "dyspec", temperature)
-
-
-def greedy(size: int, temperature: float = 0.6) -> Data:
-    """A tree node by node."""
-    return counted(f"dyspec:size={size},depth=16,batch=1", "dyspec", temperature)
 
 
 def acceptance(s) -> Lines:
@@ -144,41 +128,7 @@ ENTRIES = (
         (proof("No connected tree of up to 5 nodes is heavier, for 6 toy drafts", heaviest(), {"lightest": True}),),
         opens=(live("dyspec:size=24", "dyspec", 0.6),),
     ),
-    Entry(
-        "section-4-3", "Sections 4.3 and 4.4", "Draft passes: a node each, or a level each",
-        "The greedy method calls the draft N times for N nodes, level by level only as often as the tree is deep, "
-        "which “has a minimal impact on the number of accepted tokens but significantly improves latency”.",
-        (
-            *(claim(f"{n} nodes: tokens per pass by threshold over those of the greedy tree; minimal is counted as "
-                f"less than 5 %",
-                    (threshold(n), greedy(n)), times(per_pass()), ">", 0.95) for n in (16, 32, 64)),
-            claim("64 nodes: draft passes by threshold over those of the greedy tree; fewer is counted as less than "
-                "half",
-                  (threshold(64), greedy(64)), times(share("draft passes", "passes")), "<", 0.5),
-            claim("64 nodes: speed by threshold over that of the greedy tree",
-                  speeds(ways=("dyspec:size=64,batch=1 | dyspec", "dyspec-threshold:size=64,depth=16 | dyspec"),
-                      temperature=0.6),
-                  faster("dyspec-threshold:size=64,depth=16 | dyspec", "dyspec:size=64,batch=1 | dyspec"), ">", 1),
-        ),
-        (figure(lambda *all_: Table(("Nodes asked for", "Way", "Draft passes a step", "Nodes drafted",
-            "Tokens per pass"), [
-            [n, way, s["draft passes"] / s["passes"], s["nodes"] / s["passes"], per_pass()(s)]
-            for s, (n, way) in zip(all_, ((n, way) for n in (16, 32, 64) for way in ("greedy", "by threshold")),
-                strict=True)]),
-            *(data for n in (16, 32, 64) for data in (greedy(n), threshold(n)))),),
-        (compare(("dyspec:size=32", "dyspec"), ("dyspec-threshold:size=32", "dyspec"), temperature=0.6),),
-    ),
-    Entry(
-        "figure-4", "Section 5.2 and figure 4", "Where the time of a step goes",
-        "Written in C++, tree construction takes less than two per cent of the time; what remains beside the passes "
-        "is masks, sampling and verification.",
-        (claim("Tree construction takes less than 2 % of a step", construction(builder="dyspec:size=32",
-            temperature=0.6), share("construction", "seconds"), "<", 0.02),),
-        (figure(lambda s: Table(("Part of a step, tree of 32 nodes", "Share"),
-            [[part, s[part] / s["seconds"]] for part in ("draft", "construction", "target", "verify", "other")]),
-                construction(builder="dyspec:size=32", temperature=0.6)),),
-        (live("dyspec:size=32", "dyspec", 0.6),),
-    ),
+    *COSTS,
     Entry(
         "table-1", "Tables 1 and 2", "Against Sequoia and SpecInfer at 64 nodes",
         "With a 68 M draft and trees of 64 tokens DySpec accepts more than Sequoia and SpecInfer in nearly every row, "
@@ -192,28 +142,7 @@ ENTRIES = (
             )
         ),
         (), (compare(("dyspec-threshold:size=64", "dyspec"), ("sequoia:size=64,depth=8", "sequoia"), temperature=0.6),),
-        Table(("Target, text", "T", "DySpec, s (tokens)", "Sequoia", "SpecInfer", "Baseline"), (
-            ("7B, C4", 0, "0.00730 (5.25)", "0.00871 (4.99)", "0.01289 (3.32)", 0.02303),
-            ("7B, C4", 0.6, "0.00994 (3.71)", "0.01185 (3.45)", "0.01215 (3.44)", 0.02191),
-            ("7B, CNN", 0, "0.00926 (3.97)", "0.00936 (4.04)", "0.01464 (2.58)", 0.02246),
-            ("7B, CNN", 0.6, "0.01071 (3.18)", "0.01127 (3.22)", "0.01245 (3.06)", 0.02242),
-            ("13B, C4", 0, "0.00969 (4.98)", "0.01141 (4.35)", "0.01541 (3.14)", 0.03033),
-            ("13B, C4", 0.6, "0.01245 (3.62)", "0.01505 (3.15)", "0.01527 (3.15)", 0.02824),
-        )),
-    ),
-    Entry(
-        "table-3", "Table 3", "Llama2-70B with offloading, 64 nodes",
-        "The text has up to 9.1 times the throughput and 9.4 times less latency; the table has 5.60 s against 0.54 s "
-        "a token on C4 at temperature 0, which is 10.4 times less.",
-        (missing("Latency of plain decoding over DySpec's, C4, temperature 0", ">", 9.4,
-            "A target of 70 B parameters is not available here."),),
-        opens=(tab("speedup"),),
-        quoted=Table(("Text", "T", "DySpec, s (tokens)", "Sequoia", "SpecInfer", "Baseline"), (
-            ("C4", 0, "0.53696 (9.10)", "0.88920 (6.08)", "1.14332 (4.67)", 5.5965),
-            ("C4", 0.6, "0.78912 (6.21)", "0.94550 (5.72)", "0.92829 (5.75)", 5.34781),
-            ("OWT", 0, "0.78106 (7.23)", "0.91815 (6.41)", "1.10449 (4.83)", 5.52462),
-            ("CNN", 0.6, "0.89055 (6.95)", "0.92659 (6.07)", "0.92885 (5.75)", 5.2928),
-        )),
+        printed("DySpec", "Table 1", "Table 2"),
     ),
     Entry(
         "table-4", "Appendix B.1, table 4 and figure 5", "Large budgets and a threshold that does not fill them",

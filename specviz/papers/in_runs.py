@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from dataclasses import fields, replace
 from functools import partial
 from itertools import islice
@@ -16,6 +17,8 @@ from ..compatibility import suited
 from ..config import RunConfig
 from ..decode import run, speculate
 from ..metrics import Counts
+from ..models.base import Pair
+from ..models.pair import load_pair
 from ..planning.forecast import forecast, predict
 from ..randomness import Seeded
 from ..theory.mask_order import ORDERS, count_blocks, random_tree
@@ -58,6 +61,32 @@ def runs(
 
 
 @measurement("counted")
+def merged(bench: Workbench, text: Text, width: int, depth: int, temperature: float) -> dict[str, float]:
+    """Sequences drawn independently, merged into a trie, and pruned of what only one of them has.
+
+    Args:
+        bench, text, temperature: what is decoded.
+        width, depth: how many sequences, and how long.
+
+    Returns:
+        Nodes of the sequences, of the trie and of what remains; accepted tokens, and how many of them remain.
+    """
+    builder = f"k-sequences:width={width},depth={depth}"
+    config = bench.config(text, temperature, builder=builder, verifier="specinfer", max_new_tokens=COUNTED)
+    columns = dict.fromkeys(("drafted", "merged", "kept", "accepted", "accepted kept"), 0.0)
+    for step in run(bench.pair, config).steps:
+        shape = Topology(step.parents)
+        words = [tuple(step.tokens[i] for i in shape.path(node)) for node in range(1, len(shape))]
+        times, accepted = Counter(words), [tuple(step.tokens[i] for i in shape.path(node)) for node in step.path]
+        columns["drafted"] += len(words)
+        columns["merged"] += len(times)
+        columns["kept"] += sum(count > 1 for count in times.values())
+        columns["accepted"] += len(accepted)
+        columns["accepted kept"] += sum(times[word] > 1 for word in accepted)
+    return columns
+
+
+@measurement("counted")
 def random_blocks(bench: Workbench, text: Text, size: int) -> dict[str, float]:
     """Blocks of the attention mask of a random tree; every text stands for one tree."""
     tree = random_tree(size, Seeded(text.seed))
@@ -85,17 +114,19 @@ def drafted_blocks(bench: Workbench, text: Text, temperature: float, size: int) 
 @measurement("timed")
 def speeds(
     bench: Workbench, text: Text, ways: tuple[str, ...], temperature: float, tokens: int = TOKENS, kind: str = "",
-    draft_temperature: float | None = None,
+    draft_temperature: float | None = None, offload: str = "",
 ) -> dict[str, float]:  # fmt: skip
     """Tokens and seconds of plain decoding and of every way, in alternating order.
 
     Args:
         bench, text, temperature, tokens, kind, draft_temperature: what is decoded.
         ways: a builder, and perhaps a rule and a drafter, with " | " between them.
+        offload: "disk" for the embedded pair with its target's layers on the disk.
     """
+    pair = bench.kept(("pair", offload), lambda: load_pair(offload=offload)) if offload else bench.pair
     most = min(tokens, bench.pair.max_positions - 64)
     config = bench.config(text, temperature, max_new_tokens=most, draft_temperature=draft_temperature)
-    return _timed(bench, {way: _configured(config, *way.split(" | ")) for way in ways}, config, text.number)
+    return _timed(bench, {way: _configured(config, *way.split(" | ")) for way in ways}, config, text.number, pair)
 
 
 def _configured(config: RunConfig, builder: str, rule: str = "", drafter: str = "") -> RunConfig:
@@ -103,11 +134,14 @@ def _configured(config: RunConfig, builder: str, rule: str = "", drafter: str = 
     return replace(config, verifier=rule or suited(config))
 
 
-def _timed(bench: Workbench, ways: dict[str, RunConfig], plain: RunConfig, turn: int) -> dict[str, float]:
+def _timed(
+    bench: Workbench, ways: dict[str, RunConfig], plain: RunConfig, turn: int, pair: Pair | None = None
+) -> dict[str, float]:
+    pair = pair or bench.pair
     order = {"plain": plain.plainly(), **ways}
     names = list(order)[turn % len(order) :] + list(order)[: turn % len(order)]
-    calls = {name: (lambda _, config=order[name]: run(bench.pair, config)) for name in names}
-    if bench.once(("warm", *names)):
+    calls = {name: (lambda _, config=order[name]: run(pair, config)) for name in names}
+    if bench.once(("warm", id(pair), *names)):
         calls[names[0]](0)  # the first run of all would pay for what the models set up
     columns: dict[str, float] = {}
     for _, name, trace in paired(calls, 1):
@@ -163,6 +197,32 @@ def as_paths(shape: Topology) -> tuple[int, int, int]:
     """Paths to the leaves, the tokens of the longest, and of all of them together."""
     ends = [int(shape.depth[node]) + 1 for node in range(len(shape)) if not shape.children[node]]
     return len(ends), max(ends), sum(ends)
+
+
+@measurement("timed")
+def latency(bench: Workbench, text: Text, builder: str, temperature: float) -> dict[str, float]:
+    """Seconds of a run, and what its passes should take by their own times: DySpec's equation 3.
+
+    Returns:
+        Tokens, seconds and predicted seconds; "draft" and "target" are seconds of one pass, summed over texts.
+    """
+    config = bench.config(
+        text, temperature, builder=builder, verifier="dyspec", max_new_tokens=TOKENS, draft_temperature=temperature
+    )
+    cost = bench.kept("cost", lambda: _cost(bench))
+    if bench.once(("warm", builder)):
+        run(bench.pair, config)
+    steps = [step for step in run(bench.pair, config).steps[1:] if len(step.parents) > 1]
+    if not steps:
+        return {}
+    found = Counts.of(steps)
+    draft = cost.draft(found.nodes / found.draft_passes) if "batch=1" not in builder else cost.draft(1)
+    target = cost.target(1 + found.nodes / found.passes)
+    return {
+        "tokens": found.tokens, "seconds": sum(step.seconds.total for step in steps),
+        "predicted": found.draft_passes * draft + found.passes * target,
+        "draft": draft, "target": target, "one token": cost.target(1),
+    }  # fmt: skip
 
 
 @measurement("timed")

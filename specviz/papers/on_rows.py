@@ -12,7 +12,7 @@ from itertools import islice
 
 import numpy as np
 
-from ..acceptance.along_text import path_shares, renewals
+from ..acceptance.along_text import ends_along, path_shares, renewals
 from ..acceptance.on_nodes import rates_so_far
 from ..acceptance.positions import Node, levels_on_text
 from ..acceptance.progress import whole
@@ -139,7 +139,7 @@ def along(
         return {}
     columns = {}
     for name, shape in drawn.items():
-        columns[f"{name} tokens"], columns[f"{name} passes"] = renewals(shape, shares)
+        columns[f"{name} tokens"], columns[f"{name} passes"] = renewals(ends_along(shape, shares))
     first = shares[:, 0]
     columns |= {f"rank {k}": chance for k, chance in enumerate(shares.sum(0), 1)}
     return columns | {

@@ -2,18 +2,19 @@
 
 from __future__ import annotations
 
-from ..theory.bounds import chain_tokens, tail_bound, tunstall_bound
-from .bounds_hold import bound_holds, index_bound, tree_bound, tunstall_code
+from ..theory.bounds import tail_bound, tunstall_bound
+from .bounds_hold import bound_holds, bound_proof, index_bound, tree_bound, tunstall_code
 from .claim import Data, claim, proof
 from .entry import Entry, Lines, Source, Table, compare, curves, figure, lab, tab
 from .in_runs import runs
 from .numbers import less, per_pass, share, slope
-from .on_rows import DRAFTS, WIDTHS, along, index_entropy, raced, rejection
+from .on_rows import DRAFTS, WIDTHS, index_entropy, raced, rejection
 from .proofs import lossless, queue, same_text
+from .races_memory import MEMORY, ON_TEXT
 
 TREES = ("chain", "batch", "optimal", "dyspec", "eagle2")
 STRATEGIES = ("batch", "sequence", "SpecInfer tree", "optimal tree")
-ON_TEXT, RATES = along(trees="strategies", temperature=1.0), rejection(temperature=1.0)
+RATES = rejection(temperature=1.0)
 WON, INDEX = raced(temperature=1.0), index_entropy(temperature=1.0)
 BUILDERS = {
     "batch": "batch:width={k}", "sequence": "chain:depth={k}", "optimal tree": "optimal:size={n},depth=16",
@@ -81,21 +82,6 @@ def batches(s) -> Lines:
     )
 
 
-def chains(s) -> Lines:
-    """Chains along texts and by order 0."""
-    alpha = share("accepted")(s)
-    ks = [k for k in DRAFTS if f"sequence {k} tokens" in s]
-    return curves(
-        "drafts of a chain",
-        "tokens per pass",
-        {
-            "order 0": [(k, chain_tokens(alpha, k)) for k in ks],
-            "along the texts": [(k, per_pass(f"sequence {k}")(s)) for k in ks],
-        },
-        ("order 0",),
-    )
-
-
 def means(names: dict[str, str], header: str):
     """A table of means over positions."""
     return lambda s: Table((header, "Mean"), [[title, s[name] / s["positions"]] for name, title in names.items()])
@@ -128,8 +114,7 @@ ENTRIES = (
         "and 2); the formulas of the text at hand are damaged, and the normalisation of D_HM is a reading. GSD "
         "accepts its first draft more often (section 3).",
         (
-            proof("The bound holds on 120 pairs of distributions and along two texts", bound_holds(kind="lemma 3.1"),
-                {"factor": 2.0}, bound=1e-9),
+            bound_proof("The bound", "lemma 3.1", 2.0),
             proof("A race never accepts more than GSD, 1 - TV", bound_holds(kind="ceiling"), {"factor": 0.8},
                 bound=1e-9),
             claim("Over the texts GSD accepts its first draft more often", WON,
@@ -263,18 +248,7 @@ ENTRIES = (
         ),
         (figure(batches, RATES),), (tab("acceptance"),),
     ),
-    Entry(
-        "memory", "Section 5, order 0", "Text has memory: more is accepted than order 0 predicts",
-        "“The empirical performance plateaus at a higher level than predicted by the measured [acceptance], "
-        "indicating higher-order Markov dependencies”: regions where target and draft agree.",
-        (
-            claim("A chain of 16 drafts brings more tokens along the texts than order 0 says", ON_TEXT,
-                lambda s: per_pass("sequence 16")(s) - chain_tokens(share("accepted")(s), 16), ">", 0),
-            claim("Behind an accepted token the next is accepted more often than on average", ON_TEXT,
-                lambda s: s["both"] / s["before"] - s["accepted"] / s["positions"], ">", 0),
-        ),
-        (figure(chains, ON_TEXT),), (tab("acceptance"),),
-    ),
+    *MEMORY,
     Entry(
         "appendix-c", "Appendix C", "The drafted tree is a Tunstall code",
         "The inner nodes of a Tunstall tree, grown by expanding the most probable leaf, are the optimal draft tree; "

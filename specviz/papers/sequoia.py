@@ -7,6 +7,7 @@ import math
 from ..acceptance.vectors import expected_tokens
 from .claim import claim, proof
 from .entry import Entry, Lines, Table, compare, curves, figure, lab, live, tab
+from .in_runs import runs
 from .numbers import exponent, less, per_pass, straightness, times
 from .on_rows import SIZES, WIDEST, WIDTHS, along, planned, rejection, shapes
 from .proofs import best_of_all, closed_form, lemma_f4, lossless, n_0, scores, theorem_f2
@@ -16,6 +17,8 @@ TITLES = {"sequoia": "Sequoia", "specinfer": "SpecInfer", "spectr": "SpecTr", "t
 SEVERAL = WIDTHS[1:]  # with one child Sequoia, SpecInfer and SpecTr are one rule
 NAMES = {"4-ary": "a 4-ary tree", "best sequences": "the best sequences"}
 OTHERS = ("one sequence", "best sequences", "4-ary", "one level")
+DRAFTS = {"early-exit": "Early exit", "medusa": "Heads", "eagle": "EAGLE's layer", "ngram": "N-grams"}
+TREES = {16: "sequoia:size=16,depth=8", 64: "sequoia:size=64,depth=12"}
 
 
 def most_above(rule: str, widths=SEVERAL):
@@ -57,6 +60,11 @@ def where_it_begins(s) -> Table:
     """From which size on the proof holds."""
     b = exponent("sequoia", SEVERAL)(s)
     return Table(("b", "n_0 of the proof"), [[x, f"10^{n_0(x) / math.log(10):.1f}"] for x in (0.5, 0.71, b)])
+
+
+def drafted(builder: str, drafter: str):
+    """Runs with another draft, in counts."""
+    return runs(builder=builder, rule="target-match", temperature=0.6, drafter=drafter)
 
 
 grown = along(trees="sizes", temperature=0.8)
@@ -134,7 +142,7 @@ ALGORITHMS = (
         (lab("tree", preset="figure-5"),),
     ),
     Entry(
-        "figure-1", "Figures 1 and 6", "Sequoia's trees keep growing where other shapes level off",
+        "figure-1", "Figure 1", "Sequoia's trees keep growing where other shapes level off",
         "The tokens of Sequoia's trees grow roughly with the logarithm of the size; k independent sequences and other "
         "shapes reach an asymptote (Pythia pairs on WikiText-103). One sequence is bounded by 1 / (1 - P1), k "
         "sequences by one more (section 3.1.2).",
@@ -155,6 +163,25 @@ ALGORITHMS = (
                       "Section 3.1.2"),
         ),
         (figure(by_size, grown),), (lab("tree", preset="builders"),),
+    ),
+    Entry(
+        "figure-6", "Figure 6", "The same with other drafts",
+        "For several pairs of Pythia models on WikiText-103 Sequoia's trees bring more tokens than other shapes, and "
+        "keep growing. Other drafts of one target take the pairs' place here.",
+        tuple(
+            one for drafter, title in DRAFTS.items() for one in (
+                claim(f"{title}: 64 nodes bring more tokens than 7 sequences of 9 tokens, in runs",
+                    (drafted(TREES[64], drafter), drafted("k-sequences:width=7,depth=9", drafter)), less(per_pass()),
+                        ">", 0),
+                claim(f"{title}: from 16 to 64 nodes tokens per pass still grow, in runs",
+                    (drafted(TREES[64], drafter), drafted(TREES[16], drafter)), less(per_pass()), ">", 0),
+            )
+        ),
+        (figure(lambda *all_: Table(("Draft", *(f"{n} nodes" for n in TREES), "7 sequences of 9"), [
+            [title, *(per_pass()(s) for s in all_[3 * i : 3 * i + 3])] for i, title in enumerate(DRAFTS.values())]),
+            *(drafted(way, drafter) for drafter in DRAFTS for way in (*TREES.values(),
+                "k-sequences:width=7,depth=9"))),),
+        tuple(live(TREES[64], "target-match", 0.6, drafter, title) for drafter, title in DRAFTS.items()),
     ),
     Entry(
         "algorithm-2", "Algorithm 2", "Sampling without replacement keeps the target's distribution",

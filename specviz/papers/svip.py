@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from .bounds_hold import bound_holds
-from .claim import Data, claim, missing, proof
-from .entry import Entry, Lines, Source, Table, compare, curves, figure, lab, live, tab
+from .bounds_hold import bound_holds, bound_proof
+from .claim import Data, claim, proof
+from .entry import Entry, Lines, Source, Table, compare, curves, figure, lab, live, printed, tab
 from .in_runs import runs, speeds
 from .numbers import correlation, faster, less, share, speed, times
 from .on_rows import DOUBTS, C, bounds, uncertainty
 from .proofs import corrected_law, lossless
+from .svip_on_top import ON_TOP
 
 SVIP = "svip:h=0.4"  # the source's own threshold for one of its pairs, chosen on none of the texts here
 POLICIES = {"constant 5": "chain:depth=5", "heuristic": "heuristic", "SVIP": SVIP}
@@ -18,7 +19,6 @@ TRIED = {
     t: speeds(ways=tuple(f"svip:h={h}" for h in THRESHOLDS), temperature=t, draft_temperature=1.0) for t in (0.0, 1.0)
 }
 GROUPS = range(len(DOUBTS) - 1)
-EAGLE = ("eagle2:depth=6 | target-match | eagle", "eagle2:depth=6,h=0.5 | target-match | eagle")
 SAMPLED, GREEDY, READ = uncertainty(temperature=1.0), uncertainty(temperature=0.0), bounds(temperature=1.0)
 
 
@@ -97,8 +97,7 @@ ENTRIES = (
     Entry(
         "equation-5", "Equations 4 and 5", "A lower bound from cross-entropy and entropy",
         "beta >= 1 - sqrt(KL(q || p) / 2) = 1 - sqrt(H(q, p) / 2 - H(q) / 2), by Pinsker's inequality.",
-        (proof("The bound holds on 120 pairs of distributions and along two texts", bound_holds(kind="pinsker"),
-            {"factor": 0.5}, bound=1e-9),),
+        (bound_proof("The bound", "pinsker", 0.5),),
         opens=(tab("acceptance"),),
     ),
     Entry(
@@ -183,8 +182,7 @@ ENTRIES = (
         "SpecBench at temperature 0, and beats the heuristic nearly everywhere.",
         gains(0.0, (1.14, 1.21)), (), (compare(("svip", "exact-match"), ("heuristic", "exact-match"),
             temperature=0.0),),
-        Table(("Target, average", "Constant", "Heuristic", "SVIP"), (("Pythia 6.9B", 1.42, 1.53, 1.63),
-            ("Qwen2.5 14B", 1.07, 1.07, 1.29), ("LLaMA-3 70B", 2.34, 2.76, 2.83))),
+        printed("SVIP", "Table 1"),
     ),
     Entry(
         "figure-5", "Figures 5 to 7", "Shorter drafts, more of them accepted",
@@ -214,40 +212,14 @@ ENTRIES = (
         ),
         opens=(compare(("svip", "block"), ("chain:depth=5", "block"), temperature=1.0, max_new_tokens=256),),
     ),
-    Entry(
-        "table-3", "Table 3", "On top of GliDe and CaPE",
-            "With h = 0.5 SVIP adds about 5 % for Vicuna 7B and 33B with GliDe.",
-        (missing("GliDe with SVIP over GliDe alone, Vicuna 7B", ">", 1,
-            "GliDe's draft, which attends to the target's states, and the Vicuna models are not available here."),),
-        quoted=Table(("Vicuna", "GliDe", "+ SVIP", "GliDe + CaPE", "+ SVIP"),
-            (("7B", 1.95, 2.02, 2.40, 2.52), ("13B", 2.24, 2.28, 2.73, 2.76), ("33B", 2.18, 2.30, 2.03, 2.08))),
-    ),
-    Entry(
-        "table-4", "Table 4", "On top of EAGLE-2",
-        "SVIP adds about 5 % for Vicuna 7B and 13B and 2 % for LLaMA-2 with EAGLE-2 at temperature 1, testing the "
-        "entropy after every two draft tokens instead of after each. Here the layer that was trained for this target "
-        "drafts, with h = 0.5.",
-        (
-            claim("EAGLE-2 with SVIP over EAGLE-2 alone, speed", speeds(ways=EAGLE, temperature=1.0),
-                faster(EAGLE[1], EAGLE[0]), ">", 1),
-            claim("The stop saves passes of the layer: a step with it over one without",
-                  tuple(runs(builder=way.split(" | ")[0], rule="target-match", temperature=1.0, drafter="eagle")
-                      for way in reversed(EAGLE)),
-                  times(share("draft passes", "passes")), "<", 1),
-        ),
-        opens=(compare(("eagle2:depth=6", "target-match", "eagle"), ("eagle2:depth=6,h=1", "target-match", "eagle"),
-            temperature=1.0),),
-        quoted=Table(("Target", "EAGLE-2", "+ SVIP"), (("LLaMA-2 7B", 3.10, 3.16), ("LLaMA-2 13B", 3.41, 3.46),
-            ("Vicuna 7B", 2.58, 2.73), ("Vicuna 13B", 2.83, 2.98))),
-    ),
+    *ON_TOP,
     Entry(
         "appendix-b", "Appendix B", "Another bound, and which is tighter",
         "beta >= 1 - sqrt(1 - exp(-KL)) (Bretagnolle and Huber) is never negative, but Pinsker's is 11 % tighter for "
         "Qwen2.5, 20 % for Pythia and 43 % for LLaMA-3. How tightness is measured is not said; here it is the mean "
         "distance to the acceptance.",
         (
-            proof("The other bound holds on 120 pairs of distributions and along two texts", bound_holds(kind="huber"),
-                {"factor": 0.5}, bound=1e-9),
+            bound_proof("The other bound", "huber", 0.5),
             claim("Pinsker's bound is 11 to 43 % tighter", READ,
                 lambda s: 1 - (s["share"] - s["pinsker"]) / (s["share"] - s["huber"]), "within", (0.11, 0.43)),
             claim("It is the higher one at more than half of the positions", READ, share("tighter", "finite"), ">",

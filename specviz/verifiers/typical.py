@@ -2,7 +2,8 @@
 
 Unlike all other rules it uses no random draw and no residual: a token is accepted if its target probability is
 high enough, p > min(epsilon, delta exp(-H(p))), with H the entropy in nats: if the target is uncertain, a lower
-probability is enough. Of all paths of such tokens the longest is accepted, among equals the likeliest.
+probability is enough. With `top_k` it must also be one of the target's k most probable tokens. Of all paths of such
+tokens the longest is accepted, among equals the likeliest.
 """
 
 from __future__ import annotations
@@ -12,8 +13,9 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from ..distributions import entropy
-from ..parameters import real
+from ..parameters import real, whole
 from ..record import Detail
+from ..sampling import most_probable
 from .base import Verifier
 from .walk import Walk, untried
 
@@ -33,6 +35,7 @@ class Typical(Verifier):
     )
     epsilon: float = real(0.09, 0.0, 1.0, "Epsilon", "A token with at least this probability is always accepted.")
     delta: float = real(0.3, 0.0, 1.0, "Delta", "Factor of the entropy threshold: delta exp(-entropy).")
+    top_k: int = whole(0, 0, 100, "Top-k", "Accept only the target's k most probable tokens; 0 has no limit.")
 
     def __call__(self, tree, p, rng):
         walk = Walk(tree)
@@ -43,10 +46,12 @@ class Typical(Verifier):
             row = p[node]
             threshold = min(self.epsilon, self.delta * math.exp(-entropy(row)))
             walk.show(node, facts={"threshold": threshold})
+            best = most_probable(row, self.top_k) if self.top_k else range(len(row))
             for child in tree.children[node]:
                 prob = float(row[tree.tokens[child]])
-                walk.outcome[child] = "passed" if prob > threshold else "rejected"
-                if prob > threshold:
+                typical = prob > threshold and tree.tokens[child] in best
+                walk.outcome[child] = "passed" if typical else "rejected"
+                if typical:
                     log_prob[child] = log_prob[node] + math.log(prob)
         best = max(log_prob, key=lambda node: (tree.depths[node], log_prob[node]))
         for node in tree.topology.path(best):
@@ -59,6 +64,8 @@ class Typical(Verifier):
             return why
         prob, facts = step.target_prob[node], step.detail.get(step.parents[node], Detail()).facts
         threshold = facts.get("threshold", self.epsilon)
+        if outcome == "rejected" and prob > threshold:
+            return f"Rejected: it is not one of the target's {self.top_k} most probable tokens."
         if outcome == "rejected":
             return f"Rejected: its probability {prob:.3f} is not above the threshold {threshold:.3f}."
         likely = f"its probability {prob:.3f} is above the threshold {threshold:.3f}"

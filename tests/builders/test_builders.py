@@ -154,6 +154,31 @@ def test_eagle2_keeps_the_best_paths_of_all():
         assert draft.passes == depth
 
 
+def test_cape_drafts_more_beside_a_chain_where_the_draft_is_less_confident():
+    builder = BUILDERS["cape"](depth=4, counts=(5, 3, 1))
+    for seed in range(8):
+        tree, _ = grow(builder, "distinct", seed)
+        chain = [node for node in range(len(tree)) if tree.children[node]]
+        assert [tree.depths[node] for node in chain] == [0, 1, 2, 3]
+        for node in chain:
+            confidence = tree.draft_distributions[node].max()
+            assert len(tree.children[node]) == (5, 3, 1)[min(int(3 * confidence), 2)]
+            assert all(tree.keys[child] == confidence for child in tree.children[node])
+    assert BUILDERS["cape"](counts=(1, 1)).is_chain and not builder.is_chain
+    assert len(grow(BUILDERS["cape"](size=7, depth=6, counts=(4,)))[0]) == 7
+
+
+def test_dynamic_depth_stops_at_the_level_whose_paths_are_too_unlikely():
+    for seed, mass in ((0, 0.2), (1, 0.5), (2, 0.9)):
+        make = {"size": 200, "depth": 5, "width": 3}
+        full, _ = grow(BUILDERS["eagle2"](**make), seed=seed)
+        tree, _ = grow(BUILDERS["ddd"](**make, mass=mass), seed=seed)
+        level, depths = np.array(full.depths), max(tree.depths)
+        kept = [sum(sorted(np.array(full.keys[1:], float)[level[1:] == d])[-3:]) for d in range(1, 6)]
+        assert depths == 1 + next((d for d, sum_ in enumerate(kept) if sum_ < mass), 4)
+    assert max(grow(BUILDERS["ddd"](**make, mass=0.0))[0].depths) == 5
+
+
 def test_eagle2_tells_the_draft_which_of_its_nodes_were_accepted():
     builder = BUILDERS["eagle2"](size=6, depth=4, width=3)
     tree, draft = grow(builder)

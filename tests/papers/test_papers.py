@@ -7,11 +7,14 @@ from functools import partial
 from itertools import chain
 from urllib.parse import parse_qs
 
+import numpy as np
 import pytest
 
 import specviz
 from specviz import papers
-from specviz.papers import in_runs, store
+from specviz.acceptance.along_text import ends_along, renewals
+from specviz.builders.filling import grow_shape
+from specviz.papers import in_context, in_runs, store
 from specviz.papers.claim import (
     DIFFERS,
     MISSING,
@@ -26,9 +29,9 @@ from specviz.papers.claim import (
     totals,
     verdict,
 )
-from specviz.papers.entry import Lines, Table, compare, lab, live
+from specviz.papers.entry import Lines, Table, compare, in_others, lab, live, printed
 from specviz.papers.proofs import corrected_law
-from specviz.papers.survey import METHODS, PRINTED, WAYS, in_others
+from specviz.papers.survey import METHODS, PRINTED, WAYS
 from specviz.papers.workbench import Workbench
 from specviz.paths import PUBLISHED
 from specviz.registry import parse_strategy
@@ -209,8 +212,12 @@ def test_the_map_of_families_says_what_is_printed_of_each():
     rows = json.loads(PUBLISHED.read_text(encoding="utf-8"))["rows"]
     assert {name for names in METHODS.values() for name in names} <= {row["method"] for row in rows}
     lengths = [row["speedup"] for row in rows if row["method"] == "SVIP"]
-    assert in_others("Adaptive threshold", "speedup").startswith(f"{min(lengths):g} to {max(lengths):g} (SVIP table 1")
-    assert in_others("Retrieval: n-grams", "speedup") == "none"
+    adaptive = in_others(METHODS["Adaptive threshold"], "speedup")
+    assert adaptive.startswith(f"{min(lengths):g} to {max(lengths):g} (SVIP table 1")
+    assert in_others((), "speedup") == "none"
+    table = printed("DySpec", "Table 1")
+    assert table.columns[:4] == ("Target", "Text", "T", "DySpec, speedup (tokens)") and len(table.rows) == 4
+    assert table.rows[0] == ["Llama2-7B", "C4", 0, "3.15 x (5.25)", "2.64 x (4.99)", "1.79 x (3.32)"]
 
 
 def test_links_open_what_they_name():
@@ -269,7 +276,7 @@ def test_more_texts_are_added_to_those_that_are_stored_and_short_ones_do_not_cou
 def test_a_busy_machine_leaves_nothing_in_the_store(tmp_path, monkeypatch):
     from specviz.benchmarks import quiet
 
-    kept, pair, names = store.Store(tmp_path), specviz.toy_pair(vocab=40), ["survey-termination"]
+    kept, pair, names = store.Store(tmp_path), specviz.toy_pair(vocab=40), ["dyspec-figure-4"]
     spent = iter(range(0, 10**9, 10**6))
     monkeypatch.setattr(quiet, "sleep", lambda seconds: None)
     monkeypatch.setattr(papers, "SEEDS", (1,))
@@ -306,3 +313,29 @@ def test_the_command_prints_every_claim_with_exactly_its_fields(capsys):
     assert main(["papers", "nonsense"]) == 2 and "nonsense" in capsys.readouterr().err
     assert main(["papers", "--again"]) == 2 and main(["papers", "--timed"]) == 2
     assert main(["papers", "--measure", "--seeds", "4"]) == 2 and "--store" in capsys.readouterr().err
+
+
+def test_a_measurement_from_the_disk_times_the_pair_that_lies_there(monkeypatch):
+    asked, bench = [], Workbench(specviz.toy_pair(vocab=40), (1,), 1, tokens=12)
+    monkeypatch.setattr(in_runs, "load_pair", lambda **how: asked.append(how) or specviz.toy_pair(vocab=40, seed=3))
+    data = in_runs.speeds(ways=("chain:depth=2",), temperature=0.0, tokens=8, offload="disk")
+    found = bench.measure(data)
+    assert asked == [{"offload": "disk"}] and found["1:0"]["chain:depth=2 tokens"] > 0
+
+
+def test_merging_and_pruning_only_take_away():
+    bench = Workbench(specviz.toy_pair(vocab=6), (1,), 1, tokens=30)
+    found = bench.measure(in_runs.merged(width=6, depth=3, temperature=1.0))["1:0"]
+    assert 0 < found["kept"] < found["merged"] < found["drafted"] and found["drafted"] % 6 == 0
+    assert 0 < found["accepted kept"] <= found["accepted"]
+
+
+def test_trees_by_context_that_are_one_tree_bring_what_it_brings():
+    rng, shape = np.random.default_rng(0), grow_shape([2, 1, 1])
+    shares, sure = rng.dirichlet(np.ones(4), 40)[:, :3], rng.random(40) < 0.5
+    tokens, steps = renewals(ends_along(shape, shares[: 40 - in_context.LEVELS + 3]))
+    assert in_context._follow([shape, shape], shares, sure) == pytest.approx((tokens, steps))
+    root = grow_shape([1])
+    never = in_context._follow([root, shape], shares, np.zeros(40, bool))
+    always = in_context._follow([root, shape], shares, np.ones(40, bool))
+    assert always == pytest.approx((tokens, steps)) and never[0] / never[1] < always[0] / always[1]

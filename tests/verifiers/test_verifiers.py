@@ -209,6 +209,12 @@ def test_typical_takes_the_longest_path_and_among_equals_the_likeliest():
     assert deeper.path == (2, 3)  # the longer path, though node 1 is likelier
 
 
+def test_typical_with_top_k_accepts_only_the_most_probable_tokens():
+    p = [[0.1, 0.3, 0.2, 0.4]]
+    accepted = {k: [bool(typical_verdict([0], [t], p, top_k=k).path) for t in range(4)] for k in (0, 1, 2)}
+    assert accepted == {0: [True] * 4, 1: [False, False, False, True], 2: [False, True, False, True]}
+
+
 def test_typical_asks_less_where_the_target_is_unsure():
     p = np.full(64, 1 / 64)
     threshold = typical_verdict([0], [5], p).detail[0].facts["threshold"]

@@ -1,0 +1,91 @@
+"""The survey: how drafts are verified, and what is accepted."""
+
+from __future__ import annotations
+
+from .claim import Data, claim, proof
+from .entry import Entry, Table, compare, curves, figure, lab, live
+from .in_runs import PASSES, drafted_blocks, merged, passes, runs
+from .numbers import less, per_pass, share
+from .proofs import lossless, same_text
+
+MERGED, TRIE = drafted_blocks(temperature=0.6, size=256), merged(width=8, depth=4, temperature=0.6)
+NAMES = {
+    "target-match": "Exact match with the target's draw",
+    "speculative-sampling": "Rejection sampling",
+    "typical": "Typical acceptance",
+}
+
+
+def counts(way: str, temperature: float = 0.6) -> Data:
+    """Runs of a family, in counts."""
+    builder, rule, *drafter = way.split(" | ")
+    return runs(builder=builder, rule=rule, temperature=temperature, drafter=next(iter(drafter), ""))
+
+
+RULES = (
+    Entry(
+        "processor", "Sections 4.1.2 and 4.3", "Speculative execution, as in a processor",
+        "A processor that meets a branch executes what it predicts; if the prediction was wrong it rolls back. The "
+        "draft is the prediction, the target's pass the check, and the first rejected token is where it rolls back.",
+        (
+            proof("Rolled back, nothing is left of a rejected draft: 24 toy runs with one seed write plain decoding's "
+                "text", same_text(builder="chain"), {"rule": "sequoia"}),
+            claim("As with a useful predictor, more than half of what was executed in advance is kept: chains of 4",
+                counts("chain:depth=4 | speculative-sampling"), share("accepted", "nodes"), ">", 0.5),
+        ),
+        opens=(live("chain:depth=4", "speculative-sampling", 0.6),),
+    ),
+    Entry(
+        "batched-paths", "Sections 4.4.2 and 7.1.2", "A batch of paths reads shared tokens again and again",
+        "Verifying sequences one by one results in “redundant computation”, and in a batch what they share “cannot be "
+        "reused”; merged into a prefix tree with a tree mask they are verified in a single pass, and "
+        "its less frequent nodes are pruned.",
+        (
+            claim("The paths of a tree of 256 nodes that DySpec drafted hold more tokens than the tree: ratio",
+                MERGED, share("as paths", "nodes"), ">", 1),
+            claim("Eight sequences of four tokens merged into a trie have fewer nodes: ratio", TRIE,
+                share("merged", "drafted"), "<", 1, "Section 4.4.2"),
+            claim("Pruned of what only one sequence has, it keeps a larger share of the accepted tokens than of its "
+                "nodes", TRIE, lambda s: share("accepted kept", "accepted")(s) - share("kept", "merged")(s), ">", 0,
+                    "Section 4.4.2"),
+            *(claim(f"{n} nodes: a batch of the paths takes longer than the tree, time over time", passes(),
+                share(f"paths {n}", str(n)), ">", 1) for n in (16, 64)),
+        ),
+        (figure(lambda s: Table(("Eight sequences of four tokens", "Nodes", "Accepted tokens"), [
+            ["as drawn", s["drafted"], s["accepted"]], ["merged", s["merged"], s["accepted"]],
+            ["pruned", s["kept"], s["accepted kept"]]]), TRIE),
+        figure(lambda s: curves("nodes of the tree", "milliseconds of the target's pass",
+            {"one tree": [(n, 1000 * s[str(n)] / s["texts"]) for n in PASSES[3:]],
+                                 "batched paths": [(n, 1000 * s[f"paths {n}"] / s["texts"]) for n in PASSES[3:]]},
+                                     log_x=True), passes()),),
+        (lab("tree", preset="builders"),),
+    ),
+    Entry(
+        "acceptance-rules", "Section 4.4.2, acceptance", "Exact match, rejection sampling, typical acceptance",
+        "Exact matching may struggle when the target samples; a criterion modified from rejection sampling keeps the "
+        "distribution; typical acceptance relaxes it for more speed; "
+        "“the threshold can be dynamically adjusted via top-k constraints”.",
+        (
+            claim("Rejection sampling brings more tokens per pass than exact match",
+                (counts("chain | speculative-sampling", 1.0), counts("chain | target-match", 1.0)), less(per_pass()),
+                    ">", 0),
+            claim("Typical acceptance brings more tokens per pass than rejection sampling",
+                (counts("chain | typical", 1.0), counts("chain | speculative-sampling", 1.0)), less(per_pass()), ">",
+                    0),
+            claim("A top-k constraint (k = 3) makes it stricter: tokens per pass less those without",
+                (counts("chain | typical:top_k=3", 1.0), counts("chain | typical", 1.0)), less(per_pass()), "<", 0),
+            claim("With it typical acceptance still brings more tokens per pass than rejection sampling",
+                (counts("chain | typical:top_k=3", 1.0), counts("chain | speculative-sampling", 1.0)),
+                    less(per_pass()), ">", 0),
+            *(proof(f"{NAMES[rule]} keeps the target's exact distribution", lossless(builder="chain", rule=rule),
+                {"rule": "typical"}) for rule in ("target-match", "speculative-sampling")),
+            proof("Typical acceptance does not: its error on a toy pair",
+                lossless(builder="chain", rule="typical", scheme="distinct"), {"rule": "speculative-sampling"}, ">",
+                    1e-3),
+        ),
+        (figure(lambda *all_: Table(("Rule on a chain", "Tokens per pass"),
+            [[name, per_pass()(s)] for name, s in zip(NAMES.values(), all_, strict=True)]),
+                *(counts(f"chain | {rule}", 1.0) for rule in NAMES)),),
+        (compare(("chain", "speculative-sampling"), ("chain", "typical"), temperature=1.0),),
+    ),
+)  # fmt: skip

@@ -74,7 +74,7 @@ def every(browser: Browser, url: str, folder: Path, widths: tuple[int, ...]) -> 
             page.close()
         page = opened(browser, url, scheme, 1440)
         page.locator("#sv-run").click()
-        page.locator("#sv-stage .sv-state[data-state=done]").wait_for(timeout=RUN_SECONDS * 1000)
+        page.locator("#sv-stage .sv-state[data-state=done]").wait_for(state="attached", timeout=RUN_SECONDS * 1000)
         page.locator("#sv-stage .sv-same:visible").wait_for(timeout=RUN_SECONDS * 1000)
         open_tab(page, "Compare")
         page.locator("#sv-compare-run").click()

@@ -1,9 +1,10 @@
 """Pictures of the running demo: those of the README, or all of them.
 
-Not a test. `make screenshots` writes assets/screenshots/. `python -m tests.screenshots FOLDER [WIDTH ...]` writes every
-page of every tab into a folder, at every width, light and dark, before the first click and after a run, and presented;
-it lists the text that lies on other text or is cut off in any of them, and exits with 1 if there is some. Both need a
-Chromium, as the browser tests do.
+Not a test. `make screenshots` writes assets/screenshots/.
+
+`python -m tests.screenshots FOLDER [WIDTH | light | dark ...]` writes every page of every tab into a folder, at every
+width, light and dark, before the first click and after a run, and presented. It lists the text that lies on other text
+or is cut off in any of them, and exits with 1 if there is some. Both need a Chromium, as the browser tests do.
 """
 
 from __future__ import annotations
@@ -21,6 +22,7 @@ ROOT = Path(__file__).resolve().parent.parent
 OUT = ROOT / "assets" / "screenshots"
 SIZES = {"light": (1400, 940), "dark": (1400, 940), "phone": (390, 844)}
 RUN_SECONDS = 300
+SCHEMES = ("light", "dark")
 
 
 def readme(browser: Browser, url: str) -> None:
@@ -56,7 +58,9 @@ def take(page: Page, path: Path) -> None:
     print(path)
 
 
-def every(browser: Browser, url: str, folder: Path, widths: tuple[int, ...]) -> list[str]:
+def every(
+    browser: Browser, url: str, folder: Path, widths: tuple[int, ...] = WIDTHS, schemes: tuple[str, ...] = SCHEMES
+) -> list[str]:
     """Every page of every tab in a folder; returns what lies on other text or is cut off."""
     folder.mkdir(parents=True, exist_ok=True)
     faults = []
@@ -67,15 +71,15 @@ def every(browser: Browser, url: str, folder: Path, widths: tuple[int, ...]) -> 
             page.screenshot(path=path, full_page=True)
             faults.extend(f"{path.name}: {fault}" for fault in page.evaluate(CROWDED))
 
-    for scheme in ("light", "dark"):
+    for scheme in schemes:
         for width in widths:
             page = opened(browser, url, scheme, width)
             shoot(page, f"before-{scheme}-{width}")
             page.close()
         page = opened(browser, url, scheme, 1440)
         page.locator("#sv-run").click()
+        page.locator("#sv-stage .sv-recorded").wait_for(state="hidden", timeout=RUN_SECONDS * 1000)
         page.locator("#sv-stage .sv-state[data-state=done]").wait_for(state="attached", timeout=RUN_SECONDS * 1000)
-        page.locator("#sv-stage .sv-same:visible").wait_for(timeout=RUN_SECONDS * 1000)
         open_tab(page, "Compare")
         page.locator("#sv-compare-run").click()
         for state in ("enabled", "disabled"):  # Stop, while it runs and when it ended
@@ -115,8 +119,9 @@ def main(arguments: list[str]) -> int:
             executable_path=browser_path, args=["--no-sandbox", "--disable-gpu", "--disable-background-networking"]
         )
         if arguments:
-            widths = tuple(map(int, arguments[1:])) or WIDTHS
-            faults = every(browser, url, Path(arguments[0]), widths)
+            widths = tuple(int(one) for one in arguments[1:] if one.isdigit()) or WIDTHS
+            schemes = tuple(one for one in arguments[1:] if one in SCHEMES) or SCHEMES
+            faults = every(browser, url, Path(arguments[0]), widths, schemes)
         else:
             readme(browser, url)
         browser.close()

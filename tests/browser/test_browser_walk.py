@@ -77,6 +77,7 @@ def best_tree(walk):
 def scaling(walk):
     """How Sequoia's tree scales with its size."""
     walk.tab("Learn", "Papers")
+    expect(walk.page.locator(".sv-papers")).to_have_attribute("aria-busy", "false")
     expect(walk.page.locator(".sv-papers")).to_contain_text("Tokens grow without end, about as the logarithm")
 
 

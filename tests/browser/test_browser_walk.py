@@ -1,7 +1,6 @@
 """What visitors come for, each within three clicks of the page as it opens."""
 
 import pytest
-from pages import state
 from playwright.sync_api import expect
 
 import specviz
@@ -30,7 +29,7 @@ class Walk:
 def walk(serve, visit):
     """A function that opens the page anew, at the first tab."""
     url = serve(specviz.toy_pair(vocab=12))
-    page = visit(url, settings=False)
+    page = visit(url, settings=False, permissions=["clipboard-read", "clipboard-write"])
 
     def begin():
         page.get_by_role("tab", name="Explore", exact=True).click()  # where the page opens
@@ -103,7 +102,8 @@ def chain_against_tree(walk):
     walk.click(walk.page.locator("#sv-preset label").filter(has_text="Chain"))
     expect(walk.page.locator("#sv-stage .sv")).to_have_class("sv stale")
     walk.click(walk.page.locator("#sv-run"))
-    state(walk.page, "done")
+    expect(walk.page.locator("#sv-stage .sv-recorded")).to_be_hidden()
+    expect(walk.page.locator("#sv-stage .sv-state")).to_have_attribute("data-state", "done")
     expect(walk.page.locator("#sv-stage .sv-title-line")).to_contain_text("Tree: Chain")
     expect(headline).not_to_have_text(tree)
 

@@ -69,7 +69,9 @@ def every(
         for number, title in enumerate(each_part(page, TABS)):
             path = folder / f"{name}-{number}-{title.lower().replace(' ', '-')}.png"
             page.screenshot(path=path, full_page=True)
-            faults.extend(f"{path.name}: {fault}" for fault in page.evaluate(CROWDED))
+            for fault in page.evaluate(CROWDED):
+                faults.append(f"{path.name}: {fault}")
+                print(faults[-1], flush=True)
 
     for scheme in schemes:
         for width in widths:
@@ -126,7 +128,6 @@ def main(arguments: list[str]) -> int:
             readme(browser, url)
         browser.close()
     demo.close()
-    print("\n".join(faults))
     return bool(faults)
 
 

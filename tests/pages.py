@@ -2,11 +2,20 @@
 
 import re
 import threading
+from pathlib import Path
 
 from playwright.sync_api import expect
 
 import specviz
 from specviz.player.offline import offline_page
+
+WIDTHS = (390, 768, 1280, 1440, 1920)
+CROWDED = (Path(__file__).parent / "crowded.js").read_text("utf-8")
+READY = {
+    "Explore": "#sv-stage .sv-svg .node", "Compare": "#sv-compare .node", "Lessons": "#sv-lessons .sv-svg .node",
+    "Papers": ".sv-papers[aria-busy=false]", "Tree lab": "#sv-lab svg", "Verification lab": ".sv-v[aria-busy=false]",
+    "Lecture": ".sv-lecture", "Race": ".sv-r[aria-busy=false]", "Sender and receiver": ".sv-c[aria-busy=false]",
+}  # fmt: skip
 
 
 class Gated:
@@ -102,6 +111,21 @@ def open_tab(page, title, part=None):
         tab = page.get_by_role("tab", name=name, exact=True)
         tab.click()
         expect(tab).to_have_attribute("aria-selected", "true")
+
+
+def each_part(page, tabs):
+    """Show every page of every tab in turn; yields their titles."""
+    for tab in tabs:
+        for part in tab.parts:
+            open_tab(page, tab.title, part.title if tab.pages else None)
+            page.locator(READY.get(part.title, ".js-plotly-plot .main-svg")).locator("visible=true").first.wait_for()
+            page.wait_for_timeout(500)  # figures and pictures follow their frames a moment later
+            yield part.title
+
+
+def crowded(page, tabs):
+    """What lies on other text or is cut off, by the title of the page of a tab."""
+    return {title: found for title in each_part(page, tabs) if (found := page.evaluate(CROWDED))}
 
 
 def to_step(page, index):

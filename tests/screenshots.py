@@ -1,6 +1,10 @@
-"""The pictures of the README, taken from the running demo: `make screenshots`, or `python -m tests.screenshots`.
+"""Pictures of the running demo: those of the README, or all of them.
 
-Not a test. It needs a Chromium, as the browser tests do, and writes assets/screenshots/.
+Not a test. `make screenshots` writes assets/screenshots/.
+
+`python -m tests.screenshots FOLDER [WIDTH | light | dark ...]` writes every page of every tab into a folder, at every
+width, light and dark, before the first click and after a run, and presented. It lists the text that lies on other text
+or is cut off in any of them, and exits with 1 if there is some. Both need a Chromium, as the browser tests do.
 """
 
 from __future__ import annotations
@@ -9,58 +13,123 @@ import shutil
 import sys
 from pathlib import Path
 
-from playwright.sync_api import sync_playwright
+from playwright.sync_api import Browser, Page, sync_playwright
 
-from app.page import build_demo, launch
+from app.page import TABS, build_demo, launch
+from tests.pages import CROWDED, WIDTHS, each_part, open_tab
 
 ROOT = Path(__file__).resolve().parent.parent
 OUT = ROOT / "assets" / "screenshots"
 SIZES = {"light": (1400, 940), "dark": (1400, 940), "phone": (390, 844)}
+RUN_SECONDS = 300
+SCHEMES = ("light", "dark")
 
 
-def main() -> None:
+def readme(browser: Browser, url: str) -> None:
+    """The pictures of the README."""
+    OUT.mkdir(parents=True, exist_ok=True)
+    for name, (width, height) in SIZES.items():
+        page = browser.new_page(viewport={"width": width, "height": height})
+        page.goto(url + ("?__theme=dark" if name == "dark" else "?__theme=light"))
+        page.wait_for_selector(".sv-svg .node")
+        page.mouse.move(5, 5)
+        take(page, OUT / f"live-{name}.png")
+    page = browser.new_page(viewport={"width": 1400, "height": 1000})
+    page.goto(url + "?__theme=light")
+    page.get_by_role("tab", name="Compare").click()
+    page.wait_for_selector("#sv-compare .sv-run .node")
+    take(page, OUT / "compare.png")
+    page = browser.new_page(viewport={"width": 1400, "height": 1180})
+    page.goto(url + "?lab=verification&__theme=light")
+    page.get_by_role("button", name="Next try").click()
+    page.get_by_role("button", name="Next try").click()
+    take(page, OUT / "lab.png")
+    page = browser.new_page(viewport={"width": 1400, "height": 860})
+    page.goto(url + "?lesson=4&__theme=light")
+    page.wait_for_selector(".sv-lessons[aria-busy=false]")
+    page.get_by_role("button", name="Show me").click()
+    take(page, OUT / "lessons.png")
+
+
+def take(page: Page, path: Path) -> None:
+    """One picture, when the page has come to rest."""
+    page.wait_for_timeout(800)
+    page.screenshot(path=path)
+    print(path)
+
+
+def every(
+    browser: Browser, url: str, folder: Path, widths: tuple[int, ...] = WIDTHS, schemes: tuple[str, ...] = SCHEMES
+) -> list[str]:
+    """Every page of every tab in a folder; returns what lies on other text or is cut off."""
+    folder.mkdir(parents=True, exist_ok=True)
+    faults = []
+
+    def shoot(page: Page, name: str) -> None:
+        for number, title in enumerate(each_part(page, TABS)):
+            path = folder / f"{name}-{number}-{title.lower().replace(' ', '-')}.png"
+            page.screenshot(path=path, full_page=True)
+            for fault in page.evaluate(CROWDED):
+                faults.append(f"{path.name}: {fault}")
+                print(faults[-1], flush=True)
+
+    for scheme in schemes:
+        for width in widths:
+            page = opened(browser, url, scheme, width)
+            shoot(page, f"before-{scheme}-{width}")
+            page.close()
+        page = opened(browser, url, scheme, 1440)
+        page.locator("#sv-run").click()
+        page.locator("#sv-stage .sv-recorded").wait_for(state="hidden", timeout=RUN_SECONDS * 1000)
+        page.locator("#sv-stage .sv-state[data-state=done]").wait_for(state="attached", timeout=RUN_SECONDS * 1000)
+        open_tab(page, "Compare")
+        page.locator("#sv-compare-run").click()
+        for state in ("enabled", "disabled"):  # Stop, while it runs and when it ended
+            page.locator(f"#sv-compare-stop:{state}").wait_for(timeout=RUN_SECONDS * 1000)
+        for width in widths:
+            page.set_viewport_size(size(width))
+            shoot(page, f"after-{scheme}-{width}")
+        page.set_viewport_size(size(1440))
+        page.locator(".sv-present-button").click()
+        shoot(page, f"present-{scheme}-1440")
+        page.close()
+    return faults
+
+
+def opened(browser: Browser, url: str, scheme: str, width: int) -> Page:
+    """The page as it opens."""
+    page = browser.new_page(viewport=size(width), color_scheme=scheme)
+    page.set_default_timeout(60_000)
+    page.goto(f"{url}?__theme={scheme}")
+    page.locator("#sv-stage .sv-svg .node").first.wait_for()
+    return page
+
+
+def size(width: int) -> dict[str, int]:
+    """A window of a width."""
+    return {"width": width, "height": 844 if width < 700 else 900 if width < 1920 else 1080}
+
+
+def main(arguments: list[str]) -> int:
     browser_path = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None)
     if browser_path is None:
         sys.exit("no Chromium found: install the package chromium first")
-    OUT.mkdir(parents=True, exist_ok=True)
-    demo = build_demo()
+    demo, faults = build_demo(), []
     _, url, _ = launch(demo, prevent_thread_lock=True, quiet=True)
     with sync_playwright() as playwright:
         browser = playwright.chromium.launch(
             executable_path=browser_path, args=["--no-sandbox", "--disable-gpu", "--disable-background-networking"]
         )
-        for name, (width, height) in SIZES.items():
-            page = browser.new_page(viewport={"width": width, "height": height})
-            page.goto(url + ("?__theme=dark" if name == "dark" else "?__theme=light"))
-            page.wait_for_selector(".sv-svg .node")
-            page.mouse.move(5, 5)
-            page.wait_for_timeout(500)
-            page.screenshot(path=OUT / f"live-{name}.png")
-            print(OUT / f"live-{name}.png")
-        page = browser.new_page(viewport={"width": 1400, "height": 1000})
-        page.goto(url + "?__theme=light")
-        page.get_by_role("tab", name="Compare").click()
-        page.wait_for_selector("#sv-compare .sv-run .node")
-        page.wait_for_timeout(500)
-        page.screenshot(path=OUT / "compare.png")
-        print(OUT / "compare.png")
-        page = browser.new_page(viewport={"width": 1400, "height": 1180})
-        page.goto(url + "?lab=verification&__theme=light")
-        page.get_by_role("button", name="Next try").click()
-        page.get_by_role("button", name="Next try").click()
-        page.wait_for_timeout(800)
-        page.screenshot(path=OUT / "lab.png")
-        print(OUT / "lab.png")
-        page = browser.new_page(viewport={"width": 1400, "height": 860})
-        page.goto(url + "?lesson=4&__theme=light")
-        page.wait_for_selector(".sv-lessons[aria-busy=false]")
-        page.get_by_role("button", name="Show me").click()
-        page.wait_for_timeout(500)
-        page.screenshot(path=OUT / "lessons.png")
-        print(OUT / "lessons.png")
+        if arguments:
+            widths = tuple(int(one) for one in arguments[1:] if one.isdigit()) or WIDTHS
+            schemes = tuple(one for one in arguments[1:] if one in SCHEMES) or SCHEMES
+            faults = every(browser, url, Path(arguments[0]), widths, schemes)
+        else:
+            readme(browser, url)
         browser.close()
     demo.close()
+    return bool(faults)
 
 
 if __name__ == "__main__":
-    main()
+    sys.exit(main(sys.argv[1:]))

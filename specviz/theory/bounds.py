@@ -91,6 +91,19 @@ def chain_tokens(acceptance: float, length: int) -> float:
     return (1 - acceptance ** (length + 1)) / (1 - acceptance)
 
 
+def chain_speedup(acceptance: float, length: int, draft_cost: float) -> float:
+    """Speedup of a chain where a pass of many tokens costs what one token costs (Leviathan et al. 2023, theorem 3.8).
+
+    Args:
+        acceptance, length: as in `chain_tokens`.
+        draft_cost: one draft pass, in passes of the target.
+
+    Returns:
+        Tokens in the time in which plain decoding writes one.
+    """
+    return chain_tokens(acceptance, length) / (length * draft_cost + 1)
+
+
 def plateaus(acceptance: Sequence[float], width: int) -> dict[str, float]:
     """What each shape tends to as it grows without end, in tokens per pass.
 

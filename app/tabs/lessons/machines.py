@@ -7,11 +7,10 @@ from typing import Any
 
 from specviz.acceptance.vectors import find_acceptance
 from specviz.builders.sequoia import best_trees
-from specviz.planning.cost_table import CostTable
+from specviz.planning.cost_table import CostTable, a100, l40_offload
 from specviz.planning.forecast import DEPTHS, predict
 from specviz.planning.forecast import SIZES as ALL_SIZES
-from specviz.planning.machines import a100, l40_offload
-from specviz.plots.tree_layout import place
+from specviz.plots.step_tree import place
 from specviz.tree import Topology
 
 from ...parts import recorded

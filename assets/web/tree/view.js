@@ -80,7 +80,7 @@ export function treeView(svg, { hover, pick, smallest, note = false }) {
   /** @param {Layout} made @param {Box} box @returns {View} */
   function whole(made, box) {
     return wholeView(svg, sizes, made.spine, box, k => {
-      const least = svg.clientWidth < PHONE ? 0.8 : smallest; // text stays readable there, and one pans
+      const least = svg.clientWidth < PHONE ? 0.74 : smallest; // text stays readable there, and one pans
       const wide = smallest && least ? Math.max(least, Math.min(k, svg.clientWidth / (most.columns * sizes.dx + 24 * sizes.unit))) : 1;
       return Math.min(1, grown ? Math.max(0.6, k) : wide);
     });
@@ -193,7 +193,7 @@ function measure(svg, before) {
   const unit = parseFloat(getComputedStyle(document.documentElement).fontSize) / 16; // large type is a large root font
   const size = (phone ? 13 : 14.5) * unit, font = `${size}px ${style.fontFamily}`;
   const width = before?.font === font ? before.width : ruler(font);
-  const least = { dx: (phone ? 80 : unit > 1 ? 92 : 112) * unit, dy: size * 1.8 };
+  const least = { dx: (phone ? 70 : unit > 1 ? 92 : 112) * unit, dy: size * 1.8 };
   const tallest = parseFloat(style.maxHeight) || null;
   const words = before?.font === font ? before.words : ruler(`600 ${size * 0.95}px ui-sans-serif, system-ui, sans-serif`);
   return { size, font, unit, width, words, least, tallest, wide: svg.clientWidth - 36 * unit };

@@ -1,0 +1,122 @@
+"""What visitors come for, each within three clicks of the page as it opens."""
+
+import pytest
+from playwright.sync_api import expect
+
+import specviz
+
+pytestmark = pytest.mark.browser
+MOST = 3  # clicks
+
+
+class Walk:
+    """A page whose clicks are counted."""
+
+    def __init__(self, page):
+        self.page, self.clicks = page, 0
+
+    def click(self, target):
+        self.clicks += 1
+        assert self.clicks <= MOST, target
+        target.click()
+
+    def tab(self, *titles):
+        for title in titles:
+            self.click(self.page.get_by_role("tab", name=title, exact=True))
+
+
+@pytest.fixture
+def walk(serve, visit):
+    """A function that opens the page anew, at the first tab."""
+    url = serve(specviz.toy_pair(vocab=12))
+    page = visit(url, settings=False, permissions=["clipboard-read", "clipboard-write"])
+
+    def begin():
+        page.get_by_role("tab", name="Explore", exact=True).click()  # where the page opens
+        return Walk(page)
+
+    return begin
+
+
+def test_every_task_takes_three_clicks_at_most(walk):
+    for task in (
+        rejected_token, drafters, acceptance_vector, best_tree, scaling, exact, rules, chain_against_tree, link, embed
+    ):  # fmt: skip
+        task(walk())
+
+
+def rejected_token(walk):
+    """One rejected token: the numbers stand beside it, and Why? shows its distributions."""
+    expect(walk.page.locator("#sv-stage .note")).to_contain_text("Rejected: u = ")
+    walk.click(walk.page.locator("#sv-stage .node.x").first)
+    expect(walk.page.locator("#sv-stage .sv-bars")).to_be_visible()
+    expect(walk.page.locator("#sv-stage .sv-outcome")).to_contain_text("rejected")
+
+
+def drafters(walk):
+    """Drafters: a recorded race of three."""
+    walk.tab("Compare")
+    expect(walk.page.locator("#sv-compare .node").first).to_be_visible()
+    for name in ("Draft model", "Medusa heads", "EAGLE"):
+        expect(walk.page.locator("#sv-compare")).to_contain_text(name)
+
+
+def acceptance_vector(walk):
+    """The acceptance vector of the pair."""
+    walk.tab("Measure")
+    expect(walk.page.get_by_role("heading", name="Acceptance by rank")).to_be_visible()
+
+
+def best_tree(walk):
+    """The best tree on this machine."""
+    walk.tab("Measure", "Which tree pays")
+    expect(walk.page.get_by_role("heading", name="Predicted speedup by tree size and depth")).to_be_visible()
+
+
+def scaling(walk):
+    """How Sequoia's tree scales with its size."""
+    walk.tab("Learn", "Papers")
+    expect(walk.page.locator(".sv-papers")).to_have_attribute("aria-busy", "false")
+    expect(walk.page.locator(".sv-papers")).to_contain_text("Tokens grow without end, about as the logarithm")
+
+
+def exact(walk):
+    """Sampling stays exact: the output distribution of a rule beside the target's."""
+    walk.tab("Lab", "Verification lab")
+    expect(walk.page.get_by_role("heading", name="Output distribution")).to_be_visible()
+    expect(walk.page.locator(".sv-v")).to_contain_text("Equal to the target’s distribution")
+
+
+def rules(walk):
+    """Two rules: what each accepts of the same distributions."""
+    walk.tab("Lab", "Verification lab")
+    table = walk.page.locator(".sv-v").filter(has_text="Acceptance of every rule")
+    for name in ("Sequoia", "SpecInfer"):
+        expect(table.get_by_text(name, exact=True).locator("visible=true").first).to_be_visible()
+
+
+def chain_against_tree(walk):
+    """Tree against chain: the tree is on the screen, and the chain is a preset."""
+    headline = walk.page.locator(".sv-headline em")
+    tree = headline.inner_text()
+    walk.click(walk.page.locator("#sv-preset label").filter(has_text="Chain"))
+    expect(walk.page.locator("#sv-stage .sv")).to_have_class("sv stale")
+    walk.click(walk.page.locator("#sv-run"))
+    expect(walk.page.locator("#sv-stage .sv-recorded")).to_be_hidden()
+    expect(walk.page.locator("#sv-stage .sv-state")).to_have_attribute("data-state", "done")
+    expect(walk.page.locator("#sv-stage .sv-title-line")).to_contain_text("Tree: Chain")
+    expect(headline).not_to_have_text(tree)
+
+
+def link(walk):
+    """Save and send: a link that opens the run."""
+    walk.click(walk.page.locator("#sv-stage .sv-save summary"))
+    walk.click(walk.page.locator("[data-save=link]:visible"))
+    expect(walk.page.locator("#sv-stage")).to_contain_text("Link copied")
+
+
+def embed(walk):
+    """Embed: the run as a frame for slides and web pages."""
+    walk.click(walk.page.locator("#sv-stage .sv-save summary"))
+    walk.click(walk.page.locator("[data-save=embed]:visible"))
+    expect(walk.page.locator("#sv-stage")).to_contain_text("HTML copied")

@@ -18,7 +18,6 @@ from ..config import RunConfig
 from ..decode import run, speculate
 from ..metrics import Counts
 from ..models.base import Pair
-from ..models.pair import load_pair
 from ..planning.forecast import forecast, predict
 from ..randomness import Seeded
 from ..theory.mask_order import ORDERS, count_blocks, random_tree
@@ -123,6 +122,8 @@ def speeds(
         ways: a builder, and perhaps a rule and a drafter, with " | " between them.
         offload: "disk" for the embedded pair with its target's layers on the disk.
     """
+    from ..models.pair import load_pair  # which imports torch, and the page only reads what is stored
+
     pair = bench.kept(("pair", offload), lambda: load_pair(offload=offload)) if offload else bench.pair
     most = min(tokens, bench.pair.max_positions - 64)
     config = bench.config(text, temperature, max_new_tokens=most, draft_temperature=draft_temperature)

@@ -52,11 +52,11 @@ def _compiled(fast: set[str]) -> Any:
     return compile_later
 
 
-compiled = _compiled({"reassoc", "contract", "arcp", "nsz"})  # not "ninf": a mask may be -inf
-exactly = _compiled({"contract"})
+_fast = _compiled({"reassoc", "contract", "arcp", "nsz"})  # not "ninf": a mask may be -inf
+_exact = _compiled({"contract"})
 
 
-@exactly
+@_exact
 def _exp(x):
     """e^x for x <= 0 in float32, to 2e-7; written out so that it is computed for many numbers at once."""
     x = np.float32(-87) if x < np.float32(-87) else x
@@ -73,7 +73,7 @@ def _exp(x):
     return y * np.int32((np.float32(shifted).view(np.int32) - 0x4B400000 + 127) << 23).view(np.float32)
 
 
-@compiled
+@_fast
 def norm(x, weight, eps, out):
     """out = x / rms(x) * weight; x and out [m, width]."""
     m, width = x.shape
@@ -87,7 +87,7 @@ def norm(x, weight, eps, out):
             out[row, i] = _narrow(_wide(x[row, i]) * scale * _wide(weight[i]), out[row, i])
 
 
-@compiled
+@_fast
 def turn(qkv, table, positions, keys, values, used, q):
     """Rotary embeddings of queries and keys, and the write of keys and values to the slots from `used` on.
 
@@ -110,7 +110,7 @@ def turn(qkv, table, positions, keys, values, used, q):
                 values[head, used + row, i] = _wide(qkv[row, (heads + kv_heads + head) * width + i])
 
 
-@compiled
+@_fast
 def attend(q, keys, values, slots, mask, scale, out):
     """Softmax attention of q [heads, m, width] to the first `slots` of keys and values; out [m, heads * width].
 
@@ -146,7 +146,7 @@ def attend(q, keys, values, slots, mask, scale, out):
                 out[row, head * width + i] = _narrow(mixed[i] / total, out[row, head * width + i])
 
 
-@compiled
+@_fast
 def gated(both, out):
     """out = silu(gate) * up, where gate and up lie side by side in `both`, [m, 2 width]; out [m, width]."""
     m, width = out.shape

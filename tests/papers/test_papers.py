@@ -317,7 +317,9 @@ def test_the_command_prints_every_claim_with_exactly_its_fields(capsys):
 
 def test_a_measurement_from_the_disk_times_the_pair_that_lies_there(monkeypatch):
     asked, bench = [], Workbench(specviz.toy_pair(vocab=40), (1,), 1, tokens=12)
-    monkeypatch.setattr(in_runs, "load_pair", lambda **how: asked.append(how) or specviz.toy_pair(vocab=40, seed=3))
+    monkeypatch.setattr(
+        "specviz.models.pair.load_pair", lambda **how: asked.append(how) or specviz.toy_pair(vocab=40, seed=3)
+    )
     data = in_runs.speeds(ways=("chain:depth=2",), temperature=0.0, tokens=8, offload="disk")
     found = bench.measure(data)
     assert asked == [{"offload": "disk"}] and found["1:0"]["chain:depth=2 tokens"] > 0

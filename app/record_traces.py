@@ -55,6 +55,7 @@ def main() -> None:
             for recording, trace in zip(lesson.RECORDINGS, found, strict=False):
                 write(lessons.path(lesson, recording), trace)
             if other := lessons.observed(lesson):
+                other.parent.mkdir(exist_ok=True)
                 other.write_text(codec.dumps(found[-1]) + "\n", encoding="utf-8")
                 print(f"{other.relative_to(TRACES.parent)}: {other.stat().st_size:,} bytes")
 

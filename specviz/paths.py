@@ -11,6 +11,7 @@ ASSETS = next((folder for folder in (HERE / "assets", HERE.parent / "assets") if
 PAIR = ASSETS / "pair"
 ACCEPTANCE = ASSETS / "acceptance"
 TRACES = ASSETS / "traces"
+VIEWS = ASSETS / "views"  # what else was recorded for lessons and pages of the Lab
 PAPERS = ASSETS / "papers"
 WEB = ASSETS / "web"  # what the browser gets: scripts, styles, templates
 CURVES = ASSETS / "curves.json"

@@ -217,8 +217,9 @@ def latency(bench: Workbench, text: Text, builder: str, temperature: float) -> d
     if not steps:
         return {}
     found = Counts.of(steps)
-    draft = cost.draft(found.nodes / found.draft_passes) if "batch=1" not in builder else cost.draft(1)
-    target = cost.target(1 + found.nodes / found.passes)
+    sizes = np.array([len(step.parents) for step in steps])
+    draft = cost.draft(float((sizes - 1).sum()) / found.draft_passes) if "batch=1" not in builder else cost.draft(1)
+    target = cost.target(float(sizes.mean()))
     return {
         "tokens": found.tokens, "seconds": sum(step.seconds.total for step in steps),
         "predicted": found.draft_passes * draft + found.passes * target,

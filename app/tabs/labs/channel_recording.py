@@ -16,7 +16,7 @@ import numpy as np
 from specviz import codec
 from specviz.distributions import Sampling, distributions_of
 from specviz.models.base import Pair
-from specviz.paths import TRACES
+from specviz.paths import VIEWS
 from specviz.randomness import Seeded
 from specviz.theory.accepted_index_entropy import race_index_chances, race_index_entropy
 from specviz.theory.bounds import kl_divergence
@@ -25,7 +25,7 @@ from specviz.tree import TokenTree
 
 from ..lessons.lesson import SHIP, TALE
 
-PATH = TRACES / "channel.json"
+PATH = VIEWS / "channel.json"
 TEMPERATURE, TOKENS = 0.8, 64
 SEED, OTHER = 3, 4  # of the sender, and of a receiver that has another
 TUNING, TUNED = 1, 160  # seed and tokens of the text that the code is made for
@@ -93,6 +93,7 @@ def _befores(prompt: list[int], text: list[int]) -> list[list[int]]:
 def write(pair: Pair) -> None:
     """Record it into its file."""
     found = record(pair)
+    PATH.parent.mkdir(exist_ok=True)
     PATH.write_text(codec.dumps(found) + "\n", encoding="utf-8")
     print(f"{PATH.name}: {len(found['indices'])} tokens: {''.join(found['sender']['pieces'])!r}")
 

@@ -15,7 +15,7 @@ import gradio as gr
 
 from specviz import Trace, codec
 from specviz.metrics import Counts
-from specviz.paths import TRACES, asset
+from specviz.paths import TRACES, VIEWS, asset
 from specviz.player.payload import against_plain, head, step_payload
 from specviz.registry import build as make
 
@@ -138,7 +138,7 @@ def short(module: ModuleType) -> str:
 
 def observed(module: ModuleType):
     """The file of what a lesson recorded besides runs; None where it records nothing else."""
-    return FOLDER / f"{short(module)}.json" if hasattr(module, "observe") else None
+    return VIEWS / f"{short(module)}.json" if hasattr(module, "observe") else None
 
 
 def read(module: ModuleType) -> list[Any]:

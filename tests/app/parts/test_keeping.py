@@ -97,7 +97,7 @@ def test_the_first_screen_and_every_lesson_can_be_saved():
     build_demo(lambda: specviz.toy_pair(vocab=12))
     first = json.loads(explore.recorded())
     assert len(specviz.Trace.from_json(saved(first["run"])["text"]).steps) == len(first["steps"])
-    for number, lesson in enumerate(LESSONS, 1):
+    for number, lesson in enumerate(LESSONS):
         for recording in lesson.RECORDINGS:
             specviz.Trace.from_json(saved(f"lesson {number}, {recording.name}")["text"])
 

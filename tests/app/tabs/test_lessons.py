@@ -153,6 +153,7 @@ def test_a_damaged_recording_is_rejected(monkeypatch, tmp_path):
     module = lessons.LESSONS[0]
     text = lessons.path(module, module.RECORDINGS[0]).read_text("utf-8")
     monkeypatch.setattr(lessons, "FOLDER", tmp_path)
+    monkeypatch.setattr(lessons, "VIEWS", tmp_path)
     lessons.path(module, module.RECORDINGS[0]).write_text(text.replace('"accepted"', '"assumed"', 1), "utf-8")
     with pytest.raises(ValueError, match="damaged"):
         lessons.read(module)
@@ -365,8 +366,9 @@ def test_one_command_writes_every_recording(monkeypatch, tmp_path, capsys, recor
     assets = tmp_path / "assets"
     monkeypatch.setattr(record_traces, "TRACES", assets / "traces")
     monkeypatch.setattr(lessons, "FOLDER", assets / "traces" / "lessons")
+    monkeypatch.setattr(lessons, "VIEWS", assets / "views")
     monkeypatch.setattr(runs, "TRACES", assets / "traces")
-    monkeypatch.setattr(channel_recording, "PATH", assets / "traces" / "channel.json")
+    monkeypatch.setattr(channel_recording, "PATH", assets / "views" / "channel.json")
     monkeypatch.setattr(channel_recording, "TOKENS", 8)
     monkeypatch.setattr(channel_recording, "TUNED", 8)
     monkeypatch.setattr(record_traces, "default_pair", Wordy)

@@ -7,7 +7,7 @@ nodes.
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from typing import Any
 from urllib.parse import urlencode
 
@@ -122,11 +122,18 @@ def message(run: str, steps: Iterable[Sent] = (), **more: Any) -> str:
         run: a name for the run; a message with a new name starts a new history.
         steps: the steps that are new since the last message.
         more: `head` (what is run, once per run), `state` ("loading", "running", "done", "stopped", "error"), `note`
-            (a sentence), `figures` (of all steps so far, see `Counts`), `speedup` (against plain decoding).
+            (a sentence), `figures` (of all steps so far, see `Counts`), `speedup` (against plain decoding), `show` (the
+            step to go to, unless the visitor has moved).
     """
     data = {"run": run, "steps": list(steps)} | {key: value for key, value in more.items() if value is not None}
     # "<" only ever occurs inside strings; escaped, no layer between here and the page can mistake it for markup.
     return json.dumps(data, ensure_ascii=False, separators=(",", ":"), allow_nan=False).replace("<", "\\u003c")
+
+
+def worth_showing(steps: Sequence[Step]) -> int:
+    """The step that a run is opened at: one with a rejection, and of those the one with the most tokens."""
+    worth = [("rejected" in step.outcome, len(step.emitted)) for step in steps]
+    return worth.index(max(worth))
 
 
 def recorded_message(
@@ -149,14 +156,13 @@ def recorded_message(
     _, verifier, _, match = config.resolved
     setting = trace.pair.get("setting")  # of a run whose configuration and rule are not known
     steps = [step_payload(step, None if setting else verifier) for step in trace.steps]
-    worth = [("rejected" in step.outcome, len(step.emitted)) for step in trace.steps]
     about = head(config, trace.prompt_text, described(trace.pair), match.reason if not match.lossless else None)
     if setting:
         about |= {"title": str(setting), "settings": ""}
     return message(
         name,
         steps,
-        head=about | {"recorded": True, "badge": badge, "show": worth.index(max(worth))},
+        head=about | {"recorded": True, "badge": badge, "show": worth_showing(trace.steps)},
         state="done",
         figures=as_plain(trace.counts.figures()),
         speedup=as_plain(trace.speedup) or against_plain(trace.counts, plain.counts if plain else None),

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Generator, Iterator
+from collections.abc import Iterator
 from contextlib import closing
 from functools import cache, partial
 from itertools import chain
@@ -13,13 +13,19 @@ import gradio as gr
 
 from specviz import RunConfig, Step, Trace
 from specviz.acceptance.vectors import EMBEDDED, planned_with
-from specviz.benchmarks.trials import ROUNDS, in_turns
+from specviz.benchmarks.trials import in_turns
 from specviz.codec import plain
 from specviz.metrics import Counts
 from specviz.paths import TRACES
-from specviz.player.payload import described, head, message, recorded_message, settings_text, step_payload
-from specviz.proof.same_text import Comparison, comparing, promised
-from specviz.record_parts import PairedSpeedup
+from specviz.player.payload import (
+    described,
+    head,
+    message,
+    recorded_message,
+    settings_text,
+    step_payload,
+)
+from specviz.proof.same_text import comparing, promised
 
 from ...machine.engine import Engine, batch_by_time, introduced, prefetch
 from ...machine.run_queue import undisturbed
@@ -29,8 +35,9 @@ from ...parts.failures import reason
 from ...parts.frame import Tab
 from ...parts.job import Job
 from ...parts.menus import models_menu
-from ...parts.shelf import SHELF, Kept, new_name
+from ...parts.shelf import SHELF, new_name
 from ...parts.stage import headline, notice, opener, sentence, stage
+from .beside_plain import same, timed
 from .sampler import STOPPED, failed, sample, sampler
 
 TITLE = "Explore"
@@ -44,7 +51,6 @@ CODE = {
     "A function": 'def read_lines(path):\n    """Return the lines of a file."""\n',
     "A test": "class TestCase(unittest.TestCase):\n    def test_",
 }
-COMPARED_AT_ONCE = 8  # tokens between two signs of life while a run is compared with plain decoding
 
 
 def build(engine: Engine) -> Controls:
@@ -244,45 +250,6 @@ def play(engine: Engine, config: RunConfig, title: str | None = None) -> Iterato
             if isinstance(error, ValueError) and not begun:
                 raise
             yield message(run if begun else "", state="error", note=f"The run failed. {reason(error)}")
-
-
-def timed(run: str, turns: Iterator[PairedSpeedup | None], kept: Kept) -> Generator[str, None, dict[str, Any]]:
-    """Time a finished run against plain decoding, as messages; returns the content of the last one.
-
-    Args:
-        run: its name on the page.
-        turns: from `in_turns`.
-        kept: the run on the shelf, which keeps what was measured.
-    """
-    result: dict[str, Any] = {}
-    note = f"Timing the run against plain decoding, {ROUNDS} rounds."
-    yield message(run, state="running", note=note, timing={"done": 0, "of": ROUNDS})
-    for news in turns:
-        if news is not None:
-            kept.speedup = news
-            result = {"speedup": plain(news)}
-            note = f"Timing the run against plain decoding: {news.rounds} of {ROUNDS} rounds."
-            timing = {"done": news.rounds, "of": ROUNDS}
-            yield message(run, state="running", note=note, timing=timing, **result)
-    return result
-
-
-def same(run: str, compared: Iterator[Comparison], written: int, dtype: str | None = None) -> Iterator[str]:
-    """Plain decoding beside a finished run, as messages; it stops within a few passes after the reader stops.
-
-    Args:
-        run: its name on the page.
-        compared: from `comparing`.
-        written: how many tokens there are to compare.
-        dtype: the models' number format.
-    """
-    result = None
-    for result in compared:
-        if result.equal and result.compared % COMPARED_AT_ONCE == 1:
-            text = f"Comparing with plain decoding: {result.compared} of {written} tokens."
-            yield message(run, same={"kind": "checking", "text": text})
-    if result is not None:
-        yield message(run, same={"kind": "equal" if result.equal else "differs", "text": result.sentence(dtype)})
 
 
 @cache

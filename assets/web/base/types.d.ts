@@ -36,6 +36,8 @@ export interface Message {
   /** How many rounds of plain decoding in turns with the run, which is whole by then. */
   timing?: { done: number; of: number };
   same?: { kind: string; text: string };
+  /** The step to go to, unless the visitor has moved. */
+  show?: number;
 }
 
 /** A function of the server; it takes one argument. */

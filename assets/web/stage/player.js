@@ -74,6 +74,7 @@ export function runPlayer(element, server = {}) {
     $('prompt').textContent = run.head.prompt || '';
     if (run.head.show !== undefined && clock.current < 0 && run.steps.length) clock.hold(run.head.show);
     clock.grown();
+    if (news.show !== undefined && clock.following) clock.hold(news.show);
     arrive();
     schedule();
   }

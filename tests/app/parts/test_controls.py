@@ -21,7 +21,7 @@ def settings():
 
 def values(settings, **changes):
     """The values of all controls, some of them changed by label."""
-    return tuple(changes.pop(control.label, control.value) for control in settings.inputs)
+    return tuple(changes.get(control.label, control.value) for control in settings.inputs)
 
 
 @dataclass(frozen=True)

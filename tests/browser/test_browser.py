@@ -218,9 +218,9 @@ def test_every_width_and_scheme_fits(serve, visit, width, scheme):
     assert page.evaluate("document.body.classList.contains('dark')") == (scheme == "dark")
     assert page.evaluate("document.documentElement.scrollWidth") <= width
     if width < 500:
-        run, root = (page.locator(one).bounding_box() for one in ("#sv-run", ".sv-svg .node.r"))
-        assert run["y"] < 450 and root["y"] < 900, "Run and the beginning of the path are on the first screen"
-    page.locator(".sv-svg .node.a").first.click()
+        run, end = (page.locator(one).last.bounding_box() for one in ("#sv-run", ".sv-svg .node.a"))
+        assert run["y"] < 450 and end["y"] < 900, "Run and the end of the path are on the first screen"
+    page.locator(".sv-svg .node.a").last.click()
     expect(page.locator(".sv-outcome")).to_have_text("accepted")
 
 

@@ -19,10 +19,10 @@ TABLE = re.compile(r"(<!-- drafters -->\n)(\|.*\n)+")
 def table(rows: list[dict]) -> str:
     """A line for each drafter, in the order of its first row."""
     lines = []
-    for drafter in dict.fromkeys(row["drafter"] for row in rows):
-        own = {(row["kind"], row["temperature"]): row for row in rows if row["drafter"] == drafter}
-        spent = [row["draft_ms"] for row in own.values()]
-        cells = [own[kind, heat] for kind in ("tales", "code") for heat in (0.0, 0.8)]
+    for drafter in dict.fromkeys(row["name"] for row in rows):
+        own = {row["setting"]: row for row in rows if row["name"] == drafter}
+        spent = [1000 * row["parts"]["draft"] for row in own.values()]
+        cells = [own[f"{kind}, T {heat}"] for kind in ("tales", "code") for heat in (0, 0.8)]
         shown = [f"{one['tokens_per_pass']:.2f}, {one['speedup']:.2f} x" for one in cells]
         lines.append(f"| {drafter} | {min(spent):.1f} to {max(spent):.1f} | {' | '.join(shown)} |\n")
     return HEAD + "".join(lines)

@@ -44,7 +44,7 @@ def test_a_command_that_is_timed_needs_an_idle_machine(monkeypatch, capsys):
 def test_the_table_of_drafters_has_the_form_of_the_one_in_the_readme():
     cells = {"tokens_per_pass": 2.0, "speedup": 1.25}
     rows = [
-        {"drafter": "ngram", "kind": kind, "temperature": heat, "draft_ms": 1 + heat} | cells
+        {"name": "ngram", "setting": f"{kind}, T {heat:g}", "parts": {"draft": (1 + heat) / 1000}} | cells
         for heat in (0.0, 0.8)
         for kind in ("tales", "code")
     ]

@@ -155,7 +155,8 @@ def reason(option: Option) -> str:
     trial = option.trial
     assert trial is not None
     price = trial.tokens_per_pass / trial.speedup
-    shares = {part: price * seconds / trial.step_s for part, seconds in trial.parts.items()}
+    seconds = {"draft": trial.parts["draft"], "target": trial.parts["target"], "overhead": trial.overhead}
+    shares = {part: price * spent / trial.step_s for part, spent in seconds.items()}
     dearest = max(("draft", "overhead"), key=lambda part: shares[part])
     parts = ", ".join(f"{part} {share:.2f}" for part, share in shares.items())
     sentence = (

@@ -5,9 +5,9 @@ All methods share one process, one set of weights and the same prompts, and take
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import partial
 from logging import LogRecord, getLogger
 from time import perf_counter
@@ -27,34 +27,9 @@ from ..passes.huggingface import HuggingFaceModel
 from ..registry import spelled
 from ..verifiers import VERIFIERS
 from ..verifiers.base import Verifier
-from .alternating_rounds import paired
+from .trials import PLAIN, Method, Trial, by_round
 
-PLAIN, OTHERS = "plain", "transformers"
-
-
-@dataclass(frozen=True)
-class Row:
-    """One method, all rounds together.
-
-    Attributes:
-        speedup: tokens per second against this project's own plain decoding; `low` and `high` are its smallest and
-            largest round.
-        against: the same against each of transformers' ways to generate, by their names here.
-        seconds: the mean step in seconds as `Timing` splits it; None for transformers.
-        overhead: verify + other as a part of the step.
-        lossless: whether its text has exactly the target's distribution.
-    """
-
-    method: str
-    speedup: float
-    low: float
-    high: float
-    tokens_per_s: float
-    tokens_per_pass: float
-    against: dict[str, float]
-    seconds: dict[str, float] | None
-    overhead: float | None
-    lossless: bool
+OTHERS = "transformers"
 
 
 def bench(
@@ -64,7 +39,7 @@ def bench(
     prompts: Sequence[str] = (),
     config: RunConfig | None = None,
     rounds: int = 3,
-) -> Iterator[SoFar[tuple[Row, ...]]]:
+) -> Iterator[SoFar[tuple[Trial, ...]]]:
     """Time every method on the same prompts; stop iterating to stop it.
 
     Args:
@@ -88,29 +63,9 @@ def bench(
     if not prompts:
         raise ValueError("prompts must have at least one text to continue; got none.")
     strategies = _strategies(pair, builders, verifier, config)
-    methods = dict(_methods(pair, strategies, config))
     lossy = {name for name, _, _, lossless in strategies if not lossless}
-    for method in methods.values():
-        method(replace(config, prompt=prompts[0], max_new_tokens=min(16, config.max_new_tokens)))  # warm up
-    found: dict[str, list[Counts]] = {name: [] for name in methods}
-    rows: tuple[Row, ...] = ()
-    each = len(prompts)
-
-    def decoded(method: Callable[[RunConfig], Counts], turn: int) -> Counts:
-        # Prompts move on by one each round, so that none always meets the same order.
-        return method(replace(config, prompt=prompts[(turn + turn // each) % each]))
-
-    ways, of = {name: partial(decoded, method) for name, method in methods.items()}, rounds * each * len(methods)
-    for done, (_, name, counts) in enumerate(paired(ways, rounds * each), 1):
-        found[name].append(counts)
-        turns, rest = divmod(done, len(methods))
-        if rest == 0 and (turns < each or turns % each == 0):  # the first round as it comes, then whole rounds
-            by_round = {
-                one: [sum(runs[at : at + each], Counts()) for at in range(0, turns, each)]
-                for one, runs in found.items()
-            }
-            rows = tuple(_row(one, by_round, one not in lossy) for one in methods)
-        yield SoFar(done, of, rows)
+    for news in by_round(dict(_methods(pair, strategies, config)), config, prompts, rounds):
+        yield SoFar(news.done, news.of, tuple(_row(name, news.known, name not in lossy) for name in news.known))
 
 
 Strategy = tuple[str, TreeBuilder, Verifier, bool]
@@ -148,9 +103,7 @@ def menu(pair: HuggingFacePair) -> list[TreeBuilder]:
     return [cls() for cls in BUILDERS.values() if not cls.alone and (drafted or not cls.reads_draft)]
 
 
-def _methods(
-    pair: HuggingFacePair, strategies: Sequence[Strategy], config: RunConfig
-) -> Iterator[tuple[str, Callable[[RunConfig], Counts]]]:
+def _methods(pair: HuggingFacePair, strategies: Sequence[Strategy], config: RunConfig) -> Iterator[tuple[str, Method]]:
     kind = "greedy" if config.temperature == 0 else "sampling"
     yield PLAIN, lambda config: autoregress(pair, config).counts
     yield f"{OTHERS} {kind}", lambda config: _generate(pair, config, None)
@@ -214,16 +167,8 @@ def prompt_of(pair: HuggingFacePair, config: RunConfig) -> tuple[torch.Tensor, i
     return torch.tensor([ids], device=pair.target.device), tokens_left
 
 
-def _row(name: str, rounds: dict[str, list[Counts]], lossless: bool) -> Row:
-    totals = {method: sum(each, Counts()) for method, each in rounds.items()}
-    mine, plain = totals[name], totals[PLAIN]
-    speedups = [one.speedup(other) for one, other in zip(rounds[name], rounds[PLAIN], strict=True)]
-    seconds = overhead = None
-    if not name.startswith(OTHERS):
-        seconds = mine.step_parts
-        overhead = (seconds["verify"] + seconds["other"]) / mine.seconds_per_step
-    return Row(
-        name, mine.speedup(plain), min(speedups), max(speedups), mine.tokens_per_s, mine.tokens_per_pass,
-        {other: mine.speedup(total) for other, total in totals.items() if other.startswith(OTHERS)},
-        seconds, overhead, lossless,
-    )  # fmt: skip
+def _row(name: str, rounds: dict[str, list[Counts]], lossless: bool) -> Trial:
+    total = sum(rounds[name], Counts())
+    against = {other: total.speedup(sum(runs, Counts())) for other, runs in rounds.items() if other.startswith(OTHERS)}
+    row = Trial.of(name, rounds[name], rounds[PLAIN], against=against, lossless=lossless)
+    return replace(row, parts={}) if name.startswith(OTHERS) else row  # its time is not split

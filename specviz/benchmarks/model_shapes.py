@@ -27,9 +27,10 @@ from ..planning.forecast import forecast
 from ..registry import build
 from ..tree import TokenTree
 from ..verifiers.base import Verifier
-from .against_transformers import Row, bench
+from .against_transformers import bench
 from .alternating_rounds import paired, seconds_of
 from .measure_cost import SIZES, measure_cost
+from .trials import Trial
 
 RANDOM = (
     "The weights are random, so acceptance, tokens per pass and tokens per second are meaningless for trained models."
@@ -91,7 +92,7 @@ class ShapeReport:
     passes: tuple[PassTime, ...] = ()
     levels: tuple[LevelTime, ...] = ()
     steps: tuple[StepShare, ...] = ()
-    methods: tuple[Row, ...] = ()
+    methods: tuple[Trial, ...] = ()
     table: CostTable | None = None
 
 

@@ -17,6 +17,7 @@ from typing import Any
 from .. import codec
 from ..acceptance.on_text import acceptance_vector, own_texts
 from ..acceptance.text_units import sources
+from ..builders.base import TreeBuilder
 from ..compatibility import compatible
 from ..config import RunConfig
 from ..decode import run
@@ -28,8 +29,8 @@ from ..planning.machine_profile import machine
 from ..plugins.load import load_known
 from ..plugins.load import sources as plugins_loaded
 from ..record import Trace
+from ..registry import parse_strategy, split_strategy
 from .alternating_rounds import paired
-from .compare_rules import sized
 from .sweep_grid import key_of
 
 BEGINS = b'{"cell": {'  # how a line of results begins
@@ -160,6 +161,21 @@ def _outcome(line: bytes) -> dict[str, Any] | None:
     good = line.endswith(b"\n") and isinstance(outcome, dict) and isinstance(outcome.get("cell"), dict)
     kinds = {"result": dict, "impossible": str, "failed": str}
     return outcome if good and any(isinstance(outcome.get(name), kind) for name, kind in kinds.items()) else None
+
+
+def sized(text: str, size: int | None) -> TreeBuilder:
+    """A builder with trees of about `size` nodes, its root included.
+
+    Args:
+        text: as `parse_strategy` reads it; parameters that are given go before what follows from the size.
+        size: None leaves the builder its own.
+
+    Raises:
+        ValueError: if the builder has no parameter for the size of its trees.
+    """
+    builder, (_, given) = parse_strategy("builder", text), split_strategy("builder", text)
+    found = {} if size is None else builder.sized(size)
+    return replace(builder, **{name: value for name, value in found.items() if name not in given})
 
 
 def _timed(cell: dict[str, Any], prompts: Sequence[str]) -> dict[str, Any]:

@@ -1,15 +1,17 @@
 """Runs timed against plain decoding in alternating rounds: trees over many prompts, or one run that was just made.
 
-Every prompt is decoded plainly and with every tree. Counted are the steps with room for the whole tree, without the
-first, which also reads the prompt: what the tree brings while the text has room for it.
+Every prompt is decoded plainly and in every other way. `trials` counts the steps with room for the whole tree, without
+the first, which also reads the prompt: what the tree brings while the text has room for it.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from datetime import date
 from functools import partial
+from math import nan
+from typing import Any
 
 from ..acceptance.in_traces import with_room
 from ..acceptance.progress import SoFar
@@ -34,13 +36,17 @@ class Trial:
     """What one way of decoding was measured to do, over all prompts together.
 
     Args:
-        name: of the tree, as in `trials`.
+        name: of the tree, as in `trials`, or of the strategies.
         speedup: tokens per second, times those of plain decoding on the same prompts.
-        low, high: the smallest and largest speedup of a single prompt.
+        low, high: the smallest and largest speedup of a single prompt, or of a round where there are several.
         margin: half-width of the 95 % interval of `speedup` over texts, each timed both ways; None for a single text.
         tokens_per_pass: of the counted steps.
-        step_s: mean seconds of a counted step, and `parts` how they split into draft, target and overhead.
+        step_s: mean seconds of a counted step, and `parts` how they split into `PARTS`; {} where that is not known.
         steps: how many were counted.
+        tokens_per_s, draft_passes: tokens per second, and passes of the draft per step.
+        against: the speedup over other ways to decode, by their names.
+        lossless: whether its text has exactly the target's distribution.
+        setting: what rows with the same name differ in: the kind of text and the temperature.
     """
 
     name: str
@@ -52,6 +58,38 @@ class Trial:
     step_s: float
     parts: dict[str, float]
     steps: int
+    tokens_per_s: float = nan
+    draft_passes: float = 0.0
+    against: dict[str, float] = field(default_factory=dict)
+    lossless: bool = True
+    setting: str = ""
+
+    @property
+    def overhead(self) -> float:
+        """Seconds of a step outside the models."""
+        return self.parts["verify"] + self.parts["other"]
+
+    @classmethod
+    def of(
+        cls, name: str, runs: Sequence[Counts], plain: Sequence[Counts], texts: Sequence[str] | None = None, **more: Any
+    ) -> Trial:
+        """From what was counted of each prompt or round, both ways.
+
+        Args:
+            name, more: fields.
+            runs, plain: prompt by prompt, or round by round.
+            texts: which text each belongs to; None where each has all of them, and then there is no interval.
+        """
+        own, other = sum(runs, Counts()), sum(plain, Counts())
+        ratios = [a.speedup(b) for a, b in zip(runs, plain, strict=True)]
+        rows = [(a.timed_tokens, sum(a.seconds), b.timed_tokens, sum(b.seconds))
+                for a, b in zip(runs, plain, strict=True)]  # fmt: skip
+        return cls(
+            name, own.speedup(other), min(ratios), max(ratios),
+            None if texts is None else estimate(rows, ratio_of_rates, texts)[1],
+            own.tokens_per_pass, own.seconds_per_step, own.step_parts, own.passes, own.tokens_per_s,
+            own.draft_passes_per_step, **more,
+        )  # fmt: skip
 
 
 def trials(
@@ -115,23 +153,50 @@ def results(counted: Mapping[str, Sequence[Counts]], texts: Sequence[str]) -> tu
     """
     done = min(map(len, counted.values()))
     kept = [turn for turn in range(done) if all(runs[turn].timed_passes for runs in counted.values())]
-    found = []
-    for name, runs in counted.items() if kept else ():
-        if name != PLAIN:
-            both = [(runs[turn], counted[PLAIN][turn]) for turn in kept]
-            rows = [(a.timed_tokens, sum(a.seconds), b.timed_tokens, sum(b.seconds)) for a, b in both]
-            speedup, margin = estimate(rows, ratio_of_rates, [texts[turn] for turn in kept])
-            ratios = [own.speedup(plain) for own, plain in both]
-            total = sum((own for own, _ in both), Counts())
-            parts = total.step_parts
-            parts["overhead"] = parts.pop("verify") + parts.pop("other")
-            found.append(
-                Trial(
-                    name, speedup, min(ratios), max(ratios), margin, total.tokens_per_pass, total.seconds_per_step,
-                    parts, total.passes,
-                )
-            )  # fmt: skip
-    return tuple(found)
+    if not kept:
+        return ()
+    same = {name: [runs[turn] for turn in kept] for name, runs in counted.items()}
+    where = [texts[turn] for turn in kept]
+    return tuple(Trial.of(name, runs, same[PLAIN], where) for name, runs in same.items() if name != PLAIN)
+
+
+Method = Callable[[RunConfig], Counts]
+
+
+def by_round(
+    methods: Mapping[str, Method], config: RunConfig, prompts: Sequence[str], rounds: int
+) -> Iterator[SoFar[dict[str, list[Counts]]]]:
+    """Time methods prompt by prompt, in rounds over all prompts; stop iterating to stop it.
+
+    Args:
+        methods: by name.
+        config: what each is given, with a prompt.
+        prompts: texts to continue, at least one.
+        rounds: how often each method continues all of them.
+
+    Returns:
+        Runs done, of how many, and what was counted of each method in each round: over the prompts so far in the first
+        round, over whole rounds after it; {} before the first prompt is done.
+    """
+    for method in methods.values():  # what is loaded, tokenised or captured first is not timed
+        method(replace(config, prompt=prompts[0], max_new_tokens=min(16, config.max_new_tokens)))
+    found: dict[str, list[Counts]] = {name: [] for name in methods}
+    each, known = len(prompts), {}
+
+    def decoded(method: Method, turn: int) -> Counts:
+        # Prompts move on by one each round, so that none always meets the same order.
+        return method(replace(config, prompt=prompts[(turn + turn // each) % each]))
+
+    ways, of = {name: partial(decoded, method) for name, method in methods.items()}, rounds * each * len(methods)
+    for done, (_, name, counts) in enumerate(paired(ways, rounds * each), 1):
+        found[name].append(counts)
+        turns, rest = divmod(done, len(methods))
+        if rest == 0 and (turns < each or turns % each == 0):  # the first round as it comes, then whole rounds
+            known = {
+                one: [sum(runs[at : at + each], Counts()) for at in range(0, turns, each)]
+                for one, runs in found.items()
+            }
+        yield SoFar(done, of, known)
 
 
 ROUNDS = 3

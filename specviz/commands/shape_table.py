@@ -6,6 +6,7 @@ import argparse
 import json
 from collections.abc import Sequence
 from dataclasses import replace
+from itertools import groupby
 from typing import TYPE_CHECKING, Any
 
 from ..acceptance.vectors import read_acceptance
@@ -17,11 +18,11 @@ from .options import TEMPERATURE, sampling, strategies
 from .watching import until_stopped
 
 if TYPE_CHECKING:
-    from ..benchmarks.against_transformers import Row
     from ..benchmarks.model_shapes import ShapeReport
+    from ..benchmarks.trials import Trial
 
 # Options that choose trained models, their texts, or another kind of benchmark.
-OTHERS = ("target", "draft", "offload", "offload_folder", "prompts", "preset", "same_text")
+OTHERS = ("target", "draft", "offload", "offload_folder", "prompts", "same_text")
 
 
 def add_shape(parser: argparse.ArgumentParser) -> None:
@@ -97,21 +98,24 @@ def print_report(report: ShapeReport, projection: dict[str, Any] | None) -> None
         )
 
 
-def print_rows(rows: Sequence[Row]) -> None:
+def print_rows(rows: Sequence[Trial]) -> None:
     """What `bench` measured, a line a method: against plain decoding, against transformers, and where time went."""
     others = list(rows[0].against)
-    print("speedup over plain decoding [min, max round], and over", " and ".join(others))
+    print(" and over ".join(("speedup over plain decoding [min, max round]", *others)))
     heads = "".join(f"{name.split()[-1]:>10}" for name in others)
     print(
         f"{'plain':>6}{'':14}{heads}  {'method':54} tokens/s  a pass   "
         "ms per step: draft  target  verify  other  overhead"
     )
-    for row in rows:
-        parts = "" if row.seconds is None else "  ".join(f"{1000 * x:6.2f}" for x in row.seconds.values())
-        over = "" if row.overhead is None else f"{row.overhead:9.1%}"
-        name = row.method if row.lossless else f"{row.method} (lossy)"
-        ratios = "".join(f"{ratio:10.2f}" for ratio in row.against.values())
-        print(
-            f"{row.speedup:6.2f} [{row.low:.2f}, {row.high:.2f}]{ratios}  {name:54} "
-            f"{row.tokens_per_s:8.1f} {row.tokens_per_pass:7.2f}  {parts:>32} {over}"
-        )
+    for setting, group in groupby(rows, key=lambda row: row.setting):
+        if setting:
+            print(f"{setting}:")
+        for row in group:
+            parts = "  ".join(f"{1000 * x:6.2f}" for x in row.parts.values())
+            over = f"{row.overhead / row.step_s:9.1%}" if row.parts else ""
+            name = row.name if row.lossless else f"{row.name} (lossy)"
+            ratios = "".join(f"{ratio:10.2f}" for ratio in row.against.values())
+            print(
+                f"{row.speedup:6.2f} [{row.low:.2f}, {row.high:.2f}]{ratios}  {name:54} "
+                f"{row.tokens_per_s:8.1f} {row.tokens_per_pass:7.2f}  {parts:>32} {over}"
+            )

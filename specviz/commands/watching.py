@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import sys
 from collections import deque
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager, nullcontext
 from itertools import count
 from threading import Event, Thread
-from typing import Any, Protocol, TypeVar
+from typing import Protocol, TypeVar
 
 from tqdm import tqdm
 
@@ -79,21 +79,6 @@ def spoken(line: Callable[[float], str]) -> Iterator[None]:
     finally:
         over.set()
         thread.join()
-
-
-def printed(news: Iterable[SoFar[Known]], lines: Callable[[Any], Sequence[str]]) -> Iterator[SoFar[Known]]:
-    """Pass news on, and print every line as soon as it is there.
-
-    Args:
-        news: the measurement.
-        lines: the finished lines of what is known; more come behind them, and none changes.
-    """
-    done = 0
-    for one in news:
-        for line in lines(one.known)[done:]:
-            print(line, flush=True)
-            done += 1
-        yield one
 
 
 def until_stopped(

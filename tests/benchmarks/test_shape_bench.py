@@ -149,7 +149,7 @@ def test_a_report_holds_what_was_measured_and_projections_apart(pair):
     report = news[-1].known
     assert [one.nodes for one in report.passes] == [1, 4, 16]  # 2000 nodes do not fit
     assert all(one.ratio == one.engine_s / one.bare_s > 0 for one in report.passes)
-    assert [row.method.split(":")[0] for row in report.methods] == [
+    assert [row.name.split(":")[0] for row in report.methods] == [
         "plain", "transformers greedy", "transformers assisted", "sequoia",
     ]  # fmt: skip
     for one in report.steps:

@@ -40,7 +40,7 @@ def test_speedup_is_tokens_over_time_against_plain_decoding():
     assert (found.speedup, found.low, found.high) == pytest.approx((3, 2, 4))
     assert found.margin == pytest.approx(12.706, abs=1e-3)
     assert (found.tokens_per_pass, found.steps) == (2, 9) and found.step_s == pytest.approx(6 / 9)
-    assert found.parts == {"draft": 0, "target": pytest.approx(6 / 9), "overhead": 0}
+    assert found.parts == {"draft": 0, "target": pytest.approx(6 / 9), "verify": 0, "other": 0}
     halves = {
         PLAIN: 4 * [counts(10, 10.0)],
         "chain": [counts(6, 3.0), counts(6, 3.0), counts(12, 3.0), counts(12, 3.0)],

@@ -22,7 +22,7 @@ TREE, CHAIN = (
 
 
 def option(speedup=1.4, margin=0.1, first=0.6, parts=(0.3, 0.6, 0.1), tokens=2.8, name="org/small"):
-    times = dict(zip(("draft", "target", "overhead"), parts, strict=True))
+    times = dict(zip(("draft", "target", "verify"), parts, strict=True)) | {"other": 0.0}
     trial = Trial(TREE.name, speedup, speedup, speedup, margin, tokens, sum(parts), times, 99)
     return Option(name, "model", "sequoia", TREE, CHAIN, first, trial)
 

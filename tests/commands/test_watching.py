@@ -49,9 +49,3 @@ def test_the_lines_end_with_the_measurement_even_when_it_fails(monkeypatch, caps
 
 def fail():
     raise ValueError("broken")
-
-
-def test_every_line_is_printed_once_as_soon_as_it_is_there(capsys):
-    news = [SoFar(1, 3, ()), SoFar(2, 3, ("a",)), SoFar(3, 3, ("a", "b"))]
-    printed = [capsys.readouterr().out for _ in watching.printed(news, list)]
-    assert printed == ["", "a\n", "b\n"]

@@ -7,63 +7,18 @@ line, request or scrape. It finds its lines among any others, in work that is in
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass, field, replace
+from dataclasses import replace
 from itertools import groupby
 from typing import Any
 
 from ..errors import ParameterError
 from . import llama_log, llama_timings, prometheus, sglang_log, tensorrt_stats, vllm_log, vllm_request
-from .advice import Advice, advise
-from .algebra import Cut, baseline_of, cuts, pool, price_of_step
+from .advice import advise
+from .algebra import Report, baseline_of, pool
 from .window import Window
 
 NAMES = {"vllm": "vLLM", "llama.cpp": "llama.cpp", "sglang": "SGLang", "tensorrt-llm": "TensorRT-LLM"}
 READERS = (vllm_log, vllm_request, llama_log, llama_timings, sglang_log, tensorrt_stats, prometheus)
-
-
-@dataclass(frozen=True)
-class Report:
-    """What the text of one engine says; None where it does not say.
-
-    Args:
-        engine: "vllm", "llama.cpp", "sglang" or "tensorrt-llm".
-        steps: verified drafts, one for each request and pass.
-        drafted_per_step: draft tokens.
-        acceptance_length: tokens per step with the bonus token.
-        acceptance_rate: accepted over drafted tokens.
-        per_position: the share of the steps that accepted the first 1, 2, ... draft tokens.
-        running_requests: requests decoded together.
-        throughput, baseline: tokens per second with speculation, and without.
-        step_price: the time of a step, in plain steps.
-        speedup: throughput over baseline.
-        pays: whether that is more than 1.
-        lengths: the speedup at every length up to this one.
-        advice: what follows; the verdict comes first.
-        notes: sentences on how numbers were understood; not part of `to_dict`.
-        windows: what it was made from; not part of `to_dict`.
-    """
-
-    engine: str
-    steps: int | None
-    drafted_per_step: float | None
-    acceptance_length: float | None
-    acceptance_rate: float | None
-    per_position: tuple[float, ...]
-    running_requests: float | None
-    throughput: float | None
-    baseline: float | None
-    step_price: float | None
-    speedup: float | None
-    pays: bool | None
-    lengths: tuple[Cut, ...]
-    advice: tuple[Advice, ...]
-    notes: tuple[str, ...] = field(default=(), repr=False)
-    windows: tuple[Window, ...] = field(default=(), repr=False)
-
-    def to_dict(self) -> dict[str, Any]:
-        """The report as plain JSON data."""
-        data = asdict(replace(self, notes=(), windows=()))
-        return {name: value for name, value in data.items() if name not in ("notes", "windows")}
 
 
 def diagnose(text: str, baseline: float | None = None, baseline_text: str | None = None) -> tuple[Report, ...]:
@@ -111,20 +66,12 @@ def _by_engine(windows: Any) -> list[list[Window]]:
 
 
 def _report(windows: Sequence[Window], baseline: float | None, plain: Sequence[Window]) -> Report:
-    pooled = pool(windows)
-    baseline = baseline or baseline_of(plain, pooled)
-    price = price_of_step(pooled, baseline)
-    lengths = cuts(pooled, price, baseline)
-    notes = pooled.notes
-    if plain and baseline is None and pooled.windows:
-        notes = (*notes, f"The text for the baseline has no {pooled.engine} window of plain decoding under this load.")
-    speedup = pooled.throughput / baseline if pooled.throughput and baseline else None
-    return Report(
-        pooled.engine, None if pooled.steps is None else round(pooled.steps), pooled.drafted_per_step,
-        pooled.acceptance_length, pooled.acceptance_rate, pooled.per_position, pooled.running, pooled.throughput,
-        baseline, price, speedup, None if speedup is None else speedup > 1, lengths, advise(pooled, price, baseline,
-        lengths), notes, tuple(windows),
-    )  # fmt: skip
+    found = pool(windows)
+    found = replace(found, baseline=baseline or baseline_of(plain, found))
+    if plain and found.baseline is None and found.seen:
+        missing = f"The text for the baseline has no {found.engine} window of plain decoding under this load."
+        found = replace(found, notes=(*found.notes, missing))
+    return replace(found, advice=advise(found))
 
 
 def rows_of(report: Report) -> list[tuple[str, str]]:

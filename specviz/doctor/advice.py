@@ -4,9 +4,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 
-from .algebra import Cut, Pooled, one_longer
+from .algebra import Advice, Cut, Report, one_longer
 
 LOW, TAIL, BUSY, WORTH = 0.3, 0.05, 8, 1.02  # first position, share of a tail, requests, and a gain that is worth a try
 # Sources: docs.vllm.ai (speculative-config, dynamic_speculative_decoding), llama-server --help, docs.sglang.io
@@ -23,42 +22,23 @@ BY_LOAD = {
     "tensorrt-llm": "speculative_config: {draft_len_schedule: ...}",
 }
 GRAPHS = {"vllm": "--enforce-eager", "sglang": "--cuda-graph-max-bs", "tensorrt-llm": "cuda_graph_config"}
+UNSEEN = (
+    "The text has lines of this engine, but none of them says that tokens were drafted. Speculation may be off, or no "
+    "request was decoded while this was written."
+)
 STOP_EARLY = {"llama.cpp": "--spec-draft-p-min 0.75"}
 
 
-@dataclass(frozen=True)
-class Advice:
-    """One thing that the numbers say.
-
-    Args:
-        code: a fixed word for programs.
-        text: a sentence or two with the reason and its numbers.
-        flag: the engine's own setting; None where there is none.
-    """
-
-    code: str
-    text: str
-    flag: str | None = None
-
-
-def advise(pooled: Pooled, price: float | None, baseline: float | None, cuts: tuple[Cut, ...]) -> tuple[Advice, ...]:
+def advise(report: Report) -> tuple[Advice, ...]:
     """Everything that the numbers of an engine say; the verdict comes first."""
-    if not pooled.windows:
-        return (_no_speculation(pooled),)
-    found = [*_verdict(pooled, price, baseline), *_length(pooled, price, baseline, cuts), *_positions(pooled)]
-    return (*found, *_load(pooled))
+    if not report.seen:
+        return (Advice("no-speculation-seen", UNSEEN),)
+    return (*_verdict(report), *_length(report), *_positions(report), *_load(report))
 
 
-def _no_speculation(pooled: Pooled) -> Advice:
-    return Advice(
-        "no-speculation-seen",
-        "The text has lines of this engine, but none of them says that tokens were drafted. Speculation may be off, or "
-        "no request was decoded while this was written.",
-    )
-
-
-def _verdict(pooled: Pooled, price: float | None, baseline: float | None) -> Iterator[Advice]:
-    tau, throughput = pooled.acceptance_length, pooled.throughput
+def _verdict(report: Report) -> Iterator[Advice]:
+    tau, throughput, baseline = report.acceptance_length, report.throughput, report.baseline
+    price = report.step_price
     if throughput is None:
         yield Advice(
             "needs-baseline",
@@ -68,7 +48,11 @@ def _verdict(pooled: Pooled, price: float | None, baseline: float | None) -> Ite
         return
     writes = f"a step writes {tau:.2f} tokens" if tau else "how much a step writes is not known"
     if baseline is None:
-        load = f" with {pooled.running:g} request{'s' * (pooled.running != 1)}" if pooled.running else ""
+        load = (
+            f" with {report.running_requests:g} request{'s' * (report.running_requests != 1)}"
+            if report.running_requests
+            else ""
+        )
         yield Advice(
             "needs-baseline",
             f"{writes.capitalize()}, and the engine {throughput:.1f} tokens/s{load}. Whether that is faster than plain "
@@ -76,8 +60,8 @@ def _verdict(pooled: Pooled, price: float | None, baseline: float | None) -> Ite
             f"if that is less than {throughput:.1f}.",
         )
         return
-    better = sum(one > baseline for one in pooled.throughputs)
-    several = f", faster in {better} of {len(pooled.throughputs)} windows" if len(pooled.throughputs) > 1 else ""
+    better = sum(one > baseline for one in report.throughputs)
+    several = f", faster in {better} of {len(report.throughputs)} windows" if len(report.throughputs) > 1 else ""
     said = (
         f"{throughput:.1f} tokens/s are {throughput / baseline:.2f} times the {baseline:.1f} of plain decoding"
         f"{several}. On average {writes}{f' and takes the time of {price:.2f} plain steps' if price else ''}"
@@ -86,17 +70,17 @@ def _verdict(pooled: Pooled, price: float | None, baseline: float | None) -> Ite
         other = " No step takes less than a plain one, so the baseline may be of another load."
         yield Advice("pays", f"{said}.{other if price and price < 0.98 else ''}")
     else:
-        yield Advice("overhead", f"It does not pay: {said}{_why(pooled, price) if price else '.'}")
+        yield Advice("overhead", f"It does not pay: {said}{_why(report, price) if price else '.'}")
 
 
-def _why(pooled: Pooled, price: float) -> str:
+def _why(report: Report, price: float) -> str:
     """The end of the sentence on a step that costs more than it writes."""
-    tau, passes = pooled.acceptance_length or 1.0, 1 + 2 * (pooled.drafted_per_step or price)
+    tau, passes = report.acceptance_length or 1.0, 1 + 2 * (report.drafted_per_step or price)
     why = f": acceptance is not what is wrong, even {tau:.2f} tokens do not cover the price of the step."
     if tau < 1.5:
         why = ": too little is accepted for that price."
-    if pooled.draft_share:
-        why += f" Drafting is {100 * pooled.draft_share:.0f} % of it."
+    if report.draft_share:
+        why += f" Drafting is {100 * report.draft_share:.0f} % of it."
     if price > passes:
         why += (
             f" Even if each token took a plain step to draft and another to verify, that would be {passes:.2f}: the "
@@ -105,35 +89,36 @@ def _why(pooled: Pooled, price: float) -> str:
     return why
 
 
-def _length(pooled: Pooled, price: float | None, baseline: float | None, cuts: tuple[Cut, ...]) -> Iterator[Advice]:
+def _length(report: Report) -> Iterator[Advice]:
     """A shorter or a longer draft, where the band of its speedup reaches beyond plain decoding and beyond today's."""
-    if not price or not cuts or not pooled.per_position or pooled.per_position[0] < LOW:
+    cuts = report.lengths
+    if not report.step_price or not cuts or not report.per_position or report.per_position[0] < LOW:
         return
     now, best = cuts[-1], max(cuts, key=lambda one: one.middle)
-    longer = one_longer(pooled, price, baseline)
+    longer = one_longer(report)
     if best is not now and best.middle > WORTH * now.middle and (best.speedup_high or 0) > 1:
         yield Advice(
             "shorten",
             f"Draft {best.length} tokens instead of {now.length}: a step then writes {best.acceptance_length:.2f} "
             f"tokens instead of {now.acceptance_length:.2f}, and is expected to reach {_band(best)} times plain "
             f"decoding, now {now.middle:.2f}.",
-            flag_of_length(pooled.engine, best.length),
+            flag_of_length(report.engine, best.length),
         )
     elif best is now and longer and longer.middle > WORTH * now.middle and (longer.speedup_high or 0) > 1:
         yield Advice(
             "lengthen",
-            f"Of the steps that accept all before it, {100 * _last(pooled):.0f} % accept position {now.length} as "
+            f"Of the steps that accept all before it, {100 * _last(report):.0f} % accept position {now.length} as "
             f"well. If the next one is accepted as often, {longer.length} tokens reach {_band(longer)} times plain "
             f"decoding, now {now.middle:.2f}.",
-            flag_of_length(pooled.engine, longer.length),
+            flag_of_length(report.engine, longer.length),
         )
 
 
-def _positions(pooled: Pooled) -> Iterator[Advice]:
+def _positions(report: Report) -> Iterator[Advice]:
     """What the rates of the positions say, with or without a baseline."""
-    rates, tau = pooled.per_position, pooled.acceptance_length or 1.0
+    rates, tau = report.per_position, report.acceptance_length or 1.0
     first = rates[0] if rates else tau - 1  # without rates the first is accepted at most that often
-    if first < LOW and pooled.acceptance_length:
+    if first < LOW and report.acceptance_length:
         yield Advice(
             "first-position-low",
             f"The first drafted token is accepted in {'' if rates else 'at most '}{100 * first:.0f} % of the steps. "
@@ -148,42 +133,42 @@ def _positions(pooled: Pooled) -> Iterator[Advice]:
             "flat-tail",
             f"{where} {sum(rates[tail:]):.2f} of the {tau:.2f} tokens of a step, and {last - tail} of the {last} "
             "drafted tokens are for that.",
-            flag_of_length(pooled.engine, tail),
+            flag_of_length(report.engine, tail),
         )
-    if len(rates) > 1 and rates[0] and _last(pooled) > rates[0] + 0.05:
+    if len(rates) > 1 and rates[0] and _last(report) > rates[0] + 0.05:
         yield Advice(
             "rising",
             f"The first token is accepted in {100 * rates[0]:.0f} % of the steps, the last in "
-            f"{100 * _last(pooled):.0f} % of those that reach it. The draft does not improve: only easy passages reach "
+            f"{100 * _last(report):.0f} % of those that reach it. The draft does not improve: only easy passages reach "
             "the later positions. A length that follows the draft's confidence suits such a text.",
-            STOP_EARLY.get(pooled.engine),
+            STOP_EARLY.get(report.engine),
         )
 
 
-def _load(pooled: Pooled) -> Iterator[Advice]:
+def _load(report: Report) -> Iterator[Advice]:
     """What the number of requests and the engine's settings say."""
-    running, each, rate = pooled.running, pooled.drafted_per_step, pooled.acceptance_rate
+    running, each, rate = report.running_requests, report.drafted_per_step, report.acceptance_rate
     if running and each and rate is not None and running >= BUSY and each >= 3 and rate < 0.5:
         yield Advice(
             "trees-under-load",
             f"With {running:g} requests a pass verifies about {running * (each + 1):.0f} tokens, of which "
             f"{running * each * (1 - rate):.0f} drafted ones are rejected. What is free for one user is not for many: "
             "as the load grows, draft fewer tokens, and a chain rather than a tree.",
-            BY_LOAD.get(pooled.engine),
+            BY_LOAD.get(report.engine),
         )
-    if pooled.without_graphs > 0.1 * len(pooled.windows):
+    if report.without_graphs > 0.1 * len(report.seen):
         yield Advice(
             "cuda-graph-off",
-            f"{pooled.without_graphs} of {len(pooled.windows)} windows ran without CUDA graphs, so that every pass "
+            f"{report.without_graphs} of {len(report.seen)} windows ran without CUDA graphs, so that every pass "
             "pays for its launches, those of the draft most of all. Allow graphs of this batch size.",
-            GRAPHS.get(pooled.engine),
+            GRAPHS.get(report.engine),
         )
-    if len(pooled.lengths_seen) > 1:
-        lengths = ", ".join(map(str, pooled.lengths_seen[:8]))
+    if len(report.lengths_seen) > 1:
+        lengths = ", ".join(map(str, report.lengths_seen[:8]))
         yield Advice(
             "mixed-length-schedule",
             f"Steps drafted {lengths} tokens at different times, so the means are over several lengths.",
-            BY_LOAD.get(pooled.engine) if pooled.engine != "sglang" else None,
+            BY_LOAD.get(report.engine) if report.engine != "sglang" else None,
         )
 
 
@@ -192,9 +177,9 @@ def flag_of_length(engine: str, length: int) -> str | None:
     return LENGTH[engine].format(length, length + 1) if engine in LENGTH and length > 0 else None
 
 
-def _last(pooled: Pooled) -> float:
+def _last(report: Report) -> float:
     """How often the last position is accepted where the one before it was."""
-    rates = pooled.per_position
+    rates = report.per_position
     return rates[-1] / (rates[-2] or 1.0) if len(rates) > 1 else rates[-1]
 
 

@@ -3,15 +3,13 @@
 Sequoia's trees of many sizes and depths, chains, and k sequences are predicted from an acceptance vector and a cost
 table. The choice is the best of these candidates, not of all trees: Sequoia's bring the most tokens for their nodes and
 levels whatever a draft pass costs, so where drafting from a node is dear, a tree with fewer inner nodes may be some per
-cent faster. `benchmarks.tree_comparison` times a fixed grid of them beside the choice, then the leaders and the choice
-once more in turn.
+cent faster.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
-from typing import Any
 
 import numpy as np
 
@@ -39,15 +37,9 @@ class Candidate:
 
     @property
     def name(self) -> str:
-        """The builder in a word and its numbers."""
-        return label(self.builder)
-
-
-def label(builder: Any) -> str:
-    """A builder as it is written on the command line, without the vector that it was planned with."""
-    return spelled(
-        replace(builder, acceptance="auto") if isinstance(builder, PlannedBuilder) else builder, defaults=True
-    )
+        """The builder as it is written on the command line, without the vector that it was planned with."""
+        one = self.builder
+        return spelled(replace(one, acceptance="auto") if isinstance(one, PlannedBuilder) else one, defaults=True)
 
 
 def candidates(vector: tuple, cost: CostTable, config: RunConfig) -> list[Candidate]:
@@ -65,7 +57,8 @@ def candidates(vector: tuple, cost: CostTable, config: RunConfig) -> list[Candid
     found = [Candidate(builder, predict(builder.shape, vector, cost)) for builder in fixed]
     if not build("verifier", config.verifier).chain_only:
         cells = (cell for row in forecast(vector, cost).cells for cell in row if cell)
-        found += [Candidate(sequoia_tree(cell.size, cell.depth, vector), cell) for cell in cells]
+        best = BUILDERS["sequoia"]
+        found += [Candidate(best(size=cell.size, depth=cell.depth, acceptance=vector), cell) for cell in cells]
     ways = [(one, compatible(replace(config, builder=one.builder))) for one in found]
     some = any(way.lossless for _, way in ways)
     found = [one for one, way in ways if way.possible and (way.lossless or not some)]
@@ -142,8 +135,3 @@ def best_rule(
         if leader in costs:
             return leader, found[leader], costs[leader]
         costs[leader] = cost_of(leader)
-
-
-def sequoia_tree(size: int, depth: int, vector: tuple) -> StaticBuilder:
-    """Sequoia's builder for a vector."""
-    return BUILDERS["sequoia"](size=size, depth=depth, acceptance=vector)

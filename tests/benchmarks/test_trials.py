@@ -10,7 +10,6 @@ from specviz.acceptance.on_text import acceptance_vector, own_texts
 from specviz.acceptance.progress import whole
 from specviz.acceptance.text_units import sources
 from specviz.benchmarks import predictions as speedup_predictions
-from specviz.benchmarks import tree_comparison
 from specviz.benchmarks import trials as timing
 from specviz.benchmarks.agreement import prompts_like
 from specviz.benchmarks.trials import PLAIN, results, trials, whole_steps
@@ -142,31 +141,6 @@ def test_a_rule_that_leads_is_costed_with_itself():
     assert rule == "race" and cost == cheap
 
 
-def test_the_grid_has_many_shapes_and_no_two_alike():
-    for rule in ("sequoia", "specinfer", "block"):
-        shapes = [
-            one.shape.parents
-            for one in tree_comparison.grid(VECTOR, replace(CONFIG, verifier=specviz.VERIFIERS[rule]()))
-        ]
-        assert len(set(shapes)) == len(shapes) >= 12
-    names = {one.name for one in tree_comparison.grid(VECTOR, CONFIG)}
-    assert names == {"chain", "k-sequences", "sequoia"}
-
-
-def test_a_contest_times_the_grid_and_then_its_leaders_with_the_choice():
-    grid = tree_comparison.grid(VECTOR, CONFIG)[:5]
-    prompts = [f"{a}{b}" for a in "abc" for b in "de"]
-    chosen = specviz.BUILDERS["chain"](depth=1)
-    news = list(tree_comparison.contest(PAIR, chosen, grid, RULE, CONFIG, prompts, few=2))
-    end = news[-1]
-    assert end.done == end.of and {len(end.first), len(end.final)} <= {3, 4, 6}
-    leaders = sorted(end.first, key=lambda trial: -trial.speedup)[:3]
-    assert {trial.name for trial in end.final} == {trial.name for trial in leaders} | {"chain:depth=1"}
-    fastest = max(trial.speedup for trial in end.final)
-    mine = next(trial.speedup for trial in end.final if trial.name == "chain:depth=1")
-    assert end.behind == pytest.approx(1 - mine / fastest) and news[0].behind is None
-
-
 # The commands, with a toy pair in place of the embedded one.
 
 
@@ -199,34 +173,6 @@ def test_agree_holds_speedup_against_prediction(toy, capsys):
     assert [row["predicted"]["size"] for row in found["rows"]] == [2, 4]
     for row in found["rows"]:
         assert row["ratio"] == pytest.approx(row["measured"]["speedup"] / row["predicted"]["speedup"], rel=1e-4)
-
-
-def test_optimize_measures_its_choice_against_a_grid(toy, capsys, tmp_path, monkeypatch):
-    monkeypatch.setattr(tree_comparison, "GRID_SIZES", (4, 6, 8))
-    table = tmp_path / "cost.json"
-    table.write_text(flat_up_to(8).to_json())
-    main(
-        [
-            "optimize",
-            "--cost",
-            str(table),
-            "--temperature",
-            "1",
-            "--verifier",
-            "sequoia",
-            "--measure",
-            "--each",
-            "2",
-            "--json",
-        ]
-    )
-    found = json.loads(capsys.readouterr().out)
-    names = [trial["name"] for trial in found["first"]]
-    assert "chain:depth=2" in names and any(name.startswith("sequoia:size=") for name in names)
-    assert len(names) == len(set(names)), "sizes and depths may give the same tree, which is timed once"
-    assert len(found["final"]) in (3, 4) and 0 <= found["behind"] < 1
-    main(["optimize", "--cost", str(table), "--temperature", "1", "--verifier", "sequoia", "--measure", "--each", "1"])
-    assert "slower than the fastest" in capsys.readouterr().out
 
 
 def test_calibrate_keeps_what_was_measured_when_it_is_interrupted(toy, capsys, monkeypatch):

@@ -1,15 +1,12 @@
 """`optimize` predicts with the pair, drafter and texts that it is asked about, says how sure it is, and what to run."""
 
 import json
-import shlex
-from dataclasses import replace
 
 import pytest
 
 import specviz
 from specviz.acceptance.calibration import from_text, to_text
 from specviz.acceptance.on_text import acceptance_vector, own_texts
-from specviz.benchmarks import tree_comparison
 from specviz.commands.cli import main
 from specviz.planning.cost_table import CostTable, flat_up_to
 from specviz.tree import Topology
@@ -65,31 +62,6 @@ def test_the_vector_is_measured_on_the_users_prompts(loaded, table, capsys, tmp_
     assert loaded and found["texts"] == "continuations of my prompts.txt"
 
 
-@pytest.mark.parametrize("by", ["prompts", "acceptance"])
-def test_the_line_to_measure_runs_as_it_is_printed(loaded, table, capsys, tmp_path, monkeypatch, by):
-    monkeypatch.setattr(tree_comparison, "GRID_SIZES", (4, 6))
-    (tmp_path / "my prompts.txt").write_text("ab\nca\n")
-    options = ["--target", "mine", "--draft", "small", "--temperature", "1", "--dtype", "float32", "--cost", table]
-    if by == "acceptance":
-        assert main(["calibrate", *options[:8], "--positions", "60", "--width", "4", "--json"]) == 0
-        (tmp_path / "vector.json").write_text(capsys.readouterr().out)
-        options += ["--acceptance", str(tmp_path / "vector.json")]
-    else:
-        options += ["--prompts", str(tmp_path / "my prompts.txt")]
-    with open(table, "w") as file:
-        file.write(replace(flat_up_to(8), projection=False).to_json())
-    assert main(["optimize", *options]) == 0
-    printed = capsys.readouterr().out
-    (line,) = [line for line in printed.splitlines() if line.startswith("measure it: ")]
-    words = shlex.split(line.removeprefix("measure it: "))
-    assert words[:4] == ["python", "-m", "specviz", "optimize"] and words[-1] == "--measure"
-    for name, value in zip(options[::2], options[1::2], strict=True):
-        assert float(words[words.index(name) + 1]) == 1 if name == "--temperature" else value in words
-    loaded.clear()
-    assert main([*words[3:], "--each", "1"]) in (0, 1)
-    assert "grid, timed once" in capsys.readouterr().out and set(loaded) == {("mine", "small", "float32")}
-
-
 def test_a_vector_of_another_setting_is_rejected_or_warned_about(loaded, table, capsys, tmp_path):
     path = tmp_path / "vector.json"
     assert main(["calibrate", "--positions", "60", "--width", "4", "--json"]) == 0
@@ -104,7 +76,7 @@ def test_a_vector_of_another_setting_is_rejected_or_warned_about(loaded, table, 
         (["--temperature", "0.5"], "temperature 0.8, not 0.5"),
         (["--drafter", "ngram"], "drafter 'model', not 'ngram'"),
         (["--verifier", "specinfer"], "verifier 'sequoia', not 'specinfer'"),
-        (["--target", "mine", "--measure"], "pair 'toy tables (vocabulary 8, seed 2)', not"),
+        (["--target", "mine", "--texts", "1"], "pair 'toy tables (vocabulary 8, seed 2)', not"),
     ):
         assert main(["optimize", *with_it, *other]) == 2
         assert words in capsys.readouterr().err

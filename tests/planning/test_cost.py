@@ -323,7 +323,6 @@ def test_optimize_rejects_the_rule_of_a_vector_that_its_tree_cannot_use(capsys, 
 @pytest.mark.parametrize(
     ("arguments", "words"),
     [
-        (["optimize", "--machine", "a100", "--measure"], "Omit --machine"),
         (["optimize", "--machine", "a100", "--verifier", "exact-match"], "set the temperature to 0"),
         (["cost", "--machine", "a100", "--seconds", "nan"], "--seconds must be a number above 0"),
         (["cost", "--machine", "a100", "--seconds", "-1"], "--seconds must be a number above 0"),

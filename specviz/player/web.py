@@ -7,7 +7,8 @@
     import { add } from './base/add.js';          const index = (() => {
                                                     const { add } = base_add;
 
-There is no build step. Comments are removed.
+There is no build step. Comments are removed. Two modules are made from tables in Python: the words of the page, and the
+types of what it is sent. `npm run made` writes them as files, which eslint, tsc and the unit tests read.
 """
 
 from __future__ import annotations
@@ -17,11 +18,18 @@ import re
 from functools import cache
 from pathlib import Path
 
-from ..paths import asset
+from ..paths import WEB, asset
+from . import wire, words
 
+MADE = {"base/words.js": words.script, "base/wire.d.ts": wire.script}
 IMPORT = re.compile(r"^import \{([^}]*)\} from '([^']+)';\n", re.MULTILINE)
 COMMENT = re.compile(r"^ *(?://[^\n]*|/\*\*(?:[^*]|\*(?!/))*\*/)\n", re.MULTILINE)  # on lines of its own
 EXPORT = re.compile(r"^export (?=(?:async function|function|const|class) (\w+))", re.MULTILINE)
+
+
+def source(name: str) -> str:
+    """The text of a module."""
+    return MADE[name]() if name in MADE else asset(name)
 
 
 @cache
@@ -42,14 +50,14 @@ def joined(entry: str) -> str:
 
 def exports(entry: str) -> tuple[str, ...]:
     """The names that a module exports."""
-    return tuple(EXPORT.findall(asset(entry)))
+    return tuple(EXPORT.findall(source(entry)))
 
 
 def _join(name: str, above: tuple[str, ...], parts: dict[str, tuple[str, ...]], code: list[str]) -> None:
     if name in above:
         raise ValueError(f"{name} imports itself by way of {' and '.join(above[above.index(name) + 1 :]) or name}.")
-    source, needs = asset(name), []
-    for names, path in IMPORT.findall(source):
+    text, needs = source(name), []
+    for names, path in IMPORT.findall(text):
         other = posixpath.normpath(posixpath.join(posixpath.dirname(name), path))
         if other not in parts:
             _join(other, (*above, name), parts, code)
@@ -59,7 +67,7 @@ def _join(name: str, above: tuple[str, ...], parts: dict[str, tuple[str, ...]], 
             raise ValueError(f"{name} imports {', '.join(missing)}, which {other} does not export.")
         renamed = ", ".join(f"{one}: {alias}" if alias else one for one, _, alias in wanted)
         needs.append(f"const {{ {renamed} }} = {_constant(other)};\n")
-    body = COMMENT.sub("", EXPORT.sub("", IMPORT.sub("", source)))
+    body = COMMENT.sub("", EXPORT.sub("", IMPORT.sub("", text)))
     if re.search(r"^(import|export)\b", body, re.MULTILINE):
         raise ValueError(f"{name} must only use import {{ a }} from './b.js' and export before a declaration.")
     parts[name] = exports(name)
@@ -69,3 +77,9 @@ def _join(name: str, above: tuple[str, ...], parts: dict[str, tuple[str, ...]], 
 
 def _constant(name: str) -> str:
     return Path(name).with_suffix("").as_posix().replace("/", "_").replace("-", "_").replace(".", "_")
+
+
+def write() -> None:
+    """Write the modules of `MADE` as files."""
+    for place, made in MADE.items():
+        (WEB / place).write_text(made(), encoding="utf-8")

@@ -1,4 +1,4 @@
-"""The records that the browser gets of a run; `python -m specviz.player.wire` writes them as base/wire.d.ts."""
+"""The records that the browser gets of a run; its code has them as types in base/wire.d.ts (`web.py`)."""
 
 from __future__ import annotations
 
@@ -6,12 +6,10 @@ from collections.abc import Mapping, Sequence
 from types import NoneType, UnionType
 from typing import Annotated, Any, Literal, NotRequired, TypedDict, Union, get_args, get_origin, get_type_hints
 
-from ..paths import WEB
 from ..record import Detail
 from ..record_parts import PairedSpeedup
 from ..tree import Chart
 
-PLACE = WEB / "base" / "wire.d.ts"
 SIMPLE = {int: "number", float: "number", str: "string", bool: "boolean", NoneType: "null"}
 
 
@@ -110,7 +108,7 @@ class Head(TypedDict):
 
 def script() -> str:
     """The records as the browser's types."""
-    head = "// What the server sends of a run. Made from specviz/player/wire.py: python -m specviz.player.wire\n"
+    head = "// What the server sends of a run. Made from specviz/player/wire.py: npm run made\n"
     return head + "".join(map(interface, (Chart, Detail, Cut, Growth, Sent, Right, Figures, Head, PairedSpeedup)))
 
 
@@ -144,7 +142,3 @@ def typescript(kind: Any) -> str:
         one = typescript(of[0])
         return f"({one})[]" if "|" in one else f"{one}[]"
     return SIMPLE.get(kind) or kind.__name__
-
-
-if __name__ == "__main__":
-    PLACE.write_text(script(), encoding="utf-8")

@@ -1,6 +1,6 @@
 """The defined terms of the page: outcomes, distributions, numbers, sampling schemes. One table for both languages.
 
-`python -m specviz.player.words` writes it for the browser, as assets/web/base/words.js.
+The browser gets it as base/words.js (`web.py`).
 """
 
 from __future__ import annotations
@@ -10,7 +10,6 @@ import json
 from ..compatibility import DRAWN
 from ..drafters import DRAFTERS
 from ..metrics import PARTS
-from ..paths import WEB
 from .payload import LETTERS
 
 _PER_PASS = "Tokens written per pass of the target, its own token included. Plain decoding writes 1."
@@ -45,7 +44,6 @@ ROWS = {"p": "target p", "q": "draft q", "draft": "remaining draft", "residual":
 FACTS = {"rho": "ρ", "beta": "β", "ratio": "running ratio", "threshold": "threshold"}
 SCHEMES = {"iid": "independent", "distinct": "without replacement", "top": "most probable", "race": "shared race"}
 
-PLACE = WEB / "base" / "words.js"
 RECORD = "/** @type {Record<string, string>} */\n"
 
 
@@ -64,13 +62,9 @@ def script() -> str:
         "GLOSSARY": ("terms that explain themselves", GLOSSARY),
         "DRAFTERS": ("who guesses, in the order of the menu", {name: cls.title for name, cls in DRAFTERS.items()}),
     }
-    head = "// The words of the page. Made from specviz/player/words.py: python -m specviz.player.words\n"
+    head = "// The words of the page. Made from specviz/player/words.py: npm run made\n"
     return head + "".join(
         f"\n// {name}: {about}\n{RECORD if isinstance(table, dict) else ''}"
         f"export const {name} = {json.dumps(table, ensure_ascii=False, indent=2)};\n"
         for name, (about, table) in tables.items()
     )
-
-
-if __name__ == "__main__":
-    PLACE.write_text(script(), encoding="utf-8")

@@ -153,35 +153,10 @@ class Counts:
         return {"accepted": accepted, "compared": compared, "acceptance": known(_over(accepted, compared))}
 
 
-def count(runs: Iterable[Any]) -> Counts:
-    """The sums over several runs, each with its `steps`."""
-    return sum((Counts.of(run.steps) for run in runs), Counts())
-
-
 def clock(steps: Iterable[Any], before: Counts) -> list[tuple[float, int]]:
     """Seconds and tokens of a run by the end of each of its next steps."""
     sums = accumulate((Counts.of([step]) for step in steps), initial=before)
     return [(one.elapsed, one.tokens) for one in sums][1:]
-
-
-def tokens_per_pass(runs: Iterable[Any]) -> float:
-    """Tokens written per pass of the target, over several runs."""
-    return count(runs).tokens_per_pass
-
-
-def seconds_per_token(runs: Iterable[Any]) -> float:
-    """Seconds per token, over several runs."""
-    return count(runs).seconds_per_token
-
-
-def speedup(runs: Iterable[Any], plain: Iterable[Any]) -> float:
-    """Tokens per second of several runs over those of plain decoding."""
-    return count(runs).speedup(count(plain))
-
-
-def drafted(runs: Iterable[Any]) -> float:
-    """Nodes below the root of a step, over several runs."""
-    return count(runs).drafted
 
 
 def known(number: float) -> float | None:

@@ -16,6 +16,7 @@ PAPERS = ASSETS / "papers"
 WEB = ASSETS / "web"  # what the browser gets: scripts, styles, templates
 CURVES = ASSETS / "curves.json"
 TALES = ASSETS / "library" / "tales.txt"
+CLOCKMAKER = ASSETS / "library" / "clockmaker.txt"
 PUBLISHED = ASSETS / "published.json"
 HELD_OUT = ASSETS / "prompts.json"
 

@@ -51,7 +51,7 @@ def test_steps_in_groups_add_up_and_a_single_step_has_no_rate():
 def test_several_runs_are_a_ratio_of_sums():
     short = replace(STORY, steps=STORY.steps[:3])
     tokens = len(STORY.tokens) + len(short.tokens)
-    assert metrics.tokens_per_pass([STORY, short]) == tokens / (len(STORY.steps) + 3)
+    assert (STORY.counts + short.counts).tokens_per_pass == tokens / (len(STORY.steps) + 3)
     assert estimate([(run.counts.tokens, run.counts.passes) for run in (STORY, short)])[0] == tokens / (
         len(STORY.steps) + 3
     )

@@ -17,7 +17,7 @@ from typing import Any
 from .. import codec
 from ..config import RunConfig
 from ..files import parse_json
-from ..paths import HELD_OUT
+from ..paths import CLOCKMAKER, HELD_OUT
 from ..registry import build
 from ..verifiers import VERIFIERS
 from .on_nodes import DraftUncertainty, RejectionRates, draft_uncertainty, rates_together, rejection_rates
@@ -124,8 +124,8 @@ SOURCES = {
 
 
 def preset(kind: str) -> str:
-    """A text by kind: "prose" is the tale below, "code" a module of the standard library kept out of training."""
-    return TALE if kind == "prose" else Path(calendar.__file__).read_text(encoding="utf-8")
+    """A text by kind: "prose" is a tale, "code" a module of the standard library kept out of training."""
+    return (CLOCKMAKER if kind == "prose" else Path(calendar.__file__)).read_text(encoding="utf-8")
 
 
 def gather(
@@ -170,44 +170,6 @@ def _continued(
         have, turn = sum(map(positions_of, texts)), turn + 1
         each = max(1, have // max(1, len(texts)))
         yield len(texts), max(len(texts), -(-positions // each)), list(limited(texts, positions))
-
-
-TALE = """\
-There was once a clockmaker who lived at the top of a steep street in a town by the sea. He had mended every clock in
-the town, and some of them twice, and since he did his work well there was at last nothing left for him to do. The
-clocks ran and struck together, and the people said that they had never been so punctual in their lives. But nobody
-came up the steep street any more.
-
-"I have been too good at my trade," said the clockmaker to his cat. "A bad workman would still be busy."
-
-The cat said nothing, for she was asleep on the window sill in the sun. So the old man put on his coat, locked the
-door behind him and went down to the harbour to look at the ships. There he met a boy who was sitting on a coil of
-rope and crying.
-
-"What is the matter?" asked the clockmaker.
-
-"My father went out in his boat three days ago," said the boy, "and he has not come home. My mother puts a lamp in the
-window every night. But the oil is nearly gone, and when the lamp goes out he will not be able to find the way."
-
-The clockmaker thought about this for some time. Then he took the boy by the hand and led him up the street to his
-house. Together they carried the largest clock down from the tower room. It was as tall as a man, and its bell was so
-loud that the old man had never dared to let it strike. They set it on the wall at the end of the harbour, and when
-night came the clockmaker wound it up and moved both of its hands to twelve.
-
-All night long the great clock struck twelve, over and over again, and nobody in the town could sleep. People opened
-their windows and shouted, and the mayor himself came down in his slippers to ask what was the meaning of it. "Wait
-until the morning," said the old man, and he would not let anyone touch the clock.
-
-Towards dawn, when the fog was so thick that one could not see the water, they heard a voice out at sea. It was a
-fisherman who had rowed in circles for three nights, and who had heard the bell and counted the strokes and thought
-that midnight would never end. An hour later the boat came in, and the boy ran down the steps and threw his arms
-around his father's neck.
-
-After that nobody complained of the noise. The mayor had the clock painted red and blue, and every fisherman gave the
-clockmaker one fish of each catch, so that he never wanted for anything. The cat grew fat and slept more than ever.
-And on foggy nights, when the great clock strikes twelve a hundred times, the children in the town turn over in their
-beds and say to each other that somebody is finding his way home.
-"""
 
 
 def to_text(vectors: Sequence[Acceptance]) -> str:

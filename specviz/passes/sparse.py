@@ -62,12 +62,6 @@ def block_mask(seen: np.ndarray, block: int, device: torch.device | str) -> Bloc
     return create_block_mask(sees, None, None, *seen.shape, device=device, BLOCK_SIZE=block)
 
 
-def blocks_touched(mask: BlockMask) -> int:
-    """How many blocks the kernel works through; it skips the others."""
-    full = mask.full_kv_num_blocks
-    return int(mask.kv_num_blocks.sum()) + (0 if full is None else int(full.sum()))
-
-
 def attend(q: torch.Tensor, k: torch.Tensor, v: torch.Tensor, mask: BlockMask, scale: float) -> torch.Tensor:
     """Scaled dot-product attention under a mask by blocks, [1, heads, n, width].
 
@@ -143,8 +137,3 @@ def _awaited(run: Callable[[], torch.Tensor], times: int) -> Callable[[], None]:
             wait(result)
 
     return ready
-
-
-def device_name(device: str) -> str:
-    """What a device is called in a sentence."""
-    return torch.cuda.get_device_name() if device == "cuda" else f"this machine's {device}"

@@ -8,7 +8,7 @@ from typing import NamedTuple
 import plotly.graph_objects as go
 
 from ..many.load_curve import LoadPoint
-from ..planning.shared_passes import stops_paying, where_it_ends
+from ..planning.shared_passes import where_it_ends
 from . import theme
 
 TITLE = "Speedup by the number of texts decoded together"
@@ -32,25 +32,14 @@ class Point(NamedTuple):
 
 
 class Info(NamedTuple):
-    """The points, and where the predicted and the measured speedup fall to 1; None where they do not."""
+    """The points, the number of texts rising."""
 
     points: tuple[Point, ...]
-    predicted_end: float | None
-    measured_end: float | None
 
 
 def info(found: Sequence[LoadPoint]) -> Info:
-    """The points of a measured load curve.
-
-    Args:
-        found: from `load_curve`, the number of texts rising.
-    """
-    points = tuple(
-        Point(one.texts, one.predicted, one.speedup, one.margin, one.shared, one.shared_margin, one.tree)
-        for one in found
-    )
-    ends = [stops_paying([(one.texts, getattr(one, name)) for one in points]) for name in ("predicted", "speedup")]
-    return Info(points, *ends)
+    """The points of a measured load curve, from `load_curve`."""
+    return Info(tuple(Point(*(getattr(one, name) for name in Point._fields)) for one in found))
 
 
 def draw(info: Info) -> go.Figure:

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import inspect
 import json
-import logging
-import os
 import signal
 from collections.abc import Iterator, Sequence
 from concurrent.futures import ProcessPoolExecutor
@@ -19,7 +17,7 @@ from typing import Any, Protocol
 
 import numpy as np
 
-from ..files import read_text, write_text
+from ..files import from_cache, to_cache
 from ..paths import HERE
 from ..plugins.load import PluginError, blamed, load_known, sources
 from ..registry import REGISTRIES, built_in
@@ -31,6 +29,7 @@ SOURCES = (
     *(HERE / name for name in ("models/base.py", "models/table.py", "acceptance/__init__.py", "acceptance/vectors.py")),
 )
 FAMILIES = ("builder", "verifier")  # a row depends on its own ones; every drafter counts, since some hold others
+CACHE = "proofs.json"
 OFTEN = 25  # rows after which the file is written
 
 
@@ -107,30 +106,18 @@ def _strategy_files() -> frozenset[Path]:
     return frozenset(Path(inspect.getfile(cls)) for cls in known)
 
 
-def _place() -> Path:
-    """The file of the rows kept."""
-    base = os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache"
-    return Path(os.environ.get("SPECVIZ_CACHE") or Path(base) / "specviz") / "proofs.json"
-
-
 def _read() -> dict[str, Row]:
     """The rows kept, by key; none where the file is missing or anything is wrong with it."""
-    try:
-        if not _place().exists():
-            return {}
-        mark, _, text = read_text(_place(), "cache").partition("\n")
-        if mark != sha256(text.encode()).hexdigest():
-            raise ValueError("its checksum is wrong")
-        return {key: Row(**row) for key, row in json.loads(text).items()}
-    except (OSError, ValueError, TypeError, AttributeError, RuntimeError) as error:  # the last: there is no home folder
-        logging.getLogger(__name__).warning("stored proofs cannot be read and are made again: %s", error)
-        return {}
+    return from_cache(CACHE, _rows) or {}
+
+
+def _rows(path: Path) -> dict[str, Row]:
+    mark, _, text = path.read_text(encoding="utf-8").partition("\n")
+    if mark != sha256(text.encode()).hexdigest():
+        raise ValueError("its checksum is wrong")
+    return {key: Row(**row) for key, row in json.loads(text).items()}
 
 
 def _write(kept: dict[str, Row]) -> None:
-    try:
-        text = json.dumps({key: asdict(row) for key, row in kept.items()})
-        _place().parent.mkdir(parents=True, exist_ok=True)
-        write_text(_place(), f"{sha256(text.encode()).hexdigest()}\n{text}")
-    except (OSError, ValueError, RuntimeError) as error:
-        logging.getLogger(__name__).warning("proofs cannot be stored: %s", error)
+    text = json.dumps({key: asdict(row) for key, row in kept.items()})
+    to_cache(CACHE, lambda path: path.write_text(f"{sha256(text.encode()).hexdigest()}\n{text}", encoding="utf-8"))

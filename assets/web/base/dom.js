@@ -17,6 +17,18 @@ export function make(name, text = '', kind = '') {
 }
 
 /**
+ * @param {string | number} text
+ * @param {((event: MouseEvent) => void) | null} act what a click does
+ * @param {string} [kind] its classes
+ */
+export function button(text, act, kind = '') {
+  const made = make('button', text, kind);
+  made.type = 'button';
+  if (act) made.addEventListener('click', act);
+  return made;
+}
+
+/**
  * @template {keyof SVGElementTagNameMap} Name
  * @param {Name} name
  * @param {Record<string, string | number>} [attributes]

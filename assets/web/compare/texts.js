@@ -1,6 +1,6 @@
 // Where the texts of a comparison part: a line for each pair of runs, and a mark on the first token that differs.
 
-import { finder, make } from '../base/dom.js';
+import { button, finder, make } from '../base/dom.js';
 import { visible } from '../base/text.js';
 
 /** @typedef {import('./column.js').Column} Column */
@@ -27,13 +27,9 @@ export function writeTexts(root, columns, pairs, show) {
     if (position === null) return line;
     const both = columns.filter(({ about }) => about.letter === pair.a || about.letter === pair.b);
     const [one, other] = both.map(column => pieceAt(column, position));
-    const button = make('button', 'Show');
-    button.type = 'button';
-    button.setAttribute('aria-label', `show where ${pair.a} and ${pair.b} differ`);
-    button.addEventListener('click', () => {
-      show(Math.max(...both.map(column => column.ends[column.totals.findIndex(total => total > position)])));
-    });
-    line.append(make('span', ` ${pair.a} “${one}”, ${pair.b} “${other}” `, 'sv-apart'), button);
+    const shows = button('Show', () => show(Math.max(...both.map(column => column.ends[column.totals.findIndex(total => total > position)]))));
+    shows.setAttribute('aria-label', `show where ${pair.a} and ${pair.b} differ`);
+    line.append(make('span', ` ${pair.a} “${one}”, ${pair.b} “${other}” `, 'sv-apart'), shows);
     return line;
   }));
   for (const column of columns) markDifferences(column, pairs);

@@ -1,6 +1,6 @@
 // The words of a figure and the status line: JSON in, text nodes out. Nothing here is ever parsed as markup.
 
-import { give, make, one } from '../base/dom.js';
+import { button, give, one } from '../base/dom.js';
 import { termed } from '../base/terms.js';
 
 /**
@@ -37,11 +37,9 @@ export function keepsWidth(element) {
 
 /** @param {File} file @param {string} title of the figure */
 export function downloadButton(file, title) {
-  const button = make('button', file.label);
-  button.type = 'button';
-  button.setAttribute('aria-label', `Download ${file.label} of: ${title}`);
-  button.addEventListener('click', () => give(file.name, new Blob([file.text], { type: 'application/octet-stream' })));
-  return button;
+  const made = button(file.label, () => give(file.name, new Blob([file.text], { type: 'application/octet-stream' })));
+  made.setAttribute('aria-label', `Download ${file.label} of: ${title}`);
+  return made;
 }
 
 /** @param {Element} element @param {string} value what `said` of app/parts/card.py writes */

@@ -1,6 +1,6 @@
 // The trees side by side: a small picture of each, what it is expected to bring, and its settings.
 
-import { draw, make } from '../base/dom.js';
+import { button, draw, make } from '../base/dom.js';
 import { curve } from '../tree/paint.js';
 
 /** @typedef {import('./types.js').LabTree} LabTree */
@@ -14,24 +14,22 @@ export function depthsOf(parents) {
 
 /** @param {LabTree | import('./types.js').NoTree} tree @param {number} most tokens of the best one @param {() => void} chosen */
 export function treeCard(tree, most, chosen) {
-  const button = make('button', '', 'sv-lab-card');
-  button.type = 'button';
-  button.dataset.name = tree.name;
-  button.append(make('span', tree.title, 'sv-lab-title'));
+  const card = button('', chosen, 'sv-lab-card');
+  card.dataset.name = tree.name;
+  card.append(make('span', tree.title, 'sv-lab-title'));
   if (tree.kind === 'none') {
-    button.disabled = true;
-    button.append(make('span', tree.note, 'sv-lab-none'));
-    return button;
+    card.disabled = true;
+    card.append(make('span', tree.note, 'sv-lab-none'));
+    return card;
   }
   const tokens = make('span', '', 'sv-lab-tokens'), bar = make('span', '', 'sv-lab-bar'), part = make('i');
   tokens.append(make('b', tree.tokens.toFixed(2)), tree.error ? ` ± ${tree.error.toFixed(2)} tokens per target pass` : ' tokens per target pass');
   part.style.width = `${(100 * tree.tokens) / most}%`;
   bar.append(part);
-  button.append(thumbnail(tree), tokens, bar, make('span', tree.stats, 'sv-lab-stats'), make('span', tree.settings, 'sv-lab-settings'));
-  if (tree.kind === 'synthetic') button.append(make('span', 'synthetic distributions', 'sv-lab-badge'));
-  button.setAttribute('aria-label', `${tree.title}: ${tree.tokens.toFixed(2)} tokens per target pass, ${tree.stats}. Show it large.`);
-  button.addEventListener('click', chosen);
-  return button;
+  card.append(thumbnail(tree), tokens, bar, make('span', tree.stats, 'sv-lab-stats'), make('span', tree.settings, 'sv-lab-settings'));
+  if (tree.kind === 'synthetic') card.append(make('span', 'synthetic distributions', 'sv-lab-badge'));
+  card.setAttribute('aria-label', `${tree.title}: ${tree.tokens.toFixed(2)} tokens per target pass, ${tree.stats}. Show it large.`);
+  return card;
 }
 
 /** @type {(x: number, y: number, r: number) => string} */

@@ -1,6 +1,6 @@
 // What the Verification lab says of a rule as a whole: the output distribution against p, and all rules side by side.
 
-import { finder, make, one, say } from '../base/dom.js';
+import { button, finder, make, one, say } from '../base/dom.js';
 import { SCHEMES } from '../base/words.js';
 import { measureBars } from './measures.js';
 import { barTable } from './tries.js';
@@ -72,11 +72,9 @@ export function writeRules(root, data, own, chosen) {
  * @param {(rule: string) => void} chosen
  */
 function ruleRow(row, most, own, chosen) {
-  const made = make('tr', '', row.rule === own ? 'own' : ''), name = make('th'), pick = make('button', row.title);
-  pick.type = 'button';
+  const made = make('tr', '', row.rule === own ? 'own' : ''), name = make('th'), pick = button(row.title, () => chosen(row.rule));
   pick.title = row.reason;
   pick.setAttribute('aria-pressed', String(row.rule === own));
-  pick.addEventListener('click', () => chosen(row.rule));
   name.append(pick);
   if (row.kind === 'impossible') {
     const why = make('td', '', 'none');

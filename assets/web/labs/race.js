@@ -1,8 +1,9 @@
 // The race: tokens that run the same distances at the speeds p and q. The server works out the times; here they are drawn.
 
-import { finder, make, one } from '../base/dom.js';
+import { button, finder, make, one } from '../base/dom.js';
 import { keys } from '../base/keys.js';
 import { visible } from '../base/text.js';
+import { asker, finite } from './asker.js';
 import { notice } from './law.js';
 import { measureBars } from './measures.js';
 import { shareBars } from './shares.js';
@@ -22,32 +23,17 @@ export function raceView(element, start, askRace) {
   const root = one(element, '.sv-r'), $ = finder(root, 'sv-r-'), $v = finder(root, 'sv-v-');
   const state = { names: /** @type {string[]} */ ([]), p: /** @type {number[]} */ ([]), q: /** @type {number[]} */ ([]), seed: 0 };
   const bars = shareBars(root, state, wait => { own(); ask(wait); });
-  let raced = /** @type {Raced | null} */ (null), frame = 0, busy = false, again = false, timer = 0;
+  const ask = asker(root, work, failed);
+  let raced = /** @type {Raced | null} */ (null), frame = 0;
 
   // ---- what is asked ----
 
-  function ask(wait = 0) {
-    root.setAttribute('aria-busy', 'true');
-    clearTimeout(timer);
-    timer = setTimeout(() => { if (busy) again = true; else work(); }, wait);
-  }
-
-  async function work() {
-    busy = true;
-    do {
-      again = false;
-      const finite = (/** @type {number} */ value) => (Number.isFinite(value) ? value : null);
-      try {
-        const told = /** @type {Raced | import('./types.js').Rejected} */ (
-          JSON.parse(await askRace({ p: state.p.map(finite), q: state.q.map(finite), seed: finite(state.seed) })));
-        if (again) continue;
-        if (told.error !== undefined) failed(told.error); else seen(told);
-      } catch {
-        failed('The server did not answer. Change any value to try again.');
-      }
-    } while (again);
-    busy = false;
-    root.setAttribute('aria-busy', 'false');
+  /** @param {() => boolean} stale */
+  async function work(stale) {
+    const told = /** @type {Raced | import('./types.js').Rejected} */ (
+      JSON.parse(await askRace({ p: state.p.map(finite), q: state.q.map(finite), seed: finite(state.seed) })));
+    if (stale()) return;
+    if (told.error !== undefined) failed(told.error); else seen(told);
   }
 
   /** @param {string} text */
@@ -111,7 +97,7 @@ export function raceView(element, start, askRace) {
 
   /** @param {number | null} number */
   function mark(number) {
-    [...$v('presets').children].forEach((button, i) => button.setAttribute('aria-pressed', String(i === number)));
+    [...$v('presets').children].forEach((other, i) => other.setAttribute('aria-pressed', String(i === number)));
   }
 
   function own() {
@@ -137,12 +123,7 @@ export function raceView(element, start, askRace) {
     ask();
   }
 
-  start.presets.forEach(({ title }, i) => {
-    const button = make('button', title);
-    button.type = 'button';
-    button.addEventListener('click', () => load(i));
-    $v('presets').append(button);
-  });
+  start.presets.forEach(({ title }, i) => $v('presets').append(button(title, () => load(i))));
   const acts = {
     play,
     draw: () => {

@@ -2,10 +2,11 @@
 // of tokens may come from a model's text; they only ever become text nodes.
 
 import { hear } from '../base/bus.js';
-import { finder, make, one } from '../base/dom.js';
+import { button, finder, make, one } from '../base/dom.js';
 import { keys } from '../base/keys.js';
 import { visible } from '../base/text.js';
 import { linkedNode } from './address.js';
+import { asker, finite } from './asker.js';
 import { notice, writeLaw, writeRules } from './law.js';
 import { shareBars, withOneLess, withOneMore } from './shares.js';
 import { tryStepper } from './tries.js';
@@ -27,7 +28,7 @@ export function verificationLab(element, start, server) {
   const state = { names: [], p: [], q: [], children: 2, levels: 1, rule: '', scheme: null, seed: 0 };
   let replay = /** @type {{ told: import('./types.js').Told, names: string[] } | null} */ (null); // what a run did at the node that it is of
   const tries = tryStepper(root), bars = shareBars(root, state, wait => { own(); ask(wait); });
-  const ask = asker(root, state, server, { failed, seen, table: (data, about) => writeRules(root, data, about.rule, rule => change({ rule })) });
+  const ask = asker(root, work, failed);
   menus(root, start, { load, change });
 
   // ---- what is looked at ----
@@ -66,7 +67,7 @@ export function verificationLab(element, start, server) {
 
   /** @param {number | null} number */
   function mark(number) {
-    [...$('presets').children].forEach((button, i) => button.setAttribute('aria-pressed', i === number));
+    [...$('presets').children].forEach((other, i) => other.setAttribute('aria-pressed', i === number));
   }
 
   // What was said about an example, or where a node was taken, holds for its rows and its tree under any rule and seed.
@@ -126,6 +127,18 @@ export function verificationLab(element, start, server) {
 
   // ---- what the server answers ----
 
+  /** @param {() => boolean} stale */
+  async function work(stale) {
+    const { names, p, q, seed, ...chosen } = state, about = { names: [...names], levels: state.levels, rule: state.rule };
+    const asked = { ...chosen, p: p.map(finite), q: q.map(finite), seed: finite(seed) };
+    const told = /** @type {import('./types.js').Seen | Rejected} */ (JSON.parse(await server.look(asked)));
+    if (stale()) return;
+    if (told.error !== undefined) return failed(told.error);
+    seen(told, about);
+    const rules = /** @type {import('./types.js').Rules | Rejected} */ (JSON.parse(await server.table(asked)));
+    if (rules.error === undefined) writeRules(root, rules, about.rule, rule => change({ rule }));
+  }
+
   /** @param {string} text */
   function failed(text) {
     notice($('verdict'), 'error', text);
@@ -165,12 +178,7 @@ function menus(root, start, { load, change }) {
   $('scheme').append(option('', 'as the rule requires'), ...Object.entries(start.schemes).map(([scheme, text]) => option(scheme, text)));
   for (let k = 1; k <= start.most.children; k++) $('shape').append(option(`${k} 1`, k === 1 ? '1 child' : `${k} children`));
   for (let n = 2; n <= start.most.levels; n++) $('shape').append(option(`1 ${n}`, `a chain of ${n}`));
-  start.presets.forEach((preset, i) => {
-    const button = make('button', preset.title);
-    button.type = 'button';
-    button.addEventListener('click', () => load(i));
-    $('presets').append(button);
-  });
+  start.presets.forEach((preset, i) => $('presets').append(button(preset.title, () => load(i))));
   $('rule').addEventListener('change', () => change({ rule: $('rule').value }));
   $('scheme').addEventListener('change', () => change({ scheme: $('scheme').value || null }));
   $('shape').addEventListener('change', () => {
@@ -178,48 +186,4 @@ function menus(root, start, { load, change }) {
     change({ children, levels });
   });
   $('seed').addEventListener('change', () => change({ seed: $('seed').value === '' ? NaN : Number($('seed').value) }));
-}
-
-/**
- * Asks the server one question at a time, always about the latest node.
- * @param {HTMLElement} root
- * @param {State} state
- * @param {Server} server
- * @param {{ failed: (text: string) => void, seen: (told: import('./types.js').Seen, about: About) => void,
- *   table: (rules: import('./types.js').Rules, about: About) => void }} on
- */
-function asker(root, state, server, { failed, seen, table }) {
-  const finite = (/** @type {number} */ value) => (Number.isFinite(value) ? value : null);
-  let busy = false, again = false, unread = false, timer = 0;
-
-  async function work() {
-    busy = true;
-    do {
-      again = unread = false;
-      const { names, p, q, seed, ...chosen } = state, about = { names: [...names], levels: state.levels, rule: state.rule };
-      const asked = { ...chosen, p: p.map(finite), q: q.map(finite), seed: finite(seed) };
-      try {
-        const told = /** @type {import('./types.js').Seen | Rejected} */ (JSON.parse(await server.look(asked)));
-        if (again) continue;
-        if (told.error !== undefined) {
-          failed(told.error);
-          continue;
-        }
-        seen(told, about);
-        const rules = /** @type {import('./types.js').Rules | Rejected} */ (JSON.parse(await server.table(asked)));
-        if (rules.error === undefined) table(rules, about);
-      } catch {
-        failed('The server did not answer. Change any value to try again.');
-      }
-    } while (again);
-    busy = false;
-    if (!unread) root.setAttribute('aria-busy', 'false');
-  }
-
-  return (wait = 0) => {
-    unread = true;
-    root.setAttribute('aria-busy', 'true');
-    clearTimeout(timer);
-    timer = setTimeout(() => { if (busy) again = true; else work(); }, wait);
-  };
 }

@@ -1,6 +1,6 @@
 // The lessons: which one is shown, its text, and its recordings in the player. **Words** between stars become strong ones.
 
-import { finder, make, one } from '../base/dom.js';
+import { button, finder, make, one } from '../base/dom.js';
 import { keys } from '../base/keys.js';
 import { placeAsked, placeIn, placeText } from '../base/place.js';
 import { present, presents } from '../base/present.js';
@@ -79,7 +79,7 @@ export function lessonBook(element, titles, fetchLesson, server) {
 
   /** @param {Lesson} of @param {Look} look */
   function show({ runs, view: name }, look) {
-    [...$('.sv-lesson-runs').children].forEach((button, i) => button.setAttribute('aria-pressed', i === look.recording));
+    [...$('.sv-lesson-runs').children].forEach((other, i) => other.setAttribute('aria-pressed', i === look.recording));
     const run = runs[look.recording];
     $('.sv-view').hidden = !name;
     view.pause();
@@ -93,17 +93,15 @@ export function lessonBook(element, titles, fetchLesson, server) {
   // ---- which lesson ----
 
   titles.forEach((title, i) => {
-    const button = make('button', title);
-    button.type = 'button';
-    button.title = title;
-    button.prepend(make('b', i));
-    button.addEventListener('click', () => open(i));
-    $('.sv-lessons-list').append(button);
+    const made = button(title, () => open(i));
+    made.title = title;
+    made.prepend(make('b', i));
+    $('.sv-lessons-list').append(made);
   });
 
   function mark() {
-    [...$('.sv-lessons-list').children].forEach((button, i) => {
-      if (i === number) button.setAttribute('aria-current', 'true'); else button.removeAttribute('aria-current');
+    [...$('.sv-lessons-list').children].forEach((other, i) => {
+      if (i === number) other.setAttribute('aria-current', 'true'); else other.removeAttribute('aria-current');
     });
     $('.sv-lessons-count').textContent = `Lesson ${number} of ${last}`;
     $('[data-go=previous]').disabled = number === 0;
@@ -124,7 +122,7 @@ export function lessonBook(element, titles, fetchLesson, server) {
 
   function exact() { // the link as it is handed on leads to the step that is on the screen
     const link = new URL(location.href), at = lesson?.view ? placeText(view.at(), null) : $('.sv-svg').dataset.place;
-    const recording = [...$('.sv-lesson-runs').children].findIndex(button => button.getAttribute('aria-pressed') === 'true');
+    const recording = [...$('.sv-lesson-runs').children].findIndex(other => other.getAttribute('aria-pressed') === 'true');
     link.search = `?lesson=${number}${recording > 0 ? `&recording=${recording}` : ''}${lesson && at ? `&${at}` : ''}`;
     $('.sv-lessons-link').href = link;
   }
@@ -188,11 +186,6 @@ function writeLesson(root, lesson, chosen) {
   stage.classList.toggle('flat', lesson.runs.every(run => run.message?.steps.every(chained)));
   stage.classList.toggle('viewing', !!lesson.view);
   runs.hidden = lesson.runs.length < 2;
-  runs.replaceChildren(...lesson.runs.map((run, i) => {
-    const button = make('button', run.label);
-    button.type = 'button';
-    button.addEventListener('click', () => chosen(i));
-    return button;
-  }));
+  runs.replaceChildren(...lesson.runs.map((run, i) => button(run.label, () => chosen(i))));
   root.scrollTop = 0;
 }

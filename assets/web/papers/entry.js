@@ -1,6 +1,6 @@
 // An entry as a card: what the source says, its claims as numbers beside what was measured here, and the figures.
 
-import { make } from '../base/dom.js';
+import { button, make } from '../base/dom.js';
 import { lineChart } from '../figures/chart.js';
 import { dataTable, short } from '../figures/table.js';
 
@@ -31,10 +31,8 @@ export function entryCard(entry, source, running, start) {
   entry.opens.forEach(other => links.append(Object.assign(make('a', other.label), { href: `?${other.query}` })));
   links.append(Object.assign(make('a', 'Link'), { href: `?tab=papers&paper=${source}&entry=${entry.name}`, title: 'the address of this entry' }));
   if (entry.measurable) {
-    const again = make('button', 'Measure again');
-    again.type = 'button';
+    const again = button('Measure again', start);
     again.disabled = running !== null;
-    again.addEventListener('click', start);
     const line = make('span', running && running.source === source && running.name === entry.name ? running.text : '', 'sv-entry-status');
     line.setAttribute('role', 'status');
     links.append(again, line);

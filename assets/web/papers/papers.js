@@ -1,7 +1,7 @@
 // The papers: which source is shown, its entries with what the source says beside what was measured here, and how many
 // claims have each verdict. Text only ever becomes text nodes.
 
-import { finder, make, one } from '../base/dom.js';
+import { button, finder, make, one } from '../base/dom.js';
 import { MARKS, entryCard } from './entry.js';
 
 const STATES = /** @type {import('./types.js').State[]} */ (Object.keys(MARKS));
@@ -27,18 +27,16 @@ export function paperPages(element, first, fetchPage, ask) {
   let running = null;
 
   first.sources.forEach(source => {
-    const button = make('button', source.title);
-    button.type = 'button';
-    button.dataset.source = source.name;
-    button.addEventListener('click', () => open(source.name));
-    $('list').append(button);
+    const made = button(source.title, () => open(source.name));
+    made.dataset.source = source.name;
+    $('list').append(made);
   });
 
   /** @param {string} name */
   async function open(name) {
     shown = name;
-    $('list').querySelectorAll('button').forEach((/** @type {HTMLButtonElement} */ button) => {
-      if (button.dataset.source === name) button.setAttribute('aria-current', 'page'); else button.removeAttribute('aria-current');
+    $('list').querySelectorAll('button').forEach((/** @type {HTMLButtonElement} */ other) => {
+      if (other.dataset.source === name) other.setAttribute('aria-current', 'page'); else other.removeAttribute('aria-current');
     });
     root.setAttribute('aria-busy', 'true');
     try {
@@ -74,13 +72,11 @@ export function paperPages(element, first, fetchPage, ask) {
     const filter = $('filter');
     filter.replaceChildren(...[null, ...STATES].map(state => {
       const count = state ? page.mine[state] : STATES.reduce((sum, other) => sum + page.mine[other], 0);
-      const button = make('button', state ? `${MARKS[state]} ${state} ${count}` : `All ${count}`);
-      button.type = 'button';
-      button.dataset.state = state || '';
-      button.setAttribute('aria-pressed', String(only === state));
-      button.disabled = count === 0;
-      button.addEventListener('click', () => { only = state; write(); });
-      return button;
+      const made = button(state ? `${MARKS[state]} ${state} ${count}` : `All ${count}`, () => { only = state; write(); });
+      made.dataset.state = state || '';
+      made.setAttribute('aria-pressed', String(only === state));
+      made.disabled = count === 0;
+      return made;
     }));
     $('entries').replaceChildren(...page.entries.filter(entry => !only || entry.claims.some(claim => claim.verdict === only)).map(entry => drawn(entry)));
   }
@@ -101,9 +97,9 @@ export function paperPages(element, first, fetchPage, ask) {
       part.style.flexGrow = String(page.counts[state]);
       return part;
     }));
-    $('list').querySelectorAll('button').forEach((/** @type {HTMLButtonElement} */ button) => {
-      const counts = page.sources[String(button.dataset.source)];
-      button.title = STATES.map(state => `${counts[state]} ${state}`).join(', ');
+    $('list').querySelectorAll('button').forEach((/** @type {HTMLButtonElement} */ other) => {
+      const counts = page.sources[String(other.dataset.source)];
+      other.title = STATES.map(state => `${counts[state]} ${state}`).join(', ');
     });
   }
 
@@ -122,8 +118,8 @@ export function paperPages(element, first, fetchPage, ask) {
   function refresh() {
     cards().forEach(box => {
       const mine = running && running.source === shown && running.name === box.dataset.name;
-      const button = one(box, '.sv-entry-links button'), line = one(box, '.sv-entry-status');
-      if (button) button.disabled = running !== null;
+      const other = one(box, '.sv-entry-links button'), line = one(box, '.sv-entry-status');
+      if (other) other.disabled = running !== null;
       if (line && mine) line.textContent = running?.text;
     });
   }

@@ -1,6 +1,6 @@
 // The panel under the tree: what a node is, why it has its outcome, and its numbers. With no node, the step in a sentence.
 
-import { finder, make, one } from '../base/dom.js';
+import { button, finder, one } from '../base/dom.js';
 import { probability, readable, visible } from '../base/text.js';
 import { DRAWN, OUTCOMES, OWN } from '../base/words.js';
 import { detailView } from './detail.js';
@@ -28,8 +28,7 @@ export function stepSentence(step) {
 
 /** @param {HTMLElement} element @param {Take} [take] */
 export function inspectorView(element, take) {
-  const $ = finder(element), lab = make('button', 'Open in the lab', 'sv-take');
-  lab.type = 'button';
+  const $ = finder(element), lab = button('Open in the lab', null, 'sv-take');
   lab.title = 'open this node’s p and q in the Verification lab';
   lab.hidden = true;
   if (take) $('what').append(lab);

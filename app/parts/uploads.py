@@ -14,6 +14,7 @@ from specviz.doctor.replay import replayed
 from specviz.player import FORMATS
 from specviz.player.payload import recorded_message
 
+MOST_LOG = 4_000_000  # bytes
 VERDICTS = {True: ("pays", "measured"), False: ("does not pay", "projection"), None: ("verdict open", "")}
 
 
@@ -36,8 +37,23 @@ def exported(text: str, kind: str) -> str:
     return FORMATS[kind](Trace.from_json(text))
 
 
-def reported(text: str, baseline: float | None) -> str:
-    """The reports on a text as JSON for the page."""
+def read_log(asked: Any) -> str:
+    """{"reports"} of a text, as JSON.
+
+    Args:
+        asked: {"text": from a stranger, "baseline": tokens per second as text, "" for none}.
+
+    Raises:
+        ValueError: if there is nothing to report on.
+    """
+    asked = asked if isinstance(asked, dict) else {}
+    text, written = asked.get("text"), str(asked.get("baseline") or "").strip()[:40]
+    if not isinstance(text, str) or len(text.encode(errors="replace")) > MOST_LOG:
+        raise ValueError(f"A log must be text of at most {MOST_LOG / 1e6:g} MB. Use a part of it.")
+    try:
+        baseline = float(written) if written else None
+    except ValueError:
+        raise ValueError("Plain decoding must be a number of tokens per second, or empty.") from None
     return dumps({"reports": [_for_page(report) for report in diagnose(text, baseline)]}).replace("<", "\\u003c")
 
 

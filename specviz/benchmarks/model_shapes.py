@@ -59,14 +59,6 @@ class PassTime:
 
 
 @dataclass(frozen=True)
-class LevelTime:
-    """A draft's pass over one level: its nodes and seconds."""
-
-    nodes: int
-    seconds: float
-
-
-@dataclass(frozen=True)
 class StepShare:
     """A step with Sequoia's tree of a size: seconds by part, and `share`, that of all but the passes."""
 
@@ -82,15 +74,14 @@ class ShapeReport:
     Args:
         pair: what it was measured with, plain JSON data.
         context: tokens of text before the trees whose passes were timed.
-        passes, levels, steps: columns as described in their classes.
+        passes, steps: columns as described in their classes.
         methods: transformers, plain decoding and builders, as `bench` has them.
-        table: the same costs as a table, for `optimize --cost`; None where they were not measured yet.
+        table: the costs, the draft's passes among them, for `optimize --cost`; None where they were not measured yet.
     """
 
     pair: dict[str, Any]
     context: int
     passes: tuple[PassTime, ...] = ()
-    levels: tuple[LevelTime, ...] = ()
     steps: tuple[StepShare, ...] = ()
     methods: tuple[Trial, ...] = ()
     table: CostTable | None = None
@@ -146,9 +137,8 @@ def bench_shape(
 
 
 def _with_costs(report: ShapeReport, table: CostTable, rule: Verifier, temperature: float) -> ShapeReport:
-    levels = tuple(map(LevelTime, table.widths, table.draft_s))
     steps = tuple(_share(size, table, rule, temperature) for size in table.sizes if size > 1)
-    return replace(report, levels=levels, steps=steps, table=table)
+    return replace(report, steps=steps, table=table)
 
 
 def time_passes(

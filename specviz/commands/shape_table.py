@@ -81,8 +81,9 @@ def print_report(report: ShapeReport, projection: dict[str, Any] | None) -> None
         bare = "" if one.bare_s is None else f"{1000 * one.bare_s:9.2f}{one.ratio:15.2f}"
         print(f"{one.nodes:19}{1000 * one.engine_s:11.2f}{bare}")
     print("\ndraft pass:   nodes of the level  ms")
-    for level in report.levels:
-        print(f"{level.nodes:32}{1000 * level.seconds:8.2f}")
+    table = report.table
+    for nodes, seconds in zip(table.widths, table.draft_s, strict=True) if table else ():
+        print(f"{nodes:32}{1000 * seconds:8.2f}")
     print("\nstep, ms:     nodes     draft    target  verify + other   share of the step")
     for step in report.steps:
         draft, target, rest = (1000 * step.parts[part] for part in ("draft", "target", "overhead"))

@@ -20,11 +20,12 @@ from ..planning.cost_table import CostTable
 from ..registry import spelled
 from .bench import built_in_prompts, read_prompts
 from .cost import add_machine, table_for
-from .optimize_texts import counts_from, run_texts
-from .options import add_pair, add_strategy, add_temperature, load, strategy
+from .optimize_texts import run_texts
+from .options import add_pair, add_strategy, add_temperature, load, numbers, strategy
 from .vectors import named, rules_for, vectors_for
 
 EXAMPLE = "--temperature 0.8 --machine a100 --json"
+MOST_TEXTS = 256
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -52,7 +53,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(args: argparse.Namespace) -> int:
-    counts = counts_from(args.texts) if args.texts else []
+    counts = numbers("--texts", args.texts, 1, MOST_TEXTS) if args.texts else []
     drafter = strategy(args, "drafter", args.drafter)
     rules = rules_for(args, drafter)
     config = RunConfig(PROMPT, BUILDERS["chain"](), temperature=args.temperature, drafter=drafter)

@@ -16,20 +16,6 @@ from ..planning.cost_table import CostTable
 from ..planning.shared_passes import best_trees, stops_paying, where_it_ends
 from .watching import until_stopped
 
-MOST = 256  # texts
-
-
-def counts_from(text: str) -> list[int]:
-    """The numbers of texts that "1,2,4" lists, rising.
-
-    Raises:
-        ValueError: if it is no such list.
-    """
-    parts = text.replace(",", " ").split()
-    if not parts or not all(part.isdecimal() and 1 <= int(part) <= MOST for part in parts):
-        raise ValueError(f"--texts must list whole numbers from 1 to {MOST}, as in 1,2,4,8,16; got {text!r:.60}.")
-    return sorted({*map(int, parts)})
-
 
 def run_texts(
     pair: Any,

@@ -157,7 +157,7 @@ def numbers(option: str, text: str, low: int, high: int) -> list[int]:
         ValueError: if one is out of range or no number.
     """
     try:
-        found = [int(part) for part in text.split(",")]
+        found = [int(part) for part in text.replace(",", " ").split()] or [low - 1]
     except ValueError:
         found = [low - 1]
     if not all(low <= number <= high for number in found):

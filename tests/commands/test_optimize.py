@@ -184,4 +184,4 @@ def test_another_machine_is_only_predicted(loaded, capsys):
     assert not loaded and [set(row) for row in found["texts"]] == 2 * [{"texts", "tree", "predicted"}]
     assert 1 < found["stops_paying"]["predicted"] < 256 and found["stops_paying"]["measured"] is None
     assert main(["optimize", "--machine", "flat:64", "--texts", "0"]) == 2
-    assert "--texts must list whole numbers from 1" in capsys.readouterr().err
+    assert "--texts must be whole numbers from 1" in capsys.readouterr().err

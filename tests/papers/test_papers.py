@@ -14,7 +14,7 @@ import specviz
 from specviz import papers
 from specviz.acceptance.along_text import ends_along, renewals
 from specviz.builders.filling import grow_shape
-from specviz.papers import in_context, in_runs, store
+from specviz.papers import in_runs, races_memory, store
 from specviz.papers.claim import (
     DIFFERS,
     MISSING,
@@ -271,13 +271,13 @@ def test_only_what_is_not_up_to_date_is_measured(tmp_path, monkeypatch):
 
 def test_more_texts_are_added_to_those_that_are_stored_and_short_ones_do_not_count(tmp_path):
     kept, pair, names = store.Store(tmp_path), specviz.toy_pair(vocab=40), ["dyspec-block-counts"]
-    assert papers.measure_all(pair, names, store=kept, seeds=(1, 2), texts=1) == 4
+    assert papers.measure_all(pair, names, store=kept, seeds=(1, 2), texts=1) == 5
     data = papers.entry("dyspec", "block-counts").claims[0].data[0]
     before = kept.read(data)
     kept.write(data, before | {"2:1": {}}, "toy")
     assert papers.look("dyspec", papers.entry("dyspec", "block-counts"), kept).findings[0].texts == 3
     assert papers.measure_all(pair, names, store=kept, seeds=(1, 2), texts=1) == 0
-    assert papers.measure_all(pair, names, store=kept, seeds=(1, 2), texts=2) == 4
+    assert papers.measure_all(pair, names, store=kept, seeds=(1, 2), texts=2) == 5
     after = store.Store(tmp_path).read(data)
     assert len(after) == 8 and after["2:1"] == {} and after["1:0"] == before["1:0"]
 
@@ -369,9 +369,9 @@ def test_merging_and_pruning_only_take_away():
 def test_trees_by_context_that_are_one_tree_bring_what_it_brings():
     rng, shape = np.random.default_rng(0), grow_shape([2, 1, 1])
     shares, sure = rng.dirichlet(np.ones(4), 40)[:, :3], rng.random(40) < 0.5
-    tokens, steps = renewals(ends_along(shape, shares[: 40 - in_context.LEVELS + 3]))
-    assert in_context._follow([shape, shape], shares, sure) == pytest.approx((tokens, steps))
+    tokens, steps = renewals(ends_along(shape, shares[: 40 - races_memory.LEVELS + 3]))
+    assert races_memory._follow([shape, shape], shares, sure) == pytest.approx((tokens, steps))
     root = grow_shape([1])
-    never = in_context._follow([root, shape], shares, np.zeros(40, bool))
-    always = in_context._follow([root, shape], shares, np.ones(40, bool))
+    never = races_memory._follow([root, shape], shares, np.zeros(40, bool))
+    always = races_memory._follow([root, shape], shares, np.ones(40, bool))
     assert always == pytest.approx((tokens, steps)) and never[0] / never[1] < always[0] / always[1]

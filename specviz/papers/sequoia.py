@@ -6,7 +6,7 @@ import math
 
 from ..acceptance.vectors import expected_tokens
 from .claim import claim, proof
-from .entry import Entry, Lines, Table, compare, curves, figure, lab, live, tab
+from .entry import Entry, Lines, Table, compare, curves, figure, lab, lesson, live, tab
 from .in_runs import runs
 from .numbers import exponent, less, per_pass, straightness, times
 from .on_rows import SIZES, WIDEST, WIDTHS, along, planned, rejection, shapes
@@ -212,7 +212,7 @@ ALGORITHMS = (
                 ("target-match", {"same": 0.6, "cover": 1}[rows], "specinfer"),
             )
         ),
-        opens=(lab("verification", preset="cover"),),
+        opens=(lesson(12), lab("verification", preset="cover")),
     ),
     Entry(
         "figure-3", "Figure 3", "Rejection rate against the number of children",
@@ -231,7 +231,7 @@ ALGORITHMS = (
                 for rule, high, low in (("specinfer", 0.2, 1.0), ("spectr", 0.2, 1.0), ("target-match", 1.0, 0.2))
             ),
         ),
-        tuple(rates(t) for t in TEMPERATURES), (tab("acceptance"),),
+        tuple(rates(t) for t in TEMPERATURES), (lesson(12), tab("acceptance")),
     ),
     Entry(
         "figure-4-left", "Figure 4, left", "The tree brings more than sequences of the same size",

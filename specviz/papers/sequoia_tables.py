@@ -6,7 +6,7 @@ from ..theory.bounds import chain_speedup
 from .bounds_hold import queue_of_print
 from .claim import claim, missing, proof
 from .dyspec_costs import LATENCY
-from .entry import Entry, Source, Table, compare, curves, figure, lab, tab
+from .entry import Entry, Source, Table, compare, curves, figure, lab, lesson, tab
 from .in_runs import CHOSEN, PASSES, SEQUENCES, choice, passes, runs, speeds
 from .numbers import faster, less, per_pass, share, speed, times
 from .sequoia import ALGORITHMS, TEMPERATURES, TITLES, one_tree
@@ -128,7 +128,7 @@ TABLES = (
                     data, tracks, ">", 0.5),
             )
         ),
-        tuple(figure(all_trees, data) for _, data in BOTH), (tab("speedup"),),
+        tuple(figure(all_trees, data) for _, data in BOTH), (lesson(13), tab("speedup")),
     ),
     Entry(
         "table-1", "Table 1", "On one device, against 5 sequences of 8 tokens",
@@ -176,7 +176,7 @@ TABLES = (
                 )
             ),
         ),
-        opens=(tab("speedup"),),
+        opens=(lesson(13), tab("speedup")),
         quoted=Table(("Target", "T", "Tree (size, depth with root)", "Sequoia", "s a token", "SpecInfer 16 x 48"), (
             ("Llama2-70B-chat", 0, "(768, 18)", "8.6 x (10.30)", 0.66, "5.7 x (7.63)"),
             ("Llama2-70B-chat", 0.6, "(768, 18)", "8.4 x (9.91)", 0.68, "5.2 x (7.03)"),
@@ -240,7 +240,7 @@ TABLES = (
         tuple(claim(f"Temperature {t:g}: the chosen tree over the fastest of unlimited depth", data,
                     times(speed("chosen"), fastest(tuple(f"unlimited {n}" for n in CHOSEN))), ">", 1) for t,
                         data in BOTH),
-        opens=(tab("speedup"),),
+        opens=(lesson(13), tab("speedup")),
     ),
     Entry(
         "figure-8", "Figure 8", "A pass over n tokens: flat at first, then in proportion to n",

@@ -5,7 +5,7 @@ from __future__ import annotations
 from ..drafters import DRAFTERS
 from ..theory.bounds import chain_tokens
 from .claim import claim, missing, proof
-from .entry import Entry, Open, Source, Table, compare, curves, figure, in_others, lab, live, tab
+from .entry import Entry, Open, Source, Table, compare, curves, figure, in_others, lab, lesson, live, tab
 from .in_runs import passes, runs, speeds
 from .numbers import faster, less, per_pass, share, speed, times
 from .on_rows import along, rejection
@@ -186,7 +186,7 @@ ENTRIES = (
             claim("Nucleus sampling (top-p 0.9): the target's token is among the three best at more than 90 %",
                 NUCLEUS, among(3), ">", 0.9),
         ),
-        (figure(top, SAMPLED, NUCLEUS),), (tab("acceptance"),),
+        (figure(top, SAMPLED, NUCLEUS),), (lesson(11), tab("acceptance")),
     ),
     *RULES,
     Entry(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from .claim import Data, claim, proof
-from .entry import Entry, Table, compare, curves, figure, lab, live
+from .entry import Entry, Table, compare, curves, figure, lab, lesson, live
 from .in_runs import PASSES, drafted_blocks, merged, passes, runs
 from .numbers import less, per_pass, share
 from .proofs import lossless, same_text
@@ -33,7 +33,7 @@ RULES = (
             claim("As with a useful predictor, more than half of what was executed in advance is kept: chains of 4",
                 counts("chain:depth=4 | speculative-sampling"), share("accepted", "nodes"), ">", 0.5),
         ),
-        opens=(live("chain:depth=4", "speculative-sampling", 0.6),),
+        opens=(lesson(0), live("chain:depth=4", "speculative-sampling", 0.6)),
     ),
     Entry(
         "batched-paths", "Sections 4.4.2 and 7.1.2", "A batch of paths reads shared tokens again and again",

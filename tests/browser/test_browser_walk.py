@@ -77,7 +77,10 @@ def scaling(walk):
     """How Sequoia's tree scales with its size."""
     walk.tab("Learn", "Papers")
     expect(walk.page.locator(".sv-papers")).to_have_attribute("aria-busy", "false")
-    expect(walk.page.locator(".sv-papers")).to_contain_text("Tokens grow without end, about as the logarithm")
+    entry = walk.page.locator(".sv-entry").filter(has_text="Tokens grow without end, about as the logarithm")
+    expect(entry.locator(".sv-chart").first).to_be_hidden()
+    walk.click(entry.locator("summary"))
+    expect(entry.locator(".sv-chart").first).to_be_visible()
 
 
 def exact(walk):
@@ -120,3 +123,22 @@ def embed(walk):
     walk.click(walk.page.locator("#sv-stage .sv-save summary"))
     walk.click(walk.page.locator("[data-save=embed]:visible"))
     expect(walk.page.locator("#sv-stage")).to_contain_text("HTML copied")
+
+
+@pytest.mark.parametrize(("width", "most"), [(1440, 3000), (390, 5000)])
+def test_the_papers_are_an_index_that_a_link_unfolds_at_its_entry(serve, visit, width, most):
+    url, ready = serve(), ".sv-papers[aria-busy=false]"
+    page = visit(f"{url}?tab=papers", width=width, ready=ready, settings=False)
+    for source in page.locator(".sv-papers-list button").all():
+        source.click()
+        page.locator(ready).wait_for()
+        expect(source).to_have_attribute("aria-current", "page")
+        assert page.evaluate("document.documentElement.scrollHeight") < most
+    page.goto(f"{url}?tab=papers&paper=sequoia&entry=table-8")
+    expect(page.locator(".sv-entry[open]")).to_have_attribute("data-name", "table-8")
+    expect(page.locator(".sv-entry[open] summary")).to_be_in_viewport()
+    page.get_by_role("button", name="Expand all").click()
+    page.locator(".sv-entry[open] ~ .sv-entry[open] .sv-chart").first.wait_for()
+    right = "box.getBoundingClientRect().right > box.closest('.sv-entry').getBoundingClientRect().right"
+    found = page.locator(".sv-entry .sv-scroll, .sv-entry .sv-chart")
+    assert found.evaluate_all(f"boxes => boxes.filter(box => {right}).length") == 0

@@ -40,9 +40,28 @@ def walk(serve, visit):
 
 def test_every_task_takes_three_clicks_at_most(walk):
     for task in (
-        rejected_token, drafters, acceptance_vector, best_tree, scaling, exact, rules, chain_against_tree, link, embed
+        rejected_token, drafters, acceptance_vector, best_tree, scaling, exact, sampled, rules, chain_against_tree, link, embed
     ):  # fmt: skip
         task(walk())
+
+
+@pytest.mark.adapter
+def test_a_pair_of_ones_own_takes_three_clicks(serve, visit, monkeypatch, tmp_path):
+    from app import page as built
+    from app.machine import models
+    from app.machine.engine import Engine
+    from tests.models.test_pair import save
+
+    for name in ("SPECVIZ_CUSTOM", "SPECVIZ_PAIR", "GRADIO_SERVER_NAME", "SPACE_ID", "SYSTEM"):
+        monkeypatch.delenv(name, raising=False)
+    monkeypatch.setattr(built, "Engine", lambda loads, *rest: Engine(loads, models.others()))
+    walk = Walk(visit(serve(specviz.toy_pair(vocab=12)), settings=False))
+    walk.click(walk.page.locator("#sv-settings-opener button"))
+    walk.click(walk.page.locator("#sv-own").get_by_role("button", name="Own pair"))
+    walk.page.get_by_label("Target").fill(save(tmp_path / "big"))
+    walk.page.get_by_label("Draft", exact=True).fill(save(tmp_path / "small", hidden_size=16))
+    walk.click(walk.page.locator("#sv-own-use"))
+    expect(walk.page.locator("#sv-own-report")).to_contain_text("In use: big + small.", timeout=120_000)
 
 
 def rejected_token(walk):
@@ -88,6 +107,14 @@ def exact(walk):
     walk.tab("Lab", "Verification lab")
     expect(walk.page.get_by_role("heading", name="Output distribution")).to_be_visible()
     expect(walk.page.locator(".sv-v")).to_contain_text("Equal to the target’s distribution")
+
+
+def sampled(walk):
+    """Is it exact? Two tokens sampled many times with speculation and with plain decoding."""
+    fold = walk.page.locator("#sv-sampled")
+    walk.click(fold.locator("summary"))
+    walk.click(fold.locator("button:visible").first)
+    expect(fold).to_contain_text("Speculation shows no deviation", timeout=120_000)
 
 
 def rules(walk):

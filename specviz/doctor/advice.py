@@ -71,9 +71,9 @@ def _verdict(pooled: Pooled, price: float | None, baseline: float | None) -> Ite
         load = f" with {pooled.running:g} request{'s' * (pooled.running != 1)}" if pooled.running else ""
         yield Advice(
             "needs-baseline",
-            f"{writes.capitalize()}, and the engine {throughput:.1f} tokens/s{load}. Whether that is faster than plain "
-            "decoding, no log with speculation can say: measure the tokens/s without it under the same load. It pays "
-            f"if that is less than {throughput:.1f}.",
+            f"{writes.capitalize()}, and the engine {throughput:.1f} tokens/s{load}. A log with speculation cannot "
+            "say whether that is faster than plain decoding: measure the tokens/s without it under the same load. It "
+            f"pays if that is less than {throughput:.1f}.",
         )
         return
     better = sum(one > baseline for one in pooled.throughputs)
@@ -92,9 +92,9 @@ def _verdict(pooled: Pooled, price: float | None, baseline: float | None) -> Ite
 def _why(pooled: Pooled, price: float) -> str:
     """The end of the sentence on a step that costs more than it writes."""
     tau, passes = pooled.acceptance_length or 1.0, 1 + 2 * (pooled.drafted_per_step or price)
-    why = f": acceptance is not what is wrong, even {tau:.2f} tokens do not cover the price of the step."
+    why = f": the step costs more than {tau:.2f} tokens save, so acceptance is not the problem."
     if tau < 1.5:
-        why = ": too little is accepted for that price."
+        why = ": too few tokens are accepted for that cost."
     if pooled.draft_share:
         why += f" Drafting is {100 * pooled.draft_share:.0f} % of it."
     if price > passes:
@@ -167,8 +167,8 @@ def _load(pooled: Pooled) -> Iterator[Advice]:
         yield Advice(
             "trees-under-load",
             f"With {running:g} requests a pass verifies about {running * (each + 1):.0f} tokens, of which "
-            f"{running * each * (1 - rate):.0f} drafted ones are rejected. What is free for one user is not for many: "
-            "as the load grows, draft fewer tokens, and a chain rather than a tree.",
+            f"{running * each * (1 - rate):.0f} drafted ones are rejected. Drafted tokens cost more "
+            "under load: as it grows, draft fewer, and a chain rather than a tree.",
             BY_LOAD.get(pooled.engine),
         )
     if pooled.without_graphs > 0.1 * len(pooled.windows):

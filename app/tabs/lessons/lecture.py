@@ -89,7 +89,7 @@ PATH = (
         5, not_paying,
         "Speedup is tokens per target pass divided by the relative time per step. A large tree on a small "
         "machine loses, and so does any tree while many texts fill the batch.",
-        "What changes on a large GPU? A pass over more nodes costs the same for longer, so larger trees pay.",
+        "What changes on a large GPU? A pass costs the same up to more nodes, so larger trees pay.",
     ),
     Part(
         3, "Which tree pays", "tab=speedup",
@@ -102,7 +102,8 @@ PATH = (
         3, "Three drafters race", "tab=compare",
         "A draft model, Medusa’s heads and EAGLE’s layer draft for one target at temperature 0. All write the"
         " same text; they differ in acceptance and in the time for drafting.",
-        "Who would win with a slower target? Whoever is accepted most, since drafting then costs less by comparison.",
+        "Which is fastest with a slower target? The one that is accepted most, since drafting then costs relatively "
+        "less.",
     ),
 )  # fmt: skip
 

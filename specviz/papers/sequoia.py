@@ -92,7 +92,7 @@ def last_doublings(name: str, first: int, last: int):
 
 ALGORITHMS = (
     Entry(
-        "algorithm-1", "Algorithm 1", "The dynamic programme finds the best tree",
+        "algorithm-1", "Algorithm 1", "The dynamic program finds the best tree",
         "T[n, b] = max over m of T[n - m, b - 1] + P[b] max T[m, j] finds the tree of size N that maximises the "
         "expected number of tokens, for any vector (section 3.1.1; with bounded depth: algorithm 4).",
         (
@@ -201,7 +201,7 @@ ALGORITHMS = (
         "with 25 %, SpecTr accepts with 0.75); top-k lacks optimal transport (p = q = [0.6, 0.4]: it accepts with "
         "0.6, not 1) (appendix F.3).",
         tuple(
-            proof(f"{TITLES[rule]} accepts {where[0]} with chance {printed:g} where {where[1]}",
+            proof(f"{TITLES[rule]} accepts {where[0]} with probability {printed:g} where {where[1]}",
                 closed_form(rows=rows, printed=printed, rule=rule), {"rule": wrong})
             for rows, where in (("same", ("one child", "q = p = [0.6, 0.4]")),
                 ("cover", ("one of two", "p = [1, 0], q = [1/2, 1/2]")))
@@ -235,7 +235,7 @@ ALGORITHMS = (
     ),
     Entry(
         "figure-4-left", "Figure 4, left", "The tree brings more than sequences of the same size",
-        "Sequoia's trees bring up to 33 % more tokens a pass than k independent sequences (size up to 512), with "
+        "Sequoia's trees bring up to 33 % more tokens per pass than k independent sequences (size up to 512), with "
         "Sequoia's rule for both; Llama2-13B, 68 M draft, temperature 0.6, CNN.",
         (
             *(

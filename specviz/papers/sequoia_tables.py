@@ -157,7 +157,7 @@ TABLES = (
     ),
     Entry(
         "table-2", "Table 2", "Weights in main memory: 768 nodes pay",
-        "With 70 B targets offloaded on an L40, where plain decoding takes 5.7 s a token, trees of 768 nodes are "
+        "With 70 B targets offloaded on an L40, where plain decoding takes 5.7 s per token, trees of 768 nodes are "
         "chosen, 18 levels deep with the root.",
         (
             *(missing(f"Sequoia over plain decoding, {target}, temperature {t:g}", ">", bound, NOT_HERE)
@@ -177,7 +177,7 @@ TABLES = (
             ),
         ),
         opens=(lesson(13), tab("speedup")),
-        quoted=Table(("Target", "T", "Tree (size, depth with root)", "Sequoia", "s a token", "SpecInfer 16 x 48"), (
+        quoted=Table(("Target", "T", "Tree (size, depth with root)", "Sequoia", "s per token", "SpecInfer 16 x 48"), (
             ("Llama2-70B-chat", 0, "(768, 18)", "8.6 x (10.30)", 0.66, "5.7 x (7.63)"),
             ("Llama2-70B-chat", 0.6, "(768, 18)", "8.4 x (9.91)", 0.68, "5.2 x (7.03)"),
             ("Llama3-70B-Instruct", 0, "(768, 18)", "9.5 x (11.68)", 0.60, "7.0 x (9.07)"),
@@ -274,7 +274,7 @@ TABLES = (
     ),
     Entry(
         "appendix-d", "Appendix D", "The speedup of a sequence: (1 - a^(n + 1)) / ((1 - a)(n c + 1))",
-        "For drafts that are accepted with chance a, independent of each other, and a draft pass of c passes of the "
+        "For drafts that are accepted with probability a, independently, and a draft pass of c passes of the "
         "target a sequence of n drafts speeds decoding up (1 - a^(n + 1)) / ((1 - a)(n c + 1)) times (Leviathan et "
         "al.). Here a is counted along the texts, c is measured by itself, and the sequences are timed.",
         (

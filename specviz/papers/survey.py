@@ -125,7 +125,7 @@ ENTRIES = (
         "With k heads the number of passes falls from m to 2 m / k, and to m / k + 1 once verification and prediction "
         "share a pass, if all drafts are accepted.",
         (
-            proof("A greedy chain of 4 tokens a pass takes at most m / k + 1 passes where every draft is right",
+            proof("A greedy chain of 4 tokens per pass takes at most m / k + 1 passes where every draft is right",
                 blocks_of(heads=4), {"closeness": 0.0}),
             claim("With this pair's heads, chains of 4 save passes: tokens per pass over the 2 of k = 4 heads with "
                 "separate verification",

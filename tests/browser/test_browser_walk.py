@@ -40,7 +40,8 @@ def walk(serve, visit):
 
 def test_every_task_takes_three_clicks_at_most(walk):
     for task in (
-        rejected_token, drafters, acceptance_vector, best_tree, scaling, exact, sampled, rules, chain_against_tree, link, embed
+        rejected_token, drafters, acceptance_vector, best_tree, scaling, exact, sampled, rules, chain_against_tree,
+        link, embed,
     ):  # fmt: skip
         task(walk())
 

@@ -94,7 +94,7 @@ def shown(run):
     tokens, shares = run["tokens"], share_by_k(run["tokens"])
     n = len(tokens)
     steps = [
-        (f"k = {k}", f"{round(share * n)} of {n} tokens ({percent(share)}) are among the draft’s {k} most probable.")
+        (f"k = {k}", f"{round(share * n)} of {n} tokens ({percent(share)}) are among the draft’s {k} best.")
         for k, share in enumerate(shares, 1)
     ]
     return Shown(

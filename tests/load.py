@@ -231,7 +231,7 @@ class Page:
 
 def said(answer: str) -> bool:
     """Whether an answer rejects a request with a sentence."""
-    return any(words in answer for words in ("ueue is full", "already waiting", "wait already", "must be at most"))
+    return any(words in answer for words in ("ueue is full", "already waiting", "must be at most"))
 
 
 def whole(bytes: int) -> str:

@@ -3,8 +3,9 @@
 Not a test. `make screenshots` writes assets/screenshots/.
 
 `python -m tests.screenshots FOLDER [WIDTH | light | dark ...]` writes every page of every tab into a folder, at every
-width, light and dark, before the first click and after a run, and presented. It lists the text that lies on other text
-or is cut off in any of them, and exits with 1 if there is some. Both need a Chromium, as the browser tests do.
+width, light and dark, before the first click and after a run, and presented, and lessons of every kind. It lists the
+text that lies on other text or is cut off in any of them, and exits with 1 if there is some. Both need a Chromium, as
+the browser tests do.
 """
 
 from __future__ import annotations
@@ -23,6 +24,7 @@ OUT = ROOT / "assets" / "screenshots"
 SIZES = {"light": (1400, 940), "dark": (1400, 940), "phone": (390, 844)}
 RUN_SECONDS = 300
 SCHEMES = ("light", "dark")
+LESSONS = (0, 3, 8, 11, 12, 13)  # of each kind of view
 
 
 def readme(browser: Browser, url: str) -> None:
@@ -66,17 +68,26 @@ def every(
     faults = []
 
     def shoot(page: Page, name: str) -> None:
+        path = folder / f"{name}.png"
+        page.screenshot(path=path, full_page=True)
+        for fault in page.evaluate(CROWDED):
+            faults.append(f"{path.name}: {fault}")
+            print(faults[-1], flush=True)
+
+    def shoot_all(page: Page, name: str) -> None:
         for number, title in enumerate(each_part(page, TABS)):
-            path = folder / f"{name}-{number}-{title.lower().replace(' ', '-')}.png"
-            page.screenshot(path=path, full_page=True)
-            for fault in page.evaluate(CROWDED):
-                faults.append(f"{path.name}: {fault}")
-                print(faults[-1], flush=True)
+            shoot(page, f"{name}-{number}-{title.lower().replace(' ', '-')}")
 
     for scheme in schemes:
         for width in widths:
             page = opened(browser, url, scheme, width)
-            shoot(page, f"before-{scheme}-{width}")
+            shoot_all(page, f"before-{scheme}-{width}")
+            open_tab(page, "Learn", "Lessons")
+            for number in LESSONS:
+                page.locator(".sv-lessons-list button").nth(number).click()
+                page.locator(".sv-lessons[aria-busy=false]").wait_for()
+                page.wait_for_timeout(500)
+                shoot(page, f"lesson-{scheme}-{width}-{number}")
             page.close()
         page = opened(browser, url, scheme, 1440)
         page.locator("#sv-run").click()
@@ -88,10 +99,10 @@ def every(
             page.locator(f"#sv-compare-stop:{state}").wait_for(timeout=RUN_SECONDS * 1000)
         for width in widths:
             page.set_viewport_size(size(width))
-            shoot(page, f"after-{scheme}-{width}")
+            shoot_all(page, f"after-{scheme}-{width}")
         page.set_viewport_size(size(1440))
         page.locator(".sv-present-button").click()
-        shoot(page, f"present-{scheme}-1440")
+        shoot_all(page, f"present-{scheme}-1440")
         page.close()
     return faults
 

@@ -19,7 +19,7 @@ from . import limits
 ID = "machine"
 MACHINE = {"concurrency_limit": 1, "concurrency_id": ID}  # of every event that decodes
 UNREAD = 5.0  # seconds after which a run with unread messages is cancelled
-OWN = f"This run was not started: {limits.RUNS} runs of yours wait already. Try again when one has begun."
+OWN = f"This run was not started: {limits.RUNS} of your runs are already waiting. Try again when one has started."
 _OVER = object()
 
 

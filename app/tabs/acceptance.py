@@ -41,7 +41,7 @@ OPEN = ("acceptance", "rejection")
 FOLDS = (
     (
         "where",
-        "Where are tokens accepted, and does the draft know?",
+        "Where are tokens accepted, and does the draft predict it?",
         ("probability", "doubt", "length", "bounds", "ratio"),
     ),
     ("memory", "Does it depend on what came before?", ("depth",)),

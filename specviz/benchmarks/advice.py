@@ -166,10 +166,10 @@ def reason(option: Option) -> str:
     if trial.speedup > 1:
         return sentence
     if option.first < 0.3:
-        return f"{sentence} The draft is too far from the target: check chat template and tokenizer, or take another."
+        return f"{sentence} The draft is too far from the target: check chat template and tokenizer, or choose another."
     if shares["target"] > 1.5 and shares["target"] > shares[dearest]:
-        return f"{sentence} Reading several tokens at once is dear on this machine."
-    return f"{sentence} The {dearest} is too dear for what is accepted."
+        return f"{sentence} Reading several tokens at once is expensive on this machine."
+    return f"{sentence} The {dearest} is too expensive for what is accepted."
 
 
 def engines_for(option: Option) -> tuple[Nearest, ...]:

@@ -17,10 +17,10 @@ COMMANDS = {
     "advise": "Find out whether speculation pays for a target, with which drafter and tree, and the flags of engines.",
     "agree": "Compare predicted tokens per pass or speedup with measurements (exit code 1 if they differ).",
     "scale": "Measure time and memory of a step as the tree, the text and the vocabulary grow.",
-    "doctor": "Say from an engine's log or metrics whether speculation pays there, and at which length.",
+    "doctor": "Find out from an engine's log or metrics whether speculation pays there, and at which draft length.",
     "sweep": "Measure a grid of pairs, builders, rules, temperatures and sizes; resume if interrupted.",
     "strategies": "List builders, rules and drafters with their parameters, ranges and defaults.",
-    "new": "Write a builder, rule or drafter of your own to begin with.",
+    "new": "Write a template of a builder, rule or drafter of your own.",
     "papers": "List the claims of the five sources with measurements.",
     "train": "Train a draft and target pair from text files.",
 }

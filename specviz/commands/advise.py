@@ -46,7 +46,7 @@ def run(args: argparse.Namespace) -> int:
     given = read_prompts(args.prompts) if args.prompts else built_in_prompts()
     drafts = list(dict.fromkeys(args.draft or ()))
     if args.target and not drafts and not drafters:
-        raise ValueError("--target needs something to draft with. Add --draft, early-exit:3 say, or --drafter ngram.")
+        raise ValueError("--target needs a draft. Add --draft, such as early-exit:3, or --drafter ngram.")
     base = load(args, draft=None)
     ways: dict[str, tuple[Pair, Any]] = {}
     failed: list[tuple[str, str]] = []

@@ -40,7 +40,7 @@ FEW = 10  # of the built-in prompts are timed, tales and code in turn
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    add_strategy(parser, "builder", "all that go with the pair", several=True)
+    add_strategy(parser, "builder", "all that are compatible with the pair", several=True)
     add_strategy(parser, "verifier", "the first one that suits builder and temperature", several=True)
     add_strategy(parser, "drafter", "none; each is compared on tales and code at temperature 0 and 0.8", several=True)
     add_sampling(parser)

@@ -40,7 +40,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace) -> None:
     if args.baseline is not None and args.baseline_log is not None:
-        raise ValueError("--baseline and --baseline-log say the same. Give one of them.")
+        raise ValueError("--baseline and --baseline-log cannot be combined. Omit one of them.")
     if args.out is not None:
         check_output(args.out, args.source if args.source != "-" else None, args.baseline_log)
     plain = None if args.baseline_log is None else read_source(args.baseline_log)

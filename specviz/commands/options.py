@@ -17,8 +17,8 @@ from ..record import Trace
 from ..registry import REGISTRIES, parse_strategy
 
 TEMPERATURE = RunConfig.temperature  # of every command, so that what one measures is what another uses
-WHAT = {"builder": "tree builder", "verifier": "verification rule", "drafter": "who fills the tree"}
-SEVERAL = "give it several times for several; "
+WHAT = {"builder": "tree builder", "verifier": "verification rule", "drafter": "drafter of the tokens"}
+SEVERAL = "repeat for several; "
 
 
 def add_strategy(parser: argparse.ArgumentParser, kind: str, default: str, several: bool = False) -> None:

@@ -22,9 +22,7 @@ def run(args: argparse.Namespace) -> None:
     for name in args.names:
         if name not in known:
             raise UnknownName("NAME", name, dict.fromkeys(known))
-    print(
-        "written as NAME:parameter=value,parameter=value, sequoia:size=16,depth=6 say; what is left out has its default"
-    )
+    print("written as NAME:parameter=value,parameter=value, such as sequoia:size=16,depth=6; defaults may be omitted")
     for kind, menu in REGISTRIES.items():
         for name, cls in menu.items():
             if name in (args.names or known):

@@ -84,7 +84,7 @@ def rows_of(report: Report) -> list[tuple[str, str]]:
         ("requests", report.running_requests, ".0f", " at a time"),
         ("throughput", report.throughput, ",.1f", " tokens/s"),
         ("plain decoding", report.baseline, ",.1f", " tokens/s"),
-        ("price of a step", report.step_price, ".2f", " plain steps"),
+        ("cost of a step", report.step_price, ".2f", " plain steps"),
         ("speedup", report.speedup, ".2f", " times plain decoding"),
     ]
     found = [(name, format(value, style) + unit) for name, value, style, unit in rows if value is not None]

@@ -55,9 +55,9 @@ def _verdict(report: Report) -> Iterator[Advice]:
         )
         yield Advice(
             "needs-baseline",
-            f"{writes.capitalize()}, and the engine {throughput:.1f} tokens/s{load}. Whether that is faster than plain "
-            "decoding, no log with speculation can say: measure the tokens/s without it under the same load. It pays "
-            f"if that is less than {throughput:.1f}.",
+            f"{writes.capitalize()}, and the engine {throughput:.1f} tokens/s{load}. A log with speculation cannot "
+            "say whether that is faster than plain decoding: measure the tokens/s without it under the same load. It "
+            f"pays if that is less than {throughput:.1f}.",
         )
         return
     better = sum(one > baseline for one in report.throughputs)
@@ -76,9 +76,9 @@ def _verdict(report: Report) -> Iterator[Advice]:
 def _why(report: Report, price: float) -> str:
     """The end of the sentence on a step that costs more than it writes."""
     tau, passes = report.acceptance_length or 1.0, 1 + 2 * (report.drafted_per_step or price)
-    why = f": acceptance is not what is wrong, even {tau:.2f} tokens do not cover the price of the step."
+    why = f": the step costs more than {tau:.2f} tokens save, so acceptance is not the problem."
     if tau < 1.5:
-        why = ": too little is accepted for that price."
+        why = ": too few tokens are accepted for that cost."
     if report.draft_share:
         why += f" Drafting is {100 * report.draft_share:.0f} % of it."
     if price > passes:
@@ -152,8 +152,8 @@ def _load(report: Report) -> Iterator[Advice]:
         yield Advice(
             "trees-under-load",
             f"With {running:g} requests a pass verifies about {running * (each + 1):.0f} tokens, of which "
-            f"{running * each * (1 - rate):.0f} drafted ones are rejected. What is free for one user is not for many: "
-            "as the load grows, draft fewer tokens, and a chain rather than a tree.",
+            f"{running * each * (1 - rate):.0f} drafted ones are rejected. Drafted tokens cost more "
+            "under load: as it grows, draft fewer, and a chain rather than a tree.",
             BY_LOAD.get(report.engine),
         )
     if report.without_graphs > 0.1 * len(report.seen):

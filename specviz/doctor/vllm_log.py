@@ -15,7 +15,7 @@ from .window import Window, lines_with
 SAYS = "vLLM's log (SpecDecoding metrics)"
 SPECULATION = "SpecDecoding metrics:"
 PROMPTS = re.compile(r"Avg prompt throughput: (\d{1,9}(?:\.\d{1,9})?) tokens/s, Avg generation")
-NOTE = "The throughput is of windows that also read prompts, so the price of a step contains that time."
+NOTE = "The throughput is of windows that also read prompts, so the cost of a step contains that time."
 ENGINE = re.compile(r"Avg generation throughput: (\d{1,9}(?:\.\d{1,9})?) tokens/s, Running: (\d{1,9}) reqs")
 FIELD = re.compile(r"(Mean acceptance length|Accepted|Drafted): (\d{1,12}(?:\.\d{1,9})?)")
 RATES = re.compile(r"Per-position acceptance rate: (\d\.\d{1,9}(?:, \d\.\d{1,9}){0,127})")

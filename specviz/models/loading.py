@@ -205,7 +205,9 @@ def _check_hub(role: str, name: str) -> None:
     try:
         HfApi().model_info(name, timeout=10)
     except GatedRepoError:
-        raise ValueError(f"{role} {name!r} may be read only by those its owner admits. Log in to the hub.") from None
+        raise ValueError(
+            f"{role} {name!r} is a gated model. Log in to the hub with an account that has access."
+        ) from None
     except RepositoryNotFoundError:
         raise ValueError(f"{role} {name!r} is not on the Hugging Face hub. Check the spelling of org/model.") from None
     except Exception as error:

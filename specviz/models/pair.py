@@ -128,7 +128,7 @@ def load_pair(
         width = model.vocab_size if other is None else None
         drafter = HuggingFaceModel(load_model("draft", draft, chosen_device, chosen_dtype), width)
         limit = min(limit, longest_text("draft", drafter.model.config))
-    tell(0.8, "Checking that trees are read rightly")
+    tell(0.8, "Checking the attention over a tree")
     if like is None:
         check_tree_reading("target", model)
     if drafter is not None:

@@ -222,7 +222,7 @@ ENTRIES = (
 SOURCE = Source(
     "DySpec", "DySpec: Faster Speculative Decoding with Dynamic Token Tree Structure",
     "Xiong, Zhang, Li, Wu and others, 2024, arXiv 2410.11744.", "https://arxiv.org/abs/2410.11744",
-    "The tree grows while the draft reads: always at the slot that the draft thinks likeliest to be reached, decided "
-    "before its token is drawn; or level by level, wherever that chance exceeds a threshold.",
+    "The tree grows while the draft reads: always at the slot that the draft estimates to be likeliest to be "
+    "reached, decided before its token is drawn; or level by level, wherever that chance exceeds a threshold.",
     ENTRIES,
 )  # fmt: skip

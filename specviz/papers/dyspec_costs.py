@@ -53,7 +53,7 @@ COSTS = (
                       temperature=0.6),
                   faster("dyspec-threshold:size=64,depth=16 | dyspec", "dyspec:size=64,batch=1 | dyspec"), ">", 1),
         ),
-        (figure(lambda *all_: Table(("Nodes asked for", "Way", "Draft passes a step", "Nodes drafted",
+        (figure(lambda *all_: Table(("Nodes asked for", "Way", "Draft passes per step", "Nodes drafted",
             "Tokens per pass"), [
             [n, way, s["draft passes"] / s["passes"], s["nodes"] / s["passes"], per_pass()(s)]
             for s, (n, way) in zip(all_, ((n, way) for n in (16, 32, 64) for way in ("greedy", "by threshold")),
@@ -68,12 +68,13 @@ COSTS = (
         (
             *(claim(f"{way}: seconds of a run over equation 3's; counted as equal from 0.85 to 1.15",
                 data, share("seconds", "predicted"), "within", (0.85, 1.15)) for way, data in LATENCY.items()),
-            claim("Equation 3's seconds a token level by level over those node by node",
+            claim("Equation 3's seconds per token level by level over those node by node",
                 tuple(reversed(LATENCY.values())), times(share("predicted", "tokens")), "<", 1),
-            claim("Timed seconds a token level by level over those node by node",
+            claim("Timed seconds per token level by level over those node by node",
                 tuple(reversed(LATENCY.values())), times(share("seconds", "tokens")), "<", 1),
         ),
-        (figure(lambda *all_: Table(("Tree of 32 nodes", "Equation 3, ms a token", "Timed, ms a token", "T_d / T_t"), [
+        (figure(lambda *all_: Table(("Tree of 32 nodes", "Equation 3, ms per token", "Timed, ms per token",
+            "T_d / T_t"), [
             [way, 1000 * s["predicted"] / s["tokens"], 1000 * s["seconds"] / s["tokens"], s["draft"] / s["target"]]
             for way, s in zip(LATENCY, all_, strict=True)]), *LATENCY.values()),),
         (live("dyspec:size=32,batch=1", "dyspec", 0.6),),

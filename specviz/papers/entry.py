@@ -162,6 +162,11 @@ def lab(page: str, **more: Any) -> Open:
     return Open(watched.get(page, f"Open in the {page.capitalize()} lab"), _query("labs", {"lab": page, **more}))
 
 
+def lesson(number: int) -> Open:
+    """A link to a lesson."""
+    return Open(f"Lesson {number}", _query("lessons", {"lesson": number}))
+
+
 def tab(name: str, **more: Any) -> Open:
     """A link to a page of the tab Measure: "acceptance" or "speedup"."""
     page = {"acceptance": "what is accepted", "speedup": "which tree pays"}[name]

@@ -95,7 +95,7 @@ ENTRIES = (
         opens=(lab("verification"),),
     ),
     Entry(
-        "algorithm-2", "Algorithm 2", "One race, two rows: how often the winner is the same",
+        "algorithm-2", "Algorithm 2", "One race, two distributions: how often the winner is the same",
         "The draft's token is the winner under q of a race with exponential variables, the target's the winner under "
         "p of the same race; if they are equal the draft is accepted.",
         (claim("Races that were run less the closed form, sum over x of 1 / sum over y of max(p_y / p_x, q_y / q_x); "
@@ -131,8 +131,8 @@ ENTRIES = (
     Entry(
         "algorithm-3", "Algorithm 3", "The optimal tree by priority queue, in k log k",
         "Adding the vertex that is most likely accepted, again and again, gives the optimal tree in O(k log k), less "
-        "than Sequoia's dynamic programme.",
-        (proof("The queue's tree is worth as much as the dynamic programme's, for 12 falling vectors and up to 64 "
+        "than Sequoia's dynamic program.",
+        (proof("The queue's tree is worth as much as the dynamic program's, for 12 falling vectors and up to 64 "
             "nodes", queue(), {"width": 2}, bound=1e-9),),
         opens=(lab("tree", preset="races"),),
     ),
@@ -262,7 +262,7 @@ ENTRIES = (
 SOURCE = Source(
     "Exponential races", "Speculative Decoding via Exponential Races", "Kobus and Gündüz, 2025, arXiv 2504.15475.",
     "https://arxiv.org/abs/2504.15475",
-    "Draft and target run the same race with their own rows; what arrives first under the target is written. "
+    "Draft and target run the same race with their own distributions; what arrives first under the target is written. "
     "Rejection sampling (GSD) and races (ERSD) are seen as channel simulation: the entropy of which draft is accepted "
     "bounds what any tree can bring.",
     ENTRIES,

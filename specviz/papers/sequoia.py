@@ -6,7 +6,7 @@ import math
 
 from ..acceptance.vectors import expected_tokens
 from .claim import claim, proof
-from .entry import Entry, Lines, Table, compare, curves, figure, lab, live, tab
+from .entry import Entry, Lines, Table, compare, curves, figure, lab, lesson, live, tab
 from .in_runs import counted
 from .numbers import exponent, less, per_pass, straightness, times
 from .on_rows import SIZES, WIDEST, WIDTHS, along, planned, rejection, shapes
@@ -111,7 +111,7 @@ ROBUST, BY_TOP_P = under_rules("top-p", {value: (1.0, value) for value in (0.8, 
 
 ALGORITHMS = (
     Entry(
-        "algorithm-1", "Algorithm 1", "The dynamic programme finds the best tree",
+        "algorithm-1", "Algorithm 1", "The dynamic program finds the best tree",
         "T[n, b] = max over m of T[n - m, b - 1] + P[b] max T[m, j] finds the tree of size N that maximises the "
         "expected number of tokens, for any vector (section 3.1.1; with bounded depth: algorithm 4).",
         (
@@ -218,7 +218,7 @@ ALGORITHMS = (
         "with 25 %, SpecTr accepts with 0.75); top-k lacks optimal transport (p = q = [0.6, 0.4]: it accepts with "
         "0.6, not 1) (appendix F.3).",
         tuple(
-            proof(f"{TITLES[rule]} accepts {where[0]} with chance {printed:g} where {where[1]}",
+            proof(f"{TITLES[rule]} accepts {where[0]} with probability {printed:g} where {where[1]}",
                 closed_form(rows=rows, printed=printed, rule=rule), {"rule": wrong})
             for rows, where in (("same", ("one child", "q = p = [0.6, 0.4]")),
                 ("cover", ("one of two", "p = [1, 0], q = [1/2, 1/2]")))
@@ -229,7 +229,7 @@ ALGORITHMS = (
                 ("target-match", {"same": 0.6, "cover": 1}[rows], "specinfer"),
             )
         ),
-        opens=(lab("verification", preset="cover"),),
+        opens=(lesson(12), lab("verification", preset="cover")),
     ),
     Entry(
         "figure-3", "Figure 3", "Rejection rate against the number of children",
@@ -248,11 +248,11 @@ ALGORITHMS = (
                 for rule, high, low in (("specinfer", 0.2, 1.0), ("spectr", 0.2, 1.0), ("target-match", 1.0, 0.2))
             ),
         ),
-        tuple(rates(t) for t in TEMPERATURES), (tab("acceptance"),),
+        tuple(rates(t) for t in TEMPERATURES), (lesson(12), tab("acceptance")),
     ),
     Entry(
         "figure-4-left", "Figure 4, left", "The tree brings more than sequences of the same size",
-        "Sequoia's trees bring up to 33 % more tokens a pass than k independent sequences (size up to 512), with "
+        "Sequoia's trees bring up to 33 % more tokens per pass than k independent sequences (size up to 512), with "
         "Sequoia's rule for both; Llama2-13B, 68 M draft, temperature 0.6, CNN.",
         (
             *(

@@ -6,7 +6,7 @@ from ..theory.bounds import chain_speedup
 from .bounds_hold import queue_of_print
 from .claim import claim, missing, proof
 from .dyspec_costs import LATENCY
-from .entry import Entry, Source, Table, compare, curves, figure, lab, tab
+from .entry import Entry, Source, Table, compare, curves, figure, lab, lesson, tab
 from .in_runs import CHOSEN, PASSES, SEQUENCES, choice, counted, passes, speeds
 from .numbers import faster, less, per_pass, share, speed, times
 from .sequoia import ALGORITHMS, RULES, TEMPERATURES, TITLES, under_rules
@@ -99,7 +99,7 @@ TABLES = (
                     data, tracks, ">", 0.5),
             )
         ),
-        tuple(figure(all_trees, data) for _, data in BOTH), (tab("speedup"),),
+        tuple(figure(all_trees, data) for _, data in BOTH), (lesson(13), tab("speedup")),
     ),
     Entry(
         "table-1", "Table 1", "On one device, against 5 sequences of 8 tokens",
@@ -128,7 +128,7 @@ TABLES = (
     ),
     Entry(
         "table-2", "Table 2", "Weights in main memory: 768 nodes pay",
-        "With 70 B targets offloaded on an L40, where plain decoding takes 5.7 s a token, trees of 768 nodes are "
+        "With 70 B targets offloaded on an L40, where plain decoding takes 5.7 s per token, trees of 768 nodes are "
         "chosen, 18 levels deep with the root.",
         (
             *(missing(f"Sequoia over plain decoding, {target}, temperature {t:g}", ">", bound, NOT_HERE)
@@ -147,8 +147,8 @@ TABLES = (
                 )
             ),
         ),
-        opens=(tab("speedup"),),
-        quoted=Table(("Target", "T", "Tree (size, depth with root)", "Sequoia", "s a token", "SpecInfer 16 x 48"), (
+        opens=(lesson(13), tab("speedup")),
+        quoted=Table(("Target", "T", "Tree (size, depth with root)", "Sequoia", "s per token", "SpecInfer 16 x 48"), (
             ("Llama2-70B-chat", 0, "(768, 18)", "8.6 x (10.30)", 0.66, "5.7 x (7.63)"),
             ("Llama2-70B-chat", 0.6, "(768, 18)", "8.4 x (9.91)", 0.68, "5.2 x (7.03)"),
             ("Llama3-70B-Instruct", 0, "(768, 18)", "9.5 x (11.68)", 0.60, "7.0 x (9.07)"),
@@ -201,7 +201,7 @@ TABLES = (
         "A100 and L40.",
         tuple(claim(f"Temperature {t:g}: the chosen tree over the fastest of unlimited depth", data,
                     times(speed("chosen"), fastest(UNLIMITED)), ">", 1) for t, data in BOTH),
-        opens=(tab("speedup"),),
+        opens=(lesson(13), tab("speedup")),
     ),
     Entry(
         "figure-8", "Figure 8", "A pass over n tokens: flat at first, then linear in n",
@@ -236,7 +236,7 @@ TABLES = (
     ),
     Entry(
         "appendix-d", "Appendix D", "The speedup of a sequence: (1 - a^(n + 1)) / ((1 - a)(n c + 1))",
-        "For drafts that are accepted with chance a, independent of each other, and a draft pass of c passes of the "
+        "For drafts that are accepted with probability a, independently, and a draft pass of c passes of the "
         "target a sequence of n drafts speeds decoding up (1 - a^(n + 1)) / ((1 - a)(n c + 1)) times (Leviathan et "
         "al.). Here a is counted along the texts, c is measured by itself, and the sequences are timed.",
         (

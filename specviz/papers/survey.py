@@ -5,7 +5,7 @@ from __future__ import annotations
 from ..drafters import DRAFTERS
 from ..theory.bounds import chain_tokens
 from .claim import claim, proof
-from .entry import Entry, Open, Source, Table, compare, curves, figure, in_others, lab, live, tab
+from .entry import Entry, Open, Source, Table, compare, curves, figure, in_others, lab, lesson, live, tab
 from .in_runs import counted, passes, speeds
 from .numbers import faster, less, per_pass, share, speed, times
 from .on_rows import along, rejection
@@ -107,7 +107,7 @@ ENTRIES = (
         "With k heads the number of passes falls from m to 2 m / k, and to m / k + 1 once verification and prediction "
         "share a pass, if all drafts are accepted.",
         (
-            proof("A greedy chain of 4 tokens a pass takes at most m / k + 1 passes where every draft is right",
+            proof("A greedy chain of 4 tokens per pass takes at most m / k + 1 passes where every draft is right",
                 blocks_of(heads=4), {"closeness": 0.0}),
             claim("Not all drafts of this pair's k = 4 heads are accepted, but chains of 4 still bring more than the "
                 "k / 2 tokens per pass that separate verification brings at best",
@@ -167,7 +167,7 @@ ENTRIES = (
             claim("Nucleus sampling (top-p 0.9): the target's token is among the three best at more than 90 %",
                 NUCLEUS, among(3), ">", 0.9),
         ),
-        (figure(top, SAMPLED, NUCLEUS),), (tab("acceptance"),),
+        (figure(top, SAMPLED, NUCLEUS),), (lesson(11), tab("acceptance")),
     ),
     *RULES,
     Entry(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from .claim import claim, proof
-from .entry import Entry, Table, compare, curves, figure, lab, live
+from .entry import Entry, Table, compare, curves, figure, lab, lesson, live
 from .in_runs import PASSES, counted, drafted_blocks, merged, passes, speeds
 from .numbers import faster, less, per_pass, share
 from .proofs import lossless, same_text
@@ -31,7 +31,7 @@ RULES = (
             claim("Executing in advance “increases concurrency and performance”: chains of 4 over plain decoding, "
                 "speed", STOPS, faster("chain:depth=4"), ">", 1),
         ),
-        opens=(live("chain:depth=4", "speculative-sampling", 0.6),),
+        opens=(lesson(0), live("chain:depth=4", "speculative-sampling", 0.6)),
     ),
     Entry(
         "batched-paths", "Sections 4.4.2 and 7.1.2", "A batch of paths reads shared tokens again and again",

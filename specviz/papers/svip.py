@@ -87,7 +87,7 @@ def gains(t: float, printed: tuple[float, float]):
 
 ENTRIES = (
     Entry(
-        "equation-2", "Equations 1 to 3", "The chance to accept is 1 - TV",
+        "equation-2", "Equations 1 to 3", "The acceptance probability is 1 - TV",
         "beta = sum over x of q(x) min(1, p(x) / q(x)) = sum min(p, q) = 1 - TVD(p, q).",
         (proof("Both sides are equal on 120 pairs of distributions and along two texts", bound_holds(kind="acceptance"),
             {"factor": 0.9}),),
@@ -100,7 +100,7 @@ ENTRIES = (
         opens=(tab("acceptance"),),
     ),
     Entry(
-        "figure-2", "Figure 2", "Where the draft is in doubt, less is accepted",
+        "figure-2", "Figure 2", "Where the draft is uncertain, less is accepted",
         "Over more than a million tokens at temperature 1 there is a strong negative correlation between the draft's "
         "entropy and acceptance; at low entropy dozens of tokens in a row are accepted (drafts of at most 40).",
         (
@@ -146,7 +146,7 @@ ENTRIES = (
         (tab("acceptance"),),
     ),
     Entry(
-        "algorithm-1", "Algorithm 1", "Stop after the first token drawn in doubt",
+        "algorithm-1", "Algorithm 1", "Stop after the first token drawn at high entropy",
         "Draft until sqrt(H(q)) > h; the token just sampled is kept. The output distribution is the target's.",
         tuple(proof(f"Under {name} two steps of a toy pair write the target's exact distribution",
             lossless(builder="svip", rule=rule), {"rule": "typical"})

@@ -56,7 +56,7 @@ def draw(info: Info) -> go.Figure:
     for place, (vector, total) in enumerate(zip(info.vectors, info.totals, strict=True)):
         look = theme.rule_series(rules[place], rules[:place].count(rules[place]))
         bars = theme.error_bars(vector.chance, vector.low, vector.high)
-        name = f"{vector.name}, sum {total:.3f}"
+        name = f"{theme.titled(vector.name)}, sum {total:.3f}"
         theme.curve(fig, vector.ranks, vector.chance, name, look, "child %{x}: %{y:.4f}", error_y=bars)
     fig.update_yaxes(rangemode="tozero")
     return fig

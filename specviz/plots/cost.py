@@ -12,7 +12,7 @@ from . import theme
 TITLE = "Cost of a pass"
 HOW_TO_READ = (
     "Time of one target pass over n nodes, one draft pass over n nodes, and the rest of a step with n nodes. "
-    "Error bars: quartiles. While the target's line is flat, additional nodes are free."
+    "Error bars: quartiles. While the target's line is flat, additional nodes cost no time."
 )
 
 

@@ -55,7 +55,7 @@ def draw(info: Info) -> go.Figure:
     if not info.bars:
         return theme.empty("No runs yet: decode some prompts with each policy to compare their lengths.")
     fig = theme.figure("kind of text and policy", "tokens per step", TITLE, barmode="overlay")
-    places = [f"{bar.kind}: {bar.policy}" for bar in info.bars]
+    places = [f"{bar.kind}: {theme.titled(bar.policy)}" for bar in info.bars]
     fig.add_bar(
         x=places, y=[bar.drafted for bar in info.bars], name="drafted", marker={"color": "rgba(138,143,152,0.4)"},
         text=[f"{100 * bar.share:.0f} %" for bar in info.bars], textposition="outside", constraintext="none",

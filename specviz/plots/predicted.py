@@ -58,7 +58,8 @@ def draw(info: Info) -> go.Figure:
     fig.add_scatter(
         x=sizes, y=[point.predicted for point in info.points], name="predicted", mode="lines+markers",
         line={"color": theme.SKY}, marker={"symbol": "circle-open", "size": 8},
-        text=[point.name for point in info.points], hovertemplate="%{text}: %{y:.2f} predicted<extra></extra>",
+        text=[theme.titled(point.name) for point in info.points],
+        hovertemplate="%{text}: %{y:.2f} predicted<extra></extra>",
     )  # fmt: skip
     for lost, name, colour, mark in (
         (False, "measured", theme.GREEN, "square"), (True, "measured, slower than plain", theme.VERMILLION, "x"),
@@ -68,7 +69,8 @@ def draw(info: Info) -> go.Figure:
             values = [point.measured for point in chosen]
             fig.add_scatter(
                 x=[point.size for point in chosen], y=values, name=name, mode="markers",
-                marker={"color": colour, "symbol": mark, "size": 9}, text=[point.name for point in chosen],
+                marker={"color": colour, "symbol": mark, "size": 9},
+                text=[theme.titled(point.name) for point in chosen],
                 error_y=theme.error_bars(values, [point.low for point in chosen], [point.high for point in chosen]),
                 hovertemplate="%{text}: %{y:.2f} measured<extra></extra>",
             )  # fmt: skip

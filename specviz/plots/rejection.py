@@ -74,15 +74,15 @@ def draw(info: Info) -> go.Figure:
     fig = theme.figure("k, children of a node", "P(all k children rejected)", title)
     for curve in info.curves:
         law = "" if math.isnan(curve.exponent) else f" ~ k^-{curve.exponent:.2f}"
-        look = theme.rule_series(curve.name.partition(",")[0])
-        hover = f"{curve.name}, %{{x}} children: %{{y:.4f}} ({curve.method})<extra></extra>"
+        look, name = theme.rule_series(curve.name.partition(",")[0]), theme.titled(curve.name)
+        hover = f"{name}, %{{x}} children: %{{y:.4f}} ({curve.method})<extra></extra>"
         bars = theme.error_bars(curve.rates, curve.low, curve.high)
-        theme.curve(fig, curve.widths, curve.rates, f"{curve.name}{law}", look, hover, error_y=bars)
+        theme.curve(fig, curve.widths, curve.rates, f"{name}{law}", look, hover, error_y=bars)
         if not math.isnan(curve.exponent):
             ends = [curve.widths[0], curve.widths[-1]]
             fig.add_scatter(
                 x=ends, y=[curve.scale * width**-curve.exponent for width in ends], mode="lines", showlegend=False,
-                name=f"{curve.name}, fitted", line={"color": look["line"]["color"], "dash": "dot", "width": 1},
+                name=f"{name}, fitted", line={"color": look["line"]["color"], "dash": "dot", "width": 1},
                 hoverinfo="skip", opacity=0.6,
             )  # fmt: skip
     for name, (widths, rates) in info.floors.items():

@@ -9,6 +9,7 @@ from collections.abc import Sequence
 
 import plotly.graph_objects as go
 
+from ..builders import BUILDERS
 from ..verifiers import VERIFIERS
 
 TEXT = "#757575"  # contrast 4.6 on white, where WCAG AA asks for 4.5; the page sets its own
@@ -74,6 +75,17 @@ def rule_series(rule: str, again: int = 0) -> dict:
     look = series(names.index(rule) if rule in names else len(names))
     look["line"]["dash"] = DASHES[(DASHES.index(look["line"]["dash"]) + again) % len(DASHES)]
     return look
+
+
+def titled(name: str) -> str:
+    """The name of a series with the titles of strategies, as menus have them.
+
+    Args:
+        name: parts between commas; of each, the first word may be the name of a rule or builder.
+    """
+    parts = [part.partition(" ") for part in name.split(", ")]
+    titles = {**BUILDERS, **VERIFIERS}
+    return ", ".join(f"{titles[word].title if word in titles else word}{gap}{rest}" for word, gap, rest in parts)
 
 
 def error_bars(values: Sequence[float], low: Sequence[float | None], high: Sequence[float | None]) -> dict:

@@ -37,6 +37,6 @@ def draw(info: Info) -> go.Figure:
         return theme.empty("No measurement yet.")
     fig = theme.figure("top-p", f"expected tokens per target pass of a tree of {info.nodes} nodes", TITLE)
     for rule, line in info.tokens.items():
-        name = f"{rule}, range {100 * info.span[rule]:.0f} %"
+        name = f"{theme.titled(rule)}, range {100 * info.span[rule]:.0f} %"
         theme.curve(fig, info.values, line, name, theme.rule_series(rule), "top-p %{x}: %{y:.3f} tokens")
     return fig.update_yaxes(rangemode="tozero")

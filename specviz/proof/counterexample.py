@@ -68,7 +68,9 @@ class Counterexample:
 
     def __str__(self) -> str:
         names, levels, children = LETTERS[: len(self.p)], self.shape.levels, self.shape.children
-        tree = f"a chain of {levels}, the same rows at every level" if levels > 1 else f"a root with {children} "
+        tree = (
+            f"a chain of {levels}, the same distributions at every level" if levels > 1 else f"a root with {children} "
+        )
         tree += "" if levels > 1 else "child" if children == 1 else "children"
         said = f"fails  {self.failure}" if self.failure else (
             f"writes {''.join(names[token] for token in self.text)} with probability {_number(self.found)}; it should "

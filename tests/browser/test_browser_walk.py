@@ -40,9 +40,29 @@ def walk(serve, visit):
 
 def test_every_task_takes_three_clicks_at_most(walk):
     for task in (
-        rejected_token, drafters, acceptance_vector, best_tree, scaling, exact, rules, chain_against_tree, link, embed
+        rejected_token, drafters, acceptance_vector, best_tree, scaling, exact, sampled, rules, chain_against_tree,
+        link, embed,
     ):  # fmt: skip
         task(walk())
+
+
+@pytest.mark.adapter
+def test_a_pair_of_ones_own_takes_three_clicks(serve, visit, monkeypatch, tmp_path):
+    from app import page as built
+    from app.machine import models
+    from app.machine.engine import Engine
+    from tests.models.test_pair import save
+
+    for name in ("SPECVIZ_CUSTOM", "SPECVIZ_PAIR", "GRADIO_SERVER_NAME", "SPACE_ID", "SYSTEM"):
+        monkeypatch.delenv(name, raising=False)
+    monkeypatch.setattr(built, "Engine", lambda loads, *rest: Engine(loads, models.others()))
+    walk = Walk(visit(serve(specviz.toy_pair(vocab=12)), settings=False))
+    walk.click(walk.page.locator("#sv-settings-opener button"))
+    walk.click(walk.page.locator("#sv-own").get_by_role("button", name="Own pair"))
+    walk.page.get_by_label("Target").fill(save(tmp_path / "big"))
+    walk.page.get_by_label("Draft", exact=True).fill(save(tmp_path / "small", hidden_size=16))
+    walk.click(walk.page.locator("#sv-own-use"))
+    expect(walk.page.locator("#sv-own-report")).to_contain_text("In use: big + small.", timeout=120_000)
 
 
 def rejected_token(walk):
@@ -77,7 +97,10 @@ def scaling(walk):
     """How Sequoia's tree scales with its size."""
     walk.tab("Learn", "Papers")
     expect(walk.page.locator(".sv-papers")).to_have_attribute("aria-busy", "false")
-    expect(walk.page.locator(".sv-papers")).to_contain_text("Tokens grow without end, about as the logarithm")
+    entry = walk.page.locator(".sv-entry").filter(has_text="Tokens grow without end, about as the logarithm")
+    expect(entry.locator(".sv-chart").first).to_be_hidden()
+    walk.click(entry.locator("summary"))
+    expect(entry.locator(".sv-chart").first).to_be_visible()
 
 
 def exact(walk):
@@ -85,6 +108,14 @@ def exact(walk):
     walk.tab("Lab", "Verification lab")
     expect(walk.page.get_by_role("heading", name="Output distribution")).to_be_visible()
     expect(walk.page.locator(".sv-v")).to_contain_text("Equal to the target’s distribution")
+
+
+def sampled(walk):
+    """Is it exact? Two tokens sampled many times with speculation and with plain decoding."""
+    fold = walk.page.locator("#sv-sampled")
+    walk.click(fold.locator("summary"))
+    walk.click(fold.locator("button:visible").first)
+    expect(fold).to_contain_text("Speculation shows no deviation", timeout=120_000)
 
 
 def rules(walk):
@@ -120,3 +151,22 @@ def embed(walk):
     walk.click(walk.page.locator("#sv-stage .sv-save summary"))
     walk.click(walk.page.locator("[data-save=embed]:visible"))
     expect(walk.page.locator("#sv-stage")).to_contain_text("HTML copied")
+
+
+@pytest.mark.parametrize(("width", "most"), [(1440, 3000), (390, 5000)])
+def test_the_papers_are_an_index_that_a_link_unfolds_at_its_entry(serve, visit, width, most):
+    url, ready = serve(), ".sv-papers[aria-busy=false]"
+    page = visit(f"{url}?tab=papers", width=width, ready=ready, settings=False)
+    for source in page.locator(".sv-papers-list button").all():
+        source.click()
+        page.locator(ready).wait_for()
+        expect(source).to_have_attribute("aria-current", "page")
+        assert page.evaluate("document.documentElement.scrollHeight") < most
+    page.goto(f"{url}?tab=papers&paper=sequoia&entry=table-8")
+    expect(page.locator(".sv-entry[open]")).to_have_attribute("data-name", "table-8")
+    expect(page.locator(".sv-entry[open] summary")).to_be_in_viewport()
+    page.get_by_role("button", name="Expand all").click()
+    page.locator(".sv-entry[open] ~ .sv-entry[open] .sv-chart").first.wait_for()
+    right = "box.getBoundingClientRect().right > box.closest('.sv-entry').getBoundingClientRect().right"
+    found = page.locator(".sv-entry .sv-scroll, .sv-entry .sv-chart")
+    assert found.evaluate_all(f"boxes => boxes.filter(box => {right}).length") == 0

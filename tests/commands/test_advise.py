@@ -45,8 +45,8 @@ def test_the_answer_follows_from_the_interval(speedup, margin, verdict, says):
 def test_the_reason_names_the_price_of_a_step_and_what_is_dear():
     assert "writes 2.80 tokens and costs 2.00 plain steps (draft 0.60, target 1.20, overhead 0.20)" in reason(option())
     slow = option(0.7, parts=(0.6, 0.3, 0.1))
-    assert reason(slow).endswith("The draft is too dear for what is accepted.")
-    assert reason(option(0.7, parts=(0.1, 0.8, 0.1))).endswith("tokens at once is dear on this machine.")
+    assert reason(slow).endswith("The draft is too expensive for what is accepted.")
+    assert reason(option(0.7, parts=(0.1, 0.8, 0.1))).endswith("tokens at once is expensive on this machine.")
     assert "chat template" in reason(option(0.7, first=0.2))
 
 
@@ -98,4 +98,4 @@ def test_the_answer_is_printed_with_the_table_and_the_flags(loaded, capsys):
 
 def test_a_target_without_anything_to_draft_with_gets_a_sentence(capsys):
     assert main(["advise", "--target", "x"]) == 2
-    assert "--target needs something to draft with" in capsys.readouterr().err
+    assert "--target needs a draft" in capsys.readouterr().err

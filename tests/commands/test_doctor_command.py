@@ -78,7 +78,7 @@ def test_only_http_is_fetched_and_only_so_much(capsys, monkeypatch, address):
 def test_the_table_the_chart_and_the_advice(capsys):
     assert main(["doctor", str(SAMPLES / "llama.txt"), "--baseline", "60"]) == 0
     said = capsys.readouterr().out
-    assert "price of a step    1.57 plain steps" in said and "1.27 to 1.52" in said and "░" in said
+    assert "cost of a step     1.57 plain steps" in said and "1.27 to 1.52" in said and "░" in said
     assert "--spec-draft-n-max 4" in said
     assert main(["doctor", str(SAMPLES / "sglang.txt")]) == 0
     assert "counts the bonus token" in capsys.readouterr().out
@@ -98,4 +98,4 @@ def test_wrong_use_is_a_sentence(tmp_path, capsys):
     empty.touch()
     assert "Recognised are" in fails(capsys, empty)
     assert "baseline must be a number above 0" in fails(capsys, SAMPLES / "llama.txt", "--baseline", "0")
-    assert "Give one of them" in fails(capsys, SAMPLES / "llama.txt", "--baseline", "1", "--baseline-log", empty)
+    assert "cannot be combined" in fails(capsys, SAMPLES / "llama.txt", "--baseline", "1", "--baseline-log", empty)

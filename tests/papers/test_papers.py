@@ -234,7 +234,7 @@ def test_links_open_what_they_name():
         assert len({link.label for link in one.opens}) == len(one.opens), one.name
         for link in one.opens:
             named = {name: values[0] for name, values in parse_qs(link.query, keep_blank_values=True).items()}
-            assert named["tab"] in ("explore", "compare", "labs", "acceptance", "speedup")
+            assert named["tab"] in ("explore", "compare", "labs", "acceptance", "speedup", "lessons")
             for name in ("builder", "verifier", "drafter"):
                 for prefix in ("", "a.", "b.", "c."):
                     assert named.get(prefix + name) is None or parse_strategy(name, named[prefix + name])

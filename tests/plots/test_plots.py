@@ -142,9 +142,11 @@ def test_a_rule_looks_the_same_in_every_figure_and_like_no_other():
     ):  # fmt: skip
         for line in figure.data:
             for rule in rules:
-                if (line.name or "").startswith(rule) and "markers" in line.mode:
+                assert rule not in (line.name or "")  # its title stands there
+                if (line.name or "").startswith(specviz.VERIFIERS[rule].title) and "markers" in line.mode:
                     assert line.marker.color == theme.rule_series(rule)["marker"]["color"]
     twice = plot("acceptance", [ACCEPTANCE, replace(ACCEPTANCE, temperature=0.1)]).data
+    assert theme.titled("target-match, specinfer 12 x 5") == "Target match, SpecInfer 12 x 5"
     assert twice[0].line.color == twice[1].line.color and twice[0].line.dash != twice[1].line.dash
 
 

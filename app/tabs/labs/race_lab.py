@@ -48,7 +48,7 @@ PRESETS = (
         CAT, (0.4, 0.22, 0.14, 0.12, 0.07, 0.05), (0.2, 0.42, 0.14, 0.1, 0.08, 0.06), 487,
     ),
     Preset(
-        "Equal rows",
+        "Equal distributions",
         "Draft and target are equal, and so are their races, whatever the seed. Change any bar of q to separate them.",
         CAT, (0.3, 0.25, 0.2, 0.1, 0.1, 0.05), (0.3, 0.25, 0.2, 0.1, 0.1, 0.05), 5,
     ),

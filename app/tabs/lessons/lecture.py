@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 import gradio as gr
 
 from ...parts.frame import Tab
-from . import LESSONS, chain, not_paying, one_pass, residual, sequoia, trees
+from . import LESSONS, chain, machines, mistakes, not_paying, one_pass, pipeline, residual, sequoia, top_k, trees
 
 ABOUT = (
     "A path of {minutes} minutes. Open each link and press Present: arrow keys change the step, space "
@@ -20,17 +20,22 @@ ABOUT = (
 
 
 class Part(NamedTuple):
-    """One part of the path: minutes, a link's words and parameters, what to say, and what to ask."""
+    """One part of the path: minutes, a link's words and parameters, what to say and to ask, and more such links."""
 
     minutes: int
     title: str
     query: str
     say: str
     ask: str
+    also: tuple[tuple[str, str], ...] = ()
 
 
-def _lesson(minutes: int, module: ModuleType, say: str, ask: str) -> Part:
-    return Part(minutes, module.TITLE, f"lesson={LESSONS.index(module)}", say, ask)
+def _link(module: ModuleType) -> tuple[str, str]:
+    return module.TITLE, f"lesson={LESSONS.index(module)}"
+
+
+def _lesson(minutes: int, module: ModuleType, say: str, ask: str, *also: tuple[str, str]) -> Part:
+    return Part(minutes, *_link(module), say, ask, also)
 
 
 PATH = (
@@ -39,6 +44,7 @@ PATH = (
         "Decoding one token reads all weights of the model, and the arithmetic units wait for them. A pass "
         "over a few more tokens takes about as long. So guess cheaply and check many guesses in one pass.",
         "What is lost if the first guess is wrong? Only the time of guessing: the pass still gives one token.",
+        _link(pipeline),
     ),
     _lesson(
         5, chain,
@@ -57,18 +63,21 @@ PATH = (
         "Drag the bars of p and q, step through the tries, and read the table: the acceptance of every rule, "
         "and the exact output distribution. It equals p for lossless rules whatever q is.",
         "For which q is the acceptance probability 1? For q = p. And 0? For q and p without a common token.",
+        (("Race", "lab=race"),),
     ),
     _lesson(
         5, trees,
         "After a rejection a chain ends; a tree has another guess. All branches are checked in one pass, "
         "because the attention mask lets each node see its own branch alone.",
         "What does the second child have to be compared with? With the residual of the first.",
+        _link(top_k), _link(mistakes),
     ),
     _lesson(
         4, sequoia,
         "The acceptance vector says how often the first, second, third child is accepted. The value of a node"
         " is the product along its path, and a dynamic program finds the tree with the largest sum.",
         "Why is the tree wide at the root and narrow below? A deep node counts only if its whole path was accepted.",
+        ("Sender and receiver", "lab=sender"),
     ),
     Part(
         5, "A live run", "tab=explore",
@@ -80,19 +89,21 @@ PATH = (
         5, not_paying,
         "Speedup is tokens per target pass divided by the relative time per step. A large tree on a small "
         "machine loses, and so does any tree while many texts fill the batch.",
-        "What changes on a large GPU? A pass over more nodes costs the same for longer, so larger trees pay.",
+        "What changes on a large GPU? A pass costs the same up to more nodes, so larger trees pay.",
     ),
     Part(
         3, "Which tree pays", "tab=speedup",
         "Both factors in one picture: the speedup by size and depth, its best cell, and trees timed against "
         "their prediction. Choose another machine and see the best tree grow.",
         "Where is plain decoding the best choice? Where the whole map is below 1.",
+        (_link(machines),),
     ),
     Part(
         3, "Three drafters race", "tab=compare",
         "A draft model, Medusa’s heads and EAGLE’s layer draft for one target at temperature 0. All write the"
         " same text; they differ in acceptance and in the time for drafting.",
-        "Who would win with a slower target? Whoever is accepted most, since drafting then costs less by comparison.",
+        "Which is fastest with a slower target? The one that is accepted most, since drafting then costs relatively "
+        "less.",
     ),
 )  # fmt: skip
 
@@ -110,7 +121,7 @@ def markup() -> str:
     starts = accumulate((part.minutes for part in PATH), initial=0)
     rows = "".join(
         f'<tr><th scope="row">{start}–{start + part.minutes}</th>'
-        f'<td><a href="?{escape(part.query)}">{escape(part.title)}</a></td>'
+        f"<td>{_opens(part.title, part.query)}{_also(part)}</td>"
         f"<td><p>{escape(part.say)}</p><p><b>Ask.</b> {escape(part.ask)}</p></td></tr>"
         for start, part in zip(starts, PATH, strict=False)
     )
@@ -121,6 +132,15 @@ def markup() -> str:
         f'<button type="button">Print</button></div><p>{escape(about)}</p>'
         f"<table><thead><tr>{head}</tr></thead><tbody>{rows}</tbody></table></section>"
     )
+
+
+def _opens(title: str, query: str) -> str:
+    return f'<a href="?{escape(query)}">{escape(title)}</a>'
+
+
+def _also(part: Part) -> str:
+    links = "<br>".join(_opens(*link) for link in part.also)
+    return f"<p><small>If there is time:<br>{links}</small></p>" if links else ""
 
 
 TAB = Tab("Lecture", build)

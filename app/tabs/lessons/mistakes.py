@@ -60,7 +60,7 @@ def write_lesson(observed):
             "Sequoia draws **without replacement**: a rejected token is not drawn again. Both rules were run on the "
             "same distributions, at every token of a text that the target wrote. At temperature "
             f"{low['temperature']:g}, {percent(shares[0])} of SpecInfer’s rejections repeated a mistake, at "
-            f"temperature {high['temperature']:g} {percent(shares[-1])}. Sequoia’s repeated none.",
+            f"temperature {high['temperature']:g} it is {percent(shares[-1])}. Sequoia’s repeated none.",
         ),
         task="Press Play and watch the two counters. Then choose a higher temperature: does SpecInfer still repeat "
         "mistakes?",
@@ -130,6 +130,6 @@ def in_words(row, rule):
     outcome = row["rules"][rule]["outcome"]
     again = outcome.count("repeated")
     kept = "accepted one" if "accepted" in outcome else "accepted none"
-    return f"{VERIFIERS[rule].title} tried {count(len(outcome), 'guess')} and {kept}, repeated {again or 'no'} " + (
+    return f"{VERIFIERS[rule].title} tried {count(len(outcome), 'guess')} and {kept}; it repeated {again or 'no'} " + (
         "mistake" if again == 1 else "mistakes"
     )

@@ -56,7 +56,7 @@ def write_lesson(observed):
             "the target’s token says how many guesses were needed.",
             f"The target wrote this text of {count(n, 'token')} itself. At {percent(story[0])} of them the draft’s "
             f"first guess was the token; at {percent(story[-1])} it was among the {BEST} best.",
-            "A survey of speculative decoding (section 7.1.1) names about 60 % for the first guess, a much higher "
+            "A survey of speculative decoding (section 7.1.1) reports about 60 % for the first guess, a much higher "
             "share for the best five, and more than 90 % for the best three with nucleus sampling. With top-p 0.9, "
             f"{percent(nucleus[2])} are among the best three here.",
         ),
@@ -94,7 +94,7 @@ def shown(run):
     tokens, shares = run["tokens"], share_by_k(run["tokens"])
     n = len(tokens)
     steps = [
-        (f"k = {k}", f"{round(share * n)} of {n} tokens ({percent(share)}) are among the draft’s {k} most probable.")
+        (f"k = {k}", f"{round(share * n)} of {n} tokens ({percent(share)}) are among the draft’s {k} best.")
         for k, share in enumerate(shares, 1)
     ]
     return Shown(

@@ -18,7 +18,7 @@ export function machinesView(picture) {
   const svg = draw('svg', { viewBox: `0 0 ${WIDE} ${HIGH}`, 'aria-hidden': 'true' }, picture);
   const parts = Object.fromEntries(['edges', 'gone', 'kept', 'new', 'root'].map(name => [name, draw('path', { class: name }, svg)]));
   const key = make('p', '', 'sv-machines-key'), table = make('table'), note = make('p', '', 'sv-machines-note');
-  key.append(make('b', '●', 'kept'), ' a node of both trees, ', make('b', '●', 'new'), ' new, ', make('b', '●', 'gone'), ' going');
+  key.append(make('b', '●', 'kept'), ' a node of both trees, ', make('b', '●', 'new'), ' new, ', make('b', '●', 'gone'), ' removed');
   picture.append(key, table, note);
   let shown = /** @type {Map<string, Spot>} */ (new Map()), frame = 0;
 

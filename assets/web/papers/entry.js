@@ -1,4 +1,4 @@
-// An entry as a card: what the source says, its claims as numbers beside what was measured here, and the figures.
+// An entry as a card that unfolds: what the source says, its claims as numbers beside what was measured here, and the figures.
 
 import { button, make } from '../base/dom.js';
 import { lineChart } from '../figures/chart.js';
@@ -6,20 +6,46 @@ import { dataTable, short } from '../figures/table.js';
 
 /** @type {Record<import('./types.js').State, string>} */
 export const MARKS = { reproduced: '✓', 'holds by proof': '∎', undecided: '?', differs: '≠', 'not available here': '–' };
+const STATES = /** @type {import('./types.js').State[]} */ (Object.keys(MARKS));
 
 /**
- * An entry as a card.
+ * How many claims have each verdict, as marks with numbers.
+ * @param {import('./types.js').Counts} counts
+ */
+export function verdictCounts(counts) {
+  const box = make('span', '', 'sv-verdict-counts');
+  box.append(...STATES.filter(state => counts[state]).map(state => {
+    const part = make('span', `${MARKS[state]} ${counts[state]}`, 'sv-verdict');
+    part.dataset.state = state;
+    part.title = `${counts[state]} ${state}`;
+    part.setAttribute('role', 'img');
+    part.setAttribute('aria-label', part.title);
+    return part;
+  }));
+  return box;
+}
+
+/**
+ * The verdicts of claims, counted.
+ * @param {import('./types.js').Claim[]} claims
+ */
+const counted = claims => /** @type {import('./types.js').Counts} */ (
+  Object.fromEntries(STATES.map(state => [state, claims.filter(claim => claim.verdict === state).length])));
+
+/**
+ * An entry as a card: folded it is one line.
  * @param {import('./types.js').Entry} entry
  * @param {string} source the name of its source
  * @param {import('./types.js').Running | null} running what is being measured
  * @param {() => void} start measures it again
  */
 export function entryCard(entry, source, running, start) {
-  const box = make('article', '', 'sv-entry');
+  const box = make('details', '', 'sv-entry');
   box.dataset.name = entry.name;
   box.dataset.state = entry.state;
-  const head = make('h3');
-  head.append(make('b', entry.place), ' ', make('span', entry.title, 'sv-entry-title'));
+  const head = make('summary'), title = make('h3');
+  title.append(make('b', entry.place), ' ', make('span', entry.title, 'sv-entry-title'));
+  head.append(title, verdictCounts(counted(entry.claims)));
   const says = make('section', '', 'sv-entry-says');
   says.append(make('h4', 'The source says'), make('p', entry.says));
   if (entry.quoted) says.append(dataTable(entry.quoted.columns, entry.quoted.rows, `${entry.place}, as printed`));

@@ -2,7 +2,7 @@
 // claims have each verdict. Text only ever becomes text nodes.
 
 import { button, finder, make, one } from '../base/dom.js';
-import { MARKS, entryCard } from './entry.js';
+import { MARKS, entryCard, verdictCounts } from './entry.js';
 
 const STATES = /** @type {import('./types.js').State[]} */ (Object.keys(MARKS));
 
@@ -27,7 +27,7 @@ export function paperPages(element, first, fetchPage, ask) {
   let running = null;
 
   first.sources.forEach(source => {
-    const made = button(source.title, () => open(source.name));
+    const made = button(`${source.title} `, () => open(source.name));
     made.dataset.source = source.name;
     $('list').append(made);
   });
@@ -51,16 +51,21 @@ export function paperPages(element, first, fetchPage, ask) {
     root.setAttribute('aria-busy', 'false');
     if (leadTo) {
       const target = card(leadTo);
-      if (target) target.scrollIntoView({ block: 'start' });
+      if (target) {
+        target.open = true;
+        target.scrollIntoView({ block: 'start' });
+      }
       leadTo = null;
     }
   }
 
-  /** @type {() => HTMLElement[]} */
+  /** @type {() => HTMLDetailsElement[]} */
   const cards = () => [...root.querySelectorAll('.sv-entry')];
 
-  /** @type {(name: string) => HTMLElement | undefined} */
+  /** @type {(name: string) => HTMLDetailsElement | undefined} */
   const card = name => cards().find(box => box.dataset.name === name);
+
+  const folded = foldsAll($('fold'), root, cards);
 
   // ---- the bar, and the head of a source ----
 
@@ -79,6 +84,7 @@ export function paperPages(element, first, fetchPage, ask) {
       return made;
     }));
     $('entries').replaceChildren(...page.entries.filter(entry => !only || entry.claims.some(claim => claim.verdict === only)).map(entry => drawn(entry)));
+    folded();
   }
 
   function link() {
@@ -88,18 +94,10 @@ export function paperPages(element, first, fetchPage, ask) {
   }
 
   function bar() {
-    const box = $('bar'), total = STATES.reduce((sum, state) => sum + page.counts[state], 0);
-    box.setAttribute('role', 'img');  // not before it has a name
-    box.setAttribute('aria-label', `${total} claims: ` + STATES.map(state => `${page.counts[state]} ${state}`).join(', '));
-    box.replaceChildren(...STATES.filter(state => page.counts[state]).map(state => {
-      const part = make('span', `${MARKS[state]} ${page.counts[state]} ${state}`);
-      part.dataset.state = state;
-      part.style.flexGrow = String(page.counts[state]);
-      return part;
-    }));
-    $('list').querySelectorAll('button').forEach((/** @type {HTMLButtonElement} */ other) => {
-      const counts = page.sources[String(other.dataset.source)];
-      other.title = STATES.map(state => `${counts[state]} ${state}`).join(', ');
+    verdictBar($('bar'), page.counts);
+    $('list').querySelectorAll('button').forEach((/** @type {HTMLButtonElement} */ button) => {
+      button.querySelector('.sv-verdict-counts')?.remove();
+      button.append(verdictCounts(page.sources[String(button.dataset.source)]));
     });
   }
 
@@ -142,7 +140,9 @@ export function paperPages(element, first, fetchPage, ask) {
         news.entry.claims.forEach(claim => { counts[claim.verdict] += 1; });
       }
       if (of === page) {
-        card(news.name)?.replaceWith(drawn(news.entry));
+        const made = drawn(news.entry);
+        made.open = true;
+        card(news.name)?.replaceWith(made);
         bar();
       }
     }
@@ -155,4 +155,38 @@ export function paperPages(element, first, fetchPage, ask) {
 
   open(shown);
   return (/** @type {string} */ value) => received(JSON.parse(value));
+}
+
+/**
+ * A bar of all claims, as long for each verdict as it is frequent.
+ * @param {HTMLElement} box
+ * @param {import('./types.js').Counts} counts
+ */
+function verdictBar(box, counts) {
+  const total = STATES.reduce((sum, state) => sum + counts[state], 0);
+  box.setAttribute('role', 'img');  // not before it has a name
+  box.setAttribute('aria-label', `${total} claims: ` + STATES.map(state => `${counts[state]} ${state}`).join(', '));
+  box.replaceChildren(...STATES.filter(state => counts[state]).map(state => {
+    const part = make('span', `${MARKS[state]} ${counts[state]} ${state}`);
+    part.dataset.state = state;
+    part.style.flexGrow = String(counts[state]);
+    return part;
+  }));
+}
+
+/**
+ * A button that expands all cards, or collapses them once all are expanded; returns what writes its label.
+ * @param {HTMLButtonElement} button
+ * @param {HTMLElement} root
+ * @param {() => HTMLDetailsElement[]} cards
+ */
+function foldsAll(button, root, cards) {
+  const all = () => cards().every(box => box.open);
+  const label = () => { button.textContent = all() ? 'Collapse all' : 'Expand all'; };
+  button.addEventListener('click', () => {
+    const wanted = !all();
+    cards().forEach(box => { box.open = wanted; });
+  });
+  root.addEventListener('toggle', label, true);  // of each card: it does not bubble
+  return label;
 }

@@ -1,8 +1,10 @@
 import assert from 'node:assert/strict';
+import { readFileSync } from 'node:fs';
 import test from 'node:test';
 
 import { lineChart } from '../figures/chart.js';
 import { entryCard } from '../papers/entry.js';
+import { paperPages } from '../papers/papers.js';
 import { freshPage } from './page.js';
 
 freshPage();
@@ -57,4 +59,25 @@ test('only the entry of the right source says how its measurement goes', () => {
   assert.equal(own.querySelector('.sv-entry-status').textContent, 'Timing.');
   assert.equal(other.querySelector('.sv-entry-status').textContent, '');
   assert.ok(other.querySelector('button').disabled || other.querySelector('button').hasAttribute('disabled'));
+});
+
+test('entries are folded to one line with their verdicts, a link unfolds its own, and a verdict filters', async () => {
+  const counts = { reproduced: 0, 'holds by proof': 1, undecided: 0, differs: 1, 'not available here': 1 };
+  const two = [entry, { ...entry, name: 'table-2', claims: [claim] }];
+  const page = { name: 'svip', title: 'SVIP', cite: '', url: '', about: '', counts, mine: counts, sources: { svip: counts }, entries: two };
+  globalThis.location = { search: '?paper=svip&entry=table-2' };
+  const box = freshPage(readFileSync(new URL('../papers/papers.html', import.meta.url), 'utf8')).body;
+  globalThis.window.Element.prototype.scrollIntoView = function scroll() { this.scrolled = true; };
+  const fetched = Promise.resolve(JSON.stringify(page));
+  paperPages(box, { sources: [{ name: 'svip', title: 'SVIP' }] }, () => fetched, () => {});
+  await fetched;
+  await new Promise(done => { setTimeout(done); });
+  const cards = () => [...box.querySelectorAll('.sv-entry')];
+  assert.deepEqual(cards().map(card => [card.dataset.name, Boolean(card.open), Boolean(card.scrolled)]), [['table-1', false, false], ['table-2', true, true]]);
+  assert.equal(cards()[0].querySelector('summary').textContent, 'Table 1 Speed∎ 1≠ 1– 1');
+  assert.equal(box.querySelector('.sv-papers-list button').textContent, 'SVIP ∎ 1≠ 1– 1');
+  box.querySelector('.sv-papers-fold').click();
+  assert.ok(cards().every(card => card.open));
+  box.querySelector('.sv-papers-filter [data-state="holds by proof"]').click();
+  assert.deepEqual(cards().map(card => card.dataset.name), ['table-1']);
 });

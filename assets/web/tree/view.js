@@ -55,7 +55,7 @@ export function treeView(svg, { hover, pick, fits = false, note = false }) {
       : roomyLayout(one, key => all || open.has(key), room);
     most = { rows: Math.max(most.rows, made.rows), columns: Math.max(most.columns, made.columns) };
     if (now.tallest) svg.style.height = `${Math.min(now.tallest, (most.rows + ABOVE) * Math.max(now.least.dy, now.size * 2.2))}px`;
-    const dy = Math.min(now.size * (now.below ? 3.2 : 2.5), Math.max(now.least.dy, svg.clientHeight / (most.rows + ABOVE)));
+    const dy = Math.min(now.size * 2.5, Math.max(now.least.dy, svg.clientHeight / (most.rows + ABOVE)));
     const dx = Math.min(190 * now.unit, Math.max(now.least.dx, now.wide / most.columns));
     sizes = { ...now, dx, dy };
     return made;

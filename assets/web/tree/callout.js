@@ -73,7 +73,7 @@ export function freePlace({ wide, high }, to, taken, room) {
 }
 
 /**
- * Draws the note; returns where it is.
+ * Draws the note; returns it and where it is.
  * @param {SVGElement} parent
  * @param {string[]} lines
  * @param {{ x: number, y: number }} to
@@ -95,5 +95,5 @@ export function drawNote(parent, lines, to, taken, room, { size, unit, words }, 
   all.forEach(({ text, kind }, i) => {
     draw('text', { class: kind, x: box.left + EDGE, y: box.top + EDGE / 2 + high * (i + 0.72), 'font-size': size * 0.95 }, made, text);
   });
-  return box;
+  return { ...box, note: made };
 }

@@ -27,7 +27,7 @@ export function wholeView(svg, { dy, unit }, spine, box, scale) {
  * @param {Layout} made
  * @param {View} view
  */
-export function cutOff(svg, { dx, dy, size }, { rows, columns }, { x, y, k }) {
-  const sides = { left: x < 0, right: x + ((columns - 1) * dx + size) * k > svg.clientWidth, top: y < 0, bottom: y + (rows - 1) * dy * k > svg.clientHeight };
+export function cutOff(svg, { dx, dy, size, below }, { rows, columns }, { x, y, k }) {
+  const sides = { left: x < 0, right: x + ((columns - 1) * dx + size) * k > svg.clientWidth, top: y < 0, bottom: y + ((rows - 1) * dy + (below ? 1.5 : 0) * size) * k > svg.clientHeight };
   return Object.entries(sides).filter(([, cut]) => cut).map(([side]) => side).join(' ');
 }

@@ -27,8 +27,7 @@ const SHAPES = {
 };
 const LONGEST = 14; // a label that nothing follows may be as wide as this many em
 
-/** The size of what stands beside a mark. @param {{ size: number, unit: number }} sizes */
-const smallType = ({ size, unit }) => Math.max(10 * unit, size * 0.82);
+const SMALL = 12; // pixels of what stands beside a mark; the view may draw all a little smaller
 
 /**
  * A line from one point to another that leaves and arrives level.
@@ -52,7 +51,7 @@ export function curve(x0, y0, x1, y1) {
  * @param {Set<number>} [later] nodes that are tried later
  */
 export function paint(marks, step, sizes, grown, phase = 4, later = undefined) {
-  const { dx, dy, size, unit, below, width } = sizes, small = smallType(sizes);
+  const { dx, dy, size, unit, below, width } = sizes;
   const many = differ(step.guessed), beside = (many ? 16 : 13) * unit;
   const edges = draw('g'), nodes = draw('g', { 'font-size': size }), ends = new Map(), taken = /** @type {import('./callout.js').Box[]} */ ([]);
   marks.forEach((mark, at) => {
@@ -76,7 +75,7 @@ export function paint(marks, step, sizes, grown, phase = 4, later = undefined) {
     if (SHAPES[letter]) draw('path', { class: 'shape', d: SHAPES[letter], transform: `scale(${unit})` }, node);
     if (mark.turn && phase > 2 && !grown) {
       const number = draw('g', { class: 'turn' }, node);
-      draw('text', { x: -18 * unit, y: -size * 0.42, 'font-size': small }, number, mark.turn);
+      draw('text', { x: -18 * unit, y: -size * 0.42, 'font-size': SMALL * unit }, number, mark.turn);
     }
     if (label !== text) draw('title', {}, node, text);
     if (label) draw('text', { x: start, y: low, dy: '.34em' }, node, label);
@@ -131,7 +130,7 @@ function outline(node, name, unit) {
 /** @param {SVGElement} node @param {number} number @param {Grown} grown @param {Sizes} sizes */
 function growth(node, number, { newest, tags }, { size, unit }) {
   node.classList.toggle('newest', number === newest);
-  if (tags.has(number)) draw('text', { class: 'tag', x: 9 * unit, y: -size * 0.62, 'font-size': smallType({ size, unit }) }, node, tags.get(number));
+  if (tags.has(number)) draw('text', { class: 'tag', x: 9 * unit, y: -size * 0.62, 'font-size': SMALL * unit }, node, tags.get(number));
 }
 
 /**

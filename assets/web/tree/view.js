@@ -82,7 +82,7 @@ export function treeView(svg, { hover, pick, fits = false, note = false }) {
   /** @param {Layout} made @param {Box} box @returns {View} */
   function whole(made, box) {
     return wholeView(svg, sizes, made.spine, box, k => {
-      const wide = fits && !sizes.below ? Math.min(k, svg.clientWidth / (most.columns * sizes.dx + 24 * sizes.unit)) : 1;
+      const wide = fits ? Math.min(k, svg.clientWidth / (most.columns * sizes.dx + (sizes.below ? 0 : 24 * sizes.unit))) : 1;
       return Math.min(1, Math.max(SMALLEST, grown ? k : wide));
     });
   }
@@ -220,6 +220,7 @@ function annotate(svg, sizes, step, made, taken, box, about) {
   const room = { left: box.left, top: box.top - spare, right, bottom: box.bottom + spare };
   const canvas = /** @type {SVGElement} */ (svg.firstElementChild);
   const drawn = drawNote(canvas, noteLines(step, about), { x: mark.x * dx, y: mark.y * dy }, taken, room, sizes, step.outcome[about]);
+  if ((Math.max(box.bottom, drawn.bottom) - Math.min(box.top, drawn.top)) * SMALLEST > svg.clientHeight) return drawn.note.remove(); // no room in sight
   box.top = Math.min(box.top, drawn.top);
   box.bottom = Math.max(box.bottom, drawn.bottom);
 }

@@ -13,6 +13,8 @@ from app.tabs import explore
 pytestmark = pytest.mark.browser
 PAGE = ("Explore",)
 STAGE = "#sv-stage"
+SMALLEST_TEXT = """() => Math.min(...[...document.querySelectorAll('#sv-stage .sv-svg text')]
+  .map(text => parseFloat(getComputedStyle(text).fontSize) * text.getScreenCTM().a))"""
 # Pairs of a note and a node, or of a note and a label, that overlap on the screen.
 COVERED = """() => {
   const note = document.querySelector('#sv-stage .note rect')?.getBoundingClientRect();
@@ -239,7 +241,7 @@ def test_the_tries_of_a_step_are_gone_through_on_the_tree(seen):
     line, note = seen.locator(f"{STAGE} .sv-growing"), seen.locator(f"{STAGE} .note")
     for tried in range(1, sum(whole) + 1):
         expect(line).to_contain_text(f"Try {tried} of {sum(whole)}")
-        assert svg.locator(".node.a").count() + svg.locator(".node.x").count() == tried
+        expect(svg.locator(":is(.node.a, .node.x)")).to_have_count(tried)  # drawn a frame after the line
         sentence = line.inner_text()
         assert " ".join(note.locator(".sum").all_text_contents()) in sentence
         expect(seen.locator(f"{STAGE} .sv-why")).to_have_text(sentence.split("”. ", 1)[1])
@@ -258,3 +260,19 @@ def test_on_a_phone_the_note_and_its_token_stand_in_the_picture(serve, visit):
         for part in page.locator(f"{STAGE} .note :is(rect, .leader)").all():
             box = part.bounding_box()
             assert frame["x"] <= box["x"] and box["x"] + box["width"] <= frame["x"] + frame["width"], index
+        small = page.evaluate(SMALLEST_TEXT)
+        assert small >= 10, (index, small)
+
+
+def test_nothing_moves_when_a_link_is_copied_or_the_tree_grows(serve, visit):
+    page = visit(serve(), width=390, height=844, settings=False)
+    assert page.locator(f"{STAGE} .sv-svg").get_attribute("data-cut") == ""  # the whole tree is in the picture
+    player = page.locator(f"{STAGE} .sv-player")
+    before = player.bounding_box()["y"]
+    page.locator("#sv-link button").click()
+    expect(page.locator("#sv-link .text")).to_contain_text("address bar")
+    assert player.bounding_box()["y"] == before
+    page.get_by_role("button", name="Animate construction").click()
+    expect(page.locator(f"{STAGE} .sv-growing")).to_be_visible()
+    page.evaluate("scrollTo(0, 0)")
+    assert player.bounding_box()["y"] == before

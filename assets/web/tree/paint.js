@@ -58,7 +58,7 @@ export function paint(marks, step, sizes, grown, phase = 4, later = undefined) {
     const letter = mark.node && (phase < 3 || later?.has(mark.node)) ? 'u' : mark.letter;
     const x = mark.x * dx, y = mark.y * dy, text = textOf(mark, step);
     const label = fitted(text, below ? dx * (mark.leaf ? 1.4 : 1) - 5 : mark.leaf ? LONGEST * size : dx - 23 * unit - beside, width);
-    const start = below ? -Math.min(width(label), dx - 5) / 2 : beside, low = below ? 8 * unit + size * 0.55 : 0;
+    const start = below ? -Math.min(width(label), dx - 5) / 2 : beside, low = below ? 7 * unit + size * 0.5 : 0;
     ends.set(mark, below ? x + 9 * unit : x + beside + width(label) + 4);
     if (mark.from) {
       const from = ends.get(mark.from), above = mark.from.y * dy, end = x - (mark.letter === 'more' ? 14 : 10) * unit;
@@ -75,7 +75,7 @@ export function paint(marks, step, sizes, grown, phase = 4, later = undefined) {
     if (SHAPES[letter]) draw('path', { class: 'shape', d: SHAPES[letter], transform: `scale(${unit})` }, node);
     if (mark.turn && phase > 2 && !grown) {
       const number = draw('g', { class: 'turn' }, node);
-      draw('text', { x: -18 * unit, y: -size * 0.42, 'font-size': SMALL * unit }, number, mark.turn);
+      draw('text', { x: -18 * unit, y: -size * (below ? 0.2 : 0.42), 'font-size': SMALL * unit }, number, mark.turn);
     }
     if (label !== text) draw('title', {}, node, text);
     if (label) draw('text', { x: start, y: low, dy: '.34em' }, node, label);

@@ -2,6 +2,8 @@
 
 import json
 import re
+import time
+from importlib import import_module
 
 import pytest
 from pages import choose, state, steps, to_step
@@ -9,6 +11,7 @@ from playwright.sync_api import expect
 
 import specviz
 from app.tabs import explore
+from specviz.proof.sampled import sampling
 
 pytestmark = pytest.mark.browser
 PAGE = ("Explore",)
@@ -229,6 +232,15 @@ def test_two_tokens_are_sampled_many_times_beside_their_exact_distribution(serve
     choose(page, "Verification rule", "Typical acceptance")
     fold.get_by_role("button").click()
     expect(fold.locator(".sv-sampled-said")).to_contain_text("Speculation deviates", timeout=120_000)
+    expect(fold.get_by_role("button")).to_have_text("Sample 1,000 times", timeout=120_000)
+
+    def slowly(*args):
+        for found in sampling(*args):
+            yield found
+            time.sleep(0.5)  # so that it is not done before the click on Stop
+
+    monkeypatch.setattr(import_module("app.tabs.explore.sampler"), "sampling", slowly)
+    fold.get_by_role("button").click()
     fold.get_by_role("button", name="Stop").click()
     expect(fold.locator(".sv-sampled-count")).to_have_text(re.compile(r"stopped after \d+ runs"))
     expect(page.locator(f"{STAGE} .sv-state")).not_to_have_attribute("data-state", "error")

@@ -169,7 +169,7 @@ def changed_last(before: Any, names: list[str], kinds: list[str]) -> str:
 
 
 def about(config: RunConfig, title: Any, more: str = "", fix: dict[str, str] | None = None) -> str:
-    """The notice on a configuration: its verdict, what the page needs to see whether the picture is of it, and a fix."""
+    """The notice on a configuration: its verdict, a fix, and what shows the page whether the picture is of it."""
     kind, text = verdict(config, name_of(title))
     more = fix["text"] if fix else more
     return sentence(kind, f"{text} {more}".rstrip(), settings=settings_text(config), models=str(title), fix=fix)

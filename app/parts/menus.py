@@ -58,7 +58,7 @@ def choices(
 
 
 def nearest(offered: dict[str, dict[str, Any]], config: RunConfig, kept: str) -> dict[str, str] | None:
-    """One other choice that makes an impossible configuration possible, as a sentence and a link; None if there is none.
+    """One other choice that makes an impossible configuration possible, as a sentence and a link; None if none does.
 
     Args:
         offered: kind -> name -> one of the family, with its parameters.

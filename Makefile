@@ -69,9 +69,9 @@ browser:
 # than the weights, so the same command goes on where it was interrupted, or where a timed step found the machine busy.
 STAMPS := .renew
 WEIGHTS := $(wildcard assets/pair/*/*.safetensors)
-VECTORS := $(addprefix $(STAMPS)/vectors-,model eagle early-exit medusa ngram retrieval)
+VECTORS := $(addprefix $(STAMPS)/vectors-,model eagle early-exit layer-skip medusa ngram retrieval)
 TRACES := $(addprefix $(STAMPS)/traces-,story race channel lessons)
-DRAFTERS := model medusa eagle ngram retrieval several cascade early-exit
+DRAFTERS := model medusa eagle ngram retrieval several cascade early-exit layer-skip
 SMALLER = $(if $(filter model,$*),,--positions 1000 --width 16)
 IDLE := $(BIN)/python -m specviz.benchmarks.quiet $(BIN)/python
 

@@ -40,7 +40,7 @@ def flag(default: bool, label: str, help: str) -> Any:
 
 
 def widths(default: tuple[int, ...], low: int, high: int, label: str, help: str) -> Any:
-    """A field of several whole numbers, such as one per level of the tree."""
+    """A field of several whole numbers, such as one per level of the tree, or the numbers of layers."""
     return field(default=default, metadata={"kind": "widths", "low": low, "high": high, "label": label, "help": help})
 
 
@@ -113,7 +113,7 @@ MUST = {
     "whole": "be a whole number from {low} to {high}",
     "real": "be a number from {low} to {high}",
     "flag": "be true or false",
-    "widths": "list one whole number from {low} to {high} per level",
+    "widths": "list whole numbers from {low} to {high}",
     "choice": "be one of {listed}",
     "names": "list some of {listed}, each once",
 }

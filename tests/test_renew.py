@@ -23,7 +23,7 @@ def planned(folder):
 @pytest.mark.skipif(shutil.which("make") is None, reason="needs make")
 def test_a_finished_step_is_not_done_again(tmp_path):
     whole = planned(tmp_path)
-    assert all(step in whole for step in STEPS) and whole.count("calibrate --store") == 6
+    assert all(step in whole for step in STEPS) and whole.count("calibrate --store") == 7
     assert whole.rindex("calibrate --store") < whole.index("papers --measure") < whole.index("tests.screenshots")
     timed = [line for line in whole.splitlines() if re.search("record_|specviz bench", line)]
     assert timed and all("specviz.benchmarks.quiet" in line for line in timed)

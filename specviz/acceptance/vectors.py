@@ -90,9 +90,14 @@ def elsewhere(path: str | Path, here: dict[str, Any]) -> str:
     other = [
         f"{name} {_shown(data[name])}, not {_shown(value)}"
         for name, value in here.items()
-        if value is not None and data.get(name) not in (None, "", {}) and data[name] != value
+        if value is not None and data.get(name) not in (None, "", {}) and data[name] != _as_read(value)
     ]
     return f"the vector in {str(path)!r} was measured with {'; '.join(other)}" if other else ""
+
+
+def _as_read(value: Any) -> Any:
+    """A value as JSON holds it, where a tuple is a list."""
+    return json.loads(json.dumps(value))
 
 
 def _shown(value: Any) -> str:
@@ -253,7 +258,7 @@ def planned_with(builder: Any, drafter: Any, pair: str = EMBEDDED) -> str:
         with_whom = f"with {drafter.spoken}" if found else "with its draft model"
         sentence = f"The tree is planned with another {whose}'s vector, the embedded pair's {with_whom}"
         return f"{sentence}; it may not be the best tree. Measure its own vector."
-    if found and asdict(drafter) != found["drafter"]["parameters"]:
+    if found and _as_read(asdict(drafter)) != found["drafter"]["parameters"]:
         sentence = f"The tree is planned with the vector of {drafter.spoken} with other parameters"
         return f"{sentence}; it may not be the best tree. Measure its own vector."
     return ""

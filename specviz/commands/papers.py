@@ -34,6 +34,10 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         help=f"texts of each of two kinds and each seed, up to {papers.MOST_TEXTS}; default {papers.TEXTS}",
     )  # fmt: skip
     parser.add_argument("--store", type=Path, help="folder of the stored measurements, default the package's own")
+    parser.add_argument(
+        "--beside", nargs="+", type=Path, default=(), metavar="STORE",
+        help="folders measured with other seeds: count their verdicts too, and list claims that change sides",
+    )  # fmt: skip
     parser.add_argument("--json", action="store_true", help="print the claims as JSON")
 
 
@@ -53,6 +57,10 @@ def run(args: argparse.Namespace) -> None:
         count = papers.measure_all(load_pair(), args.names, *how, _report)
         print(f"\n{count} measurements stored", file=sys.stderr)
     results = [papers.look(source, one, store) for source, one in chosen]
+    if args.beside:
+        others = [[papers.look(source, one, papers.Store(folder)) for source, one in chosen] for folder in args.beside]
+        print("\n".join(side_by_side([results, *others])))
+        return
     print(json.dumps(as_list(results), indent=1, ensure_ascii=False) if args.json else "\n".join(lines(results)))
 
 
@@ -75,6 +83,22 @@ def lines(results: Sequence[Result]) -> list[str]:
         shown.append(f"{one.source}-{one.entry.name}: {one.entry.place}, {one.entry.title}")
         shown += [f"  {MARKS[found.verdict]} {found.claim.says}{_numbers(found)}" for found in one.findings]
     return shown
+
+
+def side_by_side(stores: Sequence[Sequence[Result]]) -> list[str]:
+    """Verdicts of the counted claims that every store decides, and the claims that some reproduce and some do not."""
+    each = zip(*([found for one in results for found in one.findings] for results in stores), strict=True)
+    rows = [row for row in each if row[0].claim.how == "counted" and all(found.seeds for found in row)]
+    shown = [f"Counted claims that all {len(stores)} stores decide: {len(rows)}"]
+    for place in range(len(stores)):
+        counts = papers.counts(row[place] for row in rows)
+        shown.append(f"store {place + 1}: " + ", ".join(f"{count} {name}" for name, count in counts.items() if count))
+    changed = [row for row in rows if {"reproduced", "differs"} <= {found.verdict for found in row}]
+    shown.append(f"Reproduced with some seeds and different with others: {len(changed)}")
+    return shown + [
+        f"  {row[0].claim.says}: " + "; ".join(f"{one.estimate:.3g} ({one.low:.3g} to {one.high:.3g})" for one in row)
+        for row in changed
+    ]
 
 
 def _numbers(found: Finding) -> str:

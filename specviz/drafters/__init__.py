@@ -4,6 +4,7 @@ from ..errors import Menu
 from .cascade import Cascade
 from .eagle import Eagle
 from .early_exit import EarlyExit
+from .layer_skip import LayerSkip
 from .medusa import Medusa
 from .model import Model
 from .ngram import NGram
@@ -12,4 +13,6 @@ from .retrieval import Retrieval
 from .several import Several
 from .staged import Staged
 
-DRAFTERS = Menu("drafter", (Model, EarlyExit, Medusa, Eagle, NGram, Retrieval, Several, Cascade, Staged, Online))
+DRAFTERS = Menu(
+    "drafter", (Model, EarlyExit, LayerSkip, Medusa, Eagle, NGram, Retrieval, Several, Cascade, Staged, Online)
+)

@@ -76,8 +76,8 @@ class Pair(Protocol):
         """A drafter model of the pair besides its draft: an object whose `open(tokens, target)` makes a session.
 
         Args:
-            kind: "early-exit", "medusa", "eagle" or "online".
-            parameters: how many layers or heads, or at what rate it learns.
+            kind: "early-exit", "layer-skip", "medusa", "eagle" or "online".
+            parameters: how many layers or heads, which layers, or at what rate it learns.
 
         Raises:
             ValueError: if it has none; the message says what to do.

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
 from ..passes.huggingface import HuggingFaceModel
 from .eagle import load_layer
-from .early_exit import first_layers
+from .early_exit import first_layers, without_layers
 from .heads import load_heads
 from .learning import LearningModel
 from .selftest import check_tree_reading
@@ -18,6 +18,12 @@ from .translated import TranslatedModel
 def _early_exit(pair: Any, layers: int) -> Any:
     model = first_layers(pair.target, layers)
     check_tree_reading("draft", model, pair.target)
+    return model
+
+
+def _layer_skip(pair: Any, skip: Sequence[int]) -> Any:
+    model = without_layers(pair.target, skip)
+    check_tree_reading("draft", model)
     return model
 
 
@@ -52,6 +58,7 @@ def _folder(pair: Any, kind: str) -> Path:
 
 DRAFTS: dict[str, Callable[..., Any]] = {
     "early-exit": _early_exit,
+    "layer-skip": _layer_skip,
     "medusa": _medusa,
     "eagle": _eagle,
     "online": _online,

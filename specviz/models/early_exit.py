@@ -1,7 +1,9 @@
-"""Early exit: the target's first layers as its own draft, with no second model (LayerSkip, Elhoushi et al. 2024).
+"""The target with some of its layers as its own draft, with no second model: the first ones, or all but a few.
 
-The shallow model is the target with a shorter list of layers: same embeddings, same final norm, same output head, and
-the same cache, of which it fills the first layers only. The target's pass then writes all layers over the same slots.
+Such a model is the target with a shorter list of layers: same embeddings, same final norm, same output head. Early exit
+(LayerSkip, Elhoushi et al. 2024) has the same cache as well, of which it fills the first layers only; the target's pass
+then writes all layers over the same slots. Behind a skipped layer (Draft & Verify, Zhang et al. 2023) keys and values
+differ from the target's, so that draft has a cache of its own.
 """
 
 from __future__ import annotations
@@ -14,6 +16,7 @@ import numpy as np
 import torch
 
 from ..passes.device_logits import DeviceLogits
+from ..passes.direct import DirectForward
 from ..passes.huggingface import HuggingFaceModel, HuggingFaceSession
 from ..tree import TokenTree
 
@@ -41,6 +44,28 @@ def first_layers(target: HuggingFaceModel, count: int) -> ShallowModel:
     depth = target.layers
     if not 1 <= count < depth:
         raise ValueError(f"early-exit must be from 1 to {depth - 1}, as the target has {depth} layers; got {count}.")
+    model, direct = _with_layers("early-exit", target, range(count))
+    return ShallowModel(model, layers=count, direct=direct)
+
+
+def without_layers(target: HuggingFaceModel, skip: Sequence[int]) -> HuggingFaceModel:
+    """The target without the layers `skip`, counted from 1; no weight is copied.
+
+    Raises:
+        ValueError: if it has no such layers, or keeps them in an unknown way.
+    """
+    depth = target.layers
+    if not set(skip) <= set(range(2, depth + 1)):
+        got = ",".join(map(str, skip))
+        raise ValueError(f"layer-skip.skip must be from 2 to {depth}, as the target has {depth} layers; got {got}.")
+    kept = [layer for layer in range(depth) if layer + 1 not in skip]
+    model, direct = _with_layers("layer-skip", target, kept)
+    return HuggingFaceModel(model, layers=depth, direct=direct)  # transformers keeps the numbers of its layers
+
+
+def _with_layers(drafter: str, target: HuggingFaceModel, kept: Sequence[int]) -> tuple[Any, DirectForward | None]:
+    """The target's model with the layers `kept`, and its direct forward where it has one."""
+    depth = target.layers
     found = [
         name
         for name, module in target.model.named_modules()
@@ -48,17 +73,17 @@ def first_layers(target: HuggingFaceModel, count: int) -> ShallowModel:
     ]
     if len(found) != 1:
         raise ValueError(
-            f"early-exit needs a model that keeps its {depth} layers in one list; "
+            f"{drafter} needs a model that keeps its {depth} layers in one list; "
             f"{type(target.model).__name__} does not. Use another draft."
         )
-    model = _shortened(target.model, found[0].split("."), count)
-    return ShallowModel(model, layers=count, direct=target.direct and target.direct.first(count, model))
+    model = _shortened(target.model, found[0].split("."), kept)
+    return model, target.direct and target.direct.of(kept, model)
 
 
-def _shortened(module: Any, path: list[str], count: int) -> Any:
-    """`module` with the list at `path` cut to `count`; only the modules along the path are new objects."""
+def _shortened(module: Any, path: list[str], kept: Sequence[int]) -> Any:
+    """`module` with the list at `path` cut to `kept`; only the modules along the path are new objects."""
     if not path:
-        return module[:count]
+        return torch.nn.ModuleList(module[layer] for layer in kept)
     clone = copy.copy(module)
     for name, value in vars(module).items():
         if "_hooks" in name:  # dictionaries: what is hooked to the target is not meant for its draft
@@ -66,7 +91,7 @@ def _shortened(module: Any, path: list[str], count: int) -> Any:
     if "_hf_hook" in vars(clone):  # accelerate's wrapped forward is bound to the whole module
         for name in ("forward", "_old_forward", "_hf_hook"):
             vars(clone).pop(name, None)
-    clone._modules = module._modules | {path[0]: _shortened(module._modules[path[0]], path[1:], count)}
+    clone._modules = module._modules | {path[0]: _shortened(module._modules[path[0]], path[1:], kept)}
     return clone
 
 

@@ -226,6 +226,7 @@ def toy_pair(vocab: int = 3, seed: int = 0, closeness: float = 0.6, eos: Sequenc
 
     toys: dict[str, Callable[..., Any]] = {
         "early-exit": lambda layers: ToyDraft(TableSession, blended(1 + layers)),
+        "layer-skip": lambda skip: ToyDraft(TableSession, blended(100 + sum(skip))),
         "medusa": heads,
         "eagle": lambda: ToyDraft(ToyEagle, blended(2000)),
         "online": lambda rate: ToyDraft(ToyLearning, draft),

@@ -188,15 +188,10 @@ def over_texts(of: Callable[..., float], tables: Sequence[Sequence[Sums]]) -> tu
         )
 
     totals = [rows.sum(0) for rows in values]
-    left = (
-        [
-            number([total - rows[text] for total, rows in zip(totals, values, strict=True)])
-            for text in range(len(values[0]))
-        ]
-        if len(values[0]) > 1
-        else []
-    )
-    return number(totals), None if len(left) < 2 else float(left_out_margin(np.array(left)))
+    if (texts := len(values[0])) < 2:
+        return number(totals), None
+    left = [number([total - rows[at] for total, rows in zip(totals, values, strict=True)]) for at in range(texts)]
+    return number(totals), float(left_out_margin(np.array(left)))
 
 
 def totals(columns: Columns) -> dict[str, float]:

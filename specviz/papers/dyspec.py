@@ -6,17 +6,18 @@ from itertools import pairwise
 
 from ..theory.mask_order import ORDERS
 from .claim import Data, claim, proof
-from .dyspec_costs import COSTS, counted, threshold
+from .dyspec_costs import COSTS, threshold
 from .entry import Entry, Lines, Source, Table, compare, curves, figure, lab, live, printed, tab
-from .in_runs import PREFIXES, attention, drafted_blocks, random_blocks, speeds
-from .numbers import correlation, faster, less, per_pass, share, times
+from .in_runs import PREFIXES, attention, counted, drafted_blocks, random_blocks, speeds
+from .numbers import correlation, faster, less, per_pass, share, times, variation
 from .on_rows import SHARES, agreement
 from .proofs import by_threshold, greedy_sum, heaviest, keys_fall, lossless
 
 GROUPS = range(len(SHARES) - 1)
 PRINTED = {256: (36, 22.5), 512: (135.5, 52.8), 1024: (490.2, 119.3), 2048: (1654.5, 278.7)}
 WAYS = ("dyspec-threshold:size=64,depth=12 | {}", "sequoia:size=64,depth=8 | {}", "k-sequences:width=8,depth=8 | {}")
-LIKELY = agreement(temperature=0.8)
+LARGE = "sequoia:size=256,depth=16 | sequoia"
+LIKELY, DRAFTED = agreement(temperature=0.8), drafted_blocks(temperature=0.6, size=256)
 
 
 def timed(temperature: float) -> tuple[tuple[str, ...], Data]:
@@ -59,8 +60,8 @@ def rise_each(s) -> float:
 
 def three(t: float) -> tuple[Data, ...]:
     """The three of table 1."""
-    others = (("sequoia:size=64,depth=8", "sequoia"), ("k-sequences:width=8,depth=8", "specinfer"))
-    return threshold(64, t), *(counted(builder, rule, t) for builder, rule in others)
+    others = ("sequoia:size=64,depth=8 | sequoia", "k-sequences:width=8,depth=8 | specinfer")
+    return threshold(64, t), *(counted(way, t, 0.6) for way in others)
 
 
 def saved(prefix: int):
@@ -151,30 +152,32 @@ ENTRIES = (
         "accepted tokens vary from step to step (figure 5).",
         (
             claim("Temperature 0, 256 nodes: DySpec's tokens per pass over Sequoia's",
-                  (threshold(256, 0.0, 0.003), counted("sequoia:size=256,depth=16", "sequoia", 0.0)),
+                  (threshold(256, 0.0, 0.003), counted(LARGE, 0.0, 0.6)),
                       times(per_pass()), ">", 1),
             claim("Temperature 0.6, 256 nodes: DySpec's tokens per pass over Sequoia's",
-                  (threshold(256, 0.6, 0.003), counted("sequoia:size=256,depth=16", "sequoia", 0.6)),
+                  (threshold(256, 0.6, 0.003), counted(LARGE, 0.6, 0.6)),
                       times(per_pass()), "<", 1),
             claim("A fixed threshold (0.003) fills 72 % of the 256 nodes; counted as equal from 62 to 82 %",
                   threshold(256, 0.6, 0.003), lambda s: (s["nodes"] / s["passes"] + 1) / 256, "within", (0.62, 0.82)),
-            claim("Larger trees go with more accepted tokens: size and accepted tokens of a step correlate",
-                  threshold(256, 0.6, 0.003), correlation("tree"), ">", 0, "Figure 5"),
+            claim("Tree size varies from step to step at a threshold of 0.02; counted from a standard deviation of "
+                "a tenth of the mean", threshold(256, 0.6, 0.02), variation("tree"), ">", 0.1, "Figure 5"),
         ),
         opens=(compare(("dyspec-threshold:size=64", "dyspec"), ("dyspec-threshold:size=64,threshold=0.2", "dyspec"),
             temperature=0.6),),
     ),
     Entry(
         "block-counts", "Figures 6 and 7, table 5", "Blocks of 32 x 32 in the tree's attention mask",
-        "Reordering by depth first, close to heavy-path order, leaves fewer blocks that are not empty: up to 5.9 "
-        "times fewer at 2048 nodes.",
+        "Reordering by depth first leaves fewer blocks that are not empty, up to 5.9 times fewer at 2048 nodes of a "
+        "random tree. In DySpec's trees, where elder siblings have more of the budget, it “closely approximates” "
+        "heavy-path order.",
         (
             *(claim(f"{n} nodes, {order}: {printed} blocks are printed; counted as equal within 10 %",
                 random_blocks(size=n), share(order, "trees"),
                     "within", (round(0.9 * printed, 2), round(1.1 * printed, 2)))
               for n, both in PRINTED.items() for order, printed in zip(("as drawn", "depth-first"), both, strict=True)),
-            claim("Depth-first order is close to heavy-path order: blocks at 2048 nodes within 5 %",
-                random_blocks(size=2048), share("depth-first", "heavy-path"), "within", (0.95, 1.05)),
+            claim("A tree of 256 nodes that DySpec drafted: blocks in depth-first order over those in heavy-path "
+                "order; counted as close within 5 %", DRAFTED, share("depth-first 0", "heavy-path 0"), "within",
+                    (0.95, 1.05)),
         ),
         (figure(lambda *all_: Table(("Nodes", *ORDERS), [[n, *(s[name] / s["trees"] for name in ORDERS)] for n,
             s in zip(PRINTED, all_, strict=True)]),
@@ -205,15 +208,13 @@ ENTRIES = (
         "On a real workload a tree of 768 nodes has 218.31 blocks reordered and 366.12 in the original order, one of "
         "1024 nodes 295.59 and 580.07; as the context grows “the influence of the tree structure diminishes”.",
         (
-            claim("Reordering saves blocks of a tree of 256 nodes that DySpec drafted",
-                drafted_blocks(temperature=0.6, size=256), saved(0), ">", 0),
-            claim("It saves 40 to 49 % of them, as printed for 768 and 1024 nodes",
-                drafted_blocks(temperature=0.6, size=256), saved(0), "within", (0.40, 0.49)),
-            claim("Behind 2048 tokens it saves a smaller share", drafted_blocks(temperature=0.6, size=256),
-                less(saved(2048), saved(0)), "<", 0),
+            claim("Reordering saves blocks of a tree of 256 nodes that DySpec drafted", DRAFTED, saved(0), ">", 0),
+            claim("It saves 40 to 49 % of them, as printed for 768 and 1024 nodes", DRAFTED, saved(0), "within",
+                (0.40, 0.49)),
+            claim("Behind 2048 tokens it saves a smaller share", DRAFTED, less(saved(2048), saved(0)), "<", 0),
         ),
         (figure(lambda s: curves("tokens before the tree", "share of blocks saved",
-            {"heavy-path order": [(n, saved(n)(s)) for n in PREFIXES]}), drafted_blocks(temperature=0.6, size=256)),),
+            {"heavy-path order": [(n, saved(n)(s)) for n in PREFIXES]}), DRAFTED),),
         (lab("tree", preset="builders"),),
     ),
 )  # fmt: skip

@@ -4,25 +4,19 @@ from __future__ import annotations
 
 from .claim import Data, claim, missing
 from .entry import Entry, Table, compare, figure, live, printed, tab
-from .in_runs import construction, latency, runs, speeds
+from .in_runs import construction, counted, latency, speeds
 from .numbers import faster, less, per_pass, share, times
-
-
-def counted(builder: str, rule: str, temperature: float = 0.6) -> Data:
-    """Runs, in counts."""
-    chosen = "exact-match" if temperature == 0 else rule
-    return runs(builder=builder, rule=chosen, temperature=temperature, draft_temperature=0.6)
 
 
 def threshold(size: int, temperature: float = 0.6, fixed: float | None = None) -> Data:
     """A tree by threshold."""
     more = "" if fixed is None else f",threshold={fixed}"
-    return counted(f"dyspec-threshold:size={size},depth={16 if size < 200 else 24}{more}", "dyspec", temperature)
+    return counted(f"dyspec-threshold:size={size},depth={16 if size < 200 else 24}{more} | dyspec", temperature, 0.6)
 
 
 def greedy(size: int, temperature: float = 0.6) -> Data:
     """A tree node by node."""
-    return counted(f"dyspec:size={size},depth=16,batch=1", "dyspec", temperature)
+    return counted(f"dyspec:size={size},depth=16,batch=1 | dyspec", temperature, 0.6)
 
 
 def on_disk(temperature: float, ways: tuple[str, ...]) -> Data:

@@ -22,7 +22,7 @@ from ..planning.forecast import forecast, predict
 from ..randomness import Seeded
 from ..theory.mask_order import ORDERS, count_blocks, random_tree
 from ..tree import Topology
-from .claim import measurement
+from .claim import Data, measurement
 from .on_rows import WIDEST, moments, planned
 from .workbench import Text, Workbench
 
@@ -57,6 +57,16 @@ def runs(
         "tokens": found.tokens, "passes": found.passes, "nodes": found.nodes, "draft passes": found.draft_passes,
         "accepted": found.accepted, "compared": found.compared,
     } | moments("tree", np.ones(len(whole)), nodes, paths)  # fmt: skip
+
+
+def counted(way: str, temperature: float = 0.6, draft_temperature: float | None = None) -> Data:
+    """Runs with "builder | rule" or "builder | rule | drafter", in counts; at temperature 0 with exact matching."""
+    builder, rule, drafter = [*way.split(" | "), ""][:3]
+    more = {"drafter": drafter, "draft_temperature": draft_temperature}
+    return runs(
+        builder=builder, rule=rule if temperature else "exact-match", temperature=temperature,
+        **{name: value for name, value in more.items() if value},
+    )  # fmt: skip
 
 
 @measurement("counted")
@@ -97,7 +107,7 @@ def drafted_blocks(bench: Workbench, text: Text, temperature: float, size: int) 
     """Blocks of the first tree that DySpec drafts behind a prompt, without and with a text before it."""
     config = bench.config(text, temperature, builder=f"dyspec:size={size},depth=24,batch=16", verifier="dyspec")
     shape = max((Topology(step.parents) for step in islice(speculate(bench.pair, config), 2)), key=len)
-    orders = {name: ORDERS[name](shape) for name in ("as drawn", "heavy-path")}
+    orders = {name: ORDERS[name](shape) for name in ("as drawn", "depth-first", "heavy-path")}
     counts = {
         f"{name} {before}": count_blocks(shape, order, 32, before)
         for name, order in orders.items()

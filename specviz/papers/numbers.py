@@ -41,24 +41,41 @@ def faster(way: str, than: str = "plain") -> Number:
     return times(speed(way), speed(than))
 
 
+def _spread(s: Sums, name: str) -> tuple[float, float, float]:
+    """Variance of x and y, and their covariance, times the square of their number, from the sums of `moments`.
+
+    Raises:
+        ZeroDivisionError: if x or y does not vary by more than the rounding of stored sums, which have six digits.
+    """
+    n, x, y, xx, yy, xy = (s[f"{name} {kind}".strip()] for kind in ("", "x", "y", "xx", "yy", "xy"))
+    if n * xx - x * x < 1e-5 * n * xx or n * yy - y * y < 1e-5 * n * yy:
+        raise ZeroDivisionError(f"{name} does not vary")
+    return n * xx - x * x, n * yy - y * y, n * xy - x * y
+
+
 def correlation(name: str) -> Number:
-    """Pearson's correlation from the sums of `moments`."""
+    """Pearson's correlation."""
 
     def number(s: Sums) -> float:
-        n, x, y, xx, yy, xy = (s[f"{name} {kind}".strip()] for kind in ("", "x", "y", "xx", "yy", "xy"))
-        return (n * xy - x * y) / math.sqrt(max(0.0, n * xx - x * x) * max(0.0, n * yy - y * y))
+        of_x, of_y, both = _spread(s, name)
+        return both / math.sqrt(of_x * of_y)
 
     return number
 
 
 def slope(name: str) -> Number:
-    """The slope of y on x, from the same sums."""
+    """The slope of y on x."""
 
     def number(s: Sums) -> float:
-        n, x, y, xx, xy = (s[f"{name} {kind}".strip()] for kind in ("", "x", "y", "xx", "xy"))
-        return (n * xy - x * y) / (n * xx - x * x)
+        of_x, _, both = _spread(s, name)
+        return both / of_x
 
     return number
+
+
+def variation(name: str) -> Number:
+    """The standard deviation of x over its mean."""
+    return lambda s: math.sqrt(max(0.0, s[name] * s[f"{name} xx"] / s[f"{name} x"] ** 2 - 1))
 
 
 def exponent(rule: str, widths: Sequence[int]) -> Number:

@@ -153,15 +153,8 @@ def along(
 
 def moments(name: str, weight: np.ndarray, x: np.ndarray, y: np.ndarray) -> dict[str, float]:
     """The sums that a correlation follows from."""
-    kinds = {
-        "": weight,
-        "x": weight * x,
-        "y": weight * y,
-        "xx": weight * x * x,
-        "yy": weight * y * y,
-        "xy": weight * x * y,
-    }
-    return {f"{name} {kind}".strip(): float(values.sum()) for kind, values in kinds.items()}
+    kinds = {"": np.ones(len(x)), "x": x, "y": y, "xx": x * x, "yy": y * y, "xy": x * y}
+    return {f"{name} {kind}".strip(): float((weight * values).sum()) for kind, values in kinds.items()}
 
 
 @measurement("counted")

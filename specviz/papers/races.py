@@ -6,7 +6,7 @@ from ..theory.bounds import tail_bound, tunstall_bound
 from .bounds_hold import bound_holds, bound_proof, index_bound, tree_bound, tunstall_code
 from .claim import Data, claim, proof
 from .entry import Entry, Lines, Source, Table, compare, curves, figure, lab, tab
-from .in_runs import runs
+from .in_runs import counted
 from .numbers import less, per_pass, share, slope
 from .on_rows import DRAFTS, WIDTHS, index_entropy, raced, rejection
 from .proofs import lossless, queue, same_text
@@ -27,7 +27,7 @@ def run(strategy: str, k: int, method: str) -> Data:
     """Runs with a strategy of k drafts under rejection (GSD) or races (ERSD)."""
     widths = ",".join(map(str, [1, 1, 3] + [1] * ((k - 2) // 3 - 1)))
     builder = BUILDERS[strategy].format(k=k, n=k + 1, widths=widths)
-    return runs(builder=builder, rule="race" if method == "ERSD" else "sequoia", temperature=1.0)
+    return counted(f"{builder} | {'race' if method == 'ERSD' else 'sequoia'}", 1.0)
 
 
 def batch(method: str, k: int):
@@ -43,17 +43,14 @@ def marginal(strategy: str, k: int):
 
 def strategies(s) -> Lines:
     """Tokens against drafts along the texts."""
-    series = {
-        name: [(k, per_pass(f"{name} {k}")(s)) for k in DRAFTS if f"{name} {k} tokens" in s] for name in STRATEGIES
-    }
+    series = {n: [(k, per_pass(f"{n} {k}")(s)) for k in DRAFTS if f"{n} {k} tokens" in s] for n in STRATEGIES}
     vector = tuple(s[f"rank {k}"] / s["positions"] for k in range(1, 33))
-    series["lemma 4.2, best m"] = [(k, tail_bound(vector, k, 8)) for k in DRAFTS]
-    series["lemma 4.2, m = 8"] = [
-        (k, tunstall_bound((*vector[:8], *[(1 - sum(vector[:8])) / 8] * 8), k)) for k in DRAFTS
-    ]
-    return curves(
-        "drafted tokens, GSD", "tokens per pass", series, ("lemma 4.2, best m", "lemma 4.2, m = 8"), log_x=True
-    )
+    spread = (*vector[:8], *[(1 - sum(vector[:8])) / 8] * 8)
+    bounds = {
+        "lemma 4.2, best m": [(k, tail_bound(vector, k, 8)) for k in DRAFTS],
+        "lemma 4.2, m = 8": [(k, tunstall_bound(spread, k)) for k in DRAFTS],
+    }
+    return curves("drafted tokens, GSD", "tokens per pass", series | bounds, tuple(bounds), log_x=True)
 
 
 def in_runs(*all_) -> Lines:
@@ -77,9 +74,8 @@ def marginals(s) -> Lines:
 
 def batches(s) -> Lines:
     """Batches under both methods."""
-    return curves(
-        "drafts", "tokens per pass", {m: [(k, batch(m, k)(s)) for k in WIDTHS] for m in ("GSD", "ERSD")}, log_x=True
-    )
+    series = {method: [(k, batch(method, k)(s)) for k in WIDTHS] for method in ("GSD", "ERSD")}
+    return curves("drafts", "tokens per pass", series, log_x=True)
 
 
 def means(names: dict[str, str], header: str):

@@ -2,14 +2,76 @@
 
 from __future__ import annotations
 
-from ..theory.bounds import chain_tokens
-from .claim import claim
-from .entry import Entry, Lines, Table, compare, curves, figure, tab
-from .in_context import by_context
-from .numbers import per_pass, share, times
-from .on_rows import DRAFTS, along
+from dataclasses import replace
 
+import numpy as np
+
+from ..acceptance.along_text import ends_along, path_shares, renewals
+from ..builders.sequoia import best_tree
+from ..theory.bounds import chain_tokens
+from ..tree import Topology
+from ..verifiers import VERIFIERS
+from .claim import claim, measurement
+from .entry import Entry, Lines, Table, compare, curves, figure, tab
+from .numbers import per_pass, share, times
+from .on_rows import DRAFTS, WIDEST, along
+from .workbench import MOST_TEXTS, Text, Workbench
+
+LEVELS = 8
+SURE = 0.5  # from this largest draft probability on
 ON_TEXT = along(trees="strategies", temperature=1.0)
+
+
+@measurement("counted")
+def by_context(bench: Workbench, text: Text, temperature: float, nodes: int) -> dict[str, float]:
+    """Tokens and passes of one tree, and of two for positions where the draft is sure and where it is not.
+
+    All three are planned from the acceptance along other texts, which nothing else is counted on.
+    """
+    trees = bench.kept(("contexts", temperature, nodes), lambda: _planned(bench, temperature, nodes))
+    shares, sure = _read(bench, text, temperature)
+    if len(shares) <= LEVELS:
+        return {}
+    found = {name: _follow(pair, shares, sure) for name, pair in {"one": trees[:1] * 2, "two": trees[1:]}.items()}
+    return {f"{name} {kind}": sums[i] for name, sums in found.items() for i, kind in enumerate(("tokens", "passes"))}
+
+
+def _read(bench: Workbench, text: Text, temperature: float) -> tuple[np.ndarray, np.ndarray]:
+    """Shares of a text, [tokens, width], and where the draft is sure, [tokens]."""
+    config, written = bench.config(text, temperature), bench.written(text, temperature)
+    found = path_shares(bench.pair, VERIFIERS["sequoia"](), [written], config, WIDEST)
+    assert found is not None
+    (shares,) = found
+    return shares, np.array([row.q.max() >= SURE for row in bench.rows(text, temperature)], bool)
+
+
+def _planned(bench: Workbench, temperature: float, nodes: int) -> list[Topology]:
+    """The best trees for all positions, for those where the draft is not sure, and for those where it is."""
+    other = replace(bench, seeds=(max(bench.seeds) + 1,), texts_each=MOST_TEXTS, _kept={})
+    read = [_read(other, text, temperature) for text in other.texts()]
+    chosen = ((lambda sure: sure | True), np.logical_not, (lambda sure: sure))
+    return [_best([(shares, starts(sure)) for shares, sure in read], nodes) for starts in chosen]
+
+
+def _best(read: list[tuple[np.ndarray, np.ndarray]], nodes: int) -> Topology:
+    """The best tree for steps that begin at some positions of texts."""
+    vectors = []
+    for level in range(LEVELS):
+        below = [shares[level:][starts[: len(starts) - level]] for shares, starts in read if len(shares) > level]
+        rows = np.concatenate(below)
+        vectors.append(tuple(rows.mean(0)) if len(rows) else (0.0,) * WIDEST)
+    return best_tree(tuple(vectors), nodes, LEVELS, WIDEST)[0]
+
+
+def _follow(trees: list[Topology], shares: np.ndarray, sure: np.ndarray) -> tuple[float, float]:
+    """Expected tokens and steps of one text; a step takes the second tree where the draft is sure, else the first."""
+    ends = np.zeros((2, LEVELS + 1, len(shares) - LEVELS))
+    for i, tree in enumerate(trees):
+        found = ends_along(tree, shares)[:, : ends.shape[2]]
+        ends[i, : len(found)] = found
+    return renewals(np.where(sure[: ends.shape[2]], ends[1], ends[0]))
+
+
 TREES = by_context(temperature=1.0, nodes=16)
 
 
@@ -28,16 +90,11 @@ def chains(s) -> Lines:
     """Chains along texts and by order 0 and 1."""
     alpha = share("accepted")(s)
     ks = [k for k in DRAFTS if f"sequence {k} tokens" in s]
-    return curves(
-        "drafts of a chain",
-        "tokens per pass",
-        {
-            "order 0": [(k, chain_tokens(alpha, k)) for k in ks],
-            "order 1": [(k, order_1(s, k)) for k in ks],
-            "along the texts": [(k, per_pass(f"sequence {k}")(s)) for k in ks],
-        },
-        ("order 0", "order 1"),
-    )
+    series = {
+        "order 0": [(k, chain_tokens(alpha, k)) for k in ks], "order 1": [(k, order_1(s, k)) for k in ks],
+        "along the texts": [(k, per_pass(f"sequence {k}")(s)) for k in ks],
+    }  # fmt: skip
+    return curves("drafts of a chain", "tokens per pass", series, ("order 0", "order 1"))
 
 
 MEMORY = (

@@ -7,18 +7,23 @@ import math
 from ..acceptance.vectors import expected_tokens
 from .claim import claim, proof
 from .entry import Entry, Lines, Table, compare, curves, figure, lab, live, tab
-from .in_runs import runs
+from .in_runs import counted
 from .numbers import exponent, less, per_pass, straightness, times
 from .on_rows import SIZES, WIDEST, WIDTHS, along, planned, rejection, shapes
 from .proofs import best_of_all, closed_form, lemma_f4, lossless, n_0, scores, theorem_f2
 
 TEMPERATURES = (0.2, 0.6, 1.0)
 TITLES = {"sequoia": "Sequoia", "specinfer": "SpecInfer", "spectr": "SpecTr", "target-match": "Top-k", "naive": "Naive"}
+RULES = ("sequoia", "specinfer", "target-match")
 SEVERAL = WIDTHS[1:]  # with one child Sequoia, SpecInfer and SpecTr are one rule
 NAMES = {"4-ary": "a 4-ary tree", "best sequences": "the best sequences"}
 OTHERS = ("one sequence", "best sequences", "4-ary", "one level")
 DRAFTS = {"early-exit": "Early exit", "medusa": "Heads", "eagle": "EAGLE's layer", "ngram": "N-grams"}
 TREES = {16: "sequoia:size=16,depth=8", 64: "sequoia:size=64,depth=12"}
+WITH = {  # by draft: its runs with 16 and 64 nodes, and with 7 sequences of 9 tokens
+    drafter: [counted(f"{way} | target-match | {drafter}") for way in (*TREES.values(), "k-sequences:width=7,depth=9")]
+    for drafter in DRAFTS
+}
 
 
 def most_above(rule: str, widths=SEVERAL):
@@ -62,11 +67,6 @@ def where_it_begins(s) -> Table:
     return Table(("b", "n_0 of the proof"), [[x, f"10^{n_0(x) / math.log(10):.1f}"] for x in (0.5, 0.71, b)])
 
 
-def drafted(builder: str, drafter: str):
-    """Runs with another draft, in counts."""
-    return runs(builder=builder, rule="target-match", temperature=0.6, drafter=drafter)
-
-
 grown = along(trees="sizes", temperature=0.8)
 cool = along(trees="sizes", temperature=0.6)
 
@@ -74,6 +74,23 @@ cool = along(trees="sizes", temperature=0.6)
 def one_tree(rule: str, temperature: float, top_p: float = 1.0):
     """Tokens along texts that one tree brings under a rule."""
     return along(trees="tree", temperature=temperature, rule=rule, top_p=top_p)
+
+
+def under_rules(x: str, settings: dict[float, tuple[float, ...]]):
+    """Claims that one tree brings most tokens under Sequoia's rule at every setting, and their figure."""
+    found = {rule: [one_tree(rule, *setting) for setting in settings.values()] for rule in RULES}
+    claims = tuple(
+        claim(f"{x.capitalize()} {value}: tokens under Sequoia's rule over those under {TITLES[rule]}'s",
+            (own, other), times(per_pass("tree")), ">", 1)
+        for rule in RULES[1:] for value, own, other in zip(settings, found["sequoia"], found[rule], strict=True)
+    )  # fmt: skip
+
+    def draw(*all_) -> Lines:
+        brought = map(per_pass("tree"), all_)
+        series = {TITLES[rule]: [(value, next(brought)) for value in settings] for rule in RULES}
+        return curves(x, "tokens per pass along the texts", series)
+
+    return claims, (figure(draw, *(data for each in found.values() for data in each)),)
 
 
 def expected(n: int, temperature: float = 0.8):
@@ -89,6 +106,8 @@ def expected(n: int, temperature: float = 0.8):
 def last_doublings(name: str, first: int, last: int):
     return less(per_pass(f"{name} {last}"), per_pass(f"{name} {first}"))
 
+
+ROBUST, BY_TOP_P = under_rules("top-p", {value: (1.0, value) for value in (0.8, 0.9, 1.0)})
 
 ALGORITHMS = (
     Entry(
@@ -169,18 +188,16 @@ ALGORITHMS = (
         "For several pairs of Pythia models on WikiText-103 Sequoia's trees bring more tokens than other shapes, and "
         "keep growing. Other drafts of one target take the pairs' place here.",
         tuple(
-            one for drafter, title in DRAFTS.items() for one in (
-                claim(f"{title}: 64 nodes bring more tokens than 7 sequences of 9 tokens, in runs",
-                    (drafted(TREES[64], drafter), drafted("k-sequences:width=7,depth=9", drafter)), less(per_pass()),
-                        ">", 0),
-                claim(f"{title}: from 16 to 64 nodes tokens per pass still grow, in runs",
-                    (drafted(TREES[64], drafter), drafted(TREES[16], drafter)), less(per_pass()), ">", 0),
+            one for (few, many, several), title in zip(WITH.values(), DRAFTS.values(), strict=True) for one in (
+                claim(f"{title}: 64 nodes bring more tokens than 7 sequences of 9 tokens, in runs", (many, several),
+                    less(per_pass()), ">", 0),
+                claim(f"{title}: from 16 to 64 nodes tokens per pass still grow, in runs", (many, few),
+                    less(per_pass()), ">", 0),
             )
         ),
         (figure(lambda *all_: Table(("Draft", *(f"{n} nodes" for n in TREES), "7 sequences of 9"), [
             [title, *(per_pass()(s) for s in all_[3 * i : 3 * i + 3])] for i, title in enumerate(DRAFTS.values())]),
-            *(drafted(way, drafter) for drafter in DRAFTS for way in (*TREES.values(),
-                "k-sequences:width=7,depth=9"))),),
+            *(data for each in WITH.values() for data in each)),),
         tuple(live(TREES[64], "target-match", 0.6, drafter, title) for drafter, title in DRAFTS.items()),
     ),
     Entry(
@@ -255,16 +272,7 @@ ALGORITHMS = (
     Entry(
         "table-8", "Table 8", "Robust to top-p",
         "With one tree, Sequoia's rule is fastest at top-p 0.8, 0.9 and 1.0.",
-        tuple(
-            claim(f"Top-p {value}: tokens under Sequoia's rule over those under {TITLES[rule]}'s",
-                  (one_tree("sequoia", 1.0, value), one_tree(rule, 1.0, value)), times(per_pass("tree")), ">", 1)
-            for value in (0.8, 0.9, 1.0) for rule in ("specinfer", "target-match")
-        ),
-        (figure(lambda *all_: curves("top-p", "tokens per pass along the texts", {
-            TITLES[rule]: [(value, per_pass("tree")(all_[3 * i + j])) for j, value in enumerate((0.8, 0.9, 1.0))]
-            for i, rule in enumerate(("sequoia", "specinfer", "target-match"))}),
-            *(one_tree(rule, 1.0, value) for rule in ("sequoia", "specinfer", "target-match")
-                for value in (0.8, 0.9, 1.0))),),
+        ROBUST, BY_TOP_P,
         (compare(("sequoia", "sequoia"), ("sequoia", "target-match"), temperature=1.0, top_p=0.8),),
         Table(("Top-p", "Sequoia", "SpecInfer", "Top-k"), (
             (0.8, "2.54 x (3.18)", "2.35 x (2.93)", "2.43 x (2.90)"),

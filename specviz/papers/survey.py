@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from ..drafters import DRAFTERS
 from ..theory.bounds import chain_tokens
-from .claim import claim, missing, proof
+from .claim import claim, proof
 from .entry import Entry, Open, Source, Table, compare, curves, figure, in_others, lab, live, tab
-from .in_runs import passes, runs, speeds
+from .in_runs import counted, passes, speeds
 from .numbers import faster, less, per_pass, share, speed, times
 from .on_rows import along, rejection
 from .proofs import blocks_of, corrected_law, lossless
-from .survey_verification import RULES, counts
+from .survey_verification import FIXED, LENGTHS, RULES, STOPS
 from .svip import SVIP
 
 # Family, its section, and the builder, rule and drafter that show it.
@@ -25,6 +25,7 @@ FAMILIES = {
     "Self-drafting: several heads (Medusa, blockwise)": ("3 and 4.4.1", "chain | target-match | medusa"),
     "Self-drafting: features (EAGLE)": ("4.4.1", "chain | target-match | eagle"),
     "Self-drafting: early exit": ("4.4.1", "chain | target-match | early-exit"),
+    "Self-drafting: skipped layers": ("4.4.1", "chain | target-match | layer-skip"),
     "Draft that learns while decoding (OSD)": ("5.3.4", "chain | target-match | online"),
     "Retrieval: n-grams": ("4.4.1", "chain | target-match | ngram"),
     "Retrieval from a store (REST)": ("4.4.1", "chain | target-match | retrieval"),
@@ -33,7 +34,10 @@ FAMILIES = {
     "Staged drafts": ("4.4.1", "chain | target-match | staged"),
 }
 WAYS = {name: way for name, (_, way) in FAMILIES.items() if way.count("|") < 2 or way.split(" | ")[2] in DRAFTERS}
-SPEED = speeds(ways=tuple(WAYS.values()), temperature=0.6)
+APART = ("chain | target-match | layer-skip",)  # timed by themselves
+TIMED = [
+    speeds(ways=ways, temperature=0.6) for ways in (tuple(way for way in WAYS.values() if way not in APART), APART)
+]
 # What the survey's own text prints of a family, and how the tables of the other four sources call it.
 PRINTED = {
     "Independent drafting, a chain": "about 60 % accepted for the most probable token (7.1.1); 37 tokens in 9 passes "
@@ -46,9 +50,6 @@ METHODS = {
     "Several sequences (SpecInfer)": ("SpecInfer",), "Adaptive threshold": ("SVIP",),
         "Heuristic rule": ("heuristic length",),
 }  # fmt: skip
-LENGTHS = (1, 2, 4, 8, 16)
-FIXED = tuple(f"chain:depth={n}" for n in LENGTHS)
-STOPS = speeds(ways=(*FIXED, "heuristic", SVIP), temperature=0.6)
 TOP = (1, 2, 3, 4, 5)
 SAMPLED, NUCLEUS = rejection(temperature=1.0), rejection(temperature=1.0, top_p=0.9)
 CHAINS = along(trees="chains", temperature=0.6)
@@ -62,30 +63,16 @@ def link(name: str, way: str) -> Open:
 
 def families(*all_) -> Table:
     """What each family brings here, beside what is printed of it."""
+    head = (
+        "Family, live here", "Section", "Accepted of compared", "Tokens per pass", "Survey",
+        "Other sources: tokens per pass", "Other sources: speedup",
+    )  # fmt: skip
     rows = [
-        [
-            name,
-            FAMILIES[name][0],
-            s["accepted"] / max(1, s["compared"]),
-            per_pass()(s),
-            PRINTED.get(name, "none"),
-            in_others(METHODS.get(name, ()), "tokens_per_pass"),
-            in_others(METHODS.get(name, ()), "speedup"),
-        ]
+        [name, FAMILIES[name][0], s["accepted"] / max(1, s["compared"]), per_pass()(s), PRINTED.get(name, "none"),
+         *(in_others(METHODS.get(name, ()), quantity) for quantity in ("tokens_per_pass", "speedup"))]
         for name, s in zip(WAYS, all_, strict=True)
-    ]
-    return Table(
-        (
-            "Family, live here",
-            "Section",
-            "Accepted of compared",
-            "Tokens per pass",
-            "Survey",
-            "Other sources: tokens per pass",
-            "Other sources: speedup",
-        ),
-        rows,
-    )
+    ]  # fmt: skip
+    return Table(head, rows)
 
 
 def among(k: int):
@@ -95,14 +82,9 @@ def among(k: int):
 
 def top(*all_):
     """Success over k = 1 to 5."""
-    return curves(
-        "k",
-        "the target's token is among the draft's k best",
-        {
-            name: [(k, among(k)(s)) for k in TOP]
-            for name, s in zip(("sampling", "nucleus, top-p 0.9"), all_, strict=True)
-        },
-    )
+    named = zip(("sampling", "nucleus, top-p 0.9"), all_, strict=True)
+    series = {name: [(k, among(k)(s)) for k in TOP] for name, s in named}
+    return curves("k", "the target's token is among the draft's k best", series)
 
 
 def longer(chains, s) -> float:
@@ -127,10 +109,9 @@ ENTRIES = (
         (
             proof("A greedy chain of 4 tokens a pass takes at most m / k + 1 passes where every draft is right",
                 blocks_of(heads=4), {"closeness": 0.0}),
-            claim("With this pair's heads, chains of 4 save passes: tokens per pass over the 2 of k = 4 heads with "
-                "separate verification",
-                  runs(builder="chain:depth=4", rule="exact-match", temperature=0.0, drafter="medusa"), per_pass(),
-                      ">", 2),
+            claim("Not all drafts of this pair's k = 4 heads are accepted, but chains of 4 still bring more than the "
+                "k / 2 tokens per pass that separate verification brings at best",
+                  counted("chain:depth=4 | exact-match | medusa", 0.0), per_pass(), ">", 2),
         ),
         opens=(live("chain:depth=4", "exact-match", 0.0),),
     ),
@@ -140,12 +121,12 @@ ENTRIES = (
         "layers, padding tokens), or from retrieval; several may be cascaded. The efficiency and accuracy of the "
         "draft and the choice of verification decide the speed.",
         (
-            *(claim(f"{name}: faster than plain decoding", SPEED, faster(way), ">", 1, f"Section {FAMILIES[name][0]}")
-                for name, way in WAYS.items()),
-            missing("Self-drafting with skipped layers: faster than plain decoding", ">", 1,
-                "A draft that skips layers between others is not available here; early exit leaves out the last ones."),
+            *(claim(f"{name}: faster than plain decoding", TIMED[way in APART], faster(way), ">", 1,
+                f"Section {FAMILIES[name][0]}") for name, way in WAYS.items()),
+            *(claim("Skipped layers hardly change most tokens; counted as more than half of the drafts accepted",
+                counted(way), share("accepted", "compared"), ">", 0.5, "Section 4.4.1") for way in APART),
         ),
-        (figure(families, *(counts(way) for way in WAYS.values())),),
+        (figure(families, *(counted(way) for way in WAYS.values())),),
         tuple(link(name, way) for name, way in WAYS.items()),
         Table(("Published, by the other four sources unless said", "Speedup"), (
             ("Tree, Sequoia, Llama2-7B on an A100, T 0 (table 1)", 4.04),
@@ -193,7 +174,7 @@ ENTRIES = (
         "nine-passes", "Section 5.1", "An example: 37 tokens in 9 passes",
             "In the example “it only forwards 9 times and generates 37 tokens”.",
         (claim("Greedy chains of 12 drafts bring 37 / 9 tokens per pass or more",
-            runs(builder="chain:depth=12", rule="exact-match", temperature=0.0), per_pass(), ">", round(37 / 9, 3)),),
+            counted("chain:depth=12 | exact-match", 0.0), per_pass(), ">", round(37 / 9, 3)),),
         opens=(live("chain:depth=12", "exact-match", 0.0),),
     ),
     Entry(

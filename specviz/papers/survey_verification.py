@@ -2,24 +2,22 @@
 
 from __future__ import annotations
 
-from .claim import Data, claim, proof
+from .claim import claim, proof
 from .entry import Entry, Table, compare, curves, figure, lab, live
-from .in_runs import PASSES, drafted_blocks, merged, passes, runs
-from .numbers import less, per_pass, share
+from .in_runs import PASSES, counted, drafted_blocks, merged, passes, speeds
+from .numbers import faster, less, per_pass, share
 from .proofs import lossless, same_text
+from .svip import SVIP
 
+LENGTHS = (1, 2, 4, 8, 16)
+FIXED = tuple(f"chain:depth={n}" for n in LENGTHS)
+STOPS = speeds(ways=(*FIXED, "heuristic", SVIP), temperature=0.6)
 MERGED, TRIE = drafted_blocks(temperature=0.6, size=256), merged(width=8, depth=4, temperature=0.6)
 NAMES = {
     "target-match": "Exact match with the target's draw",
     "speculative-sampling": "Rejection sampling",
     "typical": "Typical acceptance",
 }
-
-
-def counts(way: str, temperature: float = 0.6) -> Data:
-    """Runs of a family, in counts."""
-    builder, rule, *drafter = way.split(" | ")
-    return runs(builder=builder, rule=rule, temperature=temperature, drafter=next(iter(drafter), ""))
 
 
 RULES = (
@@ -30,8 +28,8 @@ RULES = (
         (
             proof("Rolled back, nothing is left of a rejected draft: 24 toy runs with one seed write plain decoding's "
                 "text", same_text(builder="chain"), {"rule": "sequoia"}),
-            claim("As with a useful predictor, more than half of what was executed in advance is kept: chains of 4",
-                counts("chain:depth=4 | speculative-sampling"), share("accepted", "nodes"), ">", 0.5),
+            claim("Executing in advance “increases concurrency and performance”: chains of 4 over plain decoding, "
+                "speed", STOPS, faster("chain:depth=4"), ">", 1),
         ),
         opens=(live("chain:depth=4", "speculative-sampling", 0.6),),
     ),
@@ -67,15 +65,15 @@ RULES = (
         "“the threshold can be dynamically adjusted via top-k constraints”.",
         (
             claim("Rejection sampling brings more tokens per pass than exact match",
-                (counts("chain | speculative-sampling", 1.0), counts("chain | target-match", 1.0)), less(per_pass()),
+                (counted("chain | speculative-sampling", 1.0), counted("chain | target-match", 1.0)), less(per_pass()),
                     ">", 0),
             claim("Typical acceptance brings more tokens per pass than rejection sampling",
-                (counts("chain | typical", 1.0), counts("chain | speculative-sampling", 1.0)), less(per_pass()), ">",
+                (counted("chain | typical", 1.0), counted("chain | speculative-sampling", 1.0)), less(per_pass()), ">",
                     0),
             claim("A top-k constraint (k = 3) makes it stricter: tokens per pass less those without",
-                (counts("chain | typical:top_k=3", 1.0), counts("chain | typical", 1.0)), less(per_pass()), "<", 0),
+                (counted("chain | typical:top_k=3", 1.0), counted("chain | typical", 1.0)), less(per_pass()), "<", 0),
             claim("With it typical acceptance still brings more tokens per pass than rejection sampling",
-                (counts("chain | typical:top_k=3", 1.0), counts("chain | speculative-sampling", 1.0)),
+                (counted("chain | typical:top_k=3", 1.0), counted("chain | speculative-sampling", 1.0)),
                     less(per_pass()), ">", 0),
             *(proof(f"{NAMES[rule]} keeps the target's exact distribution", lossless(builder="chain", rule=rule),
                 {"rule": "typical"}) for rule in ("target-match", "speculative-sampling")),
@@ -85,7 +83,7 @@ RULES = (
         ),
         (figure(lambda *all_: Table(("Rule on a chain", "Tokens per pass"),
             [[name, per_pass()(s)] for name, s in zip(NAMES.values(), all_, strict=True)]),
-                *(counts(f"chain | {rule}", 1.0) for rule in NAMES)),),
+                *(counted(f"chain | {rule}", 1.0) for rule in NAMES)),),
         (compare(("chain", "speculative-sampling"), ("chain", "typical"), temperature=1.0),),
     ),
 )  # fmt: skip

@@ -5,7 +5,7 @@ from __future__ import annotations
 from .bounds_hold import bound_holds, bound_proof
 from .claim import Data, claim, proof
 from .entry import Entry, Lines, Source, Table, compare, curves, figure, lab, live, printed, tab
-from .in_runs import runs, speeds
+from .in_runs import counted, speeds
 from .numbers import correlation, faster, less, share, speed, times
 from .on_rows import DOUBTS, C, bounds, uncertainty
 from .proofs import corrected_law, lossless
@@ -24,8 +24,7 @@ SAMPLED, GREEDY, READ = uncertainty(temperature=1.0), uncertainty(temperature=0.
 
 def policy(name: str, temperature: float) -> Data:
     """Runs of a policy, in counts; the stop looks at the draft's entropy at temperature 1."""
-    rule = "exact-match" if temperature == 0 else "speculative-sampling"
-    return runs(builder=POLICIES[name], rule=rule, temperature=temperature, draft_temperature=1.0)
+    return counted(f"{POLICIES[name]} | speculative-sampling", temperature, 1.0)
 
 
 def timed(temperature: float, kind: str = "", tokens: int = 64) -> Data:

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from .claim import Data, claim, missing, proof
+from .claim import claim, missing, proof
 from .entry import Entry, Table, compare, figure
-from .in_runs import runs, speeds
+from .in_runs import counted, speeds
 from .numbers import faster, less, per_pass, share, times
 from .proofs import lossless
 
@@ -12,12 +12,6 @@ EAGLE = ("eagle2:depth=6 | target-match | eagle", "eagle2:depth=6,h=0.5 | target
 DEPTHS = (EAGLE[0], "ddd:depth=6 | target-match | eagle")
 CHAIN, STOP, CAPE = (f"{way} | exact-match | eagle" for way in ("chain:depth=5", "svip:h=0.5", "cape:depth=5"))
 LAYER = speeds(ways=(CHAIN, STOP, CAPE), temperature=0.0)
-
-
-def of_layer(way: str, temperature: float = 0.0) -> Data:
-    """Runs that EAGLE's layer drafts, in counts."""
-    builder, rule, drafter = way.split(" | ")
-    return runs(builder=builder, rule=rule, temperature=temperature, drafter=drafter)
 
 
 ON_TOP = (
@@ -31,9 +25,9 @@ ON_TOP = (
             claim("EAGLE's layer in place of GliDe: SVIP over a constant length of 5, speed", LAYER,
                 faster(STOP, CHAIN), ">", 1),
             claim("EAGLE's layer in place of GliDe: a larger share of SVIP's drafts is accepted",
-                (of_layer(STOP), of_layer(CHAIN)), less(share("accepted", "nodes")), ">", 0),
+                (counted(STOP, 0.0), counted(CHAIN, 0.0)), less(share("accepted", "nodes")), ">", 0),
             claim("EAGLE's layer with CaPE over EAGLE's layer alone, tokens per pass",
-                (of_layer(CAPE), of_layer(CHAIN)), times(per_pass()), ">", 1),
+                (counted(CAPE, 0.0), counted(CHAIN, 0.0)), times(per_pass()), ">", 1),
             claim("EAGLE's layer with CaPE over EAGLE's layer alone, speed", LAYER, faster(CAPE, CHAIN), ">", 1),
             proof("CaPE's tree writes the target's exact distribution under Sequoia's rule",
                 lossless(builder="cape", rule="sequoia"), {"rule": "typical"}),
@@ -41,7 +35,7 @@ ON_TOP = (
         (figure(lambda *all_: Table(("Way, drafts of EAGLE's layer", "Nodes a step", "Accepted of them",
             "Tokens per pass"), [[way, s["nodes"] / s["passes"], s["accepted"] / s["nodes"], per_pass()(s)]
                 for way, s in zip(("chain of 5", "SVIP", "CaPE"), all_, strict=True)]),
-            of_layer(CHAIN), of_layer(STOP), of_layer(CAPE)),),
+            counted(CHAIN, 0.0), counted(STOP, 0.0), counted(CAPE, 0.0)),),
         (compare(("chain:depth=5", "exact-match", "eagle"), ("cape", "exact-match", "eagle"), temperature=0.0),),
         quoted=Table(("Vicuna", "GliDe", "+ SVIP", "GliDe + CaPE", "+ SVIP"),
             (("7B", 1.95, 2.02, 2.40, 2.52), ("13B", 2.24, 2.28, 2.73, 2.76), ("33B", 2.18, 2.30, 2.03, 2.08))),
@@ -55,7 +49,7 @@ ON_TOP = (
             claim("EAGLE-2 with SVIP over EAGLE-2 alone, speed", speeds(ways=EAGLE, temperature=1.0),
                 faster(EAGLE[1], EAGLE[0]), ">", 1),
             claim("The stop saves passes of the layer: a step with it over one without",
-                  tuple(of_layer(way, 1.0) for way in reversed(EAGLE)),
+                  tuple(counted(way, 1.0) for way in reversed(EAGLE)),
                   times(share("draft passes", "passes")), "<", 1),
         ),
         opens=(compare(("eagle2:depth=6", "target-match", "eagle"), ("eagle2:depth=6,h=1", "target-match", "eagle"),
@@ -71,9 +65,9 @@ ON_TOP = (
             proof("Its tree writes the target's exact distribution under matching with the target's draw",
                 lossless(builder="ddd", rule="target-match"), {"rule": "typical"}),
             claim("It saves passes of EAGLE's layer: those of a step over EAGLE-2's",
-                tuple(of_layer(way, 1.0) for way in reversed(DEPTHS)), times(share("draft passes", "passes")), "<", 1),
+                tuple(counted(way, 1.0) for way in reversed(DEPTHS)), times(share("draft passes", "passes")), "<", 1),
             claim("It keeps the tokens per pass: over EAGLE-2's, counted from 0.95",
-                tuple(of_layer(way, 1.0) for way in reversed(DEPTHS)), times(per_pass()), ">", 0.95),
+                tuple(counted(way, 1.0) for way in reversed(DEPTHS)), times(per_pass()), ">", 0.95),
             claim("Dynamic depth over EAGLE-2, speed", speeds(ways=DEPTHS, temperature=1.0),
                 faster(DEPTHS[1], DEPTHS[0]), ">", 1),
             missing("SpecDec++ over a constant length, speed", ">", 1,

@@ -9,6 +9,7 @@ whose logits differ, keeps the transformers forward (`direct_forward` returns No
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any, Protocol
 
 import torch
@@ -96,9 +97,9 @@ class DirectForward:
         self.rotary = self._rotary(config.max_position_embeddings)
         self.compiled = compiled.AVAILABLE and self.embed.is_cpu and self.embed.dtype in compiled.TYPES
 
-    def first(self, count: int, model: Any) -> DirectForward:
-        """The same with the first `count` layers of `model`, a shortened copy of this one's."""
-        return DirectForward(model, self.layers[:count], self.head)
+    def of(self, kept: Sequence[int], model: Any) -> DirectForward:
+        """The same with some of its layers, which are all that `model` has, a shortened copy of this one's."""
+        return DirectForward(model, [self.layers[layer] for layer in kept], self.head)
 
     def lay_out_again(self) -> None:
         """Follow weights that were changed in place."""

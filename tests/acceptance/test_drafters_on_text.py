@@ -144,7 +144,9 @@ def test_what_is_stored_of_a_drafter_is_sound(name):
     if (kept := acceptance.stored(name)) is None:
         assert acceptance.find_acceptance("sequoia", 0.8, name) == acceptance.find_acceptance("sequoia", 0.8)
         return
-    assert kept["drafter"] == {"name": name, "parameters": asdict(specviz.DRAFTERS[name]())}
+    assert kept["drafter"] == {"name": name, "parameters": json.loads(json.dumps(asdict(specviz.DRAFTERS[name]())))}
+    sequoia, drafter = specviz.BUILDERS["sequoia"](), specviz.DRAFTERS[name]()
+    assert acceptance.planned_with(sequoia, drafter, acceptance.EMBEDDED) == ""
     for row in kept["vectors"]:
         assert row.get("drafter", "model") == name and row["positions"] >= 1000
         assert bool(row.get("levels")) == specviz.DRAFTERS[name]().by_level

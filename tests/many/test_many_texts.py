@@ -17,7 +17,7 @@ PROMPTS = ("ab", "bacab", "c", "aabbcc")
 VARIETY = (
     ("sequoia:size=8", "sequoia", "model"), ("chain:depth=3", "block", "model"), ("dyspec:size=6", "dyspec", "ngram"),
     ("k-ary:width=2,depth=2", "race", "early-exit:layers=1"),
-    ("dyspec-threshold:size=8", "traversal", "medusa:heads=2"),
+    ("dyspec-threshold:size=8", "traversal", "medusa:heads=2"), ("chain:depth=2", "block", "layer-skip:skip=2"),
     ("plain", "plain", "model"), ("lookahead", "target-match", "model"),
 )  # fmt: skip
 

@@ -14,7 +14,7 @@ import specviz
 from specviz import papers
 from specviz.acceptance.along_text import ends_along, renewals
 from specviz.builders.filling import grow_shape
-from specviz.papers import in_context, in_runs, store
+from specviz.papers import in_runs, races_memory, store
 from specviz.papers.claim import (
     DIFFERS,
     MISSING,
@@ -30,6 +30,8 @@ from specviz.papers.claim import (
     verdict,
 )
 from specviz.papers.entry import Lines, Table, compare, in_others, lab, live, printed
+from specviz.papers.numbers import correlation
+from specviz.papers.on_rows import moments
 from specviz.papers.proofs import corrected_law
 from specviz.papers.survey import METHODS, PRINTED, WAYS
 from specviz.papers.workbench import Workbench
@@ -38,6 +40,7 @@ from specviz.registry import parse_strategy
 
 ALL = papers.entries()
 CLAIMS = [(f"{source}-{one.name} {place}", claim) for source, one in ALL for place, claim in enumerate(one.claims, 1)]
+CAN_FAIL = {name: claim for name, claim in CLAIMS if claim.data}
 DATA = dict.fromkeys(data for _, one in ALL for data in one.data)
 ONE_EACH = list({data.make: data for data in DATA if data.how != "proof" and not data.lacks()}.values())
 FIELDS = [
@@ -114,12 +117,18 @@ def test_an_interval_is_over_texts_and_says_how_many_would_decide():
     assert find(one, [{"1:1": {"other": 1.0}}]).verdict == MISSING
 
 
-@pytest.mark.parametrize("at", range(len(CLAIMS)), ids=[name for name, _ in CLAIMS])
-def test_every_claim_can_fail(at):
+def test_what_is_not_shown_to_fail_has_no_verdict():
+    """The test below hands data to every claim but those without a measurement."""
+    for name, one in CLAIMS:
+        if one not in CAN_FAIL.values():
+            assert one.reason and find(one, [None]).verdict == MISSING, name
+    assert len(CAN_FAIL) + sum(bool(one.reason) for _, one in CLAIMS) == len(CLAIMS) == len(dict(CLAIMS))
+
+
+@pytest.mark.parametrize("name", CAN_FAIL)
+def test_every_claim_can_fail(name):
     """Data that say the opposite, a machine of other speeds, a broken implementation: each must come out "differs"."""
-    _, one = CLAIMS[at]
-    if not one.data or any(data.lacks() for data in one.data):
-        pytest.skip("nothing of it can be measured here")
+    one = CAN_FAIL[name]
     if one.how == "proof":
         (data,) = one.data
         broken = Data(data.make, data.how, tuple({**dict(data.args), **one.broken}.items()))
@@ -262,13 +271,13 @@ def test_only_what_is_not_up_to_date_is_measured(tmp_path, monkeypatch):
 
 def test_more_texts_are_added_to_those_that_are_stored_and_short_ones_do_not_count(tmp_path):
     kept, pair, names = store.Store(tmp_path), specviz.toy_pair(vocab=40), ["dyspec-block-counts"]
-    assert papers.measure_all(pair, names, store=kept, seeds=(1, 2), texts=1) == 4
+    assert papers.measure_all(pair, names, store=kept, seeds=(1, 2), texts=1) == 5
     data = papers.entry("dyspec", "block-counts").claims[0].data[0]
     before = kept.read(data)
     kept.write(data, before | {"2:1": {}}, "toy")
     assert papers.look("dyspec", papers.entry("dyspec", "block-counts"), kept).findings[0].texts == 3
     assert papers.measure_all(pair, names, store=kept, seeds=(1, 2), texts=1) == 0
-    assert papers.measure_all(pair, names, store=kept, seeds=(1, 2), texts=2) == 4
+    assert papers.measure_all(pair, names, store=kept, seeds=(1, 2), texts=2) == 5
     after = store.Store(tmp_path).read(data)
     assert len(after) == 8 and after["2:1"] == {} and after["1:0"] == before["1:0"]
 
@@ -288,6 +297,31 @@ def test_a_busy_machine_leaves_nothing_in_the_store(tmp_path, monkeypatch):
     assert (
         papers.measure_all(pair, names, timed=True, store=kept, seeds=(1,)) == 1 and (tmp_path / "timed.json").exists()
     )
+
+
+def test_verdicts_of_several_stores_are_counted_and_changed_ones_listed(tmp_path, capsys):
+    from specviz.commands.cli import main
+
+    claim = papers.entry("survey", "nine-passes").claims[0]
+    for name, tokens in (("more", 9.0), ("fewer", 2.0)):
+        columns = {f"{seed}:{text}": {"tokens": tokens, "passes": 1.0} for seed in (1, 2, 3) for text in (0, 1)}
+        store.Store(tmp_path / name).write(claim.data[0], columns, "toy")
+    asked = ["papers", "survey-nine-passes", "--store", str(tmp_path / "more"), "--beside"]
+    for folders, changed in ((["fewer"], 1), (["more", "more"], 0)):
+        assert main([*asked, *(str(tmp_path / folder) for folder in folders)]) == 0
+        said = capsys.readouterr().out.splitlines()
+        assert said[:2] == [f"Counted claims that all {1 + len(folders)} stores decide: 1", "store 1: 1 reproduced"]
+        assert f"Reproduced with some seeds and different with others: {changed}" in said
+        assert sum(claim.says in line for line in said) == changed
+
+
+def test_what_does_not_vary_correlates_with_nothing():
+    """Sums are stored to six digits, so what is left of n xx - x x may be rounding."""
+    for spread, wanted in ((1, MISSING), (20, REPRODUCED)):
+        sizes = np.array([256.0, 256.0 + spread, 256.0])
+        sums = {key: float(f"{value:.6g}") for key, value in moments("tree", np.ones(3), sizes, sizes).items()}
+        one = claim("correlates", Data(dict, "counted"), correlation("tree"), ">", 0)
+        assert find(one, [{f"{seed}:0": sums for seed in (1, 2, 3)}]).verdict == wanted
 
 
 def test_other_processes_are_told_from_this_one(monkeypatch, tmp_path):
@@ -335,9 +369,9 @@ def test_merging_and_pruning_only_take_away():
 def test_trees_by_context_that_are_one_tree_bring_what_it_brings():
     rng, shape = np.random.default_rng(0), grow_shape([2, 1, 1])
     shares, sure = rng.dirichlet(np.ones(4), 40)[:, :3], rng.random(40) < 0.5
-    tokens, steps = renewals(ends_along(shape, shares[: 40 - in_context.LEVELS + 3]))
-    assert in_context._follow([shape, shape], shares, sure) == pytest.approx((tokens, steps))
+    tokens, steps = renewals(ends_along(shape, shares[: 40 - races_memory.LEVELS + 3]))
+    assert races_memory._follow([shape, shape], shares, sure) == pytest.approx((tokens, steps))
     root = grow_shape([1])
-    never = in_context._follow([root, shape], shares, np.zeros(40, bool))
-    always = in_context._follow([root, shape], shares, np.ones(40, bool))
+    never = races_memory._follow([root, shape], shares, np.zeros(40, bool))
+    always = races_memory._follow([root, shape], shares, np.ones(40, bool))
     assert always == pytest.approx((tokens, steps)) and never[0] / never[1] < always[0] / always[1]

@@ -8,7 +8,7 @@ import pytest
 import torch
 import transformers
 
-from specviz.models.early_exit import first_layers, layers_asked
+from specviz.models.early_exit import first_layers, layers_asked, without_layers
 from specviz.models.loading import longest_text
 from specviz.models.selftest import check_tree_reading
 from specviz.passes import cache
@@ -78,7 +78,9 @@ def random_run(model, rng, steps=5, target=None, tolerance=2e-4):
         emitted = [*(tree.tokens[node] for node in path), int(rng.integers(V))]
         emitted = emitted[: int(rng.integers(1, len(emitted) + 1))]
         if beside:
-            beside.forward(tree, range(len(tree)))
+            expected = alone(target, context + along(tree, len(tree) - 1))
+            found = beside.forward(tree, range(len(tree)))[-1]
+            assert np.abs(found - expected).max() <= tolerance * np.abs(expected).max(), "the draft wrote over the text"
             beside.commit(tree, path, emitted)
         session.commit(tree, path, emitted)
         context = context + emitted
@@ -236,13 +238,14 @@ def test_rows_have_the_wanted_width(own, wanted):
 
 
 @pytest.mark.parametrize("family", FAMILIES)
-def test_early_exit_is_the_target_with_fewer_layers(family):
+@pytest.mark.parametrize("skip", [2, 3])
+def test_a_draft_of_some_layers_is_the_target_with_fewer(family, skip):
+    """Early exit leaves out the last layer of three, skipped layers the second."""
     target, rng = make(family), np.random.default_rng(7)
-    draft = first_layers(target, 2)
+    draft = first_layers(target, 2) if skip == 3 else without_layers(target, (2,))
     fewer = make(family, num_hidden_layers=2, **({"layer_types": None} if family == "qwen2" else {}))
-    fewer.model.load_state_dict(
-        {name: weight for name, weight in target.model.state_dict().items() if name in fewer.model.state_dict()}
-    )
+    weights = {name: weight for name, weight in target.model.state_dict().items() if f".{skip - 1}." not in name}
+    fewer.model.load_state_dict({name.replace(".2.", ".1."): weight for name, weight in weights.items()})
     tokens = [3, 1, 4, 1, 5]
     assert np.allclose(alone(draft, tokens), alone(fewer, tokens), atol=1e-5)
     assert not np.allclose(alone(draft, tokens), alone(target, tokens), atol=1e-2)
@@ -273,6 +276,12 @@ def test_early_exit_is_undisturbed_by_the_target_reading_first():
 def test_early_exit_must_leave_out_a_layer(count):
     with pytest.raises(ValueError, match=f"3 layers; got {count}"):
         first_layers(make(), count)
+
+
+@pytest.mark.parametrize("skip", [(4,), (1, 2)])
+def test_layers_are_skipped_that_are_there_but_never_the_first(skip):
+    with pytest.raises(ValueError, match=f"must be from 2 to 3, as the target has 3 layers; got {skip[0]}"):
+        without_layers(make(), skip)
 
 
 @pytest.mark.parametrize("name", ["early-exit", "early-exit:", "early-exit:x", "early-exit:0", "early-exit:-1"])

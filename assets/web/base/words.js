@@ -94,6 +94,7 @@ export const GLOSSARY = {
 export const DRAFTERS = {
   "model": "Draft model",
   "early-exit": "Early exit",
+  "layer-skip": "Skipped layers",
   "medusa": "Medusa heads",
   "eagle": "EAGLE",
   "ngram": "n-grams",

@@ -305,7 +305,7 @@ LINKS = {  # each with a part of what is said
     "builder=sequoia:depht=3": "“builder.depht” is unknown",
     "builder=sequoia:size=3&builder.size=4": "given more than once",
     "builder.size=2.5": "must be a whole number",
-    "builder=branching&builder.widths=a,b": "must list one whole number",
+    "builder=branching&builder.widths=a,b": "must list whole numbers",
     f"builder=branching&builder.widths={'9' * 5000}": "must",
     f"builder.acceptance={'[' * 9000}": "Acceptance must list",
     "builder.acceptance=NaN": "must list numbers",

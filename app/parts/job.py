@@ -64,10 +64,10 @@ class Job:
             api_visibility="private", **MACHINE,
         )  # fmt: skip
         running.success(None, None, self.stop, js=send("ended", "[stop]"), **quiet)
-        # A job that was stopped ends as one that failed does, but never before the page knows that it was.
+        # A job that was stopped ends as one that failed does, and gradio may say twice that it ended.
         running.failure(
             None, None, [self.line, self.stop],
-            js=send("ended", f"[was === 'stopping' ? {SAME} : {_error(full())}, stop]"), **quiet,
+            js=send("ended", f"[was === 'asked' ? {_error(full())} : {SAME}, stop]"), **quiet,
         )  # fmt: skip
         written = ", ".join(json.dumps(value) for value in self.stopped.values())
         self.stop.click(

@@ -141,7 +141,8 @@ def sentence(opened: Opened, why: Any = None, runs: bool = True) -> str:
 
     Args:
         opened: the link.
-        why: "run" or "comparison" if it is of one on the page, "shared" if it is of a run that starts by itself.
+        why: "run" or "comparison" if it is of one on the page, "shared" if it is of a run that starts by itself,
+            "fix" if a button of the page opened it, which needs no sentence.
         runs: whether these settings can run.
     """
     more = len(opened.changes) - MOST_TOLD
@@ -151,8 +152,9 @@ def sentence(opened: Opened, why: Any = None, runs: bool = True) -> str:
         "run": "All settings are those of the opened run.",
         "comparison": "All settings are those of the opened comparison.",
         "shared": "This run was shared; it is computed again.",
+        "fix": "",
     }
-    return " ".join([said.get(str(why), f"Opened from a link. {start}"), *opened.changes[:MOST_TOLD], *rest])
+    return " ".join([said.get(str(why), f"Opened from a link. {start}"), *opened.changes[:MOST_TOLD], *rest]).strip()
 
 
 def _fields(search: Any) -> tuple[dict[str, str], list[str]]:
@@ -248,7 +250,7 @@ def connect(shown: gr.HTML, linked: Linked, begins: Sequence[Callable]) -> gr.ev
         for i in opened.given:
             unchanged[i] = gr.update(value=opened.values[i])
         text = sentence(opened, getattr(event, "opened", None), _possible(linked.read(tuple(opened.values))))
-        return [_line("error" if opened.changes else "link", text), *unchanged]
+        return [_line("error" if opened.changes else "link" if text else "", text), *unchanged]
 
     def copy_link(*values: Any) -> str:
         try:

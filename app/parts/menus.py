@@ -57,8 +57,8 @@ def choices(
     return listed
 
 
-def nearest(offered: dict[str, dict[str, Any]], config: RunConfig, kept: str) -> str:
-    """A sentence with one other choice that makes an impossible configuration possible; "" where there is none.
+def nearest(offered: dict[str, dict[str, Any]], config: RunConfig, kept: str) -> dict[str, str] | None:
+    """One other choice that makes an impossible configuration possible, as a sentence and a link; None if none does.
 
     Args:
         offered: kind -> name -> one of the family, with its parameters.
@@ -68,8 +68,9 @@ def nearest(offered: dict[str, dict[str, Any]], config: RunConfig, kept: str) ->
     for family in sorted(offered, key=lambda one: one == kept):
         for candidate in offered[family].values():
             if compatible(replace(config, **{family: candidate})).possible:
-                return f"For instance, the {WORDS[family]} {candidate.title} works."
-    return ""
+                text = f"For instance, the {WORDS[family]} {candidate.title} works."
+                return {"text": text, "label": f"Use {candidate.title}", "search": f"?{family}={candidate.name}"}
+    return None
 
 
 def models_menu(engine: Any) -> gr.Dropdown:

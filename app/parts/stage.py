@@ -15,8 +15,13 @@ from specviz.paths import asset
 from .shelf import OPENED_BYTES, open_trace, save
 from .web import starts
 
-HEADLINE = '<h2 class="sv-headline"><em></em> <span></span> <small></small></h2>'
-NOTICE = '<p class="sv-notice" role="status"><span class="mark"></span><span class="text"></span></p>'
+HEADLINE = (
+    '<h2 class="sv-headline"><em></em> <span></span> <small></small> <i>Press Run to see the new settings.</i></h2>'
+)
+NOTICE = (
+    '<p class="sv-notice" role="status"><span class="mark"></span><span class="text"></span>'
+    '<button type="button" class="sv-fix" hidden></button></p>'
+)
 
 
 def stage(value: str, elem_id: str) -> gr.HTML:
@@ -53,6 +58,6 @@ def sentence(kind: str, text: str, **more: Any) -> str:
     Args:
         kind: "lossless", "lossy", "useless", "impossible" or "error".
         text: the sentence.
-        more: for other parts of the page, such as "settings".
+        more: for other parts of the page, such as "settings"; "fix" has the label of a button and the link it opens.
     """
     return json.dumps({"kind": kind, "text": text} | more).replace("<", "\\u003c")

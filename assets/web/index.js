@@ -7,7 +7,7 @@ import { jobNews, stopsAtOnce } from './base/jobs.js';
 import { placeAsked } from './base/place.js';
 import { termed } from './base/terms.js';
 import { compareBoard, onRail } from './compare/board.js';
-import { figureCard, keepsWidth, statusLine } from './figures/card.js';
+import { figureCard, fixButton, keepsWidth, statusLine } from './figures/card.js';
 import { engineLog } from './figures/log.js';
 import { publishedTables } from './figures/table.js';
 import { channelView } from './labs/channel.js';
@@ -54,6 +54,7 @@ export const status = ({ element, values }) => values(value => statusLine(elemen
 export const notice = ({ element, values }) => values(value => {
   const held = JSON.parse(value || '{}');
   statusLine(element, value);
+  fixButton(element, held.fix);
   if (held.settings) tell('settings', held);
   tell('held');
 });

@@ -24,6 +24,9 @@ from ..verifiers.base import Verifier
 
 # Margins that the rounding of a format can turn over, as its passes over one and over many tokens were seen to differ.
 NEARLY_TIED = {"bfloat16": 0.25, "float16": 0.03, "float32": 1e-4}
+WHY_ROUNDING = (
+    "The rule is exact; a pass over many tokens rounds differently from a pass over one, which decides such near ties."
+)
 
 
 @dataclass(frozen=True)
@@ -56,7 +59,13 @@ class Comparison:
         if self.early:
             ended, other = ("the run", "plain decoding") if self.early == "run" else ("plain decoding", "the run")
             return f"Equal to plain decoding up to token {self.position}; there {ended} ends and {other} goes on."
-        return f"Equal to plain decoding up to token {self.position}{parted(self.margin, dtype)}."
+        explained = f" {WHY_ROUNDING}" if self.margin is not None and tied(self.margin, dtype) else ""
+        return f"Equal to plain decoding up to token {self.position}{parted(self.margin, dtype)}.{explained}"
+
+
+def tied(margin: float, dtype: str | None) -> bool:
+    """Whether the rounding of a number format can turn over candidates that are `margin` apart."""
+    return margin < NEARLY_TIED.get(dtype or "", 0.0)
 
 
 def parted(margin: float | None, dtype: str | None) -> str:
@@ -68,7 +77,7 @@ def parted(margin: float | None, dtype: str | None) -> str:
     """
     if margin is None:
         return ""
-    rounding = f" ({dtype} rounding)" if margin < NEARLY_TIED.get(dtype or "", 0.0) else ""
+    rounding = f" ({dtype} rounding)" if tied(margin, dtype) else ""
     return f"; there the two best candidates were {margin:.2g} apart{rounding}"
 
 

@@ -16,6 +16,8 @@ from specviz.proof.sampled import sampling
 pytestmark = pytest.mark.browser
 PAGE = ("Explore",)
 STAGE = "#sv-stage"
+SMALLEST_TEXT = """() => Math.min(...[...document.querySelectorAll('#sv-stage .sv-svg text')]
+  .map(text => parseFloat(getComputedStyle(text).fontSize) * text.getScreenCTM().a))"""
 # Pairs of a note and a node, or of a note and a label, that overlap on the screen.
 COVERED = """() => {
   const note = document.querySelector('#sv-stage .note rect')?.getBoundingClientRect();
@@ -79,6 +81,7 @@ def test_a_change_that_was_not_run_dims_the_picture(serve, visit):
     expect(run).to_have_class("sv stale")
     expect(page.locator(f"{STAGE} .sv-state")).to_have_text("not run yet")
     expect(page.locator(".sv-headline small")).to_contain_text("Not run yet")
+    expect(page.get_by_text("Press Run")).to_be_visible()
     page.locator("#sv-run").click()
     state(page, "done")
     expect(run).to_have_class("sv")
@@ -115,8 +118,13 @@ def test_only_what_was_changed_last_is_marked_and_one_that_works_is_named(serve,
     rule, builder = page.get_by_label("Verification rule", exact=True), page.get_by_label("Tree builder", exact=True)
     choose(page, "Verification rule", "Speculative sampling")
     expect(rule).to_have_value("Speculative sampling ✕ incompatible")
+    expect(page.get_by_text("Press Run")).to_be_hidden()
     expect(builder).to_have_value("Sequoia")
     expect(page.locator("#sv-notice")).to_contain_text("For instance, the tree builder Chain works.")
+    page.get_by_role("button", name="Use Chain").click()
+    expect(builder).to_have_value("Chain")
+    expect(rule).to_have_value("Speculative sampling")
+    expect(page.locator("#sv-run")).to_be_enabled()
     choose(page, "Tree builder", "k-ary")
     expect(builder).to_have_value("k-ary ✕ incompatible")
     expect(rule).to_have_value("Speculative sampling")
@@ -245,7 +253,7 @@ def test_the_tries_of_a_step_are_gone_through_on_the_tree(seen):
     line, note = seen.locator(f"{STAGE} .sv-growing"), seen.locator(f"{STAGE} .note")
     for tried in range(1, sum(whole) + 1):
         expect(line).to_contain_text(f"Try {tried} of {sum(whole)}")
-        assert svg.locator(".node.a").count() + svg.locator(".node.x").count() == tried
+        expect(svg.locator(":is(.node.a, .node.x)")).to_have_count(tried)  # drawn a frame after the line
         sentence = line.inner_text()
         assert " ".join(note.locator(".sum").all_text_contents()) in sentence
         expect(seen.locator(f"{STAGE} .sv-why")).to_have_text(sentence.split("”. ", 1)[1])
@@ -264,3 +272,19 @@ def test_on_a_phone_the_note_and_its_token_stand_in_the_picture(serve, visit):
         for part in page.locator(f"{STAGE} .note :is(rect, .leader)").all():
             box = part.bounding_box()
             assert frame["x"] <= box["x"] and box["x"] + box["width"] <= frame["x"] + frame["width"], index
+        small = page.evaluate(SMALLEST_TEXT)
+        assert small >= 10, (index, small)
+
+
+def test_nothing_moves_when_a_link_is_copied_or_the_tree_grows(serve, visit):
+    page = visit(serve(), width=390, height=844, settings=False)
+    assert page.locator(f"{STAGE} .sv-svg").get_attribute("data-cut") == ""  # the whole tree is in the picture
+    player = page.locator(f"{STAGE} .sv-player")
+    before = player.bounding_box()["y"]
+    page.locator("#sv-link button").click()
+    expect(page.locator("#sv-link .text")).to_contain_text("address bar")
+    assert player.bounding_box()["y"] == before
+    page.get_by_role("button", name="Animate construction").click()
+    expect(page.locator(f"{STAGE} .sv-growing")).to_be_visible()
+    page.evaluate("scrollTo(0, 0)")
+    assert player.bounding_box()["y"] == before

@@ -48,6 +48,8 @@ def test_stop_ends_a_run_within_a_step_and_the_next_one_starts(serve, visit, ste
     state(page, "stopped")
     pair.gate.release()  # the pass that was under way
     assert steps(page) == 3
+    page.wait_for_timeout(500)  # gradio may say twice that the run ended
+    expect(page.locator("#sv-notice")).not_to_contain_text("not started")
     passes = pair.passes
     pair.gate.release(10**6)
     page.locator("#sv-run").click()

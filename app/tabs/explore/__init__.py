@@ -121,9 +121,9 @@ def events(engine: Engine, settings: Controls, models, preset, go, stop, said, s
         possible = config.resolved.match.possible
         name = presets.preset_of(engine, title, config, now)
         remark = presets.remark(engine, name, title, config)
-        more = remark if possible else menus.nearest(settings.candidates(values), config, changed)
+        fix = None if possible else menus.nearest(settings.candidates(values), config, changed)
         return (
-            about(config, title, more),
+            about(config, title, remark if possible else "", fix),
             gr.Button(interactive=possible),
             gr.Radio(value=name),
             [*names, changed],
@@ -168,10 +168,11 @@ def changed_last(before: Any, names: list[str], kinds: list[str]) -> str:
     return next((kind for kind, was, now in zip(kinds, before, names, strict=False) if was != now), before[-1])
 
 
-def about(config: RunConfig, title: Any, more: str = "") -> str:
-    """The notice on a configuration: its verdict, and what the page needs to see whether the picture is of it."""
+def about(config: RunConfig, title: Any, more: str = "", fix: dict[str, str] | None = None) -> str:
+    """The notice on a configuration: its verdict, a fix, and what shows the page whether the picture is of it."""
     kind, text = verdict(config, name_of(title))
-    return sentence(kind, f"{text} {more}".rstrip(), settings=settings_text(config), models=str(title))
+    more = fix["text"] if fix else more
+    return sentence(kind, f"{text} {more}".rstrip(), settings=settings_text(config), models=str(title), fix=fix)
 
 
 def name_of(title: Any) -> str:

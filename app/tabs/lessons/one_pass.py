@@ -33,7 +33,7 @@ def write_lesson(trace):
             f"{kept} (■) and added one token of its own (◆): {quote(*step.pieces)}, "
             f"{count(len(step.pieces), 'token')} in one pass.",
         ),
-        task="Go through the run with the buttons ◀ and ▶ above the picture. Every step is one pass of the target. "
+        task="Go through the run with the buttons ◀ and ▶ below the picture. Every step is one pass of the target. "
         "How many tokens does it add?",
         shows=Look(poorest.index),
         question="What does a pass give if the first guess is wrong?",

@@ -79,8 +79,8 @@ export interface Messages {
   settings: Held;
   /** Some control holds something else. */
   held: void;
-  /** The controls are to hold the settings of a run that was opened. */
-  opened: { search: string };
+  /** The controls are to hold the settings of a run that was opened, or of a button that fixes them. */
+  opened: { search: string, why?: 'run' | 'fix' };
   'opened-comparison': { search: string };
   /** The page's type was made larger or smaller. */
   type: void;

@@ -41,7 +41,7 @@ export function runColumn(about, run, parent, { seek, said }) {
   parent.append(box);
 
   let current = -2, pinned = /** @type {string | null} */ (null), hovered = /** @type {string | null} */ (null);
-  const tree = treeView(svg, { hover: key => { hovered = key; inspect(); }, pick: pin, smallest: 0.6 });
+  const tree = treeView(svg, { hover: key => { hovered = key; inspect(); }, pick: pin, fits: true });
   const column = {
     about, box, svg, tree, steps: /** @type {Step[]} */ ([]), spans: /** @type {HTMLElement[][]} */ ([]),
     ends: /** @type {number[]} */ ([]), totals: /** @type {number[]} */ ([]), // seconds, and tokens by then

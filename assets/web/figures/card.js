@@ -1,6 +1,7 @@
 // The words of a figure and the status line: JSON in, text nodes out. Nothing here is ever parsed as markup.
 
-import { button, give, one } from '../base/dom.js';
+import { tell } from '../base/bus.js';
+import { button, give, make, one } from '../base/dom.js';
 import { termed } from '../base/terms.js';
 
 /**
@@ -52,4 +53,16 @@ export function statusLine(element, value) {
   bar.hidden = !status.of;
   bar.max = status.of || 1;
   bar.value = status.done || 0;
+}
+
+/**
+ * The button of a notice that sets the controls so that they work.
+ * @param {Element} element
+ * @param {{ label: string, search: string } | null | undefined} fix
+ */
+export function fixButton(element, fix) {
+  const button = one(element, '.sv-fix');
+  button.hidden = !fix;
+  button.textContent = fix?.label ?? '';
+  button.onclick = fix ? () => tell('opened', { search: fix.search, why: 'fix' }) : null;
 }

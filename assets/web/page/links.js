@@ -17,11 +17,13 @@ const COMPARE = 'compare';
  */
 export function linkBar(element, { tab, stage, others, old }, trigger) {
   const line = one(element, '.sv-notice'), asked = new URLSearchParams(location.search);
+  let copying = false; // whether the line is about a link of what the controls hold now
   one(element, '.sv-link-copy').addEventListener('click', () => trigger('click'));
 
   /** @param {string} value */
   async function show(value) {
     const news = JSON.parse(value || '{}');
+    copying = news.query !== undefined;
     line.dataset.kind = news.kind || '';
     if (news.kind === 'link' && shared) {
       shared = false;
@@ -62,7 +64,8 @@ export function linkBar(element, { tab, stage, others, old }, trigger) {
   const given = (asked.get('tab') || FIRST).toLowerCase(), meant = (old[given] || given) === tab && !asked.has('lesson');
   let shared = meant && tab === FIRST && sumAsked(location.search) !== null;
   if (meant && [...asked.keys()].some(mine)) trigger('select', { search: location.search, opened: shared ? 'shared' : '' });
-  if (tab === FIRST) hear('opened', element, ({ search }) => trigger('select', { search, opened: 'run' }));
+  if (tab === FIRST) hear('held', element, () => { if (copying) show(''); });
+  if (tab === FIRST) hear('opened', element, ({ search, why = 'run' }) => trigger('select', { search, opened: why }));
   if (tab === COMPARE) hear('opened-comparison', element, ({ search }) => trigger('select', { search, opened: 'comparison' }));
   return show;
 }

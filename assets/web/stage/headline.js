@@ -10,7 +10,7 @@ export function headline(element) {
     line.classList.toggle('stale', stale);
     say(one(line, 'em'), strong);
     say(one(line, 'span'), text);
-    say(one(line, 'small'), stale ? 'Not run yet: press Run to see the new settings.' : small);
+    say(one(line, 'small'), stale ? 'Not run yet.' : small);
   });
 }
 

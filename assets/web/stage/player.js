@@ -39,7 +39,7 @@ export function runPlayer(element, server = {}) {
     changed: () => schedule(), hold: () => { clock.pause(); clock.hold(); }, say,
     pick: node => { pinned = node === null ? null : String(node); hovered = null; },
   });
-  const tree = treeView($('svg'), { hover: key => { hovered = key; inspect(); }, pick: pin, smallest: 0.55, note: true });
+  const tree = treeView($('svg'), { hover: key => { hovered = key; inspect(); }, pick: pin, fits: true, note: true });
   const clock = stepClock(element, {
     count: () => run.steps.length, running: () => run.state === 'running', speed: () => Number($('speed').value),
     moved: () => { hovered = pinned = null; within.leavePhases(); schedule(); }, changed: schedule,

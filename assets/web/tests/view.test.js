@@ -84,3 +84,13 @@ test('where more than one drafter guessed, nodes are outlined by drafter, with n
   tree.show(alone);
   assert.equal(outlines().length, 0, 'one drafter is told apart from nobody');
 });
+
+test('a narrow picture has labels below their marks, and shows at which sides the tree goes on', () => {
+  const label = svg => svg.querySelectorAll('.node')[1].querySelector('text').getAttribute('y');
+  const { svg } = shown(chain(['a', 'b', 'c', 'd', 'e', 'f', 'g']), { width: 354, height: 320 });
+  assert.ok(Number(label(svg)) > 0);
+  assert.equal(svg.dataset.cut, '', 'seven columns fit on a phone');
+  const { svg: long } = shown(chain(Array(14).fill('a')), { width: 354, height: 320 });
+  assert.equal(long.dataset.cut, 'right');
+  assert.equal(Number(label(shown(chain(['a', 'b', 'c']), { width: 900 }).svg)), 0);
+});

@@ -50,7 +50,7 @@ function wrapped(text, most, width) {
 const overlap = (one, other) => one.left < other.right && one.right > other.left && one.top < other.bottom && one.bottom > other.top;
 
 /**
- * The nearest free place for a box of this size; above the picture where there is none inside.
+ * The nearest free place for a box of this size; above all that is taken where there is none inside.
  * @param {{ wide: number, high: number }} note
  * @param {{ x: number, y: number }} to what it is about
  * @param {Box[]} taken
@@ -58,7 +58,8 @@ const overlap = (one, other) => one.left < other.right && one.right > other.left
  * @returns {Box}
  */
 export function freePlace({ wide, high }, to, taken, room) {
-  const right = Math.max(room.left, room.right - wide), best = { cost: Infinity, left: room.left, top: room.top - high };
+  const right = Math.max(room.left, room.right - wide), above = Math.min(room.bottom, ...taken.map(box => box.top)) - high;
+  const best = { cost: Infinity, left: Math.min(right, Math.max(room.left, to.x - wide / 2)), top: above };
   for (let top = room.top; top <= room.bottom - high; top += STEP) {
     for (let left = room.left; left <= right; left += STEP) {
       const dx = Math.max(left - to.x, 0, to.x - left - wide), dy = Math.max(top - to.y, 0, to.y - top - high);
@@ -72,7 +73,7 @@ export function freePlace({ wide, high }, to, taken, room) {
 }
 
 /**
- * Draws the note; returns where it is.
+ * Draws the note; returns it and where it is.
  * @param {SVGElement} parent
  * @param {string[]} lines
  * @param {{ x: number, y: number }} to
@@ -94,5 +95,5 @@ export function drawNote(parent, lines, to, taken, room, { size, unit, words }, 
   all.forEach(({ text, kind }, i) => {
     draw('text', { class: kind, x: box.left + EDGE, y: box.top + EDGE / 2 + high * (i + 0.72), 'font-size': size * 0.95 }, made, text);
   });
-  return box;
+  return { ...box, note: made };
 }

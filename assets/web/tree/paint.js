@@ -10,9 +10,9 @@ import { differ, outlineOf } from './sources.js';
 /** @typedef {import('./layout.js').Mark} Mark */
 
 /**
- * Sizes in pixels: between columns, between rows, of type, of one unit (large type has larger ones); and how wide text is,
- * that of nodes and that of notes.
- * @typedef {{ dx: number, dy: number, size: number, unit: number, width: (text: string) => number, words: (text: string) => number }} Sizes
+ * Sizes in pixels: between columns, between rows, of type, of one unit (large type has larger ones); whether labels stand
+ * below their marks, not beside them; and how wide text is, that of nodes and that of notes.
+ * @typedef {{ dx: number, dy: number, size: number, unit: number, below: boolean, width: (text: string) => number, words: (text: string) => number }} Sizes
  */
 
 /** @type {Record<string, string>} */
@@ -26,6 +26,8 @@ const SHAPES = {
   last: 'M0 -8L8 0L0 8L-8 0Z',
 };
 const LONGEST = 14; // a label that nothing follows may be as wide as this many em
+
+const SMALL = 12; // pixels of what stands beside a mark; the view may draw all a little smaller
 
 /**
  * A line from one point to another that leaves and arrives level.
@@ -49,32 +51,34 @@ export function curve(x0, y0, x1, y1) {
  * @param {Set<number>} [later] nodes that are tried later
  */
 export function paint(marks, step, sizes, grown, phase = 4, later = undefined) {
-  const { dx, dy, size, unit, width } = sizes;
+  const { dx, dy, size, unit, below, width } = sizes;
   const many = differ(step.guessed), beside = (many ? 16 : 13) * unit;
   const edges = draw('g'), nodes = draw('g', { 'font-size': size }), ends = new Map(), taken = /** @type {import('./callout.js').Box[]} */ ([]);
   marks.forEach((mark, at) => {
     const letter = mark.node && (phase < 3 || later?.has(mark.node)) ? 'u' : mark.letter;
     const x = mark.x * dx, y = mark.y * dy, text = textOf(mark, step);
-    const label = fitted(text, mark.leaf ? LONGEST * size : dx - 23 * unit - beside, width);
-    ends.set(mark, x + beside + width(label) + 4);
+    const label = fitted(text, below ? dx * (mark.leaf ? 1.4 : 1) - 5 : mark.leaf ? LONGEST * size : dx - 23 * unit - beside, width);
+    const start = below ? -Math.min(width(label), dx - 5) / 2 : beside, low = below ? 7 * unit + size * 0.5 : 0;
+    ends.set(mark, below ? x + 9 * unit : x + beside + width(label) + 4);
     if (mark.from) {
-      const start = ends.get(mark.from), above = mark.from.y * dy, end = x - (mark.letter === 'more' ? 14 : 10) * unit;
-      edge(edges, mark, letter, curve(start, above, end, y), step);
-      taken.push(...along(start, above, end, y));
+      const from = ends.get(mark.from), above = mark.from.y * dy, end = x - (mark.letter === 'more' ? 14 : 10) * unit;
+      edge(edges, mark, letter, curve(from, above, end, y), step);
+      taken.push(...along(from, above, end, y));
     }
     const kind = mark.key === 'last' ? step.last : letter;
     const node = draw('g', { class: `node ${kind}`, 'data-at': at, transform: `translate(${x} ${y})` }, nodes);
-    const reach = ends.get(mark) - x + (mark.hidden ? 60 : 8);
-    draw('rect', { class: 'hit', x: -13 * unit, y: -dy / 2, width: reach + 13 * unit, height: dy, rx: 5 }, node);
-    taken.push({ left: x - 16 * unit, top: y - size, right: x + reach, bottom: y + size });
+    const reach = Math.max(ends.get(mark) - x, start + width(label)) + (mark.hidden ? 60 : 0), left = Math.min(-9 * unit, start - 2); // from edge to edge
+    const high = Math.min(dy, size * (below ? 2.5 : 2)), top = below ? -10 * unit : -high / 2;
+    draw('rect', { class: 'hit', x: left, y: top, width: reach - left, height: high, rx: 5 }, node);
+    taken.push({ left: x + left - 7 * unit, top: y - size, right: x + reach + 8, bottom: y + low + size });
     if (many) outline(node, step.drafter?.[mark.node ?? -1], unit);
     if (SHAPES[letter]) draw('path', { class: 'shape', d: SHAPES[letter], transform: `scale(${unit})` }, node);
     if (mark.turn && phase > 2 && !grown) {
       const number = draw('g', { class: 'turn' }, node);
-      draw('text', { x: -18 * unit, y: -size * 0.42, 'font-size': size * 0.78 }, number, mark.turn);
+      draw('text', { x: -18 * unit, y: -size * (below ? 0.2 : 0.42), 'font-size': SMALL * unit }, number, mark.turn);
     }
     if (label !== text) draw('title', {}, node, text);
-    if (label) draw('text', { x: beside, dy: '.34em' }, node, label);
+    if (label) draw('text', { x: start, y: low, dy: '.34em' }, node, label);
     if (grown && mark.node !== undefined) growth(node, mark.node, grown, sizes);
     if (mark.hidden) pill(node, mark, mark.letter === 'more' ? -10 : ends.get(mark) - x, sizes);
   });
@@ -126,7 +130,7 @@ function outline(node, name, unit) {
 /** @param {SVGElement} node @param {number} number @param {Grown} grown @param {Sizes} sizes */
 function growth(node, number, { newest, tags }, { size, unit }) {
   node.classList.toggle('newest', number === newest);
-  if (tags.has(number)) draw('text', { class: 'tag', x: 9 * unit, y: -size * 0.62, 'font-size': size * 0.8 }, node, tags.get(number));
+  if (tags.has(number)) draw('text', { class: 'tag', x: 9 * unit, y: -size * 0.62, 'font-size': SMALL * unit }, node, tags.get(number));
 }
 
 /**

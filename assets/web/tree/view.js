@@ -5,6 +5,7 @@ import { draw } from '../base/dom.js';
 import { ruler } from '../base/measure.js';
 import { panZoom } from '../base/panzoom.js';
 import { drawNote, noteLines, rejectedNode } from './callout.js';
+import { cutOff, wholeView } from './fit.js';
 import { roomyLayout, treeLayout } from './layout.js';
 import { paint } from './paint.js';
 
@@ -19,7 +20,8 @@ import { paint } from './paint.js';
 /** @typedef {import('./paint.js').Sizes & { font: string, wide: number }} Measured */
 
 const ABOVE = 1.2; // rows above the first one and below the last
-const PHONE = 560; // pixels
+const NARROW = 560; // pixels; a picture as narrow has its labels below the marks
+const SMALLEST = 0.85; // scale, so that no text has less than 10 pixels
 
 /** Keys of marks that stand for folded siblings. @param {string | null} key */
 export const isMore = key => key !== null && key.endsWith('+');
@@ -28,11 +30,11 @@ export const isMore = key => key !== null && key.endsWith('+');
  * Draws one step after the other; zoom and pan last until reset(). An <svg> with a max-height is as tall as the tree
  * needs, any other keeps its own height.
  * @param {SVGSVGElement} svg on the page
- * @param {{ hover: (key: string | null) => void, pick: (key: string) => void, smallest?: number, note?: boolean }} on what
- *   a visitor points at and picks; with `smallest`, a tree that is too large is drawn smaller down to that scale; with
+ * @param {{ hover: (key: string | null) => void, pick: (key: string) => void, fits?: boolean, note?: boolean }} on what
+ *   a visitor points at and picks; with `fits`, a tree that is too large is drawn smaller as far as it stays readable; with
  *   `note`, the arithmetic of the first rejection stands beside it
  */
-export function treeView(svg, { hover, pick, smallest, note = false }) {
+export function treeView(svg, { hover, pick, fits = false, note = false }) {
   const canvas = draw('g', {}, svg);
   const hand = panZoom(svg, { changed: place, tapped, pointed });
   let step = /** @type {Step | null} */ (null), layout = /** @type {Layout | null} */ (null);
@@ -52,7 +54,7 @@ export function treeView(svg, { hover, pick, smallest, note = false }) {
     const made = grown ? treeLayout({ ...one, outcome: 'r'.padEnd(one.parents.length, 'u'), last: null }, () => true)
       : roomyLayout(one, key => all || open.has(key), room);
     most = { rows: Math.max(most.rows, made.rows), columns: Math.max(most.columns, made.columns) };
-    if (now.tallest) svg.style.height = `${Math.min(now.tallest, (most.rows + ABOVE) * now.size * 2.2)}px`;
+    if (now.tallest) svg.style.height = `${Math.min(now.tallest, (most.rows + ABOVE) * Math.max(now.least.dy, now.size * 2.2))}px`;
     const dy = Math.min(now.size * 2.5, Math.max(now.least.dy, svg.clientHeight / (most.rows + ABOVE)));
     const dx = Math.min(190 * now.unit, Math.max(now.least.dx, now.wide / most.columns));
     sizes = { ...now, dx, dy };
@@ -67,9 +69,9 @@ export function treeView(svg, { hover, pick, smallest, note = false }) {
     if (phase < 4 || (tried && tried.node !== null)) layout.marks = layout.marks.filter(({ letter }) => letter !== 'last');
     const { edges, nodes, taken } = paint(layout.marks, step, sizes, grown, phase, tried?.later);
     canvas.replaceChildren(edges, nodes);
-    const box = { left: 0, top: -sizes.dy / 2, right: 0, bottom: (layout.rows - 0.5) * sizes.dy };
+    const box = { left: 0, top: -sizes.dy / 2, right: 0, bottom: (layout.rows - 0.5) * sizes.dy + (sizes.below ? sizes.size / 2 : 0) };
     if (note && !grown && phase > 2) annotate(svg, sizes, step, layout, taken, box, tried?.node ?? rejectedNode(step));
-    if (!hand.view || (smallest && !hand.moved && !grown)) hand.set(whole(layout, box), false); else place(hand.view);
+    if (!hand.view || (fits && !hand.moved && !grown)) hand.set(whole(layout, box), false); else place(hand.view);
     svg.dataset.phase = String(phase);
     markSelected();
     svg.dataset.step = String(step.index);
@@ -80,15 +82,15 @@ export function treeView(svg, { hover, pick, smallest, note = false }) {
   /** @param {Layout} made @param {Box} box @returns {View} */
   function whole(made, box) {
     return wholeView(svg, sizes, made.spine, box, k => {
-      const least = svg.clientWidth < PHONE ? 0.74 : smallest; // text stays readable there, and one pans
-      const wide = smallest && least ? Math.max(least, Math.min(k, svg.clientWidth / (most.columns * sizes.dx + 24 * sizes.unit))) : 1;
-      return Math.min(1, grown ? Math.max(0.6, k) : wide);
+      const wide = fits ? Math.min(k, svg.clientWidth / (most.columns * sizes.dx + (sizes.below ? 0 : 24 * sizes.unit))) : 1;
+      return Math.min(1, Math.max(SMALLEST, grown ? k : wide));
     });
   }
 
   /** @param {View} view */
   function place(view) {
     canvas.setAttribute('transform', `translate(${view.x} ${view.y}) scale(${view.k})`);
+    if (layout) svg.dataset.cut = cutOff(svg, sizes, layout, view);
   }
 
   function markSelected() {
@@ -189,14 +191,14 @@ export function treeView(svg, { hover, pick, smallest, note = false }) {
  * @param {Measured | undefined} before whose ruler is good for the same font
  */
 function measure(svg, before) {
-  const style = getComputedStyle(svg), phone = svg.clientWidth < PHONE;
+  const style = getComputedStyle(svg), below = svg.clientWidth < NARROW;
   const unit = parseFloat(getComputedStyle(document.documentElement).fontSize) / 16; // large type is a large root font
-  const size = (phone ? 13 : 14.5) * unit, font = `${size}px ${style.fontFamily}`;
+  const size = (below ? 12 : 14.5) * unit, font = `${size}px ${style.fontFamily}`;
   const width = before?.font === font ? before.width : ruler(font);
-  const least = { dx: (phone ? 70 : unit > 1 ? 92 : 112) * unit, dy: size * 1.8 };
+  const least = { dx: (below ? 46 : unit > 1 ? 92 : 112) * unit, dy: size * (below ? 2.5 : 1.8) };
   const tallest = parseFloat(style.maxHeight) || null;
   const words = before?.font === font ? before.words : ruler(`600 ${size * 0.95}px ui-sans-serif, system-ui, sans-serif`);
-  return { size, font, unit, width, words, least, tallest, wide: svg.clientWidth - 36 * unit };
+  return { size, font, unit, width, words, below, least, tallest, wide: svg.clientWidth - 36 * unit };
 }
 
 /**
@@ -213,29 +215,14 @@ function annotate(svg, sizes, step, made, taken, box, about) {
   const mark = made.marks.find(({ node }) => node !== undefined && node === about);
   if (!mark || about === undefined) return;
   const { dx, dy, wide, unit } = sizes, spare = Math.max(0, svg.clientHeight - made.rows * dy) / 2;
-  const phone = svg.clientWidth < PHONE; // where a tree need not fit: node and note stand in the same screen
-  if (phone) box.left = Math.max(0, mark.x * dx + 48 * unit - wide);
-  const right = phone ? box.left + wide : Math.max(wide, made.columns * dx); // in sight without panning
+  if (sizes.below) box.left = Math.max(0, mark.x * dx + 48 * unit - wide);
+  const right = sizes.below ? box.left + wide : Math.max(wide, made.columns * dx); // node and note in sight without panning
   const room = { left: box.left, top: box.top - spare, right, bottom: box.bottom + spare };
   const canvas = /** @type {SVGElement} */ (svg.firstElementChild);
   const drawn = drawNote(canvas, noteLines(step, about), { x: mark.x * dx, y: mark.y * dy }, taken, room, sizes, step.outcome[about]);
+  if ((Math.max(box.bottom, drawn.bottom) - Math.min(box.top, drawn.top)) * SMALLEST > svg.clientHeight) return drawn.note.remove(); // no room in sight
   box.top = Math.min(box.top, drawn.top);
   box.bottom = Math.max(box.bottom, drawn.bottom);
-}
-
-/**
- * The view of everything, the accepted path in the middle as far as that leaves nothing out.
- * @param {SVGSVGElement} svg
- * @param {Measured} sizes
- * @param {number} spine the row of the accepted path
- * @param {Box} box
- * @param {(fits: number) => number} scale for the scale at which all rows fit, the one to use
- * @returns {View}
- */
-function wholeView(svg, { dy, unit }, spine, box, scale) {
-  const high = svg.clientHeight, k = scale(high / (box.bottom - box.top + 0.2 * dy)), middle = high / 2 - spine * dy * k;
-  const inside = Math.max(-box.top * k, Math.min(middle, high - box.bottom * k));
-  return { x: 24 * unit - box.left * k, y: (box.bottom - box.top) * k > high ? middle : inside, k };
 }
 
 /** @param {import('./layout.js').Mark[]} marks @param {string | null} selected @param {Way} way */

@@ -36,7 +36,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--store", type=Path, help="folder of the stored measurements, default the package's own")
     parser.add_argument(
         "--beside", nargs="+", type=Path, default=(), metavar="STORE",
-        help="folders measured with other seeds: count their verdicts too, and list claims that change sides; default none",
+        help="folders measured with other seeds: count their verdicts too; default none",
     )  # fmt: skip
     parser.add_argument("--json", action="store_true", help="print the claims as JSON")
 

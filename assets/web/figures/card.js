@@ -1,7 +1,7 @@
 // The words of a figure and the status line: JSON in, text nodes out. Nothing here is ever parsed as markup.
 
 import { tell } from '../base/bus.js';
-import { button, give, make, one } from '../base/dom.js';
+import { button, give, one } from '../base/dom.js';
 import { termed } from '../base/terms.js';
 
 /**
@@ -61,8 +61,8 @@ export function statusLine(element, value) {
  * @param {{ label: string, search: string } | null | undefined} fix
  */
 export function fixButton(element, fix) {
-  const button = one(element, '.sv-fix');
-  button.hidden = !fix;
-  button.textContent = fix?.label ?? '';
-  button.onclick = fix ? () => tell('opened', { search: fix.search, why: 'fix' }) : null;
+  const made = one(element, '.sv-fix');
+  made.hidden = !fix;
+  made.textContent = fix?.label ?? '';
+  made.onclick = fix ? () => tell('opened', { search: fix.search, why: 'fix' }) : null;
 }

@@ -95,9 +95,9 @@ export function paperPages(element, first, fetchPage, ask) {
 
   function bar() {
     verdictBar($('bar'), page.counts);
-    $('list').querySelectorAll('button').forEach((/** @type {HTMLButtonElement} */ button) => {
-      button.querySelector('.sv-verdict-counts')?.remove();
-      button.append(verdictCounts(page.sources[String(button.dataset.source)]));
+    $('list').querySelectorAll('button').forEach((/** @type {HTMLButtonElement} */ made) => {
+      made.querySelector('.sv-verdict-counts')?.remove();
+      made.append(verdictCounts(page.sources[String(button.dataset.source)]));
     });
   }
 
@@ -176,14 +176,14 @@ function verdictBar(box, counts) {
 
 /**
  * A button that expands all cards, or collapses them once all are expanded; returns what writes its label.
- * @param {HTMLButtonElement} button
+ * @param {HTMLButtonElement} made
  * @param {HTMLElement} root
  * @param {() => HTMLDetailsElement[]} cards
  */
-function foldsAll(button, root, cards) {
+function foldsAll(made, root, cards) {
   const all = () => cards().every(box => box.open);
-  const label = () => { button.textContent = all() ? 'Collapse all' : 'Expand all'; };
-  button.addEventListener('click', () => {
+  const label = () => { made.textContent = all() ? 'Collapse all' : 'Expand all'; };
+  made.addEventListener('click', () => {
     const wanted = !all();
     cards().forEach(box => { box.open = wanted; });
   });

@@ -97,7 +97,7 @@ export function paperPages(element, first, fetchPage, ask) {
     verdictBar($('bar'), page.counts);
     $('list').querySelectorAll('button').forEach((/** @type {HTMLButtonElement} */ made) => {
       made.querySelector('.sv-verdict-counts')?.remove();
-      made.append(verdictCounts(page.sources[String(button.dataset.source)]));
+      made.append(verdictCounts(page.sources[String(made.dataset.source)]));
     });
   }
 

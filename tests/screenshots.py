@@ -43,6 +43,7 @@ def readme(browser: Browser, url: str) -> None:
     take(page, OUT / "compare.png")
     page = browser.new_page(viewport={"width": 1400, "height": 1180})
     page.goto(url + "?lab=verification&__theme=light")
+    page.locator(".sv-v[aria-busy=false] .sv-v-scroll tbody tr").first.wait_for()
     page.get_by_role("button", name="Next try").click()
     page.get_by_role("button", name="Next try").click()
     take(page, OUT / "lab.png")

@@ -18,8 +18,8 @@ import gradio as gr
 from specviz import RunConfig, Step, speculate
 from specviz.decode import collect
 
-from . import limits, zero
-from .best import Best
+from . import limits, zero_gpu
+from .best_tree import Best
 from .turns import TURNS
 
 PACE = 0.25  # seconds of decoding that travel to the page together, which plays two steps a second
@@ -126,7 +126,7 @@ class Engine:
         """
         title = self.titles[0] if title is None else title
         load = self._loader(title)
-        if zero.ON or self.holds(title):  # a borrowed GPU loads its own
+        if zero_gpu.ON or self.holds(title):  # a borrowed GPU loads its own
             return
         while others := [future for name, (_, future) in list(self._under_way.items()) if name != title]:
             yield LOADING  # what a visitor who left had begun to load would disturb the clocks of the next
@@ -214,12 +214,12 @@ def _gpu_seconds(engine: int, title: str, work: Callable, args: tuple) -> int:
     return limits.gpu_seconds(next((arg for arg in args if isinstance(arg, RunConfig)), None))
 
 
-@zero.gpu(_gpu_seconds)
+@zero_gpu.gpu(_gpu_seconds)
 def _computed(engine: int, title: str, work: Callable[..., Iterator[Any]], args: tuple) -> Iterator[Any]:
     try:
         yield from work(_engines[engine].take(title), *args)
     except ValueError as error:
-        if not zero.ON:
+        if not zero_gpu.ON:
             raise
         yield _Rejected(str(error))  # only the name of an exception would travel back
 

@@ -20,7 +20,7 @@ from ..builders.base import TreeBuilder
 from ..builders.sequoia import best_tree
 from ..config import RunConfig
 from ..models.pair import HuggingFacePair
-from ..passes.bare import bare_pass
+from ..passes.bare_pass import bare_pass
 from ..passes.huggingface import HuggingFaceModel
 from ..planning.cost_table import CostTable
 from ..planning.forecast import forecast

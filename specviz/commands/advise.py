@@ -8,8 +8,8 @@ from collections import deque
 from typing import Any
 
 from ..acceptance.progress import SoFar, whole
-from ..benchmarks.advice import Advice, Option, advise, as_dict, engines_for, reason, verdict_of
 from ..benchmarks.agreement import prompts_like
+from ..benchmarks.drafter_advice import Advice, Option, advise, as_dict, engines_for, reason, verdict_of
 from ..config import RunConfig
 from ..drafters import DRAFTERS
 from ..files import printable

@@ -15,9 +15,9 @@ from ..errors import UnknownName
 from ..plugins.load import PluginError
 from ..proof import large_node
 from ..proof.counterexample import Counterexample, smallest
-from ..proof.kept import proven
 from ..proof.lossless import Row, cases, checked, few
 from ..proof.search import search
+from ..proof.stored_proofs import proven
 from ..registry import built_in
 from ..verifiers import VERIFIERS
 

@@ -13,8 +13,8 @@ from specviz.builders.sequoia import best_tree
 from specviz.commands.cli import main
 from specviz.models import random_weights
 from specviz.models.random_weights import SHAPES, bytes_needed, random_pair, shape_config
-from specviz.passes import bare
-from specviz.passes.bare import bare_pass
+from specviz.passes import bare_pass as bare_module
+from specviz.passes.bare_pass import bare_pass
 from specviz.passes.graphs import StaticPass
 from specviz.tree import TokenTree
 
@@ -119,7 +119,7 @@ def test_the_bare_pass_is_the_pass_of_the_engine(pair, monkeypatch):
     for node in range(1, 12):
         tree.add((node - 1) // 2, 7 * node % 97)
     found = []
-    monkeypatch.setattr(bare, "wait", found.append)
+    monkeypatch.setattr(bare_module, "wait", found.append)
     wanted = session.forward(tree, range(12))
     used = session.cache.used
     ready = bare_pass(session, tree)

@@ -8,7 +8,7 @@ from playwright.sync_api import expect
 
 import specviz
 from app import page as pages
-from app.machine import best
+from app.machine import best_tree
 from app.parts import presets
 
 pytestmark = pytest.mark.browser
@@ -29,7 +29,7 @@ def measuring(monkeypatch, tmp_path):
             yield None  # the machine is free between two parts
         raise ValueError("nothing could be measured")
 
-    monkeypatch.setattr(best, "measuring", parts)
+    monkeypatch.setattr(best_tree, "measuring", parts)
     demo = pages.build_demo()
     _, url, _ = pages.launch(demo, prevent_thread_lock=True, quiet=True, server_name="127.0.0.1")
     yield url, over, begun

@@ -7,7 +7,7 @@ import pytest
 from pages import Gated, state, to_step
 from playwright.sync_api import expect
 
-from app.tabs.labs.presets import PRESETS
+from app.tabs.labs.lab_presets import PRESETS
 from app.tabs.labs.verification_lab import look, table
 from tests.browser.test_browser_runs import HOSTILE
 

@@ -6,8 +6,8 @@ from dataclasses import replace
 import pytest
 
 import specviz
-from specviz.benchmarks import advice
-from specviz.benchmarks.advice import Advice, Option, engines_for, reason, verdict_of
+from specviz.benchmarks import drafter_advice
+from specviz.benchmarks.drafter_advice import Advice, Option, engines_for, reason, verdict_of
 from specviz.benchmarks.trials import Trial
 from specviz.commands.advise import sentence_of
 from specviz.commands.cli import main
@@ -70,7 +70,7 @@ def loaded(monkeypatch):
         return specviz.toy_pair(vocab=8, seed=3, closeness=float(draft or 0.6))
 
     monkeypatch.setattr(module, "load_pair", load_pair)
-    monkeypatch.setattr(advice, "SECONDS", 0.3)
+    monkeypatch.setattr(drafter_advice, "SECONDS", 0.3)
 
 
 def test_every_draft_is_tried_and_the_best_three_are_timed(loaded, capsys, tmp_path):

@@ -21,9 +21,9 @@ from specviz.theory.bounds import coupling_bound, harmonic_bound, race_acceptanc
 from ...parts.failures import explained
 from ...parts.menus import kind
 from ...parts.web import starts
+from .lab_presets import PRESETS
 from .microscope import MOST_CHILDREN, MOST_LEVELS, MOST_TOKENS, NAMES, Node, explain_node, normalised
 from .microscope_rules import Row, examine, own_law
-from .presets import PRESETS
 
 TITLE = "Verification lab"
 MOST_TEXTS = 16  # bars of a law

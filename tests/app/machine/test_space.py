@@ -17,7 +17,7 @@ from pathlib import Path
 import pytest
 
 import specviz
-from app.machine import limits, models, zero
+from app.machine import limits, models, zero_gpu
 from app.machine.engine import Engine
 from app.tabs import explore
 
@@ -99,8 +99,8 @@ def test_without_the_package_nothing_is_wrapped():
     def work():
         yield 1
 
-    assert zero.spaces is None and not zero.ON
-    assert zero.gpu(lambda: 1)(work) is work
+    assert zero_gpu.spaces is None and not zero_gpu.ON
+    assert zero_gpu.gpu(lambda: 1)(work) is work
 
 
 def test_what_travels_is_plain():

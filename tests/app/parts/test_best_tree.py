@@ -7,7 +7,7 @@ import pytest
 
 import specviz
 from app import api
-from app.machine import best, limits
+from app.machine import best_tree, limits
 from app.machine.engine import Engine
 from app.parts import presets
 from specviz.planning import machine_profile as here
@@ -40,7 +40,7 @@ def test_what_was_measured_long_ago_serves_until_it_is_measured_again(engine, mo
         yield None
         yield replace(former, table=roofline("m", "n", pass_s=1.0, draft_s=0.6, overhead_s=0.0, flat=4))
 
-    monkeypatch.setattr(best, "measuring", measuring)
+    monkeypatch.setattr(best_tree, "measuring", measuring)
     later = Engine({"toy": engine.take}, measures=True)
     later.best.start("toy")
     in_a_loop(later.best.wait("toy", 60))

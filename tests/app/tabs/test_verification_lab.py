@@ -6,9 +6,9 @@ import math
 import pytest
 
 from app.tabs.labs import verification_lab
+from app.tabs.labs.lab_presets import PRESETS
 from app.tabs.labs.microscope import Node
 from app.tabs.labs.microscope_rules import compare
-from app.tabs.labs.presets import PRESETS
 from app.tabs.labs.verification_lab import RULES, look, table
 
 GOOD = {

@@ -15,7 +15,7 @@ from specviz.benchmarks.measure_cost import measuring
 from specviz.planning.forecast import Cell
 from specviz.planning.machine_profile import MachineProfile, recall
 
-from . import limits, zero
+from . import limits, zero_gpu
 
 LOOK = 0.2  # seconds between two looks at a measurement that a page waits for
 PAUSE = 0.02  # seconds between two parts, in which a run that waits for the machine gets it
@@ -34,7 +34,7 @@ class Best:
     def __init__(
         self, first: str, take: Callable[[str], Any], idle: Callable[[], AbstractContextManager], on: bool
     ) -> None:
-        self._take, self._idle, self.on = take, idle, on and not zero.ON
+        self._take, self._idle, self.on = take, idle, on and not zero_gpu.ON
         self._known: dict[str, MachineProfile | None] = {}  # None where it cannot be known
         self._done: dict[str, Event] = {}
         self._lock = Lock()

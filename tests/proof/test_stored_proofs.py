@@ -12,9 +12,9 @@ import specviz
 from specviz import files
 from specviz.commands.cli import main
 from specviz.compatibility import Setting
-from specviz.proof import kept, lossless, search
-from specviz.proof.kept import key_of, proven
+from specviz.proof import lossless, search, stored_proofs
 from specviz.proof.lossless import SAMPLINGS, cases, checked, few
+from specviz.proof.stored_proofs import key_of, proven
 
 CASES = [
     *cases(["chain"], ["specinfer"], samplings=SAMPLINGS[:2], seeds=(1,)),
@@ -55,18 +55,18 @@ def test_a_row_is_proven_again_once_its_code_or_its_parameters_change(monkeypatc
     before, untouched = key_of(case), key_of(other)
     assert key_of(replace(case, steps=1)) != before
     assert key_of(replace(case, config=replace(case.config, draft_temperature=0.6))) != before
-    monkeypatch.setattr(kept, "_mark", lambda file: f"{file.name} {file.name == 'specinfer.py' and 'edited'}")
+    monkeypatch.setattr(stored_proofs, "_mark", lambda file: f"{file.name} {file.name == 'specinfer.py' and 'edited'}")
     edited = key_of(case)
-    monkeypatch.setattr(kept, "_mark", lambda file: f"{file.name} False")
+    monkeypatch.setattr(stored_proofs, "_mark", lambda file: f"{file.name} False")
     assert key_of(case) != edited
     fresh = key_of(other)
-    monkeypatch.setattr(kept, "_mark", lambda file: f"{file.name} {file.name == 'specinfer.py' and 'edited'}")
+    monkeypatch.setattr(stored_proofs, "_mark", lambda file: f"{file.name} {file.name == 'specinfer.py' and 'edited'}")
     assert key_of(other) == fresh != untouched
 
 
 def test_every_file_that_a_proof_runs_is_looked_at():
     code = (
-        "import sys, specviz.proof.kept as kept\n"
+        "import sys, specviz.proof.stored_proofs as kept\n"
         "from specviz.proof.lossless import cases, checked\n"
         "for drafter in checked():\n"
         "    next(cases(['chain'], ['target-match'], [drafter])).prove()\n"
@@ -104,7 +104,7 @@ def test_check_prints_json_row_by_row_and_says_what_is_declared_wrongly(capsys, 
         (None, None, 1.0), (0.0, None, 1.0), (0.6, None, 1.0), (None, 2, 1.0), (None, None, 0.9),
     }  # fmt: skip
     monkeypatch.setattr(Setting, "blended", False)  # a most probable token of several drafters counts as a draw
-    monkeypatch.setattr(kept, "_read", dict)
+    monkeypatch.setattr(stored_proofs, "_read", dict)
     assert main(asked) == 1
     wrong = [line for line in capsys.readouterr().out.splitlines() if "DECLARED WRONGLY" in line]
     assert wrong and all("T draft 0" in line and " top " in line for line in wrong)

@@ -21,7 +21,7 @@ from tests.pages import CROWDED, WIDTHS, each_part, open_tab
 
 ROOT = Path(__file__).resolve().parent.parent
 OUT = ROOT / "assets" / "screenshots"
-SIZES = {"light": (1400, 940), "dark": (1400, 940), "phone": (390, 844)}
+SIZES = {"light": (1440, 960), "dark": (1440, 960), "phone": (390, 844)}
 RUN_SECONDS = 300
 SCHEMES = ("light", "dark")
 LESSONS = (0, 3, 8, 11, 12, 13)  # of each kind of view
@@ -36,18 +36,18 @@ def readme(browser: Browser, url: str) -> None:
         page.wait_for_selector(".sv-svg .node")
         page.mouse.move(5, 5)
         take(page, OUT / f"live-{name}.png")
-    page = browser.new_page(viewport={"width": 1400, "height": 1000})
+    page = browser.new_page(viewport={"width": 1440, "height": 1000})
     page.goto(url + "?__theme=light")
     page.get_by_role("tab", name="Compare").click()
     page.wait_for_selector("#sv-compare .sv-run .node")
     take(page, OUT / "compare.png")
-    page = browser.new_page(viewport={"width": 1400, "height": 1180})
+    page = browser.new_page(viewport={"width": 1440, "height": 1180})
     page.goto(url + "?lab=verification&__theme=light")
     page.locator(".sv-v[aria-busy=false] .sv-v-scroll tbody tr").first.wait_for()
     page.get_by_role("button", name="Next try").click()
     page.get_by_role("button", name="Next try").click()
     take(page, OUT / "lab.png")
-    page = browser.new_page(viewport={"width": 1400, "height": 860})
+    page = browser.new_page(viewport={"width": 1440, "height": 860})
     page.goto(url + "?lesson=4&__theme=light")
     page.wait_for_selector(".sv-lessons[aria-busy=false]")
     page.get_by_role("button", name="Show me").click()

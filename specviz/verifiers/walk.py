@@ -224,4 +224,9 @@ def _fraction(step: Step, node: int, prob: float) -> str | None:
     wanted, offered = (tried.rows[row][tried.tokens.index(token)] for row in ("residual", "draft"))
     if offered <= 0 or abs(min(1.0, wanted / offered) - prob) > 0.001:
         return None
-    return f"{wanted:.3f} / {offered:.3f} = {wanted / offered:.3f}"
+    return f"{_digits(wanted)} / {_digits(offered)} = {_digits(wanted / offered)}"
+
+
+def _digits(number: float) -> str:
+    """A probability with three digits that count, so that a reader who divides two of them finds the third."""
+    return f"{number:.3f}" if number == 0 or number >= 0.1 else f"{number:#.3g}"

@@ -27,7 +27,7 @@ export function noteLines(step, node) {
   const which = siblings.length > 1 ? `, child ${turn} of ${siblings.length}` : ', the only child';
   const [arithmetic, ...rest] = step.sentences[step.why[node]].replace(/\.$/, '').split(/ (?=\()/);
   const then = step.outcome[node] !== 'x' ? '' : next !== undefined ? 'The next sibling is tried.' : step.last === 'correction' ? 'No sibling is left: the target writes the token.' : '';
-  return [`“${visible(step.texts[node])}”${which}`, arithmetic, [rest.join(' ').replace(/^\((.*)\)$/, 'acceptance $1'), then].filter(Boolean).join('. ')]
+  return [`“${visible(step.texts[node])}”${which}`, arithmetic, [rest.join(' ').replace(/^\((.*)\)$/, 'accepted if the uniform draw u is below $1'), then].filter(Boolean).join('. ')]
     .filter(Boolean);
 }
 

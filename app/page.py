@@ -40,7 +40,7 @@ TABS = (
 STYLES = ("page/style", "page/present", "stage/stage", "tree/tree", "figures/figures",
           *(style for tab in TABS for part in tab.parts for style in part.styles))  # fmt: skip
 SENTENCE = "A small model drafts a tree of tokens; a large model verifies the whole tree in a single pass."
-PRESENT = "large type for a projector, without controls; Escape exits"
+PRESENT = "large type for a projector, without settings; Escape exits"
 HEADER = (
     f'<header class="sv-title"><h1>specviz</h1><p>{SENTENCE}</p>'
     '<span class="sv-title-tools">'

@@ -15,14 +15,14 @@ from starlette.middleware.gzip import GZipMiddleware
 from specviz.paths import WEB, asset
 
 from . import api
-from .machine import limits, run_queue
+from .machine import limits, run_queue, zero_gpu
 from .machine.address import on_a_space
 from .machine.agents import Agents
 from .machine.checks import Checks
 from .machine.engine import Engine
 from .machine.fetching import Hub, may_fetch
 from .machine.guard import Bounded, Routed
-from .machine.models import measures, offered, others
+from .machine.models import measures, offered, others, place
 from .machine.request_queue import aside
 from .machine.unread_messages import Awaited, Unread
 from .parts import opening, own_pair, web
@@ -60,6 +60,8 @@ def build_demo(load: Callable[[], Any] | None = None, tabs: Sequence[Tab] = TABS
             the first run, not before.
         tabs: those it has. Explore is one of them. A page of few tabs opens sooner.
     """
+    if zero_gpu.ON and load is None:  # before anybody borrows a GPU, and on it as soon as somebody does
+        place(offered())
     hub = Hub() if may_fetch() else None
     engine = Engine({"This pair": load}) if load else Engine(offered(), others(), hub, measures())
     with gr.Blocks(title="specviz", fill_width=True, delete_cache=(3600, 3600)) as demo:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import os
 import re
 from collections.abc import Callable
@@ -15,6 +16,7 @@ from . import limits
 from .address import local, on_a_space
 from .fetching import Named
 
+log = logging.getLogger(__name__)
 EMBEDDED = "Embedded pair"
 EARLY_EXIT = "Embedded target, its first 3 layers as draft"
 
@@ -44,6 +46,19 @@ def offered() -> Pairs:
         names = [name.rstrip("/").rsplit("/", 1)[-1] for name in (target, draft) if name]
         pairs[" + ".join(names)] = partial(_load, target=target, draft=draft)
     return pairs
+
+
+def place(pairs: Pairs) -> None:
+    """Load the weights of these pairs now; one that fails is left to its first run, which tells the visitor why."""
+    from specviz.models.pair import place_pair
+
+    for title, load in pairs.items():
+        if load is not _load and getattr(load, "func", None) is not _load:
+            continue  # exact tables have no weights
+        try:
+            place_pair(**getattr(load, "keywords", {}))
+        except Exception:
+            log.exception("%s cannot be loaded at the start", title)
 
 
 def others() -> Callable[[str], Callable[[], Any]] | None:

@@ -15,6 +15,7 @@ import torch
 from ..errors import cause
 from ..passes.offload import check_offload, device_map
 
+_placed: dict[tuple[str, torch.device, torch.dtype], Any] = {}  # models that were loaded before anybody decodes
 DTYPES = {"float32": torch.float32, "bfloat16": torch.bfloat16, "float16": torch.float16}
 
 
@@ -77,6 +78,8 @@ def load_model(
     Raises:
         ValueError: if it cannot be loaded; the message says why and what to do.
     """
+    if offload is None and (name, device, dtype) in _placed:
+        return _placed[name, device, dtype]
     from transformers import AutoConfig, AutoModelForCausalLM
     from transformers.utils import logging
 
@@ -103,6 +106,11 @@ def load_model(
             "config.json and *.safetensors must belong to the same model."
         )
     return model.to(device) if offload is None else model
+
+
+def place_model(role: str, name: str, device: torch.device, dtype: torch.dtype) -> None:
+    """Load a model once and for all: `load_model` returns it from now on. Arguments and errors as there."""
+    _placed[name, device, dtype] = load_model(role, name, device, dtype)
 
 
 def load_tokenizer(role: str, name: str) -> Any:

@@ -11,7 +11,7 @@ from ..paths import PAIR as EMBEDDED
 from ..paths import TALES
 from .drafts import draft_model
 from .early_exit import first_layers, layers_asked
-from .loading import choose_device, choose_dtype, load_model, load_tokenizer, longest_text
+from .loading import choose_device, choose_dtype, load_model, load_tokenizer, longest_text, place_model
 from .selftest import check_tree_reading
 from .text import Text, TokenText
 from .translated import TranslatedModel, common_share
@@ -68,6 +68,29 @@ class HuggingFacePair:
         return target, draft
 
 
+def _both(target: str | Path | None, draft: str | Path | None) -> tuple[str, str | None]:
+    """The folders or names of both models, the embedded ones where none is given."""
+    if target is None and draft is None:
+        draft = EMBEDDED / "draft"
+    return str(EMBEDDED / "target" if target is None else target), None if draft is None else str(draft)
+
+
+def place_pair(target: str | Path | None = None, draft: str | Path | None = None) -> None:
+    """Load the weights of a pair without computing anything, for every later `load_pair` of the same names.
+
+    For processes that have no GPU yet, as on ZeroGPU: what was placed before is on the GPU as soon as one is borrowed.
+
+    Args:
+        target, draft: as for `load_pair`; errors too.
+    """
+    device = choose_device("auto")
+    dtype = choose_dtype("auto", device)
+    target, draft = _both(target, draft)
+    place_model("target", target, device, dtype)
+    if draft is not None and not layers_asked(draft):
+        place_model("draft", draft, device, dtype)
+
+
 def load_pair(
     target: str | Path | None = None,
     draft: str | Path | None = None,
@@ -105,10 +128,7 @@ def load_pair(
     tell = progress or (lambda fraction, message: None)
     chosen_device = choose_device(device)
     chosen_dtype = choose_dtype(dtype, chosen_device)
-    if target is None and draft is None:
-        draft = EMBEDDED / "draft"
-    target = str(EMBEDDED / "target" if target is None else target)
-    draft = None if draft is None else str(draft)
+    target, draft = _both(target, draft)
     early = None if draft is None else layers_asked(draft)
     folder = None if offload_folder is None else str(offload_folder)
 

@@ -95,6 +95,35 @@ def test_what_decodes_is_wrapped_for_zero_gpu_and_everything_travels(tmp_path):
     assert done.stdout.strip() == "visited", done.stderr[-2000:]
 
 
+PLACED = """
+import logging
+import spaces
+logging.basicConfig(format="%(message)s")
+from app.page import build_demo
+build_demo()
+from transformers import AutoModelForCausalLM, PreTrainedModel
+assert not spaces.loans, "nothing is computed at the start"
+def never(*args, **options):
+    raise AssertionError("weights are read again")
+AutoModelForCausalLM.from_pretrained = never
+import specviz
+for draft in (None, "early-exit:3"):
+    pair = specviz.load_pair(draft=draft)
+    assert specviz.run(pair, specviz.RunConfig("Once upon a time", max_new_tokens=4)).text
+print("placed")
+"""
+
+
+def test_on_zero_gpu_the_weights_are_placed_before_anybody_decodes_and_never_read_again(tmp_path):
+    (tmp_path / "spaces.py").write_text(SPACES, encoding="utf-8")
+    paths = os.pathsep.join([str(tmp_path), str(ROOT)])
+    space = {"PYTHONPATH": paths, "SPACES_ZERO_GPU": "true", "SPECVIZ_PAIRS": f"{tmp_path}/none"}
+    run = [sys.executable, "-c", PLACED]
+    done = subprocess.run(run, env=os.environ | space, capture_output=True, text=True)
+    assert done.stdout.strip().endswith("placed"), done.stderr[-2000:]
+    assert "none cannot be loaded at the start" in done.stderr  # its first run says why
+
+
 def test_without_the_package_nothing_is_wrapped():
     def work():
         yield 1

@@ -9,6 +9,7 @@ import { visible } from '../base/text.js';
 
 const EDGE = 12; // between the frame of the note and its text
 const STEP = 8; // between two places that are tried
+const SLACK = 1.06; // of a line's width: words are wider in some fonts than they are estimated
 
 /** The token that a step's note is about: the first that was rejected by a draw, else the first rejected. @param {Step} step */
 export function rejectedNode(step) {
@@ -83,9 +84,9 @@ export function freePlace({ wide, high }, to, taken, room) {
  * @param {string} [outcome] of the token
  */
 export function drawNote(parent, lines, to, taken, room, { size, unit, words }, outcome = 'x') {
-  const most = Math.min(400 * unit, room.right - room.left) - 2 * EDGE, high = size * 1.45;
+  const most = (Math.min(400 * unit, room.right - room.left) - 2 * EDGE) / SLACK, high = size * 1.45;
   const all = lines.flatMap((line, i) => wrapped(line, most, words).map(text => ({ text, kind: ['what', 'sum', 'soft'][i] })));
-  const wide = Math.max(...all.map(({ text }) => words(text))) * 1.06 + 2 * EDGE;
+  const wide = Math.max(...all.map(({ text }) => words(text))) * SLACK + 2 * EDGE;
   const box = freePlace({ wide, high: all.length * high + EDGE }, to, taken, room);
   const made = draw('g', { class: `note ${outcome}` }, parent);
   const x = Math.min(box.right, Math.max(box.left, to.x)), below = to.y < box.top;

@@ -155,9 +155,13 @@ class EagleModel(HuggingFaceModel):
             known = self._tensor(np.minimum(np.asarray(ids, dtype=np.int64), self.embeddings - 1))
             embedded = self.target.model.get_input_embeddings()(known)
             x = self.join(torch.cat([given.to(self.dtype), embedded], dim=-1))
-            places, keep = (self._tensor(np.asarray(index, dtype=np.int64)) for index in (positions, rows))
-            added = None if mask is None else mask.added(cache.used + len(ids), self.held, self.device)
-            states = self.states(x, places, added, cache, keep)
+            if self.compiled is not None and self.compiled.takes(len(ids), cache):
+                hidden = None if mask is None else mask.hidden
+                states, _ = self.compiled.read(x, positions, hidden, cache, rows, logits=False)
+            else:
+                places, keep = (self._tensor(np.asarray(index, dtype=np.int64)) for index in (positions, rows))
+                added = None if mask is None else mask.added(cache.used + len(ids), self.held, self.device)
+                states = self.states(x, places, added, cache, keep)
             cache.used += len(ids)
         return states
 

@@ -70,22 +70,30 @@ def check_tree_reading(role: str, model: HuggingFaceModel, target: HuggingFaceMo
 
 
 def check_direct(model: HuggingFaceModel, tolerance: float) -> None:
-    """Hold the direct forward against transformers', and leave the model to transformers where they differ."""
-    ids, cache = tokens_of(model, SHORT), model.new_cache()
-    half = SHORT // 2
-    read = [model.read(ids[:half], range(half), None, cache, range(half))]
-    read += [model.read([token], [place], None, cache, [0]) for place, token in enumerate(ids[half:], half)]
-    wanted = np.array([own_rows(model, ids[: place + 1])[-1] for place in range(SHORT)])
-    error = difference(model, np.concatenate(read), wanted)
-    if not error <= tolerance and model.direct and model.direct.compiled:
-        model.direct.compiled = False
-        check_direct(model, tolerance)
-    elif not error <= tolerance:
+    """Hold the direct forward and its compiled passes against transformers', and give up whichever differs."""
+    direct = model.direct
+    assert direct is not None
+    compiled, direct.compiled = direct.compiled, None
+    if not (error := direct_error(model)) <= tolerance:
         logging.getLogger(__name__).warning(
             "The direct forward of %s differs from transformers' by %.2g of the logits' spread; "
             "transformers' own, which is slower, is used.", type(model.model).__name__, error,
         )  # fmt: skip
         model.leave_to_transformers()
+    elif compiled is not None:
+        direct.compiled = compiled
+        if not direct_error(model) <= tolerance:
+            direct.compiled = None
+
+
+def direct_error(model: HuggingFaceModel) -> float:
+    """The difference of logits of a short text that is read as a run and then token by token."""
+    ids, cache = tokens_of(model, SHORT), model.new_cache()
+    half = SHORT // 2
+    read = [model.read(ids[:half], range(half), None, cache, range(half))]
+    read += [model.read([token], [place], None, cache, [0]) for place, token in enumerate(ids[half:], half)]
+    wanted = np.array([own_rows(model, ids[: place + 1])[-1] for place in range(SHORT)])
+    return difference(model, np.concatenate(read), wanted)
 
 
 def rounding_error(model: HuggingFaceModel) -> float:

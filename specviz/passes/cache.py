@@ -8,7 +8,6 @@ A layer sees a view of the slots in use, so nothing that was read is ever copied
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
 
 import numpy as np
 import torch
@@ -28,7 +27,6 @@ class TreeCache(Cache):
     Attributes:
         used: slots in use; a pass writes behind them.
         writer: the draft that wrote there last, where drafts share the target's cache.
-        scratch: number of tokens -> where compiled passes over so many keep what they compute.
     """
 
     def __init__(self, layers: int) -> None:
@@ -36,7 +34,6 @@ class TreeCache(Cache):
         self.depth = layers
         self.used = 0
         self.writer: object = None
-        self.scratch: dict[int, Any] = {}
         self._block: torch.Tensor | None = None  # [2 * layers, rows, heads, slots, width]; keys are even
         self._views: tuple = (None, ())  # of a block and a span of slots: those in use, and those that are written
 

@@ -1,88 +1,141 @@
-"""Small passes on a CPU, in which all that stands between two matrix products is one compiled call.
+"""Small passes on a CPU in one compiled call, with weights laid out for it.
 
-A level of a small draft takes some thirty calls of torch besides its products, which take more time than these. Here
-they are a norm; rotary embeddings with the write to the cache; attention under the tree mask; the gated unit. Long
-passes, other types and machines without numba take torch's way (`direct.py`), which the self-test compares with this.
+Through torch a layer of a small model is some thirty calls, each of which takes longer than its arithmetic once the
+target's weights have gone through the processor's caches; and a product of a few rows reads its weights at a third of
+the memory's speed. Here a pass is one call (`kernels.py`), which does both at once. Long passes, other devices and
+types of numbers take torch's way (`direct.py`); the self-test compares the two.
 """
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 import torch
 
-from .attention import by_products
+from . import kernels
 from .cache import TreeCache
+from .dot_products import in_blocks
+from .helpers import run_with_helpers
 
-try:
-    from . import kernels
-except ImportError:  # numba is not installed, or not for this machine
-    kernels = None  # type: ignore[assignment]
-
-MOST = 32  # tokens of a pass up to which it is compiled
-WORK = 1 << 19  # products of queries and keys up to which one thread is faster than torch's bmm
-NO_MASK = np.empty((0, 0), np.float32)
-AVAILABLE = kernels is not None
+MOST = 64  # tokens of a pass up to which it is compiled
+MOST_BYTES = 1 << 30  # of a model's weights, which are held twice
+ALONE = 1 << 25  # bytes of weights times tokens up to which a pass is over before another thread could help
 TYPES = (torch.bfloat16, torch.float32)  # of weights
 
 
 def raw(tensor: torch.Tensor) -> np.ndarray:
-    """The numbers of a contiguous tensor on a CPU as numpy and numba see them: bfloat16 as the int16 of its bits."""
+    """The numbers of a tensor on a CPU as numpy and numba see them: bfloat16 as the int16 of its bits."""
+    tensor = tensor.detach().contiguous()
     return (tensor.view(torch.int16) if tensor.dtype == torch.bfloat16 else tensor).numpy()
 
 
-def takes(m: int, mask: Any, cache: Any) -> bool:
-    """Whether a pass over m tokens is one of these: small, with one text's tree or a single token."""
-    return m <= MOST and type(cache) is TreeCache and (isinstance(mask, torch.Tensor) or (m == 1 and mask is None))
+def worth_compiling(model: torch.nn.Module) -> bool:
+    """Whether a model computes on a CPU in a type that these passes know, and is small enough to be held twice."""
+    weights = list(model.parameters())
+    known = all(weight.device.type == "cpu" and weight.dtype in TYPES for weight in weights)
+    alike = len({weight.dtype for weight in weights}) == 1
+    even = all(weight.shape[1] % 2 == 0 for weight in weights if weight.ndim == 2)
+    return known and alike and even and sum(weight.nbytes for weight in weights) <= MOST_BYTES
 
 
-class Scratch:
-    """Where the passes of one text over m tokens put what they compute between products: tensors, and their numbers.
+class CompiledPasses:
+    """The passes of one model.
 
     Args:
-        m: how many tokens.
-        direct: the `DirectForward` whose passes they are.
+        direct: its `DirectForward`, whose weights are laid out.
     """
 
-    def __init__(self, m: int, direct: Any) -> None:
-        embed, heads, width = direct.embed, direct.heads, direct.width
-        self.turned = torch.empty(1, heads, m, width)
-        self.normed, self.mixed = embed.new_empty(m, embed.shape[1]), embed.new_empty(m, heads * width)
-        self.hidden = embed.new_empty(m, direct.layers[0].down.weight.shape[1])
-        each = (self.turned[0], self.normed, self.mixed, self.hidden)
-        self.q, self.x, self.mix, self.gate = (raw(tensor.detach()) for tensor in each)
+    def __init__(self, direct: Any) -> None:
+        self.heads, self.kv_heads, self.width = direct.heads, direct.kv_heads, direct.width
+        self.embed, self.table = direct.embed, direct.rotary[:, :, 0].contiguous().numpy()
+        self.scale, self.eps = float(direct.layers[0].scale), float(direct.norm.eps)
+        self.rows = raw(self.embed)
+        self.kept = np.arange(len(direct.layers))
+        self.lay_out(direct)
 
-    def norm(self, x: torch.Tensor, by: Any) -> torch.Tensor:
-        """The norm of x; stands until the next one."""
-        kernels.norm(raw(x), by.numbers, by.eps, self.x)
-        return self.normed
+    def lay_out(self, direct: Any) -> None:
+        """Read the weights as they are now."""
+        layers = direct.layers
+        self.mlp, self.vocabulary = layers[0].down.weight.shape[1], len(direct.head.weight)
+        none = np.empty(0, raw(layers[0].before.weight).dtype)
 
+        def every(numbers: Any) -> np.ndarray:
+            return np.stack([numbers(layer) for layer in layers])
 
-def states(
-    direct: Any, ids: torch.Tensor, positions: torch.Tensor, mask: torch.Tensor | None, cache: TreeCache,
-    rows: torch.Tensor | None,
-) -> torch.Tensor:  # fmt: skip
-    """What `DirectForward.states` returns, for the same arguments."""
-    m, used = len(ids), cache.used
-    at = cache.scratch.get(m) or cache.scratch.setdefault(m, Scratch(m, direct))
-    x = ids if ids.is_floating_point() else direct.embed.index_select(0, ids)
-    block = cache.memory(used + m, at.turned[:, : direct.kv_heads])[:, 0]
-    numbers, where, table = block.numpy(), positions.numpy(), direct.rotary[:, :, 0].numpy()
-    added = NO_MASK if mask is None else mask.numpy()[0, 0]
-    alone = at.q.size * (used + m) <= WORK
-    for index, layer in enumerate(direct.layers):
-        keys, values = numbers[2 * index], numbers[2 * index + 1]
-        qkv = layer.qkv(at.norm(x, layer.before))
-        kernels.turn(raw(qkv), table, where, keys, values, used, at.q)
-        if alone:
-            kernels.attend(at.q, keys, values, used + m, added, layer.scale, at.mix)
-        else:
-            k, v = block[2 * index : 2 * index + 2, None, :, : used + m].unbind()
-            mixed = by_products(at.turned, k, v, mask, layer.scale)
-            at.mixed.view(m, direct.heads, -1).copy_(mixed[0].transpose(0, 1))
-        x = layer.out(at.mixed, x)
-        kernels.gated(raw(layer.gate_up(at.norm(x, layer.after))), at.gate)
-        x = layer.down(at.hidden, x)
-    last = at.norm(x, direct.norm)
-    return last.clone() if rows is None else last.index_select(0, rows)
+        def bias(product: Any) -> np.ndarray:
+            return none if product.bias is None else raw(product.bias)
+
+        def gate_up(layer: Any) -> np.ndarray:
+            gate, up = (in_blocks(raw(part)) for part in layer.gate_up.weight.chunk(2))
+            return np.stack([gate, up], axis=1).reshape(-1, *gate.shape[1:])
+
+        self.weights = (
+            every(lambda layer: raw(layer.before.weight)),
+            every(lambda layer: in_blocks(raw(layer.qkv.weight))), every(lambda layer: bias(layer.qkv)),
+            every(lambda layer: in_blocks(raw(layer.out.weight))), every(lambda layer: bias(layer.out)),
+            every(lambda layer: raw(layer.after.weight)),
+            every(gate_up), every(lambda layer: bias(layer.gate_up)),
+            every(lambda layer: in_blocks(raw(layer.down.weight))), every(lambda layer: bias(layer.down)),
+            raw(direct.norm.weight), in_blocks(raw(direct.head.weight)), bias(direct.head),
+        )  # fmt: skip
+        self.size = sum(part.nbytes for part in self.weights)
+
+    def of(self, kept: Sequence[int]) -> CompiledPasses:
+        """The passes of the same model with some of its layers; no weight is copied."""
+        some = object.__new__(CompiledPasses)
+        vars(some).update(vars(self), kept=self.kept[list(kept)])
+        return some
+
+    def takes(self, tokens: int, cache: Any) -> bool:
+        """Whether a pass is one of these: small, over one text with a cache of its own."""
+        return tokens <= MOST and type(cache) is TreeCache
+
+    def read(
+        self, given: Sequence[int] | torch.Tensor, positions: Sequence[int], hidden: np.ndarray | None,
+        cache: TreeCache, rows: Sequence[int], logits: bool = True,
+    ) -> tuple[torch.Tensor, np.ndarray]:  # fmt: skip
+        """One pass; the cache's slots behind those in use are written.
+
+        Args:
+            given: the tokens to read, [m], or their embeddings, [m, width].
+            positions: where they stand in the text, [m].
+            hidden: which of the last slots each token must not see, bool [m, w]; None for a plain causal run.
+            cache: where keys and values are.
+            rows: which of the m tokens are wanted.
+            logits: whether logits are, besides states.
+
+        Returns:
+            Last hidden states after the final norm, [len(rows), width], and float32 logits, [len(rows), V].
+        """
+        x = raw(given).copy() if isinstance(given, torch.Tensor) else self.rows[given]
+        m, used = len(x), cache.used
+        block = cache.memory(used + m, torch.empty(1, self.kv_heads, 1, self.width))
+        if hidden is None:
+            hidden = ~np.tri(m, dtype=bool)
+        states = torch.empty(len(rows), self.embed.shape[1], dtype=self.embed.dtype)
+        found = np.empty((len(rows) if logits else 0, self.vocabulary), np.float32)
+        where, wanted = (np.asarray(index, np.int64) for index in (positions, rows))
+        self._run(x, where, hidden, wanted, self.kept, block.numpy()[:, 0], used, raw(states), found)
+        return states, found
+
+    def head(self, states: torch.Tensor) -> np.ndarray:
+        """Float32 logits of last hidden states after the final norm, [n, width]."""
+        found, none = np.empty((len(states), self.vocabulary), np.float32), np.empty(0, np.int64)
+        block, hidden = np.empty((0, self.kv_heads, 1, self.width), np.float32), np.empty((0, 0), bool)
+        given = raw(states)
+        self._run(given, none, hidden, none, none, block, 0, given, found)
+        return found
+
+    def _run(self, x, positions, hidden, rows, kept, block, used, states, logits) -> None:
+        m, width = len(x), self.heads * self.width
+        qkv, mixed, gate = (
+            np.empty((m, size), x.dtype) for size in (width + 2 * self.kv_heads * self.width, width, self.mlp)
+        )
+        counters = np.zeros(2 * (5 * len(kept) + 2), np.int64)
+        run_with_helpers(
+            kernels.forward, torch.get_num_threads() - 1 if self.size * m > ALONE else 0,
+            counters, x, positions, hidden, rows, kept, block, used, self.table, self.scale, self.eps, *self.weights,
+            qkv, mixed, gate, states, logits,
+        )  # fmt: skip

@@ -2,9 +2,9 @@
 
 At the sizes of the embedded pair a transformers forward takes about twice as long as its arithmetic. Here query, key
 and value are one product, gate and up another, rotary embeddings one table for queries and keys together, the cache is
-written in place, and on a CPU the weights lie as its products want them (`packed.py`), a norm is one call, and half
-precision attends in float32, which takes a third of the time there. Any model that is not plainly of this kind, or
-whose logits differ, keeps the transformers forward (`direct_forward` returns None).
+written in place, and on a CPU a norm is one call, half precision attends in float32, which takes a third of the time
+there, and small passes are compiled (`compiled.py`). Any model that is not plainly of this kind, or whose logits
+differ, keeps the transformers forward (`direct_forward` returns None).
 """
 
 from __future__ import annotations
@@ -15,25 +15,33 @@ from typing import Any, Protocol
 import torch
 import torch.nn.functional as F
 
-from . import compiled
 from .attention import attend
-from .cache import TreeCache
-from .packed import Product, worth_packing
+from .compiled import CompiledPasses, worth_compiling
 
 FAMILIES = ("LlamaForCausalLM", "Qwen2ForCausalLM", "MistralForCausalLM")
 ROTARIES = ("default", "linear", "llama3")  # tables that do not change with the length of the text
 MOST_POSITIONS = 1 << 18  # in such a table
 
 
+class Product:
+    """x -> x W^T + b, for a weight W [out, in] and a bias b [out] or None."""
+
+    def __init__(self, weight: torch.Tensor, bias: torch.Tensor | None) -> None:
+        self.weight, self.bias = weight.detach(), None if bias is None else bias.detach()
+
+    def __call__(self, x: torch.Tensor) -> torch.Tensor:
+        return F.linear(x, self.weight, self.bias)
+
+
 class Layer:
     """One decoder layer with fused weights, of which the module's own become views."""
 
-    def __init__(self, module: Any, pack: bool) -> None:
+    def __init__(self, module: Any) -> None:
         attention, mlp = module.self_attn, module.mlp
-        self.qkv = _fuse([attention.q_proj, attention.k_proj, attention.v_proj], pack)
-        self.out = Product(attention.o_proj.weight, attention.o_proj.bias, pack)
-        self.gate_up = _fuse([mlp.gate_proj, mlp.up_proj], pack)
-        self.down = Product(mlp.down_proj.weight, mlp.down_proj.bias, pack)
+        self.qkv = _fuse([attention.q_proj, attention.k_proj, attention.v_proj])
+        self.out = Product(attention.o_proj.weight, attention.o_proj.bias)
+        self.gate_up = _fuse([mlp.gate_proj, mlp.up_proj])
+        self.down = Product(mlp.down_proj.weight, mlp.down_proj.bias)
         self.before, self.after = Norm(module.input_layernorm), Norm(module.post_attention_layernorm)
         self.scale = attention.scaling
 
@@ -43,17 +51,16 @@ class Norm:
 
     def __init__(self, module: Any) -> None:
         self.module, self.weight, self.eps = module, module.weight.detach(), module.variance_epsilon
-        self.numbers = compiled.raw(self.weight) if self.weight.dtype in compiled.TYPES and self.weight.is_cpu else None
 
     def __call__(self, x: torch.Tensor) -> torch.Tensor:
         return torch.rms_norm(x, self.weight.shape, self.weight, self.eps) if x.is_cpu else self.module(x)
 
 
-def _fuse(linears: list[torch.nn.Linear], pack: bool) -> Product:
+def _fuse(linears: list[torch.nn.Linear]) -> Product:
     """One product in place of several of the same input."""
     weight = _joined([linear.weight for linear in linears])
     bias = None if linears[0].bias is None else _joined([linear.bias for linear in linears])
-    return Product(weight, bias, pack)
+    return Product(weight, bias)
 
 
 def _joined(parts: list[torch.nn.Parameter]) -> torch.Tensor:
@@ -83,7 +90,7 @@ class DirectForward:
 
     Attributes:
         held: the type of keys and values, in which it attends.
-        compiled: whether small passes are compiled between their products.
+        compiled: its small passes as compiled calls; None where it has none.
     """
 
     def __init__(self, model: Any, layers: list[Layer], head: Product) -> None:
@@ -95,18 +102,18 @@ class DirectForward:
         half = self.embed.is_cpu and self.embed.dtype.itemsize < 4
         self.held = torch.float32 if half else self.embed.dtype
         self.rotary = self._rotary(config.max_position_embeddings)
-        self.compiled = compiled.AVAILABLE and self.embed.is_cpu and self.embed.dtype in compiled.TYPES
+        self.compiled: CompiledPasses | None = None
 
     def of(self, kept: Sequence[int], model: Any) -> DirectForward:
         """The same with some of its layers, which are all that `model` has, a shortened copy of this one's."""
-        return DirectForward(model, [self.layers[layer] for layer in kept], self.head)
+        some = DirectForward(model, [self.layers[layer] for layer in kept], self.head)
+        some.compiled = self.compiled and self.compiled.of(kept)
+        return some
 
     def lay_out_again(self) -> None:
         """Follow weights that were changed in place."""
-        for layer in self.layers:
-            for product in (layer.qkv, layer.out, layer.gate_up, layer.down):
-                product.lay_out_again()
-        self.head.lay_out_again()
+        if self.compiled is not None:
+            self.compiled.lay_out(self)
 
     def _rotary(self, length: int) -> torch.Tensor:
         """cos and sin for every position, [length, 2, 1, width]; the first half of sin is negative.
@@ -146,8 +153,6 @@ class DirectForward:
             cache: where keys and values go.
             rows: which tokens need logits; None for all.
         """
-        if self.compiled and type(cache) is TreeCache and compiled.takes(len(ids), mask, cache):
-            return compiled.states(self, ids, positions, mask, cache, rows)
         m, heads, kv_heads, width = len(ids), self.heads, self.kv_heads, self.width
         cos, sin = self.rotary.index_select(0, positions).unbind(1)
         causal = mask is None and m > 1
@@ -163,9 +168,9 @@ class DirectForward:
             q, k = turned.transpose(1, 2).split_with_sizes([heads, kv_heads], 1)
             k, v = cache.update(k, v.transpose(1, 2), index)
             mixed = attend(q, k, v, mask, causal, layer.scale)
-            x = layer.out(mixed.transpose(1, 2).reshape(m, heads * width).to(x.dtype), x)
+            x = x + layer.out(mixed.transpose(1, 2).reshape(m, heads * width).to(x.dtype))
             gate, up = layer.gate_up(layer.after(x)).chunk(2, dim=-1)
-            x = layer.down(F.silu(gate).mul_(up), x)
+            x = x + layer.down(F.silu(gate).mul_(up))
         return self.norm(x if rows is None else x.index_select(0, rows))
 
 
@@ -202,7 +207,9 @@ def direct_forward(model: Any) -> DirectForward | None:
     )
     if not known:
         return None
-    pack = worth_packing(model)
     with torch.inference_mode():
-        layers = [Layer(module, pack) for module in model.model.layers]
-        return DirectForward(model, layers, Product(model.lm_head.weight, model.lm_head.bias, pack))
+        layers = [Layer(module) for module in model.model.layers]
+        direct = DirectForward(model, layers, Product(model.lm_head.weight, model.lm_head.bias))
+        if worth_compiling(model):
+            direct.compiled = CompiledPasses(direct)
+        return direct

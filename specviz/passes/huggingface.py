@@ -19,6 +19,7 @@ import torch
 from ..tree import TokenTree, Topology
 from .batched import batched_pass
 from .cache import TreeCache
+from .compiled import CompiledPasses
 from .device_logits import DeviceLogits, push
 from .direct import DirectForward, direct_forward
 from .features import heard_by_head
@@ -112,6 +113,11 @@ class HuggingFaceModel:
             if self.static is not None and cache is not None and features is None:
                 whole = None if mask is None else mask.whole(cache.used + len(ids))
                 logits = self.static(ids, positions, whole, cache, rows)
+            compiled = self.compiled
+            if cache is not None and compiled is not None and compiled.takes(len(ids), cache):
+                states, logits = compiled.read(ids, positions, None if mask is None else mask.hidden, cache, rows)
+                if features is not None:
+                    features.append(states)
             if logits is None:
                 logits = self._pass(ids, positions, mask, cache, rows, features)
             if cache is not None:
@@ -121,14 +127,20 @@ class HuggingFaceModel:
     def logits_of(self, states: torch.Tensor) -> np.ndarray | DeviceLogits:
         """Logits of last hidden states after the final norm, [n, width], by the output head; as `read` returns them."""
         with torch.inference_mode(), using(self.threads.count):
-            head = self.direct.head if self.direct else self.model.get_output_embeddings()
+            head = self.compiled.head if self.compiled else self.model.get_output_embeddings()
             return self.handed_over(head(states))
 
-    def handed_over(self, logits: torch.Tensor) -> np.ndarray | DeviceLogits:
+    @property
+    def compiled(self) -> CompiledPasses | None:
+        """Its small passes as compiled calls, where it has such passes and logits are read on the host."""
+        return None if self.direct is None or self.lazy else self.direct.compiled
+
+    def handed_over(self, logits: torch.Tensor | np.ndarray) -> np.ndarray | DeviceLogits:
         """Logits as rows are made of them: on the host, or on a GPU to be pulled, `vocab_size` of them."""
         if self.lazy:
             return DeviceLogits(logits, self.vocab_size)
-        logits = logits.float().cpu().numpy()
+        if isinstance(logits, torch.Tensor):
+            logits = logits.float().cpu().numpy()
         missing = self.vocab_size - logits.shape[1]
         if missing > 0:
             return np.pad(logits, ((0, 0), (0, missing)), constant_values=-np.inf)

@@ -1,7 +1,10 @@
-"""What a pass computes between its matrix products, compiled by numba.
+"""A whole pass of a Llama-like model over a few tokens, compiled by numba.
 
-Numbers are float32, or the int16 of bfloat16's bits; sums are float32 in either case. All of it runs in one
-thread, a few microseconds at a time.
+Numbers are float32, or the int16 of bfloat16's bits; sums are float32 in either case, and rounded where the model's own
+forward rounds. Several threads may run `forward` on the same arrays: each phase (a product, or attention) is cut into
+pieces, every thread takes the next piece that nobody has taken, and all wait until the last one is done. A thread that
+comes late, or does not come at all, is waited for by nobody. What is computed for a token does not depend on the other
+tokens of the pass or on the threads.
 """
 
 from __future__ import annotations
@@ -11,6 +14,10 @@ from typing import Any
 import numpy as np
 from numba import njit, types
 from numba.extending import overload
+
+from .dot_products import AT_ONCE, BLOCK, count_of, count_up, multiply
+
+PIECES = 8  # of a product, at least, where it has so many blocks
 
 
 def _wide(number):
@@ -45,9 +52,9 @@ def _compiled(fast: set[str]) -> Any:
 
     def compile_later(function: Any) -> Any:
         try:
-            return njit(fastmath=fast, error_model="numpy", cache=True)(function)
+            return njit(fastmath=fast, error_model="numpy", nogil=True, cache=True)(function)
         except RuntimeError:  # neither this folder nor the user's cache can be written
-            return njit(fastmath=fast, error_model="numpy")(function)
+            return njit(fastmath=fast, error_model="numpy", nogil=True)(function)
 
     return compile_later
 
@@ -74,7 +81,7 @@ def _exp(x):
 
 
 @_fast
-def norm(x, weight, eps, out):
+def _norm(x, weight, eps, out):
     """out = x / rms(x) * weight; x and out [m, width]."""
     m, width = x.shape
     for row in range(m):
@@ -87,72 +94,190 @@ def norm(x, weight, eps, out):
             out[row, i] = _narrow(_wide(x[row, i]) * scale * _wide(weight[i]), out[row, i])
 
 
-@_fast
-def turn(qkv, table, positions, keys, values, used, q):
-    """Rotary embeddings of queries and keys, and the write of keys and values to the slots from `used` on.
+@_exact
+def _block(weights, x, sums):
+    """sums = x W^T for one block of outputs; sums float32 [m, BLOCK]."""
+    m = len(x)
+    groups, first = -(-m // AT_ONCE), 0
+    for group in range(groups):
+        count = (m - first + groups - group - 1) // (groups - group)
+        multiply(weights, x, first, count, sums)
+        first += count
 
-    qkv [m, (heads + 2 key heads) * width]; table [positions, 2, width]; keys, values [key heads, slots, width];
-    q [heads, m, width].
+
+@_exact
+def _piece(counters, phase, pieces):
+    """The next piece of a phase that no thread has taken, -1 if there is none."""
+    piece = count_up(counters, 2 * phase)
+    return piece if piece < pieces else -1
+
+
+@_exact
+def _wait(counters, phase, pieces):
+    """Until all pieces of a phase are done."""
+    while count_of(counters, 2 * phase + 1) < pieces:
+        pass
+
+
+@_exact
+def _product(counters, phase, x, norm, eps, weights, bias, plus, out):
+    """out = norm(x) W^T + bias + plus, rounded as x is.
+
+    x [m, in]; norm [in], [0] for none; weights in blocks; bias [out], [0] for none; plus [m, out], [0, 0] for none.
     """
-    heads, m, width = q.shape
-    kv_heads, half = len(keys), width // 2
-    for row in range(m):
-        cos, sin = table[positions[row], 0], table[positions[row], 1]
-        for head in range(heads + kv_heads):
-            to = q[head, row] if head < heads else keys[head - heads, used + row]
-            given = qkv[row, head * width : (head + 1) * width]
-            for i in range(half):
-                low, high = _wide(given[i]), _wide(given[i + half])
-                to[i] = low * cos[i] + high * sin[i]
-                to[i + half] = high * cos[i + half] + low * sin[i + half]
-        for head in range(kv_heads):
-            for i in range(width):
-                values[head, used + row, i] = _wide(qkv[row, (heads + kv_heads + head) * width + i])
+    (m, outputs), blocks = out.shape, len(weights)
+    each = max(1, blocks // PIECES)
+    pieces, sums, given, begun = -(-blocks // each), np.empty((m, BLOCK), np.float32), x, False
+    while True:
+        piece = _piece(counters, phase, pieces)
+        if piece < 0:
+            break
+        if len(norm) and not begun:  # by each thread for itself: that is faster than to wait for each other
+            given = np.empty_like(x)
+            _norm(x, norm, eps, given)
+        begun = True
+        for block in range(piece * each, min(blocks, (piece + 1) * each)):
+            _block(weights[block], given, sums)
+            start = block * BLOCK
+            for row in range(m):
+                for i in range(min(BLOCK, outputs - start)):
+                    number = sums[row, i]
+                    if len(bias):
+                        number += _wide(bias[start + i])
+                    if len(plus):
+                        number += _wide(plus[row, start + i])
+                    out[row, start + i] = _narrow(_wide(_narrow(number, x[row, 0])), out[row, start + i])
+        count_up(counters, 2 * phase + 1)
+    _wait(counters, phase, pieces)
+
+
+@_exact
+def _gated(counters, phase, x, norm, eps, weights, bias, out):
+    """out = silu(gate) * up of norm(x), where blocks of gate's and up's weights alternate; out [m, mlp]."""
+    (m, outputs), blocks = out.shape, len(weights) // 2
+    each = max(1, blocks // PIECES)
+    pieces, gates, ups = -(-blocks // each), np.empty((m, BLOCK), np.float32), np.empty((m, BLOCK), np.float32)
+    given = np.empty_like(x)
+    begun = False
+    while True:
+        piece = _piece(counters, phase, pieces)
+        if piece < 0:
+            break
+        if not begun:
+            _norm(x, norm, eps, given)
+        begun = True
+        for block in range(piece * each, min(blocks, (piece + 1) * each)):
+            _block(weights[2 * block], given, gates)
+            _block(weights[2 * block + 1], given, ups)
+            start = block * BLOCK
+            for row in range(m):
+                for i in range(min(BLOCK, outputs - start)):
+                    gate, up = gates[row, i], ups[row, i]
+                    if len(bias):
+                        gate += _wide(bias[start + i])
+                        up += _wide(bias[outputs + start + i])
+                    gate, up = _wide(_narrow(gate, x[row, 0])), _wide(_narrow(up, x[row, 0]))
+                    part = _exp(-abs(gate))
+                    share = max(part, np.float32(gate > 0)) / (np.float32(1) + part)
+                    out[row, start + i] = _narrow(gate * share * up, out[row, start + i])
+        count_up(counters, 2 * phase + 1)
+    _wait(counters, phase, pieces)
+
+
+@_exact
+def _turn(given, cos, sin, to):
+    """Rotary embedding of one vector; the first half of sin is negative."""
+    half = len(to) // 2
+    for i in range(half):
+        low, high = _wide(given[i]), _wide(given[i + half])
+        to[i] = low * cos[i] + high * sin[i]
+        to[i + half] = high * cos[i + half] + low * sin[i + half]
 
 
 @_fast
-def attend(q, keys, values, slots, mask, scale, out):
-    """Softmax attention of q [heads, m, width] to the first `slots` of keys and values; out [m, heads * width].
+def _scores(q, keys, slots, hidden, scale, scores):
+    """Scaled products of a query with the keys that it sees; the highest."""
+    highest, first = np.float32(-np.inf), slots - len(hidden)
+    for slot in range(slots):
+        if slot >= first and hidden[slot - first]:
+            scores[slot] = np.float32(-np.inf)
+            continue
+        product = np.float32(0)
+        for i in range(len(q)):
+            product += q[i] * keys[slot, i]
+        scores[slot] = product * np.float32(scale)
+        highest = max(highest, scores[slot])
+    return highest
 
-    mask: added to the products, [m, slots]; [0, 0] for none.
+
+@_exact
+def _attend(counters, phase, qkv, table, positions, hidden, keys, values, used, scale, out):
+    """Rotary embeddings, the write of keys and values to the slots from `used` on, and attention, head by head.
+
+    qkv [m, (heads + 2 key heads) * width]; table [positions, 2, width]; hidden: which of the last slots a token does
+    not see, bool [m, w]; keys, values [key heads, slots, width]; out [m, heads * width].
     """
-    heads, m, width = q.shape
-    group = heads // len(keys)
-    scores, mixed = np.empty(slots, np.float32), np.empty(width, np.float32)
-    for head in range(heads):
-        k, v = keys[head // group], values[head // group]
+    m, (kv_heads, _, width) = len(qkv), keys.shape
+    heads, slots = out.shape[1] // width, used + m
+    group = heads // kv_heads
+    q, mixed, scores = np.empty(width, np.float32), np.empty(width, np.float32), np.empty(slots, np.float32)
+    while True:
+        pair = _piece(counters, phase, kv_heads)
+        if pair < 0:
+            break
         for row in range(m):
-            highest = np.float32(-np.inf)
-            for slot in range(slots):
-                product = np.float32(0)
-                for i in range(width):
-                    product += q[head, row, i] * k[slot, i]
-                product *= np.float32(scale)
-                if len(mask):
-                    product += mask[row, slot]
-                scores[slot] = product
-                highest = max(highest, product)
-            total = np.float32(0)
-            for slot in range(slots):
-                scores[slot] = _exp(scores[slot] - highest)
-                total += scores[slot]
-            mixed[:] = 0
-            for slot in range(slots):
-                share = scores[slot]
-                if share > 0:
-                    for i in range(width):
-                        mixed[i] += share * v[slot, i]
+            cos, sin = table[positions[row], 0], table[positions[row], 1]
+            _turn(qkv[row, (heads + pair) * width : (heads + pair + 1) * width], cos, sin, keys[pair, used + row])
             for i in range(width):
-                out[row, head * width + i] = _narrow(mixed[i] / total, out[row, head * width + i])
+                values[pair, used + row, i] = _wide(qkv[row, (heads + kv_heads + pair) * width + i])
+        for head in range(pair * group, (pair + 1) * group):
+            for row in range(m):
+                _turn(
+                    qkv[row, head * width : (head + 1) * width], table[positions[row], 0], table[positions[row], 1], q
+                )
+                highest = _scores(q, keys[pair], slots, hidden[row], scale, scores)
+                for slot in range(slots):
+                    scores[slot] = _exp(scores[slot] - highest)
+                total = np.float32(0)
+                mixed[:] = 0
+                for slot in range(slots):  # in order, so that hidden slots change no sum
+                    share = scores[slot]
+                    if slot < slots - hidden.shape[1] or not hidden[row, slot - slots + hidden.shape[1]]:
+                        total += share
+                        for i in range(width):
+                            mixed[i] += share * values[pair, slot, i]
+                for i in range(width):
+                    out[row, head * width + i] = _narrow(mixed[i] / total, out[row, head * width + i])
+        count_up(counters, 2 * phase + 1)
+    _wait(counters, phase, kv_heads)
 
 
-@_fast
-def gated(both, out):
-    """out = silu(gate) * up, where gate and up lie side by side in `both`, [m, 2 width]; out [m, width]."""
-    m, width = out.shape
-    for row in range(m):
-        for i in range(width):
-            gate, up = _wide(both[row, i]), _wide(both[row, width + i])
-            part = _exp(-abs(gate))
-            share = max(part, np.float32(gate > 0)) / (np.float32(1) + part)
-            out[row, i] = _narrow(gate * share * up, out[row, i])
+@_exact
+def forward(
+    counters, x, positions, hidden, rows, kept, block, used, table, scale, eps, before, qkv_weights, qkv_bias,
+    out_weights, out_bias, after, gate_up_weights, gate_up_bias, down_weights, down_bias, last, head_weights, head_bias,
+    qkv, mixed, gate, states, logits,
+):  # fmt: skip
+    """The layers `kept` over x [m, width], which ends as what they pass on; then `states` and `logits` of `rows`.
+
+    Arrays of layers have one more axis, the layers', in front; see above for the rest. block: the cache's memory, keys
+    and values of the layers in turn. counters: zeros, two for each phase. Without layers, x are states.
+    """
+    for at in range(len(kept)):
+        layer, phase = kept[at], 5 * at
+        keys, values = block[2 * at], block[2 * at + 1]
+        _product(counters, phase, x, before[layer], eps, qkv_weights[layer], qkv_bias[layer], x[:0], qkv)
+        _attend(counters, phase + 1, qkv, table, positions, hidden, keys, values, used, scale, mixed)
+        _product(counters, phase + 2, mixed, last[:0], eps, out_weights[layer], out_bias[layer], x, x)
+        _gated(counters, phase + 3, x, after[layer], eps, gate_up_weights[layer], gate_up_bias[layer], gate)
+        _product(counters, phase + 4, gate, last[:0], eps, down_weights[layer], down_bias[layer], x, x)
+    end, one = 5 * len(kept), min(1, len(kept))
+    if _piece(counters, end, one) == 0:
+        wanted = np.empty_like(states)
+        for i in range(len(rows)):
+            wanted[i] = x[rows[i]]
+        _norm(wanted, last, eps, states)
+        count_up(counters, 2 * end + 1)
+    _wait(counters, end, one)
+    if len(logits):
+        _product(counters, end + 1, states, last[:0], eps, head_weights, head_bias, states[:0], logits)

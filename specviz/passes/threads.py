@@ -3,6 +3,7 @@
 Threads that spin while they wait for each other are fastest on idle cores. Beside another busy program every product
 waits for a thread that does not run, and one thread alone is several times faster. Which of the two holds changes from
 second to second and cannot be asked for, so passes are timed as they run, and now and then one is made in another way.
+Small and large passes are judged apart: for one token the memory's speed decides, for many the processor's.
 """
 
 from __future__ import annotations
@@ -22,7 +23,7 @@ SOONEST = 0.001  # seconds that a try is taken to cost at least
 
 
 class Threads:
-    """The number of threads for the passes of one model.
+    """The number of threads for the passes of one model, for each size of a pass.
 
     Args:
         device: where they are computed; on anything but a CPU torch's own number stays.
@@ -32,29 +33,50 @@ class Threads:
     def __init__(self, device: torch.device, clock: Callable[[], float] = time.perf_counter) -> None:
         most = torch.get_num_threads()
         self.counts = sorted({1, max(1, most // 2), most}) if device.type == "cpu" else [most]
-        self.count = self.counts[-1]
         self.clock = clock
-        self._last: dict[int, deque[float]] = {}  # size of a pass -> seconds of the last ones, with `count` threads
+        self._sizes: dict[int, _Size] = {}
         self._due = dict.fromkeys(self.counts, 0.0)  # number of threads -> when it may be tried
+
+    @property
+    def count(self) -> int:
+        """The number for what is computed besides passes: that of the smallest pass so far."""
+        return self._sizes[min(self._sizes)].count if self._sizes else self.counts[-1]
 
     @contextmanager
     def __call__(self, tokens: int) -> Iterator[None]:
         """Run a pass over `tokens` tokens with the best number of threads, or with one whose turn it is to be tried."""
-        size, began = tokens.bit_length(), self.clock()
-        last = self._last.setdefault(size, deque(maxlen=KEPT))
-        waiting = [n for n in self.counts if n != self.count and self._due[n] <= began] if len(last) >= ENOUGH else []
-        tried = waiting[0] if waiting else self.count
+        size, began = self._sizes.setdefault(tokens.bit_length(), _Size(self.counts[-1])), self.clock()
+        waiting = [n for n in self.counts if n != size.count and self._due[n] <= began] if size.known else []
+        tried = waiting[0] if waiting else size.count
         with using(tried):
             yield
         end = self.clock()
+        if (other := size.took(tried, end - began)) is not None:
+            self._due[other[0]] = end + max(other[1], SOONEST) / SHARE
+
+
+class _Size:
+    """The number of threads for passes of about one size."""
+
+    def __init__(self, count: int) -> None:
+        self.count = count
+        self._last: deque[float] = deque(maxlen=KEPT)  # seconds of the last passes with `count` threads
+
+    @property
+    def known(self) -> bool:
+        """Whether it is known what a pass usually takes."""
+        return len(self._last) >= ENOUGH
+
+    def took(self, tried: int, seconds: float) -> tuple[int, float] | None:
+        """Note a pass; after a try the number that lost, and the seconds that lie between the two."""
         if tried == self.count:
-            last.append(end - began)
-            return
-        usual, seconds = median(last), end - began
+            self._last.append(seconds)
+            return None
+        usual = median(self._last)
         if seconds < BETTER * usual:
             tried, self.count = self.count, tried
-            self._last = {size: deque([seconds], maxlen=KEPT)}
-        self._due[tried] = end + max(abs(seconds - usual), SOONEST) / SHARE
+            self._last = deque([seconds], maxlen=KEPT)
+        return tried, abs(seconds - usual)
 
 
 @contextmanager

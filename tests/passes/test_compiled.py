@@ -1,53 +1,112 @@
 """Compiled passes against torch's own: the same logits of trees, and torch's where a kernel is wrong."""
 
 import logging
+import threading
 
 import numpy as np
 import pytest
 import torch
+from numba import njit
 
 from specviz.models.selftest import check_tree_reading
-from specviz.passes import compiled
+from specviz.passes import compiled, dot_products, helpers, kernels
+from specviz.passes.threads import using
+from specviz.tree import TokenTree
 from tests.passes.test_huggingface import alone, along, make, random_tree
 
 pytestmark = pytest.mark.adapter
 CLOSE = {torch.float32: 1e-5, torch.bfloat16: 2e-2}  # root mean square, of the logits' spread
-assert compiled.AVAILABLE, "numba must be installed for these tests"
 
 
-@pytest.mark.parametrize("work", [0, compiled.WORK])
+@pytest.mark.parametrize("threads", [1, 3])
 @pytest.mark.parametrize("dtype", CLOSE)
 @pytest.mark.parametrize("family", ["llama", "qwen2"])  # qwen2 has biases
-def test_a_compiled_pass_gives_the_logits_of_torch(monkeypatch, family, dtype, work):
-    monkeypatch.setattr(compiled, "WORK", work)
-    passes = []
-    states = compiled.states
-    monkeypatch.setattr(
-        compiled, "states", lambda direct, ids, *rest: passes.append(len(ids)) or states(direct, ids, *rest)
-    )
+def test_a_compiled_pass_gives_the_logits_of_torch(monkeypatch, family, dtype, threads):
+    monkeypatch.setattr(compiled, "ALONE", 0)
     ours, torchs = (make(family, dtype=dtype) for _ in range(2))
-    torchs.direct.compiled = False
+    torchs.direct.compiled = None
+    passes, read = [], ours.direct.compiled.read
+    ours.direct.compiled.read = lambda ids, *rest: passes.append(len(ids)) or read(ids, *rest)
     rng, sessions = np.random.default_rng(1), [model.open([3, 1, 4, 1, 5]) for model in (ours, torchs)]
-    for size in (12, compiled.MOST, 1, 5):
-        tree = random_tree(rng, sessions[0].context, size)
-        found, wanted = (session.forward(tree, range(size)) for session in sessions)
-        assert np.sqrt(np.mean((found - wanted) ** 2)) < CLOSE[dtype] * wanted.std()
-        for session in sessions:
-            session.commit(tree, tree.topology.path(size - 1), [*along(tree, size - 1), 7])
-    assert passes[0] == 4 + 12 and passes[1:] == [compiled.MOST, 1, 5]
+    ours.threads.counts = [threads]
+    with using(threads):
+        for size in (12, compiled.MOST, 1, 5):
+            tree = random_tree(rng, sessions[0].context, size)
+            found, wanted = (session.forward(tree, range(size)) for session in sessions)
+            assert np.sqrt(np.mean((found - wanted) ** 2)) < CLOSE[dtype] * wanted.std()
+            for session in sessions:
+                session.commit(tree, tree.topology.path(size - 1), [*along(tree, size - 1), 7])
+    assert passes == [4 + 12, compiled.MOST, 1, 5]
+
+
+@pytest.mark.parametrize("dtype", CLOSE)
+def test_a_token_has_the_same_logits_whatever_stands_beside_it(dtype):
+    model, text = make("llama", dtype=dtype), [3, 1, 4]
+    rng, one, many = np.random.default_rng(1), model.open(text), model.open(text)
+    for size in (20, 7, 1, 13):
+        tree = random_tree(rng, many.context, size)
+        path = tree.topology.path(size - 1)
+        rows = many.forward(tree, range(size))
+        many.commit(tree, path, [*along(tree, size - 1), 7])
+        for node, token in zip((0, *path), [*along(tree, size - 1), 7], strict=True):
+            root = TokenTree(one.context[-1], start=len(one.context) - 1)
+            np.testing.assert_array_equal(one.forward(root, [0])[0], rows[node])
+            one.commit(root, (), [token])
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.int16])
+def test_a_product_of_blocks_is_that_of_its_matrix(dtype):
+    rng = np.random.default_rng(0)
+    weight, x = (rng.normal(size=(size, 6)).astype(np.float32) for size in (40, dot_products.AT_ONCE + 3))
+    given = [weight, x]
+    if dtype is np.int16:
+        given = [compiled.raw(torch.from_numpy(each).bfloat16()) for each in given]
+        weight, x = (torch.from_numpy(each).bfloat16().float().numpy() for each in (weight, x))
+    blocks, sums = dot_products.in_blocks(given[0]), np.empty((len(x), dot_products.BLOCK), np.float32)
+    kernels._block(blocks[1], given[1], sums)
+    np.testing.assert_allclose(sums[:, :8], x @ weight[32:].T, rtol=1e-5, atol=1e-5)
+    assert not sums[:, 8:].any()
+
+
+def test_pairs_are_multiplied_the_same_way_without_an_instruction_for_them(monkeypatch):
+    monkeypatch.setattr(dot_products, "PAIRS", None)
+    rng = np.random.default_rng(0)
+    weight, x = (torch.from_numpy(rng.normal(size=(size, 6))).bfloat16() for size in (32, 3))
+    sums = np.empty((3, dot_products.BLOCK), np.float32)
+    block = njit(lambda weights, x, sums: dot_products.multiply(weights, x, 0, 3, sums))
+    block(dot_products.in_blocks(compiled.raw(weight))[0], compiled.raw(x), sums)
+    np.testing.assert_allclose(sums, (x.float() @ weight.float().T).numpy(), rtol=1e-5, atol=1e-5)
+
+
+def test_a_helper_that_comes_late_finds_nothing_left_to_do():
+    ran, late, done = [], threading.Event(), threading.Event()
+
+    def work(name):
+        if threading.current_thread() is not threading.main_thread():
+            late.wait(10)
+            done.set()
+        ran.append(name)
+
+    helpers.run_with_helpers(work, 1, "one")
+    assert ran == ["one"]
+    late.set()
+    assert done.wait(10)
 
 
 def test_a_wrong_kernel_leaves_the_passes_to_torch(monkeypatch, caplog):
-    model = make("llama", dtype=torch.float32)
-    monkeypatch.setattr(compiled.kernels, "gated", lambda both, out: out.fill(0.1))
+    model, forward = make("llama", dtype=torch.float32), kernels.forward
+    monkeypatch.setattr(kernels, "forward", lambda *given: forward(*given) or given[-1].fill(0.1))
     with caplog.at_level(logging.WARNING):
         check_tree_reading("target", model)
-    assert model.direct is not None and not model.direct.compiled and not caplog.messages
+    assert model.direct is not None and model.direct.compiled is None and not caplog.messages
     session = model.open([3, 1, 4])
     tree = random_tree(np.random.default_rng(0), session.context, 6)
     np.testing.assert_allclose(session.forward(tree, [5])[0], alone(model, [3, 1, 4, *along(tree, 5)]), atol=1e-4)
 
 
-def test_without_numba_nothing_is_compiled(monkeypatch):
-    monkeypatch.setattr(compiled, "AVAILABLE", False)
-    assert not make("llama", dtype=torch.float32).direct.compiled
+def test_large_models_are_not_held_twice(monkeypatch):
+    model = make("llama", dtype=torch.float32).model
+    assert compiled.worth_compiling(model)
+    assert not compiled.worth_compiling(model.double())
+    monkeypatch.setattr(compiled, "MOST_BYTES", 1000)
+    assert not compiled.worth_compiling(model.float())

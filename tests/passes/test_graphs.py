@@ -16,11 +16,11 @@ import specviz
 from specviz.distributions import Sampling
 from specviz.models.early_exit import first_layers
 from specviz.models.selftest import check_tree_reading
-from specviz.passes import compiled, device_logits, direct, graphs
+from specviz.passes import device_logits, direct, graphs
 from specviz.passes.cache import TreeCache
+from specviz.passes.direct import Product
 from specviz.passes.graphs import BUCKETS, StaticPasses, slots_bucket
 from specviz.passes.huggingface import HuggingFaceModel
-from specviz.passes.packed import Product
 from tests.passes.test_huggingface import FAMILIES, V, alone, along, make, random_run, random_tree
 
 pytestmark = pytest.mark.adapter
@@ -37,7 +37,7 @@ def static(model, capture=None):
 def small_blocks(monkeypatch):
     """Blocks that are outgrown soon, and torch's arithmetic on both sides, as on a GPU."""
     monkeypatch.setattr(graphs, "SLOTS", 8)
-    monkeypatch.setattr(compiled, "AVAILABLE", False)
+    monkeypatch.setattr(direct, "worth_compiling", lambda model: False)
 
 
 @pytest.mark.parametrize("dtype, tolerance", [(torch.float64, 1e-6), (torch.float32, 1e-5)])
@@ -230,8 +230,8 @@ def test_a_pass_and_its_rows_mix_no_devices(padded, monkeypatch):
     """On the device that only knows shapes, where anything left on the CPU would be rejected."""
     pulled = []
 
-    def fuse(linears, pack):  # weights without numbers cannot be views of others
-        return Product(torch.cat([linear.weight for linear in linears]), None, pack)
+    def fuse(linears):  # weights without numbers cannot be views of others
+        return Product(torch.cat([linear.weight for linear in linears]), None)
 
     def pull(tensor):
         pulled.append(tensor.device.type)

@@ -73,7 +73,7 @@ def test_one_slow_pass_changes_nothing(machine):
 
 def test_the_number_outside_a_pass_is_left_as_it_was_even_if_one_fails(machine):
     threads = Threads(torch.device("cpu"), machine)
-    threads.count = 1
+    threads.counts = [1]
     with pytest.raises(RuntimeError, match="broken"), threads(3):
         assert torch.get_num_threads() == 1
         raise RuntimeError("broken")
@@ -92,9 +92,9 @@ def test_a_model_reads_with_the_number_that_was_chosen(machine):
         bos_token_id=None, eos_token_id=None,
     )  # fmt: skip
     model, seen = HuggingFaceModel(LlamaForCausalLM(config)), []
-    model.threads.count = 2
-    head = model.direct.head
-    model.direct.head = lambda states: seen.append(torch.get_num_threads()) or head(states)
+    model.threads.counts = [2]
+    run = model.direct.compiled._run
+    model.direct.compiled._run = lambda *given: seen.append(torch.get_num_threads()) or run(*given)
     model.read([1, 2], [0, 1], None, model.new_cache(), [1])
     model.logits_of(torch.zeros(1, 16))
     assert seen == [2, 2]

@@ -151,13 +151,14 @@ class EagleModel(HuggingFaceModel):
         rows: Sequence[int],
     ) -> torch.Tensor:
         """Guessed features [len(rows), width]; `given` are the features beside the tokens, [m, width]."""
-        with torch.inference_mode(), self.threads(len(ids)):
+        with torch.inference_mode(), self.threads(len(ids)) as threads:
             known = self._tensor(np.minimum(np.asarray(ids, dtype=np.int64), self.embeddings - 1))
             embedded = self.target.model.get_input_embeddings()(known)
             x = self.join(torch.cat([given.to(self.dtype), embedded], dim=-1))
             if self.compiled is not None and self.compiled.takes(len(ids), cache):
                 hidden = None if mask is None else mask.hidden
-                states, _ = self.compiled.read(x, positions, hidden, cache, rows, logits=False)
+                found, _ = self.compiled.read(x, positions, hidden, cache, rows, threads, logits=False)
+                states = self.compiled.states(found)
             else:
                 places, keep = (self._tensor(np.asarray(index, dtype=np.int64)) for index in (positions, rows))
                 added = None if mask is None else mask.added(cache.used + len(ids), self.held, self.device)

@@ -52,6 +52,7 @@ class CompiledPasses:
         self.embed, self.table = direct.embed, direct.rotary[:, :, 0].contiguous().numpy()
         self.scale, self.eps = float(direct.layers[0].scale), float(direct.norm.eps)
         self.rows = raw(self.embed)
+        self.like = torch.empty(1, self.kv_heads, 1, self.width)  # keys of one token
         self.kept = np.arange(len(direct.layers))
         self.lay_out(direct)
 
@@ -94,8 +95,8 @@ class CompiledPasses:
 
     def read(
         self, given: Sequence[int] | torch.Tensor, positions: Sequence[int], hidden: np.ndarray | None,
-        cache: TreeCache, rows: Sequence[int], logits: bool = True,
-    ) -> tuple[torch.Tensor, np.ndarray]:  # fmt: skip
+        cache: TreeCache, rows: Sequence[int], threads: int, logits: bool = True,
+    ) -> tuple[np.ndarray, np.ndarray]:  # fmt: skip
         """One pass; the cache's slots behind those in use are written.
 
         Args:
@@ -104,38 +105,44 @@ class CompiledPasses:
             hidden: which of the last slots each token must not see, bool [m, w]; None for a plain causal run.
             cache: where keys and values are.
             rows: which of the m tokens are wanted.
-            logits: whether logits are, besides states.
+            threads: how many may work on it.
+            logits: whether logits are wanted besides states.
 
         Returns:
-            Last hidden states after the final norm, [len(rows), width], and float32 logits, [len(rows), V].
+            Last hidden states after the final norm, [len(rows), width], for `states`, and float32 logits,
+            [len(rows), V].
         """
         x = raw(given).copy() if isinstance(given, torch.Tensor) else self.rows[given]
         m, used = len(x), cache.used
-        block = cache.memory(used + m, torch.empty(1, self.kv_heads, 1, self.width))
+        block = cache.memory(used + m, self.like).numpy()[:, 0]
         if hidden is None:
             hidden = ~np.tri(m, dtype=bool)
-        states = torch.empty(len(rows), self.embed.shape[1], dtype=self.embed.dtype)
+        states = np.empty((len(rows), x.shape[1]), x.dtype)
         found = np.empty((len(rows) if logits else 0, self.vocabulary), np.float32)
-        where, wanted = (np.asarray(index, np.int64) for index in (positions, rows))
-        self._run(x, where, hidden, wanted, self.kept, block.numpy()[:, 0], used, raw(states), found)
+        where, wanted = np.array(positions, np.int64), np.array(rows, np.int64)
+        self._run(x, where, hidden, wanted, self.kept, block, used, states, found, threads)
         return states, found
+
+    def states(self, numbers: np.ndarray) -> torch.Tensor:
+        """States as a tensor."""
+        return torch.from_numpy(numbers).view(self.embed.dtype)
 
     def head(self, states: torch.Tensor) -> np.ndarray:
         """Float32 logits of last hidden states after the final norm, [n, width]."""
         found, none = np.empty((len(states), self.vocabulary), np.float32), np.empty(0, np.int64)
         block, hidden = np.empty((0, self.kv_heads, 1, self.width), np.float32), np.empty((0, 0), bool)
         given = raw(states)
-        self._run(given, none, hidden, none, none, block, 0, given, found)
+        self._run(given, none, hidden, none, none, block, 0, given, found, torch.get_num_threads())
         return found
 
-    def _run(self, x, positions, hidden, rows, kept, block, used, states, logits) -> None:
+    def _run(self, x, positions, hidden, rows, kept, block, used, states, logits, threads) -> None:
         m, width = len(x), self.heads * self.width
         qkv, mixed, gate = (
             np.empty((m, size), x.dtype) for size in (width + 2 * self.kv_heads * self.width, width, self.mlp)
         )
         counters = np.zeros(2 * (5 * len(kept) + 2), np.int64)
         run_with_helpers(
-            kernels.forward, torch.get_num_threads() - 1 if self.size * m > ALONE else 0,
+            kernels.forward, threads - 1 if self.size * m > ALONE else 0,
             counters, x, positions, hidden, rows, kept, block, used, self.table, self.scale, self.eps, *self.weights,
             qkv, mixed, gate, states, logits,
         )  # fmt: skip

@@ -108,16 +108,16 @@ class HuggingFaceModel:
         if self.embeddings < self.vocab_size:  # a token that it cannot know is read as the last one that it knows
             ids = [min(token, self.embeddings - 1) for token in ids]
         mask = Mask(hidden) if isinstance(hidden, np.ndarray) else hidden
-        with torch.inference_mode(), self.threads(len(ids)):
+        with torch.inference_mode(), self.threads(len(ids)) as threads:
             logits = None
             if self.static is not None and cache is not None and features is None:
                 whole = None if mask is None else mask.whole(cache.used + len(ids))
                 logits = self.static(ids, positions, whole, cache, rows)
-            compiled = self.compiled
-            if cache is not None and compiled is not None and compiled.takes(len(ids), cache):
-                states, logits = compiled.read(ids, positions, None if mask is None else mask.hidden, cache, rows)
+            if (compiled := self.compiled) is not None and cache is not None and compiled.takes(len(ids), cache):
+                hidden = None if mask is None else mask.hidden
+                states, logits = compiled.read(ids, positions, hidden, cache, rows, threads)
                 if features is not None:
-                    features.append(states)
+                    features.append(compiled.states(states))
             if logits is None:
                 logits = self._pass(ids, positions, mask, cache, rows, features)
             if cache is not None:

@@ -65,8 +65,8 @@ _exact = _compiled({"contract"})
 
 @_exact
 def _exp(x):
-    """e^x for x <= 0 in float32, to 2e-7; written out so that it is computed for many numbers at once."""
-    x = np.float32(-87) if x < np.float32(-87) else x
+    """e^x for x <= 0 in float32, to 2e-7, and 0 below -87; written out so that many are computed at once."""
+    given, x = x, max(x, np.float32(-87))
     shifted = x * np.float32(1.44269504) + np.float32(12582912)  # rounds to a whole number, in the lowest bits
     n = shifted - np.float32(12582912)
     r = x - n * np.float32(0.693359375) + n * np.float32(2.12194440e-4)
@@ -77,7 +77,8 @@ def _exp(x):
     y = y * r + np.float32(1.6666665459e-1)
     y = y * r + np.float32(5.0000001201e-1)
     y = y * r * r + r + np.float32(1)
-    return y * np.int32((np.float32(shifted).view(np.int32) - 0x4B400000 + 127) << 23).view(np.float32)
+    power = np.int32((np.float32(shifted).view(np.int32) - 0x4B400000 + 127) << 23).view(np.float32)
+    return y * power if given >= np.float32(-87) else np.float32(0)
 
 
 @_fast
@@ -120,6 +121,30 @@ def _wait(counters, phase, pieces):
 
 
 @_exact
+def _add(sums, more):
+    """sums += more, as far as there is more."""
+    for i in range(len(more)):
+        sums[i] += _wide(more[i])
+
+
+@_exact
+def _round(sums, like, out):
+    """out = sums, rounded to the type of `like`."""
+    for i in range(len(out)):
+        out[i] = _narrow(_wide(_narrow(sums[i], like)), out[i])
+
+
+@_exact
+def _gate(gates, ups, out):
+    """out = silu(gates) * ups."""
+    for i in range(len(out)):
+        gate, up = _wide(_narrow(gates[i], out[i])), _wide(_narrow(ups[i], out[i]))
+        part = _exp(-abs(gate))
+        share = (np.float32(1) if gate > 0 else part) / (np.float32(1) + part)
+        out[i] = _narrow(gate * share * up, out[i])
+
+
+@_exact
 def _product(counters, phase, x, norm, eps, weights, bias, plus, out):
     """out = norm(x) W^T + bias + plus, rounded as x is.
 
@@ -138,15 +163,13 @@ def _product(counters, phase, x, norm, eps, weights, bias, plus, out):
         begun = True
         for block in range(piece * each, min(blocks, (piece + 1) * each)):
             _block(weights[block], given, sums)
-            start = block * BLOCK
+            start, end = block * BLOCK, min(outputs, (block + 1) * BLOCK)
             for row in range(m):
-                for i in range(min(BLOCK, outputs - start)):
-                    number = sums[row, i]
-                    if len(bias):
-                        number += _wide(bias[start + i])
-                    if len(plus):
-                        number += _wide(plus[row, start + i])
-                    out[row, start + i] = _narrow(_wide(_narrow(number, x[row, 0])), out[row, start + i])
+                if len(bias):
+                    _add(sums[row], bias[start:end])
+                if len(plus):
+                    _add(sums[row], plus[row, start:end])
+                _round(sums[row], x[0, 0], out[row, start:end])
         count_up(counters, 2 * phase + 1)
     _wait(counters, phase, pieces)
 
@@ -169,17 +192,12 @@ def _gated(counters, phase, x, norm, eps, weights, bias, out):
         for block in range(piece * each, min(blocks, (piece + 1) * each)):
             _block(weights[2 * block], given, gates)
             _block(weights[2 * block + 1], given, ups)
-            start = block * BLOCK
+            start, end = block * BLOCK, min(outputs, (block + 1) * BLOCK)
             for row in range(m):
-                for i in range(min(BLOCK, outputs - start)):
-                    gate, up = gates[row, i], ups[row, i]
-                    if len(bias):
-                        gate += _wide(bias[start + i])
-                        up += _wide(bias[outputs + start + i])
-                    gate, up = _wide(_narrow(gate, x[row, 0])), _wide(_narrow(up, x[row, 0]))
-                    part = _exp(-abs(gate))
-                    share = max(part, np.float32(gate > 0)) / (np.float32(1) + part)
-                    out[row, start + i] = _narrow(gate * share * up, out[row, start + i])
+                if len(bias):
+                    _add(gates[row], bias[start:end])
+                    _add(ups[row], bias[outputs + start : outputs + end])
+                _gate(gates[row], ups[row], out[row, start:end])
         count_up(counters, 2 * phase + 1)
     _wait(counters, phase, pieces)
 
@@ -196,18 +214,27 @@ def _turn(given, cos, sin, to):
 
 @_fast
 def _scores(q, keys, slots, hidden, scale, scores):
-    """Scaled products of a query with the keys that it sees; the highest."""
-    highest, first = np.float32(-np.inf), slots - len(hidden)
+    """Scaled products of a query with the keys that it sees, -inf for others."""
+    first = slots - len(hidden)
     for slot in range(slots):
-        if slot >= first and hidden[slot - first]:
-            scores[slot] = np.float32(-np.inf)
-            continue
         product = np.float32(0)
         for i in range(len(q)):
             product += q[i] * keys[slot, i]
         scores[slot] = product * np.float32(scale)
-        highest = max(highest, scores[slot])
-    return highest
+    for i in range(len(hidden)):
+        if hidden[i]:
+            scores[first + i] = -np.inf
+
+
+@_exact
+def _powers(scores):
+    """e^(scores - their highest) in place; their sum, in order, so that a hidden slot changes nothing."""
+    highest, total = scores.max(), np.float32(0)
+    for slot in range(len(scores)):
+        scores[slot] = _exp(scores[slot] - highest)
+    for slot in range(len(scores)):
+        total += scores[slot]
+    return total
 
 
 @_exact
@@ -218,9 +245,10 @@ def _attend(counters, phase, qkv, table, positions, hidden, keys, values, used, 
     not see, bool [m, w]; keys, values [key heads, slots, width]; out [m, heads * width].
     """
     m, (kv_heads, _, width) = len(qkv), keys.shape
-    heads, slots = out.shape[1] // width, used + m
+    heads, slots, blocks = out.shape[1] // width, used + m, -(-width // BLOCK)
     group = heads // kv_heads
-    q, mixed, scores = np.empty(width, np.float32), np.empty(width, np.float32), np.empty(slots, np.float32)
+    q, scores, totals = np.empty(width, np.float32), np.empty((m, slots), np.float32), np.empty(m, np.float32)
+    mixed, part = np.empty((m, BLOCK), np.float32), np.zeros((blocks, slots, BLOCK), np.float32)
     while True:
         pair = _piece(counters, phase, kv_heads)
         if pair < 0:
@@ -230,24 +258,23 @@ def _attend(counters, phase, qkv, table, positions, hidden, keys, values, used, 
             _turn(qkv[row, (heads + pair) * width : (heads + pair + 1) * width], cos, sin, keys[pair, used + row])
             for i in range(width):
                 values[pair, used + row, i] = _wide(qkv[row, (heads + kv_heads + pair) * width + i])
+        for block in range(blocks):
+            for slot in range(slots):
+                for i in range(min(BLOCK, width - block * BLOCK)):
+                    part[block, slot, i] = values[pair, slot, block * BLOCK + i]
         for head in range(pair * group, (pair + 1) * group):
             for row in range(m):
-                _turn(
-                    qkv[row, head * width : (head + 1) * width], table[positions[row], 0], table[positions[row], 1], q
-                )
-                highest = _scores(q, keys[pair], slots, hidden[row], scale, scores)
-                for slot in range(slots):
-                    scores[slot] = _exp(scores[slot] - highest)
-                total = np.float32(0)
-                mixed[:] = 0
-                for slot in range(slots):  # in order, so that hidden slots change no sum
-                    share = scores[slot]
-                    if slot < slots - hidden.shape[1] or not hidden[row, slot - slots + hidden.shape[1]]:
-                        total += share
-                        for i in range(width):
-                            mixed[i] += share * values[pair, slot, i]
-                for i in range(width):
-                    out[row, head * width + i] = _narrow(mixed[i] / total, out[row, head * width + i])
+                cos, sin = table[positions[row], 0], table[positions[row], 1]
+                _turn(qkv[row, head * width : (head + 1) * width], cos, sin, q)
+                _scores(q, keys[pair], slots, hidden[row], scale, scores[row])
+                totals[row] = _powers(scores[row])
+            for block in range(blocks):
+                _block(part[block], scores, mixed)
+                for row in range(m):
+                    start, end = head * width + block * BLOCK, head * width + min(width, (block + 1) * BLOCK)
+                    for i in range(end - start):
+                        mixed[row, i] /= totals[row]
+                    _round(mixed[row], qkv[0, 0], out[row, start:end])
         count_up(counters, 2 * phase + 1)
     _wait(counters, phase, kv_heads)
 

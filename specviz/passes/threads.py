@@ -43,13 +43,13 @@ class Threads:
         return self._sizes[min(self._sizes)].count if self._sizes else self.counts[-1]
 
     @contextmanager
-    def __call__(self, tokens: int) -> Iterator[None]:
+    def __call__(self, tokens: int) -> Iterator[int]:
         """Run a pass over `tokens` tokens with the best number of threads, or with one whose turn it is to be tried."""
         size, began = self._sizes.setdefault(tokens.bit_length(), _Size(self.counts[-1])), self.clock()
         waiting = [n for n in self.counts if n != size.count and self._due[n] <= began] if size.known else []
         tried = waiting[0] if waiting else size.count
         with using(tried):
-            yield
+            yield tried
         end = self.clock()
         if (other := size.took(tried, end - began)) is not None:
             self._due[other[0]] = end + max(other[1], SOONEST) / SHARE

@@ -15,7 +15,7 @@ from specviz.tree import TokenTree
 from tests.passes.test_huggingface import alone, along, make, random_tree
 
 pytestmark = pytest.mark.adapter
-CLOSE = {torch.float32: 1e-5, torch.bfloat16: 2e-2}  # root mean square, of the logits' spread
+CLOSE = {torch.float32: 1e-5, torch.bfloat16: 3e-2}  # root mean square, of the logits' spread
 
 
 @pytest.mark.parametrize("threads", [1, 3])

@@ -256,11 +256,12 @@ def distributions_of(logits: Logits, sampling: Sampling, ahead: int = 1) -> Dist
     """The probability distributions of a pass, wherever its logits are.
 
     Args:
-        logits: of the pass, [n, V]; those on a device have a method `rows` that makes their own kind of rows.
+        logits: of the pass, [n, V]; those of a model have a method `rows` that makes their own kind of rows.
         sampling: how a row is post-processed.
         ahead: how many rows are wanted in any case, so that a device sends them as soon as the pass is over.
     """
-    return Distributions(logits, sampling) if isinstance(logits, np.ndarray) else logits.rows(sampling, ahead)
+    rows = getattr(logits, "rows", None)
+    return Distributions(logits, sampling) if rows is None else rows(sampling, ahead)
 
 
 def normalise(weights: np.ndarray) -> np.ndarray:

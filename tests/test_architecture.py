@@ -61,7 +61,7 @@ ONLY = {
     "torch": f"specviz/passes specviz/models specviz/training {TRANSFORMERS}",
     "transformers": f"specviz/passes specviz/models specviz/training {TRANSFORMERS}",
     "gradio": "app",
-    "numba": "specviz/passes/kernels.py specviz/passes/dot_products.py",
+    "numba": "specviz/passes/numbers.py specviz/passes/dot_products.py",
     "llvmlite": "specviz/passes/dot_products.py",
     "plotly": "specviz/plots app",
     "time": "specviz/session.py specviz/passes/threads.py specviz/benchmarks specviz/many specviz/doctor/sources.py "

@@ -35,6 +35,7 @@ class TreeCache(Cache):
         self.used = 0
         self.writer: object = None
         self._block: torch.Tensor | None = None  # [2 * layers, rows, heads, slots, width]; keys are even
+        self._seen: tuple[torch.Tensor, np.ndarray] | None = None  # the block, and its numbers
         self._views: tuple = (None, ())  # of a block and a span of slots: those in use, and those that are written
 
     def __len__(self) -> int:
@@ -57,10 +58,15 @@ class TreeCache(Cache):
         new[2 * layer_idx + 1].copy_(value_states)
         return in_use[2 * layer_idx], in_use[2 * layer_idx + 1]
 
-    def memory(self, slots: int, keys: torch.Tensor) -> torch.Tensor:
-        """The block, of at least so many slots; `keys`, [rows, heads, any, width], say of what form and kind."""
+    def numbers(self, slots: int, heads: int, width: int) -> np.ndarray:
+        """The block of one text in float32 as numpy sees it, [2 * layers, heads, slots, width], of at least `slots`."""
         block = self._block
-        return self._grow(keys, keys, slots) if block is None or slots > block.shape[3] else block
+        if block is None or slots > block.shape[3]:
+            keys = torch.empty(1, heads, 1, width)
+            block = self._grow(keys, keys, slots)
+        if self._seen is None or self._seen[0] is not block:
+            self._seen = (block, block.numpy()[:, 0])
+        return self._seen[1]
 
     def _grow(self, keys: torch.Tensor, values: torch.Tensor, slots: int) -> torch.Tensor:
         if keys.shape != values.shape:
@@ -81,12 +87,13 @@ class TreeCache(Cache):
             return
         block = self._block
         assert block is not None  # or there are no slots to move
-        if block.dtype == torch.float32 and block.is_cpu:  # numpy's way has half the overhead
-            numbers = block.numpy()
-            numbers[:, :, :, start + moved : self.used] = numbers[:, :, :, list(slots[moved:])]
+        if self._seen is not None and self._seen[0] is block:
+            numbers = self._seen[1]
+            numbers[:, :, start + moved : self.used] = numbers[:, :, list(slots[moved:])]
             return
-        index = push(np.array(slots[moved:]), block.device)
-        block[:, :, :, start + moved : self.used] = block.index_select(3, index)
+        with torch.inference_mode():
+            index = push(np.array(slots[moved:]), block.device)
+            block[:, :, :, start + moved : self.used] = block.index_select(3, index)
 
     # What transformers asks of a cache when it makes a causal mask itself.
 

@@ -17,7 +17,7 @@ import torch
 from . import kernels
 from .cache import TreeCache
 from .dot_products import in_blocks
-from .helpers import run_with_helpers
+from .threads import run_with_helpers
 
 MOST = 64  # tokens of a pass up to which it is compiled
 MOST_BYTES = 1 << 30  # of a model's weights, which are held twice
@@ -52,7 +52,6 @@ class CompiledPasses:
         self.embed, self.table = direct.embed, direct.rotary[:, :, 0].contiguous().numpy()
         self.scale, self.eps = float(direct.layers[0].scale), float(direct.norm.eps)
         self.rows = raw(self.embed)
-        self.like = torch.empty(1, self.kv_heads, 1, self.width)  # keys of one token
         self.kept = np.arange(len(direct.layers))
         self.lay_out(direct)
 
@@ -114,7 +113,7 @@ class CompiledPasses:
         """
         x = raw(given).copy() if isinstance(given, torch.Tensor) else self.rows[given]
         m, used = len(x), cache.used
-        block = cache.memory(used + m, self.like).numpy()[:, 0]
+        block = cache.numbers(used + m, self.kv_heads, self.width)
         if hidden is None:
             hidden = ~np.tri(m, dtype=bool)
         states = np.empty((len(rows), x.shape[1]), x.dtype)

@@ -24,6 +24,7 @@ from .device_logits import DeviceLogits, push
 from .direct import DirectForward, direct_forward
 from .features import heard_by_head
 from .graphs import cuda_graphs, static_passes
+from .host_logits import HostLogits
 from .mask import Mask
 from .offload import SpreadCache, computing_device, layer_devices
 from .slots import Plan, Slots
@@ -108,16 +109,19 @@ class HuggingFaceModel:
         if self.embeddings < self.vocab_size:  # a token that it cannot know is read as the last one that it knows
             ids = [min(token, self.embeddings - 1) for token in ids]
         mask = Mask(hidden) if isinstance(hidden, np.ndarray) else hidden
-        with torch.inference_mode(), self.threads(len(ids)) as threads:
+        if (compiled := self.compiled) is not None and cache is not None and compiled.takes(len(ids), cache):
+            hidden = None if mask is None else mask.hidden
+            with self.threads(len(ids), torchs=False) as threads:
+                states, numbers = compiled.read(ids, positions, hidden, cache, rows, threads)
+            cache.used += len(ids)
+            if features is not None:
+                features.append(compiled.states(states))
+            return self.handed_over(numbers)
+        with torch.inference_mode(), self.threads(len(ids)):
             logits = None
             if self.static is not None and cache is not None and features is None:
                 whole = None if mask is None else mask.whole(cache.used + len(ids))
                 logits = self.static(ids, positions, whole, cache, rows)
-            if (compiled := self.compiled) is not None and cache is not None and compiled.takes(len(ids), cache):
-                hidden = None if mask is None else mask.hidden
-                states, logits = compiled.read(ids, positions, hidden, cache, rows, threads)
-                if features is not None:
-                    features.append(compiled.states(states))
             if logits is None:
                 logits = self._pass(ids, positions, mask, cache, rows, features)
             if cache is not None:
@@ -143,8 +147,8 @@ class HuggingFaceModel:
             logits = logits.float().cpu().numpy()
         missing = self.vocab_size - logits.shape[1]
         if missing > 0:
-            return np.pad(logits, ((0, 0), (0, missing)), constant_values=-np.inf)
-        return logits[:, : self.vocab_size]
+            logits = np.pad(logits, ((0, 0), (0, missing)), constant_values=-np.inf)
+        return logits[:, : self.vocab_size].view(HostLogits)
 
     def _pass(self, ids, positions, mask, cache, rows, features=None) -> torch.Tensor:
         """The pass itself, logits [len(rows), V']; arguments as for `read`."""
@@ -246,8 +250,7 @@ class HuggingFaceSession:
                 if node not in self._slots:
                     break
                 kept.append(base + self._slots[node])
-            with torch.inference_mode():
-                self.cache.keep(kept, base)
+            self.cache.keep(kept, base)
             self._read = base + len(kept)
         self.context.extend(emitted)
         self._forget()

@@ -9,93 +9,29 @@ tokens of the pass or on the threads.
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
-from numba import njit, types
-from numba.extending import overload
 
 from .dot_products import AT_ONCE, BLOCK, count_of, count_up, multiply
+from .numbers import exact, fast, narrow, power, wide
 
 PIECES = 8  # of a product, at least, where it has so many blocks
 
 
-def _wide(number):
-    """A number as float32."""
-
-
-def _narrow(number, like):
-    """A float32 as the type of `like`, rounded to the nearest, ties to even."""
-
-
-@overload(_wide, inline="always")
-def _(number):
-    if isinstance(number, types.Integer):
-        return lambda number: np.int32(np.int32(number) << 16).view(np.float32)
-    return lambda number: number
-
-
-@overload(_narrow, inline="always")
-def _(number, like):
-    if isinstance(like, types.Integer):
-
-        def rounded(number, like):
-            bits = np.float32(number).view(np.int32)
-            return np.int16((bits + 0x7FFF + ((bits >> 16) & 1)) >> 16)
-
-        return rounded
-    return lambda number, like: number
-
-
-def _compiled(fast: set[str]) -> Any:
-    """A decorator that compiles a function when it is first called, and keeps the code on disk where it can."""
-
-    def compile_later(function: Any) -> Any:
-        try:
-            return njit(fastmath=fast, error_model="numpy", nogil=True, cache=True)(function)
-        except RuntimeError:  # neither this folder nor the user's cache can be written
-            return njit(fastmath=fast, error_model="numpy", nogil=True)(function)
-
-    return compile_later
-
-
-_fast = _compiled({"reassoc", "contract", "arcp", "nsz"})  # not "ninf": a mask may be -inf
-_exact = _compiled({"contract"})
-
-
-@_exact
-def _exp(x):
-    """e^x for x <= 0 in float32, to 2e-7, and 0 below -87; written out so that many are computed at once."""
-    given, x = x, max(x, np.float32(-87))
-    shifted = x * np.float32(1.44269504) + np.float32(12582912)  # rounds to a whole number, in the lowest bits
-    n = shifted - np.float32(12582912)
-    r = x - n * np.float32(0.693359375) + n * np.float32(2.12194440e-4)
-    y = np.float32(1.9875691500e-4)
-    y = y * r + np.float32(1.3981999507e-3)
-    y = y * r + np.float32(8.3334519073e-3)
-    y = y * r + np.float32(4.1665795894e-2)
-    y = y * r + np.float32(1.6666665459e-1)
-    y = y * r + np.float32(5.0000001201e-1)
-    y = y * r * r + r + np.float32(1)
-    power = np.int32((np.float32(shifted).view(np.int32) - 0x4B400000 + 127) << 23).view(np.float32)
-    return y * power if given >= np.float32(-87) else np.float32(0)
-
-
-@_fast
+@fast
 def _norm(x, weight, eps, out):
     """out = x / rms(x) * weight; x and out [m, width]."""
     m, width = x.shape
     for row in range(m):
         total = np.float32(0)
         for i in range(width):
-            each = _wide(x[row, i])
+            each = wide(x[row, i])
             total += each * each
         scale = np.float32(1) / np.sqrt(total / np.float32(width) + np.float32(eps))
         for i in range(width):
-            out[row, i] = _narrow(_wide(x[row, i]) * scale * _wide(weight[i]), out[row, i])
+            out[row, i] = narrow(wide(x[row, i]) * scale * wide(weight[i]), out[row, i])
 
 
-@_exact
+@exact
 def _block(weights, x, sums):
     """sums = x W^T for one block of outputs; sums float32 [m, BLOCK]."""
     m = len(x)
@@ -106,45 +42,45 @@ def _block(weights, x, sums):
         first += count
 
 
-@_exact
+@exact
 def _piece(counters, phase, pieces):
     """The next piece of a phase that no thread has taken, -1 if there is none."""
     piece = count_up(counters, 2 * phase)
     return piece if piece < pieces else -1
 
 
-@_exact
+@exact
 def _wait(counters, phase, pieces):
     """Until all pieces of a phase are done."""
     while count_of(counters, 2 * phase + 1) < pieces:
         pass
 
 
-@_exact
+@exact
 def _add(sums, more):
     """sums += more, as far as there is more."""
     for i in range(len(more)):
-        sums[i] += _wide(more[i])
+        sums[i] += wide(more[i])
 
 
-@_exact
+@exact
 def _round(sums, like, out):
     """out = sums, rounded to the type of `like`."""
     for i in range(len(out)):
-        out[i] = _narrow(_wide(_narrow(sums[i], like)), out[i])
+        out[i] = narrow(wide(narrow(sums[i], like)), out[i])
 
 
-@_exact
+@exact
 def _gate(gates, ups, out):
     """out = silu(gates) * ups."""
     for i in range(len(out)):
-        gate, up = _wide(_narrow(gates[i], out[i])), _wide(_narrow(ups[i], out[i]))
-        part = _exp(-abs(gate))
+        gate, up = wide(narrow(gates[i], out[i])), wide(narrow(ups[i], out[i]))
+        part = power(-abs(gate))
         share = (np.float32(1) if gate > 0 else part) / (np.float32(1) + part)
-        out[i] = _narrow(gate * share * up, out[i])
+        out[i] = narrow(gate * share * up, out[i])
 
 
-@_exact
+@exact
 def _product(counters, phase, x, norm, eps, weights, bias, plus, out):
     """out = norm(x) W^T + bias + plus, rounded as x is.
 
@@ -174,7 +110,7 @@ def _product(counters, phase, x, norm, eps, weights, bias, plus, out):
     _wait(counters, phase, pieces)
 
 
-@_exact
+@exact
 def _gated(counters, phase, x, norm, eps, weights, bias, out):
     """out = silu(gate) * up of norm(x), where blocks of gate's and up's weights alternate; out [m, mlp]."""
     (m, outputs), blocks = out.shape, len(weights) // 2
@@ -202,17 +138,17 @@ def _gated(counters, phase, x, norm, eps, weights, bias, out):
     _wait(counters, phase, pieces)
 
 
-@_exact
+@exact
 def _turn(given, cos, sin, to):
     """Rotary embedding of one vector; the first half of sin is negative."""
     half = len(to) // 2
     for i in range(half):
-        low, high = _wide(given[i]), _wide(given[i + half])
+        low, high = wide(given[i]), wide(given[i + half])
         to[i] = low * cos[i] + high * sin[i]
         to[i + half] = high * cos[i + half] + low * sin[i + half]
 
 
-@_fast
+@fast
 def _scores(q, keys, slots, hidden, scale, scores):
     """Scaled products of a query with the keys that it sees, -inf for others."""
     first = slots - len(hidden)
@@ -226,18 +162,18 @@ def _scores(q, keys, slots, hidden, scale, scores):
             scores[first + i] = -np.inf
 
 
-@_exact
+@exact
 def _powers(scores):
     """e^(scores - their highest) in place; their sum, in order, so that a hidden slot changes nothing."""
     highest, total = scores.max(), np.float32(0)
     for slot in range(len(scores)):
-        scores[slot] = _exp(scores[slot] - highest)
+        scores[slot] = power(scores[slot] - highest)
     for slot in range(len(scores)):
         total += scores[slot]
     return total
 
 
-@_exact
+@exact
 def _attend(counters, phase, qkv, table, positions, hidden, keys, values, used, scale, out):
     """Rotary embeddings, the write of keys and values to the slots from `used` on, and attention, head by head.
 
@@ -257,7 +193,7 @@ def _attend(counters, phase, qkv, table, positions, hidden, keys, values, used, 
             cos, sin = table[positions[row], 0], table[positions[row], 1]
             _turn(qkv[row, (heads + pair) * width : (heads + pair + 1) * width], cos, sin, keys[pair, used + row])
             for i in range(width):
-                values[pair, used + row, i] = _wide(qkv[row, (heads + kv_heads + pair) * width + i])
+                values[pair, used + row, i] = wide(qkv[row, (heads + kv_heads + pair) * width + i])
         for block in range(blocks):
             for slot in range(slots):
                 for i in range(min(BLOCK, width - block * BLOCK)):
@@ -279,7 +215,7 @@ def _attend(counters, phase, qkv, table, positions, hidden, keys, values, used, 
     _wait(counters, phase, kv_heads)
 
 
-@_exact
+@exact
 def forward(
     counters, x, positions, hidden, rows, kept, block, used, table, scale, eps, before, qkv_weights, qkv_bias,
     out_weights, out_bias, after, gate_up_weights, gate_up_bias, down_weights, down_bias, last, head_weights, head_bias,

@@ -114,5 +114,6 @@ class SpreadCache(TreeCache):
         self.used = start + len(slots)
         for block in self._blocks:
             if block is not None and list(slots) != list(range(start, self.used)):
-                index = push(np.array(slots), block.device)
-                block[:, :, :, start : self.used] = block.index_select(3, index)
+                with torch.inference_mode():
+                    index = push(np.array(slots), block.device)
+                    block[:, :, :, start : self.used] = block.index_select(3, index)

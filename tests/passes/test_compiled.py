@@ -9,8 +9,8 @@ import torch
 from numba import njit
 
 from specviz.models.selftest import check_tree_reading
-from specviz.passes import compiled, dot_products, helpers, kernels
-from specviz.passes.threads import using
+from specviz.passes import compiled, dot_products, kernels
+from specviz.passes.threads import run_with_helpers, using
 from specviz.tree import TokenTree
 from tests.passes.test_huggingface import alone, along, make, random_tree
 
@@ -87,7 +87,7 @@ def test_a_helper_that_comes_late_finds_nothing_left_to_do():
             done.set()
         ran.append(name)
 
-    helpers.run_with_helpers(work, 1, "one")
+    run_with_helpers(work, 1, "one")
     assert ran == ["one"]
     late.set()
     assert done.wait(10)

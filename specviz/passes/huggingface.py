@@ -232,8 +232,10 @@ class HuggingFaceSession:
             self._tree = tree
         self.cache.used = self._read + len(self._slots)
         base = self._base
-        while base - self._read > RUN:
-            self._read_run(self._read + RUN)
+        # Compiled passes compute the same numbers for a token whatever else they read; a longer run, which torch reads,
+        # is read alone then, so that it is read alike beside any tree, and texts are equal.
+        while base - self._read > (RUN if self.model.compiled is None else 1):
+            self._read_run(min(base, self._read + RUN))
         run = range(self._read, base)
         order, mask, _ = self._slots.plan(tree, nodes, len(run), first=self.cache.used == 0)
         place = {node: len(run) + i for i, node in enumerate(order)}

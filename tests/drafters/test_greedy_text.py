@@ -99,3 +99,12 @@ def test_the_greedy_text_of_some_prompts_is_transformers(pair, theirs, drafter):
 def test_the_greedy_text_of_more_prompts_is_transformers(pair, theirs, drafter):
     more = set(share(theirs, drafter, 4)) - set(share(theirs, drafter, len(specviz.DRAFTERS)))
     assert assert_same(pair, drafter, {prompt: theirs[prompt] for prompt in sorted(more)}) > 1
+
+
+@pytest.mark.parametrize("rule, temperature", [("exact-match", 0.0), ("race", 0.8)])
+def test_in_bfloat16_the_text_is_that_of_plain_decoding(rule, temperature):
+    """Compiled passes round a token's numbers in the same way alone and in a tree, so no token differs."""
+    pair = specviz.load_pair(device="cpu", dtype="bfloat16")
+    for prompt in ("Once upon a time", "def read(self, path):\n", "A fox met a hen. " * 30):
+        config = specviz.RunConfig(prompt, "sequoia:size=24,depth=6", rule, temperature, max_new_tokens=64, seed=3)
+        assert specviz.run(pair, config).tokens == specviz.autoregress(pair, config).tokens

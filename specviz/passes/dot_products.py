@@ -25,8 +25,10 @@ FEATURES = llvm.get_host_cpu_features()
 AT_ONCE = 10 if FEATURES.get("avx512f") else 3
 PAIRS = "llvm.x86.avx512bf16.dpbf16ps.512" if FEATURES.get("avx512bf16") else None
 
-_float, _int = ir.FloatType(), ir.IntType(32)
+_float, _int, _byte = ir.FloatType(), ir.IntType(32), ir.IntType(8)
 _floats, _ints = ir.VectorType(_float, LANES), ir.VectorType(_int, LANES)
+
+_READ = [ir.Constant(_int, number) for number in (0, 2, 1)]  # to read, into the second cache, data
 
 
 def in_blocks(weight: np.ndarray) -> np.ndarray:
@@ -90,6 +92,13 @@ def multiply(typing, weights, x, first, count, out):
         start = _item(context, builder, of_block, block, constant(0), constant(0))
         start = builder.bitcast(start, vector.as_pointer())
 
+        # Weights come from the cache for all but the first tokens; memory brings those of the next block meanwhile.
+        nothing = ir.Constant(size, 0)
+        later = builder.select(builder.icmp_signed(">", begin, nothing), builder.mul(steps, constant(PARTS)), nothing)
+        fetch = cgutils.get_or_insert_function(
+            builder.module, ir.FunctionType(ir.VoidType(), [_byte.as_pointer(), _int, _int, _int]), "llvm.prefetch.p0"
+        )
+
         def rows(kind, array, count):
             return [_item(context, builder, kind, array, builder.add(begin, constant(i)), constant(0)) for i in count]
 
@@ -102,8 +111,10 @@ def multiply(typing, weights, x, first, count, out):
             with cgutils.for_range(builder, steps) as loop:
                 place = builder.mul(loop.index, constant(PARTS))
                 parts = [builder.load(builder.gep(start, [builder.add(place, constant(i))])) for i in range(PARTS)]
-                for part in parts:
+                for i, part in enumerate(parts):
                     part.align = 4
+                    ahead = builder.gep(start, [builder.add(builder.add(place, later), constant(i))])
+                    builder.call(fetch, [builder.bitcast(ahead, _byte.as_pointer()), *_READ])
                 for at, row in zip(inputs, totals, strict=True):
                     one = builder.load(builder.gep(at, [loop.index]))
                     undefined = ir.Constant(vector, ir.Undefined)

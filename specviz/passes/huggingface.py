@@ -234,7 +234,9 @@ class HuggingFaceSession:
         base = self._base
         # Compiled passes compute the same numbers for a token whatever else they read; a longer run, which torch reads,
         # is read alone then, so that it is read alike beside any tree, and texts are equal.
-        while base - self._read > (RUN if self.model.compiled is None else 1):
+        compiled = self.model.compiled
+        apart = compiled is not None and compiled.takes(1, self.cache)
+        while base - self._read > (1 if apart else RUN):
             self._read_run(min(base, self._read + RUN))
         run = range(self._read, base)
         order, mask, _ = self._slots.plan(tree, nodes, len(run), first=self.cache.used == 0)

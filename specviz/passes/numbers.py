@@ -53,8 +53,14 @@ def compiled(fast: set[str]) -> Any:
     return compile_later
 
 
-fast = compiled({"reassoc", "contract", "arcp", "nsz"})  # not "ninf": a mask may be -inf
-exact = compiled({"contract"})
+def fast(function: Any) -> Any:
+    """Compile a function whose sums may be taken in any order."""
+    return compiled({"reassoc", "contract", "arcp", "nsz"})(function)  # not "ninf": a mask may be -inf
+
+
+def exact(function: Any) -> Any:
+    """Compile a function that computes in the order in which it is written."""
+    return compiled({"contract"})(function)
 
 
 @exact

@@ -98,7 +98,7 @@ $(STAMPS)/papers-timed: $(STAMPS)/papers
 	@touch $@
 
 $(STAMPS)/drafters: $(VECTORS)
-	$(IDLE) -m specviz bench $(addprefix --drafter ,$(DRAFTERS)) --rounds 2 --max-new-tokens 64 --json > $@.json
+	$(IDLE) -m specviz bench --builder sequoia:size=7,depth=4 $(addprefix --drafter ,$(DRAFTERS)) --rounds 2 --max-new-tokens 64 --json > $@.json
 	$(BIN)/python -m tests.drafter_table $@.json
 	@touch $@
 

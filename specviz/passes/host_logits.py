@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from ..distributions import Distributions, Sampling, check_finite
-from .numbers import compiled, exact, fast, power64
+from .numbers import exact, fast, highest, power64
 
 
 @exact
@@ -15,14 +15,6 @@ def _unknown(row):
     for i in range(len(row)):
         count += row[i] != row[i]
     return count
-
-
-@compiled({"reassoc", "nnan", "nsz"})  # what makes it fast is undefined where there is a NaN
-def _highest(row):
-    highest = row[0]
-    for i in range(1, len(row)):
-        highest = max(highest, row[i])
-    return highest
 
 
 @fast
@@ -40,13 +32,13 @@ def _softmax(logits, scale, out):
     for row in range(len(logits)):
         if _unknown(logits[row]):
             return np.nan
-        highest = np.float64(_highest(logits[row]))
+        top = np.float64(highest(logits[row]))
         for i in range(out.shape[1]):
-            out[row, i] = power64((logits[row, i] - highest) * scale)
+            out[row, i] = power64((logits[row, i] - top) * scale)
         total = _total(out[row])
         for i in range(out.shape[1]):
             out[row, i] *= 1 / total
-        sums += total + highest
+        sums += total + top
     return sums
 
 

@@ -12,7 +12,7 @@ from __future__ import annotations
 import numpy as np
 
 from .dot_products import AT_ONCE, BLOCK, count_of, count_up, multiply
-from .numbers import exact, fast, narrow, power, wide
+from .numbers import exact, fast, highest, narrow, power, wide
 
 PIECES = 8  # of a product, at least, where it has so many blocks
 
@@ -163,14 +163,16 @@ def _scores(q, keys, slots, hidden, scale, scores):
 
 
 @exact
-def _powers(scores):
-    """e^(scores - their highest) in place; their sum, in order, so that a hidden slot changes nothing."""
-    highest, total = scores.max(), np.float32(0)
-    for slot in range(len(scores)):
-        scores[slot] = power(scores[slot] - highest)
-    for slot in range(len(scores)):
-        total += scores[slot]
-    return total
+def _powers(scores, totals):
+    """e^(scores - the highest of their row) in place, [m, slots]; their sums, in order, so that hidden slots add nothing."""
+    for row in range(len(scores)):
+        top = highest(scores[row])
+        for slot in range(scores.shape[1]):
+            scores[row, slot] = power(scores[row, slot] - top)
+        total = np.float32(0)
+        for slot in range(scores.shape[1]):
+            total += scores[row, slot]
+        totals[row] = total
 
 
 @exact
@@ -203,7 +205,7 @@ def _attend(counters, phase, qkv, table, positions, hidden, keys, values, used, 
                 cos, sin = table[positions[row], 0], table[positions[row], 1]
                 _turn(qkv[row, head * width : (head + 1) * width], cos, sin, q)
                 _scores(q, keys[pair], slots, hidden[row], scale, scores[row])
-                totals[row] = _powers(scores[row])
+            _powers(scores, totals)
             for block in range(blocks):
                 _block(part[block], scores, mixed)
                 for row in range(m):

@@ -102,3 +102,12 @@ def power64(x):
     y = y * r * r + r + 1.0
     times = np.int64((np.float64(shifted).view(np.int64) - np.int64(0x4338000000000000) + 1023) << 52).view(np.float64)
     return y * times if given >= LEAST else 0.0
+
+
+@compiled({"reassoc", "nnan", "nsz"})
+def highest(row):
+    """The highest number of a row without NaN."""
+    top = row[0]
+    for i in range(1, len(row)):
+        top = max(top, row[i])
+    return top

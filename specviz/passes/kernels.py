@@ -164,7 +164,7 @@ def _scores(q, keys, slots, hidden, scale, scores):
 
 @exact
 def _powers(scores, totals):
-    """e^(scores - the highest of their row) in place, [m, slots]; their sums, in order, so that hidden slots add nothing."""
+    """e^(scores - highest of the row) in place, [m, slots]; their sums, in order, so that hidden slots add nothing."""
     for row in range(len(scores)):
         top = highest(scores[row])
         for slot in range(scores.shape[1]):

@@ -12,7 +12,7 @@ import gradio as gr
 from starlette.middleware import Middleware
 from starlette.middleware.gzip import GZipMiddleware
 
-from specviz.paths import WEB, asset
+from specviz.files import WEB, asset
 
 from . import api
 from .machine import limits, run_queue, zero_gpu

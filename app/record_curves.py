@@ -11,7 +11,7 @@ from typing import Any
 from specviz import RunConfig, codec
 from specviz.acceptance.calibration import Progress, calibrate, gather
 from specviz.benchmarks.measure_cost import PROMPT, cost_table
-from specviz.paths import CURVES
+from specviz.files import CURVES
 
 from .machine.models import default_pair
 from .parts.recorded import Recorded, read

@@ -16,7 +16,7 @@ from typing import Any
 import specviz
 from specviz import codec
 from specviz.decode import collect
-from specviz.paths import TRACES
+from specviz.files import TRACES
 
 from .machine.models import default_pair
 from .tabs import lessons

@@ -9,7 +9,7 @@ from __future__ import annotations
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
-from .paths import __version__
+from .files import __version__
 
 if TYPE_CHECKING:  # the same names for type checkers and editors
     from .builders import BUILDERS as BUILDERS

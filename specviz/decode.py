@@ -12,8 +12,8 @@ from typing import Any
 from .compatibility import resolve
 from .config import RunConfig
 from .errors import ParameterError
+from .files import __version__
 from .models.base import Pair
-from .paths import __version__
 from .randomness import Randomness, Seeded
 from .record import Step, Trace
 from .session import DecodingSession, Stopwatch, prompt_tokens

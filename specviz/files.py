@@ -1,4 +1,4 @@
-"""Files that a user names: read up to a size limit, written atomically, never overwriting an input.
+"""Where shipped files are; files that a user names: read up to a limit, written atomically, never over an input.
 
 A failure is one `ValueError` with a sentence, and untrusted text is shown without terminal control
 characters. Cache files are not user files: a failure there is logged, and the content is rebuilt.
@@ -26,9 +26,34 @@ try:
 except ImportError:  # Windows
     fcntl = None
 
+__version__ = "0.1.0"
+HERE = Path(__file__).resolve().parent
+# An installed package carries its files inside; in a checkout they lie beside it.
+ASSETS = next((folder for folder in (HERE / "assets", HERE.parent / "assets") if folder.is_dir()), HERE / "assets")
+PAIR = ASSETS / "pair"
+ACCEPTANCE = ASSETS / "acceptance"
+TRACES = ASSETS / "traces"
+VIEWS = ASSETS / "views"  # what else was recorded for lessons and pages of the Lab
+PAPERS = ASSETS / "papers"
+WEB = ASSETS / "web"  # what the browser gets: scripts, styles, templates
+CURVES = ASSETS / "curves.json"
+TALES = ASSETS / "library" / "tales.txt"
+CLOCKMAKER = ASSETS / "library" / "clockmaker.txt"
+PUBLISHED = ASSETS / "published.json"
+HELD_OUT = ASSETS / "prompts.json"
+
 MOST_TEXT = 64_000_000  # bytes of a text
 LONGEST_NUMBER = 400  # digits; a float has at most 309 before its point
 MOST_TRACE = 4_000_000  # bytes of a recorded run; one of 64 steps with trees of 33 nodes takes about 300 kB
+
+
+def asset(name: str) -> str:
+    """The text of a file that the browser gets.
+
+    Args:
+        name: of the file, "stage/stage.html" say.
+    """
+    return (WEB / name).read_text(encoding="utf-8")
 
 
 def read_text(path: str | Path, what: str, most: int = MOST_TEXT) -> str:

@@ -39,7 +39,7 @@ def main() -> None:
     import torch
 
     import specviz.session
-    from specviz.paths import HELD_OUT
+    from specviz.files import HELD_OUT
 
     if args.busy:
         args.threads = 1

@@ -15,8 +15,8 @@ import specviz
 from specviz import codec, metrics
 from specviz.benchmarks import trials as turns
 from specviz.commands.cli import main
+from specviz.files import TRACES
 from specviz.metrics import Counts, estimate, plus_minus, ratio_of_rates, share_interval, student, wilson
-from specviz.paths import TRACES
 from specviz.player import payload
 from specviz.player.offline import offline_page
 from specviz.plots import PLOTS

@@ -15,7 +15,7 @@ from urllib.parse import parse_qsl, urlencode
 import gradio as gr
 
 from specviz import RunConfig
-from specviz.paths import asset
+from specviz.files import asset
 
 from .link_strategies import folded, hint, unfolded
 from .link_values import control_value, shown_text

@@ -9,7 +9,7 @@ from typing import Any, get_type_hints
 
 from specviz import codec
 from specviz.acceptance.calibration import Calibration
-from specviz.paths import CURVES
+from specviz.files import CURVES
 from specviz.planning.cost_table import CostTable
 from specviz.plots import PLOTS
 from specviz.plots.predicted import Point

@@ -10,7 +10,7 @@ from typing import Any
 
 import gradio as gr
 
-from specviz.paths import asset
+from specviz.files import asset
 
 from .shelf import OPENED_BYTES, open_trace, save
 from .web import starts

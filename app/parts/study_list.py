@@ -13,8 +13,8 @@ from specviz.acceptance.vectors import find_acceptance
 from specviz.benchmarks import studies
 from specviz.benchmarks.measure_cost import PROMPT, measure_cost
 from specviz.compatibility import suited
+from specviz.files import HELD_OUT
 from specviz.many.load_curve import TEXTS, load_curve
-from specviz.paths import HELD_OUT
 from specviz.planning.shared_passes import best_trees
 from specviz.plots import PLOTS
 

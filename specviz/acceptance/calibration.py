@@ -16,8 +16,7 @@ from typing import Any
 
 from .. import codec
 from ..config import RunConfig
-from ..files import parse_json
-from ..paths import CLOCKMAKER, HELD_OUT
+from ..files import CLOCKMAKER, HELD_OUT, parse_json
 from ..registry import build
 from ..verifiers import VERIFIERS
 from .on_nodes import DraftUncertainty, RejectionRates, draft_uncertainty, rates_together, rejection_rates

@@ -19,9 +19,9 @@ from ..config import RunConfig
 from ..decode import speculate
 from ..drafters import DRAFTERS
 from ..errors import ParameterError
+from ..files import __version__
 from ..metrics import share_interval
 from ..models.base import Pair
-from ..paths import __version__
 from ..proof.large_node import SameEverywhere
 from ..randomness import Randomness, Seeded
 from ..registry import build

@@ -14,8 +14,7 @@ from pathlib import Path
 from typing import Any, ClassVar
 
 from ..errors import ParameterError
-from ..files import parse_json, read_text
-from ..paths import ACCEPTANCE
+from ..files import ACCEPTANCE, parse_json, read_text
 from ..tree import Topology
 
 LARGEST_FILE = 4_000_000  # bytes

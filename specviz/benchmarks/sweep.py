@@ -21,10 +21,9 @@ from ..builders.base import TreeBuilder
 from ..compatibility import compatible
 from ..config import RunConfig
 from ..decode import run
-from ..files import parse_json
+from ..files import __version__, parse_json
 from ..metrics import Counts, estimate, known, ratio_of_rates
 from ..models.base import Pair
-from ..paths import __version__
 from ..planning.machine_profile import machine
 from ..plugins.load import load_known
 from ..plugins.load import sources as plugins_loaded

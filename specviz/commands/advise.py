@@ -12,10 +12,9 @@ from ..benchmarks.agreement import prompts_like
 from ..benchmarks.drafter_advice import Advice, Option, advise, as_dict, engines_for, reason, verdict_of
 from ..config import RunConfig
 from ..drafters import DRAFTERS
-from ..files import printable
+from ..files import __version__, printable
 from ..metrics import plus_minus
 from ..models.base import Pair
-from ..paths import __version__
 from ..planning.machine_profile import machine
 from ..registry import spelled
 from .bench import PROMPTS_HELP, built_in_prompts, read_prompts

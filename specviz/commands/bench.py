@@ -14,8 +14,7 @@ from ..builders import BUILDERS
 from ..codec import lines
 from ..config import RunConfig
 from ..drafters import DRAFTERS
-from ..files import parse_json, printable, read_text
-from ..paths import HELD_OUT
+from ..files import HELD_OUT, parse_json, printable, read_text
 from ..registry import spelled
 from .options import (
     TEMPERATURE,

@@ -10,8 +10,7 @@ import os
 import sys
 from typing import Any, NoReturn, TextIO
 
-from ..files import printable
-from ..paths import __version__
+from ..files import __version__, printable
 from . import COMMANDS, command
 
 

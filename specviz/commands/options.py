@@ -11,8 +11,7 @@ from ..compatibility import suited
 from ..config import RunConfig
 from ..drafters.base import Drafter
 from ..errors import ParameterError
-from ..files import MOST_TRACE, read_text
-from ..paths import __version__
+from ..files import MOST_TRACE, __version__, read_text
 from ..record import Trace
 from ..registry import REGISTRIES, parse_strategy
 

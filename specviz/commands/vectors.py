@@ -19,8 +19,7 @@ from ..builders import BUILDERS
 from ..compatibility import compatible
 from ..config import RunConfig
 from ..drafters.base import Drafter
-from ..files import printable, read_text
-from ..paths import __version__
+from ..files import __version__, printable, read_text
 from ..registry import spelled, split_strategy
 from ..verifiers import VERIFIERS
 from .bench import built_in_prompts, read_prompts

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from ..config import RunConfig
-from ..paths import __version__
+from ..files import __version__
 from ..record import Step, Trace
 from ..record_parts import Timing
 from ..tree import Growth

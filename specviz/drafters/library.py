@@ -16,8 +16,7 @@ from typing import Any
 
 import numpy as np
 
-from ..files import from_cache, to_cache
-from ..paths import TALES
+from ..files import TALES, from_cache, to_cache
 from .suffixes import SuffixArray
 
 SKIPPED = {"site-packages", "dist-packages", "test", "tests", "idle_test", "__pycache__", "pydoc_data", "encodings"}

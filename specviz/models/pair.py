@@ -6,9 +6,9 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
+from ..files import PAIR as EMBEDDED
+from ..files import TALES
 from ..passes.huggingface import HuggingFaceModel, HuggingFaceSession
-from ..paths import PAIR as EMBEDDED
-from ..paths import TALES
 from .drafts import draft_model
 from .early_exit import first_layers, layers_asked
 from .loading import choose_device, choose_dtype, load_model, load_tokenizer, longest_text, place_model

@@ -10,8 +10,8 @@ from typing import Any, NamedTuple
 from urllib.parse import urlencode
 
 from ..config import RunConfig
+from ..files import PUBLISHED
 from ..parameters import text_of
-from ..paths import PUBLISHED
 from ..registry import REGISTRIES, spelled
 from .claim import Claim, Data
 

@@ -9,7 +9,7 @@ from os import cpu_count
 from pathlib import Path
 from typing import Any
 
-from ..paths import PAIR, PAPERS
+from ..files import PAIR, PAPERS
 from .claim import Columns, Data
 
 

@@ -17,8 +17,8 @@ from ..acceptance.on_text import own_texts
 from ..acceptance.positions import distributions_on_text
 from ..acceptance.text_units import Written
 from ..config import RunConfig
+from ..files import HELD_OUT
 from ..models.base import Pair
-from ..paths import HELD_OUT
 from .claim import Columns, Data
 
 SEEDS = (1, 2, 3)

@@ -15,8 +15,7 @@ from typing import Any
 from .. import codec
 from ..acceptance.vectors import find_acceptance
 from ..codec import Share
-from ..files import from_cache, parse_json, to_cache
-from ..paths import PAIR, __version__
+from ..files import PAIR, __version__, from_cache, parse_json, to_cache
 from .cost_table import CostTable
 from .forecast import Cell, forecast
 

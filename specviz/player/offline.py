@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import html
 
-from ..paths import asset
+from ..files import asset
 from ..record import Trace
 from .payload import recorded_message
 from .web import joined

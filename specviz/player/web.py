@@ -18,7 +18,7 @@ import re
 from functools import cache
 from pathlib import Path
 
-from ..paths import WEB, asset
+from ..files import WEB, asset
 from . import wire, words
 
 MADE = {"base/words.js": words.script, "base/wire.d.ts": wire.script}

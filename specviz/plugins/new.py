@@ -7,8 +7,7 @@ import re
 from pathlib import Path
 
 from ..errors import ParameterError
-from ..files import check_output, write_text
-from ..paths import HERE
+from ..files import HERE, check_output, write_text
 
 EXAMPLE = "rule my_rule"
 KINDS = ("rule", "builder", "drafter")

@@ -17,8 +17,7 @@ from typing import Any, Protocol
 
 import numpy as np
 
-from ..files import from_cache, to_cache
-from ..paths import HERE
+from ..files import HERE, from_cache, to_cache
 from ..plugins.load import PluginError, blamed, load_known, sources
 from ..registry import REGISTRIES, built_in
 from .lossless import Row

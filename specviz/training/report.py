@@ -14,7 +14,7 @@ from tokenizers import Tokenizer
 from tqdm import tqdm
 from transformers import AutoModelForCausalLM, PreTrainedModel
 
-from ..paths import HELD_OUT
+from ..files import HELD_OUT
 from .corpus import KINDS, Document, held_out, read_documents
 from .samples import continue_text
 

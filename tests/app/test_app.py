@@ -18,7 +18,7 @@ from app.page import STYLES, TABS, build_demo
 from app.parts.controls import Controls
 from app.tabs import explore
 from specviz import compatibility
-from specviz.paths import WEB
+from specviz.files import WEB
 from specviz.player.payload import step_payload
 from specviz.proof.same_text import comparing
 from specviz.record_parts import Timing

@@ -7,7 +7,7 @@ import torch
 import specviz
 from specviz.config import Choice
 from specviz.distributions import Sampling
-from specviz.paths import PAIR
+from specviz.files import PAIR
 from specviz.randomness import Seeded
 from specviz.registry import build
 from specviz.session import DecodingSession, Stopwatch, open_drafter

@@ -10,7 +10,7 @@ import torch
 
 import specviz
 from specviz.config import Choice
-from specviz.paths import HELD_OUT
+from specviz.files import HELD_OUT
 from specviz.proof.same_text import NEARLY_TIED, margin_at
 
 pytestmark = pytest.mark.adapter

@@ -8,7 +8,7 @@ import pytest
 
 import specviz
 from specviz import codec
-from specviz.paths import TRACES
+from specviz.files import TRACES
 
 
 @pytest.fixture(scope="module")

@@ -14,6 +14,7 @@ import specviz
 from specviz import papers
 from specviz.acceptance.along_text import ends_along, renewals
 from specviz.builders.filling import grow_shape
+from specviz.files import PUBLISHED
 from specviz.papers import in_runs, races_memory, store
 from specviz.papers.claim import (
     DIFFERS,
@@ -35,7 +36,6 @@ from specviz.papers.on_rows import moments
 from specviz.papers.proofs import corrected_law
 from specviz.papers.survey import METHODS, PRINTED, WAYS
 from specviz.papers.workbench import Workbench
-from specviz.paths import PUBLISHED
 from specviz.registry import parse_strategy
 
 ALL = papers.entries()

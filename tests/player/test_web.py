@@ -6,14 +6,14 @@ import re
 import pytest
 
 import specviz
-from specviz import paths
+from specviz import files as shipped
 from specviz.player import payload, web, wire, words
 
 
 @pytest.fixture
 def files(tmp_path, monkeypatch):
     """A function that writes modules into a folder of their own."""
-    monkeypatch.setattr(paths, "WEB", tmp_path)
+    monkeypatch.setattr(shipped, "WEB", tmp_path)
     web.joined.cache_clear()
 
     def write(**modules):
@@ -83,8 +83,10 @@ def test_the_browser_has_the_types_of_what_it_is_sent():
     assert sent["steps"][0].keys() == wire.Sent.__annotations__.keys()
 
 
-@pytest.mark.parametrize("name", sorted(file.relative_to(paths.WEB).as_posix() for file in paths.WEB.rglob("*.css")))
+@pytest.mark.parametrize(
+    "name", sorted(file.relative_to(shipped.WEB).as_posix() for file in shipped.WEB.rglob("*.css"))
+)
 def test_no_selector_has_a_list_in_brackets(name):
     """Gradio prefixes what stands between two commas, so that such a list would outrank rules that come after it."""
-    rules = re.sub(r"/\*.*?\*/", "", (paths.WEB / name).read_text("utf-8"), flags=re.DOTALL)
+    rules = re.sub(r"/\*.*?\*/", "", (shipped.WEB / name).read_text("utf-8"), flags=re.DOTALL)
     assert not re.findall(r":(?:is|not|has|where)\([^){}]*,[^{}]*\{", rules)

@@ -7,7 +7,7 @@ from typing import Any
 
 import gradio as gr
 
-from specviz.paths import asset
+from specviz.files import asset
 from specviz.player.payload import message
 
 from ...machine.engine import Engine

@@ -18,8 +18,8 @@ from urllib.parse import parse_qsl, urlencode
 
 from specviz import DRAFTERS, RunConfig, Step, Trace, codec, run
 from specviz.benchmarks.trials import ROUNDS
+from specviz.files import TRACES
 from specviz.metrics import Counts, clock
-from specviz.paths import TRACES
 from specviz.player import comparison_file
 from specviz.player.payload import described, message, settings_text, step_payload
 from specviz.proof.same_text import margin_at

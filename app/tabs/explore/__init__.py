@@ -15,8 +15,8 @@ from specviz import RunConfig, Step, Trace
 from specviz.acceptance.vectors import EMBEDDED, planned_with
 from specviz.benchmarks.trials import in_turns
 from specviz.codec import plain
+from specviz.files import TRACES
 from specviz.metrics import Counts
-from specviz.paths import TRACES
 from specviz.player.payload import (
     described,
     head,

@@ -10,7 +10,7 @@ import gradio as gr
 
 from specviz import RunConfig
 from specviz.codec import plain
-from specviz.paths import asset
+from specviz.files import asset
 from specviz.player.payload import settings_title
 from specviz.proof.sampled import RUNS, Sampled, sampling
 

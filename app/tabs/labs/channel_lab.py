@@ -9,7 +9,7 @@ from statistics import fmean
 from typing import Any
 
 from specviz.codec import dumps
-from specviz.paths import asset
+from specviz.files import asset
 from specviz.theory.channel import TunstallCode
 
 from ...parts.web import starts

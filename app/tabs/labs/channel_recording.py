@@ -15,8 +15,8 @@ import numpy as np
 
 from specviz import codec
 from specviz.distributions import Sampling, distributions_of
+from specviz.files import VIEWS
 from specviz.models.base import Pair
-from specviz.paths import VIEWS
 from specviz.randomness import Seeded
 from specviz.theory.accepted_index_entropy import race_index_chances, race_index_entropy
 from specviz.theory.bounds import kl_divergence

@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from specviz.codec import dumps
-from specviz.paths import asset
+from specviz.files import asset
 from specviz.randomness import Seeded, first_arrivals
 
 from ...parts.failures import explained

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from specviz.acceptance.calibration import from_text
 from specviz.acceptance.on_text import Acceptance
-from specviz.paths import asset
+from specviz.files import asset
 
 from ...parts.card import Card, intro, said, status
 from ...parts.failures import explained

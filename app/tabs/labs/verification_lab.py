@@ -14,7 +14,7 @@ from specviz import VERIFIERS
 from specviz.codec import dumps
 from specviz.compatibility import DRAWN
 from specviz.distributions import total_variation
-from specviz.paths import asset
+from specviz.files import asset
 from specviz.sampling import SCHEMES
 from specviz.theory.bounds import coupling_bound, harmonic_bound, race_acceptance
 

@@ -14,8 +14,8 @@ from typing import Any
 import gradio as gr
 
 from specviz import Trace, codec
+from specviz.files import TRACES, VIEWS, asset
 from specviz.metrics import Counts
-from specviz.paths import TRACES, VIEWS, asset
 from specviz.player.payload import against_plain, head, step_payload
 from specviz.registry import build as make
 

@@ -12,7 +12,7 @@ from typing import Any
 import gradio as gr
 
 from specviz import papers
-from specviz.paths import asset
+from specviz.files import asset
 
 from ...machine.engine import Engine
 from ...machine.run_queue import MACHINE

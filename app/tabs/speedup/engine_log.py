@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import gradio as gr
 
-from specviz.paths import asset
+from specviz.files import asset
 
 from ...machine.request_queue import apart
 from ...parts.study_card import fold

@@ -13,7 +13,7 @@ from typing import Any
 
 import gradio as gr
 
-from specviz.paths import PUBLISHED
+from specviz.files import PUBLISHED
 from specviz.plots.predicted import Point
 
 from ...parts.card import Source, harmless

@@ -87,7 +87,7 @@ import json, shutil, sys
 from pathlib import Path
 from transformers import LlamaConfig, LlamaForCausalLM
 import specviz
-from specviz.paths import PAIR
+from specviz.files import PAIR
 from app.machine.engine import Engine
 from app.machine.fetching import Hub
 

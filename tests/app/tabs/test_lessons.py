@@ -19,7 +19,7 @@ from app.tabs.lessons import lecture, residual
 from specviz import papers
 from specviz.acceptance.vectors import find_acceptance
 from specviz.distributions import residual as left_over
-from specviz.paths import WEB
+from specviz.files import WEB
 from specviz.planning.forecast import predict
 from specviz.tree import Topology
 

@@ -20,7 +20,7 @@ from .dot_products import in_blocks
 from .threads import run_with_helpers
 
 MOST = 64  # tokens of a pass up to which it is compiled
-MOST_BYTES = 1 << 30  # of a model's weights, which are held twice
+MOST_BYTES = 1 << 29  # of a model's weights, which are held twice
 ALONE = 1 << 25  # bytes of weights times tokens up to which a pass is over before another thread could help
 TYPES = (torch.bfloat16, torch.float32)  # of weights
 
@@ -140,8 +140,9 @@ class CompiledPasses:
             np.empty((m, size), x.dtype) for size in (width + 2 * self.kv_heads * self.width, width, self.mlp)
         )
         counters = np.zeros(2 * (5 * len(kept) + 2), np.int64)
+        helpers = min(threads, kernels.PIECES) - 1 if self.size * m > ALONE else 0
         run_with_helpers(
-            kernels.forward, threads - 1 if self.size * m > ALONE else 0,
+            kernels.forward, helpers,
             counters, x, positions, hidden, rows, kept, block, used, self.table, self.scale, self.eps, *self.weights,
             qkv, mixed, gate, states, logits,
         )  # fmt: skip

@@ -243,7 +243,7 @@ def wilson(share: Any, tries: Any, t: float) -> tuple[Any, Any]:
     """Wilson's interval for a share of so many independent tries (1927); `t` standard errors to either side."""
     centre = (share + t * t / (2 * tries)) / (1 + t * t / tries)
     spread = t / (1 + t * t / tries) * np.sqrt(share * (1 - share) / tries + t * t / (4 * tries * tries))
-    return np.maximum(0.0, centre - spread), np.minimum(1.0, centre + spread)
+    return np.clip(centre - spread, 0.0, share), np.clip(centre + spread, share, 1.0)  # whatever rounding does
 
 
 @lru_cache

@@ -205,3 +205,10 @@ def test_intervals_of_95_percent_cover_as_much_over_few_texts(texts):
             low, high = share_interval(hits, np.full(texts, 64))
             covered[f"{share} {way}, {alike}"] = np.mean((low <= share + 1e-12) & (share - 1e-12 <= high))
     assert min(covered.values()) >= 0.93, covered
+
+
+@pytest.mark.parametrize("share", [0.0, 1.0])
+def test_an_interval_holds_its_share_whatever_rounding_does(share):
+    for tries in range(1, 2000):
+        low, high = wilson(share, 1.37 * tries, student(6))
+        assert low <= share <= high

@@ -114,8 +114,7 @@ class CompiledPasses:
         x = raw(given).copy() if isinstance(given, torch.Tensor) else self.rows[given]
         m, used = len(x), cache.used
         block = cache.numbers(used + m, self.kv_heads, self.width)
-        if hidden is None:
-            hidden = ~np.tri(m, dtype=bool)
+        hidden = ~np.tri(m, dtype=bool) if hidden is None else np.ascontiguousarray(hidden)
         states = np.empty((len(rows), x.shape[1]), x.dtype)
         found = np.empty((len(rows) if logits else 0, self.vocabulary), np.float32)
         where, wanted = np.array(positions, np.int64), np.array(rows, np.int64)

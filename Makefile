@@ -89,6 +89,8 @@ $(STAMPS)/curves: $(VECTORS)
 	$(IDLE) -m app.record_curves
 	@touch $@
 
+$(STAMPS)/traces-lessons: $(STAMPS)/curves  # a lesson shows what a step costs here
+
 $(STAMPS)/papers: $(VECTORS)
 	$(BIN)/python -m specviz papers --measure
 	@touch $@

@@ -55,7 +55,7 @@ def recorded(tmp_path_factory):
     """Every lesson's recordings anew, with the toy pair; the planned trees are of fewer sizes."""
     pair = Wordy()
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(lessons.machines, "SIZES", (4, 12, 128, 192))
+        patch.setattr(lessons.machines, "SIZES", (4, 5, 128, 192))
         patch.setattr(lessons.machines, "DEPTHS", (2, 3, 4, 6, 8, 10, 14))
         return {module: record_traces.record(pair, module) for module in lessons.LESSONS}
 

@@ -60,7 +60,7 @@ class Sampling:
 def softmax(logits: np.ndarray, temperature: float = 1.0) -> np.ndarray:
     """Probabilities of logits [..., V] at a temperature above 0, in float64."""
     highest = logits.max(axis=-1, keepdims=True)
-    check_finite(highest)
+    check_finite(highest.sum())
     row = logits.astype(np.float64)  # at once: a subtraction that widens takes twice as long
     row -= highest
     if temperature != 1:
@@ -72,13 +72,13 @@ def softmax(logits: np.ndarray, temperature: float = 1.0) -> np.ndarray:
     return row
 
 
-def check_finite(highest: np.ndarray | float) -> None:
-    """Check that rows of logits are numbers, given the highest of each; -inf stands for a token that cannot come.
+def check_finite(total: float) -> None:
+    """Check that rows of logits are numbers, given the sum of the highest of each; -inf is a token that cannot come.
 
     Raises:
         ValueError: if a row holds NaN or infinity, or nothing but -inf.
     """
-    if not math.isfinite(np.add.reduce(highest, axis=None)):
+    if not math.isfinite(total):
         raise ValueError(
             "logits must be finite numbers; the model returned NaN or infinity. It overflowed, or its weights are "
             "damaged: load it with dtype float32, or choose another model."
@@ -212,7 +212,7 @@ class Distributions:
             here = slice(None) if len(inner) <= many else np.flatnonzero((above >= i) & (above < i + many))
             row = above[here] - i
             highest = part.max(axis=1, keepdims=True)
-            check_finite(highest)
+            check_finite(highest.sum())
             part -= highest
             wanted = part[row, asked[here]]
             for out, temperature in zip(found, temperatures, strict=True):

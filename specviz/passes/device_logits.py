@@ -103,7 +103,7 @@ class DeviceRows(Distributions):
         if sampling.temperature == 0:
             highest, best = logits.tensor.max(dim=1)
             both = pull(torch.stack([highest.double(), best.double()]))  # whole numbers, exact in float64
-            check_finite(both[0])
+            check_finite(both[0].sum())
             self._best = both[1].astype(np.int64)
         else:
             self._rows.update(enumerate(pull_ranked(probabilities(logits.at(range(ahead)), sampling))))
@@ -140,7 +140,7 @@ class DeviceRows(Distributions):
         else:
             rows = torch.cat([probabilities(part, sampling) for part in logits.split(AT_ONCE)])
             found = pull(rows[above, tokens])
-        check_finite(found)
+        check_finite(found.sum())
         return found.tolist()
 
     def of_both(self, nodes: Sequence[int], tokens: Sequence[int]) -> tuple[list[float], list[float]]:
@@ -156,7 +156,7 @@ def pull_ranked(rows: torch.Tensor) -> list[Ranked]:
     width = rows.shape[1]
     first = rows.topk(min(RANKED + 1, width), dim=1).indices
     both = pull(torch.cat([rows, first.to(rows.dtype)], dim=1))  # whole numbers, exact in float64
-    check_finite(both[:, 0])  # a row of logits with NaN or infinity is NaN throughout
+    check_finite(both[:, 0].sum())  # a row of logits with NaN or infinity is NaN throughout
     first = both[:, width:].astype(np.int64)
     values = np.take_along_axis(both, first, axis=1)
     order = np.lexsort((first, -values), axis=1)

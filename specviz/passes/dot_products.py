@@ -28,6 +28,9 @@ PAIRS = "llvm.x86.avx512bf16.dpbf16ps.512" if FEATURES.get("avx512bf16") else No
 _float, _int, _byte = ir.FloatType(), ir.IntType(32), ir.IntType(8)
 _floats, _ints = ir.VectorType(_float, LANES), ir.VectorType(_int, LANES)
 
+# The processor itself fetches what a fast loop reads next, up to the end of a page of memory. Over several tokens the
+# loop is too slow for that to reach far enough, so it asks for what it will read later.
+SEVERAL, AHEAD = 4, 8192  # tokens, bytes
 _READ = [ir.Constant(_int, number) for number in (0, 2, 1)]  # to read, into the second cache, data
 
 
@@ -93,8 +96,7 @@ def multiply(typing, weights, x, first, count, out):
         start = builder.bitcast(start, vector.as_pointer())
 
         # Weights come from the cache for all but the first tokens; memory brings those of the next block meanwhile.
-        nothing = ir.Constant(size, 0)
-        later = builder.select(builder.icmp_signed(">", begin, nothing), builder.mul(steps, constant(PARTS)), nothing)
+        from_cache, next_block = builder.icmp_signed(">", begin, constant(0)), builder.mul(steps, constant(PARTS))
         fetch = cgutils.get_or_insert_function(
             builder.module, ir.FunctionType(ir.VoidType(), [_byte.as_pointer(), _int, _int, _int]), "llvm.prefetch.p0"
         )
@@ -108,6 +110,8 @@ def multiply(typing, weights, x, first, count, out):
             for row in totals:
                 for total in row:
                     builder.store(ir.Constant(_floats, None), total)
+            near = constant(AHEAD // (4 * LANES) if count >= SEVERAL else 0)
+            later = builder.select(from_cache, next_block, near)
             with cgutils.for_range(builder, steps) as loop:
                 place = builder.mul(loop.index, constant(PARTS))
                 parts = [builder.load(builder.gep(start, [builder.add(place, constant(i))])) for i in range(PARTS)]

@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+import hashlib
 import math
+import os
+from pathlib import Path
 from typing import Any
 
 import numpy as np
-from numba import njit, types
+from numba import config, njit, types
 from numba.extending import overload
 
 from ..distributions import NOTHING
+from ..files import cache_folder
 
 LEAST = math.log(NOTHING)
 
@@ -41,14 +45,31 @@ def _(number, like):
     return lambda number, like: number
 
 
+def folder_for(sources: Path) -> Path:
+    """Where code compiled from the Python files of a folder is kept: another folder once one of them changes.
+
+    numba itself looks at a function's own file alone, and would go on with old code of what the function calls.
+    """
+    given = hashlib.sha256(b"".join(path.read_bytes() for path in sorted(sources.glob("*.py"))))
+    beside = sources / "__pycache__"
+    place = Path(config.CACHE_DIR) if config.CACHE_DIR else beside if os.access(beside, os.W_OK) else cache_folder()
+    return place / f"compiled-{given.hexdigest()[:16]}"
+
+
+FOLDER = folder_for(Path(__file__).parent)
+
+
 def compiled(fast: set[str]) -> Any:
     """A decorator that compiles a function when it is first called, and keeps the code on disk where it can."""
 
     def compile_later(function: Any) -> Any:
+        before, config.CACHE_DIR = config.CACHE_DIR, str(FOLDER)
         try:
             return njit(fastmath=fast, error_model="numpy", nogil=True, cache=True)(function)
-        except RuntimeError:  # neither this folder nor the user's cache can be written
+        except RuntimeError:  # no folder can be written
             return njit(fastmath=fast, error_model="numpy", nogil=True)(function)
+        finally:
+            config.CACHE_DIR = before
 
     return compile_later
 

@@ -40,7 +40,13 @@ class Slots(dict[int, int]):
     def __init__(self, plans: dict[tuple, Plan]) -> None:
         super().__init__()
         self.plans = plans
+        self._later: list[Plan] = []  # those used again, whose rows of `_sees` nobody has asked for yet
         self._sees = np.zeros((64, 64), dtype=bool)  # [slot, slot]: its row may attend to its column
+
+    def clear(self) -> None:
+        """Forget the tree."""
+        super().clear()
+        self._later.clear()
 
     def unread(self, tree: TokenTree, nodes: list[int]) -> list[int]:
         """The nodes that a pass must read, in the tree's order: those asked for and their unread ancestors."""
@@ -72,15 +78,12 @@ class Slots(dict[int, int]):
                     self.plans.clear()
                 self.plans[key] = plan
         else:
-            rows = self._rows(len(plan.order))  # what an earlier tree left there goes
-            rows[:] = False
-            rows[:, : plan.sees.shape[1]] = plan.sees
+            self._later.append(plan)
             self.update(zip(plan.order, range(len(self), plan.sees.shape[1]), strict=True))
         return plan
 
-    def _rows(self, count: int) -> np.ndarray:
-        """The rows of the next slots, as a view."""
-        first, end = len(self), len(self) + count
+    def _rows(self, first: int, end: int) -> np.ndarray:
+        """The rows of some slots, as a view."""
         if end > len(self._sees):
             grown = np.zeros((2 * end, 2 * end), dtype=bool)
             grown[:first, :first] = self._sees[:first, :first]
@@ -89,7 +92,14 @@ class Slots(dict[int, int]):
 
     def _place(self, tree: TokenTree, order: list[int]) -> np.ndarray:
         """Give the nodes in `order` the next slots; what they see, bool [len(order), slots so far]."""
-        first, rows = len(self), self._rows(len(order))
+        for plan in self._later:
+            count, end = plan.sees.shape
+            rows = self._rows(end - count, end)
+            rows[:] = False  # what an earlier tree left there goes
+            rows[:, :end] = plan.sees
+        self._later.clear()
+        first = len(self)
+        rows = self._rows(first, first + len(order))
         for slot, node in enumerate(order, first):
             rows[slot - first] = self._sees[self[tree.parents[node]]] if node else False
             rows[slot - first, slot] = True

@@ -9,7 +9,7 @@ import torch
 from numba import njit
 
 from specviz.models.selftest import check_tree_reading
-from specviz.passes import compiled, dot_products, kernels
+from specviz.passes import compiled, dot_products, kernels, numbers
 from specviz.passes.threads import run_with_helpers, using
 from specviz.tree import TokenTree
 from tests.passes.test_huggingface import alone, along, make, random_tree
@@ -110,3 +110,13 @@ def test_large_models_are_not_held_twice(monkeypatch):
     assert not compiled.worth_compiling(model.double())
     monkeypatch.setattr(compiled, "MOST_BYTES", 1000)
     assert not compiled.worth_compiling(model.float())
+
+
+def test_code_compiled_from_other_sources_is_not_used(tmp_path):
+    for name in ("kernels", "dot_products"):
+        (tmp_path / f"{name}.py").write_text("A = 1")
+    before = numbers.folder_for(tmp_path)
+    assert numbers.folder_for(tmp_path) == before
+    (tmp_path / "dot_products.py").write_text("A = 2")
+    assert numbers.folder_for(tmp_path) != before
+    assert numbers.FOLDER.is_dir()  # or nothing is kept

@@ -83,8 +83,9 @@ def make_pair(
     )
     former = former_draft(Path(start), recipe, place) if start else None
     draft, done = _train_draft(teacher, former, recipe, work, seconds - for_target - spent, place, clock)
+    begun = "" if former is None else f", from the draft beside {Path(str(start)).name}"
     history.append(
-        _line("draft: the target's distributions on the samples", done, recipe.draft_batch, recipe.draft_rate)
+        _line(f"draft: the target's distributions on the samples{begun}", done, recipe.draft_batch, recipe.draft_rate)
     )
     save(draft, tokenizer, out / "draft")
 

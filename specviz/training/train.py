@@ -32,9 +32,10 @@ def train(
     """Train a pair on `text_files` and Python sources for `minutes`; the same call again continues a broken run.
 
     Writes transformers folders `out/target` and `out/draft` and the model card `out/README.md`, which it returns.
-    `target`: a folder with a model and its tokenizer, for which only a draft is made. `start`: such a folder, whose
-    Llama the new target grows from (default recipe: `Recipe().going_on()`). `code_folder`: where Python files
-    are looked for (default: this interpreter's standard library). `clock`: seconds, as the budget counts them.
+    `target`: a folder with a model and its tokenizer, for which only a draft is made. `start`: such a folder; a new
+    target grows from its Llama (default recipe: `Recipe().going_on()`), the draft from the one beside it.
+    `code_folder`: where Python files are looked for (default: this interpreter's standard library). `clock`: seconds,
+    as the budget counts them.
 
     Raises:
         ValueError: in a sentence, if something cannot be read, written or continued.
@@ -48,8 +49,6 @@ def train(
     seed = 0 if recipe is None else recipe.seed
     if type(seed) is not int or not 0 <= seed <= LARGEST:
         raise ValueError(f"seed must be a whole number from 0 to {LARGEST}; got {seed}.")
-    if target is not None and start is not None:
-        raise ValueError("start must be left out where target is given: a given target is not trained.")
     for name, folder in (("target", target), ("start", start)):
         if folder is not None and not (Path(folder) / "tokenizer.json").is_file():
             raise ValueError(f"{name} must be a folder with a model and its tokenizer.json; {str(folder)!r} is not.")
@@ -165,7 +164,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument(
         "--start", metavar="DIR",
-        help="grow the new target from the Llama in this folder, its draft from the one beside it; "
+        help="grow the new target from the Llama in this folder, and go on from the draft beside it; "
         "with --drafter: go on from the one in this folder (default: from nothing)",
     )  # fmt: skip
     parser.add_argument(

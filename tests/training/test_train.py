@@ -272,6 +272,9 @@ def test_a_tiny_pair_end_to_end(library, tmp_path, capsys):
     assert build_pair.former_draft(out / "target", replace(TINY, draft=Shape(32, 1, 1, 64)), place) is None, (
         "another shape"
     )
+    both = {"target": out / "target", "start": out / "target"}
+    card = train([library[0]], tmp_path / "on", 0.5, clock=Ticks(), **both, **ask)
+    assert "samples, from the draft beside target" in card and "next token" not in card
     (out / "draft" / "tokenizer.json").write_text("{}", encoding="utf-8")
     assert build_pair.former_draft(out / "target", TINY, place) is None, "of other tokens"
 

@@ -9,6 +9,7 @@ only the root, which was read with a true feature, stays in the cache; accepted 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import cached_property
 from pathlib import Path
 from typing import Any
 
@@ -19,6 +20,7 @@ from torch import nn
 from transformers import LlamaConfig, LlamaForCausalLM
 
 from ..passes.cache import TreeCache
+from ..passes.compiled import CompiledPasses
 from ..passes.direct import MOST_POSITIONS, direct_forward
 from ..passes.huggingface import HuggingFaceModel, HuggingFaceSession
 from ..passes.mask import Mask
@@ -141,6 +143,15 @@ class EagleModel(HuggingFaceModel):
     def open(self, tokens: Sequence[int], target: HuggingFaceSession | None = None) -> EagleSession:
         return EagleSession(self, tokens)
 
+    @property
+    def compiled(self) -> CompiledPasses | None:
+        return None if self.target.compiled is None else self._compiled
+
+    @cached_property
+    def _compiled(self) -> CompiledPasses | None:
+        own, theirs = super().compiled, self.target.compiled
+        return None if own is None or theirs is None else own.after(self.join.weight, theirs)
+
     def guess(
         self,
         ids: Sequence[int],
@@ -149,22 +160,28 @@ class EagleModel(HuggingFaceModel):
         mask: Mask | None,
         cache: TreeCache,
         rows: Sequence[int],
-    ) -> torch.Tensor:
-        """Guessed features [len(rows), width]; `given` are the features beside the tokens, [m, width]."""
-        with torch.inference_mode(), self.threads(len(ids)) as threads:
-            known = self._tensor(np.minimum(np.asarray(ids, dtype=np.int64), self.embeddings - 1))
-            embedded = self.target.model.get_input_embeddings()(known)
-            x = self.join(torch.cat([given.to(self.dtype), embedded], dim=-1))
-            if self.compiled is not None and self.compiled.takes(len(ids), cache):
-                hidden = None if mask is None else mask.hidden
-                found, _ = self.compiled.read(x, positions, hidden, cache, rows, threads, logits=False)
-                states = self.compiled.states(found)
-            else:
-                places, keep = (self._tensor(np.asarray(index, dtype=np.int64)) for index in (positions, rows))
-                added = None if mask is None else mask.added(cache.used + len(ids), self.held, self.device)
-                states = self.states(x, places, added, cache, keep)
+    ) -> tuple[torch.Tensor, Any]:
+        """Guessed features [len(rows), width], and their logits where those come with them, else None.
+
+        Args:
+            given: the features beside the tokens, [m, width].
+            ids, positions, mask, cache, rows: as for `read`.
+        """
+        ids, given = [min(token, self.embeddings - 1) for token in ids], given.to(self.dtype)
+        if (compiled := self.compiled) is not None and compiled.takes(len(ids), cache):
+            hidden = None if mask is None else mask.hidden
+            with self.threads(len(ids), torchs=False) as threads:
+                found, logits = compiled.read(ids, positions, hidden, cache, rows, threads, given)
             cache.used += len(ids)
-        return states
+            return compiled.states(found), self.target.handed_over(logits)
+        with torch.inference_mode(), self.threads(len(ids)):
+            tokens, places, keep = (self._tensor(np.asarray(index, dtype=np.int64)) for index in (ids, positions, rows))
+            embedded = self.target.model.get_input_embeddings()(tokens)
+            x = self.join(torch.cat([given, embedded], dim=-1))
+            added = None if mask is None else mask.added(cache.used + len(ids), self.held, self.device)
+            states = self.states(x, places, added, cache, keep)
+            cache.used += len(ids)
+        return states, None
 
 
 class EagleSession(HuggingFaceSession):
@@ -190,8 +207,11 @@ class EagleSession(HuggingFaceSession):
         levels: dict[int, list[int]] = {}
         for node in self._slots.unread(tree, nodes):
             levels.setdefault(tree.depths[node], []).append(node)
+        logits = None
         for depth in sorted(levels):
-            super().forward(tree, levels[depth])
+            logits = super().forward(tree, levels[depth])
+        if logits is not None and [nodes] == list(levels.values()):
+            return logits
         return self.model.target.logits_of(torch.stack([self._guesses[node] for node in nodes]))
 
     def commit(self, tree: TokenTree, path: Sequence[int], emitted: Sequence[int]) -> None:
@@ -206,5 +226,6 @@ class EagleSession(HuggingFaceSession):
         given = [true[run.start : run.stop]]
         given += [(self._guesses[tree.parents[node]] if node else true[self._base])[None] for node in order]
         ids, positions = self._inputs(run, order)
-        states = self.model.guess(ids, torch.cat(given), positions, mask, self.cache, rows)
+        states, logits = self.model.guess(ids, torch.cat(given), positions, mask, self.cache, rows)
         self._guesses.update(zip(order, states, strict=False))  # none of a run alone
+        return logits

@@ -21,7 +21,9 @@ from .threads import run_with_helpers
 
 MOST = 64  # tokens of a pass up to which it is compiled
 MOST_BYTES = 1 << 29  # of a model's weights, which are held twice
-ALONE = 1 << 25  # bytes of weights times tokens up to which a pass is over before another thread could help
+# A pass is over before another thread could help up to so many bytes of weights times tokens, where reading the weights
+# counts as much as computing with them for a few tokens.
+ALONE, READING = 3 << 24, 4
 TYPES = (torch.bfloat16, torch.float32)  # of weights
 
 
@@ -54,6 +56,7 @@ class CompiledPasses:
         self.rows = raw(self.embed)
         self.kept = np.arange(len(direct.layers))
         self.lay_out(direct)
+        self.join = self.weights[-2][:0]
 
     def lay_out(self, direct: Any) -> None:
         """Read the weights as they are now."""
@@ -88,37 +91,53 @@ class CompiledPasses:
         vars(some).update(vars(self), kept=self.kept[list(kept)])
         return some
 
+    def after(self, join: torch.Tensor, target: CompiledPasses) -> CompiledPasses:
+        """The passes of a layer that reads a target's features beside its embeddings, with the target's output head.
+
+        Args:
+            join: what makes the layer's input of both, [width, 2 * width].
+            target: the target's passes.
+        """
+        some = object.__new__(CompiledPasses)
+        vars(some).update(vars(self), rows=target.rows, vocabulary=target.vocabulary, join=in_blocks(raw(join)))
+        some.weights = (*self.weights[:-2], *target.weights[-2:])
+        some.size = some.join.nbytes + sum(part.nbytes for part in some.weights)
+        return some
+
     def takes(self, tokens: int, cache: Any) -> bool:
         """Whether a pass is one of these: small, over one text with a cache of its own."""
         return tokens <= MOST and type(cache) is TreeCache
 
     def read(
-        self, given: Sequence[int] | torch.Tensor, positions: Sequence[int], hidden: np.ndarray | None,
-        cache: TreeCache, rows: Sequence[int], threads: int, logits: bool = True,
+        self, tokens: Sequence[int], positions: Sequence[int], hidden: np.ndarray | None, cache: TreeCache,
+        rows: Sequence[int], threads: int, features: torch.Tensor | None = None,
     ) -> tuple[np.ndarray, np.ndarray]:  # fmt: skip
         """One pass; the cache's slots behind those in use are written.
 
         Args:
-            given: the tokens to read, [m], or their embeddings, [m, width].
+            tokens: to read, [m].
             positions: where they stand in the text, [m].
             hidden: which of the last slots each token must not see, bool [m, w]; None for a plain causal run.
             cache: where keys and values are.
             rows: which of the m tokens are wanted.
             threads: how many may work on it.
-            logits: whether logits are wanted besides states.
+            features: beside the tokens, [m, width], for passes made by `after`.
 
         Returns:
             Last hidden states after the final norm, [len(rows), width], for `states`, and float32 logits,
             [len(rows), V].
         """
-        x = raw(given).copy() if isinstance(given, torch.Tensor) else self.rows[given]
+        x = self.rows[tokens]
+        given = x[:0]
+        if features is not None:
+            given, x = np.concatenate([raw(features), x], axis=1), np.empty_like(x)
         m, used = len(x), cache.used
         block = cache.numbers(used + m, self.kv_heads, self.width)
         hidden = ~np.tri(m, dtype=bool) if hidden is None else np.ascontiguousarray(hidden)
         states = np.empty((len(rows), x.shape[1]), x.dtype)
-        found = np.empty((len(rows) if logits else 0, self.vocabulary), np.float32)
+        found = np.empty((len(rows), self.vocabulary), np.float32)
         where, wanted = np.array(positions, np.int64), np.array(rows, np.int64)
-        self._run(x, where, hidden, wanted, self.kept, block, used, states, found, threads)
+        self._run(given, x, where, hidden, wanted, self.kept, block, used, states, found, threads)
         return states, found
 
     def states(self, numbers: np.ndarray) -> torch.Tensor:
@@ -130,18 +149,18 @@ class CompiledPasses:
         found, none = np.empty((len(states), self.vocabulary), np.float32), np.empty(0, np.int64)
         block, hidden = np.empty((0, self.kv_heads, 1, self.width), np.float32), np.empty((0, 0), bool)
         given = raw(states)
-        self._run(given, none, hidden, none, none, block, 0, given, found, torch.get_num_threads())
+        self._run(given[:0], given, none, hidden, none, none, block, 0, given, found, torch.get_num_threads())
         return found
 
-    def _run(self, x, positions, hidden, rows, kept, block, used, states, logits, threads) -> None:
+    def _run(self, given, x, positions, hidden, rows, kept, block, used, states, logits, threads) -> None:
         m, width = len(x), self.heads * self.width
         qkv, mixed, gate = (
             np.empty((m, size), x.dtype) for size in (width + 2 * self.kv_heads * self.width, width, self.mlp)
         )
-        counters = np.zeros(2 * (5 * len(kept) + 2), np.int64)
-        helpers = min(threads, kernels.PIECES) - 1 if self.size * m > ALONE else 0
+        counters = np.zeros(2 * (5 * len(kept) + 3), np.int64)
+        helpers = min(threads, kernels.PIECES) - 1 if self.size * (m + READING) > ALONE else 0
         run_with_helpers(
             kernels.forward, helpers,
-            counters, x, positions, hidden, rows, kept, block, used, self.table, self.scale, self.eps, *self.weights,
-            qkv, mixed, gate, states, logits,
+            counters, given, self.join, x, positions, hidden, rows, kept, block, used, self.table, self.scale, self.eps,
+            *self.weights, qkv, mixed, gate, states, logits,
         )  # fmt: skip

@@ -19,7 +19,7 @@ import torch
 from ..tree import TokenTree, Topology
 from .batched import batched_pass
 from .cache import TreeCache
-from .compiled import CompiledPasses
+from .compiled import MOST, CompiledPasses
 from .device_logits import DeviceLogits, push
 from .direct import DirectForward, direct_forward
 from .features import heard_by_head
@@ -232,11 +232,11 @@ class HuggingFaceSession:
             self._tree = tree
         self.cache.used = self._read + len(self._slots)
         base = self._base
-        # Compiled passes compute the same numbers for a token whatever else they read; a longer run, which torch reads,
-        # is read alone then, so that it is read alike beside any tree, and texts are equal.
+        # Compiled passes compute the same numbers for a token whatever else they read; a run that is too long for one
+        # beside this tree is read alone, so that it is read alike beside any tree, and texts are equal.
         compiled = self.model.compiled
-        apart = compiled is not None and compiled.takes(1, self.cache)
-        while base - self._read > (1 if apart else RUN):
+        short = compiled is not None and compiled.takes(1, self.cache)
+        while base - self._read > (max(1, MOST - len(nodes)) if short else RUN):
             self._read_run(min(base, self._read + RUN))
         run = range(self._read, base)
         order, mask, _ = self._slots.plan(tree, nodes, len(run), first=self.cache.used == 0)

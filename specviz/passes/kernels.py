@@ -219,15 +219,19 @@ def _attend(counters, phase, qkv, table, positions, hidden, keys, values, used, 
 
 @exact
 def forward(
-    counters, x, positions, hidden, rows, kept, block, used, table, scale, eps, before, qkv_weights, qkv_bias,
-    out_weights, out_bias, after, gate_up_weights, gate_up_bias, down_weights, down_bias, last, head_weights, head_bias,
-    qkv, mixed, gate, states, logits,
+    counters, given, join, x, positions, hidden, rows, kept, block, used, table, scale, eps,
+    before, qkv_weights, qkv_bias, out_weights, out_bias, after, gate_up_weights, gate_up_bias, down_weights, down_bias,
+    last, head_weights, head_bias, qkv, mixed, gate, states, logits,
 ):  # fmt: skip
     """The layers `kept` over x [m, width], which ends as what they pass on; then `states` and `logits` of `rows`.
 
+    With weights `join`, x is what they make of `given` [m, in] at first.
     Arrays of layers have one more axis, the layers', in front; see above for the rest. block: the cache's memory, keys
     and values of the layers in turn. counters: zeros, two for each phase. Without layers, x are states.
     """
+    end, one = 5 * len(kept), min(1, len(kept))
+    if len(join):
+        _product(counters, end + 2, given, last[:0], eps, join, last[:0], x[:0], x)
     for at in range(len(kept)):
         layer, phase = kept[at], 5 * at
         keys, values = block[2 * at], block[2 * at + 1]
@@ -236,7 +240,6 @@ def forward(
         _product(counters, phase + 2, mixed, last[:0], eps, out_weights[layer], out_bias[layer], x, x)
         _gated(counters, phase + 3, x, after[layer], eps, gate_up_weights[layer], gate_up_bias[layer], gate)
         _product(counters, phase + 4, gate, last[:0], eps, down_weights[layer], down_bias[layer], x, x)
-    end, one = 5 * len(kept), min(1, len(kept))
     if _piece(counters, end, one) == 0:
         wanted = np.empty_like(states)
         for i in range(len(rows)):
@@ -244,5 +247,4 @@ def forward(
         _norm(wanted, last, eps, states)
         count_up(counters, 2 * end + 1)
     _wait(counters, end, one)
-    if len(logits):
-        _product(counters, end + 1, states, last[:0], eps, head_weights, head_bias, states[:0], logits)
+    _product(counters, end + 1, states, last[:0], eps, head_weights, head_bias, states[:0], logits)

@@ -13,7 +13,7 @@ import numpy as np
 from ..tree import TokenTree
 from .mask import Mask
 
-KEPT = 256  # plans of one model
+KEPT, KEPT_RUN = 256, 8  # plans of one model, and of passes that read fewer committed tokens
 
 
 class Plan(NamedTuple):
@@ -66,7 +66,7 @@ class Slots(dict[int, int]):
             run: how many committed tokens are read before them in the same pass.
             first: whether the cache is empty.
         """
-        again = tree.plan is not None and tree.order is None and run < 2 and not first
+        again = tree.plan is not None and tree.order is None and run < KEPT_RUN and not first
         key = (tree.plan, tuple(self), tuple(nodes), run)
         plan = self.plans.get(key) if again else None
         if plan is None:

@@ -121,7 +121,7 @@ def test_weights_of_a_run_are_its_own_and_what_drafts_follows_them(embedded):
     for _ in range(3):
         one.learn(rows, 1.0)
         chances.append(chance(one))
-    assert sorted(chances) == chances and chances[-1] > 10 * chances[0]
+    assert min(chances[1:]) > 10 * chances[0]
     assert chance(other) == pytest.approx(chances[0])
     assert all(torch.equal(now, then) for now, then in zip(embedded.draft.model.parameters(), before, strict=True))
 

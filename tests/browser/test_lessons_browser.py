@@ -141,8 +141,9 @@ def test_a_lesson_is_presented_by_keyboard_alone(lecture):
     lesson = opened(page, 4)
     page.keyboard.press("a")
     expect(page.locator(".sv-lesson-question details div")).to_be_in_viewport(ratio=0.95)
-    page.keyboard.press("ArrowRight")
-    expect(svg).to_have_attribute("data-step", str(lesson["opens"]["step"] + 1))
+    step = lesson["opens"]["step"]
+    page.keyboard.press("ArrowLeft" if step else "ArrowRight")  # it may open on the last one
+    expect(svg).to_have_attribute("data-step", str(step - 1 if step else 1))
     page.keyboard.press("PageDown")
     opened(page, 5)
     page.keyboard.press("Escape")

@@ -34,7 +34,9 @@ class MedusaHeads(nn.Module):
 
     def forward(self, features: torch.Tensor) -> torch.Tensor:
         """g of every head, [heads, n, width], from features [n, width]."""
-        return features + functional.silu(torch.einsum("nw,hvw->hnv", features, self.weight))
+        # One product of all heads: a batch of them takes ten times as long in bfloat16 on a CPU.
+        gates = functional.linear(features, self.weight.flatten(0, 1)).unflatten(1, self.weight.shape[:2])
+        return features + functional.silu(gates.transpose(0, 1))
 
 
 class HeadsOf:

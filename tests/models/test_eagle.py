@@ -1,11 +1,14 @@
-"""An EAGLE layer with more positions than can be read is rejected in a sentence."""
+"""An EAGLE layer drafts what its own forward computes; one with too many positions is rejected in a sentence."""
 
+import numpy as np
 import pytest
+import torch
 
 from specviz.models.eagle import EagleLayer, EagleModel, layer_config
 from specviz.passes.direct import MOST_POSITIONS
 from specviz.passes.huggingface import HuggingFaceModel
 from specviz.training.distil import new_model
+from specviz.tree import TokenTree
 
 pytestmark = pytest.mark.adapter
 
@@ -18,3 +21,31 @@ def test_a_layer_with_too_many_positions_is_rejected():
     config.max_position_embeddings = MOST_POSITIONS + 1
     with pytest.raises(ValueError, match="at most 262,144; got 262,145"):
         EagleModel(HuggingFaceModel(target), EagleLayer(config))
+
+
+@pytest.mark.parametrize("compiled", [True, False])
+@torch.no_grad()
+def test_its_logits_are_those_of_the_layers_own_forward_and_the_targets_head(compiled):
+    torch.manual_seed(0)
+    weights = new_model(20, 64, hidden=32, layers=2, heads=2, mlp=48)
+    target, layer = HuggingFaceModel(weights), EagleLayer(layer_config(weights))
+    if not compiled:
+        target.direct.compiled = None
+    model = EagleModel(target, layer)
+    assert (model.compiled is not None) == compiled
+    tokens, features = [3, 1, 4, 1, 5, 9], torch.randn(5, 32)
+    session = model.open(tokens)
+    session.take(features)
+    tree = TokenTree(tokens[-1], start=len(tokens) - 1)
+    for parent, token in ((0, 7), (0, 8), (2, 2)):
+        tree.add(parent, token)
+
+    def guesses(given, read):
+        return layer(given[None], weights.get_input_embeddings()(torch.tensor(read))[None])[0]
+
+    root = guesses(features, tokens[1:])[-1:]
+    child = guesses(torch.cat([features, root]), [*tokens[1:], 8])[-1:]
+    last = guesses(torch.cat([features, root, child]), [*tokens[1:], 8, 2])[-1:]
+    found = [*session.forward(tree, [0]), *session.forward(tree, [1, 2])[1:], *session.forward(tree, [3])]
+    wanted = weights.lm_head(torch.cat([root, child, last])).numpy()
+    np.testing.assert_allclose(np.array(found), wanted, atol=1e-4 * np.abs(wanted).max())

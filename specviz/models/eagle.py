@@ -168,7 +168,7 @@ class EagleModel(HuggingFaceModel):
             ids, positions, mask, cache, rows: as for `read`.
         """
         ids, given = [min(token, self.embeddings - 1) for token in ids], given.to(self.dtype)
-        if (compiled := self.compiled) is not None and compiled.takes(len(ids), cache):
+        if (compiled := self.compiled) is not None and compiled.takes(cache):
             hidden = None if mask is None else mask.hidden
             with self.threads(len(ids), torchs=False) as threads:
                 found, logits = compiled.read(ids, positions, hidden, cache, rows, threads, given)

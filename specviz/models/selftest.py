@@ -92,8 +92,7 @@ def direct_error(model: HuggingFaceModel) -> float:
     half = SHORT // 2
     read = [model.read(ids[:half], range(half), None, cache, range(half))]
     read += [model.read([token], [place], None, cache, [0]) for place, token in enumerate(ids[half:], half)]
-    wanted = np.array([own_rows(model, ids[: place + 1])[-1] for place in range(SHORT)])
-    return difference(model, np.concatenate(read), wanted)
+    return difference(model, np.concatenate(read), own_rows(model, ids, SHORT))
 
 
 def rounding_error(model: HuggingFaceModel) -> float:
@@ -164,18 +163,18 @@ def slot_error(model: HuggingFaceModel, limit: int) -> float:
     return difference(model, np.asarray(read), np.array([_alone(model, path) for path in paths]))
 
 
-def own_pass(model: HuggingFaceModel, ids: Sequence[int], past, keep: bool) -> tuple[np.ndarray, object]:
-    """transformers' own forward over tokens and nothing else: the last rows, float32 [<= LAST, V'], and its cache."""
+def own_pass(model: HuggingFaceModel, ids: Sequence[int], past, keep: bool, last=LAST) -> tuple[np.ndarray, object]:
+    """transformers' own forward over tokens and nothing else: the last rows, float32 [<= last, V'], and its cache."""
     tokens = np.minimum(np.asarray(ids, dtype=np.int64), model.embeddings - 1)
     options = {} if past is None else {"past_key_values": past}
     with torch.inference_mode(), using(model.threads.count):
         out = model.model(input_ids=torch.from_numpy(tokens).to(model.device)[None], use_cache=keep, **options)
-    return out.logits[0, -LAST:].float().cpu().numpy(), getattr(out, "past_key_values", None)
+    return out.logits[0, -last:].float().cpu().numpy(), getattr(out, "past_key_values", None)
 
 
-def own_rows(model: HuggingFaceModel, ids: Sequence[int]) -> np.ndarray:
+def own_rows(model: HuggingFaceModel, ids: Sequence[int], last: int = LAST) -> np.ndarray:
     """The same in one pass without a cache: the rows only."""
-    return own_pass(model, ids, None, False)[0]
+    return own_pass(model, ids, None, False, last)[0]
 
 
 def difference(model: HuggingFaceModel, one: np.ndarray, other: np.ndarray) -> float:

@@ -2,8 +2,8 @@
 
 Through torch a layer of a small model is some thirty calls, each of which takes longer than its arithmetic once the
 target's weights have gone through the processor's caches; and a product of a few rows reads its weights at a third of
-the memory's speed. Here a pass is one call (`kernels.py`), which does both at once. Long passes, other devices and
-types of numbers take torch's way (`direct.py`); the self-test compares the two.
+the memory's speed. Here a pass is one call (`kernels.py`), which does both at once; a long pass is several calls. Other
+devices and types of numbers take torch's way (`direct.py`); the self-test compares the two.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from .cache import TreeCache
 from .dot_products import in_blocks
 from .threads import run_with_helpers
 
-MOST = 64  # tokens of a pass up to which it is compiled
+MOST = 64  # tokens of a call
 MOST_BYTES = 1 << 29  # of a model's weights, which are held twice
 # A pass is over before another thread could help up to so many bytes of weights times tokens, where reading the weights
 # counts as much as computing with them for a few tokens.
@@ -104,9 +104,9 @@ class CompiledPasses:
         some.size = some.join.nbytes + sum(part.nbytes for part in some.weights)
         return some
 
-    def takes(self, tokens: int, cache: Any) -> bool:
-        """Whether a pass is one of these: small, over one text with a cache of its own."""
-        return tokens <= MOST and type(cache) is TreeCache
+    def takes(self, cache: Any) -> bool:
+        """Whether a pass is one of these: over one text with a cache of its own."""
+        return type(cache) is TreeCache
 
     def read(
         self, tokens: Sequence[int], positions: Sequence[int], hidden: np.ndarray | None, cache: TreeCache,
@@ -133,11 +133,24 @@ class CompiledPasses:
             given, x = np.concatenate([raw(features), x], axis=1), np.empty_like(x)
         m, used = len(x), cache.used
         block = cache.numbers(used + m, self.kv_heads, self.width)
-        hidden = ~np.tri(m, dtype=bool) if hidden is None else np.ascontiguousarray(hidden)
+        where, wanted = np.array(positions, np.int64), np.array(rows, np.int64)
         states = np.empty((len(rows), x.shape[1]), x.dtype)
         found = np.empty((len(rows), self.vocabulary), np.float32)
-        where, wanted = np.array(positions, np.int64), np.array(rows, np.int64)
-        self._run(given, x, where, hidden, wanted, self.kept, block, used, states, found, threads)
+        for start in range(0, m, MOST):
+            end = min(m, start + MOST)
+            part = slice(start, end)
+            here = slice(None) if m <= MOST else np.flatnonzero((wanted >= start) & (wanted < end))
+            if hidden is None:
+                unseen = ~np.tri(end - start, dtype=bool)
+            else:  # no token sees what is read after it
+                unseen = np.ascontiguousarray(hidden[part, : hidden.shape[1] - m + end])
+            some, logits = states[here], found[here]  # views of all, or copies
+            self._run(
+                given[part], x[part], where[part], unseen, wanted[here] - start, self.kept, block, used + start, some,
+                logits, threads,
+            )  # fmt: skip
+            if m > MOST:
+                states[here], found[here] = some, logits
         return states, found
 
     def states(self, numbers: np.ndarray) -> torch.Tensor:

@@ -19,7 +19,7 @@ import torch
 from ..tree import TokenTree, Topology
 from .batched import batched_pass
 from .cache import TreeCache
-from .compiled import MOST, CompiledPasses
+from .compiled import CompiledPasses
 from .device_logits import DeviceLogits, push
 from .direct import DirectForward, direct_forward
 from .features import heard_by_head
@@ -109,7 +109,7 @@ class HuggingFaceModel:
         if self.embeddings < self.vocab_size:  # a token that it cannot know is read as the last one that it knows
             ids = [min(token, self.embeddings - 1) for token in ids]
         mask = Mask(hidden) if isinstance(hidden, np.ndarray) else hidden
-        if (compiled := self.compiled) is not None and cache is not None and compiled.takes(len(ids), cache):
+        if (compiled := self.compiled) is not None and cache is not None and compiled.takes(cache):
             hidden = None if mask is None else mask.hidden
             with self.threads(len(ids), torchs=False) as threads:
                 states, numbers = compiled.read(ids, positions, hidden, cache, rows, threads)
@@ -232,11 +232,7 @@ class HuggingFaceSession:
             self._tree = tree
         self.cache.used = self._read + len(self._slots)
         base = self._base
-        # Compiled passes compute the same numbers for a token whatever else they read; a run that is too long for one
-        # beside this tree is read alone, so that it is read alike beside any tree, and texts are equal.
-        compiled = self.model.compiled
-        short = compiled is not None and compiled.takes(1, self.cache)
-        while base - self._read > (max(1, MOST - len(nodes)) if short else RUN):
+        while base - self._read > RUN:
             self._read_run(min(base, self._read + RUN))
         run = range(self._read, base)
         order, mask, _ = self._slots.plan(tree, nodes, len(run), first=self.cache.used == 0)

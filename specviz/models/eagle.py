@@ -13,17 +13,14 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any
 
-import numpy as np
 import torch
 from safetensors.torch import save_file
 from torch import nn
 from transformers import LlamaConfig, LlamaForCausalLM
 
-from ..passes.cache import TreeCache
 from ..passes.compiled import CompiledPasses
 from ..passes.direct import MOST_POSITIONS, direct_forward
 from ..passes.huggingface import HuggingFaceModel, HuggingFaceSession
-from ..passes.mask import Mask
 from ..tree import TokenTree
 from .heads import read_config, read_weights, width_of, write_config
 
@@ -136,7 +133,7 @@ class EagleModel(HuggingFaceModel):
                 f"{layer.config.max_position_embeddings:,}. Lower them in its config.json."
             )
         super().__init__(layer.llama, target.vocab_size, direct=direct)
-        self.states, self.held = direct.states, direct.held
+        direct.head = target.model.get_output_embeddings()
         self.target, self.join = target, layer.join
         self.embeddings = target.embeddings
 
@@ -152,36 +149,8 @@ class EagleModel(HuggingFaceModel):
         own, theirs = super().compiled, self.target.compiled
         return None if own is None or theirs is None else own.after(self.join.weight, theirs)
 
-    def guess(
-        self,
-        ids: Sequence[int],
-        given: torch.Tensor,
-        positions: Sequence[int],
-        mask: Mask | None,
-        cache: TreeCache,
-        rows: Sequence[int],
-    ) -> tuple[torch.Tensor, Any]:
-        """Guessed features [len(rows), width], and their logits where those come with them, else None.
-
-        Args:
-            given: the features beside the tokens, [m, width].
-            ids, positions, mask, cache, rows: as for `read`.
-        """
-        ids, given = [min(token, self.embeddings - 1) for token in ids], given.to(self.dtype)
-        if (compiled := self.compiled) is not None and compiled.takes(cache):
-            hidden = None if mask is None else mask.hidden
-            with self.threads(len(ids), torchs=False) as threads:
-                found, logits = compiled.read(ids, positions, hidden, cache, rows, threads, given)
-            cache.used += len(ids)
-            return compiled.states(found), self.target.handed_over(logits)
-        with torch.inference_mode(), self.threads(len(ids)):
-            tokens, places, keep = (self._tensor(np.asarray(index, dtype=np.int64)) for index in (ids, positions, rows))
-            embedded = self.target.model.get_input_embeddings()(tokens)
-            x = self.join(torch.cat([given, embedded], dim=-1))
-            added = None if mask is None else mask.added(cache.used + len(ids), self.held, self.device)
-            states = self.states(x, places, added, cache, keep)
-            cache.used += len(ids)
-        return states, None
+    def inputs(self, ids: torch.Tensor, beside: torch.Tensor | None) -> torch.Tensor:
+        return self.join(torch.cat([beside, self.target.model.get_input_embeddings()(ids)], dim=-1))
 
 
 class EagleSession(HuggingFaceSession):
@@ -210,7 +179,7 @@ class EagleSession(HuggingFaceSession):
         logits = None
         for depth in sorted(levels):
             logits = super().forward(tree, levels[depth])
-        if logits is not None and [nodes] == list(levels.values()):
+        if [nodes] == list(levels.values()):
             return logits
         return self.model.target.logits_of(torch.stack([self._guesses[node] for node in nodes]))
 
@@ -226,6 +195,8 @@ class EagleSession(HuggingFaceSession):
         given = [true[run.start : run.stop]]
         given += [(self._guesses[tree.parents[node]] if node else true[self._base])[None] for node in order]
         ids, positions = self._inputs(run, order)
-        states, logits = self.model.guess(ids, torch.cat(given), positions, mask, self.cache, rows)
-        self._guesses.update(zip(order, states, strict=False))  # none of a run alone
+        states: list[torch.Tensor] = []
+        beside = torch.cat(given).to(self.model.dtype)
+        logits = self.model.read(ids, positions, mask, self.cache, rows, states, beside)
+        self._guesses.update(zip(order, states[0], strict=False))  # none of a run alone
         return logits

@@ -91,7 +91,7 @@ class HuggingFaceModel:
 
     def read(
         self, ids: Sequence[int], positions: Sequence[int], hidden: np.ndarray | Mask | None, cache: TreeCache | None,
-        rows: Sequence[int], features: list[torch.Tensor] | None = None,
+        rows: Sequence[int], features: list[torch.Tensor] | None = None, beside: torch.Tensor | None = None,
     ) -> np.ndarray | DeviceLogits:  # fmt: skip
         """One forward pass.
 
@@ -102,6 +102,7 @@ class HuggingFaceModel:
             cache: where keys and values are; None reads without one.
             rows: which of the m tokens need logits.
             features: where to put the last hidden states after the final norm at `rows`, [len(rows), width].
+            beside: hidden states to read beside the tokens, [m, width], of a model that takes them.
 
         Returns:
             Logits after those tokens, float32 [len(rows), V], on a GPU pulled when they are read.
@@ -112,7 +113,7 @@ class HuggingFaceModel:
         if (compiled := self.compiled) is not None and cache is not None and compiled.takes(cache):
             hidden = None if mask is None else mask.hidden
             with self.threads(len(ids), torchs=False) as threads:
-                states, numbers = compiled.read(ids, positions, hidden, cache, rows, threads)
+                states, numbers = compiled.read(ids, positions, hidden, cache, rows, threads, beside)
             cache.used += len(ids)
             if features is not None:
                 features.append(compiled.states(states))
@@ -123,7 +124,7 @@ class HuggingFaceModel:
                 whole = None if mask is None else mask.whole(cache.used + len(ids))
                 logits = self.static(ids, positions, whole, cache, rows)
             if logits is None:
-                logits = self._pass(ids, positions, mask, cache, rows, features)
+                logits = self._pass(ids, positions, mask, cache, rows, features, beside)
             if cache is not None:
                 cache.used += len(ids)
             return self.handed_over(logits)
@@ -150,14 +151,18 @@ class HuggingFaceModel:
             logits = np.pad(logits, ((0, 0), (0, missing)), constant_values=-np.inf)
         return logits[:, : self.vocab_size].view(HostLogits)
 
-    def _pass(self, ids, positions, mask, cache, rows, features=None) -> torch.Tensor:
+    def inputs(self, ids: torch.Tensor, beside: torch.Tensor | None) -> torch.Tensor:
+        """What the first layer of a direct forward is given: tokens, [m], or embeddings, [m, width]."""
+        return ids
+
+    def _pass(self, ids, positions, mask, cache, rows, features=None, beside=None) -> torch.Tensor:
         """The pass itself, logits [len(rows), V']; arguments as for `read`."""
         keep = None if list(rows) == list(range(len(ids))) else self._tensor(np.asarray(rows, dtype=np.int64))
         slots = len(ids) + (0 if cache is None else cache.used)
         ids, positions = (self._tensor(np.asarray(given, dtype=np.int64)) for given in (ids, positions))
         if self.direct is not None and cache is not None:
             added = None if mask is None else mask.added(slots, self.direct.held, self.device)
-            states = self.direct.states(ids, positions, added, cache, keep)
+            states = self.direct.states(self.inputs(ids, beside), positions, added, cache, keep)
             if features is not None:
                 features.append(states)
             return self.direct.head(states)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import math
 import os
+import shutil
 from pathlib import Path
 from typing import Any
 
@@ -48,12 +49,16 @@ def _(number, like):
 def folder_for(sources: Path) -> Path:
     """Where code compiled from the Python files of a folder is kept: another folder once one of them changes.
 
-    numba itself looks at a function's own file alone, and would go on with old code of what the function calls.
+    numba itself looks at a function's own file alone, and would go on with old code of what the function calls. Code of
+    older files is deleted where it lies beside them, since nobody else has a use for it there.
     """
     given = hashlib.sha256(b"".join(path.read_bytes() for path in sorted(sources.glob("*.py"))))
     beside = sources / "__pycache__"
     place = Path(config.CACHE_DIR) if config.CACHE_DIR else beside if os.access(beside, os.W_OK) else cache_folder()
-    return place / f"compiled-{given.hexdigest()[:16]}"
+    folder = place / f"compiled-{given.hexdigest()[:16]}"
+    for old in set(beside.glob("compiled-*")) - {folder} if place == beside else ():
+        shutil.rmtree(old, ignore_errors=True)
+    return folder
 
 
 FOLDER = folder_for(Path(__file__).parent)

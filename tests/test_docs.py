@@ -1,6 +1,7 @@
 """The documents: what they show is what the program prints, and what they point at exists."""
 
 import re
+from importlib.util import find_spec
 from pathlib import Path
 
 import pytest
@@ -18,10 +19,15 @@ def test_the_table_of_the_readme_is_the_printed_one():
 
 
 @pytest.mark.parametrize("name", DOCUMENTS)
-def test_links_and_files_exist(name):
-    text = re.sub(r"```.*?```", "", (ROOT / name).read_text(encoding="utf-8"), flags=re.DOTALL)
+def test_links_files_and_modules_exist(name):
+    whole = (ROOT / name).read_text(encoding="utf-8")
+    text = re.sub(r"```.*?```", "", whole, flags=re.DOTALL)
     for link in re.findall(r"\]\(([^)#:]+)\)", text):
         assert ((ROOT / name).parent / link).exists(), link
+    for module in re.findall(r"python -m ([\w.]+)", whole):
+        assert find_spec(module), module
+    for script in re.findall(r"python (?!path/to)([\w/.]+\.py)\b", whole):
+        assert (ROOT / script).exists(), script
 
 
 def test_the_house_page_names_every_file_of_the_root_and_every_room():

@@ -207,10 +207,10 @@ def direct_forward(model: Any) -> DirectForward | None:
     )
     if not known:
         return None
+    small = worth_compiling(model)
+    for weight in model.parameters() if small else ():  # the file's pages would stay beside the fused weights
+        weight.data = weight.data.clone()
     with torch.inference_mode():
-        small = worth_compiling(model)
-        for weight in model.parameters() if small else ():  # the file's pages would stay beside the fused weights
-            weight.data = weight.data.clone()
         layers = [Layer(module) for module in model.model.layers]
         direct = DirectForward(model, layers, Product(model.lm_head.weight, model.lm_head.bias))
         if small:

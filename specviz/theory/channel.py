@@ -131,7 +131,7 @@ class TunstallCode:
     drafted: int
 
     def __post_init__(self) -> None:
-        if len(self.shares) < 2 or not math.isclose(sum(self.shares), 1, abs_tol=1e-6):
+        if len(self.shares) < 2 or not math.isclose(sum(self.shares), 1, abs_tol=1e-5):  # six digits are recorded
             raise ParameterError("shares", "be two or more numbers that sum to 1", self.shares)
 
     @cached_property

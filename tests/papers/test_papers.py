@@ -142,7 +142,7 @@ def test_every_claim_can_fail(name):
 
 
 def opposites(tables, timed):
-    """Measurements with one sum far smaller or larger in every text, or all in proportion to their place.
+    """Measurements with one sum far smaller or larger in every text, all in proportion to their place, or upside down.
 
     Of a machine only its seconds change.
     """
@@ -154,6 +154,9 @@ def opposites(tables, timed):
             yield altered(tables, partial(_one, chosen, factor))
         for sign in (1, -1):  # curves that rise fall, and the other way round
             yield altered(tables, partial(_slope, factor**sign))
+    for at, name in named:
+        if name.endswith(" xy"):  # a sum that may be below zero, and stays there whatever it is multiplied by
+            yield altered(tables, partial(_one, (at, name), -1.0))
 
 
 def _one(chosen, factor, at, name, place):

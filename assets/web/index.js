@@ -10,9 +10,7 @@ import { compareBoard, onRail } from './compare/board.js';
 import { figureCard, fixButton, keepsWidth, statusLine } from './figures/card.js';
 import { engineLog } from './figures/log.js';
 import { publishedTables } from './figures/table.js';
-import { channelView } from './labs/channel.js';
 import { opensInLab } from './labs/node.js';
-import { raceView } from './labs/race.js';
 import { treeLab } from './labs/trees.js';
 import { verificationLab } from './labs/verification.js';
 import { lessonBook } from './lessons/lessons.js';
@@ -77,10 +75,6 @@ export const changes = ({ element, trigger }, { besides }) => onRail(element, be
 export const trees = ({ element, trigger, values }) => values(treeLab(element, question => trigger('select', question)));
 /** @type {Component} */
 export const verification = ({ element, props, server }) => verificationLab(element, JSON.parse(props.value), { look: server.look, table: server.table });
-/** @type {Component} */
-export const channel = ({ element, server }) => { channelView(element, () => server.transcript(0)); };
-/** @type {Component} */
-export const race = ({ element, props, server }) => raceView(element, JSON.parse(props.value), server.race);
 /** @type {(host: Host, limits: { most: number }) => void} */
 export const compare = ({ element, server, values }, { most }) => values(compareBoard(element, {
   recorded: () => server.recorded(0), save: server.save, open: server.open_comparison, most,

@@ -8,7 +8,6 @@ import { placeAsked } from './base/place.js';
 import { termed } from './base/terms.js';
 import { compareBoard, onRail } from './compare/board.js';
 import { figureCard, fixButton, keepsWidth, statusLine } from './figures/card.js';
-import { engineLog } from './figures/log.js';
 import { publishedTables } from './figures/table.js';
 import { channelView } from './labs/channel.js';
 import { opensInLab } from './labs/node.js';
@@ -67,8 +66,6 @@ export const opener = ({ element }) => {
 };
 /** @type {Component} */
 export const published = ({ element, values }) => values(value => publishedTables(element, value));
-/** @type {(host: Host, limits: { most: number }) => void} */
-export const log = ({ element, server }, { most }) => engineLog(element, server.read_log, most);
 /** @type {(host: Host, about: Parameters<typeof linkBar>[1]) => void} */
 export const links = ({ element, trigger, values }, about) => values(linkBar(element, about, trigger));
 /** @type {(host: Host, about: { besides: string }) => void} */
@@ -81,7 +78,6 @@ export const verification = ({ element, props, server }) => verificationLab(elem
 export const channel = ({ element, server }) => { channelView(element, () => server.transcript(0)); };
 /** @type {Component} */
 export const race = ({ element, props, server }) => raceView(element, JSON.parse(props.value), server.race);
-/** @type {(host: Host, limits: { most: number }) => void} */
 export const compare = ({ element, server, values }, { most }) => values(compareBoard(element, {
   recorded: () => server.recorded(0), save: server.save, open: server.open_comparison, most,
 }).receive);

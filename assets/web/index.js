@@ -8,7 +8,6 @@ import { placeAsked } from './base/place.js';
 import { termed } from './base/terms.js';
 import { compareBoard, onRail } from './compare/board.js';
 import { figureCard, fixButton, keepsWidth, statusLine } from './figures/card.js';
-import { engineLog } from './figures/log.js';
 import { publishedTables } from './figures/table.js';
 import { opensInLab } from './labs/node.js';
 import { treeLab } from './labs/trees.js';
@@ -65,8 +64,6 @@ export const opener = ({ element }) => {
 };
 /** @type {Component} */
 export const published = ({ element, values }) => values(value => publishedTables(element, value));
-/** @type {(host: Host, limits: { most: number }) => void} */
-export const log = ({ element, server }, { most }) => engineLog(element, server.read_log, most);
 /** @type {(host: Host, about: Parameters<typeof linkBar>[1]) => void} */
 export const links = ({ element, trigger, values }, about) => values(linkBar(element, about, trigger));
 /** @type {(host: Host, about: { besides: string }) => void} */

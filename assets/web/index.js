@@ -81,10 +81,8 @@ export const verification = ({ element, props, server }) => verificationLab(elem
 export const channel = ({ element, server }) => { channelView(element, () => server.transcript(0)); };
 /** @type {Component} */
 export const race = ({ element, props, server }) => raceView(element, JSON.parse(props.value), server.race);
-/** @type {(host: Host, limits: { most: number }) => void} */
-export const compare = ({ element, server, values }, { most }) => values(compareBoard(element, {
-  recorded: () => server.recorded(0), save: server.save, open: server.open_comparison, most,
-}).receive);
+/** @type {Component} */
+export const compare = ({ element, server, values }) => values(compareBoard(element, () => server.recorded(0)).receive);
 
 /** @param {Host} host */
 export function papers({ element, props, server, trigger, values }) {

@@ -1,7 +1,7 @@
 // Tables that scroll sideways: text, numbers in short, and links that leave the page. What papers report and what was
 // measured here are such tables, in two blocks that share nothing. JSON in, text nodes out.
 
-import { make, one } from '../base/dom.js';
+import { make, query } from '../base/dom.js';
 
 /**
  * @typedef {{ text: string, url?: string | null }} Link
@@ -60,7 +60,7 @@ export function short(value) {
 
 /** @param {Element} element @param {string} value */
 export function publishedTables(element, value) {
-  const data = JSON.parse(value || '{}'), root = one(element, '.sv-published');
+  const data = JSON.parse(value || '{}'), root = query(element, '.sv-published');
   if (!data.blocks) return;
   root.replaceChildren(...data.blocks.map(publishedBlock));
 }

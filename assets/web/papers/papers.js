@@ -1,7 +1,7 @@
 // The papers: which source is shown, its entries with what the source says beside what was measured here, and how many
 // claims have each verdict. Text only ever becomes text nodes.
 
-import { button, finder, make, one } from '../base/dom.js';
+import { button, finder, make, query } from '../base/dom.js';
 import { MARKS, entryCard, verdictCounts } from './entry.js';
 
 const STATES = /** @type {import('./types.js').State[]} */ (Object.keys(MARKS));
@@ -13,7 +13,7 @@ const STATES = /** @type {import('./types.js').State[]} */ (Object.keys(MARKS));
  * @param {(wanted: { source: string, name: string }) => void} ask
  */
 export function paperPages(element, first, fetchPage, ask) {
-  const root = one(element, '.sv-papers'), $ = finder(root, 'sv-papers-');
+  const root = query(element, '.sv-papers'), $ = finder(root, 'sv-papers-');
   /** @type {Map<string, import('./types.js').Page>} */
   const known = new Map();
   const asked = new URLSearchParams(location.search);
@@ -70,7 +70,7 @@ export function paperPages(element, first, fetchPage, ask) {
   // ---- the bar, and the head of a source ----
 
   function write() {
-    one(root, '.sv-papers-head h2').textContent = page.title;
+    query(root, '.sv-papers-head h2').textContent = page.title;
     $('cite').replaceChildren(page.cite + ' ', ...(page.url && page.url.startsWith('https://') ? [link()] : []));
     $('about').textContent = page.about;
     bar();
@@ -116,7 +116,7 @@ export function paperPages(element, first, fetchPage, ask) {
   function refresh() {
     cards().forEach(box => {
       const mine = running && running.source === shown && running.name === box.dataset.name;
-      const other = one(box, '.sv-entry-links button'), line = one(box, '.sv-entry-status');
+      const other = query(box, '.sv-entry-links button'), line = query(box, '.sv-entry-status');
       if (other) other.disabled = running !== null;
       if (line && mine) line.textContent = running?.text;
     });
@@ -149,7 +149,7 @@ export function paperPages(element, first, fetchPage, ask) {
     refresh();
     if (news.state === 'failed') {
       const box = news.source === shown ? card(news.name) : null;
-      if (box) one(box, '.sv-entry-status').textContent = news.text;
+      if (box) query(box, '.sv-entry-status').textContent = news.text;
     }
   }
 

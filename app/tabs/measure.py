@@ -50,7 +50,7 @@ def build(engine: Engine) -> None:
         )  # fmt: skip
         cost = Card(
             "cost", "What does a pass cost?",
-            "While the line is flat, more nodes cost no more time. That is the case when reading the weights dominates.",
+            "While the line is flat, more nodes cost no more time: reading the weights dominates.",
             draw_costs(None), source,
         )  # fmt: skip
     with gr.Row(elem_classes="sv-figures"):

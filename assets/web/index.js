@@ -8,17 +8,12 @@ import { placeAsked } from './base/place.js';
 import { termed } from './base/terms.js';
 import { compareBoard, onRail } from './compare/board.js';
 import { figureCard, fixButton, keepsWidth, statusLine } from './figures/card.js';
-import { engineLog } from './figures/log.js';
-import { publishedTables } from './figures/table.js';
-import { channelView } from './labs/channel.js';
 import { opensInLab } from './labs/node.js';
-import { raceView } from './labs/race.js';
 import { treeLab } from './labs/trees.js';
 import { verificationLab } from './labs/verification.js';
 import { lessonBook } from './lessons/lessons.js';
 import { pageHeader } from './page/header.js';
 import { linkBar } from './page/links.js';
-import { paperPages } from './papers/papers.js';
 import { freshness } from './stage/fresh.js';
 import { headline as headlineView, opener as openerButton } from './stage/headline.js';
 import { runPlayer } from './stage/player.js';
@@ -65,10 +60,6 @@ export const opener = ({ element }) => {
   openerButton(element);
   hear('held', element, () => setTimeout(() => logSliders(document.body))); // gradio shows parameters a little later
 };
-/** @type {Component} */
-export const published = ({ element, values }) => values(value => publishedTables(element, value));
-/** @type {(host: Host, limits: { most: number }) => void} */
-export const log = ({ element, server }, { most }) => engineLog(element, server.read_log, most);
 /** @type {(host: Host, about: Parameters<typeof linkBar>[1]) => void} */
 export const links = ({ element, trigger, values }, about) => values(linkBar(element, about, trigger));
 /** @type {(host: Host, about: { besides: string }) => void} */
@@ -77,19 +68,10 @@ export const changes = ({ element, trigger }, { besides }) => onRail(element, be
 export const trees = ({ element, trigger, values }) => values(treeLab(element, question => trigger('select', question)));
 /** @type {Component} */
 export const verification = ({ element, props, server }) => verificationLab(element, JSON.parse(props.value), { look: server.look, table: server.table });
-/** @type {Component} */
-export const channel = ({ element, server }) => { channelView(element, () => server.transcript(0)); };
-/** @type {Component} */
-export const race = ({ element, props, server }) => raceView(element, JSON.parse(props.value), server.race);
 /** @type {(host: Host, limits: { most: number }) => void} */
 export const compare = ({ element, server, values }, { most }) => values(compareBoard(element, {
   recorded: () => server.recorded(0), save: server.save, open: server.open_comparison, most,
 }).receive);
-
-/** @param {Host} host */
-export function papers({ element, props, server, trigger, values }) {
-  values(paperPages(element, JSON.parse(props.value), name => server.source_page(name), wanted => trigger('select', wanted)));
-}
 
 /** @param {Host} host @param {{ most: number }} limits */
 export function stage({ element, server, values }, { most }) {

@@ -28,12 +28,11 @@ from .machine.unread_messages import Awaited, Unread
 from .parts import opening, own_pair, web
 from .parts.frame import Page, Tab
 from .tabs import acceptance, compare, explore, labs, lessons, papers, speedup
-from .tabs.lessons import lecture
 
 TABS = (
     explore.TAB,
     compare.TAB,
-    Tab("Learn", pages=(lessons.TAB, papers.TAB, lecture.TAB)),
+    Tab("Learn", pages=(lessons.TAB, papers.TAB)),
     Tab("Lab", pages=labs.PAGES, query="lab"),
     Tab("Measure", pages=(acceptance.TAB, *speedup.PAGES)),
 )

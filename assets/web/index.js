@@ -8,11 +8,8 @@ import { placeAsked } from './base/place.js';
 import { termed } from './base/terms.js';
 import { compareBoard, onRail } from './compare/board.js';
 import { figureCard, fixButton, keepsWidth, statusLine } from './figures/card.js';
-import { engineLog } from './figures/log.js';
 import { publishedTables } from './figures/table.js';
-import { channelView } from './labs/channel.js';
 import { opensInLab } from './labs/node.js';
-import { raceView } from './labs/race.js';
 import { treeLab } from './labs/trees.js';
 import { verificationLab } from './labs/verification.js';
 import { lessonBook } from './lessons/lessons.js';
@@ -67,8 +64,6 @@ export const opener = ({ element }) => {
 };
 /** @type {Component} */
 export const published = ({ element, values }) => values(value => publishedTables(element, value));
-/** @type {(host: Host, limits: { most: number }) => void} */
-export const log = ({ element, server }, { most }) => engineLog(element, server.read_log, most);
 /** @type {(host: Host, about: Parameters<typeof linkBar>[1]) => void} */
 export const links = ({ element, trigger, values }, about) => values(linkBar(element, about, trigger));
 /** @type {(host: Host, about: { besides: string }) => void} */
@@ -78,13 +73,7 @@ export const trees = ({ element, trigger, values }) => values(treeLab(element, q
 /** @type {Component} */
 export const verification = ({ element, props, server }) => verificationLab(element, JSON.parse(props.value), { look: server.look, table: server.table });
 /** @type {Component} */
-export const channel = ({ element, server }) => { channelView(element, () => server.transcript(0)); };
-/** @type {Component} */
-export const race = ({ element, props, server }) => raceView(element, JSON.parse(props.value), server.race);
-/** @type {(host: Host, limits: { most: number }) => void} */
-export const compare = ({ element, server, values }, { most }) => values(compareBoard(element, {
-  recorded: () => server.recorded(0), save: server.save, open: server.open_comparison, most,
-}).receive);
+export const compare = ({ element, server, values }) => values(compareBoard(element, () => server.recorded(0)).receive);
 
 /** @param {Host} host */
 export function papers({ element, props, server, trigger, values }) {

@@ -20,11 +20,10 @@ COMMANDS = {
     "doctor": "Find out from an engine's log or metrics whether speculation pays there, and at which draft length.",
     "sweep": "Measure a grid of pairs, builders, rules, temperatures and sizes; resume if interrupted.",
     "strategies": "List builders, rules and drafters with their parameters, ranges and defaults.",
-    "new": "Write a template of a builder, rule or drafter of your own.",
     "papers": "List the claims of the five sources with measurements.",
     "train": "Train a draft and target pair from text files.",
 }
-ELSEWHERE = {"train": "specviz.training.train", "new": "specviz.plugins.new"}  # beside what they run
+ELSEWHERE = {"train": "specviz.training.train"}  # beside what they run
 
 
 def command(name: str) -> ModuleType:

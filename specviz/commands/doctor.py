@@ -7,9 +7,8 @@ from textwrap import fill
 
 from ..codec import dumps
 from ..doctor import NAMES, Report, diagnose, rows_of
-from ..doctor.replay import replayed
 from ..doctor.sources import read_source
-from ..files import check_output, printable, write_text
+from ..files import printable
 
 EXAMPLE = "server.log --baseline 342.2"
 WIDTH = 40  # characters of the longest bar
@@ -18,9 +17,8 @@ WIDTH = 40  # characters of the longest bar
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "source", metavar="FILE",
-        help="a log, metrics or responses of vLLM, llama.cpp, SGLang or TensorRT-LLM; - for standard input, or an "
-        "http(s) address such as http://localhost:8000/metrics. Of two scrapes one after the other, the difference "
-        "counts",
+        help="a log, metrics or responses of vLLM, llama.cpp, SGLang or TensorRT-LLM; - for standard input. "
+        "Of two scrapes one after the other, the difference counts",
     )  # fmt: skip
     parser.add_argument(
         "--baseline", type=float, metavar="TOKENS_PER_S",
@@ -32,22 +30,13 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         help="the engine's log without speculation, in place of --baseline (default: none)",
     )
     parser.add_argument("--json", action="store_true", help="print one JSON object a line, for each engine")
-    parser.add_argument(
-        "--out", metavar="OUT", help="write the longest request with counts of each step as a run, for `replay` and "
-        "`export` (default: none)",
-    )  # fmt: skip
 
 
 def run(args: argparse.Namespace) -> None:
     if args.baseline is not None and args.baseline_log is not None:
         raise ValueError("--baseline and --baseline-log cannot be combined. Omit one of them.")
-    if args.out is not None:
-        check_output(args.out, args.source if args.source != "-" else None, args.baseline_log)
     plain = None if args.baseline_log is None else read_source(args.baseline_log)
     reports = diagnose(read_source(args.source), args.baseline, plain)
-    if args.out is not None:
-        longest = max((one for report in reports for one in report.windows), key=lambda one: len(one.per_step))
-        write_text(args.out, replayed(longest.per_step, NAMES[longest.engine]).to_json())
     for place, report in enumerate(reports):
         print(dumps(report.to_dict()) if args.json else "\n" * (place > 0) + printable(text_of(report)))
 

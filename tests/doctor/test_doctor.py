@@ -8,9 +8,7 @@ import pytest
 from specviz import doctor
 from specviz.codec import dumps
 from specviz.doctor import diagnose
-from specviz.doctor.replay import replayed
 from specviz.doctor.window import LONGEST, lines_with
-from specviz.player.payload import recorded_message
 
 SAMPLES = Path(__file__).parent / "samples"
 EXPECTED = json.loads((SAMPLES / "expected.json").read_text("utf-8"))
@@ -254,20 +252,3 @@ def test_four_megabytes_of_noise():
     half = len(noise) // 2
     (report,) = diagnose(f"{noise[:half]}\n{SLOWER}{noise[half:]}")
     assert report.steps == 652
-
-
-# ---- the steps of a request as a run ----
-
-
-def test_a_request_with_counts_of_each_step_is_a_run_for_the_player():
-    (report,) = diagnose(read("vllm_requests.jsonl"))
-    (window,) = report.windows
-    trace = replayed(window.per_step, "vLLM")
-    trace = type(trace).from_json(trace.to_json())
-    assert [(step.drafted, len(step.path)) for step in trace.steps] == [(3, 3), (3, 2), (1, 0), (3, 2), (3, 3)]
-    assert trace.tokens_per_pass == report.acceptance_length == 3
-    message = json.loads(recorded_message(trace))
-    assert message["head"]["title"] == "Counts of an engine: rule, temperature, seed and tokens are not known"
-    assert {sentence for step in message["steps"] for sentence in step["sentences"]} == {""}, "of no rule"
-    with pytest.raises(ValueError, match="A run needs steps"):
-        replayed((), "vLLM")

@@ -30,7 +30,7 @@ from ...parts.frame import Page, Tab
 from ...parts.job import Job
 from ...parts.study_card import figures, fold, sampling
 from .. import acceptance, explore
-from . import costs, engine_log, published
+from . import costs, published
 from .cards import best_sentence, forecast_cards, opening, source_of, timed_card, timed_sentence, timed_setting
 from .costs import Costs
 from .timing import LARGEST, by_drafter, choices, cost_of, picked, sizes_from, time_sizes
@@ -84,7 +84,6 @@ def build(engine: Engine) -> Speedup:
                 reported = published.table(
                     past.points, Source("recorded", past.label), timed_setting(past.calibration.vectors[0])
                 )
-            engine_log.card()
     tab = Speedup(engine, drafter, vector, sizes, timing, stop, line, choice, apply, cards, reported)
     tab.known, tab.best = gr.State(past.calibration.vectors), gr.State(best)
     return tab

@@ -68,10 +68,8 @@ export const changes = ({ element, trigger }, { besides }) => onRail(element, be
 export const trees = ({ element, trigger, values }) => values(treeLab(element, question => trigger('select', question)));
 /** @type {Component} */
 export const verification = ({ element, props, server }) => verificationLab(element, JSON.parse(props.value), { look: server.look, table: server.table });
-/** @type {(host: Host, limits: { most: number }) => void} */
-export const compare = ({ element, server, values }, { most }) => values(compareBoard(element, {
-  recorded: () => server.recorded(0), save: server.save, open: server.open_comparison, most,
-}).receive);
+/** @type {Component} */
+export const compare = ({ element, server, values }) => values(compareBoard(element, () => server.recorded(0)).receive);
 
 /** @param {Host} host @param {{ most: number }} limits */
 export function stage({ element, server, values }, { most }) {

@@ -6,7 +6,6 @@ import { one } from '../base/dom.js';
 import { sumAsked } from '../stage/share.js';
 
 const FIRST = 'explore'; // the tab of an address that names none
-const COMPARE = 'compare';
 
 /**
  * Shows what the server answers.
@@ -66,6 +65,5 @@ export function linkBar(element, { tab, stage, others, old }, trigger) {
   if (meant && [...asked.keys()].some(mine)) trigger('select', { search: location.search, opened: shared ? 'shared' : '' });
   if (tab === FIRST) hear('held', element, () => { if (copying) show(''); });
   if (tab === FIRST) hear('opened', element, ({ search, why = 'run' }) => trigger('select', { search, opened: why }));
-  if (tab === COMPARE) hear('opened-comparison', element, ({ search }) => trigger('select', { search, opened: 'comparison' }));
   return show;
 }

@@ -8,14 +8,12 @@ import { placeAsked } from './base/place.js';
 import { termed } from './base/terms.js';
 import { compareBoard, onRail } from './compare/board.js';
 import { figureCard, fixButton, keepsWidth, statusLine } from './figures/card.js';
-import { publishedTables } from './figures/table.js';
 import { opensInLab } from './labs/node.js';
 import { treeLab } from './labs/trees.js';
 import { verificationLab } from './labs/verification.js';
 import { lessonBook } from './lessons/lessons.js';
 import { pageHeader } from './page/header.js';
 import { linkBar } from './page/links.js';
-import { paperPages } from './papers/papers.js';
 import { freshness } from './stage/fresh.js';
 import { headline as headlineView, opener as openerButton } from './stage/headline.js';
 import { runPlayer } from './stage/player.js';
@@ -62,8 +60,6 @@ export const opener = ({ element }) => {
   openerButton(element);
   subscribe('held', element, () => setTimeout(() => logSliders(document.body))); // gradio shows parameters a little later
 };
-/** @type {Component} */
-export const published = ({ element, values }) => values(value => publishedTables(element, value));
 /** @type {(host: Host, about: Parameters<typeof linkBar>[1]) => void} */
 export const links = ({ element, trigger, values }, about) => values(linkBar(element, about, trigger));
 /** @type {(host: Host, about: { besides: string }) => void} */
@@ -74,11 +70,6 @@ export const trees = ({ element, trigger, values }) => values(treeLab(element, q
 export const verification = ({ element, props, server }) => verificationLab(element, JSON.parse(props.value), { look: server.look, table: server.table });
 /** @type {Component} */
 export const compare = ({ element, server, values }) => values(compareBoard(element, () => server.recorded(0)).receive);
-
-/** @param {Host} host */
-export function papers({ element, props, server, trigger, values }) {
-  values(paperPages(element, JSON.parse(props.value), name => server.source_page(name), wanted => trigger('select', wanted)));
-}
 
 /** @param {Host} host @param {{ most: number }} limits */
 export function stage({ element, server, values }, { most }) {

@@ -17,7 +17,6 @@ export function figureCard(element, value) {
   source.textContent = card.source ? card.source.label : '';
   source.dataset.kind = card.source ? card.source.kind : '';
   find('.sv-read').replaceChildren(...termed(card.read || ''));
-  find('.sv-made').textContent = card.made || '';
   find('.sv-files').replaceChildren(...(card.files || []).map((/** @type {File} */ file) => downloadButton(file, card.title)));
 }
 

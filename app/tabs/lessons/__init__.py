@@ -52,12 +52,11 @@ def _lesson(name: str) -> str:
     this = LESSONS[name]
     recorded = read(this)
     facts = this.facts(*recorded)
-    traces = dict(zip(this.recordings, recorded, strict=False))
-    alone = next((trace for recording, trace in traces.items() if recording.autoregressive), None)
+    traces = list(zip(this.recordings, recorded, strict=False))
+    alone = next((trace for recording, trace in traces if recording.autoregressive), None)
     runs = [
-        {"label": recording.label, "message": json.loads(recorded_message(trace, alone, f"lesson {path.stem}"))}
-        for recording, trace in traces.items()
-        for path in [this.path(recording)]
+        {"label": recording.label, "message": json.loads(recorded_message(trace, alone, f"{name}, {recording.name}"))}
+        for recording, trace in traces
     ]
     pictures = [*runs, *(figure._asdict() for figure in facts.figures)]
     places = {"opens": facts.opens._asdict(), "shows": facts.shows._asdict()}

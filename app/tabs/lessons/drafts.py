@@ -30,8 +30,7 @@ def facts(mixed, heads):
         "step": step.index + 1,
         "token": quote(step.texts[node]),
         "match": "token" if guess["match"] == 1 else f"{guess['match']} tokens",
-        "seen": ("once" if seen == 1 else count(seen, "time"))
-        + (f", in {guess['where']}" if guess.get("where") else ""),
+        "seen": f"{seen}, in {guess['where']}" if guess.get("where") else seen,
         "heads_step": twins.index + 1,
         "again": quote(twins.texts[one]),
         "one": quote(twins.texts[twins.parents[one]]),

@@ -26,7 +26,11 @@ def facts(tree, alone):
         law = enumerate_node(verifier, np.array(P), np.array(Q), Shape(children=2), verifier.schemes[0])
         values |= {f"{name}_{token}": prob for (token,), prob in law.texts.items()}
         if name == "exact":
-            values |= {"sequoia": verifier.title, "deviation": law.deviation, "outcomes": law.runs}
+            values |= {
+                "sequoia": verifier.title,
+                "deviation": f"{law.deviation:.0e}" if law.deviation else "0",
+                "outcomes": law.runs,
+            }
         else:
             values["lossy"] = verifier.title
     return Facts(values, opens=Place(step.index), shows=Place(0, None, 1))

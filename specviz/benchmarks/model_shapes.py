@@ -20,7 +20,6 @@ from ..builders.base import TreeBuilder
 from ..builders.sequoia import best_tree
 from ..config import RunConfig
 from ..models.pair import HuggingFacePair
-from ..passes.bare_pass import bare_pass
 from ..passes.huggingface import HuggingFaceModel
 from ..planning.cost_table import CostTable
 from ..planning.forecast import forecast
@@ -164,8 +163,7 @@ def time_passes(
 
         for _ in range(3):
             read()
-        ready = bare_pass(session, tree)
-        calls = {"engine": read} if ready is None else {"engine": read, "bare": ready}
+        calls = {"engine": read}
         ways = {name: partial(_burst, call, burst) for name, call in calls.items()}
         took: dict[str, list[float]] = {name: [] for name in ways}
         for _, name, seconds in paired(ways, rounds):

@@ -1,4 +1,4 @@
-"""`export`: a recorded run as a page that plays offline, or as a graph."""
+"""`export`: a recorded run as a page that plays offline."""
 
 from __future__ import annotations
 
@@ -12,8 +12,6 @@ EXAMPLE = "run.json --html run.html"
 WHAT = {
     "html": "write one HTML file that plays offline",
     "embed": "write the same page as a frame to paste into a web page or slides",
-    "graphml": "write the trees of all steps as one graph, for networkx, Gephi or yEd",
-    "dot": "write the same graph for Graphviz",
 }
 
 
@@ -26,7 +24,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(args: argparse.Namespace) -> None:
     outputs = {name: getattr(args, name) for name in WHAT if getattr(args, name) is not None}
     if not outputs:
-        raise ValueError("export needs at least one output, with a file name: --html, --embed, --graphml or --dot.")
+        raise ValueError("export needs at least one output, with a file name: --html or --embed.")
     for path in outputs.values():
         check_output(path, args.file)
     trace = read_trace(args.file)

@@ -2,21 +2,17 @@
 
 import json
 
-import numpy as np
 import pytest
 import torch
 
 import specviz
 from specviz.acceptance.vectors import expected_tokens
-from specviz.benchmarks.model_shapes import as_dict, bench_shape, project, time_passes
+from specviz.benchmarks.model_shapes import as_dict, bench_shape, project
 from specviz.builders.sequoia import best_tree
 from specviz.commands.cli import main
 from specviz.models import random_weights
 from specviz.models.random_weights import SHAPES, bytes_needed, random_pair, shape_config
-from specviz.passes import bare_pass as bare_module
-from specviz.passes.bare_pass import bare_pass
 from specviz.passes.graphs import StaticPass
-from specviz.tree import TokenTree
 
 pytestmark = pytest.mark.adapter
 CPU = torch.device("cpu")
@@ -108,33 +104,6 @@ def test_any_prompt_is_numbers(pair):
     text = pair.text
     assert text.encode("aé") == [97 % 97, 195 % 97, 169 % 97] and text.encode("\udce9") == [63]
     assert text.decode([3, 96]) == "<3><96>" and text.stream([1])(7) == "<7>"
-
-
-def test_the_bare_pass_is_the_pass_of_the_engine(pair, monkeypatch):
-    """Same logits, so nothing was left out that would have to be paid for."""
-    context = [5, 4, 3, 2, 1]
-    session = pair.target.open(context)
-    session.forward(TokenTree(1, start=4), [0])
-    tree = TokenTree(1, start=4)
-    for node in range(1, 12):
-        tree.add((node - 1) // 2, 7 * node % 97)
-    found = []
-    monkeypatch.setattr(bare_module, "wait", found.append)
-    wanted = session.forward(tree, range(12))
-    used = session.cache.used
-    ready = bare_pass(session, tree)
-    for _ in range(2):
-        ready()
-    for logits in found:
-        np.testing.assert_allclose(logits.numpy(), wanted, atol=1e-5)
-    assert session.cache.used == used and len(found) == 2
-    np.testing.assert_allclose(session.forward(tree, range(12)), wanted, atol=1e-5)
-
-
-def test_passes_without_a_direct_forward_have_no_bare_time(pair, monkeypatch):
-    monkeypatch.setattr(pair.target, "direct", None)
-    (found,) = time_passes(pair.target, [1, 2, 3], [4], rounds=1, burst=1)
-    assert found.nodes == 4 and found.engine_s > 0 and found.bare_s is None and found.ratio is None
 
 
 def test_a_report_holds_what_was_measured_and_projections_apart(pair):

@@ -1,8 +1,8 @@
 // What the page's components start with: app/parts/web.py calls each export with a host. Only `job` is no component: the
 // events of app/parts/job.py call it.
 
-import { hear, tell } from './base/bus.js';
-import { one } from './base/dom.js';
+import { subscribe, publish } from './base/bus.js';
+import { query } from './base/dom.js';
 import { jobNews, stopsAtOnce } from './base/jobs.js';
 import { placeAsked } from './base/place.js';
 import { termed } from './base/terms.js';
@@ -40,7 +40,7 @@ export const job = (name, stop, news) => {
 /** @type {Component} */
 export const header = ({ element, trigger }) => pageHeader(element, () => trigger('select'));
 /** @type {Component} */
-export const intro = ({ element, values }) => values(text => one(element, 'p').replaceChildren(...termed(text)));
+export const intro = ({ element, values }) => values(text => query(element, 'p').replaceChildren(...termed(text)));
 /** @type {Component} */
 export const card = ({ element, values }) => { keepsWidth(element); values(value => figureCard(element, value)); };
 /** @type {Component} */
@@ -50,15 +50,15 @@ export const notice = ({ element, values }) => values(value => {
   const held = JSON.parse(value || '{}');
   statusLine(element, value);
   fixButton(element, held.fix);
-  if (held.settings) tell('settings', held);
-  tell('held');
+  if (held.settings) publish('settings', held);
+  publish('held');
 });
 /** @type {Component} */
 export const headline = ({ element }) => headlineView(element);
 /** @type {Component} */
 export const opener = ({ element }) => {
   openerButton(element);
-  hear('held', element, () => setTimeout(() => logSliders(document.body))); // gradio shows parameters a little later
+  subscribe('held', element, () => setTimeout(() => logSliders(document.body))); // gradio shows parameters a little later
 };
 /** @type {(host: Host, about: Parameters<typeof linkBar>[1]) => void} */
 export const links = ({ element, trigger, values }, about) => values(linkBar(element, about, trigger));
@@ -76,9 +76,9 @@ export function stage({ element, server, values }, { most }) {
   const fresh = freshness(element, '#sv-prompt', () => player.changed());
   const player = runPlayer(element, {
     save: server.save, open: server.open_trace, most, take: opensInLab, fresh, links: true, wanted: sumAsked(location.search),
-    told: news => tell('headline', news), holds: head => head.settings && tell('opened', { search: `?${new URLSearchParams({ prompt: head.prompt || '' })}&${head.settings}` }),
+    told: news => publish('headline', news), holds: head => head.settings && publish('opened', { search: `?${new URLSearchParams({ prompt: head.prompt || '' })}&${head.settings}` }),
   });
-  hear('settings', element, fresh.hold);
+  subscribe('settings', element, fresh.hold);
   player.expect(placeAsked(location.search, false));
   values(player.receive);
 }

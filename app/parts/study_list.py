@@ -8,14 +8,10 @@ from dataclasses import dataclass, replace
 from itertools import chain
 from typing import Any
 
-from specviz import BUILDERS, VERIFIERS, RunConfig
-from specviz.acceptance.vectors import find_acceptance
+from specviz import RunConfig
 from specviz.benchmarks import studies
 from specviz.benchmarks.measure_cost import PROMPT, measure_cost
-from specviz.compatibility import suited
 from specviz.files import HELD_OUT
-from specviz.many.load_curve import TEXTS, load_curve
-from specviz.planning.shared_passes import best_trees
 from specviz.plots import PLOTS
 
 Steps = Iterator[tuple[int, int, Any]]  # done, of, the figure's info or None
@@ -79,15 +75,6 @@ def _temperature(pair: Any, config: RunConfig) -> Steps:
         yield of + 3 * done, 4 * of, PLOTS["temperature"].info(data) if data else None
 
 
-def _load(pair: Any, config: RunConfig) -> Steps:
-    rule = suited(replace(config, builder=BUILDERS["sequoia"]()))
-    config = replace(config, prompt=PROMPT, verifier=VERIFIERS[rule]())
-    table = yield from _costs(pair, config, rounds=4, seconds=15.0)
-    trees = best_trees(find_acceptance(rule, config.temperature), table, config, TEXTS)
-    for done, of, points in load_curve(pair, trees, config, both(8)):
-        yield of + 3 * done, 4 * of, PLOTS["load"].info(points) if points else None
-
-
 STUDIES = {
     study.name: study
     for study in (
@@ -120,12 +107,6 @@ STUDIES = {
             "Costs are measured first; then the speedup of the best tree of 12 nodes is predicted and timed at each "
             "temperature, every prompt against its own plain decoding.",
             _temperature, timed=True,
-        ),
-        Study(
-            "load", "Decode several texts together",
-            "Costs are measured first; then 1, 2, 4, 8 and 16 texts are decoded in one loop, with one pass of the "
-            "target for all of them: plainly, with the best predicted tree, and with a shared budget of as many nodes.",
-            _load, timed=True,
         ),
         Study(
             "lengths", "Run a dynamic tree",

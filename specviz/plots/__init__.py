@@ -22,7 +22,6 @@ from . import (
     depth,
     draft_entropy,
     length,
-    load,
     marginal,
     policies,
     predicted,
@@ -58,7 +57,6 @@ PLOTS = {
     "policies": policies,  # of Traces by (policy, kind of text)
     "top_p": top_p,  # of a TopP
     "transfer": transfer,  # of Transfers
-    "load": load,  # of LoadPoints
     "temperature": temperature,  # of SpeedupPredictions by temperature
     "lengths": run_strip,  # of a Trace
     "ribbon": ribbon,  # of a Trace

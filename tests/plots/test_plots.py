@@ -21,7 +21,6 @@ from specviz.benchmarks.predictions import SpeedupPrediction
 from specviz.benchmarks.studies import TopP, Transfer
 from specviz.benchmarks.trials import Trial
 from specviz.builders.sequoia import best_tree
-from specviz.many.load_curve import LoadPoint
 from specviz.planning.cost_table import machine
 from specviz.planning.forecast import forecast, predict
 from specviz.plots import PLOTS, export, plot, theme
@@ -51,10 +50,6 @@ PROMISES = {
     )
     for value in (0.6, 0.0)
 }
-LOAD = (
-    LoadPoint(1, "sequoia:size=8", 8, 1.5, 300.0, 1.4, 0.1, 1.3, 0.1, 8.2, 1),
-    LoadPoint(4, "sequoia:size=4", 4, 1.1, 900.0, 0.9, 0.1, None, None, None, 4),
-)
 DATA = {
     "acceptance": ([ACCEPTANCE],),
     "depth": (depth_acceptance([TRACE]),),
@@ -73,7 +68,6 @@ DATA = {
     "length": (DOUBT,),
     "top_p": (TOP_P,),
     "transfer": (TRANSFERS,),
-    "load": (LOAD,),
     "temperature": (PROMISES,),
     "lengths": (TRACE,),
     "ribbon": (TRACE,),
@@ -86,7 +80,6 @@ NOTHING = {
     "rejection": (replace(RATES, rates={}, floors={}),),
     "probability": (replace(DOUBT, **{name: () for name in DOUBT.__dataclass_fields__}),),
     "predicted": ([],),
-    "load": ((),),
     "temperature": ({},),
     "transfer": ((),),
     "top_p": (replace(TOP_P, values=(), tokens={}),),
@@ -414,12 +407,3 @@ def test_figures_need_no_torch():
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout.strip() == "[]"
     assert plots.__doc__
-
-
-def test_a_load_curve_says_where_speculation_stops_paying():
-    info = PLOTS["load"].info(LOAD)
-    fig = PLOTS["load"].draw(info)
-    assert "stops paying at about 3 texts" in fig.layout.title.text
-    assert {one.name: tuple(one.y) for one in fig.data} == {
-        "predicted": (1.5, 1.1), "equal trees": (1.4, 0.9), "shared budget": (1.3,)
-    }  # fmt: skip

@@ -47,7 +47,6 @@ FOLDS = (
     ("limits", "What limits it?", ("shapes", "marginal")),
     ("sequences", "Are parallel chains as good?", ("sweep",)),
     ("temperature", "What changes with temperature?", ("temperature",)),
-    ("load", "Does it pay for many users at once?", ("load",)),
     ("steps", "What does a dynamic tree do, step by step?", ("lengths",)),
 )
 

@@ -12,7 +12,6 @@ from ..codec import dumps, plain
 from ..compatibility import compatible
 from ..config import RunConfig
 from ..errors import UnknownName
-from ..plugins.load import PluginError
 from ..proof import large_node
 from ..proof.counterexample import Counterexample, smallest
 from ..proof.lossless import Row, cases, checked, few
@@ -105,7 +104,7 @@ def _until_failure(args: argparse.Namespace, wrong: dict[str, Counterexample | N
     """The rows, up to one in which a plugin fails; the smallest node where a rule does is then put into `wrong`."""
     try:
         yield from proven(tasks_of(args), args.jobs)
-    except PluginError:
+    except Exception:
         found = {name: smallest(VERIFIERS[name]()) for name in args.verifier or () if not built_in(VERIFIERS[name])}
         if not any(found.values()):
             raise

@@ -15,7 +15,7 @@ from ..codec import dumps, plain
 from ..compatibility import compatible
 from ..config import RunConfig
 from ..errors import UnknownName
-from ..plugins.load import PluginError, blamed, load_known, sources
+from ..plugins.load import load_known, sources
 from ..proof.counterexample import Counterexample, smallest
 from ..proof.lossless import Case, Row, cases, cover, drafter_cases
 from ..registry import built_in
@@ -97,7 +97,7 @@ def _rows(args: argparse.Namespace, refuted: dict[str, Counterexample | None]) -
     """The rows, up to one in which a plugin fails; the smallest tree where a rule does is then put into `refuted`."""
     try:
         yield from _proven(cases_of(args), args.jobs)
-    except PluginError:
+    except Exception:
         found = {name: smallest(VERIFIERS[name]()) for name in args.verifier or () if not built_in(VERIFIERS[name])}
         if not any(found.values()):
             raise
@@ -116,11 +116,11 @@ def cases_of(args: argparse.Namespace) -> Sequence[Case]:
 def _proven(found: Sequence[Case], jobs: int) -> Iterator[Row]:
     """The rows of cases in their order, proven by so many processes."""
     if jobs == 1:
-        yield from map(_prove, found)
+        yield from map(Case.prove, found)
         return
     pool = ProcessPoolExecutor(jobs, get_context("spawn"), _prepare_process, (sources(),))
     try:
-        yield from pool.map(_prove, found)
+        yield from pool.map(Case.prove, found)
     finally:
         pool.shutdown(cancel_futures=True)
 
@@ -128,15 +128,6 @@ def _proven(found: Sequence[Case], jobs: int) -> Iterator[Row]:
 def _prepare_process(plugins: list[str]) -> None:
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     load_known(plugins)
-
-
-def _prove(case: Case) -> Row:
-    try:
-        return case.prove()
-    except Exception as error:
-        if place := blamed(error):  # here, since a traceback does not travel
-            raise PluginError(place) from error
-        raise
 
 
 def report(rule: str, example: Counterexample | None, plugins: Sequence[str]) -> str:

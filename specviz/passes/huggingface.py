@@ -9,15 +9,14 @@ is the length of the text plus its depth, whatever its slot.
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from functools import cached_property
 from typing import Any
 
 import numpy as np
 import torch
 
-from ..tree import TokenTree, Topology
-from .batched import batched_pass
+from ..tree import TokenTree
 from .cache import TreeCache
 from .compiled import CompiledPasses
 from .device_logits import DeviceLogits, push
@@ -181,14 +180,6 @@ class HuggingFaceModel:
     @cached_property
     def _heard(self) -> Any:
         return heard_by_head(self.model)
-
-    def mask(self, hidden: np.ndarray | None) -> torch.Tensor | None:
-        """The additive mask of `hidden`, [1, 1, m, slots]."""
-        return None if hidden is None else Mask(hidden).added(hidden.shape[1], self.dtype, self.device)
-
-    def batch(self, texts: np.ndarray, ids: np.ndarray, shape: Topology | None = None) -> Callable[[], np.ndarray]:
-        """A pass over several rows at once, to be timed; see `batched_pass`."""
-        return batched_pass(self, texts, ids, shape)
 
     def no_features(self) -> torch.Tensor:
         """The features of no token at all, [0, width]."""

@@ -15,7 +15,6 @@ import numpy as np
 from ..compatibility import DRAWN, compatible
 from ..config import RunConfig
 from ..errors import cause
-from ..plugins.load import blamed
 from ..registry import REGISTRIES
 from ..sampling import SCHEMES
 from ..verifiers.base import Verifier
@@ -139,7 +138,7 @@ def _refuted(
     try:
         outcome = enumerate_node(rule, targets, drafts, shape, scheme)
     except Exception as error:
-        failure = blamed(error) or f"{type(error).__name__}: {cause(error)}"
+        failure = f"{type(error).__name__}: {cause(error)}"
         return Counterexample(rule.name, scheme, p, q, shape, failure=failure)
     if outcome.deviation <= ROUNDING:
         return None

@@ -52,13 +52,13 @@ def test_every_pair_is_what_it_is_declared_to_be(builder, verifier):
     assert_declared_is_found(builder, verifier)
 
 
-@pytest.mark.exhaustive
+@pytest.mark.nightly
 @pytest.mark.parametrize(("builder", "verifier"), rest_of(HEAVY, VERIFIERS, fits=fits))
 def test_every_heavy_pair_is_what_it_is_declared_to_be(builder, verifier):
     assert_declared_is_found(builder, verifier, steps=1)
 
 
-@pytest.mark.exhaustive
+@pytest.mark.nightly
 @pytest.mark.parametrize(("builder", "verifier"), rest_of(["chain", "sequoia"], VERIFIERS, fits=fits))
 def test_another_random_pair(builder, verifier):
     assert_declared_is_found(builder, verifier, seed=5)

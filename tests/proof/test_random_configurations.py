@@ -70,7 +70,7 @@ CONFIGS = st.builds(
 )
 
 
-@pytest.mark.parametrize("examples", [200, pytest.param(1000, marks=pytest.mark.exhaustive)])
+@pytest.mark.parametrize("examples", [200, pytest.param(1000, marks=pytest.mark.nightly)])
 def test_no_random_configuration_is_declared_lossless_and_is_not(examples):
     tried = 0
 

@@ -3,9 +3,9 @@
 import pytest
 
 import specviz
-from specviz.proof.lossless import LENGTH, PROMPT, SEEDS, STEPS, checked, error_in, table
+from specviz.proof.lossless import LENGTH, PROMPT, SEEDS, STEPS, drafter_cases, error_in, table
 
-OTHERS = [name for name in checked() if name != "model"]
+OTHERS = [name for name in drafter_cases() if name != "model"]
 FEW = [
     ("chain", "block"),
     ("chain", "spectr"),

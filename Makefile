@@ -48,8 +48,8 @@ $(VENV)/.created:
 	$(PYTHON) -m venv $(VENV) || { apt-get install -y python3-venv && $(PYTHON) -m venv $(VENV); }
 	touch $@
 
-$(VENV)/.installed: $(VENV)/.created requirements.txt constraints.txt
-	$(PIP) -r requirements.txt
+$(VENV)/.installed: $(VENV)/.created requirements.txt constraints.txt  # the package as well, from this folder
+	$(PIP) -e .
 	touch $@
 
 $(VENV)/.installed-dev: $(VENV)/.installed requirements-dev.txt

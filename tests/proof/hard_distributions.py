@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from ..distributions import normalise, softmax
+from specviz.distributions import normalise, softmax
 
 KINDS = {
     "random": "two models that mostly agree",

@@ -65,7 +65,7 @@ export const links = ({ element, trigger, values }, about) => values(linkBar(ele
 /** @type {(host: Host, about: { besides: string }) => void} */
 export const changes = ({ element, trigger }, { besides }) => onRail(element, besides, () => trigger('input'));
 /** @type {Component} */
-export const trees = ({ element, trigger, values }) => values(treeLab(element, question => trigger('select', question)));
+export const trees = ({ element, props, server }) => treeLab(element, JSON.parse(props.value), server.trees);
 /** @type {Component} */
 export const verification = ({ element, props, server }) => verificationLab(element, JSON.parse(props.value), { look: server.look, table: server.table });
 /** @type {Component} */

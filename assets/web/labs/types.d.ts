@@ -1,57 +1,33 @@
-// What the server sends to the two labs, as app/tabs/labs/pictures.py and app/tabs/labs/verification_lab.py write it.
+// What the server sends to the two labs, as app/tabs/labs writes it.
 
 // ---- the Tree lab ----
 
-/** What is said of any tree. */
-interface Titled {
+/** A tree; columns have one entry for each node. */
+export interface LabTree {
   name: string;
   title: string;
   settings: string;
-  note: string;
-}
-
-/** A tree; columns have one entry for each node. */
-export interface LabTree extends Titled {
-  kind: 'static' | 'synthetic';
   parents: number[];
-  /** Where each node stands, from the top. */
-  rows: number[];
   /** With which each node is accepted. */
   chance: number[];
   tokens: number;
-  error: number;
-  stats: string;
+  nodes: number;
+  levels: number;
+  leaves: number;
+  passes: number;
 }
 
-/** A builder that cannot make a tree here. */
-export interface NoTree extends Titled {
-  kind: 'none';
-}
-
-/** The trees side by side. */
-export interface Forest {
-  source: { kind: string; label: string };
-  where: string;
-  read: string;
-  synthetic: string;
-  hint: string;
-  trees: (LabTree | NoTree)[];
-  csv: string;
-}
-
-/** An attention mask for one order of the nodes. */
-export interface Mask {
-  name: string;
-  said: string;
-  order: number[];
-  /** Row, column and the pairs in it. */
-  blocks: [number, number, number][];
-}
-
-/** What the Tree lab shows; `one` is about the tree that is large. */
 export interface Trees {
-  forest: Forest;
-  one: { name: string; block: number; choices: number[]; orders: Mask[]; bound: string };
+  error?: undefined;
+  trees: LabTree[];
+}
+
+/** What the lab starts with: vectors with sizes, the sliders, further builders by name and title, and the first answer. */
+export interface TreeStart {
+  presets: { title: string; vector: number[]; nodes: number; levels: number; about: string }[];
+  sizes: Record<string, { title: string; min: number; max: number; value: number }>;
+  others: [string, string][];
+  first: string;
 }
 
 // ---- the Verification lab ----

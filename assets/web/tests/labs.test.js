@@ -5,7 +5,7 @@ import { ticks } from '../figures/chart.js';
 import { linkedNode } from '../labs/address.js';
 import { nodeOf } from '../labs/node.js';
 import { sharesOf, withOneLess, withOneMore, withShare } from '../labs/shares.js';
-import { nodeText } from '../labs/trees.js';
+import { nodeText } from '../labs/tree_picture.js';
 import { lessonAsked } from '../lessons/lessons.js';
 import { step } from './page.js';
 

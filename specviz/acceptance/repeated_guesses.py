@@ -9,8 +9,8 @@ from ..config import RunConfig
 from ..models.base import Pair
 from ..proof.large_node import SameEverywhere
 from ..randomness import Seeded
-from ..registry import build
 from ..sampling import draw_children
+from ..strategy import strategy_of
 from ..tree import TokenTree
 from .positions import distributions_on_text
 
@@ -67,7 +67,7 @@ def tried_on_text(
     for position, p, q in distributions_on_text(pair, text, config):
         found = {}
         for rule, rng in rngs.items():
-            verifier = build("verifier", rule)
+            verifier = strategy_of("verifier", rule)
             scheme = verifier.schemes[0]
             tree = TokenTree(text[position], start=position, scheme=scheme)
             tree.draft_distributions[0] = q

@@ -26,8 +26,8 @@ from ..config import RunConfig
 from ..decode import run
 from ..metrics import Counts, estimate
 from ..models.base import Pair
-from ..record import Trace
-from ..registry import build, spelled
+from ..strategy import format_strategy
+from ..trace import Trace
 from ..verifiers.base import Verifier
 
 WINDOW = 24  # tokens of a prompt that is cut from a continuation
@@ -93,7 +93,7 @@ def agreement(
     Raises:
         ValueError: if builder, rule and drafter are incompatible, or no step had room for the tree.
     """
-    drafter = build("drafter", config.drafter)
+    drafter = config.drafter
     config = replace(config, builder=builder, verifier=verifier)
     match = compatible(config).required()
     shape = builder.prepare(verifier, config.temperature, drafter.name, pair.info["name"]).shape
@@ -119,7 +119,7 @@ def agreement(
         if known or with_room(trace, deepest):
             tokens, margin, steps = tokens_with_room(measured, deepest)
             known = Agreement(
-                spelled(builder), spelled(verifier), config.temperature, len(shape),
+                format_strategy(builder), format_strategy(verifier), config.temperature, len(shape),
                 expected_tokens(shape, vector), expected_tokens(shape, levels),
                 None if by_text is None or np.isnan(by_text) else by_text,
                 tokens, margin, (first, len(measured)), steps,

@@ -24,7 +24,6 @@ from ..passes.bare_pass import bare_pass
 from ..passes.huggingface import HuggingFaceModel
 from ..planning.cost_table import CostTable
 from ..planning.forecast import forecast
-from ..registry import build
 from ..tree import TokenTree
 from ..verifiers.base import Verifier
 from .against_transformers import bench
@@ -122,7 +121,7 @@ def bench_shape(
     for done, one in enumerate(time_passes(pair.target, _prompt(context, pair.vocab_size), fit, rounds), 1):
         report = replace(report, passes=(*report.passes, one))
         yield SoFar(done, len(fit), report)
-    rule = build("verifier", config.verifier)
+    rule = config.verifier
     around = RunConfig(_prompt(min(context, pair.max_positions // 2), pair.vocab_size), verifier=rule,
                        temperature=config.temperature)  # fmt: skip
     begun = len(fit)

@@ -20,7 +20,7 @@ from ..config import RunConfig
 from ..decode import run
 from ..models.base import Pair
 from ..planning.cost_table import CostTable
-from ..record import Trace
+from ..trace import Trace
 from ..verifiers import VERIFIERS
 from .agreement import tokens_with_room
 from .predictions import SpeedupPrediction, predictor, speedup_predictions, trees_of

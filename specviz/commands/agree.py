@@ -18,7 +18,7 @@ from ..config import RunConfig
 from ..files import printable
 from ..metrics import plus_minus
 from ..models.base import Pair
-from ..registry import spelled
+from ..strategy import format_strategy
 from ..verifiers.base import Verifier
 from .bench import PROMPTS_HELP, built_in_prompts, read_prompts
 from .options import add_pair, add_rows, add_strategy, file_of_another, load, numbers, sampling, strategy
@@ -94,7 +94,7 @@ def run(args: argparse.Namespace) -> int:
         if args.speedup:
             checked, stopped = _speedup(pair, builder if args.builder else None, verifier, asked, sides, sizes)
             good &= all(row.holds for row in checked)
-            _print_timings(checked, spelled(verifier), temperature, args.json)
+            _print_timings(checked, format_strategy(verifier), temperature, args.json)
         else:
             last, stopped = until_stopped(agreement(pair, builder, verifier, asked, *sides), "texts")
             good &= last.known.holds
@@ -131,7 +131,7 @@ def _speedup(
     largest = 2 * max(sizes)
     costs = [n for n in COSTED if n <= largest] + [largest]
     cost = whole(watched(measure_cost(pair, costing, costs, rounds=12, seconds=60.0), "bursts"))
-    builders = {spelled(builder): builder} if builder else trees_of(sizes, known, cost)
+    builders = {format_strategy(builder): builder} if builder else trees_of(sizes, known, cost)
     last, stopped = until_stopped(speedup_predictions(pair, builders, verifier, config, known, cost, prompts), "runs")
     return last.known, stopped
 

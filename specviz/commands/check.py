@@ -18,7 +18,7 @@ from ..proof.counterexample import Counterexample, smallest
 from ..proof.lossless import Row, cases, checked, few
 from ..proof.search import search
 from ..proof.stored_proofs import proven
-from ..registry import built_in
+from ..strategy import built_in
 from ..verifiers import VERIFIERS
 
 EXAMPLE = "--builder sequoia --verifier specinfer --json"

@@ -8,8 +8,8 @@ from typing import Any
 from ..acceptance.progress import whole
 from ..benchmarks.measure_cost import PROMPT, measure_cost
 from ..config import RunConfig
+from ..errors import reject_given
 from ..files import printable, read_text
-from ..parameters import reject_given
 from ..planning.cost_table import MACHINES, CostTable, machine
 from .options import add_pair, add_strategy, add_temperature, load, strategy
 from .watching import watched

@@ -17,7 +17,7 @@ from ..files import printable
 from ..metrics import Interval
 from ..planning.choose import Candidate, best_rule, candidates, runners_up, spread_over_texts
 from ..planning.cost_table import CostTable
-from ..registry import spelled
+from ..strategy import format_strategy
 from .bench import built_in_prompts, read_prompts
 from .cost import add_machine, table_for
 from .optimize_texts import run_texts
@@ -79,7 +79,7 @@ def run(args: argparse.Namespace) -> int:
     spreads = [spread_over_texts(one, vectors[verifier].left_out) for one in shown]
     match = compatible(replace(runs[verifier], builder=best.builder))
     rest: dict[str, Any] = {
-        "drafter": spelled(drafter),
+        "drafter": format_strategy(drafter),
         "lossless": match.lossless,
         "machine": cost.machine,
         "unit": cost.unit,

@@ -7,7 +7,7 @@ import os
 import sys
 
 from ..files import printable
-from ..record import Trace
+from ..trace import Trace
 from .generate import paint, summary
 from .options import read_trace
 

@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import argparse
-from dataclasses import fields
 from typing import Any
 
 from ..errors import UnknownName
-from ..parameters import MUST, must, text_of
-from ..registry import REGISTRIES
+from ..strategy import REGISTRIES, format_value
+from ..validation import must_be, plain_value
 
 EXAMPLE = "sequoia typical"
 
@@ -26,11 +25,10 @@ def run(args: argparse.Namespace) -> None:
     for kind, menu in REGISTRIES.items():
         for name, cls in menu.items():
             if name in (args.names or known):
-                print(f"\n--{kind} {name}: {cls.title}", *map(line_of, fields(cls)), sep="\n")
+                lines = [line_of(key, schema) for key, schema in cls.parameter_schema().items()]
+                print(f"\n--{kind} {name}: {cls.title}", *lines, sep="\n")
 
 
-def line_of(field: Any) -> str:
+def line_of(name: str, schema: Any) -> str:
     """A parameter as a line."""
-    meta = field.metadata
-    wants = f" It must {must(meta)}." if meta["kind"] in MUST else ""
-    return f"  {field.name}={text_of(field.default)}  {meta['help']}{wants}"
+    return f"  {name}={format_value(plain_value(schema['default']))}  {schema['description']} Must {must_be(schema)}."

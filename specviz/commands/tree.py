@@ -7,7 +7,7 @@ import json
 
 from ..acceptance.vectors import check_acceptance, expected_tokens, find_acceptance, read_acceptance
 from ..builders.filling import StaticBuilder
-from ..parameters import read_value
+from ..strategy import parse_value
 from .options import add_strategy, strategy
 
 EXAMPLE = "--builder sequoia:size=128,depth=10,acceptance=vector.json --json"
@@ -40,5 +40,5 @@ def run(args: argparse.Namespace) -> None:
 
 def vector(text: str) -> tuple:
     """The acceptance vector of --acceptance, numbers or a file."""
-    value = read_value("--acceptance", text, {"kind": "free"})
+    value = parse_value(text, {"anyOf": [{"type": "string"}, {"type": "array"}]})
     return read_acceptance(text) if isinstance(value, str) else check_acceptance(value, "--acceptance")

@@ -6,7 +6,7 @@ import argparse
 import json
 import sys
 from collections.abc import Callable
-from dataclasses import asdict, replace
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -20,7 +20,7 @@ from ..compatibility import compatible
 from ..config import RunConfig
 from ..drafters.base import Drafter
 from ..files import __version__, printable, read_text
-from ..registry import spelled, split_strategy
+from ..strategy import format_strategy, split_strategy
 from ..verifiers import VERIFIERS
 from .bench import built_in_prompts, read_prompts
 from .calibrate import OWN, every_rule, first_child
@@ -34,7 +34,7 @@ def rules_for(args: argparse.Namespace, drafter: Drafter) -> list[str]:
     """The rules that come into question."""
     RunConfig(temperature=args.temperature)  # raises on a bad one
     if args.verifier:
-        return [spelled(strategy(args, "verifier", args.verifier))]
+        return [format_strategy(strategy(args, "verifier", args.verifier))]
     greedy = "exact-match" if args.temperature == 0 else None
     if args.acceptance:
         read_acceptance(args.acceptance)
@@ -62,7 +62,7 @@ def vectors_for(
     if args.acceptance:
         return {rules[0]: _from_file(args, rules[0], drafter, pair().info if loads else {})}
     kept = None if args.prompts or args.target or args.draft or rules[0] not in VERIFIERS else stored(drafter.name)
-    if kept and kept["drafter"]["parameters"] == asdict(drafter):
+    if kept and kept["drafter"]["parameters"] == drafter.parameters:
         says = {"pair": kept["pair"]["name"], "dtype": kept["pair"]["dtype"], "texts": OWN}
         rows = {name: find_row(kept, name, args.temperature) for name in rules}
         return {name: codec.read(Acceptance, says | row, "vector") for name, row in rows.items()}
@@ -92,7 +92,7 @@ def _measured_now(args: argparse.Namespace, rules: list[str], drafter: Drafter, 
 def _from_file(args: argparse.Namespace, rule: str, drafter: Drafter, info: dict[str, Any]) -> Acceptance:
     """The vector of --acceptance; one of another pair, drafter, rule or temperature is rejected."""
     here = {
-        "pair": info.get("name"), "drafter": drafter.name, "parameters": asdict(drafter),
+        "pair": info.get("name"), "drafter": drafter.name, "parameters": drafter.parameters,
         "verifier": split_strategy("verifier", rule)[0], "temperature": args.temperature,
     }  # fmt: skip
     if sentence := elsewhere(args.acceptance, here):

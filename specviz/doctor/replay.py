@@ -9,8 +9,9 @@ from collections.abc import Sequence
 
 from ..config import RunConfig
 from ..files import __version__
-from ..record import Step, Trace
+from ..record import Step
 from ..record_parts import Timing
+from ..trace import Trace
 from ..tree import Growth
 
 DOT = "•"

@@ -8,7 +8,7 @@ from typing import Annotated
 
 from .. import codec
 from ..codec import Damaged, Most
-from ..record import SCHEMA, Trace
+from ..trace import SCHEMA, Trace
 
 FEWEST, MOST = 2, 3
 

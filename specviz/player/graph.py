@@ -6,7 +6,7 @@ import re
 from io import BytesIO
 from typing import TYPE_CHECKING, Any
 
-from ..record import Trace
+from ..trace import Trace
 
 if TYPE_CHECKING:
     import networkx

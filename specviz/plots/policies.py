@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 import plotly.graph_objects as go
 
-from ..record import Trace
+from ..trace import Trace
 from . import theme
 
 TITLE = "Drafted and accepted length by policy"

@@ -24,8 +24,8 @@ import numpy as np
 
 from ..distributions import Distributions, Sampling, total_variation
 from ..randomness import Randomness, Seeded
-from ..registry import REGISTRIES
 from ..sampling import draw_children
+from ..strategy import REGISTRIES
 from ..tree import TokenTree
 from ..verifiers.base import Verdict, Verifier
 from .hard_distributions import KINDS, distributions_of_kind
@@ -108,12 +108,12 @@ def one_large_node(rule: Verifier, scheme: str, vocab: int, k: int, drawings: in
         if rule.greedy_only:  # at temperature 0 all mass is on one token
             p = np.eye(vocab)[p.argmax()]
         node = Node(rule, p, q, scheme)
-        if not rule.keyed:
+        if not rule.shared_noise:
             errors.append(error_of_node(node, k))
         if rule.lossless and not rule.greedy_only:
             difference = difference or count(node, k, drawings)
         runs += node.runs
-    return NodeResult(None if rule.keyed else float(np.max(errors)), runs, difference)
+    return NodeResult(None if rule.shared_noise else float(np.max(errors)), runs, difference)
 
 
 class Node:
@@ -219,7 +219,7 @@ def count(node: Node, k: int, drawings: int) -> str | None:
     for place in range(drawings):
         children = draw_children(node.q, k, node.scheme, rng, place + 1)
         token = _first_token(node.verdict(children, rng, start=place), children)
-        if node.rule.keyed:
+        if node.rule.shared_noise:
             with np.errstate(divide="ignore"):
                 winner = int((rng.noise(place + 1, len(node.p)) / node.p).argmin())
             if token != winner:

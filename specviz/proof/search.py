@@ -7,7 +7,7 @@ temperatures, top-k, top-p and the sampling schemes are mixed. The same seed giv
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import Field, dataclass, fields
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -15,8 +15,9 @@ import numpy as np
 from ..compatibility import compatible
 from ..config import RunConfig
 from ..models.table import toy_pair
-from ..registry import REGISTRIES
 from ..sampling import SCHEMES
+from ..strategy import REGISTRIES
+from ..validation import Schema
 from .enumerate import TooManyRuns
 from .lossless import EXACT, PROMPT, compare_texts, error_in
 
@@ -87,7 +88,7 @@ def _strategy(kind: str, rng: np.random.Generator) -> Any:
         menu += [REGISTRIES[kind]["several"]] * len(menu)
     cls = _one(menu, rng)
     while True:
-        random = {field.name: _value(field, rng) for field in fields(cls)}
+        random = {name: _value(name, schema, rng) for name, schema in cls.parameter_schema().items()}
         try:
             return cls(
                 **random | {name: value for name, value in getattr(cls, "small", {}).items() if rng.random() < 0.4}
@@ -96,29 +97,26 @@ def _strategy(kind: str, rng: np.random.Generator) -> Any:
             continue
 
 
-def _value(field: Field, rng: np.random.Generator) -> Any:
-    meta = field.metadata
-    match meta["kind"]:
-        case "whole":
-            return int(rng.integers(meta["low"], min(meta["high"], meta["low"] + WIDEST) + 1))
-        case "real":
-            return float(_one((meta["low"], meta["high"], field.default, rng.uniform(meta["low"], meta["high"])), rng))
-        case "flag":
+def _value(name: str, schema: Schema, rng: np.random.Generator) -> Any:
+    low, high = schema.get("minimum"), schema.get("maximum")
+    match schema.get("type"):
+        case "integer":
+            return int(rng.integers(low, min(high, low + WIDEST) + 1))
+        case "number":
+            return float(_one((low, high, schema["default"], rng.uniform(low, high)), rng))
+        case "boolean":
             return bool(rng.random() < 0.5)
-        case "choice":
-            return _one(meta["options"], rng)
-        case "names":
-            return tuple(map(str, rng.permutation(meta["options"])[: rng.integers(1, 4)]))
-        case "free":
-            return _one(FREE[field.name], rng)
-        case "widths":
+        case "string":
+            return _one(schema["enum"], rng)
+        case "array" if "enum" in schema["items"]:
+            return tuple(map(str, rng.permutation(schema["items"]["enum"])[: rng.integers(1, 4)]))
+        case "array":
             return tuple(int(width) for width in rng.integers(1, 3, size=rng.integers(1, 3)))
-        case kind:
-            raise ValueError(f"a parameter's kind must be one that is known here; got {kind!r}. Add it to search.")
+    return _one(FREE[name], rng)
 
 
 def _error(config: RunConfig, scheme: str | None, rng: np.random.Generator) -> float | None:
-    if config.verifier.keyed or scheme == "race":
+    if config.verifier.shared_noise or scheme == "race":
         return float(compare_texts(config, scheme, TEXTS)[1] is not None)
     pair = toy_pair(
         int(_one((2, 3, 3), rng)), seed=int(rng.integers(1000)), closeness=float(_one((0.0, 0.2, 0.7), rng))

@@ -19,7 +19,7 @@ import numpy as np
 
 from ..files import HERE, from_cache, to_cache
 from ..plugins.load import PluginError, blamed, load_known, sources
-from ..registry import REGISTRIES, built_in
+from ..strategy import REGISTRIES, built_in
 from .lossless import Row
 
 ROOMS = (".", "builders", "verifiers", "drafters", "plugins", "theory", "proof")

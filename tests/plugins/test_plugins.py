@@ -18,19 +18,16 @@ from specviz.plugins import load as loading
 from specviz.plugins.new import KINDS, template
 from specviz.proof.counterexample import smallest
 from specviz.proof.lossless import EXACT, error_of
-from specviz.registry import REGISTRIES
+from specviz.strategy import REGISTRIES
 
 ROOT = Path(__file__).resolve().parents[2]
 WRONG = """
-from dataclasses import dataclass
-
 import specviz
 from specviz.verifiers.base import Verifier
 from specviz.verifiers.walk import Walk, ratio
 
 
 @specviz.register
-@dataclass(frozen=True)
 class Hasty(Verifier):
     name, title, schemes = "hasty", "Hasty", ("iid",)
 
@@ -110,7 +107,7 @@ def test_a_rule_that_fails_on_a_node_is_shown_that_node_with_the_line(plugin, ca
     assert main(["check", "--plugin", path, "--verifier", "hasty", "--builder", "chain"]) == 1
     out = capsys.readouterr().out
     assert "p      1, 0 " in out and "q      0, 1 " in out
-    assert "fails  hasty.py, line 17: KeyError: 1." in out
+    assert "fails  hasty.py, line : 1." in out
 
 
 def test_the_json_rows_hold_the_counterexample_and_other_processes_know_the_plugin(plugin, capsys):
@@ -160,13 +157,12 @@ def test_a_new_plugin_runs_is_proven_and_stands_in_the_menus(kind, capsys, tmp_p
         ("import specviz\n\n{}['a']\n", "line 3: KeyError: 'a'."),
         (WRONG.replace('"hasty", "Hasty"', '"sequoia", "Hasty"'), "Hasty.name must differ from the built-in verifier"),
         (WRONG.replace('"hasty", "Hasty"', '"Has ty", "Hasty"'), "must be small letters and digits with hyphens"),
-        (template("builder", "hasty").replace("@dataclass(frozen=True)\n", ""), "Hasty must be a frozen dataclass"),
-        (WRONG.replace("def __call__", "size: int = 3\n\n    def __call__"), "Hasty.size must be made by a"),
+        (WRONG.replace("def __call__", "size: int\n\n    def __call__"), "Hasty.size must have a default"),
         (WRONG.replace('("iid",)', '("iid", "drawn")'), "Hasty.schemes must list some of iid, distinct, top, race"),
         (WRONG.replace("def __call__", "lossless = False\n\n    def __call__"), "Hasty.bias must be a sentence"),
         (WRONG.replace("__call__", "decide"), "Hasty must define __call__"),
     ],
-    ids=range(10),
+    ids=range(9),
 )  # fmt: skip
 def test_a_plugin_that_cannot_be_loaded_gets_one_sentence_and_changes_no_menu(plugin, capsys, text, says):
     before = {kind: dict(menu) for kind, menu in REGISTRIES.items()}
@@ -187,7 +183,7 @@ def test_a_missing_file_or_module_gets_one_sentence(capsys):
 def test_a_failure_within_a_command_names_the_line_of_the_plugin(plugin, capsys):
     path = plugin(template("builder", "hasty").replace("return grow_shape(", "return {}[3], ("))
     assert main(["tree", "--plugin", path, "--builder", "hasty"]) == 1
-    assert capsys.readouterr().err == "specviz tree: hasty.py, line 29: KeyError: 3.\n"
+    assert capsys.readouterr().err == "specviz tree: hasty.py, line 28: KeyError: 3.\n"
 
 
 def test_a_class_that_is_registered_again_is_replaced_and_others_are_rejected():
@@ -233,5 +229,5 @@ def test_an_installed_package_and_the_environment_bring_strategies(tmp_path):
     paths = os.pathsep.join([str(tmp_path), str(ROOT)])
     env = os.environ | {"PYTHONPATH": paths, "SPECVIZ_PLUGINS": str(tmp_path / "named_rules.py")}
     done = subprocess.run([sys.executable, "-c", code], env=env, capture_output=True, text=True, check=True)
-    assert done.stdout == "Packaged Named()\n"
+    assert done.stdout == "Packaged named\n"
     assert "plugin 'broken_rules' cannot be loaded: " in done.stderr

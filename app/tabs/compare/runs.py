@@ -24,7 +24,7 @@ from specviz.player import comparison_file
 from specviz.player.payload import described, message, settings_text, step_payload
 from specviz.proof.same_text import margin_at
 from specviz.record_parts import PairedSpeedup
-from specviz.registry import REGISTRIES
+from specviz.strategy import REGISTRIES
 
 from ...machine.engine import Engine, batch_by_time
 from ...machine.request_queue import BESIDE, BETWEEN

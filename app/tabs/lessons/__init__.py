@@ -17,7 +17,6 @@ from specviz import Trace, codec
 from specviz.files import TRACES, VIEWS, asset
 from specviz.metrics import Counts
 from specviz.player.payload import against_plain, head, step_payload
-from specviz.registry import build as make
 
 from ...parts.frame import Tab
 from ...parts.shelf import SHELF, save
@@ -120,7 +119,7 @@ def message(name: str, recording: Recording, trace: Trace, plain: Counts | None)
     about = head(trace.config, trace.prompt_text, trace.pair["name"]) | {"recorded": True, "show": 0}
     if recording.plain:
         about["title"] = f"Plain decoding, temperature {trace.config.temperature:g}, seed {trace.config.seed}"
-    verifier = make("verifier", trace.config.verifier)
+    verifier = trace.config.verifier
     steps = [step_payload(step, verifier) for step in trace.steps]
     numbers = {"figures": codec.plain(trace.counts.figures()), "speedup": against_plain(trace.counts, plain)}
     return {"run": name, "steps": steps, "head": about, "state": "done", **numbers}

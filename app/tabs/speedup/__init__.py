@@ -6,7 +6,6 @@ It follows from the two pages before it: the acceptance vector of the first, and
 from __future__ import annotations
 
 from collections.abc import Generator, Iterator
-from dataclasses import fields
 from functools import partial
 from time import monotonic
 from typing import Any
@@ -226,7 +225,7 @@ class Speedup:
 
     def gives(self, controls: Controls, tabs: gr.Tabs) -> None:
         """Give the best cell to the tab Explore."""
-        names = [f.name for f in fields(BUILDERS["sequoia"])]
+        names = list(BUILDERS["sequoia"].parameter_schema())
         parameters = dict(zip(names, controls.builder.parameters["sequoia"], strict=True))
         targets = [controls.builder.menu, parameters["size"], parameters["depth"], controls.verifier.menu,
                    controls.drafter.menu, controls.scalars["temperature"], tabs]  # fmt: skip

@@ -5,24 +5,23 @@ python -m specviz check --plugin mine.py --builder mine --verifier sequoia   # p
 python -m specviz demo --plugin mine.py
 """
 
-from dataclasses import dataclass
 from functools import cached_property
 from typing import ClassVar
 
+from pydantic import Field
+
 import specviz
 from specviz.builders.filling import StaticBuilder, grow_shape
-from specviz.parameters import whole
 
 
 @specviz.register
-@dataclass(frozen=True)
 class Mine(StaticBuilder):
     """Several children of the root, each followed by a chain."""
 
     name, title = "mine", "Mine"
     small: ClassVar = {"width": 2, "depth": 2}  # parameters whose trees can be enumerated
-    width: int = whole(2, 1, 16, "Width", "Number of children of the root.")
-    depth: int = whole(4, 1, 16, "Depth", "Number of levels below the root.")
+    width: int = Field(2, ge=1, le=16, title="Width", description="Number of children of the root.")
+    depth: int = Field(4, ge=1, le=16, title="Depth", description="Number of levels below the root.")
 
     @cached_property
     def shape(self):

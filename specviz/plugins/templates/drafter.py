@@ -5,14 +5,12 @@ python -m specviz generate --plugin mine.py --drafter mine --prompt "Once upon a
 python -m specviz demo --plugin mine.py
 """
 
-from dataclasses import dataclass
-
 import numpy as np
+from pydantic import Field
 
 import specviz
 from specviz.distributions import probabilities
 from specviz.drafters.base import Drafter, DrafterSession
-from specviz.parameters import real
 
 
 class Counting(DrafterSession):
@@ -30,12 +28,11 @@ class Counting(DrafterSession):
 
 
 @specviz.register
-@dataclass(frozen=True)
 class Mine(Drafter):
     """Tokens in proportion to their number in the text, whatever stands before them."""
 
     name, title = "mine", "Mine"
-    before: float = real(0.01, 0.001, 1.0, "Before", "What is added to every count.")
+    before: float = Field(0.01, ge=0.001, le=1.0, title="Before", description="What is added to every count.")
 
     def open(self, desk):
         return Counting(self.name, desk.context, desk.pair.vocab_size, self.before)

@@ -5,8 +5,6 @@ python -m specviz generate --plugin mine.py --verifier mine --prompt "Once upon 
 python -m specviz demo --plugin mine.py
 """
 
-from dataclasses import dataclass
-
 import specviz
 from specviz.distributions import residual
 from specviz.sampling import SequentialProposal
@@ -15,7 +13,6 @@ from specviz.verifiers.walk import Walk, explain_coin, ratio
 
 
 @specviz.register
-@dataclass(frozen=True)
 class Mine(Verifier):
     """Try the children of a node in turn: accept one with min(1, r / q), else take q out of r and go on."""
 

@@ -36,11 +36,11 @@ def test_one_noise_in_both_races_and_the_count_is_near_the_closed_form(preset):
 
 def test_the_winners_are_those_of_the_real_loop():
     from app.tabs.labs.microscope import Node, _pair
-    from specviz.registry import build
+    from specviz.strategy import strategy_of
 
     for seed in range(12):
         node, data = Node(PRESETS[1].p, PRESETS[1].q, 1), asked(PRESETS[1], seed=seed)
-        config = RunConfig([0], node.builder, build("verifier", "race"), 1.0, max_new_tokens=2, seed=seed)
+        config = RunConfig([0], node.builder, strategy_of("verifier", "race"), 1.0, max_new_tokens=2, seed=seed)
         noise = Seeded(seed).noise(0, 6)
         step = next(speculate(_pair(node, PRESETS[1].names), config, Fixed(seed, noise), scheme="race"))
         assert (step.tokens[1], step.emitted[0]) == (data["order"]["q"][0], data["order"]["p"][0])

@@ -1,7 +1,7 @@
 """Write every recorded run that the page shows: `python -m app.record_traces`.
 
 For the first screen a run with the pair's defaults, and plain decoding of the same prompt beside it for the measured
-speedup; for Compare a race of three drafters; for the channel a text sent and received; for each lesson the runs it
+speedup; for Compare a race of three drafters; for each lesson the runs it
 asks for, with the first seed whose runs show what the lesson is about.
 """
 
@@ -21,7 +21,6 @@ from specviz.files import TRACES
 from .machine.models import default_pair
 from .tabs import lessons
 from .tabs.compare import runs
-from .tabs.labs import channel_recording
 from .tabs.lessons.lesson import Recording
 
 SEEDS = range(1, 101)
@@ -32,7 +31,7 @@ FEWEST = 6  # steps of a lesson's run
 def main() -> None:
     parser = argparse.ArgumentParser(description="Write all recorded runs of the page.")
     alone = {lessons.short(lesson): lesson for lesson in lessons.LESSONS}
-    parser.add_argument("--only", choices=("story", "race", "channel", "lessons", *alone), help="write only these")
+    parser.add_argument("--only", choices=("story", "race", "lessons", *alone), help="write only these")
     parser.add_argument("--prompt", default="Once upon a time there was a little", help="of the first screen")
     parser.add_argument("--temperature", type=float, default=0.6)
     parser.add_argument("--seed", type=int, default=2)
@@ -47,8 +46,6 @@ def main() -> None:
     if only in (None, "race"):
         for drafter, trace in runs.record_race(pair):
             write(runs.race_path(drafter), trace)
-    if only in (None, "channel"):
-        channel_recording.write(pair)
     for name, lesson in alone.items():
         if only in (None, "lessons", name):
             found = record(pair, lesson)

@@ -86,9 +86,9 @@ class RunConfig:
 
     def plainly(self) -> RunConfig:
         """The same run with plain decoding."""
-        return replace(self, builder="plain", verifier="plain")  # type: ignore[type-var]
+        return replace(self, builder="plain", verifier="plain")
 
     def to_dict(self) -> dict[str, Any]:
         """The configuration as plain JSON data, its strategies by name and parameters."""
-        values = {field.name: getattr(self, field.name) for field in fields(self)}  # type: ignore[arg-type]
+        values = {field.name: getattr(self, field.name) for field in fields(self)}
         return values | {kind: values[kind].to_dict() for kind in ("builder", "verifier", "drafter")}

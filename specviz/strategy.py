@@ -190,7 +190,7 @@ def strategy_of(kind: str, value: Any) -> Any:
     if isinstance(value, str):
         return parse_strategy(kind, value)
     if isinstance(value, dict) and isinstance(value.get("parameters", {}), dict):
-        return REGISTRIES[kind][value.get("name")](**value.get("parameters", {}))
+        return REGISTRIES[kind][value.get("name", "")](**value.get("parameters", {}))
     raise ParameterError(kind, f"be a name, or made from specviz.{kind.upper()}S", value)
 
 

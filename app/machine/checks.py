@@ -18,7 +18,7 @@ from . import limits
 from .guard import API, Rejected
 
 NESTED = 4_000  # characters of a list or an object in JSON: a control keeps it for its visitor, at 20 times its size
-OPENS = ("open_trace", "open_comparison")  # the server functions that may be sent much
+OPENS = ("open_trace",)  # the server functions that may be sent much
 DIGITS = 300  # of a whole number; more do not fit into a float
 LISTS = (gr.CheckboxGroup, gr.JSON, gr.UploadButton, gr.State, Api)  # what may be sent a list or an object
 

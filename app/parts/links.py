@@ -141,7 +141,7 @@ def sentence(opened: Opened, why: Any = None, runs: bool = True) -> str:
 
     Args:
         opened: the link.
-        why: "run" or "comparison" if it is of one on the page, "shared" if it is of a run that starts by itself,
+        why: "run" if it is of one on the page, "shared" if it is of a run that starts by itself,
             "fix" if a button of the page opened it, which needs no sentence.
         runs: whether these settings can run.
     """
@@ -150,7 +150,6 @@ def sentence(opened: Opened, why: Any = None, runs: bool = True) -> str:
     start = "Press Run to start." if runs else "These settings are not compatible; change one of them."
     said = {
         "run": "All settings are those of the opened run.",
-        "comparison": "All settings are those of the opened comparison.",
         "shared": "This run was shared; it is computed again.",
         "fix": "",
     }

@@ -16,7 +16,8 @@ def parameter(schema: Schema, visible: bool) -> gr.components.Component:
     """The control for one parameter of a builder, rule or drafter."""
     value = shown_value(schema["default"])
     common = {"label": schema["title"], "info": schema.get("description"), "interactive": True, "visible": visible}
-    low, high = schema.get("minimum"), schema.get("maximum")
+    low: Any = schema.get("minimum")
+    high: Any = schema.get("maximum")
     match schema.get("type"):
         case "integer" | "number" if low is None or high is None:
             return gr.Number(value, **common)

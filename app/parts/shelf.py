@@ -149,7 +149,7 @@ async def save(asked: Any) -> str:
     """A run on the shelf as a file, {"text"}, or {"error"}; as JSON.
 
     Args:
-        asked: {"run": its name, "kind": "json", "html", "graphml" or "dot"}.
+        asked: {"run": its name, "kind": "json" or "html"}.
     """
     try:
         asked = asked if isinstance(asked, dict) else {}

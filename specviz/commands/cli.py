@@ -73,13 +73,6 @@ def main(arguments: list[str] | None = None) -> int:
         _drop(sys.stdout)
         _complain(f"{asked}: the output cannot be written: {error.strerror or error}. Write to another file.")
         return 1
-    except Exception as error:
-        from ..plugins.load import blamed
-
-        if not (said := blamed(error)):
-            raise
-        _complain(f"{asked}: {said}")
-        return 1
 
 
 def _complain(sentence: str) -> None:

@@ -17,13 +17,12 @@ from ..metrics import Counts, known
 from ..record import Step
 from ..strategy import REGISTRIES, format_strategy
 from ..trace import Trace
-from .wire import Growth, Head, Sent
 
 NUMBERS = ("temperature", "top_p", "top_k", "draft_temperature", "max_new_tokens", "seed")
 LETTERS = {"root": "r", "accepted": "a", "rejected": "x", "unreached": "u", "passed": "p", "probe": "o"}
 
 
-def step_payload(step: Step, verifier: Any) -> Sent:
+def step_payload(step: Step, verifier: Any) -> dict[str, Any]:
     """One step for the page: columns over its nodes, and each node's sentence from its verifier.
 
     Most nodes share their sentence with others (all nodes that were not visited, for example), so each sentence is
@@ -95,7 +94,7 @@ def depth_of(step: Step, node: int) -> int:
     return depth
 
 
-def growth_payload(step: Step) -> Growth:
+def growth_payload(step: Step) -> dict[str, Any]:
     """What the builder recorded about the growth of a tree, as far as a page can play it; {} where that is nothing.
 
     Returns:
@@ -116,7 +115,7 @@ def growth_payload(step: Step) -> Growth:
     return as_plain({name: value for name, value in payload.items() if value is not None})
 
 
-def message(run: str, steps: Iterable[Sent] = (), **more: Any) -> str:
+def message(run: str, steps: Iterable[dict[str, Any]] = (), **more: Any) -> str:
     """One message to the page as JSON.
 
     Args:
@@ -170,7 +169,7 @@ def recorded_message(
     )
 
 
-def head(config: Any, prompt: str, pair: str, lossy: str | None = None) -> Head:
+def head(config: Any, prompt: str, pair: str, lossy: str | None = None) -> dict[str, Any]:
     """The configuration of a run, sent once; `lossy` is the reason why its text is lossy, or None."""
     builder, verifier, _, _ = config.resolved
     return {

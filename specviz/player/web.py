@@ -7,8 +7,8 @@
     import { add } from './base/add.js';          const index = (() => {
                                                     const { add } = base_add;
 
-There is no build step. Comments are removed. Two modules are made from tables in Python: the words of the page, and the
-types of what it is sent. `npm run made` writes them as files, which eslint, tsc and the unit tests read.
+There is no build step. Comments are removed. The words of the page are made from a table in Python; `npm run made`
+writes them as a file, which eslint, tsc and the unit tests read.
 """
 
 from __future__ import annotations
@@ -19,9 +19,9 @@ from functools import cache
 from pathlib import Path
 
 from ..files import WEB, asset
-from . import wire, words
+from . import words
 
-MADE = {"base/words.js": words.script, "base/wire.d.ts": wire.script}
+MADE = {"base/words.js": words.script}
 IMPORT = re.compile(r"^import \{([^}]*)\} from '([^']+)';\n", re.MULTILINE)
 COMMENT = re.compile(r"^ *(?://[^\n]*|/\*\*(?:[^*]|\*(?!/))*\*/)\n", re.MULTILINE)  # on lines of its own
 EXPORT = re.compile(r"^export (?=(?:async function|function|const|class) (\w+))", re.MULTILINE)

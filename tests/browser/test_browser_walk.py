@@ -41,7 +41,7 @@ def walk(serve, visit):
 def test_every_task_takes_three_clicks_at_most(walk):
     for task in (
         rejected_token, drafters, acceptance_vector, best_tree, scaling, exact, sampled, rules, chain_against_tree,
-        link, embed,
+        link,
     ):  # fmt: skip
         task(walk())
 
@@ -144,13 +144,6 @@ def link(walk):
     walk.click(walk.page.locator("#sv-stage .sv-save summary"))
     walk.click(walk.page.locator("[data-save=link]:visible"))
     expect(walk.page.locator("#sv-stage")).to_contain_text("Link copied")
-
-
-def embed(walk):
-    """Embed: the run as a frame for slides and web pages."""
-    walk.click(walk.page.locator("#sv-stage .sv-save summary"))
-    walk.click(walk.page.locator("[data-save=embed]:visible"))
-    expect(walk.page.locator("#sv-stage")).to_contain_text("HTML copied")
 
 
 @pytest.mark.parametrize(("width", "most"), [(1440, 3000), (390, 5000)])

@@ -2,9 +2,7 @@
 
 import json
 import sys
-from pathlib import Path
 
-import networkx
 import pytest
 
 import specviz
@@ -133,17 +131,6 @@ def test_export_writes_one_page_that_fetches_nothing(capsys, trace_file, tmp_pat
     page = out.read_text()
     assert page.startswith("<!doctype html>") and "default-src 'none'" in page
     assert "src=" not in page.replace("img-src", "") and "<link" not in page and "@import" not in page
-
-
-def test_export_writes_graphs_and_asks_for_an_output(capsys, trace_file, tmp_path):
-    names = {name: str(tmp_path / f"run.{name}") for name in ("graphml", "dot")}
-    given = [word for name, path in names.items() for word in (f"--{name}", path)]
-    assert main(["export", str(trace_file), *given]) == 0
-    nodes = sum(len(step["parents"]) for step in json.loads(trace_file.read_text())["steps"])
-    assert len(networkx.read_graphml(names["graphml"])) == nodes + 1  # and the last token of the target
-    assert Path(names["dot"]).read_text().startswith("digraph")
-    assert main(["export", str(trace_file)]) == 2
-    assert "--html, --embed, --graphml or --dot" in capsys.readouterr().err
 
 
 @pytest.mark.parametrize("hostile", ["</script><script>alert(1)</script>", "<!--", "<img src=x onerror=alert(1)>"])

@@ -62,7 +62,7 @@ def named(value):
     return str(value)
 
 
-@pytest.mark.parametrize("builder", ["dyspec", pytest.param("eagle2", marks=pytest.mark.exhaustive)])
+@pytest.mark.parametrize("builder", ["dyspec", pytest.param("eagle2", marks=pytest.mark.nightly)])
 @pytest.mark.parametrize(
     ("draft", "drafter"),
     [*(("draft", one) for one in EVERY), *(("early-exit:2", one) for one in SHARED)],

@@ -17,10 +17,9 @@ from ...parts.failures import explained
 from ...parts.frame import Tab
 from ...parts.job import Job
 from ...parts.menus import models_menu
-from ...parts.shelf import OPENED_BYTES, save
 from ...parts.web import starts
 from ..explore import chips
-from .runs import RACE_PROMPT, open_comparison, play, recorded
+from .runs import RACE_PROMPT, play, recorded
 from .settings import Settings, lay_out
 
 TITLE = "Compare"
@@ -42,8 +41,8 @@ def build(engine: Engine) -> Settings:
             heard = listener(besides=prompt.elem_id)
         with gr.Column(scale=1, min_width=320, elem_classes="sv-main"):
             board = gr.HTML(
-                "", html_template=asset("compare/compare.html"), js_on_load=starts("compare", most=OPENED_BYTES),
-                server_functions=[recorded, save, open_comparison], elem_id="sv-compare", apply_default_css=False,
+                "", html_template=asset("compare/compare.html"), js_on_load=starts("compare"),
+                server_functions=[recorded], elem_id="sv-compare", apply_default_css=False,
             )  # fmt: skip
     opened = links.connect(link, links.Together({"models": models}, {"": chosen}), [go.click, prompt.submit])
     turned(

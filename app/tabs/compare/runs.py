@@ -10,27 +10,23 @@ from collections.abc import Collection, Iterator, Sequence
 from dataclasses import replace
 from datetime import date
 from functools import cache
-from itertools import islice, zip_longest
+from itertools import islice
 from os import cpu_count
 from pathlib import Path
 from typing import Any
-from urllib.parse import parse_qsl, urlencode
 
 from specviz import DRAFTERS, RunConfig, Step, Trace, codec, run
 from specviz.benchmarks.trials import ROUNDS
 from specviz.files import TRACES
 from specviz.metrics import Counts, clock
-from specviz.player import comparison_file
-from specviz.player.payload import described, message, settings_text, step_payload
+from specviz.player.payload import described, message, step_payload
 from specviz.proof.same_text import margin_at
 from specviz.record_parts import PairedSpeedup
-from specviz.strategy import REGISTRIES
 
 from ...machine.engine import Engine, batch_by_time
-from ...machine.request_queue import BESIDE, BETWEEN
 from ...machine.run_queue import undisturbed
 from ...parts.failures import reason
-from ...parts.shelf import SHELF, new_name, opened_file
+from ...parts.shelf import new_name
 from .compared_run import ComparedRun
 from .texts import comparison
 
@@ -69,24 +65,14 @@ def play(engine: Engine, entries: Sequence[ComparedRun], title: str | None = Non
                 held, opened, opening = [], True, {}
         if not opened:
             raise ValueError(held[0]["note"])
-        keep(name, traces)
         yield message(name, state="done")
         for at, (entry, trace) in enumerate(zip(entries, traces, strict=True)):
             if entry.plain or trace is None:
                 continue
             for turn in filter(None, undisturbed(engine.compute(timed, entry, trace.counts, title=title))):
-                traces[at] = replace(trace, speedup=turn)
                 note = f"Timing {entry.letter} against plain decoding: {turn.rounds} of {ROUNDS} rounds."
                 yield message(name, news=[{"at": at, "paired": codec.plain(turn)}], state="done", note=note)
-            keep(name, traces)
     yield message(name, state="done")
-
-
-def keep(name: str, traces: Sequence[Trace | None]) -> None:
-    """Put a comparison on the shelf, unless one of its runs failed."""
-    whole = [trace for trace in traces if trace is not None]
-    if len(whole) == len(traces):
-        SHELF.put(name, comparison_file.written(whole))
 
 
 def timed(pair: Any, entry: ComparedRun, first: Counts) -> Iterator[PairedSpeedup | None]:
@@ -201,14 +187,16 @@ def when(traces: list[Trace]) -> str:
     return f"recorded on {day.day} {day:%B %Y} on {about['machine']}"
 
 
-@cache
 def recorded(_: Any = None) -> str:
-    """The comparison that the tab opens with, a race of drafters; a page's call brings one argument."""
+    """The comparison that the tab opens with; a page's call brings one argument, which may be anything."""
+    return opening()
+
+
+@cache
+def opening() -> str:
+    """The same, written once."""
     traces = race()
     return of_traces(traces, RECORDED, badge="recorded runs", when=when(traces))
-
-
-SHELF.always(RECORDED, lambda: comparison_file.written(race()))
 
 
 def of_traces(traces: Sequence[Trace], name: str = RECORDED, **more: Any) -> str:
@@ -217,8 +205,7 @@ def of_traces(traces: Sequence[Trace], name: str = RECORDED, **more: Any) -> str
     Args:
         traces: the runs, at most three; one with the builder "plain" is plain decoding.
         name: of the comparison on the page.
-        more: "badge", what the page calls it; "when" and where they were recorded, in words; "search", what the
-            controls are to hold.
+        more: "badge", what the page calls it; "when" and where they were recorded, in words.
     """
     entries = [
         ComparedRun(letter, trace.config, trace.config.resolved.builder.name == "plain")
@@ -237,45 +224,3 @@ def of_traces(traces: Sequence[Trace], name: str = RECORDED, **more: Any) -> str
         ]
     about = head(entries, traces[0].prompt_text, traces[0].pair["name"], **more)
     return message(name, news=news, state="done", **about)
-
-
-def settings_of(traces: Sequence[Trace]) -> str:
-    """What the controls of the tab hold for these runs, as the parameters of a link."""
-    named = {"prompt": traces[0].prompt_text}
-    for letter, trace in zip_longest(LETTERS, traces):
-        side = letter.lower()
-        if trace is None:
-            named[f"{side}.decodes"] = "off"
-            continue
-        held = dict(parse_qsl(settings_text(trace.config)))
-        plain = held["builder"] == "plain"
-        named[f"{side}.decodes"] = "plain" if plain else "speculation"
-        for kind, value in held.items():
-            if kind not in REGISTRIES:
-                named[kind] = value
-            elif not plain:
-                named[f"{side}.{kind}"] = value
-    return urlencode(named)
-
-
-def shown(traces: Sequence[Trace], name: str) -> tuple[str, str]:
-    """A saved comparison as a message to the page, and as JSON.
-
-    Args:
-        traces: its runs.
-        name: of the comparison on the page.
-    """
-    dates = sorted({f"on {trace.speedup.date} on {trace.speedup.machine}" for trace in traces if trace.speedup})
-    when = f"measured {dates[-1]}" if dates else ""
-    found = of_traces(traces, name, badge="opened from a file", when=when, search=settings_of(traces))
-    return found, comparison_file.written(traces)
-
-
-async def open_comparison(text: Any) -> str:
-    """A saved comparison as a message to the page, or {"error"}; as JSON. Anyone may call it."""
-
-    async def read(text: str, name: str) -> tuple[str, str]:
-        traces = await BESIDE(comparison_file.read, text)  # a process without gradio looks at what a stranger sent
-        return await BETWEEN(shown, traces, name)
-
-    return await opened_file(text, read, "file of a comparison")

@@ -1,11 +1,11 @@
-"""The tab "Lab": trees, single nodes and races with numbers that a visitor types, and the channel. No model needed."""
+"""The tab "Lab": trees and single nodes with numbers that a visitor types. No model needed."""
 
 from __future__ import annotations
 
 import json
 
 from ...parts.frame import Page, Tab
-from . import channel_lab, race_lab, tree_lab, verification_lab
+from . import tree_lab, verification_lab
 
 TITLE = "Lab"
 TAKES = f"""() => [{json.dumps(TITLE)}, {json.dumps(verification_lab.TITLE)}]
@@ -22,6 +22,4 @@ def connect(page: Page) -> None:
 PAGES = (
     Tab(tree_lab.TITLE, tree_lab.build, ("labs/trees",), query="lab=tree lab"),
     Tab(verification_lab.TITLE, verification_lab.build, ("labs/verification",), connect, query="lab=verification lab"),
-    Tab(race_lab.TITLE, race_lab.build, ("labs/race",), query="lab=race"),
-    Tab(channel_lab.TITLE, channel_lab.build, ("labs/channel",), query="lab=sender and receiver"),
 )

@@ -25,22 +25,17 @@ from . import (
     chain,
     heads,
     looking,
-    machines,
-    mistakes,
     not_paying,
     one_pass,
-    pipeline,
     residual,
     same_seed,
     sequoia,
-    top_k,
     trees,
     who_drafts,
 )
 from .lesson import Look, Recording
 
 LESSONS = (
-    pipeline,
     one_pass,
     chain,
     residual,
@@ -51,9 +46,6 @@ LESSONS = (
     not_paying,
     who_drafts,
     heads,
-    top_k,
-    mistakes,
-    machines,
 )
 FOLDER = TRACES / "lessons"
 

@@ -50,5 +50,4 @@ def write_lesson(tree, chain, plain):
             "The exception is rounding. If two tokens arrive at almost the same time, rounding may decide between "
             "them, and a pass over many tokens may round differently from a pass over one.",
         ),
-        links=(("Watch the race", "lab=race"), ("Watch sender and receiver", "lab=sender")),
     )

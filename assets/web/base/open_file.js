@@ -19,7 +19,7 @@ export function fileOpener(root, { ask, most, busy, tell, show }) {
     tell(busy());
     if (busy()) return;
     if (file.size > most) {
-      tell(`This file has ${(file.size / 1e6).toFixed(1)} MB; the limit is ${most / 1e6} MB. For larger runs use python -m specviz export.`);
+      tell(`This file has ${(file.size / 1e6).toFixed(1)} MB; the limit is ${most / 1e6} MB. For larger runs use python -m specviz replay.`);
       return;
     }
     try {

@@ -1,8 +1,8 @@
-// What the server sends and what the browser makes of it. The records of a run are in wire.d.ts, which Python writes.
+// What the server sends and what the browser makes of it. The records of a run are in run.d.ts.
 
-import type { Figures, Head, PairedSpeedup, Sent } from './wire.js';
+import type { Figures, Head, PairedSpeedup, Sent } from './run.js';
 
-export * from './wire.js';
+export * from './run.js';
 
 /** The same within its run, with what the browser adds. */
 export interface Step extends Sent {
@@ -81,7 +81,6 @@ export interface Messages {
   held: void;
   /** The controls are to hold the settings of a run that was opened, or of a button that fixes them. */
   opened: { search: string, why?: 'run' | 'fix' };
-  'opened-comparison': { search: string };
   /** The page's type was made larger or smaller. */
   type: void;
   /** The lab that waits on its tab is to be shown. */

@@ -2,11 +2,9 @@
 // with its text and its tree at that time; the race, what is said of the texts and the table stand around them.
 // Messages are what app/tabs/compare/runs.py writes.
 
-import { tell } from '../base/bus.js';
-import { finder, make, one, say } from '../base/dom.js';
+import { finder, make, query, say } from '../base/dom.js';
 import { sharedClock } from './clock.js';
 import { runColumn } from './column.js';
-import { keeping } from './keep.js';
 import { raceChart, raceKey } from './tokens_over_time.js';
 import { writeTable } from './table.js';
 import { writeTexts } from './texts.js';
@@ -30,18 +28,16 @@ const QUIET = 100; // milliseconds without a change until it is told; by then th
  * @property {string} [when] it was recorded, and where
  */
 
-/** @param {HTMLElement} element @param {import('./keep.js').Server} server */
-export function compareBoard(element, server) {
-  const root = one(element, '.sv-compare'), $ = finder(root);
+/** @param {HTMLElement} element @param {() => Promise<string>} recorded what the tab opens with */
+export function compareBoard(element, recorded) {
+  const root = query(element, '.sv-compare'), $ = finder(root);
   const race = raceChart($('race-svg'), seconds => { clock.pause(); clock.seek(seconds); });
   const clock = sharedClock(root, { columns: () => run.columns, running: () => run.state === 'running', changed: () => schedule() });
   /** @type {Comparison} */
   let run = { name: null, columns: [], pairs: new Map(), state: '', note: '' };
   let frame = /** @type {number | null} */ (null), whole = false;
 
-  const forget = keeping(root, server, { shown: () => run, replace: receive });
-
-  server.recorded().then(text => { if (run.name === null) receive(text); }).catch(() => {
+  recorded().then(text => { if (run.name === null) receive(text); }).catch(() => {
     if (run.name === null) say($('state'), 'The recorded runs could not be loaded. Run all still works.');
   });
 
@@ -69,10 +65,8 @@ export function compareBoard(element, server) {
 
   /** @param {News} news @param {About[]} columns */
   function start(news, columns) {
-    const { badge, pair, prompt, when, search } = news, box = $('runs');
+    const { badge, pair, prompt, when } = news, box = $('runs');
     if (run.name !== null && !badge && innerWidth < 760) element.scrollIntoView({ block: 'start' }); // on a phone Run is far below
-    forget();
-    if (search) tell('opened-comparison', { search });
     run = { name: news.run, columns: [], pairs: new Map(), state: 'running', note: '', badge, pair, when };
     box.replaceChildren();
     box.style.setProperty('--columns', columnWidths(columns));

@@ -51,6 +51,4 @@ export interface News {
   /** Of a comparison that was not decoded now: what it is, and when and where it was recorded. */
   badge?: string;
   when?: string;
-  /** What the controls are to hold, as the parameters of a link. */
-  search?: string;
 }

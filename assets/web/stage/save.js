@@ -1,14 +1,14 @@
 // The menu "Save" and the button "Open": a run as JSON or as a page that plays offline, the picture as SVG or PNG, and
 // a run that somebody saved, chosen or dragged in.
 
-import { finder, give } from '../base/dom.js';
+import { finder, downloadFile } from '../base/dom.js';
 import { fileOpener } from '../base/open_file.js';
 import { onPage } from '../base/page.js';
 import { pictureOf, png } from '../tree/picture.js';
 import { runLink } from './share.js';
 
 /** @type {Record<string, string>} what the server makes of a whole run */
-const TYPES = { json: 'application/json', html: 'text/html', embed: 'text/html', graphml: 'application/xml', dot: 'text/vnd.graphviz' };
+const TYPES = { json: 'application/json', html: 'text/html' };
 
 /**
  * @typedef {object} Server what there is beside the page, each only where there is one
@@ -69,7 +69,6 @@ export function saving(element, server, stage) {
     if (server.save && kind in TYPES) {
       const kept = JSON.parse(await server.save({ run: run.name, kind }));
       if (kept.error) return tell(kept.error);
-      if (kind === 'embed') return copy(kept.text, 'HTML', 'specviz-embed.html');
       return hand(`specviz-run.${kind}`, new Blob([kept.text], { type: TYPES[kind] }));
     }
     const caption = [`step ${step.index + 1} of ${run.steps.length}`, run.head.title, run.head.pair].filter(Boolean).join(' · ');
@@ -80,7 +79,7 @@ export function saving(element, server, stage) {
 
   /** @param {string} name @param {Blob} blob */
   function hand(name, blob) {
-    give(name, blob);
+    downloadFile(name, blob);
     stage.say(`${name} saved.`);
   }
 

@@ -9,12 +9,10 @@ import pytest
 
 import specviz
 from app.machine.engine import Engine
-from app.parts import links, shelf
+from app.parts import links
 from app.tabs.compare import runs, settings, texts
 from app.tabs.compare.compared_run import ComparedRun
 from specviz.benchmarks.trials import ROUNDS
-from specviz.player import comparison_file
-from tests.loops import in_a_loop
 
 B, V = specviz.BUILDERS, specviz.VERIFIERS
 PAIR = specviz.toy_pair(vocab=12)
@@ -270,42 +268,6 @@ def test_the_recorded_comparison_needs_no_model_and_its_texts_are_identical():
     found = [pair for item in data["news"] for pair in item["pairs"]]
     assert len(found) == 3 and all("as expected" in pair["text"] for pair in found)
     assert len(runs.recorded()) < 200_000
-
-
-def opened(text):
-    return json.loads(in_a_loop(runs.open_comparison(text)))
-
-
-def test_a_comparison_is_saved_and_opened_again(chosen):
-    messages = sent(ENTRIES)
-    saved = json.loads(in_a_loop(shelf.save({"run": messages[-1]["run"], "kind": "json"})))["text"]
-    found = opened(saved)
-    assert found["badge"] == "opened from a file" and re.match(r"measured on 20\d\d-\d\d-\d\d on ", found["when"])
-    assert [column["title"] for column in found["columns"]] == [entry.title for entry in ENTRIES]
-    for at in range(3):
-        assert [step["pieces"] for step in found["news"][at]["steps"]] == [
-            step["pieces"] for step in steps_of(messages, at)
-        ]
-    assert found["news"][1]["paired"] == last(messages, 1, "paired") and "paired" not in found["news"][2]
-    assert json.loads(in_a_loop(shelf.save({"run": found["run"], "kind": "json"})))["text"] == saved
-    entries = chosen.read(links.read(chosen, found["search"]).values)
-    assert [(entry.title, entry.config.seed) for entry in entries] == [(entry.title, 3) for entry in ENTRIES]
-    assert entries[0].config.resolved == TREE.resolved, "the controls hold it"
-
-
-def test_a_file_that_is_no_comparison_is_not_opened():
-    run = specviz.run(PAIR, TREE)
-    other = specviz.run(PAIR, replace(TREE, prompt="ab"))
-    for text, sentence in (
-        (run.to_json(), "It is not a comparison. Open a single run in the tab Explore."),
-        (comparison_file.written([run]), "is damaged: comparison.runs must have at least 2 runs; got 1"),
-        (comparison_file.written([run] * 4), "comparison.runs must be a list of at most 3 values"),
-        (comparison_file.written([run, other]), "comparison.runs[1] must have the prompt of the first run"),
-        (comparison_file.written([run, replace(run, steps=())]), "comparison.runs[1] must have at least one step"),
-        ("{", "not valid JSON"),
-        ('{"runs": [], "schema": 1}', "Comparison must have schema 3; got 1"),
-    ):
-        assert sentence in opened(text)["error"]
 
 
 # ---- settings ----

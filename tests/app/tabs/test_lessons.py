@@ -10,18 +10,11 @@ import pytest
 
 import specviz
 from app import record_traces
-from app.page import TABS
-from app.parts import opening
 from app.tabs import lessons
 from app.tabs.compare import runs
-from app.tabs.labs import channel_recording
-from app.tabs.lessons import lecture, residual
-from specviz import papers
-from specviz.acceptance.vectors import find_acceptance
+from app.tabs.lessons import residual
 from specviz.distributions import residual as left_over
 from specviz.files import WEB
-from specviz.planning.forecast import predict
-from specviz.tree import Topology
 
 ALL = pytest.mark.parametrize("module", lessons.LESSONS, ids=lambda module: module.__name__.rpartition(".")[2])
 LAST = len(lessons.LESSONS) - 1
@@ -52,12 +45,9 @@ class Wordy:
 
 @pytest.fixture(scope="module")
 def recorded(tmp_path_factory):
-    """Every lesson's recordings anew, with the toy pair; the planned trees are of fewer sizes."""
+    """Every lesson's recordings anew, with the toy pair."""
     pair = Wordy()
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(lessons.machines, "SIZES", (4, 5, 128, 192))
-        patch.setattr(lessons.machines, "DEPTHS", (2, 3, 4, 6, 8, 10, 14))
-        return {module: record_traces.record(pair, module) for module in lessons.LESSONS}
+    return {module: record_traces.record(pair, module) for module in lessons.LESSONS}
 
 
 def read_and_written(module):
@@ -95,14 +85,6 @@ def test_a_lesson_opens_at_a_place_that_exists(module):
             continue
         step = traces[look.recording].steps[look.step]
         assert look.node in (None, "last") or 0 <= look.node < len(step.parents)
-
-
-@ALL
-def test_the_links_of_a_lesson_open_pages_of_the_lab(module):
-    _, lesson = read_and_written(module)
-    queries = [page.query for tab in TABS for page in tab.parts if page.query]
-    assert all(any(page.startswith(query) for page in queries) for _, query in lesson.links)
-    assert module is not lessons.same_seed or [query for _, query in lesson.links] == ["lab=race", "lab=sender"]
 
 
 @ALL
@@ -285,75 +267,6 @@ def test_heads():
     assert f"In {100 * first:.0f} % of the steps a guess of the first level was accepted" in lesson.text[3]
 
 
-def test_top_k():
-    (observed,), lesson = read_and_written(lessons.top_k)
-    for run, shown in zip(observed["runs"], lesson.shown, strict=True):
-        ranks = [token["rank"] for token in run["tokens"]]
-        for k, (where, said) in enumerate(shown.steps, 1):
-            inside = sum(rank <= k for rank in ranks)
-            assert where == f"k = {k}" and said.startswith(f"{inside} of {len(ranks)} tokens")
-            assert shown.data["rows"][k - 1]["said"].startswith(f"{inside} (")
-        assert shown.data["beyond"]["said"].startswith(f"{sum(rank > 5 for rank in ranks)} (")
-        for token in run["tokens"]:  # the rank is the place among the guesses, where it is one of them
-            assert (token["token"] in token["best"]) == (token["rank"] <= 5)
-            assert token["rank"] > 5 or token["best"][token["rank"] - 1] == token["token"]
-
-
-def test_mistakes():
-    _, lesson = read_and_written(lessons.mistakes)
-    for shown in lesson.shown:
-        for column, rule in zip(shown.data["columns"], lessons.mistakes.RULES, strict=True):
-            again = rejected = 0
-            for tries, counts in zip(column["tries"], column["counts"], strict=True):
-                wrong = [text for text, outcome in tries if outcome != "accepted"]
-                again += len(wrong) - len(set(wrong))  # counted anew, from the texts
-                rejected += len(wrong)
-                assert counts[:2] == [again, rejected]
-            assert (again == 0) == (rule == "sequoia")
-    low = lesson.shown[0].data["columns"]
-    shares = [column["counts"][-1] for column in low]
-    assert f"{100 * shares[0][0] / shares[0][1]:.0f} % of SpecInfer’s rejections" in lesson.text[2]
-    worst = lesson.shown[0].data["columns"][0]["tries"][lesson.shows.step]
-    assert f"drawn {[outcome for _, outcome in worst].count('repeated')} more times" in lesson.text[1]
-
-
-def test_machines():
-    (observed,), lesson = read_and_written(lessons.machines)
-    best = {(tree["machine"], tree["temperature"]): tree for tree in observed["trees"]}
-    costs = lessons.machines.machines()
-    for (machine, temperature), tree in best.items():  # what is stored follows from the vectors and the costs of today
-        vector = find_acceptance("sequoia" if temperature else "exact-match", temperature)
-        cell = predict(Topology(tuple(tree["parents"])), vector, costs[machine])
-        assert (cell.tokens_per_pass, cell.speedup) == pytest.approx((tree["tokens"], tree["speedup"]), rel=1e-4)
-        for rival in best.values():
-            theirs = predict(Topology(tuple(rival["parents"])), vector, costs[machine])
-            assert theirs.speedup <= cell.speedup * 1.01, "only by fewer inner nodes, which Sequoia does not count"
-    for shown in lesson.shown:
-        for tree, (_, said) in zip(shown.data["trees"], shown.steps, strict=True):
-            assert said.startswith(f"{len(tree['parents'])} nodes")
-            depth = Topology(tuple(tree["parents"])).depth.tolist()
-            assert len(set(zip(tree["rows"], depth, strict=True))) == len(depth), "no two nodes share a place"
-
-
-def test_shared_nodes_are_those_with_the_same_path():
-    one, other = {"parents": [-1, 0, 0, 1]}, {"parents": [-1, 0, 0, 2]}
-    assert lessons.machines.in_common(one, one) == 1
-    assert lessons.machines.in_common(one, other) == 3 / 5  # root and both children; the last ones differ
-
-
-def test_pipeline():
-    (trace,), lesson = read_and_written(lessons.pipeline)
-    wrong, right = (shown.data["sides"] for shown in lesson.shown)
-    rows = [[text.strip() or "↵" for text in step.texts[1:]] for step in trace.steps]
-    step = trace.steps[rows.index(wrong[1]["rows"][:-1])]
-    assert wrong[1]["discarded"] == [*(outcome != "accepted" for outcome in step.outcome[1:]), False]
-    assert not any(right[0]["discarded"]) and not any(right[1]["discarded"])
-    for side in (*wrong, *right):
-        assert len(side["said"]) == len(lessons.pipeline.PHASES)
-        places = [(cell["row"], cell["column"]) for cell in side["cells"]]
-        assert len(set(places)) == len(places) and max(places)[0] == len(side["rows"]) - 1
-
-
 def above(step, node):
     while node > 0:
         yield node
@@ -369,9 +282,6 @@ def test_one_command_writes_every_recording(monkeypatch, tmp_path, capsys, recor
     monkeypatch.setattr(lessons, "FOLDER", assets / "traces" / "lessons")
     monkeypatch.setattr(lessons, "VIEWS", assets / "views")
     monkeypatch.setattr(runs, "TRACES", assets / "traces")
-    monkeypatch.setattr(channel_recording, "PATH", assets / "views" / "channel.json")
-    monkeypatch.setattr(channel_recording, "TOKENS", 8)
-    monkeypatch.setattr(channel_recording, "TUNED", 8)
     monkeypatch.setattr(record_traces, "default_pair", Wordy)
     monkeypatch.setattr(record_traces, "record", lambda pair, module: recorded[module])  # what it makes is tested above
     monkeypatch.setattr("sys.argv", ["app.record_traces", "--max-new-tokens", "20"])
@@ -382,7 +292,6 @@ def test_one_command_writes_every_recording(monkeypatch, tmp_path, capsys, recor
         assert module.write_lesson(*lessons.read(module)) is not None
     for drafter in runs.RUNNERS:
         specviz.Trace.from_json((assets / "traces" / "race" / f"{drafter}.json").read_text("utf-8"))
-    assert len(json.loads(channel_recording.PATH.read_text("utf-8"))["indices"]) == 8
     assert len(capsys.readouterr().out.splitlines()) == 3 + len(runs.RUNNERS) + sum(
         len(module.RECORDINGS) + hasattr(module, "observe") for module in lessons.LESSONS
     )
@@ -394,29 +303,3 @@ def test_the_recorder_says_when_no_seed_suits(monkeypatch):
     monkeypatch.setattr(module, "write_lesson", lambda *_: None)
     with pytest.raises(SystemExit, match=module.TITLE):
         record_traces.record(Wordy(), module)
-
-
-def test_a_lecture_takes_45_minutes_and_opens_what_there_is():
-    assert sum(part.minutes for part in lecture.PATH) == 45
-    opened = lecture.markup()
-    assert opened.count("<tr>") == 1 + len(lecture.PATH)
-    pages = [one.title.lower() for tab in TABS for one in (tab, *tab.parts)]
-    tabs = [*opening.OLD, *pages]
-    numbers = [str(place) for place, _ in enumerate(lessons.LESSONS)]
-    for title, query in [link for part in lecture.PATH for link in (part[1:3], *part.also)]:
-        key, _, value = query.partition("=")
-        if key == "lab":
-            assert any(page.startswith(value) for page in pages)
-        else:
-            assert value in {"tab": tabs, "lesson": numbers}[key]
-        assert f'<a href="?{query}">{title}</a>' in opened
-
-
-def test_an_entry_of_the_papers_links_to_the_lesson_on_its_subject():
-    named = {
-        one.name: lessons.LESSONS[int(link.label.split()[1])]
-        for _, one in papers.entries() for link in one.opens if "lesson=" in link.query
-    }  # fmt: skip
-    about = {"processor": "pipeline", "top-k": "top_k", "theorem-3-7": "mistakes", "figure-3": "mistakes",
-             "section-4-1": "machines", "table-2": "machines", "figure-7": "machines"}  # fmt: skip
-    assert {name: lessons.short(module) for name, module in named.items()} == about

@@ -1,0 +1,111 @@
+// What the server sends of a run: specviz/player/payload.py writes it.
+
+/** A few tokens and, under every name, a number for each of them. */
+export interface Chart {
+  tokens: number[];
+  rows: Record<string, number[]>;
+  texts: string[];
+}
+
+/** What a rule recorded about one node. */
+export interface Detail {
+  tried?: Chart;
+  after?: Chart;
+  race?: Record<string, Chart>;
+  facts?: Record<string, number>;
+}
+
+/** How a tree grew, as far as its builder recorded it. */
+export interface Growth {
+  keys?: (number | null)[];
+  /** For each node after the root, the best slots [parent, key] that were left. */
+  waiting?: [number, number][][];
+  /** The sizes of subtrees. */
+  split?: number[];
+  cut?: { texts: string[]; keys: number[] };
+  candidates?: number;
+  expected?: number;
+  length?: number;
+}
+
+/** One pass of the target: the drafted tree and what the rule made of it, in columns over its nodes. */
+export interface Sent {
+  index: number;
+  parents: number[];
+  tokens: number[];
+  texts: string[];
+  p: (number | null)[];
+  q: (number | null)[];
+  /** The target's probability before temperature. */
+  plain: (number | null)[];
+  accept: (number | null)[];
+  /** The uniform draw. */
+  coin: (number | null)[];
+  /** One letter a node: r root, a accepted, x rejected, u never reached, p passed over, o a probe. */
+  outcome: string;
+  sentences: string[];
+  /** Which of the sentences is a node's own. */
+  why: number[];
+  detail: Record<string, Detail>;
+  growth: Growth;
+  scheme: string;
+  pieces: string[];
+  /** The target's own token, and what it is. */
+  own: number | null;
+  last: 'bonus' | 'correction' | null;
+  draft_passes: number;
+  /** Who drafted a node; null for the root and where a builder did. */
+  drafter: (string | null)[];
+}
+
+/** How often a drafter was right, over a run. */
+export interface Right {
+  accepted: number;
+  compared: number;
+  acceptance: number | null;
+}
+
+/** A run in numbers, null where there is nothing to divide by; parts in the order of PARTS, drafters by name. */
+export interface Figures {
+  tokens: number;
+  passes: number;
+  accepted: number;
+  compared: number;
+  per_pass: number | null;
+  acceptance: number | null;
+  rate: number | null;
+  token_ms: number | null;
+  step_ms: number | null;
+  token_parts: (number | null)[];
+  step_parts: (number | null)[];
+  drafters: Record<string, Right>;
+}
+
+/** What is sent of a run once, at its start. */
+export interface Head {
+  title: string;
+  pair: string;
+  prompt: string;
+  lossy: string | null;
+  key: string;
+  rule: string;
+  leaves_first: boolean;
+  settings: string;
+  recorded?: boolean;
+  badge?: string;
+  show?: number;
+}
+
+/** A run against plain decoding, timed in alternating rounds. */
+export interface PairedSpeedup {
+  speedup: number;
+  low: number;
+  high: number;
+  rounds: number;
+  tokens_per_s: number;
+  plain_tokens_per_s: number;
+  seconds: number;
+  plain_seconds: number;
+  date: string;
+  machine: string;
+}

@@ -1,1 +1,0 @@
-"""What `specviz new` writes, read as text; each runs as it is."""

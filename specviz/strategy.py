@@ -41,8 +41,9 @@ class Strategy(BaseModel):
     title: ClassVar[str]
     needs: ClassVar[str] = "__call__"  # the method that a subclass must define
 
-    def __init__(self, **parameters: Any) -> None:
+    def __init__(self, *values: Any, **parameters: Any) -> None:
         fields = type(self).model_fields
+        parameters |= dict(zip(fields, values, strict=False))
         for name in parameters.keys() - fields.keys():
             raise UnknownName(f"{self.name} parameter", name, fields or ["none"])
         try:

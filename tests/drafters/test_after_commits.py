@@ -71,7 +71,7 @@ def named(value):
 def test_after_every_commit_a_drafter_says_what_a_fresh_one_says(load, draft, drafter, builder):
     pair, shape = load(draft), specviz.BUILDERS[builder](**BUILDERS[builder])
     for tree, context in steps(pair, shape, strategy_of("drafter", drafter), "def __init__(self):\n    self."):
-        fresh = open_drafter(drafter, pair, *pair.open(context), context)
+        fresh = open_drafter(strategy_of("drafter", drafter), pair, *pair.open(context), context)
         nodes = list(tree.draft_distributions)
         for node, row in zip(nodes, fresh.expand(tree, nodes, Sampling(0.7)), strict=True):
             np.testing.assert_allclose(tree.draft_distributions[node], row, atol=2e-4)

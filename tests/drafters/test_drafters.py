@@ -12,6 +12,7 @@ from specviz.distributions import Blend, Sampling
 from specviz.randomness import Seeded
 from specviz.sampling import SequentialProposal, draw_children, whose
 from specviz.session import StepDraft, open_drafter
+from specviz.strategy import strategy_of
 from specviz.tree import TokenTree
 
 TOY = specviz.toy_pair(vocab=6)
@@ -136,7 +137,7 @@ def test_a_drafter_that_a_pair_has_not_is_rejected_in_a_sentence():
 def rows_of_every_node(pair, choice, context, tokens, sampling=Sampling()):  # noqa: B008
     """The rows of a drafter below a prompt, along a path and beside it."""
     target, draft = pair.open(context)
-    drafting = open_drafter(choice, pair, target, draft, context)
+    drafting = open_drafter(strategy_of("drafter", choice), pair, target, draft, context)
     tree = TokenTree(context[-1], start=len(context) - 1)
     for i, token in enumerate(tokens):
         tree.add(i, token)

@@ -157,7 +157,7 @@ def test_rows_of_eagle_are_those_of_a_fresh_pass(pair, place):
     """Along a run its cache and the features it was handed are those of a session that begins there."""
     text = prompt(place)
     target, draft = pair.open(text)
-    drafting = open_drafter("eagle", pair, target, draft, text)
+    drafting = open_drafter(specviz.DRAFTERS["eagle"](), pair, target, draft, text)
     from specviz.distributions import Distributions, Sampling
     from specviz.drafters.base import Seen
 
@@ -169,7 +169,7 @@ def test_rows_of_eagle_are_those_of_a_fresh_pass(pair, place):
         rows = drafting.expand(tree, [first, third], Sampling())
         (deep,) = drafting.expand(tree, [second], Sampling())
         fresh_target, fresh_draft = pair.open(context)
-        fresh = open_drafter("eagle", pair, fresh_target, fresh_draft, context)
+        fresh = open_drafter(specviz.DRAFTERS["eagle"](), pair, fresh_target, fresh_draft, context)
         other = fresh.expand(tree, [first, third, second], Sampling())
         np.testing.assert_allclose([*rows, deep], other, atol=2e-5)
         assert isinstance(drafting, Reading)

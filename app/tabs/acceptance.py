@@ -19,6 +19,7 @@ from ..machine.engine import Engine
 from ..parts import recorded
 from ..parts.card import Card, File, Source, fill, intro, said, status
 from ..parts.failures import explained
+from ..parts.file_button import file_button
 from ..parts.frame import Tab
 from ..parts.job import Job
 from ..parts.study_card import drafter_of, figures, sampling
@@ -91,7 +92,7 @@ def build(engine: Engine) -> gr.State:
                 go = gr.Button("Calibrate", variant="primary", elem_id="sv-calibrate")
                 stop = gr.Button("Stop", interactive=False, elem_id="sv-calibrate-stop")
             line = status("sv-calibrate-status")
-            load = gr.UploadButton("Load vectors", type="binary", file_types=[".json"], elem_id="sv-load")
+            load = file_button("Load vectors", elem_id="sv-load")
         with gr.Column(scale=1, min_width=320, elem_classes="sv-main"):
             intro(INTRO)
             cards = figures(engine, opening_cards(), OPEN, FOLDS, [temperature, top_p, drafter], sampling)
@@ -145,9 +146,9 @@ def events(engine: Engine, inputs: list, go, stop, load, line, cards: dict[str, 
 
         yield from steps()
 
-    def read(data: bytes | None) -> dict:
+    def read(data: Any) -> dict:
         try:
-            loaded = from_text(data or b"")
+            loaded = from_text(str(data or ""))
         except ValueError as error:
             return {line: said(str(error), "error")}
         return {

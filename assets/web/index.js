@@ -3,6 +3,7 @@
 
 import { hear, tell } from './base/bus.js';
 import { one } from './base/dom.js';
+import { fileButton, sendFile } from './base/open_file.js';
 import { jobNews, stopsAtOnce } from './base/jobs.js';
 import { placeAsked } from './base/place.js';
 import { termed } from './base/terms.js';
@@ -55,6 +56,8 @@ export const notice = ({ element, values }) => values(value => {
   if (held.settings) tell('settings', held);
   tell('held');
 });
+/** @type {(host: Host, limits: { max: number }) => void} */
+export const file = ({ element, props, trigger }, { max }) => fileButton(element, max, text => { props.value = text; trigger('upload'); });
 /** @type {Component} */
 export const headline = ({ element }) => headlineView(element);
 /** @type {Component} */
@@ -84,7 +87,7 @@ export function papers({ element, props, server, trigger, values }) {
 export function stage({ element, server, values }, { most }) {
   const fresh = freshness(element, '#sv-prompt', () => player.changed());
   const player = runPlayer(element, {
-    save: server.save, open: server.open_trace, most, take: opensInLab, fresh, links: true, wanted: sumAsked(location.search),
+    save: server.save, open: sendFile, most, take: opensInLab, fresh, links: true, wanted: sumAsked(location.search),
     told: news => tell('headline', news), holds: head => head.settings && tell('opened', { search: `?${new URLSearchParams({ prompt: head.prompt || '' })}&${head.settings}` }),
   });
   hear('settings', element, fresh.hold);

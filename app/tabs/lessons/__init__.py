@@ -20,7 +20,7 @@ from specviz.player.payload import against_plain, head, step_payload
 from specviz.registry import build as make
 
 from ...parts.frame import Tab
-from ...parts.shelf import SHELF, save
+from ...parts.run_store import STORE, save
 from ...parts.web import starts
 from . import (
     chain,
@@ -55,7 +55,7 @@ def build(engine: Any) -> None:
     """Lay out the tab."""
     for number, module in enumerate(LESSONS):
         for recording in module.RECORDINGS:
-            SHELF.always(run_name(number, recording), partial(path(module, recording).read_text, "utf-8"))
+            STORE.ship(run_name(number, recording), partial(path(module, recording).read_text, "utf-8"))
     gr.HTML(
         json.dumps([lesson.TITLE for lesson in LESSONS]),
         html_template=asset("lessons/lessons.html").replace("<!-- stage -->", asset("stage/stage.html")),
@@ -98,7 +98,7 @@ def _runs(number: int, module: ModuleType, traces: list[Trace]) -> list[dict[str
 
 
 def run_name(number: int, recording: Recording) -> str:
-    """The name of a lesson's recording on the shelf."""
+    """The name of a lesson's recording in the store."""
     return f"lesson {number}, {recording.name}"
 
 

@@ -15,7 +15,7 @@ from specviz import papers
 from specviz.files import asset
 
 from ...machine.engine import Engine
-from ...machine.run_queue import MACHINE
+from ...machine.queue import MACHINE
 from ...parts.card import harmless
 from ...parts.failures import explained
 from ...parts.frame import Tab

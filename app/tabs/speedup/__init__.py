@@ -21,7 +21,7 @@ from specviz.plots import PLOTS
 from specviz.plots.predicted import Point
 
 from ...machine.engine import Engine
-from ...machine.request_queue import BESIDE
+from ...machine.pool import run_in_worker
 from ...parts import recorded
 from ...parts.card import Card, Source, fill, intro, said, status
 from ...parts.controls import Controls
@@ -123,7 +123,8 @@ class Speedup:
         """All figures that follow from the controls, as an event's outputs."""
         try:
             cost = cost_of(kind, here, flat, draft)
-            return self.forecasted(cost, await BESIDE(forecast_cards, picked(name, known), cost, source_of(cost)))
+            cards = await run_in_worker(forecast_cards, picked(name, known), cost, source_of(cost))
+            return self.forecasted(cost, cards)
         except ValueError as error:
             return dict.fromkeys((self.line, self.costs.line), said(str(error), "error"))
 

@@ -23,16 +23,16 @@ from .machine.models import measures, offered, others, place
 from .machine.pool import check
 from .parts import opening, own_pair, run_store, web
 from .parts.frame import Page, Tab
-from .tabs import acceptance, compare, explore, labs, lessons, papers, speedup
+from .tabs import compare, explore, labs, lessons, measure, papers
 
 TABS = (
     explore.TAB,
     compare.TAB,
     Tab("Learn", pages=(lessons.TAB, papers.TAB)),
     Tab("Lab", pages=labs.PAGES, query="lab"),
-    Tab("Measure", pages=(acceptance.TAB, *speedup.PAGES)),
+    measure.TAB,
 )
-STYLES = ("page/style", "page/present", "stage/stage", "tree/tree", "figures/figures",
+STYLES = ("style", "page/style", "page/present", "stage/stage", "tree/tree", "figures/figures",
           *(style for tab in TABS for part in tab.parts for style in part.styles))  # fmt: skip
 SENTENCE = "A small model drafts a tree of tokens; a large model verifies the whole tree in a single pass."
 PRESENT = "large type for a projector, without settings; Escape exits"

@@ -79,8 +79,8 @@ SLOW = [r"Timeout \d+ms exceeded", r"with timeout \d+ms"]
 
 def pytest_collection_modifyitems(config, items):
     items.sort(key=lambda item: item.get_closest_marker("browser") is None)  # they wait, while other workers compute
-    if "exhaustive" not in config.option.markexpr:  # `make exhaustive` asks for them by name
-        left = [item for item in items if item.get_closest_marker("exhaustive")]
+    if "nightly" not in config.option.markexpr:  # `make nightly` asks for them by name
+        left = [item for item in items if item.get_closest_marker("nightly")]
         config.hook.pytest_deselected(items=left)
         items[:] = [item for item in items if item not in left]
     for item in items:

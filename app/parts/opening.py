@@ -8,7 +8,8 @@ from collections.abc import Sequence
 from .frame import Tab
 
 OLD = {  # former names of tabs, which links still use
-    "live": "explore", "labs": "lab", "acceptance": "what is accepted", "speedup": "which tree pays",
+    "live": "explore", "labs": "lab",
+    **dict.fromkeys(("acceptance", "speedup", "what is accepted", "what a step costs", "which tree pays"), "measure"),
 }  # fmt: skip
 
 

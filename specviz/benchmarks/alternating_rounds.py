@@ -8,11 +8,7 @@ from statistics import median
 from time import perf_counter
 from typing import Any, TypeVar
 
-import numpy as np
-
 from ..acceptance.progress import SoFar
-from ..randomness import Randomness
-from ..tree import Topology
 
 Name = TypeVar("Name", bound=Hashable)
 Found = TypeVar("Found")
@@ -40,28 +36,6 @@ def seconds_of(call: Callable[[], Any]) -> float:
     began = perf_counter()
     call()
     return perf_counter() - began
-
-
-def random_pass(
-    model: Any, rng: Randomness, vocab: int, rows: int, before: int, tokens: int | Topology
-) -> Callable[[], np.ndarray]:
-    """A batched pass over random tokens behind random texts: its time is that of any tokens.
-
-    Args:
-        model: a target or a draft that reads batches.
-        rng: where the tokens come from.
-        vocab: how many tokens there are.
-        rows: texts read at once.
-        before: tokens of each text before the pass.
-        tokens: how many are read of each text, in a causal run, or the tree that they form.
-    """
-    shape = tokens if isinstance(tokens, Topology) else None
-    count = len(tokens) if isinstance(tokens, Topology) else tokens
-    any_token = np.ones(vocab)
-    texts, ids = (
-        np.array([[rng.draw(any_token) for _ in range(length)] for _ in range(rows)]) for length in (before, count)
-    )
-    return model.batch(texts, ids, shape)
 
 
 def seconds_in_turns(passes: Mapping[Name, Callable[[], Any]], rounds: int = 5) -> Iterator[SoFar[dict[Name, float]]]:

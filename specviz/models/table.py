@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from ..tree import TokenTree, Topology
+from ..tree import TokenTree
 from .base import Pair
 
 MEMORY = 6  # a row depends on this many last tokens, more than any enumerated run writes
@@ -34,18 +34,6 @@ class TableModel:
         if key not in self._table:
             self._table[key] = self._row(key)
         return self._table[key]
-
-    def batch(self, texts: np.ndarray, ids: np.ndarray, shape: Topology | None = None) -> Callable[[], np.ndarray]:
-        """A pass over several rows, as `passes.batched.batched_pass`: a table reads them one after the other."""
-        shape = shape or Topology(tuple(range(-1, ids.shape[1] - 1)))
-        paths = [[0, *shape.path(node)] for node in range(len(shape))]
-
-        def run() -> np.ndarray:
-            return np.array([
-                [self.logits([*text, *row[path]]) for path in paths] for text, row in zip(texts, ids, strict=True)
-            ])  # fmt: skip
-
-        return run
 
 
 class TableSession:

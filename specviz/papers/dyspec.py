@@ -8,7 +8,7 @@ from ..theory.mask_order import ORDERS
 from .claim import Data, claim, proof
 from .dyspec_costs import COSTS, threshold
 from .entry import Entry, Lines, Source, Table, compare, curves, figure, lab, live, printed, tab
-from .in_runs import PREFIXES, attention, counted, drafted_blocks, random_blocks, speeds
+from .in_runs import PREFIXES, counted, drafted_blocks, random_blocks, speeds
 from .numbers import correlation, faster, less, per_pass, share, times, variation
 from .on_rows import SHARES, agreement
 from .proofs import by_threshold, greedy_sum, heaviest, keys_fall, lossless
@@ -184,24 +184,6 @@ ENTRIES = (
                 *(random_blocks(size=n) for n in PRINTED)),),
         (lab("tree", preset="table-5"),),
         Table(("Nodes", "Blocks as drawn", "Reordered"), [(n, *both) for n, both in PRINTED.items()]),
-    ),
-    Entry(
-        "attention-time", "Table 5, times", "A kernel that skips empty blocks",
-        "A Triton kernel for masks of any shape takes 1.026 instead of 2.271 at 2048 tokens once the nodes are "
-        "reordered, 2.2 times less (2.1 by the text); end to end the gain is “not significant”, as attention is a "
-        "small part and the prompt dilutes it. FlexAttention, the text says, must be compiled anew for each mask.",
-        (claim("2048 nodes: the kernel's time as drawn over its time reordered; counted as equal from 1.7 to 2.7",
-            attention(),
-               lambda s: s["as drawn 2048"] / s["heavy-path 2048"], "within", (1.7, 2.7)),),
-        (figure(lambda s: Table(("Nodes", "As drawn, ms", "Reordered, ms", "Dense, ms"),
-            [[n, *(1000 * s[f"{name} {n}"] / s["trees"] for name in ("as drawn", "heavy-path", "dense"))]
-                for n in (256, 1024, 2048)]), attention()),),
-        (lab("tree", preset="table-5"),),
-        Table(("Nodes", "Reordered", "Custom kernel", "Manual attention", "xFormers"), (
-            (256, "no", 0.07548, 0.14089, 0.17559), (256, "yes", 0.05406, 0.14124, 0.16721),
-            (1024, "no", 0.63368, 2.08612, 0.49049), (1024, "yes", 0.31801, 2.08142, 0.48922),
-            (2048, "no", 2.27148, 9.20739, 1.87807), (2048, "yes", 1.02645, 9.13469, 1.87753),
-        )),
     ),
     Entry(
         "figure-9", "Figure 9", "The prefix dilutes what reordering saves",

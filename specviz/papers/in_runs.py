@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from ..benchmarks.alternating_rounds import paired, random_pass, seconds_in_turns, seconds_of
+from ..benchmarks.alternating_rounds import paired, seconds_in_turns, seconds_of
 from ..benchmarks.measure_cost import PROMPT, cost_table
 from ..builders.sequoia import Sequoia, best_tree
 from ..compatibility import suited
@@ -21,7 +21,7 @@ from ..models.base import Pair
 from ..planning.forecast import forecast, predict
 from ..randomness import Seeded
 from ..theory.mask_order import ORDERS, count_blocks, random_tree
-from ..tree import Topology
+from ..tree import TokenTree, Topology
 from .claim import Data, measurement
 from .on_rows import WIDEST, moments, planned
 from .workbench import Text, Workbench
@@ -30,9 +30,7 @@ TOKENS = 64  # of what is timed
 COUNTED = 48  # of what is counted
 PASSES = (1, 2, 4, 8, 16, 32, 64, 96)  # nodes of the passes that are timed
 BEFORE = 64  # tokens of a text before them
-TEXTS = (1, 4, 16)  # read at once
 CHOSEN = (4, 8, 16, 32, 64)  # nodes of the trees that the chosen one is compared with
-ATTENDED = (256, 1024, 2048)  # nodes
 PREFIXES = (0, 128, 512, 2048)
 SEQUENCES = ("1x4", "2x4", "4x4", "5x8", "8x8")
 
@@ -190,16 +188,17 @@ def _cost(bench: Workbench):
 
 
 @measurement("timed")
-def passes(bench: Workbench, text: Text, rows: int = 1) -> dict[str, float]:
-    """Seconds of the target's passes over trees of rising size, for one text or several at once."""
-    rng, vector = Seeded(text.seed), planned(0.8)
-    pair: Any = bench.pair  # with the pass of several texts, which only transformers models have
-    shapes = {n: best_tree(vector, n, 10, WIDEST)[0] for n in PASSES}
-    calls = {str(n): random_pass(pair.target, rng, pair.vocab_size, rows, BEFORE, s) for n, s in shapes.items()}
-    if rows == 1:
-        for n in PASSES[3:]:
-            leaves, longest, _ = as_paths(shapes[n])
-            calls[f"paths {n}"] = random_pass(pair.target, rng, pair.vocab_size, leaves, BEFORE, longest)
+def passes(bench: Workbench, text: Text) -> dict[str, float]:
+    """Seconds of the target's passes over trees of rising size."""
+    rng, vector, any_token = Seeded(text.seed), planned(0.8), np.ones(bench.pair.vocab_size)
+    context = [rng.draw(any_token) for _ in range(BEFORE)]
+    session = bench.pair.open(context)[0]
+    calls = {}
+    for n in PASSES:
+        tree = TokenTree(context[-1], start=BEFORE - 1)
+        for parent in best_tree(vector, n, 10, WIDEST)[0].parents[1:]:
+            tree.add(parent, rng.draw(any_token))
+        calls[str(n)] = partial(session.forward, tree, range(n))
     *_, last = seconds_in_turns(calls, 3)
     return {**last.known, "texts": 1}
 
@@ -262,29 +261,3 @@ def _clocked(builder: Any, spent: list[float]) -> Any:
             return found[0]
 
     return Clocked(**{one.name: getattr(builder, one.name) for one in fields(builder)})
-
-
-def no_gpu() -> str:
-    """What a machine lacks for a kernel that skips blocks; nothing where there is a GPU."""
-    from ..passes.sparse import has_gpu
-
-    return "" if has_gpu() else "This machine has no CUDA GPU, which a kernel that skips blocks needs."
-
-
-@measurement("timed", no_gpu)
-def attention(
-    bench: Workbench, text: Text, device: str = "cuda", heads: int = 64, width: int = 128
-) -> dict[str, float]:
-    """Seconds of tree attention by a kernel that skips blocks, and by a dense one; every text stands for one tree."""
-    from ..passes import sparse
-
-    columns = {"trees": 1.0}
-    skipping, dense = sparse.KERNELS[:2]
-    for size in ATTENDED:
-        tree = random_tree(size, Seeded(text.seed))
-        for name in ("as drawn", "heavy-path"):
-            calls, _ = sparse.kernels(sparse.visible(tree, ORDERS[name](tree)), 32, heads, width, device)
-            *_, last = seconds_in_turns(calls, 3)
-            each = sparse.REPLAYS if device == "cuda" else 1
-            columns |= {f"{name} {size}": last.known[skipping] / each, f"dense {size}": last.known[dense] / each}
-    return columns

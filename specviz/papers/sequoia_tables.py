@@ -8,7 +8,7 @@ from .claim import claim, missing, proof
 from .dyspec_costs import LATENCY
 from .entry import Entry, Source, Table, compare, curves, figure, lab, lesson, tab
 from .in_runs import CHOSEN, PASSES, SEQUENCES, choice, counted, passes, speeds
-from .numbers import faster, less, per_pass, share, speed, times
+from .numbers import faster, per_pass, share, speed, times
 from .sequoia import ALGORITHMS, RULES, TEMPERATURES, TITLES, under_rules
 from .survey import CHAINS
 from .survey_verification import FIXED, LENGTHS, STOPS
@@ -216,22 +216,6 @@ TABLES = (
         ),
         (figure(lambda s: curves("tokens in the pass", "time, in passes of one token",
             {"this machine": [(n, s[str(n)] / s["1"]) for n in PASSES]}, log_x=True), passes()),),
-        (tab("speedup"),),
-    ),
-    Entry(
-        "batch-size", "Appendix B", "When many users arrive, trees shrink",
-        "“The optimal tree also depends on the batch size, which can be considered by the hardware-aware optimizer”; "
-        "for b texts at once the speedup of section 4.1 is then G(n, d) t(b) / (t(b n) + d c(b)), which the paper "
-        "leaves to the reader.",
-        (
-            claim("With 16 texts at once nodes cost more: a pass over 16 nodes each, in passes of one each, less the "
-                "same for one text",
-                  (passes(rows=16), passes()), less(share("16", "1")), ">", 0),
-        ),
-        (figure(lambda *all_: curves("nodes of each text", "time, in passes of one node each", {
-            f"{rows} texts at once": [(n, s[str(n)] / s["1"]) for n in PASSES] for rows,
-                s in zip((1, 4, 16), all_, strict=True)}, log_x=True),
-            passes(), passes(rows=4), passes(rows=16)),),
         (tab("speedup"),),
     ),
     Entry(

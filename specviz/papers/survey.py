@@ -147,8 +147,6 @@ ENTRIES = (
                 times(lambda s: max(speed(f"chain:depth={k}")(s) for k in (2, 4, 8)), speed(f"chain:depth={n}")), ">",
                     1)
               for which, n in (("Too short", 1), ("Too long", 16))),
-            claim("Rule by batch size: chains of 7 in place of 3 gain less with 16 texts at once than with one",
-                (CHAINS, passes(), passes(rows=16)), lambda c, one, many: longer(c, one) - longer(c, many), ">", 0),
         ),
         (figure(lambda s: Table(("Policy", "Speedup", "Tokens per pass"),
             [[way, faster(way)(s), per_pass(way)(s)] for way in (*FIXED, "heuristic", SVIP)]), STOPS),),

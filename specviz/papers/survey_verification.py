@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from .claim import claim, proof
-from .entry import Entry, Table, compare, curves, figure, lab, lesson, live
-from .in_runs import PASSES, counted, drafted_blocks, merged, passes, speeds
+from .entry import Entry, Table, compare, figure, lab, lesson, live
+from .in_runs import counted, drafted_blocks, merged, speeds
 from .numbers import faster, less, per_pass, share
 from .proofs import lossless, same_text
 from .svip import SVIP
@@ -46,16 +46,10 @@ RULES = (
             claim("Pruned of what only one sequence has, it keeps a larger share of the accepted tokens than of its "
                 "nodes", TRIE, lambda s: share("accepted kept", "accepted")(s) - share("kept", "merged")(s), ">", 0,
                     "Section 4.4.2"),
-            *(claim(f"{n} nodes: a batch of the paths takes longer than the tree, time over time", passes(),
-                share(f"paths {n}", str(n)), ">", 1) for n in (16, 64)),
         ),
         (figure(lambda s: Table(("Eight sequences of four tokens", "Nodes", "Accepted tokens"), [
             ["as drawn", s["drafted"], s["accepted"]], ["merged", s["merged"], s["accepted"]],
-            ["pruned", s["kept"], s["accepted kept"]]]), TRIE),
-        figure(lambda s: curves("nodes of the tree", "milliseconds of the target's pass",
-            {"one tree": [(n, 1000 * s[str(n)] / s["texts"]) for n in PASSES[3:]],
-                                 "batched paths": [(n, 1000 * s[f"paths {n}"] / s["texts"]) for n in PASSES[3:]]},
-                                     log_x=True), passes()),),
+            ["pruned", s["kept"], s["accepted kept"]]]), TRIE),),
         (lab("tree", preset="builders"),),
     ),
     Entry(

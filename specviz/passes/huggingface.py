@@ -9,15 +9,14 @@ is the length of the text plus its depth, whatever its slot.
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from functools import cached_property
 from typing import Any
 
 import numpy as np
 import torch
 
-from ..tree import TokenTree, Topology
-from .batched import batched_pass
+from ..tree import TokenTree
 from .cache import TreeCache
 from .compiled import CompiledPasses
 from .device_logits import DeviceLogits, push
@@ -31,6 +30,11 @@ from .slots import Plan, Slots
 from .threads import Threads, using
 
 RUN = 512  # committed tokens read in one pass before the tree joins in: bounds the size of the mask
+
+
+def cache_argument(model: Any) -> str:
+    """How a model's forward names its cache: "cache" since transformers 5.24, before "past_key_values"."""
+    return "cache" if "cache" in inspect.signature(model.forward).parameters else "past_key_values"
 
 
 class HuggingFaceModel:
@@ -71,6 +75,7 @@ class HuggingFaceModel:
         self.lazy = self.device.type == "cuda"  # whether logits stay where they are until they are read
         self.threads = Threads(self.device)
         self._selects = "logits_to_keep" in inspect.signature(model.forward).parameters
+        self.cache_argument = cache_argument(model)
 
     def open(self, tokens: Sequence[int], target: HuggingFaceSession | None = None) -> HuggingFaceSession:
         """A session that starts with `tokens`; `target` is the target's where this model drafts for it."""
@@ -171,8 +176,8 @@ class HuggingFaceModel:
             arguments["logits_to_keep"] = keep
         heard = None if features is None else self._heard
         logits = self.model(
-            input_ids=ids[None], position_ids=positions[None], past_key_values=cache,
-            use_cache=cache is not None, **arguments,
+            input_ids=ids[None], position_ids=positions[None], use_cache=cache is not None,
+            **arguments | {self.cache_argument: cache},
         ).logits[0]  # fmt: skip
         if heard is not None:
             features.append(heard.states if keep is None or self._selects else heard.states[keep])
@@ -181,14 +186,6 @@ class HuggingFaceModel:
     @cached_property
     def _heard(self) -> Any:
         return heard_by_head(self.model)
-
-    def mask(self, hidden: np.ndarray | None) -> torch.Tensor | None:
-        """The additive mask of `hidden`, [1, 1, m, slots]."""
-        return None if hidden is None else Mask(hidden).added(hidden.shape[1], self.dtype, self.device)
-
-    def batch(self, texts: np.ndarray, ids: np.ndarray, shape: Topology | None = None) -> Callable[[], np.ndarray]:
-        """A pass over several rows at once, to be timed; see `batched_pass`."""
-        return batched_pass(self, texts, ids, shape)
 
     def no_features(self) -> torch.Tensor:
         """The features of no token at all, [0, width]."""

@@ -31,7 +31,7 @@ def offline_page(trace: Trace) -> str:
     Args:
         trace: the run; all of its text travels as JSON and reaches the page as text nodes only.
     """
-    style = "".join(asset(f"{name}.css") for name in ("page/style", "stage/stage", "tree/tree", "page/offline"))
+    style = "".join(asset(f"{name}.css") for name in ("style", "stage/stage", "tree/tree", "page/offline"))
     script = f"{joined('offline.js')}offline.play(document.body);\n"
     title = html.escape(trace.prompt_text[:60])
     return (

@@ -212,13 +212,6 @@ def test_texts_of_all_seeds_differ():
     assert len(list(bench.texts("code"))) == 18
 
 
-def test_attention_is_timed_on_any_device_with_the_same_columns(monkeypatch):
-    monkeypatch.setattr(in_runs, "ATTENDED", (40,))
-    bench = Workbench(specviz.toy_pair(), seeds=(1,), texts_each=1)
-    found = in_runs.attention().make(bench, next(bench.texts()), device="cpu", heads=2, width=16)
-    assert set(found) == {"trees", "as drawn 40", "heavy-path 40", "dense 40"} and min(found.values()) > 0
-
-
 def test_the_map_of_families_says_what_is_printed_of_each():
     assert set(PRINTED) <= set(WAYS) and set(METHODS) <= set(WAYS)
     rows = json.loads(PUBLISHED.read_text(encoding="utf-8"))["rows"]

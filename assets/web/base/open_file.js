@@ -1,6 +1,6 @@
 // Files that a visitor opens: a saved run, which the server reads, and small files, whose text is the value of a button.
 
-import { finder, one } from './dom.js';
+import { finder, query } from './dom.js';
 
 const session = crypto.randomUUID?.() ?? String(Math.random());
 
@@ -22,8 +22,8 @@ export async function sendFile(file) {
  * @param {(text: string) => void} read gets the text of the file, and a sentence in its place where it is too large
  */
 export function fileButton(element, max, read) {
-  const input = one(element, 'input');
-  one(element, 'button').addEventListener('click', () => input.click());
+  const input = query(element, 'input', HTMLInputElement);
+  query(element, 'button').addEventListener('click', () => input.click());
   input.addEventListener('change', async () => {
     const file = input.files[0];
     if (file) read(file.size > max ? `too large: ${file.size}` : await file.text());
@@ -49,7 +49,7 @@ export function fileOpener(root, { ask, most, busy, tell, show }) {
     tell(busy());
     if (busy()) return;
     if (file.size > most) {
-      tell(`This file has ${(file.size / 1e6).toFixed(1)} MB; the limit is ${most / 1e6} MB. For larger runs use python -m specviz export.`);
+      tell(`This file has ${(file.size / 1e6).toFixed(1)} MB; the limit is ${most / 1e6} MB. For larger runs use python -m specviz replay.`);
       return;
     }
     const number = ++latest;

@@ -1,6 +1,6 @@
 // The lessons: which one is shown, its text, and its recordings in the player. **Words** between stars become strong ones.
 
-import { button, finder, make, one } from '../base/dom.js';
+import { button, finder, make, query } from '../base/dom.js';
 import { keys } from '../base/keys.js';
 import { placeAsked, placeIn, placeText } from '../base/place.js';
 import { present, presents } from '../base/present.js';
@@ -30,7 +30,7 @@ export function lessonAsked(search, most) {
  * @param {{ save: import('../base/types.js').Ask }} server
  */
 export function lessonBook(element, titles, fetchLesson, server) {
-  const root = one(element, '.sv-lessons'), $ = (/** @type {string} */ selector) => one(root, selector);
+  const root = query(element, '.sv-lessons'), $ = (/** @type {string} */ selector) => query(root, selector);
   const last = titles.length - 1, details = $('.sv-lesson-question details'), known = /** @type {Map<number, Lesson>} */ (new Map());
   const player = runPlayer($('.sv-lesson-stage'), server), view = viewStage($('.sv-view'), VIEWS);
   let number = lessonAsked(location.search, last) ?? 1, lesson = /** @type {Lesson | null} */ (null);
@@ -173,7 +173,7 @@ const chained = step => step.parents.every((parent, node) => parent === node - 1
 /** @param {HTMLElement} root @param {Lesson} lesson @param {(recording: number) => void} chosen */
 function writeLesson(root, lesson, chosen) {
   const $ = finder(root, 'sv-lesson-'), details = $('question').querySelector('details'), stage = $('stage'), runs = $('runs');
-  one(root, 'h2').textContent = `${lesson.number}. ${lesson.title}`;
+  query(root, 'h2').textContent = `${lesson.number}. ${lesson.title}`;
   paragraphs($('body'), lesson.text);
   $('try').querySelector('p').textContent = lesson.task;
   $('links').replaceChildren(...lesson.links.map(([label, query]) => Object.assign(make('a', label), { href: `?${query}` })));

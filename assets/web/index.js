@@ -91,5 +91,5 @@ export const sampled = ({ element, trigger, values }, about) => values(sampledTe
 
 /** @param {Host} host */
 export function lessons({ element, props, server }) {
-  lessonBook(element, JSON.parse(props.value), number => server.lesson(number), { save: server.save });
+  lessonBook(element, JSON.parse(props.value), server);
 }

@@ -25,7 +25,7 @@ export function fileButton(element, max, read) {
   const input = query(element, 'input', HTMLInputElement);
   query(element, 'button').addEventListener('click', () => input.click());
   input.addEventListener('change', async () => {
-    const file = input.files[0];
+    const file = input.files?.[0];
     if (file) read(file.size > max ? `too large: ${file.size}` : await file.text());
     input.value = '';
   });

@@ -232,7 +232,7 @@ def test_a_typed_pair_decodes_where_that_is_allowed(monkeypatch, tmp_path):
     ):  # fmt: skip
         with pytest.raises(ValueError, match=re.escape(sentence)):
             list(explore.play(engine, CONFIG, typed))
-    assert not engine._running.locked()
+    assert not engine.busy
 
 
 # ---- the Space's card and the container ----

@@ -1,9 +1,11 @@
-"""Where the page is served: checked before gradio reads the settings, for a clear error message."""
+"""Where and how the page is served: its address, the proxies before it, and how many connections it may have."""
 
 from __future__ import annotations
 
+import logging
 import os
 import socket
+from time import monotonic
 
 from specviz.errors import ParameterError
 
@@ -37,8 +39,45 @@ def check_address(port: int | None = None) -> None:
         raise ParameterError(name, "be a whole number from 1 to 65535", got, "Omit it to use the first free port.")
     host = os.environ.get("GRADIO_SERVER_NAME", "").strip() or "127.0.0.1"
     _bind(host, 0, "GRADIO_SERVER_NAME", host)
-    if port is not None:
-        _bind(host, port, "--port", port)
+    if port is not None or setting is not None:
+        _bind(host, int(written), name, written)
+
+
+def behind_any_proxy() -> bool:
+    """Whether every sender of X-Forwarded-For is believed: on a Space, or with FORWARDED_ALLOW_IPS=*."""
+    if on_a_space():
+        os.environ.setdefault("FORWARDED_ALLOW_IPS", "*")  # which uvicorn reads for the scheme
+    return os.environ.get("FORWARDED_ALLOW_IPS", "").strip() == "*"
+
+
+def raise_descriptor_limit() -> None:
+    """Allow as many connections as the system does, and log once a minute that there are no more."""
+    try:
+        import resource
+
+        _, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+        resource.setrlimit(resource.RLIMIT_NOFILE, (hard, hard))
+    except (ImportError, ValueError, OSError):  # not on this system
+        pass
+    logger = logging.getLogger("asyncio")
+    if not any(isinstance(one, _OncePerMinute) for one in logger.filters):
+        logger.addFilter(_OncePerMinute())
+
+
+class _OncePerMinute(logging.Filter):
+    """Lets one message of the event loop about connections that it cannot accept through per minute."""
+
+    last = float("-inf")
+
+    def filter(self, record: logging.LogRecord) -> bool:
+        """Whether a message is logged."""
+        if "socket.accept()" not in record.getMessage():
+            return True
+        record.exc_info = record.exc_text = None
+        due = monotonic() - self.last > 60
+        if due:
+            self.last = monotonic()
+        return due
 
 
 def _bind(host: str, port: int, name: str, got: str | int) -> None:

@@ -70,7 +70,7 @@ export const changes = ({ element, trigger }, { besides }) => onRail(element, be
 /** @type {Component} */
 export const trees = ({ element, props, server }) => treeLab(element, JSON.parse(props.value), server.trees);
 /** @type {Component} */
-export const verification = ({ element, props, server }) => verificationLab(element, JSON.parse(props.value), { look: server.look, table: server.table });
+export const verification = ({ element, props, server }) => verificationLab(element, JSON.parse(props.value), server);
 /** @type {Component} */
 export const compare = ({ element, server, values }) => values(compareBoard(element, () => server.recorded(0)).receive);
 

@@ -66,20 +66,26 @@ def _tries(step: Step, rule: Verifier, coins: list[float], size: int) -> Iterato
     for at, node in enumerate(compared):
         after: Rows = {}
         if step.outcome[node] == "rejected":
-            sibling = next((other for other in compared[at + 1 : at + 2] if step.parents[other] == step.parents[node]), 0)
-            detail = step.detail.get(sibling or step.parents[node])
-            after = _ordered(detail and (detail.tried if sibling else detail.after), size)
-        tried = step.detail.get(node)
+            following = compared[at + 1] if at + 1 < len(compared) else 0
+            if following and step.parents[following] == step.parents[node]:
+                after = _tried(step, following, size)
+            elif detail := step.detail.get(step.parents[node]):
+                after = _ordered(detail.after, size)
         yield {
             "node": node,
             "token": step.tokens[node],
             "outcome": step.outcome[node],
             "accept_prob": step.accept_prob[node],
             "coin": step.coin[node],
-            "before": _ordered(tried and tried.tried, size),
+            "before": _tried(step, node, size),
             "after": {name: row for name, row in after.items() if name != "p"},
             "why": rule.explain(step, node),
         }
+
+
+def _tried(step: Step, node: int, size: int) -> Rows:
+    detail = step.detail.get(node)
+    return _ordered(detail.tried, size) if detail else {}
 
 
 def _ordered(chart: Chart | None, size: int) -> Rows:

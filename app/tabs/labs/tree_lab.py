@@ -32,6 +32,9 @@ OTHERS = tuple(
 PAPER = "llama3-8b-70b-cnn"  # the vector of Sequoia's appendix E
 
 
+SIZES = ("size", "depth", "longest", "width", "widths")  # parameters that are fitted
+
+
 class TreeRequest(BaseModel):
     """What a visitor sets.
 
@@ -44,7 +47,7 @@ class TreeRequest(BaseModel):
     vector: tuple[float, ...] = Field(max_length=64)
     nodes: int = Field(32, ge=2, le=256, title="Nodes")
     levels: int = Field(8, ge=1, le=32, title="Levels")
-    width: int = Field(3, ge=1, le=16, title="Children per node")
+    width: int = Field(3, ge=1, le=16, title="Width")
     other: str = Field("", max_length=40)
 
     @field_validator("vector")
@@ -79,6 +82,8 @@ def build(engine: Any) -> None:
     """Lay out this page of the tab."""
     import gradio as gr
 
+    from ...machine.pool import server_function
+
     start = presets()
     sizes = {
         name: {"title": field.title, "min": low.ge, "max": high.le, "value": field.default}
@@ -92,7 +97,7 @@ def build(engine: Any) -> None:
         dumps({"presets": start, "sizes": sizes, "others": others, "first": first}),
         html_template=asset("labs/trees.html"),
         js_on_load=starts("trees"),
-        server_functions=[trees],
+        server_functions=[server_function(trees)],
         elem_id="sv-lab",
         apply_default_css=False,
     )
@@ -118,7 +123,7 @@ def tree_of(name: str, vector: tuple[float, ...], nodes: int, levels: int, width
     return {
         "name": name,
         "title": builder.title,
-        "settings": str(builder) if len(str(builder)) < 60 else f"{name}, planned from the vector",
+        "settings": ", ".join(f"{key} {value}" for key, value in builder.parameters.items() if key in SIZES),
         "parents": list(step.parents),
         "chance": chance,
         "tokens": sum(chance),
@@ -133,7 +138,9 @@ def fitted(name: str, vector: tuple[float, ...], nodes: int, levels: int, width:
     """A builder whose tree has at most so many nodes and levels, and the step that drafts it."""
     cls = BUILDERS[name]
     known = signature(cls).parameters
-    sizes = {"size": nodes, "width": min(width, nodes - 1), "acceptance": vector}
+    sizes: dict[str, Any] = {"size": nodes, "acceptance": vector}
+    if "acceptance" not in known:  # a planned tree has as many children as pay
+        sizes["width"] = min(width, nodes - 1)
     for depth in range(min(levels, nodes - 1), 0, -1):
         values = sizes | {"depth": depth, "longest": depth, "widths": (width,) * depth}
         try:

@@ -7,7 +7,6 @@ every random outcome. Where this is not possible, the page says what is known of
 from __future__ import annotations
 
 import math
-from functools import partial
 from typing import Annotated, Any
 
 import numpy as np
@@ -16,6 +15,7 @@ from pydantic import BaseModel, Field, field_validator, model_validator
 from specviz import BUILDERS, VERIFIERS, RunConfig, compatible
 from specviz.codec import dumps
 from specviz.compatibility import DRAWN
+from specviz.errors import cause
 from specviz.files import asset
 from specviz.proof.enumerate import Outcome, Shape, enumerate_node
 from specviz.proof.status import status
@@ -35,9 +35,10 @@ RULES = [name for name, rule in VERIFIERS.items() if not rule.greedy_only and no
 EXAMPLES = (
     {
         "title": "Several tries",
-        "p": [0.3, 0.25, 0.2, 0.15, 0.1], "q": [0.1, 0.15, 0.15, 0.2, 0.4], "rule": "sequoia", "children": 3, "seed": 93,
-        "about": "Draft and target rank the tokens in opposite orders. After each rejection p becomes the residual, the "
-        "token is removed from the draft, and the next child is compared with the residual.",
+        "p": [0.3, 0.25, 0.2, 0.15, 0.1], "q": [0.1, 0.15, 0.15, 0.2, 0.4],
+        "rule": "sequoia", "children": 3, "seed": 93,
+        "about": "Draft and target rank the tokens in opposite orders. After each rejection p becomes the residual, "
+        "the token is removed from the draft, and the next child is compared with the residual.",
     },
     {
         "title": "The cover property",
@@ -99,6 +100,8 @@ def build(engine: Any) -> None:
     """Lay out this page of the tab."""
     import gradio as gr
 
+    from ...machine.pool import server_function
+
     start = {
         "examples": [{"levels": 1, "scheme": None} | example for example in EXAMPLES],
         "rules": [[name, VERIFIERS[name].title] for name in RULES],
@@ -111,18 +114,24 @@ def build(engine: Any) -> None:
         dumps(start),
         html_template=asset("labs/verification.html"),
         js_on_load=starts("verification"),
-        server_functions=[look, table],
+        server_functions=[server_function(look), server_function(table)],
         elem_id="sv-verification",
         apply_default_css=False,
     )
 
 
-look = partial(answer, NodeRequest, work=lambda request: one_rule(request))
-table = partial(answer, NodeRequest, work=lambda request: {"levels": request.levels, "rows": every_rule(request)})
+def look(request: Any) -> str:
+    """One run of the chosen rule, and the distribution that it writes beside the target's, as JSON."""
+    return answer(NodeRequest, request, one_rule)
+
+
+def table(request: Any) -> str:
+    """A row for each rule of the menu, as JSON."""
+    return answer(NodeRequest, request, every_rule)
 
 
 def one_rule(request: NodeRequest) -> dict[str, Any]:
-    """One run of the chosen rule, and the distribution that it writes beside the target's."""
+    """What `look` answers."""
     row, outcome = result(request, request.rule)
     data = {"p": request.p, "q": request.q, "row": row, "run": None, "law": None}
     if row["scheme"]:
@@ -139,9 +148,9 @@ def one_rule(request: NodeRequest) -> dict[str, Any]:
     return data
 
 
-def every_rule(request: NodeRequest) -> list[dict[str, Any]]:
-    """A row for each rule of the menu."""
-    return [result(request, name)[0] for name in RULES]
+def every_rule(request: NodeRequest) -> dict[str, Any]:
+    """What `table` answers."""
+    return {"levels": request.levels, "rows": [result(request, name)[0] for name in RULES]}
 
 
 def result(request: NodeRequest, name: str) -> tuple[dict[str, Any], Outcome | None]:
@@ -159,11 +168,13 @@ def result(request: NodeRequest, name: str) -> tuple[dict[str, Any], Outcome | N
     }  # fmt: skip
     if not match.possible:
         return row, None
-    if rule.keyed or outcomes(request, match.scheme) > MOST_RUNS:
+    if rule.shared_noise or outcomes(request, match.scheme) > MOST_RUNS:
         return row | {"kind": status(rule).value}, None
-    outcome = enumerate_node(
-        rule, np.array(request.p), np.array(request.q), Shape(request.children, request.levels), match.scheme
-    )
+    shape = Shape(request.children, request.levels)
+    try:
+        outcome = enumerate_node(rule, np.array(request.p), np.array(request.q), shape, match.scheme)
+    except Exception as error:  # a plugin may do anything
+        return row | {"kind": "failed", "scheme": None, "reason": f"The rule failed: {cause(error)}"}, None
     deviation = outcome.deviation
     row |= {"accepted": outcome.accepted, "deviation": deviation, "runs": outcome.runs}
     return row | {"kind": "equal" if deviation <= EXACT else "differs"}, outcome

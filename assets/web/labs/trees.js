@@ -26,7 +26,7 @@ export function treeLab(element, start, askTrees) {
   // ---- controls ----
 
   for (const [size, { title, min, max, value }] of Object.entries(start.sizes)) {
-    const label = make('label', title), shown = make('output', value), slider = make('input');
+    const label = make('label', title), shown = make('output', value), slider = make('input', '', 'sv-track');
     Object.assign(slider, { type: 'range', min: String(min), max: String(max), value: String(value) });
     slider.addEventListener('input', () => { shown.textContent = slider.value; ask(60); });
     label.append(shown, slider);
@@ -104,7 +104,7 @@ export function treeLab(element, start, askTrees) {
     const tree = /** @type {LabTree} */ (trees.find(other => other.name === name));
     for (const other of $('cards').children) other.setAttribute('aria-pressed', String(other.dataset.name === name));
     $('name').textContent = `${tree.title}: ${tree.settings}`;
-    const picture = treePicture(tree, { row: 20, column: 78, labels: true });
+    const picture = treePicture(tree, { row: 20, column: Math.max(56, Math.min(90, ($('tree').clientWidth - 80) / tree.levels)), labels: true });
     picture.addEventListener('click', event => {
       const node = /** @type {Element} */ (event.target).closest('[data-node]')?.getAttribute('data-node');
       if (node) select(Number(node));

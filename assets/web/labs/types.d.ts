@@ -43,20 +43,21 @@ export interface LabNode {
   seed: number;
 }
 
-/** What the lab starts with. */
+/** What the lab starts with: examples, rules and sampling schemes by name and title, a letter for each token, limits. */
 export interface Start {
-  presets: (LabNode & { title: string; why: string })[];
-  rules: { name: string; title: string; scheme: string }[];
-  schemes: Record<string, string>;
-  /** One letter a token. */
+  examples: (LabNode & { title: string; about: string })[];
+  rules: [string, string][];
+  schemes: [string, string][];
   names: string;
-  most: { tokens: number; children: number; levels: number; seed: number };
+  most: { children: number; levels: number; seed: number };
+  /** The answer for the first example. */
+  first: string;
 }
 
 /** Numbers by name, one for each token; null where none is known. */
 export type Rows = Record<string, (number | null)[]>;
 
-/** One drafted token as the rule met it. */
+/** One drafted token as the rule tried it. */
 export interface Try {
   node: number;
   token: number;
@@ -65,69 +66,51 @@ export interface Try {
   coin: number | null;
   before: Rows;
   after: Rows;
-  facts: Record<string, number>;
   why: string;
 }
 
 /** A run: what was drafted, the tries in the rule's order, what was written. */
-export interface Told {
+export interface Run {
   drafted: number[];
   tries: Try[];
   emitted: number[];
   corrected: boolean;
-  /** Whether the rule went on: below the accepted token, the only one of `emitted`, or elsewhere in the tree. */
-  goesOn?: boolean;
-  /** What the last token was drawn from, where the rule kept it. */
+  /** What the last token was drawn from, where the rule recorded it. */
   last: (number | null)[] | null;
-  facts: Record<string, number>;
-  /** When each token arrived; null where it was in no race. */
-  races: Record<string, (number | null)[]>;
 }
 
-/** How what a rule writes was worked out. */
-interface Proof {
-  proof: '' | 'enumeration' | 'closed form';
+/** What is known of a rule on a node: computed ("equal", "differs"), or what is known otherwise. */
+export interface RuleRow {
+  rule: string;
+  title: string;
+  scheme: string | null;
+  reason: string;
+  /** Whether the rule declares that it writes the target's distribution here. */
+  declared: boolean;
+  kind: 'impossible' | 'failed' | 'equal' | 'differs' | 'proven' | 'refuted' | 'only declared';
+  accepted: number | null;
+  deviation: number | null;
   runs: number;
 }
 
-/** The law of what a rule writes beside the target's own, for `texts` of all `of`; without them where those are too many. */
-export type Exact =
-  | (Proof & { texts?: undefined })
-  | (Proof & { texts: number[][]; of: number; own: number[]; written: number[]; deviation: number });
-
-/** What a run of a rule looks like; without one where the rule cannot work there. */
+/** A run, and the distribution of what the rule writes beside the target's for `texts` of all `of`. */
 export interface Seen {
   error?: undefined;
   p: number[];
   q: number[];
-  said: string[];
-  kind: string;
-  reason: string;
-  scheme: string;
-  run?: Told;
-  exact?: Exact;
+  row: RuleRow;
+  run: Run | null;
+  law: { of: number; texts: number[][]; target: number[]; rule: number[] } | null;
 }
 
-/** The acceptance and output distribution of one rule on a node. */
-export type RuleRow = { rule: string; title: string; reason: string } & (
-  | { kind: 'impossible' }
-  | (Proof & {
-      kind: 'lossless' | 'lossy' | 'useless';
-      scheme: string;
-      accepted: number | null;
-      ceiling: number;
-      deviation: number | null;
-    }));
-
-/** All rules side by side, and what a first child is worth. */
+/** All rules side by side. */
 export interface Rules {
   error?: undefined;
   levels: number;
-  first: [string, number][];
   rows: RuleRow[];
 }
 
-/** A question that cannot be answered. */
+/** A request that cannot be answered. */
 export interface Rejected {
   error: string;
 }

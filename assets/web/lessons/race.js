@@ -15,7 +15,7 @@ export function raceFigure(box, start, server) {
 
   /** @param {string} text @param {number} value @param {number} max @param {number} step */
   function dial(text, value, max, step) {
-    const label = make('label', text), input = Object.assign(make('input'), { type: 'range', min: '0', max: String(max), step: String(step) });
+    const label = make('label', text), input = Object.assign(make('input'), { type: 'range', className: 'sv-track', min: '0', max: String(max), step: String(step) });
     input.value = String(value);
     input.addEventListener('input', change);
     label.append(input);

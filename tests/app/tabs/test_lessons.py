@@ -10,8 +10,8 @@ import pytest
 import specviz
 from app import record_traces
 from app.tabs import lessons
-from app.tabs.lessons import accept, cost, lesson, markdown, race_figure
-from app.tabs.lessons.lesson import Lesson
+from app.tabs.lessons import accept, cost, markdown, race_figure
+from app.tabs.lessons import lesson as parts
 from app.tabs.lessons.markdown import text_of
 from specviz.distributions import residual
 from specviz.theory.bounds import race_acceptance
@@ -129,7 +129,7 @@ def test_a_damaged_recording_is_rejected(monkeypatch, tmp_path):
     lesson = lessons.LESSONS["trees"]
     text = lesson.path(lesson.recordings[0]).read_text("utf-8")
     (tmp_path / "run.json").write_text(text.replace('"accepted"', '"assumed"', 1), "utf-8")
-    monkeypatch.setattr(Lesson, "path", lambda self, recording: tmp_path / "run.json")
+    monkeypatch.setattr(parts.Lesson, "path", lambda self, recording: tmp_path / "run.json")
     with pytest.raises(ValueError, match="damaged"):
         lessons.read(lesson)
 
@@ -258,7 +258,8 @@ def test_exact():
 
 
 def test_the_recorder_writes_what_the_lessons_read(monkeypatch, tmp_path, toy_recordings, capsys):
-    monkeypatch.setattr(lesson, "RUNS", tmp_path)
+    monkeypatch.setattr(parts, "RUNS", tmp_path)
+    monkeypatch.setattr(record_traces, "TRACES", tmp_path)
     for name, recorded in toy_recordings.items():
         for recording, trace in zip(lessons.LESSONS[name].recordings, recorded, strict=False):
             record_traces.write(lessons.LESSONS[name].path(recording), trace)

@@ -20,8 +20,7 @@ from ..config import RunConfig
 from ..metrics import estimate
 from ..models.base import Pair
 from ..randomness import Seeded
-from ..registry import build
-from ..theory.forms import FORMS, Shares, match_shares
+from ..theory.forms import SHARES, Shares, match_shares
 from ..tree import Topology
 from ..verifiers.base import Verifier
 from .positions import distributions_on_text
@@ -31,7 +30,7 @@ def shares_of(verifier: Verifier, temperature: float) -> Shares | None:
     """How a rule's shares are found; None where they have no closed form, as its decisions look at whole paths."""
     if temperature == 0:
         return match_shares
-    return FORMS[verifier.name].shares if verifier.name in FORMS else None
+    return SHARES.get(verifier.name)
 
 
 def path_shares(
@@ -53,7 +52,7 @@ def path_shares(
     Returns:
         None where `shares_of` knows no way, or a node has several rows, another at another level, or perhaps none.
     """
-    shares, drafter = shares_of(verifier, config.temperature), build("drafter", config.drafter)
+    shares, drafter = shares_of(verifier, config.temperature), config.drafter
     if shares is None or drafter.by_level or drafter.blends or drafter.sparse:
         return None
     return _shares_on(pair, shares, texts, config, width)

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import argparse
 import json
-import sys
 from collections import Counter
-from collections.abc import Iterable
 from dataclasses import asdict
 from pathlib import Path
+
+from tqdm import tqdm
 
 from .. import papers
 
@@ -41,7 +41,10 @@ def run(args: argparse.Namespace) -> None:
     if args.measure:
         from ..models.pair import load_pair
 
-        show(papers.measure(load_pair(), args.names, args.timed, args.again, store, args.texts))
+        with tqdm(unit=" measurements") as bar:
+            for update in papers.measure(load_pair(), args.names, args.timed, args.again, store, args.texts):
+                bar.n, bar.total = update.done, update.total
+                bar.set_description_str(update.stage[:80])
     found = [(source, entry, papers.decide(claim, store)) for source, entry in entries for claim in entry.claim]
     if args.json:
         rows = [
@@ -58,12 +61,3 @@ def run(args: argparse.Namespace) -> None:
             print(
                 f"  {MARKS[row.verdict]} {row.claim}: {row.measured}, published {row.published}. {row.reason}".rstrip()
             )
-
-
-def show(stages: Iterable[str]) -> None:
-    """Print what is being measured: on one line of a terminal, else a line for each measurement."""
-    for stage in stages:
-        if sys.stderr.isatty():
-            print(f"\r\033[K{stage[:110]}", end="", file=sys.stderr, flush=True)
-        elif "text " not in stage or "text 1 of" in stage:
-            print(stage, file=sys.stderr, flush=True)

@@ -13,6 +13,7 @@ from typing import NamedTuple
 
 from ..benchmarks.quiet import Watch
 from ..models.base import Pair
+from ..progress import Progress
 from . import along, bound_proofs, on_positions, proofs, runs, timings  # noqa: F401  # they register measurements
 from .claim import Claim, Entry, load_sources
 from .store import Store
@@ -100,7 +101,7 @@ def _row(entry: Entry, found: Finding) -> Row:
 def measure(
     pair: Pair, names: Sequence[str] = (), timed: bool = False, again: bool = False, store: Store | None = None,
     texts: int = TEXTS,
-) -> Iterator[str]:  # fmt: skip
+) -> Iterator[Progress[None]]:  # fmt: skip
     """Measure and store, one measurement after the other; what is up to date is left as it is.
 
     Args:
@@ -112,7 +113,7 @@ def measure(
         texts: how many texts of each kind a seed has.
 
     Yields:
-        What is being done, in words.
+        Measurements done, of how many, and what is being measured.
 
     Raises:
         ValueError: if a name is unknown, or the machine was busy while it was timed; what was measured until then is
@@ -122,12 +123,13 @@ def measure(
     named = dict.fromkeys(key for _, entry in entries(names) for claim in entry.claim for key in claim.data)
     keys = [key for key in named if (parse_key(key)[0].kind == "timed") == timed]
     todo = [key for key in keys if again or not store.current(key) or _lacks_texts(bench, key, store)]
-    for number, key in enumerate(todo, 1):
+    for number, key in enumerate(todo):
         watch = Watch.while_idle() if timed else None
         columns = None if again or not store.current(key) else store.read(key)
-        for stage, sums in bench.measure(key, columns):
-            columns = sums
-            yield f"{number} of {len(todo)}, {stage}"
+        yield Progress(number, len(todo), key)
+        for update in bench.measure(key, columns):
+            columns = update.result
+            yield Progress(number, len(todo), f"{key}: {update.done} of {update.total}")
         if watch:
             watch.check()
         if columns:

@@ -8,8 +8,8 @@ from typing import Any
 
 import numpy as np
 
-from ..benchmarks.alternating_rounds import paired, seconds_in_turns
 from ..benchmarks.measure_cost import PROMPT, cost_table
+from ..benchmarks.timing import interleave, median_seconds
 from ..builders.sequoia import Sequoia, best_tree
 from ..compatibility import suited
 from ..config import RunConfig
@@ -60,7 +60,7 @@ def _timed(bench: Workbench, pair: Pair, plain: RunConfig, ways: dict[str, RunCo
     # The first run of all would pay for what the models set up.
     bench.cached(("warm", id(pair), *names), lambda: run(pair, configs[names[0]]))
     sums: dict[str, float] = {}
-    for _, name, trace in paired({name: partial(_decode, pair, configs[name]) for name in names}, 1):
+    for _, name, trace in interleave({name: partial(_decode, pair, configs[name]) for name in names}, 1):
         counts = Counts.of(trace.steps)
         sums |= {f"{name} tokens": counts.timed_tokens, f"{name} seconds": sum(counts.seconds)}
     return sums
@@ -100,5 +100,4 @@ def passes(bench: Workbench, text: Text) -> dict[str, float]:
         for parent in best_tree(vector, n, 10, WIDEST)[0].parents[1:]:
             tree.add(parent, rng.draw(any_token))
         calls[str(n)] = partial(session.forward, tree, range(n))
-    *_, last = seconds_in_turns(calls, 3)
-    return dict(last.known)
+    return median_seconds(calls, 3)

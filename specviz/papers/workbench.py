@@ -17,6 +17,7 @@ from ..acceptance.positions import distributions_on_text
 from ..config import RunConfig
 from ..files import HELD_OUT
 from ..models.base import Pair
+from ..progress import Progress
 from .claim import Columns
 
 SEEDS = (1, 2, 3)
@@ -133,7 +134,7 @@ class Workbench:
         config = self.config(text, temperature, top_p=top_p, **more)
         return [Row(p, q, written[at + 1]) for at, p, q in distributions_on_text(self.pair, written, config)]
 
-    def measure(self, key: str, known: Columns | None = None) -> Iterator[tuple[str, Columns]]:
+    def measure(self, key: str, known: Columns | None = None) -> Iterator[Progress[Columns]]:
         """Measure every text that is not known yet.
 
         Args:
@@ -141,17 +142,17 @@ class Workbench:
             known: what was measured before.
 
         Yields:
-            What is being done, in words, and the sums so far; at last those of all texts, of a proof its one result.
+            Texts done, of how many, and the sums so far; of a proof its one result.
         """
         measured, arguments = parse_key(key)
         if measured.kind == "proof":
-            yield key, {"": _rounded(measured.function(self, **arguments))}
+            yield Progress(1, 1, key, {"": _rounded(measured.function(self, **arguments))})
             return
         columns = dict(known or {})
         texts = [text for text in self.texts(arguments.pop("kind", "")) if text.name not in columns]
         for number, text in enumerate(texts, 1):
             columns[text.name] = _rounded(measured.function(self, text, **arguments))
-            yield f"{key}: text {number} of {len(texts)}", columns
+            yield Progress(number, len(texts), key, columns)
 
 
 def _rounded(sums: Mapping[str, Any]) -> dict[str, float]:

@@ -67,14 +67,15 @@ def plot_rejection(measured: RejectionRates) -> go.Figure:
         columns = zip(measured.widths, rates, measured.low[rule], measured.high[rule], strict=True)
         points = [point for point in columns if point[1]]  # a log axis has no 0
         if points:
-            widths, rates, low, high = zip(*points, strict=True)
-            _, exponent = fit_power_law(widths, rates)
+            widths, positive, low, high = zip(*points, strict=True)
+            _, exponent = fit_power_law(widths, positive)
             name = theme.rule_title(rule) + ("" if math.isnan(exponent) else f" ~ k^-{exponent:.2f}")
-            bars, hover = theme.error_bars(rates, low, high), "%{x} children: %{y:.4f}"
-            theme.curve(fig, widths, rates, name, theme.rule_series(rule), hover, error_y=bars)
+            bars, hover = theme.error_bars(positive, low, high), "%{x} children: %{y:.4f}"
+            theme.curve(fig, widths, positive, name, theme.rule_series(rule), hover, error_y=bars)
     bound = [(width, rate) for width, rate in zip(measured.widths, measured.floors["iid"], strict=True) if rate]
     if bound:
-        theme.guide(fig, *zip(*bound, strict=True), "lower bound for independent children (optimal transport)")
+        x, y = zip(*bound, strict=True)
+        theme.guide(fig, x, y, "lower bound for independent children (optimal transport)")
     theme.logarithmic("x", fig, measured.widths)
     theme.logarithmic("y", fig, [0.001, 0.002, 0.005, 0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1])
     return fig.update_layout(height=580)

@@ -38,7 +38,9 @@ def test_samples_of_each_engine(name):
     (first,) = diagnose(read(name))
     (report,) = diagnose(read(name), BASELINES[first.engine])
     found = json.loads(dumps(report.to_dict())) | {"advice": codes(report)}
-    assert found == {key: pytest.approx(value, rel=1e-4) for key, value in EXPECTED[name].items()}
+    for key, value in EXPECTED[name].items():
+        number = isinstance(value, float) or key == "per_position"
+        assert found[key] == (pytest.approx(value, rel=1e-4) if number else value), key
     assert first.pays is None and first.speedup is first.step_price is None
 
 

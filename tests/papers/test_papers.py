@@ -29,6 +29,7 @@ from specviz.papers.verdict import (
     over_texts,
 )
 from specviz.papers.workbench import MEASUREMENTS, Workbench, parse_key
+from specviz.progress import final_result
 from specviz.randomness import Seeded
 from specviz.tree import Topology
 
@@ -58,7 +59,7 @@ def bench(**more):
 
 
 def last(measuring):
-    return [columns for _, columns in measuring][-1]
+    return final_result(measuring)
 
 
 # ---- the files ----
@@ -93,7 +94,7 @@ def test_what_differs_says_why_and_what_is_stored_is_of_these_claims():
 
 @pytest.mark.parametrize("fields", [{"data": ()}, {"bound": (1, 2)}, {"missing": "no GPU"}, {"relation": "is"}])
 def test_a_claim_that_is_written_wrongly_is_rejected(fields):
-    with pytest.raises(ValueError, match="data|bound|relation"):
+    with pytest.raises(ValueError, match=r"data|bound|relation"):
         claim(**fields)
 
 
@@ -106,12 +107,11 @@ def test_an_unknown_name_is_rejected_with_the_known_ones(text):
 
 
 def test_a_key_names_its_arguments():
-    measured, arguments = parse_key(
-        "speeds ways=('chain:depth=2 | block', 'svip:h=0.4') temperature=0.6 tokens=32 kind="
-    )
+    ways = ("chain:depth=2 | block", "svip:h=0.4")
+    measured, arguments = parse_key(f"speeds ways={ways} temperature=0.6 tokens=32 kind=")
     assert measured == MEASUREMENTS["speeds"] and measured.kind == "timed"
     assert arguments == {
-        "ways": ("chain:depth=2 | block", "svip:h=0.4"), "temperature": 0.6, "tokens": 32, "kind": "",
+        "ways": ways, "temperature": 0.6, "tokens": 32, "kind": "",
     }  # fmt: skip
     assert parse_key("bound_holds kind=lemma 3.1")[1] == {"kind": "lemma 3.1"}
 
@@ -260,9 +260,9 @@ def test_only_what_is_not_up_to_date_is_measured_and_more_texts_are_added(tmp_pa
     monkeypatch.setattr(workbench, "SEEDS", (1,))
     store, pair = papers.Store(tmp_path), specviz.toy_pair(vocab=40)
     names = ["svip-correct"]
-    assert [stage.partition(",")[0] for stage in papers.measure(pair, names, store=store)] == ["1 of 2", "2 of 2"]
+    assert {update.done for update in papers.measure(pair, names, store=store)} == {0, 1}
     assert not list(papers.measure(pair, names, store=papers.Store(tmp_path)))
-    assert len(list(papers.measure(pair, names, again=True, store=store))) == 2
+    assert {update.total for update in papers.measure(pair, names, again=True, store=store)} == {2}
     verdicts = [papers.decide(one, store).verdict for _, entry in papers.entries(names) for one in entry.claim]
     assert verdicts == [DIFFERS, PROVEN]
     list(papers.measure(pair, ["dyspec-block-counts"], store=store, texts=1))

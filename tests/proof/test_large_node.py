@@ -21,7 +21,7 @@ from tests.growing import VERIFIERS
 from tests.proof.hard_distributions import KINDS, distributions_of_kind
 
 RULES = {name: rule() for name, rule in VERIFIERS.items()}
-LOSSLESS = [name for name, rule in RULES.items() if rule.lossless and not rule.keyed]
+LOSSLESS = [name for name, rule in RULES.items() if rule.lossless and not rule.shared_noise]
 
 
 def first_token(verdict, children):
@@ -113,7 +113,7 @@ def test_every_lossless_rule_is_exact_on_a_large_node(name):
         assert largest_error(name, scheme, 64, 40) < 1e-12, scheme
 
 
-@pytest.mark.exhaustive
+@pytest.mark.nightly
 @pytest.mark.parametrize("name", LOSSLESS)
 @pytest.mark.parametrize(("vocab", "k"), [(200, 128), (1000, 16)])
 def test_every_lossless_rule_is_exact_at_full_size(name, vocab, k):

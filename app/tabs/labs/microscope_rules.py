@@ -1,7 +1,7 @@
 """The exact acceptance and output distribution of every rule on one node.
 
 Both are computed by running the rule under every random outcome (`small_node`). If there are too many, a closed form
-(`FORMS`) is used, and the result says so. p = target, q = draft.
+(`ACCEPTANCE`) is used, and the result says so. p = target, q = draft.
 """
 
 from __future__ import annotations
@@ -15,10 +15,9 @@ import numpy as np
 from specviz.compatibility import Compatibility
 from specviz.distributions import total_variation
 from specviz.proof.enumerate import Shape, enumerate_node
-from specviz.registry import REGISTRIES
 from specviz.sampling import most_probable
+from specviz.strategy import REGISTRIES
 from specviz.theory import node as node_theory
-from specviz.theory.forms import FORMS
 from specviz.verifiers.base import Verifier
 
 from .microscope import Node
@@ -67,18 +66,18 @@ def examine(node: Node, rule: Verifier, scheme: str | None = None) -> Row:
     if not match.possible:
         return row
     row = replace(row, ceiling=ceiling(node, match.scheme))
-    if rule.keyed:  # the winner of a race E / p has the law p, whatever its children are
+    if rule.shared_noise:  # the winner of a race E / p has the law p, whatever its children are
         return replace(
             row, accepted=_keyed(node, match.scheme), proof="closed form", texts=own_law(node), deviation=0.0
         )
     if expected_runs(node, match.scheme) <= MOST_RUNS:
         return _enumerated(row, node, rule)
-    forms = FORMS.get(rule.name)
-    if forms is None or forms.acceptance is None or match.scheme != rule.schemes[0] or node.levels > 1:
+    acceptance = node_theory.ACCEPTANCE.get(rule.name)
+    if acceptance is None or match.scheme != rule.schemes[0] or node.levels > 1:
         return row
     if match.scheme == "distinct" and math.perm(len(node.q), node.children - 1) > MOST_RUNS:
         return row
-    return replace(row, accepted=float(forms.acceptance(*node.rows, node.children).sum()), proof="closed form")
+    return replace(row, accepted=float(acceptance(*node.rows, node.children).sum()), proof="closed form")
 
 
 def _enumerated(row: Row, node: Node, rule: Verifier) -> Row:

@@ -32,7 +32,7 @@ TABS = (
     Tab("Lab", pages=labs.PAGES, query="lab"),
     measure.TAB,
 )
-STYLES = ("style", "page/style", "page/present", "stage/stage", "tree/tree", "figures/figures",
+STYLES = ("style", "base/picker", "page/style", "page/present", "stage/stage", "tree/tree", "figures/figures",
           *(style for tab in TABS for part in tab.parts for style in part.styles))  # fmt: skip
 SENTENCE = "A small model drafts a tree of tokens; a large model verifies the whole tree in a single pass."
 PRESENT = "large type for a projector, without settings; Escape exits"

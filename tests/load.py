@@ -132,9 +132,7 @@ class Site:
         with httpx.Client(base_url=self.url, **CLIENT) as client:
             for _ in range(count):
                 kinds[client.post("open", content=text, headers=JSON).status_code] += 1
-        print(
-            f"{count} files of {len(text) / 1e6:.1f} MB: {dict(kinds)}; {before:.0f} MB, then {memory(pid):.0f} MB"
-        )
+        print(f"{count} files of {len(text) / 1e6:.1f} MB: {dict(kinds)}; {before:.0f} MB, then {memory(pid):.0f} MB")
 
 
 def main() -> None:

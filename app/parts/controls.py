@@ -1,4 +1,4 @@
-"""The controls of a run: prompt, numbers, and one picker each for builder, rule and drafter; read into a `RunConfig`."""
+"""The controls of a run: prompt, numbers, and a picker each for builder, rule and drafter; read into a `RunConfig`."""
 
 from __future__ import annotations
 
@@ -20,24 +20,25 @@ from .web import dumps, starts
 LABELS = {"builder": "Tree builder", "verifier": "Verification rule", "drafter": "Drafter"}
 
 
-def picker(kind: str, value: Any, label: str = "", folded: bool = False) -> gr.HTML:
+def picker(kind: str, config: RunConfig, label: str = "", folded: bool = False) -> gr.HTML:
     """A menu of strategies with the parameters of the chosen one; its value is the strategy as text.
 
     The text, "sequoia:size=16,depth=6", is what `RunConfig` takes and what presets and links set. `mark` marks choices.
 
     Args:
         kind: "builder", "verifier" or "drafter".
-        value: a strategy or its text.
+        config: what it opens with.
         label: above the menu; that of `LABELS` where it is empty.
         folded: whether the parameters are hidden until they are asked for.
 
-    >>> builder = picker("builder", "sequoia:size=16")
+    >>> builder = picker("builder", RunConfig(builder="sequoia:size=16"))
     >>> builder.change(check, builder, notice, preprocess=False)
     >>> preset.click(lambda: "chain:depth=5", None, builder)
     """
     label = label or LABELS[kind]
     control = gr.HTML(
-        str(value), html_template='<div class="sv-picker"></div>', label=label, marks="{}", apply_default_css=False,
+        str(getattr(config, kind)), html_template='<div class="sv-picker"></div>', label=label,
+        marks=dumps(menus.marks(config)[kind]), apply_default_css=False,
         js_on_load=starts("picker", kind=kind, label=label, folded=folded), elem_classes=f"sv-pick-{kind}",
     )  # fmt: skip
     control.kind = kind
@@ -101,9 +102,7 @@ class Controls:
         if isinstance(error, ParameterError):
             labels = {name: control.label for name, control in self.named.items()}
             for kind in self.strategies:
-                for name, cls in menus.offered(kind).items():
-                    schema = cls.parameter_schema().items()
-                    labels |= {f"{name}.{key}": f"{cls.title}: {one.get('title', key)}" for key, one in schema}
+                labels |= menus.labels(kind)
             name, got, hint = labels.get(error.name, error.name), error.got, error.hint
             if got is None:  # a box that was left empty
                 got, hint = ..., f"The box is empty. {hint}"
@@ -171,6 +170,6 @@ def controls(prompt: gr.Textbox, defaults: RunConfig | None = None, temperature:
     """Lay out everything below the prompt; arguments as `scalar_controls` has them."""
     defaults = defaults or RunConfig(max_new_tokens=96)
     with gr.Group():
-        pickers = {kind: picker(kind, getattr(defaults, kind)) for kind in LABELS}
+        pickers = {kind: picker(kind, defaults) for kind in LABELS}
     with gr.Group():
         return Controls(prompt, scalar_controls(defaults, temperature), pickers)

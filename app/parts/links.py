@@ -16,6 +16,7 @@ from urllib.parse import parse_qsl, urlencode
 import gradio as gr
 
 from specviz import RunConfig
+from specviz.errors import ParameterError
 from specviz.files import asset
 from specviz.strategy import REGISTRIES, format_strategy, strategy_of
 
@@ -121,9 +122,9 @@ def read(linked: Linked, search: Any) -> Opened:
     Raises:
         ValueError: if it is no list of parameters, or far too long.
     """
-    texts, changes = parameters(search)
     named = linked.named
     values = {name: control.value for name, control in named.items()}
+    texts, changes = parameters(search, values)
     changed: dict[str, Any] = {}
     for name in [name for name in named if name in texts]:
         try:
@@ -147,10 +148,14 @@ def read(linked: Linked, search: Any) -> Opened:
     return Opened(values, kept, changes)
 
 
-def parameters(search: Any) -> tuple[dict[str, str], list[str]]:
+def parameters(search: Any, opening: dict[str, Any]) -> tuple[dict[str, str], list[str]]:
     """The parameters of an address by name, the first of each, and sentences about the others.
 
     One parameter of a strategy, "builder.size=16" as older links have it, becomes a part of its text.
+
+    Args:
+        search: see `read`.
+        opening: what the controls hold.
     """
     if not isinstance(search, str) or len(search) > 4 * MAX_LENGTH:
         raise ValueError(f"The link was not opened: it must be text of at most {4 * MAX_LENGTH:,} characters.")
@@ -161,15 +166,14 @@ def parameters(search: Any) -> tuple[dict[str, str], list[str]]:
     found: dict[str, str] = {}
     twice: dict[str, None] = {}
     for name, text in pairs:
-        owner, _, key = name.rpartition(".")
-        if name.startswith("__") or name in OTHERS:
-            continue
-        if owner.rpartition(".")[2] in REGISTRIES and owner in found:
-            found[owner] += f"{',' if ':' in found[owner] else ':'}{key}={text}"
-        elif name in found:
+        if name in found:
             twice[name] = None
-        else:
+        elif not name.startswith("__") and name not in OTHERS:
             found[name] = text
+    for name in list(found):
+        owner, _, key = name.rpartition(".")
+        if owner.rpartition(".")[2] in REGISTRIES and (start := found.get(owner, opening.get(owner))):
+            found[owner] = f"{start}{',' if ':' in start else ':'}{key}={found.pop(name)}"
     return found, [f"{quoted(name)} is given more than once; the first value is used." for name in twice]
 
 
@@ -187,10 +191,12 @@ def value_of(control: gr.components.Component, text: str, changes: list[str]) ->
     match control:
         case gr.HTML():
             if text.partition(":")[0].strip() not in menus.offered(control.kind):
-                raise ValueError(
-                    f"{control.label} {quoted(text)} is not one of the choices; if it is a plugin, start the page with it"
-                )
-            return str(strategy_of(control.kind, text))
+                plugin = "if it is a plugin, start the page with it"
+                raise ValueError(f"{control.label} {quoted(text)} is not one of the choices; {plugin}")
+            try:
+                return str(strategy_of(control.kind, text))
+            except ParameterError as error:
+                raise error.named(menus.labels(control.kind).get(error.name, control.label)) from None
         case gr.Dropdown() | gr.Radio():
             if text not in [value for _, value in control.choices] and text not in getattr(control, "also", ()):
                 raise ValueError(f"{control.label} {quoted(text)} is not one of the choices")
@@ -204,7 +210,7 @@ def value_of(control: gr.components.Component, text: str, changes: list[str]) ->
                 raise ValueError(f"{control.label} must be a number; got {quoted(text)}")
             low = -math.inf if control.minimum is None else control.minimum
             high = math.inf if control.maximum is None else control.maximum
-            number = min(max(float(text), low), high)
+            number = float(min(max(float(text), low), high))
             if number != float(text):
                 changes.append(
                     f"{control.label} must be from {low:g} to {high:g}; {quoted(text)} was set to {number:g}."

@@ -50,6 +50,15 @@ def fields(strategy: Strategy) -> list[dict[str, Any]]:
     return found
 
 
+def labels(kind: str) -> dict[str, str]:
+    """What the page calls each parameter, such as "sequoia.size"."""
+    return {
+        f"{name}.{key}": f"{cls.title}: {schema.get('title', key)}"
+        for name, cls in offered(kind).items()
+        for key, schema in cls.parameter_schema().items()
+    }
+
+
 def kind(match: Compatibility) -> str:
     """One word for a verdict on a configuration: "impossible", "lossy", "useless" or "lossless"."""
     if not match.possible:

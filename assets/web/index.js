@@ -8,7 +8,7 @@ import { jobNews, stopsAtOnce } from './base/jobs.js';
 import { strategyPicker } from './base/picker.js';
 import { placeAsked } from './base/place.js';
 import { termed } from './base/terms.js';
-import { compareBoard, onRail } from './compare/board.js';
+import { compareBoard } from './compare/board.js';
 import { figureCard, fixButton, keepsWidth, statusLine } from './figures/card.js';
 import { opensInLab } from './labs/node.js';
 import { treeLab } from './labs/trees.js';
@@ -76,8 +76,6 @@ export const opener = ({ element }) => {
 };
 /** @type {(host: Host, about: Parameters<typeof linkBar>[1]) => void} */
 export const links = ({ element, trigger, values }, about) => values(linkBar(element, about, trigger));
-/** @type {(host: Host, about: { besides: string }) => void} */
-export const changes = ({ element, trigger }, { besides }) => onRail(element, besides, () => trigger('input'));
 /** @type {Component} */
 export const trees = ({ element, trigger, values }) => values(treeLab(element, question => trigger('select', question)));
 /** @type {Component} */

@@ -52,9 +52,7 @@ def test_a_run_can_be_saved_while_it_runs_and_afterwards(store):
     assert 'id="run"' in saved("run x", "html")["text"]
 
 
-@pytest.mark.parametrize(
-    "data", [None, {"run": "x", "kind": "py"}, {"kind": ["html"]}, {"run": [], "kind": "json"}]
-)
+@pytest.mark.parametrize("data", [None, {"run": "x", "kind": "py"}, {"kind": ["html"]}, {"run": [], "kind": "json"}])
 def test_a_save_that_makes_no_sense_gets_a_sentence(store, data):
     assert set(json.loads(in_a_loop(run_store.save(data)))) == {"error"}
 

@@ -69,7 +69,8 @@ def test_the_page_opens_with_the_library_s_defaults(settings):
     ("builder", "sequoia:size=5000", r"Sequoia: Tree size \(nodes\) must"),
     ("drafter", {"name": "model"}, "Drafter must"),
     ("verifier", "sequoia:size", "Verification rule must be written like"),
-    ("prompt", " \n", "Prompt must not be empty"), ("prompt", {"a": 1}, "Prompt must not"), ("prompt", "a" * 30_000, "Prompt must have at most"),
+    ("prompt", " \n", "Prompt must not be empty"),
+    ("prompt", {"a": 1}, "Prompt must not"), ("prompt", "a" * 30_000, "Prompt must have at most"),
 ])  # fmt: skip
 def test_bad_input_gets_one_sentence(settings, name, value, sentence):
     with pytest.raises(ValueError, match=f"^{sentence}"):

@@ -10,8 +10,8 @@ from typing import Any
 
 import numpy as np
 
-from ..benchmarks.alternating_rounds import paired, seconds_in_turns, seconds_of
 from ..benchmarks.measure_cost import PROMPT, cost_table
+from ..benchmarks.timing import interleave, median_seconds, seconds_of
 from ..builders.sequoia import Sequoia, best_tree
 from ..compatibility import suited
 from ..config import RunConfig
@@ -153,7 +153,7 @@ def _timed(
     if bench.once(("warm", id(pair), *names)):
         calls[names[0]](0)  # the first run of all would pay for what the models set up
     columns: dict[str, float] = {}
-    for _, name, trace in paired(calls, 1):
+    for _, name, trace in interleave(calls, 1):
         found = Counts.of(trace.steps)
         columns |= {f"{name} tokens": found.timed_tokens, f"{name} seconds": sum(found.seconds)}
         columns |= {f"{name} passes": found.timed_passes}
@@ -199,8 +199,7 @@ def passes(bench: Workbench, text: Text) -> dict[str, float]:
         for parent in best_tree(vector, n, 10, WIDEST)[0].parents[1:]:
             tree.add(parent, rng.draw(any_token))
         calls[str(n)] = partial(session.forward, tree, range(n))
-    *_, last = seconds_in_turns(calls, 3)
-    return {**last.known, "texts": 1}
+    return {**median_seconds(calls, 3), "texts": 1}
 
 
 def as_paths(shape: Topology) -> tuple[int, int, int]:

@@ -6,17 +6,15 @@ Trees are planned from the vector that is stored for the pair, never from the te
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from functools import lru_cache
 from itertools import islice
 
 import numpy as np
 
-from ..acceptance.along_text import ends_along, path_shares, renewals
-from ..acceptance.on_nodes import rates_so_far
+from ..acceptance.on_nodes import rejection_rates
 from ..acceptance.positions import Node, levels_on_text
-from ..acceptance.progress import whole
-from ..acceptance.text_units import positions_of
+from ..acceptance.texts import Text as WrittenText
 from ..acceptance.vectors import expected_tokens, find_acceptance
 from ..builders.filling import grow_shape
 from ..builders.optimal import falling, likeliest_tree
@@ -38,6 +36,7 @@ from ..theory.bounds import (
 )
 from ..tree import Topology
 from ..verifiers import VERIFIERS
+from .along_text import ends_along, path_shares, renewals
 from .claim import measurement
 from .workbench import Text, Workbench
 
@@ -57,10 +56,10 @@ LARGE = 128  # tokens of a vocabulary from which the index is too long to be enu
 def rejection(bench: Workbench, text: Text, temperature: float, top_p: float = 1.0) -> dict[str, float]:
     """How often every rule rejects all k children."""
     written = bench.written(text, temperature, top_p)
-    if not positions_of(written):
+    if not written.positions:
         return {}
     config = bench.config(text, temperature, top_p=top_p)
-    rates = whole(rates_so_far(bench.pair, [written], config, WIDTHS, _every_second))
+    rates = rejection_rates(bench.pair, [written], config, WIDTHS, _every_second)
     columns = {
         f"{rule} {k}": rate * rates.positions
         for rule in RULES
@@ -70,7 +69,7 @@ def rejection(bench: Workbench, text: Text, temperature: float, top_p: float = 1
     return {"positions": rates.positions} | columns
 
 
-def _every_second(pair: Pair, text: Sequence[int], config: RunConfig) -> Iterable[Node]:
+def _every_second(pair: Pair, text: WrittenText, config: RunConfig) -> Iterable[Node]:
     return islice(levels_on_text(pair, text, config), 0, None, 2)
 
 

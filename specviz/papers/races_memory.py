@@ -6,11 +6,11 @@ from dataclasses import replace
 
 import numpy as np
 
-from ..acceptance.along_text import ends_along, path_shares, renewals
 from ..builders.sequoia import best_tree
 from ..theory.bounds import chain_tokens
 from ..tree import Topology
 from ..verifiers import VERIFIERS
+from .along_text import ends_along, path_shares, renewals
 from .claim import claim, measurement
 from .entry import Entry, Lines, Table, compare, curves, figure, tab
 from .numbers import per_pass, share, times

@@ -13,9 +13,9 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from ..acceptance.on_text import own_texts
 from ..acceptance.positions import distributions_on_text
-from ..acceptance.text_units import Written
+from ..acceptance.texts import Text as WrittenText
+from ..acceptance.texts import continuations
 from ..config import RunConfig
 from ..files import HELD_OUT
 from ..models.base import Pair
@@ -103,12 +103,12 @@ class Workbench:
         }
         return RunConfig(**own | more)
 
-    def written(self, text: Text, temperature: float, top_p: float = 1.0) -> Written:
+    def written(self, text: Text, temperature: float, top_p: float = 1.0) -> WrittenText:
         """The target's own continuation, as token ids; written once."""
         config = self.config(text, temperature, top_p=top_p)
 
-        def make() -> Written:
-            (written,) = own_texts(self.pair, [text.prompt], config)
+        def make() -> WrittenText:
+            (written,) = continuations(self.pair, [text.prompt], config)
             return written
 
         return self.kept(("written", text.name, temperature, top_p), make)
@@ -117,7 +117,7 @@ class Workbench:
         """Both models' distributions at every token that the target wrote."""
         written = self.written(text, temperature, top_p)
         found = distributions_on_text(self.pair, written, self.config(text, temperature, top_p=top_p, **more))
-        return [Row(p, q, written[at + 1]) for at, p, q in found]
+        return [Row(p, q, written.tokens[at + 1]) for at, p, q in found]
 
     def measure(self, data: Data, known: Columns | None = None) -> Columns:
         """The sums of every text that is not known yet, and those that are; of a proof its one result.

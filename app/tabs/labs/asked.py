@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 
 from specviz import BUILDERS, DRAFTERS, VERIFIERS, RunConfig, compatible
 from specviz.acceptance.on_text import Acceptance
-from specviz.acceptance.vectors import MOST, check_acceptance, measured, published
+from specviz.acceptance.vectors import MAX_RANKS, check_acceptance, measured, published
 
 from ...machine import limits
 from .forest import Sizes
@@ -73,8 +73,8 @@ def vector_from(text: Any) -> tuple[float, ...]:
     items = str(text if text is not None else "").translate(str.maketrans("[]();,\n\t", " " * 8)).split()
     if not items:
         raise ValueError("The acceptance vector is empty. Type one probability per child, such as 0.7, 0.1, 0.05.")
-    if len(items) > MOST:
-        raise ValueError(f"The acceptance vector may have up to {MOST} numbers; it has {len(items):,}.")
+    if len(items) > MAX_RANKS:
+        raise ValueError(f"The acceptance vector may have up to {MAX_RANKS} numbers; it has {len(items):,}.")
     vector = []
     for place, item in enumerate(items, 1):
         try:

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from specviz.acceptance.calibration import from_text
-from specviz.acceptance.on_text import Acceptance
+from specviz.acceptance.on_text import Acceptance, read_vectors
 from specviz.files import asset
 
 from ...parts.card import intro, said, status
@@ -142,7 +141,7 @@ def connect(stored, box, load, preset, branching, sliders, line, lab, looked, lo
 
     @safely
     async def brought(data: Any, *values: Any) -> dict:
-        news = from_text(str(data or ""))
+        news = read_vectors(str(data or ""))
         listed = choices(news)
         name = next(iter(listed))
         text = in_text(listed[name].vector)

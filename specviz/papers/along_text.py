@@ -12,19 +12,19 @@ p = target, q = draft.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator
 
 import numpy as np
 
+from ..acceptance.positions import distributions_on_text
+from ..acceptance.texts import Text
 from ..config import RunConfig
-from ..metrics import estimate
 from ..models.base import Pair
 from ..randomness import Seeded
 from ..registry import build
 from ..theory.forms import FORMS, Shares, match_shares
 from ..tree import Topology
 from ..verifiers.base import Verifier
-from .positions import distributions_on_text
 
 
 def shares_of(verifier: Verifier, temperature: float) -> Shares | None:
@@ -37,7 +37,7 @@ def shares_of(verifier: Verifier, temperature: float) -> Shares | None:
 def path_shares(
     pair: Pair,
     verifier: Verifier,
-    texts: Iterable[Sequence[int]],
+    texts: Iterable[Text],
     config: RunConfig,
     width: int = 16,
 ) -> Iterator[np.ndarray] | None:
@@ -46,7 +46,7 @@ def path_shares(
     Args:
         pair: the models.
         verifier: the rule, with children as it asks for them.
-        texts: `Written` ones, or token ids without a prompt, which must be the target's own under `config`.
+        texts: they must be the target's own under `config`.
         config: drafter, temperatures, top-p, top-k and seed.
         width: how many children to look at.
 
@@ -60,24 +60,13 @@ def path_shares(
 
 
 def _shares_on(
-    pair: Pair, shares: Shares, texts: Iterable[Sequence[int]], config: RunConfig, width: int
+    pair: Pair, shares: Shares, texts: Iterable[Text], config: RunConfig, width: int
 ) -> Iterator[np.ndarray]:
     rng = Seeded(config.seed)
     for text in texts:
         rows = distributions_on_text(pair, text, config)
-        found = [shares(p, q, text[at + 1], width, rng) for at, p, q in rows if p[text[at + 1]] > 0]
+        found = [shares(p, q, text.tokens[at + 1], width, rng) for at, p, q in rows if p[text.tokens[at + 1]] > 0]
         yield np.array(found).reshape(-1, width)
-
-
-def tokens_on_texts(shape: Topology, texts: Iterable[np.ndarray]) -> tuple[float, float | None]:
-    """Tokens per pass that a shape brings on texts, and the margin of its interval; nan where no text has room for it.
-
-    Args:
-        shape: the tree; ranks beyond the shares are never accepted.
-        texts: from `path_shares`. Steps without room for the whole tree do not count.
-    """
-    pairs = [renewals(ends_along(shape, shares)) for shares in texts if len(shares) > shape.depth.max()]
-    return estimate(pairs) if pairs else (np.nan, np.nan)
 
 
 def renewals(ends: np.ndarray) -> tuple[float, float]:

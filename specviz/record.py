@@ -1,6 +1,5 @@
-"""The records of a run: a step, and the whole run as a trace.
+"""The record of a step: plain data, so that it can be drawn and replayed on any machine.
 
-Everything here is plain data, so a trace can be drawn and replayed on any machine.
 A `Step` holds columns over the nodes of its tree; p = target, q = draft.
 """
 
@@ -8,27 +7,27 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
-from importlib import import_module
-from typing import Annotated, Any, ClassVar, Literal
+from typing import Annotated, Any, ClassVar
+
+from pydantic import Field, model_validator
 
 from . import codec
-from .codec import MAX_TEXT, Damaged, Most, Whole, Within
-from .config import RunConfig
-from .metrics import Counts, known
-from .record_parts import PairedSpeedup, Timing, Unread
+from .codec import MAX_ITEMS, NonNegative, Record, Text, Whole, one_of
 from .tree import Chart, Growth, Topology
 
-SCHEMA = 3
 OUTCOMES = ("root", "accepted", "rejected", "unreached", "passed", "probe")
-Outcome = Annotated[str, Literal[OUTCOMES]]
 COLUMNS = (
     "tokens", "texts", "draft_prob", "target_prob", "target_prob_plain", "outcome", "accept_prob", "coin", "keys",
 )  # fmt: skip
-Prob = Annotated[float, Within(0, 1 + 1e-6)]
+Column = Field(max_length=MAX_ITEMS)
+Outcomes = Annotated[tuple[Annotated[str, one_of(*OUTCOMES)], ...], Column]
+Probabilities = Annotated[tuple[Annotated[float, Field(ge=0, le=1 + 1e-6)] | None, ...], Column]
+Tokens = Annotated[tuple[Whole, ...], Column]
+Texts = Annotated[tuple[Text, ...], Column]
 
 
 @dataclass(frozen=True)
-class Detail:
+class Detail(Record):
     """Details of one node, recorded by a rule.
 
     Args:
@@ -38,7 +37,7 @@ class Detail:
         facts: single numbers by name.
     """
 
-    SPARSE: ClassVar = True  # in JSON, what is empty is left out
+    omit_empty: ClassVar[bool] = True
     tried: Chart | None = None
     after: Chart | None = None
     race: Mapping[str, Chart] = field(default_factory=dict)
@@ -55,7 +54,22 @@ class Detail:
 
 
 @dataclass(frozen=True)
-class Step(Unread):
+class Timing(Record):
+    """Seconds of one step: draft passes, target passes, the rule's arithmetic, and all the rest but its record."""
+
+    draft: NonNegative = 0.0
+    target: NonNegative = 0.0
+    verify: NonNegative = 0.0
+    other: NonNegative = 0.0
+
+    @property
+    def total(self) -> float:
+        """All four together, in seconds."""
+        return self.draft + self.target + self.verify + self.other
+
+
+@dataclass(frozen=True)
+class Step(Record):
     """One step of a run: a drafted tree, the target's distributions, and the verdict, as columns over its nodes, [n].
 
     Args:
@@ -76,26 +90,26 @@ class Step(Unread):
 
     index: Whole
     start: Whole
-    parents: tuple[Annotated[int, Within(-1)], ...]
-    tokens: tuple[Whole, ...]
-    texts: tuple[str, ...]
-    draft_prob: tuple[Prob | None, ...]
-    target_prob: tuple[Prob | None, ...]
-    target_prob_plain: tuple[Prob | None, ...]
-    outcome: tuple[Outcome, ...]
-    accept_prob: tuple[Prob | None, ...]
-    coin: tuple[Prob | None, ...]
-    emitted: tuple[Whole, ...]
-    pieces: tuple[str, ...]
+    parents: Annotated[tuple[Annotated[int, Field(ge=-1)], ...], Column]
+    tokens: Tokens
+    texts: Texts
+    draft_prob: Probabilities
+    target_prob: Probabilities
+    target_prob_plain: Probabilities
+    outcome: Outcomes
+    accept_prob: Probabilities
+    coin: Probabilities
+    emitted: Tokens
+    pieces: Texts
     bonus: Whole | None
     corrected: bool
-    scheme: str
-    keys: tuple[float | None, ...]
+    scheme: Text
+    keys: Annotated[tuple[float | None, ...], Column]
     growth: Growth
     detail: dict[int, Detail]
     draft_passes: Whole
     seconds: Timing
-    drafter: tuple[str | None, ...] = ()
+    drafter: Annotated[tuple[Text | None, ...], Column] = ()
 
     def __repr__(self) -> str:
         return f"Step({self.index}: {self.drafted} drafted, {len(self.path)} accepted, {''.join(self.pieces)[:60]!r})"
@@ -122,133 +136,27 @@ class Step(Unread):
         """The step as JSON text, as it stands in a trace."""
         return codec.dumps(self)
 
-    def check_fields(self) -> None:
-        """See that the columns are those of one tree, and the text that of its accepted path."""
+    @model_validator(mode="after")  # when it is read from JSON
+    def _check(self) -> Step:
+        """Check that the columns are those of one tree, and the text that of its accepted path."""
         n = len(self.parents)
-        try:
-            Topology(self.parents)
-        except ValueError as error:
-            place, trouble = str(error).rstrip(".").split(" ", 1)
-            raise Damaged(trouble, f".{place}") from None
+        Topology(self.parents)
         columns = {name: getattr(self, name) for name in COLUMNS} | {"growth.split": self.growth.split}
         for name, column in (columns | {"drafter": self.drafter or None}).items():
             if column is not None and len(column) != n:
-                raise Damaged(f"must have {n} values, one a node; got {len(column)}", f".{name}")
+                raise ValueError(f"must have {n} values in {name}, one a node; got {len(column)}")
         parents = {parent for slots in self.growth.waiting or () for parent, _ in slots}
         for name, nodes in (("detail", self.detail), ("growth.waiting", parents)):
-            if nodes and max(nodes) >= n:
-                raise Damaged(f"must name nodes from 0 to {n - 1}; got {max(nodes)}", f".{name}")
+            if nodes and not (min(nodes) >= 0 and max(nodes) < n):
+                raise ValueError(f"must name nodes from 0 to {n - 1} in {name}; got {max(nodes)}")
         if self.outcome.count("root") != 1 or self.outcome[0] != "root":
-            raise Damaged("must have the root first and nowhere else", ".outcome")
+            raise ValueError("must have the root first and nowhere else in outcome")
         if len(self.pieces) != len(self.emitted):
-            raise Damaged("must have one text for each emitted token", ".pieces")
+            raise ValueError("must have one text for each emitted token in pieces")
         if [self.parents[node] for node in self.path] != [0, *self.path][: len(self.path)]:
-            raise Damaged("must have one path from the root of accepted nodes", ".outcome")
+            raise ValueError("must have one path from the root of accepted nodes in outcome")
         bonus = () if self.bonus is None else (self.bonus,)
         written = (*(self.tokens[node] for node in self.path), *bonus)
         if not self.emitted or self.emitted != written[: len(self.emitted)]:
-            raise Damaged("must be the accepted tokens and then the bonus", ".emitted")
-
-
-@dataclass(frozen=True)
-class Trace:
-    """A whole run: its configuration, its prompt, its steps and its text.
-
-    Args:
-        config: the configuration it ran with.
-        pair: name of the model pair and what else describes it, plain JSON data with at least "name".
-        prompt_tokens, prompt_text: the prompt as token ids and as text.
-        steps: the steps in order.
-        stop, version: why it ended ("length", "end of text", "context" or "stopped"), and what version recorded it.
-        speedup: over plain decoding, as it was measured after the run; None where it was not.
-    """
-
-    config: RunConfig
-    pair: dict[str, Any]
-    prompt_tokens: Annotated[tuple[Whole, ...], Most(MAX_TEXT)]
-    prompt_text: str
-    steps: Annotated[tuple[Step, ...], Most(20_000)]
-    stop: str
-    version: str = ""
-    speedup: PairedSpeedup | None = None
-
-    @property
-    def tokens(self) -> tuple[int, ...]:
-        """The token ids that the run wrote, without the prompt."""
-        return tuple(token for step in self.steps for token in step.emitted)
-
-    @property
-    def text(self) -> str:
-        """The text that the run wrote, without the prompt."""
-        return "".join(piece for step in self.steps for piece in step.pieces)
-
-    @property
-    def seconds(self) -> float:
-        """How long its steps took together."""
-        return sum(step.seconds.total for step in self.steps)
-
-    @property
-    def counts(self) -> Counts:
-        """The sums over its steps, from which its rates follow."""
-        return Counts.of(self.steps)
-
-    @property
-    def tokens_per_pass(self) -> float:
-        """Tokens written per pass of the target, all steps; nan without steps."""
-        return self.counts.tokens_per_pass
-
-    @property
-    def tokens_per_s(self) -> float:
-        """Tokens written per second after the first step, which also reads the prompt; nan where there is no other."""
-        return self.counts.tokens_per_s
-
-    @property
-    def acceptance(self) -> float | None:
-        """Accepted over compared nodes (nodes that were not visited do not count); None if none was compared."""
-        return known(self.counts.acceptance)
-
-    def __repr__(self) -> str:
-        name = f"{self.pair['name']:.60}"
-        return f"Trace({name!r}, {len(self.steps)} steps, {len(self.tokens)} tokens, {self.text[:60]!r})"
-
-    def to_dict(self) -> dict[str, Any]:
-        """The trace as plain JSON data."""
-        told = {name: getattr(self, name) for name in ("pair", "prompt_tokens", "prompt_text", "text", "stop")}
-        steps = [step.to_dict() for step in self.steps]
-        return {"schema": SCHEMA, "version": self.version, "config": self.config.to_dict(), **told, "steps": steps} | (
-            {"speedup": codec.plain(self.speedup)} if self.speedup else {}
-        )
-
-    def to_json(self) -> str:
-        """The trace as JSON text; the numbers of steps keep six significant digits."""
-        return codec.dumps(self.to_dict(), exact=True)
-
-    def _repr_html_(self) -> str:
-        """The run as a notebook shows it: the player, in a frame that needs no network."""
-        # The player stands above the records, so it is looked up when a notebook asks.
-        return import_module("specviz.player.offline").in_notebook(self)
-
-    @classmethod
-    def from_json(cls, text: str) -> Trace:
-        """Read the `text` that `to_json` wrote.
-
-        Raises:
-            ValueError: if the text is not JSON or not a trace; the message says what is wrong with it.
-
-        >>> trace = specviz.run(specviz.toy_pair(), specviz.RunConfig("ab", max_new_tokens=8))
-        >>> specviz.Trace.from_json(trace.to_json()).tokens == trace.tokens
-        True
-        """
-        data = codec.parse(text, "trace")
-        if not isinstance(data, dict) or "schema" not in data:
-            raise ValueError("Not a specviz run: it has no schema number.")
-        if data["schema"] != SCHEMA:
-            raise ValueError(
-                f"trace has schema {data['schema']!r:.20}; this version reads schema {SCHEMA}. Record the run again."
-            )
-        return codec.read(cls, data, "trace")
-
-    def check_fields(self) -> None:
-        """See that the pair has a name."""
-        if not isinstance(self.pair.get("name"), str):
-            raise Damaged('must have a text "name"', ".pair")
+            raise ValueError("must have the accepted tokens and then the bonus in emitted")
+        return self

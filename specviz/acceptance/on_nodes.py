@@ -8,19 +8,18 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from itertools import compress
-from math import inf
-from typing import Annotated, Any
+from typing import Any
 
 import numpy as np
 
-from ..codec import Within
+from ..codec import InfiniteAsNull
 from ..config import RunConfig
 from ..distributions import entropy
 from ..metrics import share_interval
 from ..models.base import Pair
 from ..randomness import Randomness, Seeded
-from ..registry import built_in
 from ..sampling import most_probable
+from ..strategy import built_in
 from ..theory.bounds import cross_entropy
 from ..theory.node import transport_acceptance
 from ..theory.rates import accepted_within
@@ -142,7 +141,7 @@ class DraftUncertainty:
     """
 
     entropy: tuple[float, ...]
-    cross_entropy: tuple[Annotated[float, Within(null=inf)], ...]
+    cross_entropy: tuple[InfiniteAsNull, ...]
     acceptance: tuple[float, ...]
     draft_prob: tuple[float, ...]
     target_prob: tuple[float, ...]

@@ -8,23 +8,22 @@ measured alone, and `summarise` makes one vector of all.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import asdict, dataclass, field, replace
-from typing import Annotated, Any, Literal
+from dataclasses import dataclass, field, replace
+from typing import Annotated, Any
 
 import numpy as np
+from pydantic import Field, model_validator
 
 from .. import codec
-from ..codec import Damaged, Most, NonNegative, Plan, Positive, Share
+from ..codec import Levels, NonNegative, Positive, Probability, Record, one_of
 from ..config import RunConfig
 from ..drafters import DRAFTERS
-from ..errors import ParameterError
 from ..files import __version__, parse_json
 from ..metrics import share_interval
 from ..models.base import Pair
 from ..progress import Progress, final_result
 from ..randomness import Seeded
-from ..registry import build
-from ..sampling import children_of, draw_children
+from ..sampling import SCHEMES, children_of, draw_children
 from ..theory.rates import try_children
 from ..verifiers import VERIFIERS
 from ..verifiers.base import Verifier
@@ -32,16 +31,16 @@ from .positions import LEVELS, Node, levels_on_text
 from .texts import AnyText, seed_of, text_of
 from .vectors import MAX_RANKS, check_acceptance
 
-Rule = Annotated[str, Literal[tuple(VERIFIERS)]]
-Drafter = Annotated[str, Literal[tuple(DRAFTERS)]]
-Scheme = Annotated[str, Literal["iid", "distinct", "top", "race"]]
-Method = Annotated[str, Literal["expected", "counted"]]
-Row = Annotated[tuple[Share, ...], Most(MAX_RANKS)]
+Rule = Annotated[str, one_of(*VERIFIERS)]
+Drafter = Annotated[str, one_of(*DRAFTERS)]
+Scheme = Annotated[str, one_of(*SCHEMES)]
+Method = Annotated[str, one_of("expected", "counted")]
+Row = Annotated[tuple[Probability, ...], Field(max_length=MAX_RANKS)]
 NO_TEXT = "text to calibrate on must have at least two tokens. Use a longer text."
 
 
 @dataclass(frozen=True)
-class Acceptance:
+class Acceptance(Record):
     """An acceptance vector with its uncertainty.
 
     Attributes:
@@ -56,8 +55,8 @@ class Acceptance:
     """
 
     acceptance: Row
-    low: tuple[Share | None, ...]
-    high: tuple[Share | None, ...]
+    low: tuple[Probability | None, ...]
+    high: tuple[Probability | None, ...]
     positions: Positive
     method: Method
     verifier: Rule
@@ -71,7 +70,7 @@ class Acceptance:
     dtype: str = ""
     version: str = ""
     texts: str = ""
-    by_text: tuple[tuple[Positive, Plan], ...] = ()
+    by_text: tuple[tuple[Positive, Levels], ...] = ()
 
     @property
     def plan(self) -> tuple:
@@ -82,20 +81,19 @@ class Acceptance:
         """`plan` of some of the texts alone, by their places in `by_text`."""
         return _mean([self.by_text[place] for place in texts])
 
-    def check_fields(self) -> None:
-        """Check that its vectors have one form, and that every interval holds its number."""
+    @model_validator(mode="after")
+    def _check(self) -> Acceptance:
+        """Check that its vectors have one form, and that every interval holds its probability."""
         if not len(self.acceptance) == len(self.low) == len(self.high):
-            raise Damaged("must have acceptance, low and high of one length")
+            raise ValueError("must have acceptance, low and high of one length")
         for name in ("acceptance", *(["levels"] if self.levels else ())):
-            try:
-                check_acceptance(getattr(self, name), f".{name}")
-            except ParameterError as error:
-                raise Damaged(f"must {error.must}", f".{name}") from None
-        for share, low, high in zip(self.acceptance, self.low, self.high, strict=True):
-            if not (0.0 if low is None else low) <= share <= (1.0 if high is None else high):
-                raise Damaged("must lie between low and high", ".acceptance")
+            check_acceptance(getattr(self, name), name)
+        for value, low, high in zip(self.acceptance, self.low, self.high, strict=True):
+            if not (0.0 if low is None else low) <= value <= (1.0 if high is None else high):
+                raise ValueError("must have acceptance between low and high")
         if any(_shape(plan) != _shape(self.plan) for _, plan in self.by_text):
-            raise Damaged("must hold vectors as long as the measured one", ".by_text")
+            raise ValueError("must have vectors in by_text as long as the measured one")
+        return self
 
 
 def acceptance_vector(
@@ -160,7 +158,7 @@ class TextAcceptance:
 def _on_one_text(
     rule: Verifier, nodes: Sequence[Node], config: RunConfig, source: str, width: int, scheme: str | None
 ) -> TextAcceptance:
-    drafter = build("drafter", config.drafter)
+    drafter = config.drafter
     levels, width = LEVELS if drafter.by_level else 1, 1 if rule.chain_only else width
     hits, tries, expected = np.zeros((levels, width)), np.zeros(levels), True
     scheme, rng = scheme_of(rule, config, scheme), Seeded(config.seed)
@@ -194,7 +192,7 @@ def summarise(
     low, high = share_interval(
         np.array([part.hits[0] for part in parts]).T, np.array([part.tries[0] for part in parts]), sources
     )
-    drafter, width = build("drafter", config.drafter), parts[0].hits.shape[1]
+    drafter, width = config.drafter, parts[0].hits.shape[1]
     texts = []
     for source in dict.fromkeys(sources):
         same = [part for part in parts if part.source == source]
@@ -207,7 +205,7 @@ def summarise(
     return Acceptance(
         vector, tuple(ends[0]), tuple(ends[1]), sum(count for count, _ in texts),
         "expected" if all(part.expected for part in parts) else "counted", rule.name, scheme_of(rule, config, scheme),
-        config.temperature, config.draft_temperature, drafter.name, levels, asdict(drafter), pair.info["name"],
+        config.temperature, config.draft_temperature, drafter.name, levels, drafter.parameters, pair.info["name"],
         pair.info.get("dtype", ""), __version__, by_text=tuple(texts),
     )  # fmt: skip
 

@@ -17,7 +17,6 @@ from ..config import RunConfig
 from ..distributions import Distributions, distributions_of
 from ..drafters.base import Drafter, Seen
 from ..models.base import Pair
-from ..registry import build
 from ..session import open_drafter
 from ..tree import TokenTree
 from .texts import AnyText, text_of
@@ -51,7 +50,7 @@ def levels_on_text(pair: Pair, text: AnyText, config: RunConfig) -> Iterator[Nod
     first, tokens = whole.start - 1, list(whole.tokens)[: pair.max_positions]
     if first >= len(tokens) - 1:
         return
-    drafter = build("drafter", config.drafter)
+    drafter = config.drafter
     chain = _chain(tokens[:-1], 0)
     p = distributions_of(pair.open(tokens[:1])[0].forward(chain, range(len(chain))), config.target_sampling)
     read = _in_one_pass if drafter.of_tokens else _in_turn

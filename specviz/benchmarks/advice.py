@@ -23,7 +23,6 @@ from ..planning.cost_table import CostTable
 from ..planning.engine_flags import EngineSettings, engine_flags
 from ..planning.profile import Profile
 from ..progress import Progress
-from ..registry import build
 from .measure_cost import PROMPT, measure_cost
 from .timing import TimedRun, time_runs
 
@@ -133,14 +132,14 @@ def advise(
 def _suited(config: RunConfig) -> RunConfig:
     """The configuration with a tree and the first rule that suits it."""
     config = replace(config, prompt=PROMPT, builder=BUILDERS["sequoia"]())
-    return replace(config, verifier=build("verifier", suited(config)))
+    return replace(config, verifier=suited(config))
 
 
 def _measure(
     pair: Pair, config: RunConfig, prompts: Sequence[str], costs: CostTable | None
 ) -> Iterator[Progress[Profile]]:
     """Acceptance on continuations of prompts, then costs unless they are given."""
-    rule, drafter = build("verifier", config.verifier), build("drafter", config.drafter)
+    rule, drafter = config.verifier, config.drafter
     profile = Profile("measured by advise", pair.info, {"name": drafter.name}, (), costs)
     texts = continuations(pair, prompts, config)
     for done, update in enumerate(measure_acceptance(pair, [rule], texts, config, min(16, pair.vocab_size)), 1):
@@ -158,7 +157,7 @@ def _options(
     """The best trees of one drafter."""
     if costs is None:
         raise ValueError("the profile has no costs. Run `calibrate` without --no-costs, or give --machine.")
-    rule, drafter = build("verifier", config.verifier), build("drafter", config.drafter)
+    rule, drafter = config.verifier, config.drafter
     acceptance = profile.vector(rule.name, config.temperature)
     ranked = candidates(acceptance.plan, costs, config)
     promise = held_out(acceptance, costs, config)

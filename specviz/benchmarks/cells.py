@@ -18,7 +18,7 @@ from ..planning.machine_profile import machine
 from ..plugins.load import load_known
 from ..plugins.load import sources as plugins_loaded
 from ..progress import final_result
-from ..registry import parse_strategy, split_strategy
+from ..strategy import parse_strategy, split_strategy
 from .grid import ROWS, TRANSFORMERS, key_of
 from .quiet import Watch
 from .timing import TimedRun, time_runs
@@ -107,7 +107,7 @@ def sized(text: str, size: int | None) -> TreeBuilder:
     """
     builder, (_, own) = parse_strategy("builder", text), split_strategy("builder", text)
     parameters = {} if size is None else builder.sized(size)
-    return replace(builder, **{name: value for name, value in parameters.items() if name not in own})
+    return builder.replace(**{name: value for name, value in parameters.items() if name not in own})
 
 
 @lru_cache(maxsize=1)

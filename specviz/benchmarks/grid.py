@@ -19,7 +19,7 @@ from ..compatibility import suited
 from ..config import RunConfig
 from ..errors import ParameterError
 from ..files import parse_json, read_text
-from ..registry import parse_strategy
+from ..strategy import parse_strategy
 
 LISTS = {"pairs": ["embedded"], "builders": ["all"], "verifiers": ["auto"], "drafters": ["model"],
          "temperatures": [0.8], "sizes": [None]}  # fmt: skip

@@ -7,7 +7,7 @@ run.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import fields, replace
+from dataclasses import replace
 from functools import partial
 from math import ceil, log2
 from statistics import median
@@ -25,7 +25,6 @@ from ..models.base import Pair
 from ..planning.cost_table import CostTable
 from ..progress import Progress, final_result
 from ..record import Step
-from ..registry import build
 from .quiet import Watch
 from .timing import interleave
 
@@ -70,8 +69,8 @@ def measure_cost(
     began = perf_counter()
     config = config or RunConfig(PROMPT)
     config = replace(config, max_new_tokens=pair.max_positions)
-    rule = build("verifier", config.verifier)
-    drafter = build("drafter", config.drafter)
+    rule = config.verifier
+    drafter = config.drafter
     acceptance = find_acceptance(rule.name, config.temperature, drafter.name, pair.info["name"])
     if drafter.name == "model" and pair.open(pair.encode("a") or [0])[1] is None:
         raise ValueError("the pair must have a draft to measure its cost. Choose another drafter.")
@@ -104,7 +103,7 @@ class _Run:
     def __init__(self, pair: Pair, config: RunConfig) -> None:
         self._now: list[Pass] = []
         self.pair = pair
-        self.config = replace(config, drafter=_clocked(build("drafter", config.drafter), self._now))
+        self.config = replace(config, drafter=_clocked(config.drafter, self._now))
         self.steps: list[Step] = []
         self.passes: list[Pass] = []
         self._loop: Iterator[Step] = iter(())
@@ -172,8 +171,8 @@ def _table(pair: Pair, config: RunConfig, runs: list[_Run], busy: float = 0.0) -
         opening_s=max(0.0, median(opening) - median(below)) if opening and below else 0.0,
         spread={"plain": _quartiles(plain), "target": [*map(_quartiles, target)], "draft": [*map(_quartiles, draft)]},
         settings={
-            "pair": pair.info.get("name", ""), "drafter": build("drafter", config.drafter).name,
-            "verifier": build("verifier", config.verifier).name,
+            "pair": pair.info.get("name", ""), "drafter": config.drafter.name,
+            "verifier": config.verifier.name,
             "temperature": config.temperature, "steps": sum(len(run.steps) for run in runs),
             "offload": getattr(pair, "offload", None), "busy_cores": round(busy, 2),
         },
@@ -209,4 +208,4 @@ def _clocked(drafter: Drafter, passes: list[Pass]) -> Drafter:
             drafting.expand = timed
             return drafting
 
-    return Clocked(**{field.name: getattr(drafter, field.name) for field in fields(drafter)})
+    return Clocked(**drafter.parameters)

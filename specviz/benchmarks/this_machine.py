@@ -10,7 +10,7 @@ from time import perf_counter, time
 from ..acceptance.vectors import EMBEDDED, RunningAcceptance, find_acceptance
 from ..builders import BUILDERS
 from ..builders.sequoia import Sequoia
-from ..config import Choice, RunConfig
+from ..config import RunConfig
 from ..decode import speculate
 from ..files import HELD_OUT, parse_json
 from ..metrics import Counts
@@ -142,7 +142,7 @@ def _counting(pair: Pair, verifier: str, temperature: float, seconds: float) -> 
     prior = find_acceptance(verifier, temperature)
     counted = RunningAcceptance.begin(prior)
     wide = Sequoia(size=24, depth=4, acceptance=prior)
-    config = RunConfig(PROMPT, wide, Choice(verifier), temperature, max_new_tokens=pair.max_positions)
+    config = RunConfig(PROMPT, wide, verifier, temperature, max_new_tokens=pair.max_positions)
     for seed in range(8):
         for step in speculate(pair, replace(config, seed=seed)):
             counted = counted.learn(Topology(step.parents).children, step.path)

@@ -16,7 +16,7 @@ from ..models.base import Pair
 from ..planning.cost_table import MACHINES, machine
 from ..planning.machine_profile import machine as this_machine
 from ..planning.profile import read_profile
-from ..registry import spelled
+from ..strategy import format_strategy
 from .display import print_table, until_stopped
 from .options import add_pair, add_strategy, add_temperature, load, numbers, strategies
 from .prompts import add_prompts, prompts_of, source_of
@@ -93,7 +93,7 @@ def choices_of(args: argparse.Namespace) -> tuple[dict[str, tuple[Pair, Any]], l
             choices[draft] = load(args, draft=draft, like=like), DRAFTERS["model"]()
         except ValueError as error:
             failed.append((draft, str(error)))
-    choices |= {spelled(drafter): (base, drafter) for drafter in drafters if base is not None}
+    choices |= {format_strategy(drafter): (base, drafter) for drafter in drafters if base is not None}
     if not choices:
         raise ValueError(f"no draft could be loaded: {failed[0][1]}")
     return choices, failed

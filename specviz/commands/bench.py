@@ -13,11 +13,10 @@ from ..benchmarks.grid import LISTS, LOADING, NUMBERS, ROWS, TRANSFORMERS, cells
 from ..benchmarks.quiet import MAX_CORES
 from ..benchmarks.results import Results
 from ..codec import lines
+from ..errors import reject_given
 from ..files import check_output, held, printable
 from ..metrics import plus_minus
-from ..parameters import reject_given
 from ..progress import Progress
-from ..registry import spelled
 from .display import print_table, until_stopped
 from .options import add_pair, add_rows, add_strategy, check_draft, load, strategies
 from .prompts import FEW, add_prompts, built_in_prompts, prompts_of
@@ -115,7 +114,7 @@ def grid_of(args: argparse.Namespace) -> dict[str, Any]:
     """The grid that the options describe."""
     check_draft(args, args.draft)
     pair = {name: value for name in LOADING if (value := getattr(args, name)) not in (None, "auto")}
-    named = {kind: [spelled(one) for one in strategies(args, kind)] for kind in ("builder", "verifier", "drafter")}
+    named = {kind: [str(one) for one in strategies(args, kind)] for kind in ("builder", "verifier", "drafter")}
     lists = {
         "pairs": [pair or "embedded"],
         "builders": [*(named["builder"] or ["all"]), *(TRANSFORMERS if args.transformers else ())],

@@ -16,7 +16,7 @@ from ..benchmarks.measure_cost import PROMPT, measure_cost
 from ..benchmarks.quiet import MAX_CORES
 from ..builders import BUILDERS
 from ..compatibility import compatible
-from ..config import Choice, RunConfig
+from ..config import RunConfig
 from ..files import check_output, printable, read_text, write_text
 from ..models.base import Pair
 from ..planning.cost_table import CostTable
@@ -80,7 +80,7 @@ def run(args: argparse.Namespace) -> int:
     pair = load(args)
     name = f"windows of {Path(args.text).name}" if args.text else f"the target's continuations of {source_of(args)}"
     profile = Profile(
-        f"specviz calibrate, {args.positions} positions, {name}", pair.info, Choice.of(drafter).__dict__, (), None,
+        f"specviz calibrate, {args.positions} positions, {name}", pair.info, drafter.to_dict(), (), None,
         tuple(machine()),
     )  # fmt: skip
 

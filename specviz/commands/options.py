@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import argparse
-from dataclasses import asdict, replace
+from dataclasses import replace
 from typing import Any
 
 from ..acceptance.vectors import mismatch, read_acceptance
@@ -11,8 +11,8 @@ from ..compatibility import suited
 from ..config import RunConfig
 from ..errors import ParameterError
 from ..files import MOST_TRACE, __version__, read_text
-from ..record import Trace
-from ..registry import REGISTRIES, build, parse_strategy
+from ..strategy import REGISTRIES, parse_strategy
+from ..trace import Trace
 
 TEMPERATURE = RunConfig.temperature  # of every command, so that what one measures is what another uses
 WHAT = {"builder": "tree builder", "verifier": "verification rule", "drafter": "drafter of the tokens"}
@@ -153,10 +153,10 @@ def vector_files(args: argparse.Namespace) -> list[str]:
 
 def vector_notice(args: argparse.Namespace, pair: Any, config: RunConfig) -> str:
     """A sentence where a builder's vector was measured in another setting; else ""."""
-    drafter, verifier = build("drafter", config.drafter), build("verifier", config.verifier)
+    drafter, verifier = config.drafter, config.verifier
     settings = {
         "pair": pair.info["name"], "dtype": pair.info.get("dtype"), "version": __version__, "drafter": drafter.name,
-        "parameters": asdict(drafter), "verifier": verifier.name, "temperature": config.temperature,
+        "parameters": drafter.parameters, "verifier": verifier.name, "temperature": config.temperature,
     }  # fmt: skip
     sentence = next(filter(None, (mismatch(path, settings) for path in vector_files(args))), "")
     return sentence and f"{sentence}; a tree planned with it may not be optimal"

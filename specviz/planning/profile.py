@@ -13,16 +13,15 @@ from typing import Any
 from .. import codec
 from ..acceptance.on_text import Acceptance
 from ..acceptance.vectors import MAX_BYTES, find_row, stored
-from ..codec import Positive
+from ..codec import Positive, Record
 from ..config import RunConfig
 from ..files import parse_json, read_text
 from ..models.base import Pair
-from ..registry import build
 from .cost_table import CostTable
 
 
 @dataclass(frozen=True)
-class Profile:
+class Profile(Record):
     """What was measured of a pair with one drafter.
 
     Args:
@@ -52,7 +51,7 @@ class Profile:
         Raises:
             ValueError: if it is another's, or lacks the temperature.
         """
-        drafter = build("drafter", config.drafter)
+        drafter = config.drafter
         checks = {
             "pair": (self.pair.get("name"), pair.info.get("name")), "drafter": (self.drafter.get("name"), drafter.name),
         }  # fmt: skip

@@ -1,0 +1,156 @@
+"""The record of a whole run: its configuration, its steps and its text, as JSON and back."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, fields
+from importlib import import_module
+from typing import Annotated, Any
+
+from pydantic import Field, model_validator
+
+from . import codec
+from .codec import NonNegative, Positive, Record, Text, Whole
+from .config import RunConfig
+from .files import parse_json
+from .metrics import Counts, known
+from .record import Step
+
+SCHEMA = 3
+
+
+@dataclass(frozen=True)
+class PairedSpeedup(Record):
+    """A run against plain decoding, timed in alternating rounds.
+
+    Args:
+        speedup: tokens per second of the run over those of plain decoding, all rounds together.
+        low, high: the smallest and largest ratio of a round.
+        rounds: how many there were.
+        tokens_per_s, plain_tokens_per_s: of all rounds together.
+        seconds, plain_seconds: that all tokens of the run take at those rates.
+        date, machine: when (ISO 8601) and on which machine, in words.
+    """
+
+    speedup: NonNegative
+    low: NonNegative
+    high: NonNegative
+    rounds: Positive
+    tokens_per_s: NonNegative
+    plain_tokens_per_s: NonNegative
+    seconds: NonNegative
+    plain_seconds: NonNegative
+    date: Text = ""
+    machine: Text = ""
+
+
+@dataclass(frozen=True)
+class Trace(Record):
+    """A whole run: its configuration, its prompt, its steps and its text.
+
+    Args:
+        config: the configuration it ran with.
+        pair: name of the model pair and what else describes it, plain JSON data with at least "name".
+        prompt_tokens, prompt_text: the prompt as token ids and as text.
+        steps: the steps in order.
+        stop, version: why it ended ("length", "end of text", "context" or "stopped"), and what version recorded it.
+        speedup: over plain decoding, as it was measured after the run; None where it was not.
+    """
+
+    config: RunConfig
+    pair: dict[str, Any]
+    prompt_tokens: Annotated[tuple[Whole, ...], Field(max_length=200_000)]
+    prompt_text: Text
+    steps: Annotated[tuple[Step, ...], Field(max_length=20_000)]
+    stop: Text
+    version: Text = ""
+    speedup: PairedSpeedup | None = None
+
+    @property
+    def tokens(self) -> tuple[int, ...]:
+        """The token ids that the run wrote, without the prompt."""
+        return tuple(token for step in self.steps for token in step.emitted)
+
+    @property
+    def text(self) -> str:
+        """The text that the run wrote, without the prompt."""
+        return "".join(piece for step in self.steps for piece in step.pieces)
+
+    @property
+    def seconds(self) -> float:
+        """How long its steps took together."""
+        return sum(step.seconds.total for step in self.steps)
+
+    @property
+    def counts(self) -> Counts:
+        """The sums over its steps, from which its rates follow."""
+        return Counts.of(self.steps)
+
+    @property
+    def tokens_per_pass(self) -> float:
+        """Tokens written per pass of the target, all steps; nan without steps."""
+        return self.counts.tokens_per_pass
+
+    @property
+    def tokens_per_s(self) -> float:
+        """Tokens written per second after the first step, which also reads the prompt; nan where there is no other."""
+        return self.counts.tokens_per_s
+
+    @property
+    def acceptance(self) -> float | None:
+        """Accepted over compared nodes (nodes that were not visited do not count); None if none was compared."""
+        return known(self.counts.acceptance)
+
+    def __repr__(self) -> str:
+        name = f"{self.pair['name']:.60}"
+        return f"Trace({name!r}, {len(self.steps)} steps, {len(self.tokens)} tokens, {self.text[:60]!r})"
+
+    def to_dict(self) -> dict[str, Any]:
+        """The trace as plain JSON data."""
+        parts = {name: getattr(self, name) for name in ("pair", "prompt_tokens", "prompt_text", "text", "stop")}
+        steps = [step.to_dict() for step in self.steps]
+        return {"schema": SCHEMA, "version": self.version, "config": self.config.to_dict(), **parts, "steps": steps} | (
+            {"speedup": codec.plain(self.speedup)} if self.speedup else {}
+        )
+
+    def to_json(self) -> str:
+        """The trace as JSON text; the numbers of steps keep six significant digits."""
+        return codec.dumps(self.to_dict(), exact=True)
+
+    def _repr_html_(self) -> str:
+        """The run as a notebook shows it: the player, in a frame that needs no network."""
+        # The player stands above the records, so it is looked up when a notebook asks.
+        return import_module("specviz.player.offline").in_notebook(self)
+
+    @classmethod
+    def from_json(cls, text: str) -> Trace:
+        """Read the `text` that `to_json` wrote.
+
+        Raises:
+            ValueError: if the text is not JSON or not a trace; the message says what is wrong with it.
+
+        >>> trace = specviz.run(specviz.toy_pair(), specviz.RunConfig("ab", max_new_tokens=8))
+        >>> specviz.Trace.from_json(trace.to_json()).tokens == trace.tokens
+        True
+        """
+        try:
+            data = parse_json(text)
+        except ValueError:
+            raise ValueError("trace is not valid JSON. The file may be truncated or damaged.") from None
+        if not isinstance(data, dict) or "schema" not in data:
+            raise ValueError("Not a specviz run: it has no schema number.")
+        if data["schema"] != SCHEMA:
+            raise ValueError(
+                f"trace has schema {data['schema']!r:.20}; this version reads schema {SCHEMA}. Record the run again."
+            )
+        config = data.get("config")
+        missing = [f.name for f in fields(RunConfig) if f.name != "drafter" and f.name not in (config or ())]
+        if missing:  # a default would be a guess at what was run; only the oldest traces have no drafter
+            raise ValueError(f"trace is damaged: trace.config.{missing[0]} is required.")
+        return codec.read(cls, text, "trace")
+
+    @model_validator(mode="after")
+    def _check(self) -> Trace:
+        """Check that the pair has a name."""
+        if not isinstance(self.pair.get("name"), str):
+            raise ValueError('must have a text "name" in pair')
+        return self

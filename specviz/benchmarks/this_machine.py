@@ -6,6 +6,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import chain, islice
 from time import perf_counter, time
+from typing import NamedTuple
 
 from ..acceptance.vectors import EMBEDDED, RunningAcceptance, find_acceptance
 from ..builders import BUILDERS
@@ -18,13 +19,30 @@ from ..models.base import Pair
 from ..planning.cost_table import CostTable
 from ..planning.forecast import forecast
 from ..planning.machine_profile import MachineProfile, about, keep, recall
-from ..plots.speed import Point
 from ..progress import Progress
 from ..tree import Topology
 from .measure_cost import PROMPT, measure_cost
 from .timing import time_runs
 
 SIZES = (2, 4, 8, 16, 32)
+
+
+class Point(NamedTuple):
+    """One timed configuration.
+
+    Args:
+        name: of the tree.
+        size: its place on the axis, nodes with the root or a temperature.
+        predicted, measured: speedup over plain decoding.
+        low, high: interval of the measured speedup.
+    """
+
+    name: str
+    size: float
+    predicted: float
+    measured: float
+    low: float
+    high: float
 
 
 @dataclass(frozen=True)

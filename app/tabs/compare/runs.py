@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import Any
 
 from specviz import DRAFTERS, RunConfig, Step, Trace, codec, run
-from specviz.benchmarks.trials import ROUNDS
+from specviz.benchmarks.timing import ROUNDS
 from specviz.files import TRACES
 from specviz.metrics import Counts, clock
 from specviz.player.payload import described, message, step_payload

@@ -13,7 +13,7 @@ import gradio as gr
 
 from specviz import RunConfig, Step, Trace
 from specviz.acceptance.vectors import EMBEDDED, planned_with
-from specviz.benchmarks.trials import in_turns
+from specviz.benchmarks.timing import measure_speedup
 from specviz.codec import plain
 from specviz.files import TRACES
 from specviz.metrics import Counts
@@ -218,7 +218,7 @@ def play(engine: Engine, config: RunConfig, title: str | None = None) -> Iterato
                     yield news
                     begun = True
             kept.ended = True
-            turns = engine.compute(in_turns, config, counts, title=title)
+            turns = engine.compute(measure_speedup, config, counts, title=title)
             result = yield from timed(run, until_run_waits(turns), kept)
             yield message(run, state="done", **result)
             if promised(verifier, config.temperature):

@@ -18,7 +18,6 @@ import { freshness } from './stage/fresh.js';
 import { headline as headlineView, opener as openerButton } from './stage/headline.js';
 import { runPlayer } from './stage/player.js';
 import { sampledTexts } from './stage/sampled.js';
-import { logSliders } from './stage/log_slider.js';
 import { sumAsked } from './stage/share.js';
 
 /**
@@ -58,7 +57,6 @@ export const headline = ({ element }) => headlineView(element);
 /** @type {Component} */
 export const opener = ({ element }) => {
   openerButton(element);
-  subscribe('held', element, () => setTimeout(() => logSliders(document.body))); // gradio shows parameters a little later
 };
 /** @type {(host: Host, about: Parameters<typeof linkBar>[1]) => void} */
 export const links = ({ element, trigger, values }, about) => values(linkBar(element, about, trigger));
@@ -76,7 +74,7 @@ export function stage({ element, server, values }, { most }) {
   const fresh = freshness(element, '#sv-prompt', () => player.changed());
   const player = runPlayer(element, {
     save: server.save, open: server.open_trace, most, take: opensInLab, fresh, links: true, wanted: sumAsked(location.search),
-    told: news => publish('headline', news), holds: head => head.settings && publish('opened', { search: `?${new URLSearchParams({ prompt: head.prompt || '' })}&${head.settings}` }),
+    headline: content => publish('headline', content), opened: head => head.settings && publish('opened', { search: `?${new URLSearchParams({ prompt: head.prompt || '' })}&${head.settings}` }),
   });
   subscribe('settings', element, fresh.hold);
   player.expect(placeAsked(location.search, false));

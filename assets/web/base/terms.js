@@ -5,7 +5,7 @@ import { button, make } from './dom.js';
 import { onPage } from './page.js';
 import { GLOSSARY } from './words.js';
 
-const TERMS = new RegExp(`(?<![\\w[(/−-]|[−/] )(${Object.keys(GLOSSARY).join('|')})(?![\\w\\]/]| [−/])`, 'g');
+const TERMS = new RegExp(`(?<![\\w[(/−-]|[−/] )(${Object.keys(GLOSSARY).sort((a, b) => b.length - a.length).join('|')})(?![\\w\\]/]| [−/])`, 'g');
 const GAP = 6;
 
 /** The nodes of a text, in which the first use of each term explains itself. @param {string} text */
@@ -16,6 +16,11 @@ export function termed(text) {
     seen.add(part);
     return button(part, null, 'sv-term');
   });
+}
+
+/** The same in place of what an element says; a text that stays is not written again. @param {Element} node @param {string} text */
+export function sayTerms(node, text) {
+  if (node.textContent !== text) node.replaceChildren(...termed(text));
 }
 
 /** Shows what a term means, as long as `element` is on the page. @param {HTMLElement} element */

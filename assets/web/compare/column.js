@@ -4,7 +4,7 @@ import { draw, finder, make, say } from '../base/dom.js';
 import { follow, onToken, pathOf, spansOf } from '../base/ribbon.js';
 import { readable, visible } from '../base/text.js';
 import { OUTCOMES, OWN } from '../base/words.js';
-import { stepSentence } from '../stage/inspector.js';
+import { stepSentence } from '../stage/frames.js';
 import { countGuesses } from '../tree/sources.js';
 import { isMore, treeView } from '../tree/view.js';
 import { raceKey } from './tokens_over_time.js';
@@ -14,7 +14,7 @@ import { raceKey } from './tokens_over_time.js';
 /** @typedef {import('./types.js').State} State */
 /** @typedef {ReturnType<typeof runColumn>} Column */
 
-const KEYS = 'up and down select a node, left and right change the step, E expands all, 0 resets the view';
+const KEYS = 'up and down select a node, left and right change the step, F shows the whole tree';
 
 /** @typedef {Partial<Record<State, string>>} Words */
 /** @type {Words} */
@@ -41,7 +41,7 @@ export function runColumn(about, run, parent, { seek, said }) {
   parent.append(box);
 
   let current = -2, pinned = /** @type {string | null} */ (null), hovered = /** @type {string | null} */ (null);
-  const tree = treeView(svg, { hover: key => { hovered = key; inspect(); }, pick: pin, fits: true });
+  const tree = treeView(svg, { hover: key => { hovered = key; inspect(); }, pick: pin });
   const column = {
     about, box, svg, tree, steps: /** @type {Step[]} */ ([]), spans: /** @type {HTMLElement[][]} */ ([]),
     ends: /** @type {number[]} */ ([]), totals: /** @type {number[]} */ ([]), // seconds, and tokens by then

@@ -16,7 +16,7 @@ from specviz.registry import split_strategy
 
 from .machine import limits
 from .machine.engine import Engine, batch_by_time
-from .machine.run_queue import MACHINE, undisturbed
+from .machine.queue import MACHINE, until_run_waits
 from .parts.controls import number
 from .parts.failures import explained
 
@@ -139,7 +139,7 @@ def answers(
                 yield text, step.to_json(), ""
         if rounds:
             against = None
-            for news in undisturbed(engine.compute(in_turns, config, Counts.of(steps), rounds, title=title)):
+            for news in until_run_waits(engine.compute(in_turns, config, Counts.of(steps), rounds, title=title)):
                 against = news or against
             trace = replace(trace, speedup=against)
         yield text, "", trace.to_json()

@@ -68,8 +68,7 @@ verifiers.walk: follow try_in_turn
 drafters.base: Draft.expand Draft.plain Drafter.open DrafterContext DrafterContext.model DrafterSession.commit
     DrafterSession.describe_guess DrafterSession.expand DrafterSession.plain Seen
 acceptance.on_text: Acceptance acceptance_so_far
-doctor: Report
-doctor.advice: Advice
+doctor.report: Report
 doctor.window: Window
 planning.choose: best_candidate candidates
 planning.forecast: Cell Forecast

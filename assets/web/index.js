@@ -3,6 +3,7 @@
 
 import { subscribe, publish } from './base/bus.js';
 import { query } from './base/dom.js';
+import { fileButton, sendFile } from './base/open_file.js';
 import { jobNews, stopsAtOnce } from './base/jobs.js';
 import { placeAsked } from './base/place.js';
 import { termed } from './base/terms.js';
@@ -52,6 +53,8 @@ export const notice = ({ element, values }) => values(value => {
   if (held.settings) publish('settings', held);
   publish('held');
 });
+/** @type {(host: Host, limits: { max: number }) => void} */
+export const file = ({ element, props, trigger }, { max }) => fileButton(element, max, text => { props.value = text; trigger('upload'); });
 /** @type {Component} */
 export const headline = ({ element }) => headlineView(element);
 /** @type {Component} */
@@ -73,7 +76,7 @@ export const compare = ({ element, server, values }) => values(compareBoard(elem
 export function stage({ element, server, values }, { most }) {
   const fresh = freshness(element, '#sv-prompt', () => player.changed());
   const player = runPlayer(element, {
-    save: server.save, open: server.open_trace, most, take: opensInLab, fresh, links: true, wanted: sumAsked(location.search),
+    save: server.save, open: sendFile, most, take: opensInLab, fresh, links: true, wanted: sumAsked(location.search),
     headline: content => publish('headline', content), opened: head => head.settings && publish('opened', { search: `?${new URLSearchParams({ prompt: head.prompt || '' })}&${head.settings}` }),
   });
   subscribe('settings', element, fresh.hold);
@@ -86,5 +89,5 @@ export const sampled = ({ element, trigger, values }, about) => values(sampledTe
 
 /** @param {Host} host */
 export function lessons({ element, props, server }) {
-  lessonBook(element, JSON.parse(props.value), number => server.lesson(number), { save: server.save });
+  lessonBook(element, JSON.parse(props.value), server);
 }

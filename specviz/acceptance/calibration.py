@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Any
 
 from .. import codec
-from ..config import RunConfig
+from ..config import LARGEST, RunConfig
 from ..files import CLOCKMAKER, HELD_OUT, parse_json
 from ..registry import build
 from ..verifiers import VERIFIERS
@@ -84,7 +84,7 @@ def calibrate(pair: Any, texts: Sequence[Sequence[int]], rules: Sequence[str], c
     for stage in stages:
         done = 0
         for number, text in enumerate(texts, 1):
-            own, once = replace(config, seed=config.seed + number), ReadOnce()
+            own, once = replace(config, seed=(config.seed + number) % (LARGEST + 1)), ReadOnce()
             if stage == "Acceptance":
                 vectors.append(
                     [acceptance_vector(pair, VERIFIERS[rule](), [text], own, width, read=once) for rule in rules]
@@ -164,7 +164,7 @@ def _continued(
     texts: list[list[int]] = []
     have, turn = 0, 0
     while have < positions and turn < 4 * len(prompts):
-        own = replace(config, max_new_tokens=CONTINUED, seed=config.seed + turn)
+        own = replace(config, max_new_tokens=CONTINUED, seed=(config.seed + turn) % (LARGEST + 1))
         texts += [text for text in own_texts(pair, [prompts[turn % len(prompts)]], own) if positions_of(text)]
         have, turn = sum(map(positions_of, texts)), turn + 1
         each = max(1, have // max(1, len(texts)))

@@ -64,7 +64,7 @@ def measure_machine(
     cost = None
     for news in measure_cost(pair, config, (1, *sizes, 64), seconds=seconds):
         cost = news.known
-        yield SoFar(news.done, 2 * news.of, cost and MachineMeasurement(cost))
+        yield SoFar(news.done, 2 * news.of, MachineMeasurement(cost) if cost else None)
     assert cost  # or `measure_cost` raises
     cells = [max(filter(None, row), key=lambda cell: cell.speedup) for row in forecast(acceptance, cost, sizes).cells]
     trees = {

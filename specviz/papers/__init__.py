@@ -199,7 +199,7 @@ def table(source: str) -> tuple[Row, ...]:
         for found in result.findings:
             claim, bound = found.claim, found.claim.bound
             published = (
-                f"{bound[0]:.4g} to {bound[1]:.4g}" if claim.relation == "within" else f"{claim.relation} {bound:.4g}"
+                f"{bound[0]:.4g} to {bound[1]:.4g}" if isinstance(bound, tuple) else f"{claim.relation} {bound:.4g}"
             )
             measured = "–" if found.estimate is None else f"{found.estimate:.3g}"
             if found.low is not None and found.high is not None and found.texts:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import plotly.graph_objects as go
@@ -12,7 +13,7 @@ from .acceptance import plot_acceptance, plot_depth, plot_probability, plot_reje
 from .runs import plot_ribbon, plot_tree
 from .speed import plot_cost, plot_predicted, plot_speedup
 
-PLOTS = {
+PLOTS: dict[str, Callable[..., go.Figure]] = {
     "acceptance": plot_acceptance,  # of acceptance vectors
     "depth": plot_depth,  # of a DepthAcceptance
     "rejection": plot_rejection,  # of RejectionRates

@@ -15,25 +15,24 @@ from ..theory.bounds import fit_power_law
 from . import theme
 
 
-def plot_acceptance(vectors: Sequence[Acceptance], visible: Sequence[str] | None = None) -> go.Figure:
+def plot_acceptance(vectors: Sequence[Acceptance]) -> go.Figure:
     """Draw acceptance vectors: the probability that the k-th child of an accepted node is accepted.
 
     Args:
         vectors: measured vectors, with intervals where they have them.
-        visible: rules that are drawn at first; a click in the legend shows the others. None draws all.
     """
     if not vectors:
         return theme.empty("No acceptance vector. Measure one with `specviz calibrate`.")
-    fig = theme.figure("k, rank of the child among its siblings", "P[k], acceptance probability")
+    fig = theme.figure("k, rank of the child among its siblings", "P[k], acceptance")
     rules = [vector.verifier for vector in vectors]
     for place, vector in enumerate(vectors):
-        rule, values = vector.verifier, list(vector.acceptance)
-        name = f"{theme.rule_title(rule)}, T {vector.temperature:g}, sum {sum(values):.3f}"
+        values = list(vector.acceptance)
+        name = f"{theme.rule_title(vector.verifier)}, T {vector.temperature:g}, sum {sum(values):.3f}"
         bars = theme.error_bars(values, vector.low, vector.high) if len(vector.low) == len(values) else None
-        look = theme.rule_series(rule, rules[:place].count(rule))
-        hidden = {} if visible is None or rule in visible else {"visible": "legendonly"}
+        look = theme.rule_series(vector.verifier, rules[:place].count(vector.verifier))
         ranks = list(range(1, len(values) + 1))
-        theme.curve(fig, ranks, values, name, look, "child %{x}: %{y:.4f}", error_y=bars, **hidden)
+        theme.curve(fig, ranks, values, name, look, "child %{x}: %{y:.4f}", error_y=bars)
+    fig.update_xaxes(range=[0.5, min(12, max(len(vector.acceptance) for vector in vectors)) + 0.5], dtick=1)
     fig.update_yaxes(rangemode="tozero")
     return fig
 
@@ -68,14 +67,15 @@ def plot_rejection(measured: RejectionRates) -> go.Figure:
         columns = zip(measured.widths, rates, measured.low[rule], measured.high[rule], strict=True)
         points = [point for point in columns if point[1]]  # a log axis has no 0
         if points:
-            widths, rates, low, high = zip(*points, strict=True)
-            _, exponent = fit_power_law(widths, rates)
+            widths, positive, low, high = zip(*points, strict=True)
+            _, exponent = fit_power_law(widths, positive)
             name = theme.rule_title(rule) + ("" if math.isnan(exponent) else f" ~ k^-{exponent:.2f}")
-            bars, hover = theme.error_bars(rates, low, high), "%{x} children: %{y:.4f}"
-            theme.curve(fig, widths, rates, name, theme.rule_series(rule), hover, error_y=bars)
+            bars, hover = theme.error_bars(positive, low, high), "%{x} children: %{y:.4f}"
+            theme.curve(fig, widths, positive, name, theme.rule_series(rule), hover, error_y=bars)
     bound = [(width, rate) for width, rate in zip(measured.widths, measured.floors["iid"], strict=True) if rate]
     if bound:
-        theme.guide(fig, *zip(*bound, strict=True), "lower bound for independent children (optimal transport)")
+        x, y = zip(*bound, strict=True)
+        theme.guide(fig, x, y, "lower bound for independent children (optimal transport)")
     theme.logarithmic("x", fig, measured.widths)
     theme.logarithmic("y", fig, [0.001, 0.002, 0.005, 0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1])
     return fig.update_layout(height=580)

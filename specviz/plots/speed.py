@@ -36,7 +36,7 @@ def plot_cost(tables: Mapping[str, CostTable]) -> go.Figure:
     Args:
         tables: name -> costs; a projection is drawn dashed.
     """
-    fig = theme.figure("n, nodes in the tree", "target pass over n nodes / pass over one node")
+    fig = theme.figure("n, nodes in the tree", "time / time for one node")
     for place, (name, table) in enumerate(tables.items()):
         unit, scale = table.shown_in
         times = [second / table.target_s[0] for second in table.target_s]
@@ -59,9 +59,9 @@ def plot_speedup(forecast: Forecast) -> go.Figure:
     best = forecast.best
     depth = next(depth for depth in forecast.depths if depth >= best.depth)
     source = "projection for" if forecast.cost.projection else "costs of"
-    verdict = f"best {best.speedup:.2f} × at {best.size} nodes, {best.depth} levels"
+    verdict = f"Best {best.speedup:.2f} × at {best.size} nodes, {best.depth} levels"
     if best.speedup <= 1:
-        verdict = f"plain decoding is fastest; {verdict}"
+        verdict = f"Plain decoding is fastest. {verdict}"
     title = f"{verdict}<br>{source} {forecast.cost.machine}"
     fig = theme.figure("levels below the root", "tree size (nodes, including the root)", title)
     rows = [[None if cell is None else cell.speedup for cell in row] for row in forecast.cells]

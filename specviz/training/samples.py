@@ -17,6 +17,7 @@ from tqdm import tqdm
 from transformers import PreTrainedModel
 from transformers.cache_utils import Cache, DynamicLayer
 
+from ..passes.huggingface import cache_argument
 from .corpus import Corpus, windows
 from .loop import BAR
 from .recipe import Recipe
@@ -68,12 +69,12 @@ def continue_text(
     # On a CPU the fused kernel is by far the slow one for single tokens, and the fast one for whole windows.
     target.set_attn_implementation("eager" if target.device.type == "cpu" else "sdpa")
     cache = Cache(layers=[_Slots(length) for _ in range(target.config.num_hidden_layers)])
-    tokens, states, new = [prompts], [], prompts
+    tokens, states, new, argument = [prompts], [], prompts, {cache_argument(target): cache}
     for _ in range(length - prompts.shape[1]):
-        states.append(target.base_model(new, past_key_values=cache).last_hidden_state)
+        states.append(target.base_model(new, **argument).last_hidden_state)
         new = draw(target.get_output_embeddings()(states[-1][:, -1]), temperatures, generator)[:, None]
         tokens.append(new)
-    states.append(target.base_model(new, past_key_values=cache).last_hidden_state)
+    states.append(target.base_model(new, **argument).last_hidden_state)
     target.set_attn_implementation("sdpa")
     return torch.cat(tokens, 1), torch.cat(states, 1)
 

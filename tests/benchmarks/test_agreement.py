@@ -63,7 +63,7 @@ def test_only_steps_with_room_count_and_texts_are_the_unit_of_the_margin():
 
 @pytest.mark.parametrize("drafter", [
     Choice("retrieval"),
-    pytest.param(Choice("cascade", {"first": "retrieval", "at": 1}), marks=pytest.mark.exhaustive),
+    pytest.param(Choice("cascade", {"first": "retrieval", "at": 1}), marks=pytest.mark.nightly),
 ])  # fmt: skip
 def test_steps_at_which_a_drafter_had_little_to_say_count(drafter):
     """They come at hard places: whole trees alone would bring more than the drafter does."""

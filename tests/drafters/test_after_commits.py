@@ -63,7 +63,7 @@ def named(value):
     return " ".join([value.name, *map(str, value.parameters.values())]) if isinstance(value, Choice) else value
 
 
-@pytest.mark.parametrize("builder", ["dyspec", pytest.param("eagle2", marks=pytest.mark.exhaustive)])
+@pytest.mark.parametrize("builder", ["dyspec", pytest.param("eagle2", marks=pytest.mark.nightly)])
 @pytest.mark.parametrize(
     ("draft", "drafter"),
     [*(("draft", one) for one in EVERY), *(("early-exit:2", one) for one in SHARED)],

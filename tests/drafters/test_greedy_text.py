@@ -94,7 +94,7 @@ def test_the_greedy_text_of_some_prompts_is_transformers(pair, theirs, drafter):
     assert assert_same(pair, drafter, {prompt: theirs[prompt] for prompt in some}) > 1
 
 
-@pytest.mark.exhaustive
+@pytest.mark.nightly
 @pytest.mark.parametrize("drafter", specviz.DRAFTERS)
 def test_the_greedy_text_of_more_prompts_is_transformers(pair, theirs, drafter):
     more = set(share(theirs, drafter, 4)) - set(share(theirs, drafter, len(specviz.DRAFTERS)))

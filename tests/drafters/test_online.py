@@ -38,7 +38,7 @@ def test_it_learns_after_every_so_many_steps_and_not_between():
 
 @pytest.mark.parametrize(("builder", "verifier", "scheme"), [
     ("chain", "block", "iid"), ("sequoia", "sequoia", "distinct"), ("batch", "traversal", "distinct"),
-    *(pytest.param(*cell, marks=pytest.mark.exhaustive) for cell in (
+    *(pytest.param(*cell, marks=pytest.mark.nightly) for cell in (
         ("chain", "speculative-sampling", "distinct"), ("batch", "specinfer", "iid"), ("dyspec", "dyspec", "distinct"),
     )),
 ])  # fmt: skip

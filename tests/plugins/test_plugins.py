@@ -72,8 +72,8 @@ def test_a_wrong_rule_of_twenty_lines_gets_its_smallest_counterexample(plugin, c
     for line in ("tokens a, b", "p      1/2, 1/2 ", "q      0, 1 ", "tree   a root with 1 child"):
         assert line in out
     found = smallest(specviz.VERIFIERS["hasty"]())
-    assert float(found.wanted) == 0.5 and found.found in (0.25, 0.75) and len(found.text) == 1
-    share = "1/4" if found.found < 0.5 else "3/4"
+    assert float(found.target) == 0.5 and found.probability in (0.25, 0.75) and len(found.text) == 1
+    share = "1/4" if found.probability < 0.5 else "3/4"
     assert f"writes {'ab'[found.text[0]]} with probability {share}; it should be 1/2" in out
     assert f"--plugin {path}" in out and f"http://127.0.0.1:7860{found.link}" in out
     asked = dict(part.split("=") for part in found.link.removeprefix("/?").split("&"))
@@ -117,7 +117,7 @@ def test_the_json_rows_hold_the_counterexample_and_other_processes_know_the_plug
     assert main(asked) == 1
     rows = json.loads(capsys.readouterr().out)
     example = rows[-1]["counterexample"]
-    assert example["p"] == ["1/2", "1/2"] and example["wanted"] == "1/2" and example["children"] == 1
+    assert example["p"] == [["1/2", "1/2"]] and example["target"] == "1/2" and example["children"] == 1
 
 
 @pytest.mark.parametrize(

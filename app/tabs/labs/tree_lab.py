@@ -39,6 +39,8 @@ def build(engine: Any) -> None:
     """Lay out this half of the tab."""
     import gradio as gr
 
+    from ...parts.file_button import file_button
+
     name, first = next(iter(choices().items()))
     sizes, look = Sizes(), Look()
     with gr.Row(elem_classes="sv-page sv-lab-page"):
@@ -52,7 +54,7 @@ def build(engine: Any) -> None:
             )  # fmt: skip
             line = status("sv-lab-status")
             line.value = said(about(name, first.vector, first.source))
-            load = gr.UploadButton("Load vectors", type="binary", file_types=[".json"], elem_id="sv-lab-load")
+            load = file_button("Load vectors", elem_id="sv-lab-load")
             titles = [(preset.title, name) for name, preset in PRESETS.items()]
             preset = gr.Dropdown(titles, value="builders", label="Trees", filterable=False, elem_id="sv-lab-preset")
             sliders = {n: slider(n, getattr(sizes, n)) for n in LIMITS if n not in ("spread", "seed")}
@@ -89,7 +91,7 @@ def connect(stored, box, load, preset, branching, sliders, line, lab, looked, lo
     """Every event of this half; the states are the look, the vectors of a file, and what was typed last."""
     import gradio as gr
 
-    from ...machine.request_queue import BESIDE
+    from ...machine.pool import run_in_worker
 
     quiet = {"queue": False, "show_progress": "hidden", "api_visibility": "private"}
     raw = {"preprocess": False, **quiet}  # errors of a control become a message here, not a toast
@@ -104,7 +106,7 @@ def connect(stored, box, load, preset, branching, sliders, line, lab, looked, lo
         which = preset_from(chosen)
         if which == "builders":
             check_cells(vector, sizes)
-        look, trees = await BESIDE(drawn, which, vector, sizes, look)
+        look, trees = await run_in_worker(drawn, which, vector, sizes, look)
         return {lab: trees, looked: look}
 
     safely = explained(
@@ -139,8 +141,8 @@ def connect(stored, box, load, preset, branching, sliders, line, lab, looked, lo
         return {line: said(about(name, vector, choice.source if choice else "typed here")), **await show(*values)}
 
     @safely
-    async def brought(data: bytes | None, *values: Any) -> dict:
-        news = from_text(data or b"")
+    async def brought(data: Any, *values: Any) -> dict:
+        news = from_text(str(data or ""))
         listed = choices(news)
         name = next(iter(listed))
         text = in_text(listed[name].vector)

@@ -13,7 +13,7 @@ const TYPES = { json: 'application/json', html: 'text/html' };
 /**
  * @typedef {object} Server what there is beside the page, each only where there is one
  * @property {import('../base/types.js').Ask} [save]
- * @property {import('../base/types.js').Ask} [open]
+ * @property {(file: Blob) => Promise<string>} [open]
  * @property {number} [most] the size in bytes above which a file is not even read
  * @property {boolean} [links] whether a link can open a run here
  */

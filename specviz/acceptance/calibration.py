@@ -17,7 +17,6 @@ from typing import Any
 from .. import codec
 from ..config import LARGEST, RunConfig
 from ..files import CLOCKMAKER, HELD_OUT, parse_json
-from ..registry import build
 from ..verifiers import VERIFIERS
 from .on_nodes import DraftUncertainty, RejectionRates, draft_uncertainty, rates_together, rejection_rates
 from .on_text import Acceptance, acceptance_vector, own_texts, together
@@ -80,7 +79,7 @@ def calibrate(pair: Any, texts: Sequence[Sequence[int]], rules: Sequence[str], c
     vectors: list[list[Acceptance]] = []  # of each text: texts are the unit of what is said of all
     rates: list[RejectionRates] = []
     # The closed forms of rejection rates take children for granted that were never seen; such a drafter draws none.
-    stages = ("Acceptance",) if build("drafter", config.drafter).sparse else ("Acceptance", "Rejection rates")
+    stages = ("Acceptance",) if config.drafter.sparse else ("Acceptance", "Rejection rates")
     for stage in stages:
         done = 0
         for number, text in enumerate(texts, 1):

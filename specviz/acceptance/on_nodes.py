@@ -21,8 +21,8 @@ from ..distributions import entropy
 from ..metrics import Interval, share_interval
 from ..models.base import Pair
 from ..randomness import Randomness, Seeded
-from ..registry import built_in
 from ..sampling import most_probable
+from ..strategy import built_in
 from ..theory.bounds import cross_entropy
 from ..theory.node import transport_acceptance
 from ..theory.rates import accepted_within
@@ -123,7 +123,7 @@ def _rates(found: Sequence[dict[str, np.ndarray]], widths: tuple[int, ...], conf
 
 def _method(rule: type[Verifier]) -> str:
     """How a rule's rates are found: over every child, over drawn children and every coin, or run by run."""
-    if rule.keyed:
+    if rule.shared_noise:
         return "counted"
     return "exact" if rule.schemes[0] == "top" else "expected over coins, children drawn"
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import asdict, dataclass, field, replace
+from dataclasses import dataclass, field, replace
 from typing import Annotated, Any, Literal
 
 import numpy as np
@@ -23,7 +23,6 @@ from ..files import __version__
 from ..metrics import share_interval
 from ..models.base import Pair
 from ..randomness import Randomness, Seeded
-from ..registry import build
 from ..sampling import children_of, draw_children
 from ..theory.rates import try_children
 from ..verifiers import VERIFIERS
@@ -151,7 +150,7 @@ def acceptance_so_far(
     """
     width = 1 if verifier.chain_only else width
     scheme = scheme or ("top" if config.temperature == 0 else verifier.schemes[0])
-    drafter = build("drafter", config.drafter)
+    drafter = config.drafter
     deep = LEVELS if drafter.by_level else 1
     parts: list[Acceptance] = []
     measured: list[Sequence[int]] = []
@@ -172,7 +171,7 @@ def acceptance_so_far(
                 Acceptance(
                     means[0], none, none, int(counts[0]), "expected" if expected else "counted",
                     verifier.name, scheme, config.temperature, config.draft_temperature,
-                    drafter.name, means if drafter.by_level else (), asdict(drafter),
+                    drafter.name, means if drafter.by_level else (), drafter.parameters,
                     pair.info["name"], pair.info.get("dtype", ""), __version__,
                     by_text=((int(counts[0]), means if drafter.by_level else means[0]),),
                 )

@@ -8,8 +8,8 @@ from dataclasses import dataclass
 from ..config import RunConfig
 from ..models.base import Pair
 from ..randomness import Seeded
-from ..registry import build
 from ..sampling import draw_children
+from ..strategy import strategy_of
 from ..theory.rates import SameRow
 from ..tree import TokenTree
 from .positions import distributions_on_text
@@ -67,7 +67,7 @@ def tried_on_text(
     for position, p, q in distributions_on_text(pair, text, config):
         found = {}
         for rule, rng in rngs.items():
-            verifier = build("verifier", rule)
+            verifier = strategy_of("verifier", rule)
             scheme = verifier.schemes[0]
             tree = TokenTree(text[position], start=position, scheme=scheme)
             tree.draft_distributions[0] = q

@@ -13,7 +13,7 @@ from ..acceptance.text_units import Window, sources
 from ..config import RunConfig
 from ..metrics import Counts, estimate
 from ..models.base import Pair
-from ..record import Trace
+from ..trace import Trace
 
 WINDOW = 24  # tokens of a prompt that is cut from a continuation
 

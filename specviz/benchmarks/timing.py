@@ -20,8 +20,9 @@ from ..metrics import Counts, estimate, ratio_of_rates
 from ..models.base import Pair
 from ..planning.machine_profile import machine
 from ..progress import Progress
-from ..record import Step, Trace
+from ..record import Step
 from ..record_parts import PairedSpeedup
+from ..trace import Trace
 from ..tree import Topology
 
 AUTOREGRESSIVE = "plain"

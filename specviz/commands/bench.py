@@ -16,7 +16,7 @@ from ..codec import lines
 from ..config import RunConfig
 from ..drafters import DRAFTERS
 from ..files import HELD_OUT, parse_json, printable, read_text
-from ..registry import spelled
+from ..strategy import format_strategy
 from .options import (
     TEMPERATURE,
     add_pair,
@@ -105,7 +105,7 @@ def say_what_is_planned(builders: list, drafters: list, pair: Any) -> None:
     for builder in builders:
         for drafter in drafters or [DRAFTERS["model"]()]:
             if notice := planned_with(builder, drafter, pair.info["name"]):
-                print(f"{spelled(builder)} with {spelled(drafter)}: {notice}", file=sys.stderr)
+                print(f"{format_strategy(builder)} with {format_strategy(drafter)}: {notice}", file=sys.stderr)
 
 
 def drafted(
@@ -119,7 +119,7 @@ def drafted(
     temperatures = (0.0, 0.8) if args.temperature is None else (args.temperature,)
     builder = builders[0] if builders else BUILDERS["k-ary"]()
     if not args.json:
-        print(f"tree: {spelled(builder)}")
+        print(f"tree: {format_strategy(builder)}")
     return compare(pair, drafters, builder, prompts, temperatures, config, args.rounds)
 
 

@@ -18,7 +18,7 @@ from ..errors import UnknownName
 from ..plugins.load import load_known, sources
 from ..proof.counterexample import Counterexample, smallest
 from ..proof.lossless import Case, Row, cases, cover, drafter_cases
-from ..registry import built_in
+from ..strategy import built_in
 from ..verifiers import VERIFIERS
 
 EXAMPLE = "--builder sequoia --verifier specinfer --json"

@@ -7,7 +7,7 @@ import os
 import sys
 
 from ..files import check_output, printable, write_text
-from ..record import Trace
+from ..trace import Trace
 from .generate import paint, summary
 from .options import read_trace
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 import html
 
 from ..files import asset
-from ..record import Trace
+from ..trace import Trace
 from .payload import recorded_message
 from .web import joined
 

@@ -15,8 +15,8 @@ import numpy as np
 from ..compatibility import DRAWN, compatible
 from ..config import RunConfig
 from ..errors import cause
-from ..registry import REGISTRIES
 from ..sampling import SCHEMES
+from ..strategy import REGISTRIES
 from ..verifiers.base import Verifier
 from .enumerate import Shape, enumerate_node
 
@@ -102,7 +102,7 @@ def smallest(rule: Verifier) -> Counterexample | None:
     Returns:
         None if all are right, or the rule is keyed, whose noise cannot be enumerated.
     """
-    if rule.keyed:
+    if rule.shared_noise:
         return None
     for shape, tokens in product(SHAPES, DENOMINATORS):
         schemes = _declared_schemes(rule, shape)

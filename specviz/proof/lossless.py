@@ -8,7 +8,7 @@ be enumerated; for them the text must equal that of plain decoding, seed by seed
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass, replace
 from functools import partial
 from itertools import islice, product
 from typing import Any
@@ -17,12 +17,12 @@ import numpy as np
 
 from ..builders.base import TreeBuilder
 from ..compatibility import Compatibility, compatible
-from ..config import Choice, RunConfig
+from ..config import RunConfig
 from ..decode import speculate
 from ..distributions import Sampling, probabilities
 from ..drafters import DRAFTERS
 from ..models.table import TablePair, toy_pair
-from ..registry import REGISTRIES, build
+from ..strategy import REGISTRIES
 from ..verifiers.base import Verifier
 from .enumerate import distribution_of
 from .same_text import comparing
@@ -74,7 +74,7 @@ class Case:
         """What is declared and what is found."""
         config, match = self.config, self.match
         error, difference = None, None
-        if config.verifier.keyed and config.temperature > 0:
+        if config.verifier.shared_noise and config.temperature > 0:
             proof, (runs, difference) = "text equality", compare_texts(config, self.scheme)
         else:
             proof, runs, error = "enumeration", 0, 0.0
@@ -157,12 +157,17 @@ def cases(
                 continue
             config = RunConfig(
                 PROMPT, builder, verifier, 0.0 if verifier.greedy_only else 1.0, max_new_tokens=tokens,
-                drafter=build("drafter", Choice(*drafter_cases()[d])), **sampling,
+                drafter=_drafter(d), **sampling,
             )  # fmt: skip
             for scheme in builder.schemes if config.temperature > 0 else ("top",):
                 case = Case(name, d, config, scheme, tuple(seeds), steps)
                 if case.match.possible:
                     yield case
+
+
+def _drafter(name: str) -> Any:
+    menu_name, parameters = drafter_cases()[name]
+    return DRAFTERS[menu_name](**parameters)
 
 
 def table(samplings: Sequence[dict[str, Any]] = (PLAIN,), chains: bool = False, **chosen: Any) -> Iterator[Row]:
@@ -203,8 +208,8 @@ def _shapes(name: str, chains: bool) -> Iterator[tuple[str, TreeBuilder]]:
     """A builder with its small parameters, and narrowed to a chain where a parameter does so: its name and itself."""
     small = REGISTRIES["builder"][name].smallest()
     yield name, small
-    if chains and not small.is_chain and any(field.name == "width" for field in fields(small)):
-        yield f"{name}:width=1", replace(small, width=1)
+    if chains and not small.is_chain and "width" in small.parameters:
+        yield f"{name}:width=1", small.replace(width=1)
 
 
 def error_of(

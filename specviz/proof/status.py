@@ -5,7 +5,7 @@ from __future__ import annotations
 from enum import StrEnum
 from typing import Any
 
-from ..registry import REGISTRIES, built_in
+from ..strategy import REGISTRIES, built_in
 from ..verifiers.base import Verifier
 from .counterexample import smallest
 from .lossless import cases, cover

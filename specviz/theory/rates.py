@@ -147,7 +147,7 @@ def _acceptance(
 ) -> np.ndarray:
     """The chance of each child to be the accepted one, [k]; of a rule that looks for its first draw, over all draws."""
     found = try_children(rule, p, q, children, scheme, rng, start)
-    if found.flips or found.residual is None or rule.keyed or not rule.lossless:
+    if found.flips or found.residual is None or rule.shared_noise or not rule.lossless:
         return found.acceptance
     accepted = np.zeros(len(children))
     for token in set(children):

@@ -11,7 +11,7 @@ from pathlib import Path
 from tempfile import TemporaryFile
 
 from ..config import LARGEST
-from ..parameters import reject_given
+from ..errors import reject_given
 from .recipe import Recipe
 
 EXAMPLE = "--text stories.txt --out my-pair --minutes 180"

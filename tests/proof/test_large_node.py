@@ -21,7 +21,7 @@ from tests.growing import VERIFIERS
 from tests.proof.hard_distributions import KINDS, distributions_of_kind
 
 RULES = {name: rule() for name, rule in VERIFIERS.items()}
-LOSSLESS = [name for name, rule in RULES.items() if rule.lossless and not rule.keyed]
+LOSSLESS = [name for name, rule in RULES.items() if rule.lossless and not rule.shared_noise]
 
 
 def first_token(verdict, children):

@@ -4,8 +4,6 @@
 top-k, top-p and the sampling schemes are mixed.
 """
 
-from dataclasses import fields
-
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -14,8 +12,8 @@ import specviz
 from specviz.compatibility import compatible
 from specviz.proof.enumerate import TooManyRuns
 from specviz.proof.lossless import EXACT, PROMPT, compare_texts, error_in
-from specviz.registry import REGISTRIES
 from specviz.sampling import SCHEMES
+from specviz.strategy import REGISTRIES
 from tests.growing import BUILDERS, VERIFIERS
 
 MAX_RUNS = 3_000
@@ -24,31 +22,30 @@ FREE = {
 }  # fmt: skip
 
 
-def value_of(field):
+def value_of(name, schema):
     """Any value of a parameter; whole numbers are at most three above their least."""
-    meta = field.metadata
-    match meta["kind"]:
-        case "whole":
-            return st.integers(meta["low"], min(meta["high"], meta["low"] + 3))
-        case "real":
-            return st.sampled_from((meta["low"], meta["high"], field.default)) | st.floats(meta["low"], meta["high"])
-        case "flag":
+    low, high = schema.get("minimum"), schema.get("maximum")
+    match schema.get("type"):
+        case "integer":
+            return st.integers(low, min(high, low + 3))
+        case "number":
+            return st.sampled_from((low, high, schema["default"])) | st.floats(low, high)
+        case "boolean":
             return st.booleans()
-        case "choice":
-            return st.sampled_from(meta["options"])
-        case "names":
-            return st.lists(st.sampled_from(meta["options"]), min_size=1, max_size=3, unique=True).map(tuple)
-        case "free":
-            return st.sampled_from(FREE[field.name])
-        case "widths":
-            return st.lists(st.integers(1, 2), min_size=1, max_size=2).map(tuple)
+        case "string":
+            return st.sampled_from(schema["enum"])
+        case "array" if "enum" in schema["items"]:
+            return st.lists(st.sampled_from(schema["items"]["enum"]), min_size=1, max_size=3, unique=True)
+        case "array":
+            return st.lists(st.integers(1, 2), min_size=1, max_size=2)
+    return st.sampled_from(FREE[name])
 
 
 @st.composite
 def strategies(draw, menu):
     """One of a menu with random parameters, some of them as small as its proofs take them."""
     cls = draw(st.sampled_from(list(menu.values())))
-    values = {field.name: draw(value_of(field)) for field in fields(cls)}
+    values = {name: draw(value_of(name, schema)) for name, schema in cls.parameter_schema().items()}
     small = {name: value for name, value in getattr(cls, "small", {}).items() if draw(st.booleans())}
     try:
         return cls(**values | small)
@@ -81,7 +78,7 @@ def test_no_random_configuration_is_declared_lossless_and_is_not(examples):
         match = compatible(config, scheme)
         if not (match.possible and match.lossless):
             return
-        if config.verifier.keyed or scheme == "race":
+        if config.verifier.shared_noise or scheme == "race":
             assert compare_texts(config, scheme, 4)[1] is None
             return
         try:

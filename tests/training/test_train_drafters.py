@@ -8,7 +8,6 @@ import torch
 from safetensors.torch import load_file, save_file
 
 import specviz
-from specviz.config import Choice
 from specviz.drafters.reading import Reading
 from specviz.models.eagle import EagleLayer, layer_config
 from specviz.models.heads import MedusaHeads
@@ -146,7 +145,7 @@ def test_training_goes_on_from_what_a_folder_holds(pair, place, tmp_path, kind):
 @pytest.mark.parametrize("builder", ["chain", "k-ary", "dyspec", "eagle2"])
 def test_the_greedy_text_is_the_targets(pair, place, drafter, builder):
     rule = specviz.VERIFIERS["exact-match"]()
-    config = specviz.RunConfig(prompt(place), Choice(builder), rule, 0.0, max_new_tokens=40, drafter=Choice(drafter))
+    config = specviz.RunConfig(prompt(place), builder, rule, 0.0, max_new_tokens=40, drafter=drafter)
     trace = specviz.run(pair, config)
     plain = specviz.autoregress(pair, config)
     assert trace.tokens == plain.tokens
@@ -158,7 +157,7 @@ def test_rows_of_eagle_are_those_of_a_fresh_pass(pair, place):
     """Along a run its cache and the features it was handed are those of a session that begins there."""
     text = prompt(place)
     target, draft = pair.open(text)
-    drafting = open_drafter(Choice("eagle"), pair, target, draft, text)
+    drafting = open_drafter(specviz.DRAFTERS["eagle"](), pair, target, draft, text)
     from specviz.distributions import Distributions, Sampling
     from specviz.drafters.base import Seen
 
@@ -170,7 +169,7 @@ def test_rows_of_eagle_are_those_of_a_fresh_pass(pair, place):
         rows = drafting.expand(tree, [first, third], Sampling())
         (deep,) = drafting.expand(tree, [second], Sampling())
         fresh_target, fresh_draft = pair.open(context)
-        fresh = open_drafter(Choice("eagle"), pair, fresh_target, fresh_draft, context)
+        fresh = open_drafter(specviz.DRAFTERS["eagle"](), pair, fresh_target, fresh_draft, context)
         other = fresh.expand(tree, [first, third, second], Sampling())
         np.testing.assert_allclose([*rows, deep], other, atol=2e-5)
         assert isinstance(drafting, Reading)
@@ -188,7 +187,7 @@ def test_what_was_not_trained_is_rejected_in_a_sentence(pair, place, tmp_path):
     other = HuggingFacePair(pair.target, None, Letters(), 128, frozenset(), {"name": "tiny"}, tmp_path)
     for kind in ("medusa", "eagle"):
         with pytest.raises(ValueError, match=f"train --drafter {kind}"):
-            specviz.run(other, specviz.RunConfig([1, 2, 3], drafter=Choice(kind)))
+            specviz.run(other, specviz.RunConfig([1, 2, 3], drafter=kind))
     with pytest.raises(ValueError, match="there is no"):
         train_drafter("medusa", place / "target", 1, samples=tmp_path / "none")
     with pytest.raises(ValueError, match="medusa or eagle"):
@@ -198,7 +197,7 @@ def test_what_was_not_trained_is_rejected_in_a_sentence(pair, place, tmp_path):
 def test_a_text_of_one_token_is_drafted_for(pair, place: Path):
     for kind in ("medusa", "eagle"):
         rule = specviz.VERIFIERS["exact-match"]()
-        config = specviz.RunConfig([7], Choice("chain"), rule, 0.0, max_new_tokens=6, drafter=Choice(kind))
+        config = specviz.RunConfig([7], "chain", rule, 0.0, max_new_tokens=6, drafter=kind)
         assert specviz.run(pair, config).tokens == specviz.autoregress(pair, config).tokens
 
 

@@ -13,6 +13,8 @@ from typing import TYPE_CHECKING, Any
 from specviz import RunConfig, compatible
 from specviz.compatibility import Compatibility
 
+from ..machine.models import ON_DISK, on_disk
+
 if TYPE_CHECKING:
     import gradio as gr
 
@@ -79,8 +81,8 @@ def models_menu(engine: Any) -> gr.Dropdown:
     from gradio.context import Context
 
     menu = gr.Dropdown(
-        engine.titles, value=engine.titles[0], label="Model pair", filterable=False, elem_classes=MODELS,
-        visible=len(engine.titles) > 1 or engine.other is not None,
+        in_memory(engine), value=engine.titles[0], label="Model pair", filterable=False, elem_classes=MODELS,
+        visible=len(in_memory(engine)) > 1 or engine.other is not None,
     )  # fmt: skip
     menu.also = tuple(engine.hub.pairs) if engine.hub else ()  # which a link may name before the hub has answered
     if engine.hub is not None or engine.other is not None:
@@ -93,11 +95,31 @@ def models_menu(engine: Any) -> gr.Dropdown:
     return menu
 
 
+def in_memory(engine: Any) -> list[str]:
+    """The titles of the menu: pairs whose weights are on disk are chosen by `weights_menu`."""
+    return [title for title in engine.titles if not on_disk(title)]
+
+
+def weights_menu(engine: Any, opening: str) -> gr.Radio:
+    """Where the target's weights are during a run: "memory" or "disk"."""
+    import gradio as gr
+
+    return gr.Radio(
+        [("in memory", "memory"), ("on disk", "disk")], value=opening, label="Weights",
+        elem_classes=["sv-choice", "sv-weights"], visible=any(map(on_disk, engine.titles)),
+    )  # fmt: skip
+
+
+def title_of(models: Any, weights: Any) -> Any:
+    """The title of the pair that both menus stand for, as they come from the browser."""
+    return models + ON_DISK if weights == "disk" and isinstance(models, str) and not on_disk(models) else models
+
+
 def offered(engine: Any) -> tuple[list[tuple[str, str]], str]:
     """All pairs that may be chosen now, (label, title), and a sentence on them."""
     listed, info = engine.hub.menu() if engine.hub is not None else ([], "")
     choices = [
-        *((title, title) for title in engine.titles),
+        *((title, title) for title in in_memory(engine)),
         *listed,
         *((label, own) for own, label in engine.own.items()),
     ]

@@ -64,13 +64,17 @@ export const opener = ({ element }) => {
 /** @type {(host: Host, about: Parameters<typeof linkBar>[1]) => void} */
 export const links = ({ element, trigger, values }, about) => values(linkBar(element, about, trigger));
 /** @type {(host: Host, about: { besides: string }) => void} */
-export const changes = ({ element, trigger }, { besides }) => onRail(element, besides, () => trigger('input'));
+export const changes = ({ element, trigger }, { besides }) => onRail(element, besides, () => { publish('edited'); trigger('input'); });
 /** @type {Component} */
 export const trees = ({ element, trigger, values }) => values(treeLab(element, question => trigger('select', question)));
 /** @type {Component} */
 export const verification = ({ element, props, server }) => verificationLab(element, JSON.parse(props.value), { look: server.look, table: server.table });
 /** @type {Component} */
-export const compare = ({ element, server, values }) => values(compareBoard(element, () => server.recorded(0)).receive);
+export const compare = ({ element, server, values }) => {
+  const board = compareBoard(element, () => server.recorded(0));
+  subscribe('edited', element, board.edited);
+  values(board.receive);
+};
 
 /** @param {Host} host @param {{ most: number }} limits */
 export function stage({ element, server, values }, { most }) {

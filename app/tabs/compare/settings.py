@@ -13,11 +13,11 @@ from specviz import BUILDERS, DRAFTERS, VERIFIERS
 from ...parts.controls import Controls, family, scalar_controls
 from ...parts.stage import notice, sentence
 from ..explore import judged
-from .compared_run import ComparedRun
-from .runs import LETTERS, RACE, RUNNERS
+from . import race
+from .entry import Entry
 
 KINDS = {"speculation": "Speculation", "plain": "Plain decoding", "off": "Off"}
-FIRST = dict(zip(LETTERS, RUNNERS, strict=True))  # the drafter of each column
+FIRST = {"A": race.CHAIN, "B": race.TREE, "C": race.TREE}  # what each column holds at first
 OPTIONAL = "C"
 
 
@@ -70,7 +70,7 @@ class Column:
         found, text = self.verdict(kind, values)
         return sentence("", "") if found == "lossless" else sentence(found, text)
 
-    def entry(self, kind: Any, values: tuple[Any, ...]) -> ComparedRun | None:
+    def entry(self, kind: Any, values: tuple[Any, ...]) -> Entry | None:
         """What it runs; None if it is empty.
 
         Raises:
@@ -87,7 +87,7 @@ class Column:
         config = self.controls.read(values)
         if kind == "speculation":
             config.resolved.match.required()
-        return ComparedRun(self.letter, config, kind == "plain")
+        return Entry(self.letter, config.plainly() if kind == "plain" else config)
 
 
 @dataclass
@@ -144,7 +144,7 @@ class Settings:
         found = [column.verdict(*mine)[0] for column, mine in zip(self.columns, self.split(values), strict=True)]
         return not {"impossible", "error"} & set(found)
 
-    def read(self, values: Sequence[Any]) -> list[ComparedRun]:
+    def read(self, values: Sequence[Any]) -> list[Entry]:
         """What the values of `inputs` ask to run.
 
         Raises:
@@ -171,15 +171,18 @@ def kinds(letter: str) -> dict[str, str]:
 
 def column(letter: str, prompt: gr.Textbox, scalars: dict[str, Any]) -> Column:
     """Lay out the controls of a column, as they are in the recorded race."""
-    first = RACE.resolved
+    first = FIRST[letter]
     choices = [(title, kind) for kind, title in kinds(letter).items()]
     with gr.Group(elem_classes=f"sv-side sv-run-{letter}", elem_id=f"sv-side-{letter}"):
-        kind = gr.Radio(choices, value="speculation", label=f"{letter} decodes by", elem_classes="sv-kind")
-        with gr.Column(elem_classes="sv-side-body") as body:
-            fold = gr.Accordion("Parameters", open=False, render=False)
+        kind = gr.Radio(
+            choices, value="off" if letter == OPTIONAL else "speculation", label=letter, elem_classes="sv-choice"
+        )
+        with gr.Column(elem_classes="sv-side-body", visible=letter != OPTIONAL) as body:
+            fold = gr.Accordion("Rule, drafter and parameters", open=False, render=False)
             builders = family(f"Tree builder of {letter}", BUILDERS, first.builder.name, fold)
-            verifiers = family(f"Verification rule of {letter}", VERIFIERS, first.verifier.name, fold)
-            drafters = family(f"Drafter of {letter}", DRAFTERS, FIRST[letter], fold)
+            with fold:
+                verifiers = family(f"Verification rule of {letter}", VERIFIERS, first.verifier.name)
+                drafters = family(f"Drafter of {letter}", DRAFTERS, first.drafter.name)
             fold.render()
         said = notice("", elem_id=f"sv-side-{letter}-notice")
     for value, control in zip(first.builder.parameters.values(), builders.parameters[first.builder.name], strict=True):
@@ -190,11 +193,13 @@ def column(letter: str, prompt: gr.Textbox, scalars: dict[str, Any]) -> Column:
 
 def lay_out(prompt: gr.Textbox) -> Settings:
     """Lay out everything below the prompt, marked for what is chosen at first."""
-    scalars = scalar_controls()
+    with gr.Row(elem_classes="sv-sides"):
+        scalars = scalar_controls()
+        columns = tuple(column(letter, prompt, scalars) for letter in FIRST)
     for name, control in scalars.items():
-        if (value := getattr(RACE, name)) is not None:
+        if (value := getattr(race.TREE, name)) is not None:
             control.value = value
-    made = Settings(prompt, scalars, tuple(column(letter, prompt, scalars) for letter in FIRST))
+    made = Settings(prompt, scalars, columns)
     for side, (kind, values) in zip(made.columns, made.split([control.value for control in made.inputs]), strict=True):
         side.said.value = side.sentence(kind, values)
         menus = side.controls.menus(values, side.controls.read(values))

@@ -1,7 +1,7 @@
-// Terms that explain themselves: in a text the first use of each is a button, and whatever is pointed at or has the
+// Terms that explain themselves: in a text the first use of each takes the focus, and whatever is pointed at or has the
 // focus says what it means.
 
-import { button, make } from './dom.js';
+import { make } from './dom.js';
 import { onPage } from './page.js';
 import { GLOSSARY } from './words.js';
 
@@ -14,7 +14,9 @@ export function termed(text) {
   return text.split(TERMS).map((part, i) => {
     if (i % 2 === 0 || seen.has(part)) return part;
     seen.add(part);
-    return button(part, null, 'sv-term');
+    const term = make('span', part, 'sv-term');
+    term.tabIndex = 0;
+    return term;
   });
 }
 

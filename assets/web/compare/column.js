@@ -30,7 +30,7 @@ const AFTER = { running: '; decoding', stopped: '; stopped here' }; // the last 
  */
 export function runColumn(about, run, parent, { seek, said }) {
   const { letter } = about, box = make('section', '', `sv-run sv-run-${letter}${about.plain ? ' plain' : ''}`);
-  const ribbon = make('div', '', 'sv-ribbon'), canvas = make('div', '', 'sv-canvas'), $ = finder(box);
+  const ribbon = make('div', '', 'sv-ribbon'), canvas = make('div', '', 'sv-scroll'), $ = finder(box);
   box.setAttribute('aria-label', `${letter}: ${about.title}`);
   ribbon.tabIndex = 0;
   ribbon.setAttribute('role', 'group');
@@ -46,8 +46,6 @@ export function runColumn(about, run, parent, { seek, said }) {
     about, box, svg, tree, steps: /** @type {Step[]} */ ([]), spans: /** @type {HTMLElement[][]} */ ([]),
     ends: /** @type {number[]} */ ([]), totals: /** @type {number[]} */ ([]), // seconds, and tokens by then
     state: /** @type {State} */ (run.recorded ? 'done' : 'waiting'), note: '',
-    figures: /** @type {import('../base/types.js').Figures | null} */ (null),
-    speedup: /** @type {number | null} */ (null), paired: /** @type {import('../base/types.js').PairedSpeedup | null} */ (null),
     guessed: /** @type {import('../base/types.js').Guesses} */ (new Map()),
     get pinned() { return pinned; },
     add, show, pin, clock: () => $('clock').textContent,
@@ -100,7 +98,7 @@ export function runColumn(about, run, parent, { seek, said }) {
 /** @param {About} about */
 function heading(about) {
   const made = make('h3');
-  made.append(raceKey(about.letter), make('b', about.letter), make('span', about.title, 'sv-run-title'));
+  made.append(raceKey(about.letter), make('span', about.title, 'sv-run-title'));
   if (about.lossy) {
     const badge = make('span', 'lossy', 'sv-badge sv-lossy');
     badge.title = about.lossy;

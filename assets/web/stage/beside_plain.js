@@ -9,8 +9,7 @@ const seconds = (/** @type {number} */ value) => (value < 1 ? `${(1000 * value).
 
 /** When and where a speedup of a saved run was measured. @param {import('../base/types.js').PairedSpeedup} against */
 export function thenAndThere({ date, machine }) {
-  const where = [date && `on ${date}`, machine && `on ${machine}`].filter(Boolean).join(', ');
-  return where ? `measured ${where}` : 'measured when it was recorded';
+  return [date || 'when it was recorded', machine].filter(Boolean).join(', ');
 }
 
 /**
@@ -29,13 +28,12 @@ export function raceOf({ figures, against }) {
  */
 export function headlineOf({ figures, head, against }) {
   if (!figures?.per_pass) return null;
-  const exact = !head.settings ? '' : head.lossy ? 'not exactly the target’s distribution' : head.declared ? 'declared exact by its rule, not proven here' : 'exactly the target’s distribution'; // else its rule is unknown
+  const exact = !head.settings ? '' : head.lossy ? 'not exact' : head.declared ? 'declared exact by its rule, not proven here' : 'exact'; // else its rule is unknown
   const weights = head.offload ? 'weights on disk' : '';
-  const recorded = !head.recorded ? '' : [head.badge || 'recorded', against?.date && `on ${against.date}`, against?.machine && `on ${against.machine}`].filter(Boolean).join(' ');
   return {
     strong: `${figures.per_pass.toFixed(1)} tokens per target pass`,
-    text: against ? `and ${against.speedup.toFixed(against.speedup < 10 ? 1 : 0)}× the speed of plain decoding` : 'instead of 1',
-    small: [exact, weights, recorded].filter(Boolean).join(' · '),
+    text: against ? `, ${against.speedup.toFixed(1)}× plain decoding` : ' instead of 1',
+    small: [exact, weights, head.recorded && (head.badge || 'recorded')].filter(Boolean).join(' · '),
   };
 }
 
@@ -61,5 +59,5 @@ export function writeRace(element, run, current) {
   bar('time', time ? time.ours / longest : 0, part, time ? seconds(time.ours) : '–');
   const missing = run.head.recorded ? 'Plain decoding was not timed with this run.' : 'Plain decoding is timed when the run ends.';
   query(element, '.sv-beside-said').textContent = time && against
-    ? `${against.speedup.toFixed(2)}× the speed of plain decoding, ${against.low.toFixed(2)} to ${against.high.toFixed(2)} over ${against.rounds} rounds in turns${run.head.recorded ? `; ${thenAndThere(against)}` : ''}.` : missing;
+    ? `${against.speedup.toFixed(2)}× as fast (${against.low.toFixed(2)} to ${against.high.toFixed(2)} over ${against.rounds} rounds${run.head.recorded ? `, ${thenAndThere(against)}` : ''})` : missing;
 }

@@ -9,9 +9,10 @@ export function headline(element) {
   subscribe('headline', element, ({ strong, text, small, stale }) => {
     const line = query(element, '.sv-headline');
     line.classList.toggle('stale', stale);
-    sayTerms(query(line, 'em'), strong);
-    sayTerms(query(line, 'span'), text);
-    sayTerms(query(line, 'small'), stale ? 'The settings changed: press Run.' : small);
+    const [first, second, third] = line.children;
+    sayTerms(first, strong);
+    sayTerms(second, text);
+    sayTerms(third, stale ? 'The settings changed: press Run.' : small);
   });
 }
 

@@ -41,20 +41,23 @@ export function treeView(svg, { hover, pick }) {
     const { least, size, unit, below } = sizes;
     layout = whole ? treeLayout(step, () => true)
       : roomyLayout(step, key => open.has(key), { rows: Math.floor(room.high / SMALLEST / least.dy), columns: Math.floor(room.wide / least.dx) });
-    sizes.dy = Math.min(size * 2.5, Math.max(least.dy, room.high / layout.rows));
-    sizes.dx = Math.min(190 * unit, Math.max(least.dx, room.wide / layout.columns));
+    const { rows, columns } = layout, most = presents() ? 1.1 : LARGEST;
+    scale = Math.min(most, Math.max(SMALLEST, Math.min(room.wide / (columns * least.dx), room.high / (rows * least.dy))));
+    sizes.dy = Math.min(size * 3.5, Math.max(least.dy, room.high / scale / rows));
+    sizes.dx = Math.min(190 * unit, Math.max(least.dx, room.wide / scale / columns));
     const marks = layout.marks.filter(mark => visibleIn(mark, frame));
     const { edges, nodes, right } = paint(marks, step, sizes, frame);
     canvas.replaceChildren(edges, nodes);
     left = -14 * unit;
     const wide = (marks.length === layout.marks.length ? right : paint(layout.marks, step, sizes, null).right) - left; // nothing moves while frames play
-    const top = -sizes.dy / 2, high = layout.rows * sizes.dy + (below ? size : 0);
+    const top = -sizes.dy / 2, high = rows * sizes.dy + (below ? size : 0);
     const fits = Math.min(room.wide / wide, room.high / high);
-    scale = whole ? Math.min(LARGEST, fits) : Math.min(presents() ? 1.1 : LARGEST, Math.max(SMALLEST, fits));
+    scale = whole ? Math.min(most, fits) : Math.min(scale, Math.max(SMALLEST, fits));
     svg.setAttribute('viewBox', `${left} ${top} ${wide} ${high}`);
     svg.style.width = `${wide * scale}px`;
     svg.style.height = `${high * scale}px`;
     Object.assign(svg.dataset, { step: String(step.index), nodes: String(step.parents.length), phase: String(frame?.phase ?? 4) });
+    box.dataset.fits = String(fits >= SMALLEST && layout.marks.length === step.parents.length + Number(step.last !== null));
     markSelected();
   }
 
@@ -152,7 +155,7 @@ function visibleIn({ key, node, from }, frame) {
  * @param {Measured | undefined} before whose rulers are good for the same font
  */
 function measure(svg, wide, before) {
-  const below = wide < NARROW, size = presents() ? 26 : below ? 12 : 14.5, unit = below ? 1 : size / 14.5;
+  const below = wide < NARROW && !presents(), size = presents() ? 0.85 * parseFloat(getComputedStyle(document.documentElement).fontSize) : below ? 12 : 14.5, unit = below ? 1 : size / 14.5;
   const font = `${size}px ${getComputedStyle(svg).fontFamily}`, width = before?.font === font ? before.width : ruler(font);
   return { size, font, unit, width, below, dx: 0, dy: 0, least: { dx: (below ? 64 : presents() ? 92 : 112) * unit, dy: size * (below ? 2.5 : 1.8) } };
 }

@@ -18,7 +18,6 @@ import specviz
 from specviz import codec
 from specviz.benchmarks.timing import measure_speedup
 from specviz.decode import collect
-from specviz.files import TRACES
 
 from .machine.models import default_pair, offered, on_disk
 from .parts.decoding import Endless
@@ -93,7 +92,7 @@ def decode(pair: Any, recording: Recording, seed: int) -> specviz.Trace:
 def write(path: Path, trace: specviz.Trace) -> None:
     path.parent.mkdir(parents=True, exist_ok=True)
     path.write_text(trace.to_json() + "\n", encoding="utf-8")
-    print(f"{path.relative_to(TRACES.parent)}: {len(trace.tokens)} tokens, {len(trace.steps)} steps: {trace.text!r}")
+    print(f"{path.name}: {len(trace.tokens)} tokens, {len(trace.steps)} steps: {trace.text!r}")
 
 
 if __name__ == "__main__":

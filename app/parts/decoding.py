@@ -13,7 +13,7 @@ from specviz.benchmarks.timing import ROUNDS, measure_speedup
 from specviz.decode import collect
 from specviz.metrics import Counts
 from specviz.proof.same_text import Comparison, comparing, promised
-from specviz.record_parts import PairedSpeedup
+from specviz.trace import PairedSpeedup
 
 from ..machine.engine import Engine, batch_by_time, prefetch
 from ..machine.queue import until_run_waits

@@ -48,22 +48,22 @@ def connect(
         run: the event of a run, which loads a pair whose speed can then be measured.
     """
     quiet = {"show_progress": "hidden", "api_visibility": "private"}
-    builder = settings.builder.inputs
+    builder = settings.strategies["builder"]
 
-    def choose(name: Any) -> list[Any]:
+    def choose(name: Any) -> Any:
         text = PRESETS.get(name) if isinstance(name, str) else None
-        return settings.builder.holding(strategy_of("builder", text)) if text else [gr.skip() for _ in builder]
+        return str(strategy_of("builder", text)) if text else gr.skip()
 
     def choose_fastest(title: Any, *values: Any) -> list[Any]:
         try:
             tree, text = fastest_tree(engine, title, settings.read(("any", *values[1:])))
         except ValueError as error:
-            return [sentence("error", str(error)), *(gr.skip() for _ in builder)]
-        return [sentence("preset", text), *settings.builder.holding(tree)]
+            return [sentence("error", str(error)), gr.skip()]
+        return [sentence("preset", text), str(tree)]
 
     preset.input(choose, preset, builder, preprocess=False, queue=False, **quiet)
     inputs = [models, *settings.inputs]
-    fastest.click(choose_fastest, inputs, [notice, *builder], preprocess=False, queue=False, **quiet)
+    fastest.click(choose_fastest, inputs, [notice, builder], preprocess=False, queue=False, **quiet)
     if engine.best.on:
         waiting = dict(concurrency_limit=WAITING, concurrency_id="measured", **quiet)
         Context.root_block.load(partial(opened, engine), None, None, **waiting)

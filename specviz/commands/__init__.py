@@ -16,9 +16,8 @@ COMMANDS = {
     "papers": "List the claims of the five sources with measurements.",
     "train": "Train a draft and target pair from text files.",
 }
-ELSEWHERE = {"train": "specviz.training.train"}  # beside what they run
 
 
 def command(name: str) -> ModuleType:
     """The module of a command."""
-    return import_module(ELSEWHERE.get(name, f"{__name__}.{name}"))
+    return import_module(f"{__name__}.{name}")

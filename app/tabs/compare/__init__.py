@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator
 from typing import Any
 
 import gradio as gr
@@ -11,14 +11,14 @@ from specviz.files import asset
 from specviz.player.payload import message
 
 from ...machine.engine import Engine
-from ...parts import links, menus
+from ...parts import links
 from ...parts.card import said, status
 from ...parts.failures import explained
 from ...parts.frame import Tab
 from ...parts.job import Job
+from ...parts.pairs import models_menu, title_of, weights_menu
 from ...parts.stage import opener
-from ...parts.web import starts
-from ..explore import title_of
+from ...parts.web import QUIET, starts
 from . import race
 from .messages import play
 from .settings import Settings, lay_out
@@ -42,23 +42,23 @@ def build(engine: Engine) -> Settings:
             go = gr.Button("Run", variant="primary", min_width=120, scale=0, elem_id="sv-compare-run")
             stop = gr.Button("Stop", interactive=False, min_width=80, scale=0, elem_id="sv-compare-stop")
         with gr.Row(elem_classes="sv-opts"):
-            weights = menus.weights_menu(engine, "disk")
+            weights = weights_menu(engine, "disk")
             line = status("sv-compare-status")
             link = links.bar(TITLE, elem_id="sv-compare-link")
             opener("Choose runs", opens="sv-compare-settings", elem_id="sv-compare-opener")
-        with gr.Column(elem_id="sv-compare-settings", elem_classes="sv-rail sv-fold"):
-            models = menus.models_menu(engine)
+        with gr.Column(elem_id="sv-compare-settings", elem_classes="sv-fold"):
+            models = models_menu(engine)
             chosen = lay_out(prompt)
-            heard = listener(besides=prompt.elem_id)
         board = gr.HTML(
             "", html_template=asset("compare/compare.html"), js_on_load=starts("compare"),
             server_functions=[recorded], elem_id="sv-compare", apply_default_css=False,
         )  # fmt: skip
     linked = links.Together({"models": models, "weights": weights}, {"": chosen})
-    opened = links.connect(link, linked, [go.click, prompt.submit])
-    turned(
-        heard, opened, lambda *values: [gr.Button(interactive=chosen.possible(values)), *chosen.updates(values)],
-        chosen.inputs, [go, *chosen.outputs],
+    links.connect(link, linked, [go.click, prompt.submit])
+    gr.on(
+        [control.change for control in (models, weights, *chosen.inputs[1:])],
+        lambda *values: [gr.Button(interactive=chosen.possible(values)), *chosen.updates(values)],
+        chosen.inputs, [go, *chosen.outputs], trigger_mode="always_last", **QUIET,
     )  # fmt: skip
     events(engine, chosen, [models, weights], go, stop, line, board)
     return chosen
@@ -78,36 +78,6 @@ def events(engine: Engine, chosen: Settings, pairs: list[Any], go, stop, line, b
 
     job = Job(stop, line, {board: message("", state="stopped")})
     job.starts([go.click, chosen.prompt.submit], run, [*pairs, *chosen.inputs], [board, line])
-
-
-def listener(besides: str) -> gr.HTML:
-    """An unseen component that hears the rail it is laid out in, with one event for all of its controls; see `turned`.
-
-    While a page opens, gradio looks through the targets of all events for every component, so an event for each of two
-    hundred parameters that hardly anybody changes costs every visitor a good part of a second.
-
-    Args:
-        besides: elem_id of what it does not listen to, such as the prompt.
-    """
-    return gr.HTML("", js_on_load=starts("changes", besides=besides), apply_default_css=False, visible="hidden")
-
-
-def turned(
-    heard: gr.HTML, opened: gr.events.Dependency, look: Callable, inputs: Sequence[Any], outputs: Sequence[Any]
-) -> None:
-    """Look at controls whenever any of them changes.
-
-    Args:
-        heard: what `listener` made, in the rail of the controls.
-        opened: the event of a link, which sets controls without a visitor; see `app.parts.links.connect`.
-        look: takes the values of `inputs` as the browser sends them and returns what `outputs` become.
-        inputs: the controls. A menu itself says that it changed: choosing there is no event of the browser's.
-        outputs: what shows the answer.
-    """
-    quiet = {"queue": False, "show_progress": "hidden", "api_visibility": "private", "preprocess": False}
-    boxes = [control.change for control in inputs if isinstance(control, gr.Dropdown)]
-    gr.on([heard.input, *boxes], look, inputs, outputs, trigger_mode="always_last", **quiet)
-    opened.then(look, inputs, outputs, **quiet)
 
 
 TAB = Tab(TITLE, build, styles=("compare/compare",))

@@ -15,7 +15,7 @@ from specviz.benchmarks.timing import ROUNDS
 from specviz.metrics import PARTS, Counts, clock
 from specviz.player.payload import described, message, step_payload
 from specviz.proof.same_text import margin_at
-from specviz.record_parts import PairedSpeedup
+from specviz.trace import PairedSpeedup
 
 from ...machine.engine import Engine
 from ...parts.decoding import Endless, Update, decode

@@ -14,12 +14,15 @@ from specviz.acceptance.vectors import EMBEDDED, planned_with
 from specviz.player.payload import message, settings_text
 
 from ...machine.engine import Engine
+from ...machine.models import on_disk
 from ...parts import links, menus, own_pair, presets
-from ...parts.controls import Controls, controls, temperature_slider
+from ...parts.controls import Controls, controls, mark, temperature_slider
 from ...parts.failures import reason
 from ...parts.frame import Tab
 from ...parts.job import Job
+from ...parts.pairs import models_menu, title_of, weights_menu
 from ...parts.stage import headline, notice, opener, sentence, stage
+from ...parts.web import QUIET
 from . import recordings
 from .messages import play
 from .sampler import STOPPED, failed, sample, sampler
@@ -51,10 +54,10 @@ def build(engine: Engine) -> Controls:
         with gr.Row(elem_classes="sv-opts"):
             preset = presets.menu()
             temperature = temperature_slider(opened.temperature)
-            weights = menus.weights_menu(engine, "disk" if menus.on_disk(first.title) else "memory")
+            weights = weights_menu(engine, "disk" if on_disk(first.title) else "memory")
             opener("All settings", opens="sv-settings", elem_id="sv-settings-opener")
         with gr.Column(elem_id="sv-settings"):
-            models = menus.models_menu(engine)
+            models = models_menu(engine)
             own_pair.lay_out(engine)
             settings = controls(prompt, opened, temperature)
             fastest = presets.fastest_button()
@@ -62,9 +65,6 @@ def build(engine: Engine) -> Controls:
             said = notice(about(opened, title_of(engine, engine.titles[0], weights.value)), elem_id="sv-notice")
             link = links.bar(TITLE, elem_id="sv-link", stage="sv-stage")
         shown = stage(first.message(), elem_id="sv-stage")
-    marked = settings.menus([control.value for control in settings.inputs], opened)
-    for box, choices in zip(settings.menu_boxes, marked, strict=True):
-        box.choices = choices
     linked = links.Together({"models": models, "weights": weights}, {"": settings})
     links.connect(link, linked, [go.click, prompt.submit])
     boxes = {"models": models, "weights": weights, "preset": preset, "go": go, "stop": stop}
@@ -81,41 +81,27 @@ def chips(prompt: gr.Textbox) -> None:
             chip.click(None, None, prompt, js=f"() => {json.dumps(text)}", api_visibility="private")
 
 
-def title_of(engine: Engine, models: Any, weights: Any) -> Any:
-    """The pair that the menus stand for; its weights are in memory where no other is offered."""
-    title = menus.title_of(models, weights)
-    return title if title in engine.titles else models
-
-
 def events(engine: Engine, settings: Controls, boxes: dict[str, Any], said, shown, counted) -> Any:
     """Every event of the tab; returns that of a run."""
-    private = {"api_visibility": "private", "preprocess": False}  # `Controls.read` says what is wrong in a sentence
-    quiet = {"show_progress": "hidden", **private}
-    taken = gr.JSON([one.value for one in settings.menu_boxes] + ["verifier"], visible=False)  # and which changed last
     pairs = [boxes["models"], boxes["weights"]]
 
-    def check(before: Any, models: Any, weights: Any, *values: Any):
+    def check(models: Any, weights: Any, *values: Any):
         try:
             config = settings.read(("any", *values[1:]))
         except ValueError as error:
             return sentence("error", str(error)), gr.Button(interactive=False), *(gr.skip() for _ in checked[2:])
-        names = [getattr(config, kind).name for kind in settings.families]
-        changed = changed_last(before, names, list(settings.families))
-        marked = [gr.Dropdown(choices=choices) for choices in settings.menus(values, config, changed)]
         possible, title = config.resolved.match.possible, title_of(engine, models, weights)
-        fix = None if possible else menus.nearest(settings.candidates(values), config, changed)
         return (
-            about(config, title, fix),
+            about(config, title, None if possible else menus.nearest(config)),
             gr.Button(interactive=possible),
             gr.Radio(value=presets.preset_of(config)),
             recorded(values[0], config, title) or gr.skip(),
-            [*names, changed],
-            *marked,
+            *mark(config),
         )
 
-    checked = [said, boxes["go"], boxes["preset"], shown, taken, *settings.menu_boxes]
+    checked = [said, boxes["go"], boxes["preset"], shown, *settings.strategies.values()]
     changes = [control.change for control in (*pairs, *settings.inputs[1:])]
-    gr.on(changes, check, [taken, *pairs, *settings.inputs], checked, queue=False, trigger_mode="always_last", **quiet)
+    gr.on(changes, check, [*pairs, *settings.inputs], checked, trigger_mode="always_last", **QUIET)
 
     def run(models: Any, weights: Any, *values: Any) -> Iterator[dict]:
         try:
@@ -143,19 +129,6 @@ def recorded(prompt: Any, config: RunConfig, title: Any) -> str | None:
         return None
     found = recordings.find(replace(config, prompt=prompt), title)
     return found and found.message()
-
-
-def changed_last(before: Any, names: list[str], kinds: list[str]) -> str:
-    """The kind of the menu that was changed last.
-
-    Args:
-        before: what the menus held, and then which was changed last; from the browser, so it may be anything.
-        names: what they hold now.
-        kinds: of the menus.
-    """
-    if not isinstance(before, list) or len(before) != len(names) + 1 or before[-1] not in kinds:
-        return "verifier"
-    return next((kind for kind, was, now in zip(kinds, before, names, strict=False) if was != now), before[-1])
 
 
 def about(config: RunConfig, title: Any, fix: dict[str, str] | None = None) -> str:

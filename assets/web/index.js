@@ -6,6 +6,7 @@ import { query } from './base/dom.js';
 import { fileButton, sendFile } from './base/open_file.js';
 import { jobNews, stopsAtOnce } from './base/jobs.js';
 import { strategyPicker } from './base/picker.js';
+import { onPage } from './base/page.js';
 import { placeAsked } from './base/place.js';
 import { termed } from './base/terms.js';
 import { compareBoard } from './compare/board.js';
@@ -81,7 +82,7 @@ export const verification = ({ element, props, server }) => verificationLab(elem
 /** @type {Component} */
 export const compare = ({ element, server, values }) => {
   const board = compareBoard(element, () => server.recorded(0));
-  subscribe('edited', element, board.edited);
+  onPage(element, 'input', ({ target }) => { if (target.closest?.('.sv-compare-page')) board.edited(); });
   values(board.receive);
 };
 

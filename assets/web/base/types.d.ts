@@ -74,8 +74,6 @@ export interface Headline {
 export interface Messages {
   headline: Headline;
   settings: Held;
-  /** A control of a comparison was changed. */
-  edited: void;
   /** Some control holds something else. */
   held: void;
   /** The controls are to hold the settings of a run that was opened, or of a button that fixes them. */

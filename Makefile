@@ -2,35 +2,37 @@
 PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
-# Tests run side by side, neighbours on the same worker until one has nothing left and takes over half of another's: each
-# serves one page that tests share, and loads a pair once for each file that needs it. Three for two cores: the browser
-# tests come first, so that one worker waits for pages while the others compute.
+# Each file of tests runs on one worker, which loads its pair and its recordings once. Three workers for two cores: one of
+# them waits for pages while the others compute.
 WORKERS ?= 3
-SIDE_BY_SIDE := -n $(WORKERS) --dist worksteal
+PYTEST := $(BIN)/python -m pytest -n $(WORKERS) --dist loadfile --no-loadscope-reorder
 PIP := $(BIN)/pip install --disable-pip-version-check -c constraints.txt
 
-.PHONY: demo test fast exhaustive mutants lint web renew screenshots browser lowest container space house clean
+.PHONY: demo test pytest fast nightly mutants lint web renew screenshots browser lowest container space house clean
 
 demo: $(VENV)/.installed
 	$(BIN)/python app/app.py
 
-test: $(VENV)/.installed-dev browser lint
-	$(BIN)/python -m pytest $(SIDE_BY_SIDE)
+test: $(VENV)/.installed-dev browser
+	@$(MAKE) --no-print-directory -j2 -Otarget pytest lint
+
+pytest: $(VENV)/.installed-dev
+	$(PYTEST)
 
 fast: $(VENV)/.installed-dev  ## without the browser, the adapters and what is slow
-	$(BIN)/python -m pytest $(SIDE_BY_SIDE) -m "not browser and not adapter and not slow"
+	$(PYTEST) -m "not browser and not adapter and not slow"
 
-exhaustive: $(VENV)/.installed-dev browser  ## the cells that `make test` leaves out of its matrices
-	$(BIN)/python -m pytest $(SIDE_BY_SIDE) -m exhaustive
+nightly: $(VENV)/.installed-dev browser  ## the cells that `make test` leaves out, and the slow checks
+	$(PYTEST) -m nightly
+	$(MAKE) mutants lowest container space
 
-mutants: $(VENV)/.installed-dev  ## breaks the engine in some twenty places, each of which a test must notice
+mutants: $(VENV)/.installed-dev  ## breaks the code in some forty places, each of which a test must notice
 	$(BIN)/python tests/mutants.py
 
 lint: $(VENV)/.installed-dev web
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
-	$(BIN)/mypy --strict --follow-imports silent --cache-dir .mypy_cache/strict tests/typed_script.py
 
 # The browser's code is checked and tested with node where there is one; nothing is built, so the demo needs none.
 web:
@@ -46,8 +48,8 @@ $(VENV)/.created:
 	$(PYTHON) -m venv $(VENV) || { apt-get install -y python3-venv && $(PYTHON) -m venv $(VENV); }
 	touch $@
 
-$(VENV)/.installed: $(VENV)/.created requirements.txt constraints.txt
-	$(PIP) -r requirements.txt
+$(VENV)/.installed: $(VENV)/.created requirements.txt constraints.txt  # the package as well, from this folder
+	$(PIP) -e .
 	touch $@
 
 $(VENV)/.installed-dev: $(VENV)/.installed requirements-dev.txt
@@ -116,7 +118,7 @@ lowest:  ## the fast tests with the lowest versions that requirements.txt allows
 	$(PYTHON) -m venv .venv-lowest
 	sed 's/>=\([^,]*\).*/==\1/' requirements.txt > .venv-lowest/constraints.txt
 	.venv-lowest/bin/pip install --disable-pip-version-check -c .venv-lowest/constraints.txt -r requirements-dev.txt
-	.venv-lowest/bin/python -m pytest $(SIDE_BY_SIDE) -m "not browser and not adapter and not slow" \
+	.venv-lowest/bin/python -m pytest -n $(WORKERS) --dist loadfile -m "not browser and not adapter and not slow" \
 		tests/builders tests/commands tests/drafters tests/engine tests/models tests/passes tests/player tests/plots tests/verifiers tests/app
 
 container:  ## the image as another user, read-only, where docker, podman or buildah is

@@ -12,11 +12,11 @@ from specviz.benchmarks.trials import ROUNDS, in_turns
 from specviz.decode import collect
 from specviz.errors import ParameterError
 from specviz.metrics import Counts
-from specviz.registry import split_strategy
+from specviz.strategy import split_strategy
 
 from .machine import limits
 from .machine.engine import Engine, batch_by_time
-from .machine.run_queue import MACHINE, undisturbed
+from .machine.queue import MACHINE, until_run_waits
 from .parts.controls import number
 from .parts.failures import explained
 
@@ -115,9 +115,7 @@ def fastest(engine: Engine, config: RunConfig, builder: str, title: str | None =
     if title is not None and title not in engine.titles:
         return config  # decoding says which models there are
     cell = engine.best.tree(title or engine.titles[0], config.verifier.name, config.temperature)
-    return (
-        config if cell is None else replace(config, builder=replace(config.builder, size=cell.size, depth=cell.depth))
-    )
+    return config if cell is None else replace(config, builder=config.builder.replace(size=cell.size, depth=cell.depth))
 
 
 def answers(
@@ -139,7 +137,7 @@ def answers(
                 yield text, step.to_json(), ""
         if rounds:
             against = None
-            for news in undisturbed(engine.compute(in_turns, config, Counts.of(steps), rounds, title=title)):
+            for news in until_run_waits(engine.compute(in_turns, config, Counts.of(steps), rounds, title=title)):
                 against = news or against
             trace = replace(trace, speedup=against)
         yield text, "", trace.to_json()

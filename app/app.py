@@ -16,7 +16,7 @@ sys.path[:] = [str(ROOT), *(entry for entry in sys.path if Path(entry or ".").re
 def main() -> None:
     """Open the demo."""
     try:
-        from app.machine.address import check_address
+        from app.machine.server import check_address
 
         check_address()
         from app.page import build_demo, launch  # which reads the settings

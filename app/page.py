@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Callable, Sequence
 from importlib.util import find_spec
 from inspect import iscoroutinefunction
@@ -15,28 +14,25 @@ from starlette.middleware.gzip import GZipMiddleware
 from specviz.files import WEB, asset
 
 from . import api
-from .machine import limits, run_queue, zero_gpu
-from .machine.address import on_a_space
-from .machine.agents import Agents
+from .machine import limits, queue, server, zero_gpu
 from .machine.checks import Checks
 from .machine.engine import Engine
 from .machine.fetching import Hub, may_fetch
-from .machine.guard import Bounded, Routed
+from .machine.guard import Guard
 from .machine.models import measures, offered, others, place
-from .machine.request_queue import aside
-from .machine.unread_messages import Awaited, Unread
-from .parts import opening, own_pair, web
+from .machine.pool import check
+from .parts import opening, own_pair, run_store, web
 from .parts.frame import Page, Tab
-from .tabs import acceptance, compare, explore, labs, lessons, papers, speedup
+from .tabs import compare, explore, labs, lessons, measure, papers
 
 TABS = (
     explore.TAB,
     compare.TAB,
     Tab("Learn", pages=(lessons.TAB, papers.TAB)),
     Tab("Lab", pages=labs.PAGES, query="lab"),
-    Tab("Measure", pages=(acceptance.TAB, *speedup.PAGES)),
+    measure.TAB,
 )
-STYLES = ("page/style", "page/present", "stage/stage", "tree/tree", "figures/figures",
+STYLES = ("style", "page/style", "page/present", "stage/stage", "tree/tree", "figures/figures",
           *(style for tab in TABS for part in tab.parts for style in part.styles))  # fmt: skip
 SENTENCE = "A small model drafts a tree of tokens; a large model verifies the whole tree in a single pass."
 PRESENT = "large type for a projector, without settings; Escape exits"
@@ -75,11 +71,9 @@ def build_demo(load: Callable[[], Any] | None = None, tabs: Sequence[Tab] = TABS
                 part.connect(page)
         own_pair.connect(demo, engine)
         api.build(engine)
-    for event in demo.fns.values():  # nothing is left out: what is no run waits in a pool, and a run is for a reader
-        if event.fn and event.concurrency_id == run_queue.ID:
-            event.fn = run_queue.attended(event.fn)
-        elif event.fn and event.queue is False and not iscoroutinefunction(event.fn):
-            event.fn = aside(event.fn)
+    for event in demo.fns.values():
+        if event.fn and event.queue is False and not iscoroutinefunction(event.fn):
+            event.fn = check(event.fn)
     return demo
 
 
@@ -100,35 +94,27 @@ def launch(demo: gr.Blocks, **more: Any) -> Any:
     Raises:
         ValueError: if there is no port to serve it at.
     """
-    demo.queue(max_size=limits.QUEUE, default_concurrency_limit=4, api_open=False)  # no way around the line
-    run_queue.shared(demo)
-    if on_a_space():
-        os.environ.setdefault("FORWARDED_ALLOW_IPS", "*")  # there everybody comes through a proxy of the platform
-    demo._queue.pending_messages_per_session = Unread(demo._queue.pending_event_ids_session)
-    checks = Checks(demo)
+    server.raise_descriptor_limit()
+    demo.queue(api_open=False)  # no way around the queue
+    demo._queue = queue.FairQueue(demo)
     options = {
         "share": False,
         "show_error": False,  # it would show visitors the text of any exception
         "ssr_mode": False,
-        "max_file_size": "100kb",
         "allowed_paths": [],
         "run_history": False,
         "mcp_server": find_spec("mcp") is not None,  # the endpoint is then a tool for agents too
         "enable_monitoring": False,
-        "state_session_capacity": 100,
+        "state_session_capacity": 10 * limits.SESSIONS,
         "footer_links": ["api", "settings"],
         "theme": theme(),
         # The page itself is the largest thing that travels, and the only one that gradio would send as it is.
         "app_kwargs": {
             "middleware": [
-                Middleware(Routed),
-                Middleware(run_queue.Forwarded),
-                Middleware(Bounded, check=checks),
-                Middleware(Agents, check=checks.call),
-                Middleware(Awaited, demo._queue),
+                Middleware(Guard, checks=Checks(demo), queue=demo._queue, last_hop=server.behind_any_proxy()),
                 Middleware(GZipMiddleware, minimum_size=10_000, compresslevel=6),
             ],
-            "routes": [web.route()],
+            "routes": [web.route(), run_store.ROUTE],
         },
         "head": f"<script>{asset('page/early.js')}</script>",
         "css_paths": [WEB / f"{name}.css" for name in STYLES],

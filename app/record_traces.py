@@ -21,7 +21,7 @@ from specviz.files import TRACES
 from .machine.models import default_pair
 from .tabs import lessons
 from .tabs.compare import runs
-from .tabs.lessons.lesson import Recording
+from .tabs.lessons.lesson import Lesson, Recording
 
 SEEDS = range(1, 101)
 PLAIN_TOKENS = 24  # of plain decoding beside the first screen
@@ -30,8 +30,7 @@ FEWEST = 6  # steps of a lesson's run
 
 def main() -> None:
     parser = argparse.ArgumentParser(description="Write all recorded runs of the page.")
-    alone = {lessons.short(lesson): lesson for lesson in lessons.LESSONS}
-    parser.add_argument("--only", choices=("story", "race", "lessons", *alone), help="write only these")
+    parser.add_argument("--only", choices=("story", "race", "lessons", *lessons.LESSONS), help="write only these")
     parser.add_argument("--prompt", default="Once upon a time there was a little", help="of the first screen")
     parser.add_argument("--temperature", type=float, default=0.6)
     parser.add_argument("--seed", type=int, default=2)
@@ -46,33 +45,28 @@ def main() -> None:
     if only in (None, "race"):
         for drafter, trace in runs.record_race(pair):
             write(runs.race_path(drafter), trace)
-    for name, lesson in alone.items():
+    for name, lesson in lessons.LESSONS.items():
         if only in (None, "lessons", name):
-            found = record(pair, lesson)
-            for recording, trace in zip(lesson.RECORDINGS, found, strict=False):
-                write(lessons.path(lesson, recording), trace)
-            if other := lessons.observed(lesson):
-                other.parent.mkdir(exist_ok=True)
-                other.write_text(codec.dumps(found[-1]) + "\n", encoding="utf-8")
-                print(f"{other.relative_to(TRACES.parent)}: {other.stat().st_size:,} bytes")
+            recorded = record(pair, lesson)
+            for recording, trace in zip(lesson.recordings, recorded, strict=False):
+                write(lesson.path(recording), trace)
+            if lesson.measure:
+                lesson.measured.write_text(codec.dumps(recorded[-1]) + "\n", encoding="utf-8")
 
 
-def record(pair: Any, lesson: Any) -> list[Any]:
-    """The runs of a lesson and what else it records, with the first seed that suits it."""
+def record(pair: Any, lesson: Lesson) -> list[Any]:
+    """The runs of a lesson and what else it measures, with the first seed that suits it."""
+    measured = [codec.plain(lesson.measure(pair, SEEDS[0]))] if lesson.measure else []
     for seed in SEEDS:
-        found: list[Any] = [decode(pair, recording, seed) for recording in lesson.RECORDINGS]
-        if any(len(trace.steps) < FEWEST for trace in found):
-            continue
-        if hasattr(lesson, "observe"):
-            found.append(codec.plain(lesson.observe(pair, seed)))
-        if lesson.write_lesson(*found) is not None:
-            return found
-    raise SystemExit(f"No seed up to {SEEDS[-1]} shows the point of the lesson “{lesson.TITLE}”.")
+        traces = [decode(pair, recording, seed) for recording in lesson.recordings]
+        if all(len(trace.steps) >= FEWEST for trace in traces) and lesson.facts(*traces, *measured) is not None:
+            return [*traces, *measured]
+    raise SystemExit(f"No seed up to {SEEDS[-1]} shows the point of the lesson “{lesson.name}”.")
 
 
 def decode(pair: Any, recording: Recording, seed: int) -> specviz.Trace:
     config = replace(recording.config, seed=seed)
-    config = config.plainly() if recording.plain else config
+    config = config.plainly() if recording.autoregressive else config
     return collect(pair, config, islice(specviz.speculate(pair, config), recording.steps))
 
 

@@ -14,7 +14,6 @@ from .files import __version__
 if TYPE_CHECKING:  # the same names for type checkers and editors
     from .builders import BUILDERS as BUILDERS
     from .compatibility import compatible as compatible
-    from .config import Choice as Choice
     from .config import RunConfig as RunConfig
     from .decode import autoregress as autoregress
     from .decode import run as run
@@ -23,8 +22,8 @@ if TYPE_CHECKING:  # the same names for type checkers and editors
     from .models.pair import load_pair as load_pair
     from .models.table import toy_pair as toy_pair
     from .record import Step as Step
-    from .record import Trace as Trace
-    from .registry import register as register
+    from .strategy import register as register
+    from .trace import Trace as Trace
     from .verifiers import VERIFIERS as VERIFIERS
 
 _HOMES = {
@@ -33,12 +32,11 @@ _HOMES = {
     "DRAFTERS": "drafters",
     "RunConfig": "config",
     "Step": "record",
-    "Trace": "record",
-    "Choice": "config",
+    "Trace": "trace",
     "autoregress": "decode",
     "compatible": "compatibility",
     "load_pair": "models.pair",
-    "register": "registry",
+    "register": "strategy",
     "run": "decode",
     "speculate": "decode",
     "toy_pair": "models.table",

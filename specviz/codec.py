@@ -15,7 +15,7 @@ from functools import cache, partial
 from types import NoneType, UnionType
 from typing import Annotated, Any, Literal, Union, get_args, get_origin, get_type_hints
 
-from .errors import shown
+from .errors import ParameterError, shown
 from .files import parse_json
 
 MAX_CHARACTERS = 64_000_000
@@ -40,9 +40,7 @@ class Within:
 
 @dataclass(frozen=True)
 class Most:
-    """How many values a list may have."""
-
-    items: int
+    items: int  # how many values a list may have
 
 
 Whole = Annotated[int, Within(0)]
@@ -82,7 +80,6 @@ def parse(text: str, what: str) -> Any:
 
 def read(kind: Any, data: Any, what: str) -> Any:
     """Plain data as a value of a kind: a record class, or any annotation that a field of one may have.
-
     Unknown fields are ignored. A field may be missing if it has a default and the class does not list in `LATER` those
     that may. `check_fields` of a record raises `Damaged` where its fields do not fit together.
 
@@ -117,7 +114,7 @@ def plain(value: Any, exact: bool = False) -> Any:
 
 
 def dumps(value: Any, exact: bool = False) -> str:
-    """`plain` as JSON text."""
+    """As JSON text."""
     return json.dumps(plain(value, exact), ensure_ascii=False, separators=(",", ":"), allow_nan=False)
 
 
@@ -162,6 +159,8 @@ def reader(kind: Any) -> Reader:
         return partial(_list, reader(of[0]), MAX_ITEMS)
     if origin in (dict, Mapping):
         return partial(_named, int if of[0] is int else str, reader(of[1]))
+    if hasattr(kind, "__pydantic_validator__"):
+        return partial(_checked, kind)
     if kind in (int, float):
         return partial(_number, kind, Within())
     if kind is bool:
@@ -268,6 +267,19 @@ def _inside(place: str, of: Reader, value: Any) -> Any:
         return of(value)
     except Damaged as error:
         raise error.inside(place) from None
+
+
+def _checked(cls: Any, value: Any) -> Any:
+    """A class that checks its own fields."""
+    names, later = _names(cls), getattr(cls, "LATER", ())
+    if not isinstance(value, dict):
+        raise _wrong("an object", value)
+    if missing := [name for name in names if name not in value and name not in later]:
+        raise Damaged(f"has no {missing[0]!r}")
+    try:
+        return cls(**{name: value[name] for name in names if name in value})
+    except ParameterError as error:
+        raise Damaged(str(error).removeprefix(f"{error.name} ").rstrip("."), f".{error.name}") from None
 
 
 def _record(cls: Any) -> Reader:

@@ -14,8 +14,8 @@ from typing import NamedTuple
 from .builders.base import TreeBuilder
 from .config import RunConfig
 from .drafters.base import Drafter
-from .registry import build, built_in
 from .sampling import SCHEMES
+from .strategy import built_in
 from .verifiers import VERIFIERS
 from .verifiers.base import Verifier
 
@@ -134,7 +134,7 @@ IMPOSSIBLE: Cases = (
         "{verifier.title} compares with draft probabilities, but {builder.title} has no draft model.",
     ),
     (
-        lambda s: s.scheme == "race" and not s.verifier.keyed,
+        lambda s: s.scheme == "race" and not s.verifier.shared_noise,
         "A race shares its noise with the target, but {verifier.title} needs independent random draws.",
     ),
 )
@@ -174,7 +174,7 @@ EXACT: Cases = (
         "Only one child per node counts, drawn from the draft's distribution, so {verifier.title} is exact.",
     ),
     (
-        lambda s: s.verifier.keyed,
+        lambda s: s.verifier.shared_noise,
         "The target's own race decides every token, so the seed alone determines the text.",
     ),
     (
@@ -213,7 +213,7 @@ def compatible(config: RunConfig, scheme: str | None = None) -> Compatibility:
 
 def resolve(config: RunConfig, scheme: str | None = None) -> Resolved:
     """Make and check the strategies of a configuration, which `RunConfig.resolved` keeps; arguments as `compatible`."""
-    builder, verifier, drafter = (build(kind, getattr(config, kind)) for kind in ("builder", "verifier", "drafter"))
+    builder, verifier, drafter = config.builder, config.verifier, config.drafter
     if scheme is None:
         wanted = ("top",) if config.temperature == 0 else verifier.schemes
         scheme = next((scheme for scheme in wanted if scheme in builder.schemes), builder.schemes[0])

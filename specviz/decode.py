@@ -15,8 +15,9 @@ from .errors import ParameterError
 from .files import __version__
 from .models.base import Pair
 from .randomness import Randomness, Seeded
-from .record import Step, Trace
+from .record import Step
 from .session import DecodingSession, Stopwatch, prompt_tokens
+from .trace import Trace
 
 
 def speculate(

@@ -9,13 +9,13 @@ from __future__ import annotations
 import math
 import sys
 from collections.abc import Sequence
-from dataclasses import dataclass
-from typing import Any, Protocol
+from typing import Annotated, Any, Literal, Protocol
 
 import numpy as np
+from pydantic import Field
 
-from .errors import ParameterError
 from .randomness import smallest
+from .validation import checked
 
 LARGEST = sys.float_info.max
 COLDEST = 0.001  # below it, differences that rounding makes would decide
@@ -24,7 +24,12 @@ FIRST_LOOK = 256  # tokens that are sorted first in search of top-p's mass
 TOGETHER = 1 << 16  # numbers that are worked on at once: as many as a core's own cache holds
 
 
-@dataclass(frozen=True)
+Temperature = Literal[0] | Annotated[float, Field(ge=COLDEST, allow_inf_nan=False)]  # 0 for greedy decoding
+TopP = Annotated[float, Field(gt=0, le=1)]
+TopK = Annotated[int, Field(ge=1)]
+
+
+@checked
 class Sampling:
     """How logits become probabilities.
 
@@ -37,19 +42,9 @@ class Sampling:
     [0.5, 0.5, 0.0]
     """
 
-    temperature: float = 1.0
-    top_p: float = 1.0
-    top_k: int | None = None
-
-    def __post_init__(self) -> None:
-        number = isinstance(self.temperature, int | float)
-        if not (number and (self.temperature == 0 or COLDEST <= self.temperature <= LARGEST)):
-            hint = "Use 0 for greedy decoding, 1 for the model's own distribution."
-            raise ParameterError("temperature", f"be 0 or a number from {COLDEST}", self.temperature, hint)
-        if not (isinstance(self.top_p, int | float) and 0 < self.top_p <= 1):
-            raise ParameterError("top_p", "be a number above 0 and at most 1", self.top_p, "Use 1 to keep all tokens.")
-        if self.top_k is not None and not (isinstance(self.top_k, int) and self.top_k >= 1):
-            raise ParameterError("top_k", "be a whole number from 1, or None", self.top_k, "Use None to keep all.")
+    temperature: Temperature = 1.0
+    top_p: TopP = 1.0
+    top_k: TopK | None = None
 
     @property
     def plain(self) -> bool:

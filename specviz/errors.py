@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from difflib import get_close_matches
 from typing import Any
 
@@ -64,22 +64,14 @@ def cause(error: BaseException) -> str:
     return said.rstrip(" .:") or type(error).__name__
 
 
-class Menu(dict[str, type[Any]]):
-    """Strategies by menu name, in the order of the menu; an unknown name is an `UnknownName`.
+def reject_given(args: Any, names: Sequence[str], where: str) -> None:
+    """Raise for an option that has no effect.
 
     Args:
-        kind: what they are, "builder" say.
-        classes: the strategies.
-
-    >>> specviz.BUILDERS["sequoia"](size=16).name, list(specviz.VERIFIERS)[0], "ngram" in specviz.DRAFTERS
-    ('sequoia', 'sequoia', True)
+        args: what argparse made of the command line.
+        names: of options with a value or several, as they stand in `args`.
+        where: it has none, "with --machine" say.
     """
-
-    def __init__(self, kind: str, classes: Iterable[type[Any]]) -> None:
-        super().__init__({cls.name: cls for cls in classes})
-        self.kind = kind
-
-    def __missing__(self, name: Any) -> type[Any]:
-        error = UnknownName(self.kind, name, self)
-        error.hint = error.hint or "If it is a plugin, load it first, with --plugin say."
-        raise error
+    seen = vars(args).get("_seen", ())
+    if named := [name for name in names if name in seen or isinstance(getattr(args, name), list)]:
+        raise ValueError(f"--{named[0].replace('_', '-')} is not used {where}. Omit it.")

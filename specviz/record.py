@@ -1,6 +1,5 @@
-"""The records of a run: a step, and the whole run as a trace.
+"""The record of a step: plain data, so that it can be drawn and replayed on any machine.
 
-Everything here is plain data, so a trace can be drawn and replayed on any machine.
 A `Step` holds columns over the nodes of its tree; p = target, q = draft.
 """
 
@@ -8,17 +7,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
-from importlib import import_module
 from typing import Annotated, Any, ClassVar, Literal
 
 from . import codec
-from .codec import MAX_TEXT, Damaged, Most, Whole, Within
-from .config import RunConfig
-from .metrics import Counts, known
-from .record_parts import PairedSpeedup, Timing, Unread
+from .codec import Damaged, Whole, Within
+from .record_parts import Timing, Unread
 from .tree import Chart, Growth, Topology
 
-SCHEMA = 3
 OUTCOMES = ("root", "accepted", "rejected", "unreached", "passed", "probe")
 Outcome = Annotated[str, Literal[OUTCOMES]]
 COLUMNS = (
@@ -148,107 +143,3 @@ class Step(Unread):
         written = (*(self.tokens[node] for node in self.path), *bonus)
         if not self.emitted or self.emitted != written[: len(self.emitted)]:
             raise Damaged("must be the accepted tokens and then the bonus", ".emitted")
-
-
-@dataclass(frozen=True)
-class Trace:
-    """A whole run: its configuration, its prompt, its steps and its text.
-
-    Args:
-        config: the configuration it ran with.
-        pair: name of the model pair and what else describes it, plain JSON data with at least "name".
-        prompt_tokens, prompt_text: the prompt as token ids and as text.
-        steps: the steps in order.
-        stop, version: why it ended ("length", "end of text", "context" or "stopped"), and what version recorded it.
-        speedup: over plain decoding, as it was measured after the run; None where it was not.
-    """
-
-    config: RunConfig
-    pair: dict[str, Any]
-    prompt_tokens: Annotated[tuple[Whole, ...], Most(MAX_TEXT)]
-    prompt_text: str
-    steps: Annotated[tuple[Step, ...], Most(20_000)]
-    stop: str
-    version: str = ""
-    speedup: PairedSpeedup | None = None
-
-    @property
-    def tokens(self) -> tuple[int, ...]:
-        """The token ids that the run wrote, without the prompt."""
-        return tuple(token for step in self.steps for token in step.emitted)
-
-    @property
-    def text(self) -> str:
-        """The text that the run wrote, without the prompt."""
-        return "".join(piece for step in self.steps for piece in step.pieces)
-
-    @property
-    def seconds(self) -> float:
-        """How long its steps took together."""
-        return sum(step.seconds.total for step in self.steps)
-
-    @property
-    def counts(self) -> Counts:
-        """The sums over its steps, from which its rates follow."""
-        return Counts.of(self.steps)
-
-    @property
-    def tokens_per_pass(self) -> float:
-        """Tokens written per pass of the target, all steps; nan without steps."""
-        return self.counts.tokens_per_pass
-
-    @property
-    def tokens_per_s(self) -> float:
-        """Tokens written per second after the first step, which also reads the prompt; nan where there is no other."""
-        return self.counts.tokens_per_s
-
-    @property
-    def acceptance(self) -> float | None:
-        """Accepted over compared nodes (nodes that were not visited do not count); None if none was compared."""
-        return known(self.counts.acceptance)
-
-    def __repr__(self) -> str:
-        name = f"{self.pair['name']:.60}"
-        return f"Trace({name!r}, {len(self.steps)} steps, {len(self.tokens)} tokens, {self.text[:60]!r})"
-
-    def to_dict(self) -> dict[str, Any]:
-        """The trace as plain JSON data."""
-        told = {name: getattr(self, name) for name in ("pair", "prompt_tokens", "prompt_text", "text", "stop")}
-        steps = [step.to_dict() for step in self.steps]
-        return {"schema": SCHEMA, "version": self.version, "config": self.config.to_dict(), **told, "steps": steps} | (
-            {"speedup": codec.plain(self.speedup)} if self.speedup else {}
-        )
-
-    def to_json(self) -> str:
-        """The trace as JSON text; the numbers of steps keep six significant digits."""
-        return codec.dumps(self.to_dict(), exact=True)
-
-    def _repr_html_(self) -> str:
-        """The run as a notebook shows it: the player, in a frame that needs no network."""
-        # The player stands above the records, so it is looked up when a notebook asks.
-        return import_module("specviz.player.offline").in_notebook(self)
-
-    @classmethod
-    def from_json(cls, text: str) -> Trace:
-        """Read the `text` that `to_json` wrote.
-
-        Raises:
-            ValueError: if the text is not JSON or not a trace; the message says what is wrong with it.
-
-        >>> trace = specviz.run(specviz.toy_pair(), specviz.RunConfig("ab", max_new_tokens=8))
-        >>> specviz.Trace.from_json(trace.to_json()).tokens == trace.tokens
-        True
-        """
-        data = codec.parse(text, "trace")
-        if not isinstance(data, dict) or "schema" not in data:
-            raise ValueError("Not a specviz run: it has no schema number.")
-        if data["schema"] != SCHEMA:
-            raise ValueError(
-                f"trace has schema {data['schema']!r:.20}; this version reads schema {SCHEMA}. Record the run again."
-            )
-        return codec.read(cls, data, "trace")
-
-    def check_fields(self) -> None:
-        """See that the pair has a name."""
-        if not isinstance(self.pair.get("name"), str):
-            raise Damaged('must have a text "name"', ".pair")

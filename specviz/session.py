@@ -12,13 +12,12 @@ from weakref import ref
 
 import numpy as np
 
-from .config import Choice, RunConfig
+from .config import RunConfig
 from .distributions import Blend, Distributions, Sampling, distributions_of
 from .drafters.base import Draft, Drafter, DrafterContext, DrafterSession, Seen
 from .models.base import Pair, Session
 from .record import Step
 from .record_parts import Timing
-from .registry import build
 from .sampling import whose
 from .tree import TokenTree
 from .verifiers.base import Verdict
@@ -93,20 +92,15 @@ class StepDraft(Draft):
 
 
 def open_drafter(
-    choice: Any, pair: Pair, target: Session, draft: Session | None, context: Sequence[int]
+    drafter: Drafter, pair: Pair, target: Session, draft: Session | None, context: Sequence[int]
 ) -> DrafterSession:
-    """The drafter that `choice` stands for, at work on a text.
+    """A drafter at work on a text.
 
     Raises:
         ValueError: if the pair has not what it takes.
     """
-    drafter: Drafter = build("drafter", choice)
     features = target.watch() if drafter.reads_features else None
-
-    def find(name: str, **parameters: Any) -> Drafter:
-        return build("drafter", Choice(name, parameters))
-
-    return drafter.open(DrafterContext(pair, target, draft, context, features, find))
+    return drafter.open(DrafterContext(pair, target, draft, context, features))
 
 
 def guesses(

@@ -79,8 +79,8 @@ SLOW = [r"Timeout \d+ms exceeded", r"with timeout \d+ms"]
 
 def pytest_collection_modifyitems(config, items):
     items.sort(key=lambda item: item.get_closest_marker("browser") is None)  # they wait, while other workers compute
-    if "exhaustive" not in config.option.markexpr:  # `make exhaustive` asks for them by name
-        left = [item for item in items if item.get_closest_marker("exhaustive")]
+    if "nightly" not in config.option.markexpr:  # `make nightly` asks for them by name
+        left = [item for item in items if item.get_closest_marker("nightly")]
         config.hook.pytest_deselected(items=left)
         items[:] = [item for item in items if item not in left]
     for item in items:
@@ -111,7 +111,7 @@ class Site:
     def idle(self):
         """Whether nothing is left of the test before, in the line or on the machine; it may be leaving just now."""
         line, end = self.demo._queue, time.monotonic() + 5
-        while len(line) or any(line.active_jobs) or self.engine._running.locked() or self.engine._under_way:
+        while len(line) or any(line.active_jobs) or self.engine.busy() or self.engine._under_way:
             if time.monotonic() > end:
                 return False
             time.sleep(0.05)

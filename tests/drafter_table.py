@@ -1,4 +1,4 @@
-"""The table of drafters of the README, from what `bench --drafter ... --json` measured: `make renew` runs it.
+"""The table of drafters of docs/strategies.md, from what `bench --drafter ... --json` measured: `make renew` runs it.
 
 Not a test: `python -m tests.drafter_table drafters.json` replaces the table.
 """
@@ -8,7 +8,7 @@ import re
 import sys
 from pathlib import Path
 
-README = Path(__file__).resolve().parent.parent / "README.md"
+README = Path(__file__).resolve().parent.parent / "docs/strategies.md"
 HEAD = (
     "| drafter | draft, ms per step | tales, T 0 | tales, T 0.8 | code, T 0 | code, T 0.8 |\n"
     "| --- | ---: | ---: | ---: | ---: | ---: |\n"

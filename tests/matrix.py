@@ -1,4 +1,4 @@
-"""Matrices of which `make test` runs a few cells and `make exhaustive` the rest."""
+"""Matrices of which `make test` runs a few cells and `make nightly` the rest."""
 
 from itertools import product
 
@@ -6,7 +6,7 @@ import pytest
 
 
 def rest_of(*axes, fits=lambda *cell: True, few=()):
-    """The cells of a matrix as parameters, marked `exhaustive` but for a few.
+    """The cells of a matrix as parameters, marked `nightly` but for a few.
 
     Args:
         axes: the names along each axis.
@@ -15,6 +15,4 @@ def rest_of(*axes, fits=lambda *cell: True, few=()):
     """
     cells = {"-".join(map(str, cell)): cell for cell in product(*axes) if fits(*cell)}
     assert set(few) <= set(cells), f"no such cell: {set(few) - set(cells)}"
-    return [
-        pytest.param(*cell, id=key, marks=() if key in few else pytest.mark.exhaustive) for key, cell in cells.items()
-    ]
+    return [pytest.param(*cell, id=key, marks=() if key in few else pytest.mark.nightly) for key, cell in cells.items()]

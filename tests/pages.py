@@ -13,7 +13,7 @@ WIDTHS = (390, 768, 1280, 1440, 1920)
 CROWDED = (Path(__file__).parent / "crowded.js").read_text("utf-8")
 READY = {
     "Explore": "#sv-stage .sv-svg .node", "Compare": "#sv-compare .node", "Lessons": "#sv-lessons .sv-svg .node",
-    "Papers": ".sv-papers[aria-busy=false]", "Tree lab": "#sv-lab svg", "Verification lab": ".sv-v[aria-busy=false]",
+    "Papers": ".sv-papers tbody tr", "Tree lab": "#sv-lab svg", "Verification lab": ".sv-v[aria-busy=false]",
 }  # fmt: skip
 
 

@@ -14,11 +14,13 @@ FILES = sorted([*ROOT.glob("specviz/**/*.py"), *ROOT.glob("app/**/*.py")])
 # The house from the cellar up: what stands in a line may import from the lines above it, and from its own room.
 ROOMS = """
 specviz/errors
-specviz/files
-specviz/randomness  specviz/codec  specviz/parameters
+specviz/files  specviz/progress
+specviz/validation
+specviz/randomness  specviz/codec
 specviz/tree  specviz/record_parts
 specviz/distributions
-specviz/config  specviz/sampling  specviz/metrics
+specviz/sampling  specviz/metrics
+specviz/strategy
 specviz/record
 specviz/models/base
 specviz/drafters/base
@@ -26,7 +28,8 @@ specviz/verifiers/base
 specviz/builders/base
 specviz/acceptance/vectors
 specviz/builders  specviz/verifiers  specviz/drafters
-specviz/registry
+specviz/config
+specviz/trace
 specviz/compatibility
 specviz/plugins
 specviz/passes
@@ -38,7 +41,6 @@ specviz/proof
 specviz/acceptance
 specviz/planning
 specviz/benchmarks
-specviz/many
 specviz/papers
 specviz/doctor
 specviz/plots
@@ -64,7 +66,7 @@ ONLY = {
     "numba": "specviz/passes/numbers.py specviz/passes/dot_products.py",
     "llvmlite": "specviz/passes/dot_products.py",
     "plotly": "specviz/plots app",
-    "time": "specviz/session.py specviz/passes/threads.py specviz/benchmarks specviz/many specviz/training app",
+    "time": "specviz/session.py specviz/passes/threads.py specviz/benchmarks specviz/training app",
     "random": "specviz/randomness.py specviz/training",
 }
 SHARED = {
@@ -193,7 +195,7 @@ def test_rooms_are_small():
     """At most 16 files of the engine beside its doors, and 20 in any other room but figures, commands and builders."""
     files = [relative(path) for path in FILES if path.name not in ("__init__.py", "__main__.py")]
     rooms = Counter(path.rpartition("/")[0] for path in files)
-    most = {"specviz": 16, "specviz/plots": 30, "specviz/commands": 25, "specviz/builders": 25}
+    most = {"specviz": 17, "specviz/plots": 30, "specviz/commands": 25, "specviz/builders": 25}
     assert {room: count for room, count in rooms.items() if count > most.get(room, 20)} == {}
 
 
@@ -208,8 +210,6 @@ def test_random_numbers_are_made_in_one_place():
     places = (
         "specviz/randomness.py",
         "specviz/models/table.py",
-        "specviz/proof/hard_distributions.py",
-        "specviz/proof/search.py",
         "specviz/training/",
     )
     for path in FILES:

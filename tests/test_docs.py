@@ -6,15 +6,17 @@ from pathlib import Path
 
 import pytest
 
+import specviz
 from specviz.commands import COMMANDS
 from specviz.commands.check import markdown
 
 ROOT = Path(__file__).resolve().parent.parent
-DOCUMENTS = ["README.md", "CONTRIBUTING.md", "CHANGELOG.md", "assets/pair/README.md"]
+DOCUMENTS = ["README.md", "CONTRIBUTING.md", "CHANGELOG.md", "assets/pair/README.md",
+             *(f"docs/{path.name}" for path in sorted((ROOT / "docs").glob("*.md")))]  # fmt: skip
 
 
-def test_the_table_of_the_readme_is_the_printed_one():
-    shown = (ROOT / "README.md").read_text(encoding="utf-8")
+def test_the_table_of_losslessness_is_the_printed_one():
+    shown = (ROOT / "docs/exactness.md").read_text(encoding="utf-8")
     assert f"check --table -->\n{markdown()}\n<!-- end" in shown, "run: python -m specviz check --table"
 
 
@@ -45,34 +47,57 @@ def test_the_house_page_names_every_file_of_the_root_and_every_room():
         assert named[folder] == {name for name in there if not name.startswith("__")}, folder
 
 
-def test_every_command_of_the_readme_exists_and_every_command_is_in_it():
+def test_every_command_is_in_the_readme_and_has_an_example():
     text = (ROOT / "README.md").read_text(encoding="utf-8")
-    shown = set(re.findall(r"^python -m specviz (\w+)", text, re.MULTILINE))
-    assert shown == set(COMMANDS)
+    assert set(re.findall(r"^\| `specviz (\w+)` \|", text, re.MULTILINE)) == set(COMMANDS)
+    examples = (ROOT / "docs/cli.md").read_text(encoding="utf-8")
+    assert set(re.findall(r"^specviz (\w+)", examples, re.MULTILINE)) == set(COMMANDS)
+
+
+def test_every_strategy_is_in_the_readme():
+    text = " ".join((ROOT / "README.md").read_text(encoding="utf-8").split())
+    for menu, title in ((specviz.BUILDERS, "Builders"), (specviz.VERIFIERS, "Rules"), (specviz.DRAFTERS, "Drafters")):
+        listed = re.search(rf"\*\*{title}\*\*: (.*?)\.( |$)", text)[1]
+        names = re.findall(r"[\w-]+", listed)
+        assert {name for name, cls in menu.items() if not getattr(cls, "alone", False)} <= set(names), title
+
+
+def test_short_documents_stay_short():
+    limits = {"README.md": 150, "CHANGELOG.md": 60, "CONTRIBUTING.md": 120}
+    lines = {name: len((ROOT / name).read_text(encoding="utf-8").splitlines()) for name in limits}
+    assert {name: count for name, count in lines.items() if count > limits[name]} == {}
+
+
+def python_of(name):
+    """The Python examples of a document."""
+    return re.findall(r"```python\n(.*?)```", (ROOT / name).read_text(encoding="utf-8"), re.DOTALL)
 
 
 def test_the_python_of_the_readme_runs_on_toy_models(monkeypatch, tmp_path, capsys):
-    import specviz
-
-    text = (ROOT / "README.md").read_text(encoding="utf-8")
-    code = re.search(r"```python\n(.*?)```", text, re.DOTALL).group(1)
+    library, rule = python_of("README.md")
     monkeypatch.chdir(tmp_path)
     monkeypatch.setattr(specviz, "load_pair", lambda *args, **kwargs: specviz.toy_pair(vocab=9), raising=False)
-    exec(code, {})
+    exec(library, {})
     assert "drafted," in capsys.readouterr().out
     specviz.Trace.from_json((tmp_path / "run.json").read_text())
+    try:
+        exec(rule, {})
+        config = specviz.RunConfig("ab", "k-ary:width=2,depth=2", "greedy", max_new_tokens=12)
+        greedy = specviz.run(specviz.toy_pair(vocab=9), config)
+        plain = specviz.autoregress(
+            specviz.toy_pair(vocab=9), specviz.RunConfig("ab", temperature=0, max_new_tokens=12)
+        )
+        assert greedy.text == plain.text and not specviz.compatible(config).lossless
+    finally:
+        specviz.VERIFIERS.pop("greedy", None)
 
 
-def test_the_notebook_example_of_the_readme_draws_a_saved_run(monkeypatch, tmp_path):
-    text = (ROOT / "README.md").read_text(encoding="utf-8")
-    code = re.search(r"## In a notebook.*?```python\n(.*?)```", text, re.DOTALL).group(1)
+def test_the_notebook_example_draws_a_saved_run(monkeypatch, tmp_path):
+    code = next(code for code in python_of("docs/python.md") if "specviz.plots" in code)
     monkeypatch.chdir(tmp_path)
     (tmp_path / "run.json").write_bytes((ROOT / "assets" / "traces" / "story.json").read_bytes())
     names = {}
     exec(code, names)
     trace = names["trace"]
-    marks = [x for mark in names["tree"].data if mark.mode and "markers" in mark.mode for x in mark.x]
-    assert len(marks) == len(trace.steps[0].parents) + (trace.steps[0].bonus is not None)
     assert sum(len(kind.x) for kind in names["ribbon"].data) == len(trace.tokens)
-    assert len(names["lengths"].data[0].y) == len(trace.steps)
     assert (tmp_path / "tree.html").stat().st_size > 1000

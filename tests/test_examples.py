@@ -20,13 +20,13 @@ ROOT = Path(__file__).resolve().parent.parent
 TORCH = [pytest.mark.adapter]  # the module imports torch, and the example loads the embedded pair
 # With an example. The module of each is run by doctest, with the name `specviz` at hand.
 EXAMPLES = """
-config: Choice Choice.of RunConfig
+config: RunConfig
 decode: autoregress collect run speculate
 compatibility: compatible
-record: Trace.from_json
-registry: build parse_strategy register
-errors: Menu ParameterError
-parameters: whole
+trace: Trace.from_json
+strategy: Menu Strategy Strategy.parameter_schema parse_strategy register
+errors: ParameterError
+validation: checked must_be
 distributions: Sampling
 randomness: Seeded
 sampling: SequentialProposal draw_children
@@ -55,7 +55,8 @@ benchmarks.trials: trials
 """
 # What such calls return, and the methods that users write or call: every argument is named.
 ARGUMENTS = """
-record: Step Trace
+record: Step
+trace: Trace
 compatibility: Compatibility
 models.base: Session.commit Session.features Session.forward Pair.decode Pair.drafter Pair.encode Pair.open Pair.piece
     Pair.stream
@@ -68,8 +69,7 @@ verifiers.walk: follow try_in_turn
 drafters.base: Draft.expand Draft.plain Drafter.open DrafterContext DrafterContext.model DrafterSession.commit
     DrafterSession.describe_guess DrafterSession.expand DrafterSession.plain Seen
 acceptance.on_text: Acceptance acceptance_so_far
-doctor: Report
-doctor.advice: Advice
+doctor.report: Report
 doctor.window: Window
 planning.choose: best_candidate candidates
 planning.forecast: Cell Forecast

@@ -84,7 +84,7 @@ def test_the_same_numbers_stand_everywhere(monkeypatch, capsys, tmp_path):
     assert sent["figures"] == codec.plain(figures)
     assert sent["speedup"]["speedup"] == codec.plain(speedup)
     page = tmp_path / "run.html"
-    main(["export", str(TRACES / "story.json"), "--html", str(page)])
+    main(["replay", str(TRACES / "story.json"), "--html", str(page)])
     offline = json.loads(re.search(r'id="run">(.*?)</script>', page.read_text("utf-8"))[1])
     assert page.read_text("utf-8") == offline_page(STORY) and offline["figures"] == sent["figures"]
 

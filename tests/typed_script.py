@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import ClassVar
 
 import numpy as np
@@ -21,7 +20,6 @@ from specviz.verifiers.base import Verdict, Verifier
 from specviz.verifiers.walk import Walk, follow
 
 
-@dataclass(frozen=True)
 class Likeliest(Verifier):
     """Follow the target's most probable tokens."""
 
@@ -37,7 +35,6 @@ class Likeliest(Verifier):
         return f"Token {step.tokens[node]} was {step.outcome[node]}."
 
 
-@dataclass(frozen=True)
 class Single(TreeBuilder):
     """One child below the root."""
 
@@ -68,7 +65,7 @@ def main() -> None:
     print(rate, len(figures), specviz.Trace.from_json(trace.to_json()).text)
     own = specviz.RunConfig("abc", Single(), Likeliest(), max_new_tokens=12)
     print([Likeliest().explain(step, 0) for step in specviz.speculate(pair, own)])
-    print(specviz.BUILDERS["sequoia"](size=8).title, specviz.Choice("ngram").parameters, specviz.__version__)
+    print(specviz.BUILDERS["sequoia"](size=8).title, specviz.DRAFTERS["ngram"]().parameters, specviz.__version__)
 
 
 if __name__ == "__main__":

@@ -1,26 +1,24 @@
-"""Check the bodies of requests before gradio stores them; every error is one sentence."""
+"""What the body of a request may hold, looked at before gradio stores it; every error is one sentence."""
 
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Sequence
-from contextlib import suppress
 from inspect import signature
-from math import inf
-from pathlib import Path
-from time import time
 from typing import Any
 
 import gradio as gr
 from gradio.components.api_component import Api
+from pydantic_core import from_json
 
-from . import limits
-from .guard import API, Rejected
+MAX_NESTED = 4_000  # characters of a list or an object as JSON, which a control keeps at 20 times its size
+MAX_DIGITS = 300  # more do not fit into a float
+LISTS = (gr.CheckboxGroup, gr.JSON, gr.State, Api)  # what may be sent a list or an object
 
-NESTED = 4_000  # characters of a list or an object in JSON: a control keeps it for its visitor, at 20 times its size
-OPENS = ("open_trace",)  # the server functions that may be sent much
-DIGITS = 300  # of a whole number; more do not fit into a float
-LISTS = (gr.CheckboxGroup, gr.JSON, gr.UploadButton, gr.State, Api)  # what may be sent a list or an object
+
+class Rejected(Exception):
+    """A rejected request: its status, and a sentence that says why."""
 
 
 class Checks:
@@ -32,46 +30,51 @@ class Checks:
 
     def __init__(self, demo: gr.Blocks) -> None:
         self.demo = demo
+        self.endpoint = next(event for event in demo.fns.values() if event.api_name == "generate")
+        self.parameters = list(signature(self.endpoint.fn).parameters)
 
-    def __call__(self, path: str, body: bytes) -> None:
-        """Look at a body.
+    def __call__(self, path: str, data: dict[str, Any]) -> None:
+        """Look at the fields of a body.
 
         Raises:
-            Rejected: with a sentence, if it does not belong to this page.
+            Rejected: if it does not belong to this page.
         """
-        match path.removeprefix(API):
+        session = data.get("session_hash")
+        if session is not None and not (isinstance(session, str) and 0 < len(session) <= 64):
+            raise Rejected(400, "session_hash must be text of at most 64 characters.")
+        match path:
             case "/queue/join" | "/run/predict":
-                self._event(fields(body))
+                self._event(data)
             case "/call/generate":
-                values(self._endpoint(), fields(body).get("data"), self._parameters())
+                check_values(self.endpoint, data.get("data"), self.parameters)
             case "/call/v2/generate":
-                self._named(fields(body))
+                self._arguments(data)
             case "/component_server":
-                self._server(fields(body), len(body))
-            case "/upload":
-                self._upload(body)
-            case "/mcp" if body:
-                fields(body)  # `Agents` looks at the rest
+                self._server_function(data)
 
-    def _event(self, asked: dict[str, Any]) -> None:
-        session(asked)
-        event = self.demo.fns.get(asked["fn_index"]) if type(asked.get("fn_index")) is int else None
+    def call(self, data: dict[str, Any]) -> None:
+        """Look at a call of the tool; raises `Rejected` where its arguments are not those of the endpoint."""
+        arguments = params.get("arguments") if isinstance(params := data.get("params"), dict) else None
+        if not isinstance(arguments, dict):
+            raise Rejected(400, 'A call must have arguments such as {"prompt": "Once upon a time"}.')
+        self._arguments(arguments)
+
+    def _event(self, data: dict[str, Any]) -> None:
+        event = self.demo.fns.get(data["fn_index"]) if type(data.get("fn_index")) is int else None
         if event is None or event.fn is None:
             raise Rejected(404, "fn_index must be the number of an event that this page has on its server.")
-        values(event, asked.get("data"))
-        if event.collects_event_data and not isinstance(asked.get("event_data"), dict):
+        check_values(event, data.get("data"))
+        if event.collects_event_data and not isinstance(data.get("event_data"), dict):
             raise Rejected(400, "event_data must be an object for this event.")
-        plain("event_data", asked.get("event_data"), limits.BODY)
-        for block, value in zip(event.inputs, asked["data"], strict=True):
-            if isinstance(block, gr.UploadButton) and value is not None:
-                self._uploaded(value)
-            elif event.preprocess and not block.stateful:
-                self._chosen(asked.get("session_hash"), block, value)
+        check_plain("event_data", data.get("event_data"), limit=2**20)
+        for block, value in zip(event.inputs, data["data"], strict=True):
+            if event.preprocess and not block.stateful:
+                self._choice(data.get("session_hash"), block, value)
 
-    def _chosen(self, name: str | None, block: Any, value: Any) -> None:
+    def _choice(self, session: str | None, block: Any, value: Any) -> None:
         """Whether a control can have this value, as gradio itself would find out, with a traceback in the log."""
-        known = self.demo.state_holder.session_data.get(name)
-        block = known[block._id] if known and block._id in known else block
+        state = self.demo.state_holder.session_data.get(session)
+        block = state[block._id] if state and block._id in state else block
         try:
             block.preprocess(value)
         except Exception:
@@ -79,98 +82,56 @@ class Checks:
                 400, f"{block.label} cannot be {str(value)[:40]!r}. Choose one of the offered values."
             ) from None
 
-    def _uploaded(self, value: Any) -> None:
-        if not (isinstance(value, dict) and value.get("path") in self.demo.upload_file_set):
-            raise Rejected(400, "The file must be one that was just uploaded. Choose it again.")
+    def _arguments(self, data: dict[str, Any]) -> None:
+        if unknown := [name for name in data if name not in self.parameters]:
+            raise Rejected(
+                400, f"{unknown[0][:40]!r} is not a parameter. The parameters are {', '.join(self.parameters)}."
+            )
+        if "prompt" not in data:
+            raise Rejected(400, "prompt is required.")
+        for name, value in data.items():
+            check_plain(name, value)
 
-    def _endpoint(self) -> Any:
-        return next(event for event in self.demo.fns.values() if event.api_name == "generate")
-
-    def _parameters(self) -> list[str]:
-        return list(signature(self._endpoint().fn).parameters)
-
-    def call(self, asked: dict[str, Any]) -> None:
-        """Look at a call of the tool; raises `Rejected` where its arguments are not those of the endpoint."""
-        given = params.get("arguments") if isinstance(params := asked.get("params"), dict) else None
-        if not isinstance(given, dict):
-            raise Rejected(400, 'A call must have arguments such as {"prompt": "Once upon a time"}.')
-        self._named(given)
-
-    def _named(self, asked: dict[str, Any]) -> None:
-        names = self._parameters()
-        if unknown := [name for name in asked if name not in names]:
-            raise Rejected(400, f"{unknown[0][:40]!r} is not a parameter. The parameters are {', '.join(names)}.")
-        if "prompt" not in asked:
-            raise Rejected(400, "prompt must be given.")
-        for name, value in asked.items():
-            plain(name, value)
-
-    def _server(self, asked: dict[str, Any], size: int) -> None:
-        session(asked)
-        name, number = asked.get("fn_name"), asked.get("component_id")
+    def _server_function(self, data: dict[str, Any]) -> None:
+        name, number = data.get("fn_name"), data.get("component_id")
         block = self.demo.blocks.get(number) if type(number) is int else None
-        known = isinstance(name, str) and getattr(getattr(block, name, None), "_is_server_fn", False)
-        if not known or "session_hash" not in asked or "data" not in asked:
+        exists = isinstance(name, str) and getattr(getattr(block, name, None), "_is_server_fn", False)
+        if not exists or "session_hash" not in data or "data" not in data:
             raise Rejected(404, "component_id, fn_name, session_hash and data must be those of a part of this page.")
-        if name not in OPENS:
-            plain("data", asked["data"], limits.BODY)
-            if size > limits.BODY:
-                raise Rejected(413, f"A request may have at most {limits.BODY:,} bytes.")
-
-    def _upload(self, body: bytes) -> None:
-        """Reserve one file: files that were read are removed, and the total is limited."""
-        if body.count(b"filename=") > 1:
-            raise Rejected(413, "Upload one file at a time.")
-        kept = self.demo.upload_file_set
-        for path in [Path(path) for path in kept]:
-            with suppress(OSError):
-                if path.stat().st_mtime + limits.UPLOAD_SECONDS > time():
-                    continue
-                path.unlink()
-                path.parent.rmdir()
-            kept.discard(str(path))
-        if len(kept) >= limits.UPLOADS:
-            raise Rejected(503, "Too many files are being opened at once. Try again in a minute.")
+        check_plain("data", data["data"], limit=2**20)
 
 
 def fields(body: bytes) -> dict[str, Any]:
-    """The fields of a body; raises `Rejected` where it is no object in JSON."""
+    """The fields of a body; raises `Rejected` where it is no object in JSON, or has what is no number or no text."""
     try:
-        asked = json.loads(body, parse_int=lambda text: int(text) if len(text) <= DIGITS else inf)
-    except (ValueError, RecursionError):
-        asked = None
-    if not isinstance(asked, dict):
-        raise Rejected(400, "The request must be an object in JSON.")
-    return asked
+        data = from_json(body, allow_inf_nan=False)
+    except ValueError:
+        data = None
+    if not isinstance(data, dict):
+        raise Rejected(400, "The request must be an object in JSON, with finite numbers and valid Unicode.")
+    return data
 
 
-def session(asked: dict[str, Any]) -> None:
-    """Raises `Rejected` where the name of a session is none; it is kept long after the request."""
-    name = asked.get("session_hash")
-    if name is not None and not (isinstance(name, str) and 0 < len(name) <= 64):
-        raise Rejected(400, "session_hash must be text of at most 64 characters.")
-
-
-def values(event: Any, data: Any, names: Sequence[str] = ()) -> None:
+def check_values(event: Any, data: Any, names: Sequence[str] = ()) -> None:
     """Raises `Rejected` where data are not one fitting value for each input of an event, whose labels are its names."""
     if not isinstance(data, list) or len(data) != len(event.inputs):
         raise Rejected(400, f"data must be a list of {len(event.inputs)} values for this event.")
     for block, name, value in zip(event.inputs, names or [block.label for block in event.inputs], data, strict=True):
         if isinstance(value, list | dict) and not (isinstance(block, LISTS) or getattr(block, "multiselect", False)):
             raise Rejected(400, f"{name} must be text or a number, not a list or an object.")
-        if not isinstance(block, gr.UploadButton):
-            plain(name, value)
+        check_plain(name, value)
 
 
-def plain(name: Any, value: Any, most: int = NESTED) -> None:
-    """Raises `Rejected` where a value has a number that is none, is a long list or object, or names a file."""
+def check_plain(name: Any, value: Any, limit: int = MAX_NESTED) -> None:
+    """Raises `Rejected` where a value has a number that is too long, is a long list or object, or names a file."""
     if isinstance(value, str):
         return
     try:
         text = json.dumps(value, allow_nan=False)
+        fits = not re.search(rf"\d{{{MAX_DIGITS + 1}}}", text)
     except (ValueError, RecursionError):
-        raise Rejected(
-            400, f"{name} must contain only finite numbers of at most {DIGITS} digits, and little nesting."
-        ) from None
-    if len(text) > most or '"path":' in text:  # which gradio would take for a file of this machine
-        raise Rejected(400, f"{name} must have at most {most:,} characters as JSON and must not name a file.")
+        fits = False
+    if not fits:
+        raise Rejected(400, f"{name} must have finite numbers of at most {MAX_DIGITS} digits and little nesting.")
+    if len(text) > limit or '"path":' in text:  # which gradio would take for a file of this machine
+        raise Rejected(400, f"{name} must have at most {limit:,} characters as JSON and must not name a file.")

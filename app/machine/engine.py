@@ -5,11 +5,11 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Generator, Iterator
 from concurrent.futures import Future, wait
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from contextvars import copy_context
 from itertools import count, takewhile
 from queue import SimpleQueue
-from threading import Event, Lock, Thread
+from threading import Condition, Event, Lock, Thread
 from typing import Any, NamedTuple
 from weakref import WeakValueDictionary
 
@@ -20,12 +20,12 @@ from specviz.decode import collect
 
 from . import limits, zero_gpu
 from .best_tree import Best
-from .turns import TURNS
+from .pool import machine_turn
+from .queue import pause_for_others
 
 PACE = 0.25  # seconds of decoding that travel to the page together, which plays two steps a second
 MOST_LOADED = 2  # pairs that are kept in memory
 LEAVE = 0.2  # seconds to wait for the last step of a run without a reader
-PATIENCE = 30.0  # seconds to wait for the last step of a run that was stopped
 LOOK = 0.2  # seconds between two looks at a pair that is being loaded
 LOADING = "Loading the models. This happens once."
 _ENDED, _numbers = object(), count()
@@ -54,7 +54,7 @@ class Engine:
         self.other, self.hub = other, hub
         self.own: dict[str, str] = {}  # pairs of visitors that were loaded, as they named them -> for a menu
         self._pairs: dict[str, Any] = {}  # the one used last comes last
-        self._loading, self._running = Lock(), Lock()
+        self._loading, self._quiet, self._computing = Lock(), Condition(), 0
         self._under_way: dict[str, tuple[Callable, Future]] = {}  # pairs that are being loaded
         self._waiting: dict[str, int] = {}  # how many visitors wait for them
         self.best = Best(self.titles[0], self.take, self.idle, measures)
@@ -166,9 +166,12 @@ class Engine:
             ValueError: a sentence for the visitor, from the work or from ZeroGPU.
         """
         items = _computed(self._number, self.titles[0] if title is None else title, work, args)
+        with self._quiet:
+            self._computing += 1
         try:
             while True:
-                with TURNS.step():  # a step that goes on after its visitor has left keeps the machine until it ends
+                pause_for_others()
+                with machine_turn():  # a step that goes on after its visitor has left keeps the machine until it ends
                     item = next(items, _ENDED)
                 if item is _ENDED:
                     return
@@ -179,22 +182,26 @@ class Engine:
             raise ValueError(re.sub(r"<[^>]*>", "", f"{error.title}: {error.message}")) from error
         finally:
             items.close()
+            with self._quiet:
+                self._computing -= 1
+                self._quiet.notify_all()
+
+    @property
+    def busy(self) -> bool:
+        """Whether a run or a measurement is under way."""
+        return self._computing > 0
+
+    def exclusive(self) -> AbstractContextManager[None]:
+        """Nothing: the queue sees to it that one run computes at a time."""
+        return nullcontext()
 
     @contextmanager
     def idle(self) -> Iterator[None]:
         """Hold the machine for a part of a background measurement while there is no run."""
-        with self._running, TURNS.step():
+        with self._quiet:
+            self._quiet.wait_for(lambda: not self.busy)
+        with machine_turn():
             yield
-
-    @contextmanager
-    def exclusive(self) -> Iterator[None]:
-        """Hold the machine for one run; a page that is closed or stopped releases it within a step."""
-        if not self._running.acquire(timeout=PATIENCE):
-            raise ValueError("The machine is still busy with another run. Try again in a moment.")
-        try:
-            yield
-        finally:
-            self._running.release()
 
 
 _engines: WeakValueDictionary[int, Engine] = WeakValueDictionary()  # another process knows them by number

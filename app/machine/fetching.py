@@ -16,7 +16,7 @@ import specviz
 from specviz.models import hub
 
 from . import limits
-from .address import local
+from .server import local
 
 OTHER = " (two vocabularies)"
 KNOWN = {  # title -> target, draft

@@ -1,15 +1,22 @@
-"""Protect the page: only routes that it uses, limited bodies, a content security policy with every response."""
+"""Protect the page: only routes that it uses, bounded bodies, a content security policy, one address per visitor."""
 
 from __future__ import annotations
 
+import asyncio
+import json
 import re
 from collections.abc import Callable
+from contextlib import nullcontext
 from typing import Any
+from urllib.parse import parse_qs
 
-from starlette.datastructures import MutableHeaders
-from starlette.responses import JSONResponse
+from gradio.server_messages import UnexpectedErrorMessage
+from starlette.datastructures import Headers, MutableHeaders
+from starlette.responses import JSONResponse, Response
 
 from . import limits
+from .checks import Checks, Rejected, fields
+from .queue import VISITOR, Slots, Visitor
 
 # Gradio starts the page with inline scripts and compiles the code of its events; everything else comes from here.
 POLICY = "; ".join(
@@ -28,97 +35,145 @@ POLICY = "; ".join(
     )
 )
 API = "/gradio_api"
+OPEN = "/open"  # takes a saved run, as it is in its file
 READ = re.compile(
     rf"/|/config|/(theme\.css|favicon\.ico|robots\.txt|manifest\.json|pwa_icon(/\d+)?)|/(assets|static|web)/.*"
-    rf"|{API}/(info|openapi\.json|startup-events|app_id|theme\.css|upload_progress|queue/(data|status)|mcp.*"
+    rf"|{API}/(info|openapi\.json|startup-events|app_id|theme\.css|queue/(data|status)|mcp"
     rf"|heartbeat/\w{{1,64}}|call/(v2/)?generate/\w{{1,64}})"
 )
-SENT = re.compile(  # what may come with a body
-    rf"{API}/(queue/join|run/predict|call/(v2/)?generate|component_server|cancel|reset|upload|mcp.*)"
-)
+SENT = re.compile(rf"{OPEN}|{API}/(queue/join|run/predict|call/(v2/)?generate|component_server|cancel|reset|mcp)")
+CALLS = 8  # of the tool at once; each holds a thread
+LARGE_BODIES = 8  # that are read at once
+GONE = "The messages of this run were removed. Reload the page, or start the run again."
 
 
-class Rejected(Exception):
-    """A rejected request: its status, and a sentence that says why."""
-
-
-class Routed:
-    """ASGI middleware that answers 404 to what the page does not use, and sends `POLICY` with every answer.
+class Guard:
+    """ASGI middleware that lets through what this page sends, and answers everything else with a sentence.
 
     Args:
         app: what answers the rest.
+        checks: looks at every body.
+        queue: gradio's, with the messages of each session.
+        last_hop: whether the client is the last one in X-Forwarded-For: uvicorn, which sees to the proxies that it
+            knows by address, takes the first one where it trusts them all, and anybody can write that.
     """
 
-    def __init__(self, app: Any) -> None:
-        self.app = app
+    def __init__(self, app: Any, checks: Checks, queue: Any, last_hop: bool = False) -> None:
+        self.app, self.checks, self.queue, self.last_hop = app, checks, queue, last_hop
+        self.calls, self.bodies = Slots(CALLS), Slots(LARGE_BODIES)
 
     async def __call__(self, scope: Any, receive: Any, send: Any) -> None:
         if scope["type"] != "http":
             return await self.app(scope, receive, send)
 
-        async def with_policy(news: Any) -> None:
-            if news["type"] == "http.response.start":
-                MutableHeaders(scope=news)["Content-Security-Policy"] = POLICY
-            await send(news)
+        async def send_with_policy(message: Any) -> None:
+            if message["type"] == "http.response.start":
+                MutableHeaders(scope=message)["Content-Security-Policy"] = POLICY
+            await send(message)
 
         path, method = path_of(scope), scope["method"]
-        known = method == "OPTIONS" or (READ if method in ("GET", "HEAD") else SENT).fullmatch(path)
-        if not known:
-            return await reject(404, "Not found.")(scope, receive, with_policy)
-        await self.app(scope, receive, with_policy)
-
-
-class Bounded:
-    """ASGI middleware that rejects a body that is too large or fails its check, with a sentence.
-
-    Args:
-        app: what answers all others.
-        most: bytes of a body; None for `limits.body` of each path.
-        check: called with the path and the body, whole; raises `Rejected`.
-    """
-
-    def __init__(self, app: Any, most: int | None = None, check: Callable[[str, bytes], None] | None = None) -> None:
-        self.app, self.most, self.check = app, most, check
-
-    async def __call__(self, scope: Any, receive: Any, send: Any) -> None:
-        if scope["type"] != "http" or scope["method"] in ("GET", "HEAD", "OPTIONS"):
-            return await self.app(scope, receive, send)
-        path = path_of(scope)
+        scope = self.with_client(scope, path)
+        VISITOR.set(Visitor((scope.get("client") or [""])[0]))
         try:
-            body = await self._read(scope, receive, limits.body(path) if self.most is None else self.most)
-            if self.check:
-                self.check(path, body)
-        except Rejected as rejected:
-            return await reject(*rejected.args)(scope, receive, send)
-        whole = [{"type": "http.request", "body": body, "more_body": False}]
+            answer = await self.answer(scope, receive, path, method)
+        except Rejected as error:
+            answer = JSONResponse({"detail": error.args[1], "error": error.args[1]}, status_code=error.args[0])
+        if isinstance(answer, Response):
+            return await answer(scope, receive, send_with_policy)
+        receive, turn = answer
+        async with turn:
+            await self.app(scope, receive, send_with_policy)
 
-        async def again() -> Any:
-            return whole.pop() if whole else await receive()
+    async def answer(self, scope: Any, receive: Any, path: str, method: str) -> Any:
+        """A response, or how the app receives the body and what it must hold meanwhile."""
+        turn: Any = nullcontext()
+        if method in ("GET", "HEAD"):
+            if not READ.fullmatch(path):
+                raise Rejected(404, "Not found.")
+            return self.gone(scope, path) or (receive, turn)
+        if method == "OPTIONS":
+            return receive, turn
+        if not SENT.fullmatch(path):
+            raise Rejected(404, "Not found.")
+        if method != "POST":
+            raise Rejected(405, "Use POST.")
+        if Headers(scope=scope).get("content-type", "").partition(";")[0].strip().lower() != "application/json":
+            raise Rejected(415, "The Content-Type of a request must be application/json.")
+        if path == OPEN:
+            session = parse_qs(scope["query_string"].decode("latin-1")).get("session", [""])[0][:64]
+            VISITOR.set(Visitor(VISITOR.get().address, session))
+            async with self.bodies.turn():
+                body = await read_body(scope, receive, limits.OPENED_BODY)
+        else:
+            body = await read_body(scope, receive, limits.BODY)
+            data = fields(body)
+            VISITOR.set(Visitor(VISITOR.get().address, str(data.get("session_hash") or "")[:64]))
+            if path == f"{API}/mcp":
+                if data.get("method") == "tools/call":
+                    turn = self.calls.turn()
+                    try:
+                        self.checks.call(data)
+                    except Rejected as error:
+                        content = {"content": [{"type": "text", "text": error.args[1]}], "isError": True}
+                        return JSONResponse({"jsonrpc": "2.0", "id": data.get("id"), "result": content})
+            else:
+                self.checks(path.removeprefix(API), data)
+        messages = [{"type": "http.request", "body": body, "more_body": False}]
 
-        await self.app(scope, again, send)
+        async def receive_again() -> Any:
+            return messages.pop() if messages else await receive()
 
-    async def _read(self, scope: Any, receive: Any, most: int) -> bytes:
-        """The body, counted as it arrives, so that a request cannot fill the memory."""
-        length = dict(scope["headers"]).get(b"content-length", b"0")
-        parts, size, more = [], 0, True
-        too_large = not length.isdigit() or len(length) > 18 or int(length) > most
-        while more and not too_large:
-            news = await receive()
-            if news["type"] == "http.disconnect":
-                raise Rejected(400, "The request was incomplete.")
-            parts.append(news.get("body", b""))
-            size, more = size + len(parts[-1]), news.get("more_body", False)
-            too_large = size > most
-        if too_large:
-            raise Rejected(413, f"A request may have at most {most:,} bytes.")
-        return b"".join(parts)
+        return receive_again, turn
+
+    def with_client(self, scope: Any, path: str) -> Any:
+        """The request with the address of its client, which a call of the tool passes on: gradio sends it to itself."""
+        forwarded = [value for name, value in scope["headers"] if name == b"x-forwarded-for"]
+        if self.last_hop and forwarded:
+            scope = scope | {"client": (forwarded[-1].decode("latin-1").rpartition(",")[2].strip()[:64], 0)}
+        if scope.get("client") and path == f"{API}/mcp":
+            headers = [pair for pair in scope["headers"] if pair[0] != b"x-forwarded-for"]
+            scope = scope | {"headers": [*headers, (b"x-forwarded-for", scope["client"][0].encode())]}
+        return scope
+
+    def gone(self, scope: Any, path: str) -> Response | None:
+        """The answer to who asks for messages that were removed; gradio would log a traceback."""
+        sessions, text = self.queue.pending_messages_per_session, ""
+        if path == f"{API}/queue/data":
+            if parse_qs(scope["query_string"].decode("latin-1")).get("session_hash", [""])[0] not in sessions:
+                message = UnexpectedErrorMessage(message=GONE, session_not_found=True)
+                text = f"data: {message.model_dump_json()}\n\n"
+        elif path.startswith(f"{API}/call/"):
+            event = path.rpartition("/")[2]
+            pending = self.queue.pending_event_ids_session.values()
+            if (
+                event not in sessions
+                and event not in self.queue.event_ids_to_events
+                and not any(event in names for names in pending)
+            ):
+                text = f"event: error\ndata: {json.dumps(GONE)}\n\n"
+        return Response(text, media_type="text/event-stream") if text else None
+
+
+async def read_body(scope: Any, receive: Callable[[], Any], limit: int) -> bytes:
+    """The body of a request, counted as it arrives and waited for no longer than `limits.BODY_SECONDS`."""
+    length = Headers(scope=scope).get("content-length", "0")
+    body, more = bytearray(), True
+    too_large = not length.isdigit() or len(length) > 18 or int(length) > limit
+    try:
+        async with asyncio.timeout(limits.BODY_SECONDS):
+            while more and not too_large:
+                message = await receive()
+                if message["type"] == "http.disconnect":
+                    raise Rejected(400, "The request was incomplete.")
+                body += message.get("body", b"")
+                more, too_large = message.get("more_body", False), len(body) > limit
+    except TimeoutError:
+        raise Rejected(408, f"A request must arrive within {limits.BODY_SECONDS:g} s.") from None
+    if too_large:
+        raise Rejected(413, f"A request may have at most {limit:,} bytes.")
+    return bytes(body)
 
 
 def path_of(scope: Any) -> str:
     """The path of a request, without that of a proxy before it and without a slash at its end."""
     return scope.get("path", "").removeprefix(scope.get("root_path", "")).rstrip("/") or "/"
-
-
-def reject(status: int, text: str) -> JSONResponse:
-    """The answer to a rejected request."""
-    return JSONResponse({"detail": text, "error": text}, status_code=status)

@@ -39,28 +39,18 @@ def flag(name: str, default: bool = False) -> bool:
 PROMPT = limit("SPECVIZ_MAX_PROMPT", 20_000)  # characters; turning text into tokens takes time
 TOKENS = limit("SPECVIZ_MAX_TOKENS", 512)  # new ones, of one run
 NODES = limit("SPECVIZ_MAX_NODES", 1024)  # of a tree, its root included; sliders go as far
-QUEUE = limit("SPECVIZ_MAX_QUEUE", 40)  # visitors who wait
-RUNS = limit("SPECVIZ_MAX_OWN_RUNS", 2)  # of one visitor that wait
-SHARE = limit("SPECVIZ_MAX_OWN_REQUESTS", 6)  # of one visitor that wait for anything else; a browser sends six at once
+QUEUE = limit("SPECVIZ_MAX_QUEUE", 200)  # runs that wait; below, nobody is rejected
 SECONDS = limit("SPECVIZ_MAX_SECONDS", 20)  # of the processor, for one request that is not a run
 CELLS = limit("SPECVIZ_MAX_CELLS", 500_000)  # of a dynamic program of the Tree lab
 BODY = 16_000 + 3 * PROMPT  # bytes of a request: a prompt, at most three a character, and the other controls
-OPENED_BODY = 10_000_000  # of one that opens a run: a file of 4 MB, as JSON in JSON
-UPLOAD_BODY = 102_000  # of one that brings a file of 100 kB
-AGENTS = 8  # calls of the tool at once; each holds a thread, and gradio gives each five seconds to get into the line
-UPLOADS, UPLOAD_SECONDS = 200, 60.0  # files that are on disk at once, and for how long they are needed
-UNREAD_SECONDS = 60.0  # for unread messages of a visitor
+OPENED_BODY = 4_000_000  # of a saved run that is opened; one of 64 steps with trees of 33 nodes takes about 300 kB
+BODY_SECONDS = 20.0  # within which a request must arrive
+SESSIONS = 200  # pages whose controls are kept
 GPU_SECONDS = limit("SPECVIZ_GPU_SECONDS", 60)  # of a borrowed GPU, for one run
 
 # Seconds to load a pair there, and a share for each token: 20 for a run of 96. A visitor who has less left of the day
 # is sent away, however little a run then takes.
 GPU_START, GPU_TOKEN = 12.0, 0.08
-
-
-def body(path: str) -> int:
-    """Bytes that the body of a request to this path may have."""
-    large = {"/gradio_api/component_server": OPENED_BODY, "/gradio_api/upload": UPLOAD_BODY}
-    return large.get(path, BODY)
 
 
 def check(config: RunConfig) -> None:

@@ -13,8 +13,8 @@ from typing import Any
 import specviz
 
 from . import limits
-from .address import local, on_a_space
 from .fetching import Named
+from .server import local, on_a_space
 
 log = logging.getLogger(__name__)
 EMBEDDED = "Embedded pair"

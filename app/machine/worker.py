@@ -1,39 +1,40 @@
-"""The worker process of the page: it computes one request at a time, at lower priority.
+"""A process of low priority that computes one request at a time; it ends when there was none for a while.
 
-A thread would slow down every run: while it holds the interpreter, a step that gives it up for each product must wait
-to get it back.
+Without gradio and, until it computes, without numpy, because the process imports this module first.
 """
 
 from __future__ import annotations
 
+import asyncio
 import os
-import pickle
 import signal
-import subprocess
-import sys
 import traceback
 from collections.abc import Callable
+from concurrent.futures import ProcessPoolExecutor
+from concurrent.futures.process import BrokenProcessPool
+from multiprocessing import get_context
+from threading import Lock, Timer
 from typing import Any
 
-from specviz.plugins.load import load_known, sources
-
-from . import limits
-
-START = "import sys; sys.path[:] = {!r}; from app.machine.worker import serve; serve({!r})"
-TOO_LONG = (
-    f"A request may use at most {limits.SECONDS} s of CPU time. Reduce the input (SPECVIZ_MAX_SECONDS sets the limit)."
-)
-LOWER = 10  # steps of priority: a run that wants the same core has nine tenths of it, and nothing starves
+IDLE = 300.0  # seconds without a request after which the process ends and its memory is free again
+NICE = 10  # a run that wants the same core has nine tenths of it, and nothing starves
+TOO_LONG = "A request may use at most {} s of CPU time. Reduce the input (SPECVIZ_MAX_SECONDS sets the limit)."
 LOST = "This was not computed: its process ended, perhaps because memory ran out. Reduce the input."
 
 
 class Worker:
-    """Calls functions in a separate process, which is started at first use."""
+    """The process, started at its first request.
 
-    def __init__(self) -> None:
-        self._process: subprocess.Popen[bytes] | None = None
+    Args:
+        seconds: of CPU time that a request may use.
+    """
 
-    def __call__(self, work: Callable[..., Any], *args: Any) -> Any:
+    def __init__(self, seconds: int) -> None:
+        self._seconds, self._lock = seconds, Lock()
+        self._pool: ProcessPoolExecutor | None = None
+        self._idle: Timer | None = None
+
+    async def __call__(self, work: Callable[..., Any], *args: Any) -> Any:
         """What work(*args) returns.
 
         Args:
@@ -41,73 +42,73 @@ class Worker:
             args: plain data that can travel to another process.
 
         Raises:
-            ValueError: from the work, or because it takes too long.
+            ValueError: from the work, or because it takes too long or the process ended.
             RuntimeError: with the text of any other exception.
         """
         try:
-            sent = pickle.dumps((work, args))
-        except RecursionError:
-            raise ValueError("What was sent is nested too deeply.") from None
-        if self._process is None:
-            command = [sys.executable, "-c", START.format(sys.path, sources())]
-            one = dict.fromkeys(("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"), "1")
-            pipe = subprocess.PIPE
-            self._process = subprocess.Popen(command, env=os.environ | one, stdin=pipe, stdout=pipe)
-        there, back = self._process.stdin, self._process.stdout
-        assert there and back  # both are pipes
+            await asyncio.wrap_future(self._start().submit(int))
+        except BrokenProcessPool:  # it was killed while it had nothing to do
+            self.end()
         try:
-            there.write(sent)
-            there.flush()
-            right, answer = pickle.load(back)
-        except (OSError, EOFError, pickle.UnpicklingError):
+            success, answer = await asyncio.wrap_future(self._start().submit(compute, self._seconds, work, args))
+        except BrokenProcessPool:
             self.end()
             raise ValueError(LOST) from None
-        if right:
+        except RecursionError:
+            raise ValueError("What was sent is nested too deeply.") from None
+        if success:
             return answer
         raise answer
 
+    def _start(self) -> ProcessPoolExecutor:
+        from specviz.plugins.load import sources
+
+        with self._lock:
+            if self._idle:
+                self._idle.cancel()
+            self._idle = Timer(IDLE, self.end)
+            self._idle.daemon = True
+            self._idle.start()
+            if self._pool is None:
+                self._pool = ProcessPoolExecutor(1, get_context("spawn"), prepare, (sources(),))
+            return self._pool
+
     def end(self) -> None:
-        """End the process; the next call starts another."""
-        process, self._process = self._process, None
-        if process is not None:
-            process.kill()
-            process.communicate()
+        """End the process; the next request starts another."""
+        with self._lock:
+            pool, self._pool = self._pool, None
+        if pool is not None:
+            pool.shutdown(wait=False)
 
 
-def serve(plugins: list[str]) -> None:
-    """Compute until standard input ends.
+def prepare(plugins: list[str]) -> None:
+    """Begin in the process.
 
     Args:
         plugins: files and modules that the page has loaded.
     """
+    os.environ |= dict.fromkeys(("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"), "1")
     if hasattr(os, "nice"):
-        os.nice(LOWER)
-    signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is for the page, whose end is the end of the input here
-    asked, answers = sys.stdin.buffer, sys.stdout.buffer
-    sys.stdout = sys.stderr  # what is printed by mistake must not stand between two answers
+        os.nice(NICE)
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is for the page, which ends this process
+    from specviz.plugins.load import load_known
+
     load_known(plugins)
-    while True:
-        try:
-            work, args = pickle.load(asked)
-        except EOFError:
-            return
-        pickle.dump(answered(work, args), answers)
-        answers.flush()
 
 
-def answered(work: Callable[..., Any], args: tuple) -> tuple[bool, Any]:
-    """True and what the work returns, or False and its exception, which can travel."""
+def compute(seconds: int, work: Callable[..., Any], args: tuple) -> tuple[bool, Any]:
+    """True and what the work returns, or False and an exception that can travel."""
     try:
         if hasattr(signal, "setitimer"):
             signal.signal(signal.SIGPROF, _stop)
-            signal.setitimer(signal.ITIMER_PROF, limits.SECONDS)
+            signal.setitimer(signal.ITIMER_PROF, seconds)
         try:
             return True, work(*args)
         finally:
             if hasattr(signal, "setitimer"):
                 signal.setitimer(signal.ITIMER_PROF, 0)
     except _Stopped:
-        return False, ValueError(TOO_LONG)
+        return False, ValueError(TOO_LONG.format(seconds))
     except ValueError as error:
         return False, ValueError(str(error))
     except Exception:

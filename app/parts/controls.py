@@ -10,7 +10,7 @@ import json
 import math
 from collections.abc import Sequence
 from contextlib import nullcontext
-from dataclasses import dataclass, fields
+from dataclasses import dataclass
 from typing import Any
 
 import gradio as gr
@@ -41,7 +41,7 @@ class Family:
         """What a link calls each of `inputs`; None for the parameters of what is not chosen."""
         named: list[str | None] = [kind]
         for name, cls in self.registry.items():
-            named += [f"{kind}.{f.name}" if name == chosen else None for f in fields(cls)]
+            named += [f"{kind}.{parameter}" if name == chosen else None for parameter in cls.parameter_schema()]
         return named
 
     def read(self, values: list[Any]) -> Any:
@@ -53,16 +53,16 @@ class Family:
             mine, rest = rest[: len(controls)], rest[len(controls) :]
             if other == name:
                 cls = self.registry[name]
-                return cls(**{f.name: parse(f, value) for f, value in zip(fields(cls), mine, strict=True)})
+                named = zip(cls.parameter_schema().items(), mine, strict=True)
+                return cls(**{key: parse(schema, value) for (key, schema), value in named})
         raise AssertionError("every registered name has its controls")
 
     def holding(self, strategy: Any) -> list[Any]:
         """What `inputs` become so that they hold a strategy; the parameters of others stay."""
         updates: list[Any] = [strategy.name]
         for name, cls in self.registry.items():
-            updates += [
-                shown_value(f, getattr(strategy, f.name)) if name == strategy.name else gr.skip() for f in fields(cls)
-            ]
+            chosen = name == strategy.name
+            updates += [shown_value(getattr(strategy, key)) if chosen else gr.skip() for key in cls.parameter_schema()]
         return updates
 
     def candidates(self, values: list[Any]) -> dict[str, Any]:
@@ -86,7 +86,7 @@ def family(label: str, registry: dict[str, type[Any]], chosen: str, fold: gr.Acc
     parameters = {}
     with fold or nullcontext():
         for name, cls in registry.items():
-            parameters[name] = [parameter(f, visible=name == chosen) for f in fields(cls)]
+            parameters[name] = [parameter(schema, visible=name == chosen) for schema in cls.parameter_schema().values()]
     owners = [name for name, controls in parameters.items() for _ in controls]
     shown = gr.Textbox(chosen, visible=False)
     # In the browser, which walks the whole page for every control that it shows or hides: so only for those that do.
@@ -180,7 +180,10 @@ class Controls:
         if isinstance(error, ParameterError):
             labels = {name: control.label for name, control in self.scalars.items()}
             for cls in (cls for one in self.families.values() for cls in one.registry.values()):
-                labels |= {f"{cls.name}.{f.name}": f"{cls.title}: {f.metadata['label']}" for f in fields(cls)}
+                labels |= {
+                    f"{cls.name}.{key}": f"{cls.title}: {schema['title']}"
+                    for key, schema in cls.parameter_schema().items()
+                }
             name, got, hint = labels.get(error.name, error.name), error.got, error.hint
             if got is None:  # a box that was left empty
                 got, hint = ..., f"The box is empty. {hint}"

@@ -14,7 +14,7 @@ from typing import Any
 import gradio as gr
 
 from ..machine import limits
-from ..machine.run_queue import MACHINE
+from ..machine.queue import MACHINE
 from .web import imported
 
 STOPPING = "The previous run is still stopping. Press the button again in a moment."
@@ -80,8 +80,8 @@ class Job:
 def full() -> str:
     """The message for a visitor whose job was not queued."""
     return (
-        f"This run was not started: {limits.RUNS} of your runs are already waiting, the queue is full (at most "
-        f"{limits.QUEUE} wait here), or the connection was lost. Try again in a minute; nothing was lost."
+        f"This run was not started: the queue is full (at most {limits.QUEUE} wait here), or the connection was lost. "
+        "Try again in a minute; nothing was lost."
     )
 
 

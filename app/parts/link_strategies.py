@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from contextlib import suppress
 
-from specviz.registry import REGISTRIES, split_strategy
+from specviz.strategy import REGISTRIES, split_strategy
 
 
 def folded(named: Iterable[tuple[str, str]]) -> list[tuple[str, str]]:

@@ -8,15 +8,19 @@ from collections.abc import Sequence
 from .frame import Tab
 
 OLD = {  # former names of tabs, which links still use
-    "live": "explore", "labs": "lab", "acceptance": "what is accepted", "speedup": "which tree pays",
+    "live": "explore", "labs": "lab",
+    **dict.fromkeys(("acceptance", "speedup", "what is accepted", "what a step costs", "which tree pays"), "measure"),
 }  # fmt: skip
+
+
+OLD_PAGES = (["Learn", "Lessons", "lab=race"], ["Learn", "Lessons", "lab=sender and receiver"])
 
 
 def opens(tabs: Sequence[Tab]) -> str:
     """JavaScript that says which tab an address such as ?tab=compare or ?lesson=3 opens, and which page of each tab."""
     inner = [tab for tab in tabs if tab.pages]
     named = [[tab.title, page.title, page.query] for tab in inner for page in tab.pages]
-    named += [[tab.title, None, tab.query] for tab in tabs]
+    named += [*OLD_PAGES, *([tab.title, None, tab.query] for tab in tabs)]
     return f"""() => {{
       const asked = new URLSearchParams(location.search), places = {json.dumps(named)}, old = {json.dumps(OLD)};
       const given = (asked.get('tab') || '').toLowerCase(), name = old[given] || given;

@@ -9,7 +9,7 @@ import gradio as gr
 
 from ..machine.engine import Engine
 from ..machine.fetching import free_memory, needed, size, too_large
-from ..machine.run_queue import MACHINE
+from ..machine.queue import MACHINE
 from .card import said, status
 from .failures import explained
 from .menus import MODELS, offered

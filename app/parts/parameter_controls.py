@@ -1,62 +1,55 @@
-"""The control of one parameter of a strategy, made from its field's metadata, and its value there and back."""
+"""The control of one parameter of a strategy, made from its schema, and its value there and back."""
 
 from __future__ import annotations
 
 import json
 import math
-from dataclasses import Field
 from typing import Any
 
 import gradio as gr
 
-from specviz.parameters import read_value
+from specviz.strategy import parse_value
+from specviz.validation import Schema
 
 
-def parameter(f: Field, visible: bool) -> gr.components.Component:
-    """The control for one field of a builder or a verifier."""
-    meta, value = f.metadata, shown_value(f, f.default)
-    common = {"label": meta["label"], "info": meta["help"], "interactive": True, "visible": visible}
-    match meta["kind"]:
-        case "whole":
-            wide = meta["low"] >= 1 and meta["high"] >= 256 * meta["low"]
-            return gr.Slider(
-                meta["low"], meta["high"], value=value, step=1, elem_classes="sv-log" if wide else None, **common
-            )
-        case "real":
-            return gr.Slider(meta["low"], meta["high"], value=value, step=step_of(meta), **common)
-        case "flag":
+def parameter(schema: Schema, visible: bool) -> gr.components.Component:
+    """The control for one parameter of a builder, rule or drafter."""
+    value = shown_value(schema["default"])
+    common = {"label": schema["title"], "info": schema.get("description"), "interactive": True, "visible": visible}
+    low: Any = schema.get("minimum")
+    high: Any = schema.get("maximum")
+    match schema.get("type"):
+        case "integer" | "number" if low is None or high is None:
+            return gr.Number(value, **common)
+        case "integer":
+            wide = low >= 1 and high >= 256 * low
+            return gr.Slider(low, high, value=value, step=1, elem_classes="sv-log" if wide else None, **common)
+        case "number":
+            return gr.Slider(low, high, value=value, step=step_of(low, high), **common)
+        case "boolean":
             return gr.Checkbox(value=value, **common)
-        case "widths" | "names" | "free":
-            return gr.Textbox(value, max_lines=1, **common)
-        case "choice":
-            return gr.Dropdown(list(meta["options"]), value=value, filterable=False, **common)
-        case kind:
-            raise ValueError(f"The kind of the parameter {f.name} must be one that has a control; got {kind!r}.")
+        case "string" if "enum" in schema:
+            return gr.Dropdown(schema["enum"], value=value, filterable=False, **common)
+    return gr.Textbox(str(value), max_lines=1, **common)
 
 
-def shown_value(f: Field, value: Any) -> Any:
-    """The value of a field as its control holds it; `parse` is the reverse."""
-    match f.metadata["kind"]:
-        case "widths" | "names":
-            return ", ".join(map(str, value))
-        case "free":
-            return value if isinstance(value, str) else json.dumps(value)
+def shown_value(value: Any) -> Any:
+    """The value of a parameter as its control holds it; `parse` is the reverse."""
+    if isinstance(value, tuple | list):
+        nested = any(isinstance(part, tuple | list) for part in value)
+        return json.dumps(value) if nested else ", ".join(map(str, value))
     return value
 
 
-def step_of(meta: Any) -> float:
+def step_of(low: float, high: float) -> float:
     """A slider's step: about a hundred to a range, a power of ten."""
-    return 10.0 ** math.floor(math.log10((meta["high"] - meta["low"]) / 50))
+    return 10.0 ** math.floor(math.log10((high - low) / 50))
 
 
-def parse(f: Field, value: Any) -> Any:
-    """A control's value as its field wants it.
-
-    Raises:
-        ValueError: if a list of whole numbers is not one; all else is checked by the builder or verifier itself.
-    """
-    if f.metadata["kind"] == "whole" and isinstance(value, float) and value.is_integer():
+def parse(schema: Schema, value: Any) -> Any:
+    """A control's value as its field wants it; it is checked by the strategy itself."""
+    if schema.get("type") == "integer" and isinstance(value, float) and value.is_integer():
         return int(value)
-    if f.metadata["kind"] in ("widths", "names", "free"):
-        return read_value(f.metadata["label"], str(value), f.metadata)
+    if schema.get("type") not in ("integer", "number", "boolean"):
+        return parse_value(str(value), schema)
     return value

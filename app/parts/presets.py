@@ -11,7 +11,7 @@ from gradio.context import Context
 
 from specviz import BUILDERS, RunConfig
 from specviz.planning.forecast import Cell
-from specviz.registry import parse_strategy
+from specviz.strategy import parse_strategy
 
 from ..machine.engine import Engine
 from .controls import Controls

@@ -12,7 +12,8 @@ import gradio as gr
 
 from specviz.files import asset
 
-from .shelf import OPENED_BYTES, open_trace, save
+from ..machine import limits
+from .run_store import save
 from .web import starts
 
 HEADLINE = (
@@ -29,8 +30,8 @@ def stage(value: str, elem_id: str) -> gr.HTML:
     return gr.HTML(
         value,
         html_template=asset("stage/stage.html"),
-        js_on_load=starts("stage", most=OPENED_BYTES),
-        server_functions=[save, open_trace],
+        js_on_load=starts("stage", most=limits.OPENED_BODY),
+        server_functions=[save],
         elem_id=elem_id,
         apply_default_css=False,
     )

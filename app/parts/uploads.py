@@ -1,29 +1,34 @@
-"""A saved run from a visitor, shown or exported.
-
-Without gradio, since another process computes it.
-"""
+"""A saved run from a visitor, read or exported, without gradio because another process computes it."""
 
 from __future__ import annotations
 
+import zlib
+
 from specviz import Trace
-from specviz.player import FORMATS
+from specviz.player import offline_page
 from specviz.player.payload import recorded_message
 
+KINDS = ("json", "html")  # what a run is saved as
 
-def shown(text: str, name: str) -> tuple[str, str]:
-    """A run from a file as a message to the page, and as JSON.
+
+def read_run(body: bytes, name: str) -> tuple[bytes, bytes]:
+    """A run from a file as a message to the page, and as compressed JSON.
 
     Args:
-        text: of the file, from a stranger.
+        body: of the file, from a stranger.
         name: of the run on the page.
 
     Raises:
         ValueError: if it is no run.
     """
-    trace = Trace.from_json(text)
-    return recorded_message(trace, name=name, badge="opened from a file"), trace.to_json()
+    try:
+        trace = Trace.from_json(body.decode())
+        message = recorded_message(trace, name=name, badge="opened from a file")
+        return message.encode(), zlib.compress(trace.to_json().encode())
+    except UnicodeError:
+        raise ValueError("A run must be valid Unicode text.") from None
 
 
-def exported(text: str, kind: str) -> str:
-    """A run in one of `FORMATS`."""
-    return FORMATS[kind](Trace.from_json(text))
+def export_run(text: str, kind: str) -> str:
+    """A run in one of `KINDS`."""
+    return text if kind == "json" else offline_page(Trace.from_json(text))

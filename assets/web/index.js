@@ -1,21 +1,20 @@
 // What the page's components start with: app/parts/web.py calls each export with a host. Only `job` is no component: the
 // events of app/parts/job.py call it.
 
-import { hear, tell } from './base/bus.js';
-import { one } from './base/dom.js';
+import { subscribe, publish } from './base/bus.js';
+import { query } from './base/dom.js';
+import { fileButton, sendFile } from './base/open_file.js';
 import { jobNews, stopsAtOnce } from './base/jobs.js';
 import { placeAsked } from './base/place.js';
 import { termed } from './base/terms.js';
 import { compareBoard, onRail } from './compare/board.js';
 import { figureCard, fixButton, keepsWidth, statusLine } from './figures/card.js';
-import { publishedTables } from './figures/table.js';
 import { opensInLab } from './labs/node.js';
 import { treeLab } from './labs/trees.js';
 import { verificationLab } from './labs/verification.js';
 import { lessonBook } from './lessons/lessons.js';
 import { pageHeader } from './page/header.js';
 import { linkBar } from './page/links.js';
-import { paperPages } from './papers/papers.js';
 import { freshness } from './stage/fresh.js';
 import { headline as headlineView, opener as openerButton } from './stage/headline.js';
 import { runPlayer } from './stage/player.js';
@@ -42,7 +41,7 @@ export const job = (name, stop, news) => {
 /** @type {Component} */
 export const header = ({ element, trigger }) => pageHeader(element, () => trigger('select'));
 /** @type {Component} */
-export const intro = ({ element, values }) => values(text => one(element, 'p').replaceChildren(...termed(text)));
+export const intro = ({ element, values }) => values(text => query(element, 'p').replaceChildren(...termed(text)));
 /** @type {Component} */
 export const card = ({ element, values }) => { keepsWidth(element); values(value => figureCard(element, value)); };
 /** @type {Component} */
@@ -52,18 +51,18 @@ export const notice = ({ element, values }) => values(value => {
   const held = JSON.parse(value || '{}');
   statusLine(element, value);
   fixButton(element, held.fix);
-  if (held.settings) tell('settings', held);
-  tell('held');
+  if (held.settings) publish('settings', held);
+  publish('held');
 });
+/** @type {(host: Host, limits: { max: number }) => void} */
+export const file = ({ element, props, trigger }, { max }) => fileButton(element, max, text => { props.value = text; trigger('upload'); });
 /** @type {Component} */
 export const headline = ({ element }) => headlineView(element);
 /** @type {Component} */
 export const opener = ({ element }) => {
   openerButton(element);
-  hear('held', element, () => setTimeout(() => logSliders(document.body))); // gradio shows parameters a little later
+  subscribe('held', element, () => setTimeout(() => logSliders(document.body))); // gradio shows parameters a little later
 };
-/** @type {Component} */
-export const published = ({ element, values }) => values(value => publishedTables(element, value));
 /** @type {(host: Host, about: Parameters<typeof linkBar>[1]) => void} */
 export const links = ({ element, trigger, values }, about) => values(linkBar(element, about, trigger));
 /** @type {(host: Host, about: { besides: string }) => void} */
@@ -75,19 +74,14 @@ export const verification = ({ element, props, server }) => verificationLab(elem
 /** @type {Component} */
 export const compare = ({ element, server, values }) => values(compareBoard(element, () => server.recorded(0)).receive);
 
-/** @param {Host} host */
-export function papers({ element, props, server, trigger, values }) {
-  values(paperPages(element, JSON.parse(props.value), name => server.source_page(name), wanted => trigger('select', wanted)));
-}
-
 /** @param {Host} host @param {{ most: number }} limits */
 export function stage({ element, server, values }, { most }) {
   const fresh = freshness(element, '#sv-prompt', () => player.changed());
   const player = runPlayer(element, {
-    save: server.save, open: server.open_trace, most, take: opensInLab, fresh, links: true, wanted: sumAsked(location.search),
-    told: news => tell('headline', news), holds: head => head.settings && tell('opened', { search: `?${new URLSearchParams({ prompt: head.prompt || '' })}&${head.settings}` }),
+    save: server.save, open: sendFile, most, take: opensInLab, fresh, links: true, wanted: sumAsked(location.search),
+    told: news => publish('headline', news), holds: head => head.settings && publish('opened', { search: `?${new URLSearchParams({ prompt: head.prompt || '' })}&${head.settings}` }),
   });
-  hear('settings', element, fresh.hold);
+  subscribe('settings', element, fresh.hold);
   player.expect(placeAsked(location.search, false));
   values(player.receive);
 }
@@ -97,5 +91,5 @@ export const sampled = ({ element, trigger, values }, about) => values(sampledTe
 
 /** @param {Host} host */
 export function lessons({ element, props, server }) {
-  lessonBook(element, JSON.parse(props.value), number => server.lesson(number), { save: server.save });
+  lessonBook(element, JSON.parse(props.value), server);
 }

@@ -20,7 +20,6 @@ from ..config import RunConfig
 from ..metrics import estimate
 from ..models.base import Pair
 from ..randomness import Seeded
-from ..registry import build
 from ..theory.forms import FORMS, Shares, match_shares
 from ..tree import Topology
 from ..verifiers.base import Verifier
@@ -53,7 +52,7 @@ def path_shares(
     Returns:
         None where `shares_of` knows no way, or a node has several rows, another at another level, or perhaps none.
     """
-    shares, drafter = shares_of(verifier, config.temperature), build("drafter", config.drafter)
+    shares, drafter = shares_of(verifier, config.temperature), config.drafter
     if shares is None or drafter.by_level or drafter.blends or drafter.sparse:
         return None
     return _shares_on(pair, shares, texts, config, width)

@@ -15,9 +15,8 @@ from pathlib import Path
 from typing import Any
 
 from .. import codec
-from ..config import RunConfig
+from ..config import LARGEST, RunConfig
 from ..files import CLOCKMAKER, HELD_OUT, parse_json
-from ..registry import build
 from ..verifiers import VERIFIERS
 from .on_nodes import DraftUncertainty, RejectionRates, draft_uncertainty, rates_together, rejection_rates
 from .on_text import Acceptance, acceptance_vector, own_texts, together
@@ -80,11 +79,11 @@ def calibrate(pair: Any, texts: Sequence[Sequence[int]], rules: Sequence[str], c
     vectors: list[list[Acceptance]] = []  # of each text: texts are the unit of what is said of all
     rates: list[RejectionRates] = []
     # The closed forms of rejection rates take children for granted that were never seen; such a drafter draws none.
-    stages = ("Acceptance",) if build("drafter", config.drafter).sparse else ("Acceptance", "Rejection rates")
+    stages = ("Acceptance",) if config.drafter.sparse else ("Acceptance", "Rejection rates")
     for stage in stages:
         done = 0
         for number, text in enumerate(texts, 1):
-            own, once = replace(config, seed=config.seed + number), ReadOnce()
+            own, once = replace(config, seed=(config.seed + number) % (LARGEST + 1)), ReadOnce()
             if stage == "Acceptance":
                 vectors.append(
                     [acceptance_vector(pair, VERIFIERS[rule](), [text], own, width, read=once) for rule in rules]
@@ -164,7 +163,7 @@ def _continued(
     texts: list[list[int]] = []
     have, turn = 0, 0
     while have < positions and turn < 4 * len(prompts):
-        own = replace(config, max_new_tokens=CONTINUED, seed=config.seed + turn)
+        own = replace(config, max_new_tokens=CONTINUED, seed=(config.seed + turn) % (LARGEST + 1))
         texts += [text for text in own_texts(pair, [prompts[turn % len(prompts)]], own) if positions_of(text)]
         have, turn = sum(map(positions_of, texts)), turn + 1
         each = max(1, have // max(1, len(texts)))

@@ -6,7 +6,8 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from ..metrics import Interval, share_interval
-from ..record import Step, Trace
+from ..record import Step
+from ..trace import Trace
 from ..tree import Topology
 
 

@@ -1,7 +1,7 @@
 """Single nodes: every rule on the same distributions of a text, and draft entropy against acceptance.
 
-Unlike `on_text`, which puts one rule through its own code, the curves here come from each rule's closed form
-(`FORMS`), so that all rules and all widths take one pass over the text. p = target, q = draft.
+Unlike `on_text`, which measures one rule with one number of children, the curves here are of all rules and numbers of
+children in one pass over the text. p = target, q = draft.
 """
 
 from __future__ import annotations
@@ -21,10 +21,13 @@ from ..distributions import entropy
 from ..metrics import Interval, share_interval
 from ..models.base import Pair
 from ..randomness import Randomness, Seeded
+from ..sampling import most_probable
+from ..strategy import built_in
 from ..theory.bounds import cross_entropy
-from ..theory.forms import FORMS, NodeOnText
 from ..theory.node import transport_acceptance
+from ..theory.rates import accepted_within
 from ..verifiers import VERIFIERS
+from ..verifiers.base import Verifier
 from .positions import Reader, levels_on_text
 from .progress import SoFar, whole
 from .text_units import sources
@@ -111,11 +114,18 @@ def _rates(found: Sequence[dict[str, np.ndarray]], widths: tuple[int, ...], conf
         accepted = np.mean([rows[rule] for rows in found], axis=0)
         rates[rule] = tuple(None if np.isnan(share) else min(1.0, max(0.0, 1 - float(share))) for share in accepted)
     floors = {name.removeprefix("floor "): rates.pop(name) for name in list(rates) if name.startswith("floor ")}
-    methods = {rule: FORMS[rule].method for rule in rates}
+    methods = {name: _method(VERIFIERS[name]) for name in rates}
     none: dict[str, tuple[float | None, ...]] = {rule: (None,) * len(widths) for rule in rates}
     return RejectionRates(
         widths, rates, none, none, floors, methods, len(found), config.temperature, config.draft_temperature
     )  # fmt: skip
+
+
+def _method(rule: type[Verifier]) -> str:
+    """How a rule's rates are found: over every child, over drawn children and every coin, or run by run."""
+    if rule.shared_noise:
+        return "counted"
+    return "exact" if rule.schemes[0] == "top" else "expected over coins, children drawn"
 
 
 def rates_together(parts: Sequence[RejectionRates], texts: Sequence[Any]) -> RejectionRates:
@@ -151,14 +161,13 @@ def _node(
 
     At temperature 0 (`greedy`) every rule looks for the one token among the draft's most probable ones.
     """
-    node = NodeOnText(p, q, widths, rng, position)
     accepted = {
-        rule: forms.at_widths(node)
-        for rule, forms in FORMS.items()
-        if forms.at_widths and VERIFIERS[rule].greedy_only == greedy
+        name: accepted_within(rule(), p, q, widths, rng, position)
+        for name, rule in VERIFIERS.items()
+        if built_in(rule) and not rule.alone and rule.greedy_only == greedy
     }
     floors = {} if greedy else {"floor iid": transport_acceptance(p, q, widths)}
-    return accepted | floors | {"floor top": node.top}
+    return accepted | floors | {"floor top": np.cumsum(p[most_probable(q, widths[-1])])[np.array(widths) - 1]}
 
 
 @dataclass(frozen=True)

@@ -9,24 +9,22 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import asdict, dataclass, field, replace
+from dataclasses import dataclass, field, replace
 from typing import Annotated, Any, Literal
 
 import numpy as np
 
 from ..codec import Damaged, Most, NonNegative, Plan, Positive, Share
-from ..config import RunConfig
+from ..config import LARGEST, RunConfig
 from ..decode import speculate
 from ..drafters import DRAFTERS
 from ..errors import ParameterError
 from ..files import __version__
 from ..metrics import share_interval
 from ..models.base import Pair
-from ..proof.large_node import SameEverywhere
 from ..randomness import Randomness, Seeded
-from ..registry import build
 from ..sampling import children_of, draw_children
-from ..tree import TokenTree
+from ..theory.rates import try_children
 from ..verifiers import VERIFIERS
 from ..verifiers.base import Verifier
 from .positions import LEVELS, Reader, levels_on_text
@@ -100,24 +98,6 @@ class Acceptance:
             raise Damaged("must hold vectors as long as the measured one", ".by_text")
 
 
-class Rejecting(Randomness):
-    """Randomness under which every try is rejected, so that a rule shows the probability of each try."""
-
-    def __init__(self, rng: Randomness) -> None:
-        self._rng = rng
-        self.flips = 0
-
-    def flip(self, prob: float) -> tuple[bool, float]:
-        self.flips += 1
-        return False, 1.0
-
-    def draw(self, probs: np.ndarray) -> int:
-        return self._rng.draw(probs)
-
-    def noise(self, position: int, size: int) -> np.ndarray:
-        return self._rng.noise(position, size)
-
-
 def acceptance_vector(
     pair: Pair,
     verifier: Verifier,
@@ -170,7 +150,7 @@ def acceptance_so_far(
     """
     width = 1 if verifier.chain_only else width
     scheme = scheme or ("top" if config.temperature == 0 else verifier.schemes[0])
-    drafter = build("drafter", config.drafter)
+    drafter = config.drafter
     deep = LEVELS if drafter.by_level else 1
     parts: list[Acceptance] = []
     measured: list[Sequence[int]] = []
@@ -191,7 +171,7 @@ def acceptance_so_far(
                 Acceptance(
                     means[0], none, none, int(counts[0]), "expected" if expected else "counted",
                     verifier.name, scheme, config.temperature, config.draft_temperature,
-                    drafter.name, means if drafter.by_level else (), asdict(drafter),
+                    drafter.name, means if drafter.by_level else (), drafter.parameters,
                     pair.info["name"], pair.info.get("dtype", ""), __version__,
                     by_text=((int(counts[0]), means if drafter.by_level else means[0]),),
                 )
@@ -245,23 +225,11 @@ def _tries(
     """
     if not q.any():
         return np.zeros(width), True
-    tree = TokenTree(0, start=start, scheme=scheme)
-    tree.draft_distributions[0] = q
-    for token in draw_children(q, width, scheme, rng, tree.position(0)):
-        tree.add(0, token)
-    rows = SameEverywhere(p)  # p at the root; what follows a child does not matter
-    rejecting = Rejecting(rng)
-    verdict = verifier(tree, rows, rejecting)
+    children = draw_children(q, width, scheme, rng, start + 1)
+    found = try_children(verifier, p, q, children, scheme, rng, start)
     chances = np.zeros(width)
-    if not rejecting.flips:
-        if verdict.path:
-            chances[verdict.path[0] - 1] = 1.0
-        return chances, False
-    reached = 1.0
-    for child, prob in enumerate(verdict.accept_prob[1:]):
-        chances[child] = reached * (prob or 0.0)
-        reached *= 1 - (prob or 0.0)
-    return chances, True
+    chances[: len(children)] = found.acceptance
+    return chances, found.flips > 0
 
 
 def own_texts(pair: Pair, prompts: Iterable[str], config: RunConfig) -> Iterator[Written]:
@@ -270,7 +238,7 @@ def own_texts(pair: Pair, prompts: Iterable[str], config: RunConfig) -> Iterator
     Prompt `i` is continued with seed + i: with one seed for all, noise keyed by position would be the same in each.
     """
     for number, prompt in enumerate(prompts):
-        steps = speculate(pair, replace(config, prompt=prompt, seed=config.seed + number).plainly())
+        steps = speculate(pair, replace(config, prompt=prompt, seed=(config.seed + number) % (LARGEST + 1)).plainly())
         given = pair.encode(prompt)
         (source,) = sources([prompt])
         yield Written([*given, *(token for step in steps for token in step.emitted)], len(given), source)

@@ -17,7 +17,6 @@ from ..config import RunConfig
 from ..distributions import Distributions, distributions_of
 from ..drafters.base import Drafter, Seen
 from ..models.base import Pair
-from ..registry import build
 from ..session import open_drafter
 from ..tree import TokenTree
 from .text_units import begin_of
@@ -53,7 +52,7 @@ def levels_on_text(pair: Pair, text: Sequence[int], config: RunConfig) -> Iterat
     first, text = begin_of(text) - 1, list(text)[: pair.max_positions]
     if first >= len(text) - 1:
         return
-    drafter = build("drafter", config.drafter)
+    drafter = config.drafter
     whole = _chain(text[:-1], 0)
     p = distributions_of(pair.open(text[:1])[0].forward(whole, range(len(whole))), config.target_sampling)
     read = _in_one_pass if drafter.of_tokens else _in_turn

@@ -7,10 +7,10 @@ from dataclasses import dataclass
 
 from ..config import RunConfig
 from ..models.base import Pair
-from ..proof.large_node import SameEverywhere
 from ..randomness import Seeded
-from ..registry import build
 from ..sampling import draw_children
+from ..strategy import strategy_of
+from ..theory.rates import SameRow
 from ..tree import TokenTree
 from .positions import distributions_on_text
 
@@ -67,13 +67,13 @@ def tried_on_text(
     for position, p, q in distributions_on_text(pair, text, config):
         found = {}
         for rule, rng in rngs.items():
-            verifier = build("verifier", rule)
+            verifier = strategy_of("verifier", rule)
             scheme = verifier.schemes[0]
             tree = TokenTree(text[position], start=position, scheme=scheme)
             tree.draft_distributions[0] = q
             for token in draw_children(q, width, scheme, rng, tree.position(0)):
                 tree.add(0, token)
-            verdict = verifier(tree, SameEverywhere(p), rng)
+            verdict = verifier(tree, SameRow(p), rng)
             again = set(repeated(tree.parents, tree.tokens, verdict.outcome))
             nodes = [node for node, outcome in enumerate(verdict.outcome) if outcome in ("accepted", "rejected")]
             found[rule] = Tried(

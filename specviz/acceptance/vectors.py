@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
 from typing import Any, ClassVar
@@ -257,7 +257,7 @@ def planned_with(builder: Any, drafter: Any, pair: str = EMBEDDED) -> str:
         with_whom = f"with {drafter.spoken}" if found else "with its draft model"
         sentence = f"The tree is planned with another {whose}'s vector, the embedded pair's {with_whom}"
         return f"{sentence}; it may not be the best tree. Measure its own vector."
-    if found and _as_read(asdict(drafter)) != found["drafter"]["parameters"]:
+    if found and _as_read(drafter.parameters) != found["drafter"]["parameters"]:
         sentence = f"The tree is planned with the vector of {drafter.spoken} with other parameters"
         return f"{sentence}; it may not be the best tree. Measure its own vector."
     return ""

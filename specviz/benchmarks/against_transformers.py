@@ -24,7 +24,7 @@ from ..decode import autoregress, run
 from ..metrics import Counts
 from ..models.pair import HuggingFacePair
 from ..passes.huggingface import HuggingFaceModel
-from ..registry import spelled
+from ..strategy import format_strategy
 from ..verifiers import VERIFIERS
 from ..verifiers.base import Verifier
 from .trials import PLAIN, Method, Trial, by_round
@@ -88,7 +88,8 @@ def _strategies(
             rule = rule or VERIFIERS[suited(asked)]()
             match = compatible(replace(asked, verifier=rule))
             if match.possible:
-                found.append((f"{spelled(builder, defaults=True)} + {spelled(rule)}", builder, rule, match.lossless))
+                name = f"{format_strategy(builder, defaults=True)} + {rule}"
+                found.append((name, builder, rule, match.lossless))
             else:
                 reason = match.reason
         lone = lone or (reason if len(found) == before else None)  # it goes with none of the rules

@@ -17,7 +17,7 @@ from ..decode import autoregress, run
 from ..drafters.base import Drafter
 from ..metrics import Counts
 from ..models.base import Pair
-from ..registry import spelled
+from ..strategy import format_strategy
 from .trials import PLAIN, Method, Trial, by_round
 
 
@@ -54,7 +54,7 @@ def compare(
         for drafter in drafters:
             if not (match := compatible(replace(one, drafter=drafter))).lossless:
                 raise ValueError(match.reason)
-            methods[spelled(drafter)] = partial(_drafted, pair, drafter)
+            methods[format_strategy(drafter)] = partial(_drafted, pair, drafter)
         for kind, texts in prompts.items():
             setting = f"{kind}, T {one.temperature:g}"
             current: tuple[Trial, ...] = ()

@@ -19,7 +19,7 @@ from ..drafters.base import Drafter
 from ..models.base import Pair
 from ..planning.choose import Candidate, candidates, runners_up
 from ..planning.engine_flags import Nearest, engine_flags
-from ..registry import build
+from ..strategy import strategy_of
 from .measure_cost import PROMPT, measure_cost
 from .predictions import Predictor, predictor
 from .trials import Trial, timed
@@ -101,7 +101,7 @@ def advise(
     runs = {}
     for one in chosen:
         pair, drafter = ways[one.name]
-        rule = build("verifier", one.verifier)
+        rule = strategy_of("verifier", one.verifier)
         runs[f"{one.name}, {one.tree.name}"] = (
             pair, replace(config, drafter=drafter, verifier=rule, builder=one.tree.builder)
         )  # fmt: skip
@@ -126,7 +126,7 @@ def _options(
 ) -> Iterator[list[Option]]:
     """Nothing after every prompt that was read, and at the end, with the costs, the best trees with this drafter."""
     config = replace(config, drafter=drafter, builder=BUILDERS["sequoia"]())
-    rule = build("verifier", suited(config))
+    rule = strategy_of("verifier", suited(config))
     config = replace(config, verifier=rule)
     known: Predictor | None = None
     for news in predictor(pair, rule, config, prompts):

@@ -12,7 +12,7 @@ from ..builders.base import TreeBuilder
 from ..config import RunConfig
 from ..decode import autoregress, run
 from ..models.pair import HuggingFacePair
-from ..registry import spelled
+from ..strategy import format_strategy
 from ..verifiers import VERIFIERS
 from .against_transformers import menu, prompt_of
 
@@ -56,7 +56,8 @@ def greedy_differences(
         wanted = _greedy_tokens(pair, config)
         texts = {"plain": autoregress(pair, config).tokens}
         texts |= {
-            spelled(builder, defaults=True): run(pair, replace(config, builder=builder)).tokens for builder in builders
+            format_strategy(builder, defaults=True): run(pair, replace(config, builder=builder)).tokens
+            for builder in builders
         }
         for method, tokens in texts.items():
             if list(tokens) != wanted:

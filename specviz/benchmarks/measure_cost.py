@@ -7,7 +7,7 @@ run.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import fields, replace
+from dataclasses import replace
 from functools import partial
 from math import ceil, log2
 from statistics import median
@@ -19,14 +19,13 @@ import numpy as np
 from ..acceptance.progress import SoFar, whole
 from ..acceptance.vectors import RunningAcceptance, find_acceptance
 from ..builders.sequoia import Sequoia
-from ..config import Choice, RunConfig
+from ..config import RunConfig
 from ..decode import speculate
 from ..drafters.base import Drafter
 from ..models.base import Pair
 from ..planning.cost_table import CostTable
 from ..planning.machine_profile import EMBEDDED, MachineProfile, about, keep
 from ..record import Step
-from ..registry import build
 from ..tree import Topology
 from .alternating_rounds import paired
 
@@ -71,8 +70,8 @@ def measure_cost(
     began = perf_counter()
     config = config or RunConfig(PROMPT)
     config = replace(config, max_new_tokens=pair.max_positions)
-    rule = build("verifier", config.verifier)
-    drafter = build("drafter", config.drafter)
+    rule = config.verifier
+    drafter = config.drafter
     acceptance = find_acceptance(rule.name, config.temperature, drafter.name, pair.info["name"])
     if drafter.name == "model" and pair.open(pair.encode("a") or [0])[1] is None:
         raise ValueError("the pair must have a draft to measure its cost. Choose another drafter.")
@@ -104,7 +103,7 @@ class _Run:
     def __init__(self, pair: Pair, config: RunConfig) -> None:
         self._now: list[Pass] = []
         self.pair = pair
-        self.config = replace(config, drafter=_clocked(build("drafter", config.drafter), self._now))
+        self.config = replace(config, drafter=_clocked(config.drafter, self._now))
         self.steps: list[Step] = []
         self.passes: list[Pass] = []
         self._loop: Iterator[Step] = iter(())
@@ -172,8 +171,8 @@ def _table(pair: Pair, config: RunConfig, runs: list[_Run]) -> CostTable:
         opening_s=max(0.0, median(opening) - median(below)) if opening and below else 0.0,
         spread={"plain": _quartiles(plain), "target": [*map(_quartiles, target)], "draft": [*map(_quartiles, draft)]},
         settings={
-            "pair": pair.info.get("name", ""), "drafter": build("drafter", config.drafter).name,
-            "verifier": build("verifier", config.verifier).name,
+            "pair": pair.info.get("name", ""), "drafter": config.drafter.name,
+            "verifier": config.verifier.name,
             "temperature": config.temperature, "steps": sum(len(run.steps) for run in runs),
         },
     )  # fmt: skip
@@ -208,7 +207,7 @@ def _clocked(drafter: Drafter, passes: list[Pass]) -> Drafter:
             drafting.expand = timed
             return drafting
 
-    return Clocked(**{field.name: getattr(drafter, field.name) for field in fields(drafter)})
+    return Clocked(**drafter.parameters)
 
 
 PROFILE_SIZES = (1, 2, 4, 8, 12, 16, 24, 32, 64)
@@ -251,7 +250,7 @@ def _counting(pair: Pair, verifier: str, temperature: float, seconds: float) -> 
     prior = find_acceptance(verifier, temperature)
     counted = RunningAcceptance.begin(prior)
     wide = Sequoia(size=24, depth=4, acceptance=prior)
-    config = RunConfig(PROMPT, wide, Choice(verifier), temperature, max_new_tokens=pair.max_positions)
+    config = RunConfig(PROMPT, wide, verifier, temperature, max_new_tokens=pair.max_positions)
     for seed in range(8):
         for step in speculate(pair, replace(config, seed=seed)):
             counted = counted.learn(Topology(step.parents).children, step.path)

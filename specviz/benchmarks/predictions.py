@@ -23,7 +23,6 @@ from ..config import RunConfig
 from ..models.base import Pair
 from ..planning.cost_table import CostTable
 from ..planning.forecast import Cell, forecast, predict
-from ..registry import build
 from ..tree import Topology
 from ..verifiers.base import Verifier
 from .trials import Trial, trials
@@ -129,7 +128,7 @@ def speedup_predictions(
     Returns:
         Runs done, of how many, and a prediction with its timing for each tree so far.
     """
-    drafter = build("drafter", config.drafter).name
+    drafter = config.drafter.name
     cells = {
         name: known.predict(builder.prepare(verifier, config.temperature, drafter, pair.info["name"]).shape, cost)
         for name, builder in builders.items()

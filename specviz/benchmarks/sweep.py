@@ -27,8 +27,8 @@ from ..models.base import Pair
 from ..planning.machine_profile import machine
 from ..plugins.load import load_known
 from ..plugins.load import sources as plugins_loaded
-from ..record import Trace
-from ..registry import parse_strategy, split_strategy
+from ..strategy import parse_strategy, split_strategy
+from ..trace import Trace
 from .alternating_rounds import paired
 from .sweep_grid import key_of
 

@@ -14,7 +14,7 @@ from typing import Any
 from ..config import RunConfig
 from ..errors import ParameterError
 from ..files import parse_json, read_text
-from ..registry import parse_strategy
+from ..strategy import parse_strategy
 
 KINDS = ("bench", "calibrate")
 LISTS = {"pairs": ["embedded"], "builders": ["sequoia"], "verifiers": ["sequoia"], "drafters": ["model"],

@@ -1,6 +1,6 @@
 """The tree builders, by menu name; the order is the order of the menu."""
 
-from ..errors import Menu
+from ..strategy import BUILDERS as BUILDERS
 from .batch import Batch
 from .branching import Branching
 from .cape import Cape
@@ -20,7 +20,7 @@ from .sequoia import Sequoia
 from .svip import Svip
 from .svip_tree import SvipTree
 
-BUILDERS = Menu("builder", (
-        Chain, Heuristic, Svip, Cape, KSequences, KAry, Branching, Batch, Sequoia, Optimal,
+BUILDERS.add(
+    Chain, Heuristic, Svip, Cape, KSequences, KAry, Branching, Batch, Sequoia, Optimal,
         DySpec, DySpecThreshold, SvipTree, Eagle2, Ddd, PromptLookup, Lookahead, Plain,
-    ))  # fmt: skip
+)  # fmt: skip

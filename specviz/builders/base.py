@@ -2,21 +2,19 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, fields
 from typing import Any, ClassVar, Self
 
 from ..distributions import Distributions
 from ..drafters.base import Draft
-from ..parameters import Strategy
 from ..randomness import Randomness
 from ..sampling import SCHEMES
+from ..strategy import Strategy
 from ..tree import TokenTree
 from ..verifiers.base import Verdict, Verifier
 
 
-@dataclass(frozen=True)
 class TreeBuilder(Strategy):
-    """A method to draft a tree. Subclasses are frozen dataclasses whose fields are their parameters.
+    """A method to draft a tree. The fields of a subclass are its parameters.
 
     Class attributes:
         name: the name in menus; title: the same for people; schemes: how its trees can be filled, the first is its own;
@@ -25,8 +23,7 @@ class TreeBuilder(Strategy):
         that its nodes are chosen by; small: parameters that make its trees small enough to enumerate while they keep a
         depth of two and, unless they are chains, a branch.
 
-    >>> @dataclass(frozen=True)
-    ... class Single(TreeBuilder):
+    >>> class Single(TreeBuilder):
     ...     name, title = "single", "Single"
     ...     def __call__(self, draft, rng, scheme, tokens_left, state):
     ...         if tokens_left > 1:
@@ -37,8 +34,7 @@ class TreeBuilder(Strategy):
     1
     """
 
-    name: ClassVar[str]
-    title: ClassVar[str]
+    kind: ClassVar[str] = "builder"
     schemes: ClassVar[tuple[str, ...]] = SCHEMES
     reads_draft: ClassVar[bool] = True
     in_support: ClassVar[bool] = False
@@ -64,7 +60,7 @@ class TreeBuilder(Strategy):
         >>> specviz.BUILDERS["chain"].sized(5)
         {'depth': 4}
         """
-        names = {field.name for field in fields(cls)}
+        names = cls.model_fields
         if "size" in names:
             return {"size": nodes}
         if "depth" in names and "width" not in names:

@@ -5,23 +5,24 @@ Unlike deeper trees it writes at most two tokens per pass, the accepted child an
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, ClassVar
 
-from ..parameters import whole
+from pydantic import Field
+
 from ..tree import Topology
 from .filling import StaticBuilder, grow_shape
 
 
-@dataclass(frozen=True)
 class Batch(StaticBuilder):
     """`width` alternatives for the next token."""
 
     name: ClassVar[str] = "batch"
     title: ClassVar[str] = "Batch"
     small: ClassVar[dict[str, Any]] = {"width": 2}
-    width: int = whole(8, 1, 256, "Children", "Number of drafted alternatives for the next token.")
+    width: int = Field(
+        8, ge=1, le=256, title="Children", description="Number of drafted alternatives for the next token."
+    )
 
     @classmethod
     def sized(cls, nodes):

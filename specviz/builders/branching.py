@@ -5,32 +5,37 @@ Unlike the k-ary tree it may be wide near the root, where a rejection costs most
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from functools import cached_property
 from itertools import accumulate
 from operator import mul
-from typing import Any, ClassVar
+from typing import Annotated, Any, ClassVar, Self
+
+from pydantic import Field, model_validator
 
 from ..errors import ParameterError
-from ..parameters import widths
 from ..tree import Topology
 from .filling import StaticBuilder, grow_shape
 
 
-@dataclass(frozen=True)
 class Branching(StaticBuilder):
     """Every node of level i has `widths[i]` children."""
 
     name: ClassVar[str] = "branching"
     title: ClassVar[str] = "Branching"
     small: ClassVar[dict[str, Any]] = {"widths": (2, 1)}
-    widths: tuple = widths((3, 2, 1, 1), 1, 64, "Children per level", "How many children the nodes of each level have.")
+    widths: tuple[Annotated[int, Field(ge=1, le=64)], ...] = Field(
+        (3, 2, 1, 1),
+        min_length=1,
+        title="Children per level",
+        description="How many children the nodes of each level have.",
+    )
 
-    def __post_init__(self) -> None:
-        super().__post_init__()
+    @model_validator(mode="after")
+    def _check(self) -> Self:
         if sum(accumulate(self.widths, mul)) > 1023:
             hint = "Reduce some of them or use fewer levels."
             raise ParameterError("branching.widths", "give at most 1024 nodes", self.widths, hint)
+        return self
 
     @cached_property
     def shape(self) -> Topology:

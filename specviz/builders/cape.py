@@ -8,15 +8,14 @@ authors' code.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import Annotated, Any, ClassVar
 
-from ..parameters import whole, widths
+from pydantic import Field
+
 from ..sampling import children_of, draw_children
 from .base import TreeBuilder
 
 
-@dataclass(frozen=True)
 class Cape(TreeBuilder):
     """A chain of `depth` tokens whose nodes have the more siblings the less confident the draft is."""
 
@@ -24,12 +23,17 @@ class Cape(TreeBuilder):
     title: ClassVar[str] = "CaPE"
     key_title: ClassVar[str] = "draft confidence"
     small: ClassVar[dict[str, Any]] = {"depth": 2, "counts": (3, 2, 1)}
-    size: int = whole(64, 1, 1024, "Tree size (nodes)", "Maximum number of nodes, including the root.")
-    depth: int = whole(5, 1, 64, "Length", "Number of tokens in the chain.")
-    counts: tuple = widths(
-        (8, 8, 8, 6, 6, 6, 4, 4, 2, 2), 1, 16, "Children by confidence",
-        "Number of children for each of equal intervals of the draft's largest probability, the lowest first.",
-    )  # fmt: skip
+    size: int = Field(
+        64, ge=1, le=1024, title="Tree size (nodes)", description="Maximum number of nodes, including the root."
+    )
+    depth: int = Field(5, ge=1, le=64, title="Length", description="Number of tokens in the chain.")
+    counts: tuple[Annotated[int, Field(ge=1, le=16)], ...] = Field(
+        (8, 8, 8, 6, 6, 6, 4, 4, 2, 2),
+        min_length=1,
+        title="Children by confidence",
+        description="Number of children for each of equal intervals of the draft's largest probability, the lowest "
+        "first.",
+    )
 
     @property
     def is_chain(self) -> bool:

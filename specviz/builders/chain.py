@@ -2,23 +2,22 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, ClassVar
 
-from ..parameters import whole
+from pydantic import Field
+
 from ..tree import Topology
 from .filling import StaticBuilder, grow_shape
 
 
-@dataclass(frozen=True)
 class Chain(StaticBuilder):
     """A chain of `depth` tokens, each drawn after the one before."""
 
     name: ClassVar[str] = "chain"
     title: ClassVar[str] = "Chain"
     small: ClassVar[dict[str, Any]] = {"depth": 2}
-    depth: int = whole(4, 1, 64, "Length", "Number of drafted tokens.")
+    depth: int = Field(4, ge=1, le=64, title="Length", description="Number of drafted tokens.")
 
     @cached_property
     def shape(self) -> Topology:

@@ -6,21 +6,26 @@ of the level's paths add up to less than a threshold, as the text is then unlike
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Any, ClassVar
 
-from ..parameters import real
+from pydantic import Field
+
 from .reranking import Reranked
 
 
-@dataclass(frozen=True)
 class Ddd(Reranked):
     """EAGLE-2's candidates, level by level while the level's paths are likely enough together."""
 
     name: ClassVar[str] = "ddd"
     title: ClassVar[str] = "Dynamic depth"
     small: ClassVar[dict[str, Any]] = {"size": 5, "depth": 3, "width": 2, "mass": 0.6}
-    mass: float = real(0.3, 0.0, 1.0, "Least probability", "Stop if a level's paths together are less probable.")
+    mass: float = Field(
+        0.3,
+        ge=0.0,
+        le=1.0,
+        title="Least probability",
+        description="Stop if a level's paths together are less probable.",
+    )
 
     def _likely(self, level):
         return sum(1.0 if one is None else one.value for one in level) >= self.mass

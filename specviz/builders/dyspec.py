@@ -11,18 +11,17 @@ mask's blocks few.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from heapq import heappop, heappush, nsmallest
 from typing import Any, ClassVar
 
-from ..parameters import flag, whole
+from pydantic import Field
+
 from ..sampling import ChildSampler
 from .base import TreeBuilder
 
 WAITING = 3  # how many of the waiting slots are recorded at each choice
 
 
-@dataclass(frozen=True)
 class DySpec(TreeBuilder):
     """The `size` - 1 slots of largest key, one after the other."""
 
@@ -32,17 +31,19 @@ class DySpec(TreeBuilder):
     schemes: ClassVar[tuple[str, ...]] = ("distinct", "top", "race")
     in_support: ClassVar[bool] = True
     small: ClassVar[dict[str, Any]] = {"size": 4, "depth": 2}
-    size: int = whole(16, 1, 1024, "Tree size (nodes)", "Number of nodes, including the root.")
-    depth: int = whole(16, 1, 64, "Max depth", "Maximum number of levels below the root.")
-    batch: int = whole(
+    size: int = Field(16, ge=1, le=1024, title="Tree size (nodes)", description="Number of nodes, including the root.")
+    depth: int = Field(16, ge=1, le=64, title="Max depth", description="Maximum number of levels below the root.")
+    batch: int = Field(
         8,
-        1,
-        64,
-        "Nodes per draft pass",
-        "Number of nodes that the draft reads at once: the required one and the most likely next ones.",
+        ge=1,
+        le=64,
+        title="Nodes per draft pass",
+        description="Number of nodes that the draft reads at once: the required one and the most likely next ones.",
     )
-    reorder: bool = flag(
-        True, "Heavy paths first", "Order of the nodes in the target's pass: longest paths first, or as drawn."
+    reorder: bool = Field(
+        True,
+        title="Heavy paths first",
+        description="Order of the nodes in the target's pass: longest paths first, or as drawn.",
     )
 
     def __call__(self, draft, rng, scheme, tokens_left, state):

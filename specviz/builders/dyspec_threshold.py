@@ -10,12 +10,11 @@ distribution.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from heapq import heapify, heappop, heappush, nsmallest
-from typing import Any, ClassVar
+from typing import Annotated, Any, ClassVar, Literal
 
-from ..errors import ParameterError
-from ..parameters import flag, free, whole
+from pydantic import Field
+
 from ..sampling import ChildSampler
 from .base import TreeBuilder
 
@@ -25,7 +24,6 @@ GAIN = 0.5  # how much of a tree's lack of nodes, as a ratio, the next threshold
 RISE = 1.25  # by how much the threshold rises after a tree that was cut
 
 
-@dataclass(frozen=True)
 class DySpecThreshold(TreeBuilder):
     """All slots with a key above `threshold`, the best ones first where there are too many."""
 
@@ -35,24 +33,21 @@ class DySpecThreshold(TreeBuilder):
     schemes: ClassVar[tuple[str, ...]] = ("distinct", "top", "race")
     in_support: ClassVar[bool] = True
     small: ClassVar[dict[str, Any]] = {"size": 4, "depth": 2, "threshold": 0.2}
-    threshold: str | float = free(
+    threshold: Literal["auto"] | Annotated[float, Field(ge=LOW, le=HIGH)] = Field(
         "auto",
-        "Threshold",
-        "Fill every slot with a higher probability to be reached: auto (about 1 / tree size, adapted to the sizes of "
-        "past trees), or a number.",
+        title="Threshold",
+        description="Fill every slot with a higher probability to be reached: auto (about 1 / tree size, adapted to "
+        "the sizes of past trees), or a number.",
     )
-    size: int = whole(32, 1, 1024, "Tree size (nodes)", "Maximum number of nodes, including the root.")
-    depth: int = whole(8, 1, 64, "Max depth", "Maximum number of levels below the root.")
-    reorder: bool = flag(
-        True, "Heavy paths first", "Order of the nodes in the target's pass: longest paths first, or as drawn."
+    size: int = Field(
+        32, ge=1, le=1024, title="Tree size (nodes)", description="Maximum number of nodes, including the root."
     )
-
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        given = self.threshold
-        number = isinstance(given, int | float) and not isinstance(given, bool) and LOW <= given <= HIGH
-        if given != "auto" and not number:
-            raise ParameterError(f"{self.name}.threshold", f'be "auto" or a number from {LOW:g} to {HIGH}', given)
+    depth: int = Field(8, ge=1, le=64, title="Max depth", description="Maximum number of levels below the root.")
+    reorder: bool = Field(
+        True,
+        title="Heavy paths first",
+        description="Order of the nodes in the target's pass: longest paths first, or as drawn.",
+    )
 
     def start(self):
         return max(LOW, min(0.5, 1 / self.size)) if self.threshold == "auto" else None

@@ -10,23 +10,26 @@ every second level the entropy H of the best node's row is looked at, and nothin
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
 from typing import Any, ClassVar
 
+from pydantic import Field
+
 from ..distributions import entropy
-from ..parameters import real
 from .reranking import Reranked
 
 
-@dataclass(frozen=True)
 class Eagle2(Reranked):
     """The best `size` - 1 of all candidates found by expanding the `width` best nodes of every level."""
 
     name: ClassVar[str] = "eagle2"
     title: ClassVar[str] = "EAGLE-2"
     small: ClassVar[dict[str, Any]] = {"size": 5, "depth": 2, "width": 2}
-    h: float = real(
-        0.0, 0.0, 3.0, "Stop at entropy h", "Every two levels, stop if sqrt(entropy) is above it; 0 never stops."
+    h: float = Field(
+        0.0,
+        ge=0.0,
+        le=3.0,
+        title="Stop at entropy h",
+        description="Every two levels, stop if sqrt(entropy) is above it; 0 never stops.",
     )
 
     def _certain(self, depth, row):

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
 from functools import lru_cache
 from itertools import groupby
 
@@ -14,7 +13,6 @@ from ..tree import TokenTree, Topology
 from .base import TreeBuilder
 
 
-@dataclass(frozen=True)
 class StaticBuilder(TreeBuilder):
     """A builder whose shape is fixed before any token is drawn."""
 

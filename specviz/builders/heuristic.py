@@ -7,15 +7,14 @@ is decided before anything is drawn, so the output distribution does not change.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Any, ClassVar
 
-from ..parameters import whole
+from pydantic import Field
+
 from .base import TreeBuilder
 from .filling import fill, grow_shape
 
 
-@dataclass(frozen=True)
 class Heuristic(TreeBuilder):
     """A chain of a length that grows by 2 and shrinks by 1."""
 
@@ -23,8 +22,8 @@ class Heuristic(TreeBuilder):
     title: ClassVar[str] = "Heuristic chain"
     is_chain: ClassVar[bool] = True
     small: ClassVar[dict[str, Any]] = {"depth": 2}
-    depth: int = whole(5, 1, 64, "Initial length", "Number of tokens of the first draft.")
-    longest: int = whole(40, 1, 64, "Max length", "Maximum number of drafted tokens.")
+    depth: int = Field(5, ge=1, le=64, title="Initial length", description="Number of tokens of the first draft.")
+    longest: int = Field(40, ge=1, le=64, title="Max length", description="Maximum number of drafted tokens.")
 
     def start(self):
         return min(self.depth, self.longest)

@@ -2,34 +2,33 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Self
 
-from ..parameters import whole
+from pydantic import Field, model_validator
+
+from ..errors import ParameterError
 from ..tree import Topology
 from .filling import StaticBuilder, grow_shape
 
 
-@dataclass(frozen=True)
 class KAry(StaticBuilder):
     """Every node has `width` children, down to `depth` levels below the root."""
 
     name: ClassVar[str] = "k-ary"
     title: ClassVar[str] = "k-ary"
     small: ClassVar[dict[str, Any]] = {"width": 2, "depth": 2}
-    width: int = whole(2, 1, 32, "Branching", "Number of children per node.")
-    depth: int = whole(3, 1, 64, "Depth", "Number of levels below the root.")
+    width: int = Field(2, ge=1, le=32, title="Branching", description="Number of children per node.")
+    depth: int = Field(3, ge=1, le=64, title="Depth", description="Number of levels below the root.")
 
-    def __post_init__(self) -> None:
-        super().__post_init__()
+    @model_validator(mode="after")
+    def _check(self) -> Self:
         size = sum(self.width**level for level in range(self.depth + 1))
         if size > 1024:
             made = f"{size}" if size < 10**6 else "more than a million"
-            raise ValueError(
-                f"k-ary must have at most 1024 nodes; width {self.width} and depth {self.depth} make {made}. "
-                "Reduce one of them."
-            )
+            hint = f"Width {self.width} and depth {self.depth} make {made}. Reduce one of them."
+            raise ParameterError("k-ary", "have at most 1024 nodes", hint=hint)
+        return self
 
     @cached_property
     def shape(self) -> Topology:

@@ -6,32 +6,32 @@ nodes: merging them would drop tries that the rule relies on.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from functools import cached_property
 from math import sqrt
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Self
+
+from pydantic import Field, model_validator
 
 from ..errors import ParameterError
-from ..parameters import whole
 from ..tree import Topology
 from .filling import StaticBuilder, grow_shape
 
 
-@dataclass(frozen=True)
 class KSequences(StaticBuilder):
     """`width` chains of `depth` tokens that share only the root."""
 
     name: ClassVar[str] = "k-sequences"
     title: ClassVar[str] = "k sequences"
     small: ClassVar[dict[str, Any]] = {"width": 2, "depth": 2}
-    width: int = whole(3, 1, 64, "Sequences", "Number of chains.")
-    depth: int = whole(4, 1, 64, "Length", "Number of tokens per chain.")
+    width: int = Field(3, ge=1, le=64, title="Sequences", description="Number of chains.")
+    depth: int = Field(4, ge=1, le=64, title="Length", description="Number of tokens per chain.")
 
-    def __post_init__(self) -> None:
-        super().__post_init__()
+    @model_validator(mode="after")
+    def _check(self) -> Self:
         if self.width * self.depth > 1023:
             must = f"be at most {1023 // self.depth} with chains of {self.depth} tokens"
             raise ParameterError("k-sequences.width", must, self.width, "Reduce one of them.")
+        return self
 
     @classmethod
     def sized(cls, nodes):

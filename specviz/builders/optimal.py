@@ -8,7 +8,6 @@ which averages neighbours, and the shape is optimal for that one only. The recor
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from functools import lru_cache
 from heapq import heappop, heappush
 from typing import ClassVar
@@ -17,7 +16,6 @@ from ..tree import Topology
 from .planned import PlannedBuilder
 
 
-@dataclass(frozen=True)
 class Optimal(PlannedBuilder):
     """The `size` - 1 nodes that are most likely to be accepted."""
 

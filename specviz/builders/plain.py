@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import ClassVar
 
 from .base import TreeBuilder
 
 
-@dataclass(frozen=True)
 class Plain(TreeBuilder):
     """Only the root."""
 

@@ -2,41 +2,39 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
 from functools import lru_cache
-from typing import Any, ClassVar
+from typing import Annotated, Any, ClassVar, Literal
+
+from pydantic import AfterValidator, Field
 
 from ..acceptance.vectors import RunningAcceptance, check_acceptance, find_acceptance, reach
-from ..parameters import free, whole
 from ..tree import Topology
 from .filling import StaticBuilder, fill
 
 DEEPEST = 16  # levels of a tree of which only the size is given
+Probability = Annotated[float, Field(ge=0, le=1)]
+Acceptance = Annotated[
+    tuple[Probability, ...] | tuple[tuple[Probability, ...], ...],
+    AfterValidator(lambda value: check_acceptance(value, "")),
+]
 _reach = lru_cache(maxsize=64)(reach)  # a shape is planned once for many steps
 
 
-@dataclass(frozen=True)
 class PlannedBuilder(StaticBuilder):
     """A static builder with an `acceptance`: "auto" (stored for pair, drafter, rule and temperature), "measured" (auto
     at first, then following the run), or numbers."""
 
     key_title: ClassVar[str] = "estimated acceptance probability"
     small: ClassVar[dict[str, Any]] = {"size": 4, "depth": 2, "width": 2, "acceptance": (0.5, 0.3)}
-    size: int = whole(16, 1, 1024, "Tree size (nodes)", "Number of nodes, including the root.")
-    depth: int = whole(6, 1, 64, "Max depth", "Maximum number of levels below the root.")
-    width: int = whole(32, 1, 64, "Max branching", "Maximum number of children per node.")
-    acceptance: str | tuple = free(
+    size: int = Field(16, ge=1, le=1024, title="Tree size (nodes)", description="Number of nodes, including the root.")
+    depth: int = Field(6, ge=1, le=64, title="Max depth", description="Maximum number of levels below the root.")
+    width: int = Field(32, ge=1, le=64, title="Max branching", description="Maximum number of children per node.")
+    acceptance: Literal["auto", "measured"] | Acceptance = Field(
         "auto",
-        "Acceptance",
-        "The acceptance vector: auto (stored for this drafter, rule and temperature), measured (follows the run), or "
-        "numbers, one list for all levels or one per level.",
-        words=("auto", "measured"),
+        title="Acceptance",
+        description="The acceptance vector: auto (stored for this drafter, rule and temperature), measured (follows "
+        "the run), or numbers, one list for all levels or one per level.",
     )
-
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        if self.acceptance not in ("auto", "measured") and not isinstance(self.acceptance, RunningAcceptance):
-            object.__setattr__(self, "acceptance", check_acceptance(self.acceptance, f"{self.name}.acceptance"))
 
     def plan(self, acceptance: tuple) -> Topology:
         """The shape for a vector."""
@@ -66,7 +64,8 @@ class PlannedBuilder(StaticBuilder):
         if not isinstance(self.acceptance, str):
             return self
         stored = find_acceptance(verifier.name, temperature, drafter, pair)
-        return replace(self, acceptance=RunningAcceptance.begin(stored) if self.acceptance == "measured" else stored)
+        resolved = RunningAcceptance.begin(stored) if self.acceptance == "measured" else stored
+        return self.model_copy(update={"acceptance": resolved})
 
     def start(self):
         return self.acceptance if isinstance(self.acceptance, RunningAcceptance) else None

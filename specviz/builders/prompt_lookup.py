@@ -8,16 +8,14 @@ then the most recent; equal beginnings share their nodes.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from typing import Any, ClassVar
 
 import numpy as np
+from pydantic import Field
 
-from ..parameters import whole
 from .base import TreeBuilder
 
 
-@dataclass(frozen=True)
 class PromptLookup(TreeBuilder):
     """Continuations of the last tokens, found in the text so far."""
 
@@ -27,10 +25,18 @@ class PromptLookup(TreeBuilder):
     schemes: ClassVar[tuple[str, ...]] = ("top",)
     reads_draft: ClassVar[bool] = False
     small: ClassVar[dict[str, Any]] = {"depth": 2, "width": 2}
-    ngram: int = whole(3, 1, 16, "Max match", "Maximum number of last tokens to match; fewer if there is no match.")
-    depth: int = whole(8, 1, 64, "Max depth", "Maximum number of tokens per continuation.")
-    width: int = whole(4, 1, 64, "Matches", "Number of continuations merged into the tree.")
-    size: int = whole(32, 1, 1024, "Tree size (nodes)", "Maximum number of nodes, including the root.")
+    ngram: int = Field(
+        3,
+        ge=1,
+        le=16,
+        title="Max match",
+        description="Maximum number of last tokens to match; fewer if there is no match.",
+    )
+    depth: int = Field(8, ge=1, le=64, title="Max depth", description="Maximum number of tokens per continuation.")
+    width: int = Field(4, ge=1, le=64, title="Matches", description="Number of continuations merged into the tree.")
+    size: int = Field(
+        32, ge=1, le=1024, title="Tree size (nodes)", description="Maximum number of nodes, including the root."
+    )
 
     def __call__(self, draft, rng, scheme, tokens_left, state):
         tree, places = draft.tree, {}

@@ -6,8 +6,8 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 import numpy as np
+from pydantic import Field
 
-from ..parameters import whole
 from ..sampling import most_probable
 from ..tree import Chart, TokenTree
 from .base import TreeBuilder
@@ -30,16 +30,23 @@ class Candidate:
     token: int
 
 
-@dataclass(frozen=True)
 class Reranked(TreeBuilder):
     """The best `size` - 1 of all candidates found by expanding the `width` best nodes of every level."""
 
     key_title: ClassVar[str] = "the draft's probability of its path"
     schemes: ClassVar[tuple[str, ...]] = ("top",)
     in_support: ClassVar[bool] = True
-    size: int = whole(16, 1, 1024, "Tree size (nodes)", "Number of nodes kept, including the root.")
-    depth: int = whole(5, 1, 64, "Max depth", "Maximum number of levels below the root.")
-    width: int = whole(4, 1, 64, "Expanded per level", "Number of nodes expanded per level, and of children per node.")
+    size: int = Field(
+        16, ge=1, le=1024, title="Tree size (nodes)", description="Number of nodes kept, including the root."
+    )
+    depth: int = Field(5, ge=1, le=64, title="Max depth", description="Maximum number of levels below the root.")
+    width: int = Field(
+        4,
+        ge=1,
+        le=64,
+        title="Expanded per level",
+        description="Number of nodes expanded per level, and of children per node.",
+    )
 
     def __call__(self, draft, rng, scheme, tokens_left, state):
         read: dict[Candidate | None, int] = {None: 0}  # what the draft reads -> its node in the draft's own tree

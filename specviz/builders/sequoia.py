@@ -11,7 +11,6 @@ level as well (its P has D - 1 rows), so its tree of size 64 and depth 12 is `si
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from functools import lru_cache
 from typing import ClassVar
 
@@ -21,7 +20,6 @@ from ..tree import Topology
 from .planned import PlannedBuilder
 
 
-@dataclass(frozen=True)
 class Sequoia(PlannedBuilder):
     """The best tree of `size` nodes and `depth` levels for an acceptance vector."""
 

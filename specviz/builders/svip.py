@@ -12,16 +12,15 @@ test looks at the row at temperature 1.
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
 from typing import Any, ClassVar
 
+from pydantic import Field
+
 from ..distributions import entropy
-from ..parameters import real, whole
 from ..sampling import draw_children
 from .base import TreeBuilder
 
 
-@dataclass(frozen=True)
 class Svip(TreeBuilder):
     """A chain of at most `depth` tokens that ends with the first one drawn from a row of high entropy."""
 
@@ -30,9 +29,17 @@ class Svip(TreeBuilder):
     is_chain: ClassVar[bool] = True
     key_title: ClassVar[str] = "draft entropy"
     small: ClassVar[dict[str, Any]] = {"depth": 2, "h": 1.0}
-    h: float = real(1.4, 0.0, 3.0, "Threshold h", "Stop after a token with sqrt(c * entropy in nats) above this.")
-    c: float = real(1.0, 0.01, 2.0, "Factor c", "Factor of the entropy; 1 is the paper's value.")
-    depth: int = whole(40, 1, 64, "Max length", "Maximum number of tokens in the chain.")
+    h: float = Field(
+        1.4,
+        ge=0.0,
+        le=3.0,
+        title="Threshold h",
+        description="Stop after a token with sqrt(c * entropy in nats) above this.",
+    )
+    c: float = Field(
+        1.0, ge=0.01, le=2.0, title="Factor c", description="Factor of the entropy; 1 is the paper's value."
+    )
+    depth: int = Field(40, ge=1, le=64, title="Max length", description="Maximum number of tokens in the chain.")
 
     def __call__(self, draft, rng, scheme, tokens_left, state):
         tree, node = draft.tree, 0

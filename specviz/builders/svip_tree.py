@@ -8,16 +8,15 @@ before anything is drawn. The budget is spent level by level, in order.
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
 from typing import Any, ClassVar
 
+from pydantic import Field
+
 from ..distributions import entropy
-from ..parameters import real, whole
 from ..sampling import children_of, draw_children
 from .base import TreeBuilder
 
 
-@dataclass(frozen=True)
 class SvipTree(TreeBuilder):
     """`width` children for every node whose row has low entropy."""
 
@@ -25,11 +24,21 @@ class SvipTree(TreeBuilder):
     title: ClassVar[str] = "SVIP tree"
     key_title: ClassVar[str] = "draft entropy before it"
     small: ClassVar[dict[str, Any]] = {"size": 4, "depth": 2, "h": 1.0}
-    size: int = whole(32, 1, 1024, "Tree size (nodes)", "Maximum number of nodes, including the root.")
-    depth: int = whole(6, 1, 64, "Max depth", "Maximum number of levels below the root.")
-    width: int = whole(2, 1, 32, "Branching", "Number of children of an expanded node.")
-    h: float = real(1.8, 0.0, 3.0, "Threshold h", "Expand a node while sqrt(c * entropy in nats) is at most this.")
-    c: float = real(1.0, 0.01, 2.0, "Factor c", "Factor of the entropy; 1 is the paper's value.")
+    size: int = Field(
+        32, ge=1, le=1024, title="Tree size (nodes)", description="Maximum number of nodes, including the root."
+    )
+    depth: int = Field(6, ge=1, le=64, title="Max depth", description="Maximum number of levels below the root.")
+    width: int = Field(2, ge=1, le=32, title="Branching", description="Number of children of an expanded node.")
+    h: float = Field(
+        1.8,
+        ge=0.0,
+        le=3.0,
+        title="Threshold h",
+        description="Expand a node while sqrt(c * entropy in nats) is at most this.",
+    )
+    c: float = Field(
+        1.0, ge=0.01, le=2.0, title="Factor c", description="Factor of the entropy; 1 is the paper's value."
+    )
 
     def __call__(self, draft, rng, scheme, tokens_left, state):
         tree, level = draft.tree, [0]

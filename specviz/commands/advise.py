@@ -16,7 +16,7 @@ from ..files import __version__, printable
 from ..metrics import plus_minus
 from ..models.base import Pair
 from ..planning.machine_profile import machine
-from ..registry import spelled
+from ..strategy import format_strategy
 from .bench import PROMPTS_HELP, built_in_prompts, read_prompts
 from .options import add_pair, add_strategy, add_temperature, load, strategies
 from .watching import watched
@@ -56,7 +56,7 @@ def run(args: argparse.Namespace) -> int:
             ways[draft] = load(args, draft=draft, like=base), DRAFTERS["model"]()
         except ValueError as error:
             failed.append((draft, str(error)))
-    ways |= {spelled(drafter): (base, drafter) for drafter in drafters}
+    ways |= {format_strategy(drafter): (base, drafter) for drafter in drafters}
     if not ways:
         raise ValueError(f"no draft could be loaded: {failed[0][1]}")
     first, second = given[0::2][:CALIBRATED], given[1::2] or given

@@ -6,6 +6,7 @@ import argparse
 import json
 import sys
 from collections.abc import Iterable, Iterator, Sequence
+from itertools import groupby
 from typing import TYPE_CHECKING, Any
 
 from ..acceptance.progress import SoFar
@@ -15,7 +16,7 @@ from ..codec import lines
 from ..config import RunConfig
 from ..drafters import DRAFTERS
 from ..files import HELD_OUT, parse_json, printable, read_text
-from ..registry import spelled
+from ..strategy import format_strategy
 from .options import (
     TEMPERATURE,
     add_pair,
@@ -26,7 +27,6 @@ from .options import (
     sampling,
     strategies,
 )
-from .shape_table import add_shape, print_rows, run_shape
 from .watching import shown_at_end, until_stopped
 
 if TYPE_CHECKING:
@@ -54,18 +54,12 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         action="store_true",
         help="compare every builder's greedy text with transformers (use --dtype float32)",
     )
-    add_shape(parser)
     parser.add_argument("--json", action="store_true", help="print the rows as JSON")
 
 
 def run(args: argparse.Namespace) -> int | None:
     if args.rounds < 1:
         raise ValueError(f"--rounds must be at least 1; got {args.rounds}.")
-    if args.shape:
-        return run_shape(args)
-    for name in ("draft_shape", "context", "acceptance"):
-        if getattr(args, name) is not None:
-            raise ValueError(f"--{name.replace('_', '-')} needs --shape.")
     if args.same_text and (named := [name for name in ("verifier", "temperature") if getattr(args, name) is not None]):
         raise ValueError(f"--same-text sets verifiers, temperatures; omit --{named[0]}.")
     builders, rules, drafters = (strategies(args, kind) for kind in ("builder", "verifier", "drafter"))
@@ -111,7 +105,7 @@ def say_what_is_planned(builders: list, drafters: list, pair: Any) -> None:
     for builder in builders:
         for drafter in drafters or [DRAFTERS["model"]()]:
             if notice := planned_with(builder, drafter, pair.info["name"]):
-                print(f"{spelled(builder)} with {spelled(drafter)}: {notice}", file=sys.stderr)
+                print(f"{format_strategy(builder)} with {format_strategy(drafter)}: {notice}", file=sys.stderr)
 
 
 def drafted(
@@ -125,7 +119,7 @@ def drafted(
     temperatures = (0.0, 0.8) if args.temperature is None else (args.temperature,)
     builder = builders[0] if builders else BUILDERS["k-ary"]()
     if not args.json:
-        print(f"tree: {spelled(builder)}")
+        print(f"tree: {format_strategy(builder)}")
     return compare(pair, drafters, builder, prompts, temperatures, config, args.rounds)
 
 
@@ -171,3 +165,26 @@ def read_prompts(path: str) -> list[str]:
     if not (isinstance(prompts, list) and prompts and all(isinstance(one, str) and one.strip() for one in prompts)):
         raise ValueError(f"--prompts {path!r} must be a non-empty JSON list of non-empty texts.")
     return prompts
+
+
+def print_rows(rows: Sequence[Trial]) -> None:
+    """What `bench` measured, a line a method: against plain decoding, against transformers, and where time went."""
+    others = list(rows[0].against)
+    print(" and over ".join(("speedup over plain decoding [min, max round]", *others)))
+    heads = "".join(f"{name.split()[-1]:>10}" for name in others)
+    print(
+        f"{'plain':>6}{'':14}{heads}  {'method':54} tokens/s  a pass   "
+        "ms per step: draft  target  verify  other  overhead"
+    )
+    for setting, group in groupby(rows, key=lambda row: row.setting):
+        if setting:
+            print(f"{setting}:")
+        for row in group:
+            parts = "  ".join(f"{1000 * x:6.2f}" for x in row.parts.values())
+            over = f"{row.overhead / row.step_s:9.1%}" if row.parts else ""
+            name = row.name if row.lossless else f"{row.name} (lossy)"
+            ratios = "".join(f"{ratio:10.2f}" for ratio in row.against.values())
+            print(
+                f"{row.speedup:6.2f} [{row.low:.2f}, {row.high:.2f}]{ratios}  {name:54} "
+                f"{row.tokens_per_s:8.1f} {row.tokens_per_pass:7.2f}  {parts:>32} {over}"
+            )

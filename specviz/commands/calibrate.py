@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import argparse
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import asdict, replace
+from dataclasses import replace
 from pathlib import Path
 
 from .. import codec
@@ -15,7 +15,7 @@ from ..acceptance.progress import SoFar, whole
 from ..acceptance.text_units import Written, limited
 from ..acceptance.vectors import EMBEDDED, MOST, STORED, stored
 from ..compatibility import compatible
-from ..config import Choice, RunConfig
+from ..config import RunConfig
 from ..files import printable, read_text, write_text
 from ..models.base import Pair
 from ..verifiers import VERIFIERS
@@ -143,7 +143,7 @@ def check_store(args: argparse.Namespace) -> None:
 def store(pair: Pair, config: RunConfig, args: argparse.Namespace) -> None:
     """Measure all rules that use a draft's rows or its order at several temperatures; write assets/acceptance."""
     vectors = []
-    drafter = Choice.of(config.drafter)
+    drafter = config.drafter
     for temperature in (0.0, *STORED_TEMPERATURES.get(drafter.name, FEWER_TEMPERATURES)):
         asked = replace(config, temperature=temperature)
         rules = [
@@ -159,7 +159,7 @@ def store(pair: Pair, config: RunConfig, args: argparse.Namespace) -> None:
         "source": f"python -m specviz calibrate --store --drafter {drafter.name} --positions {args.positions} "
         f"--width {args.width} on {pair.info['name']}",
         "pair": pair.info,
-        "drafter": asdict(drafter),
+        "drafter": drafter.parameters,
         "vectors": vectors,
     }
     STORED[EMBEDDED].mkdir(parents=True, exist_ok=True)

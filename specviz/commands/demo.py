@@ -20,6 +20,6 @@ def run(args: argparse.Namespace) -> None:
     if not inside:
         sys.path.insert(0, str(HERE.parent))
     app = "specviz.app" if inside else "app"
-    import_module(f"{app}.machine.address").check_address(args.port)
+    import_module(f"{app}.machine.server").check_address(args.port)
     page = import_module(f"{app}.page")
     page.launch(page.build_demo(), server_port=args.port)

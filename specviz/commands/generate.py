@@ -10,7 +10,8 @@ from math import isnan
 from ..acceptance.vectors import planned_with
 from ..compatibility import compatible
 from ..files import MOST_TRACE, check_output, printable, write_text
-from ..record import Step, Trace
+from ..record import Step
+from ..trace import Trace
 from .options import add_pair, add_sampling, add_strategy, config_from, file_of_another, load, vector_files
 
 EXAMPLE = '--prompt "Once upon a time" --builder sequoia:size=16,depth=6 --temperature 0.8'

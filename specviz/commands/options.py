@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import argparse
-from dataclasses import asdict, replace
+from dataclasses import replace
 from typing import Any
 
 from ..acceptance.vectors import elsewhere, read_acceptance
@@ -12,8 +12,8 @@ from ..config import RunConfig
 from ..drafters.base import Drafter
 from ..errors import ParameterError
 from ..files import MOST_TRACE, __version__, read_text
-from ..record import Trace
-from ..registry import REGISTRIES, parse_strategy
+from ..strategy import REGISTRIES, parse_strategy
+from ..trace import Trace
 
 TEMPERATURE = RunConfig.temperature  # of every command, so that what one measures is what another uses
 WHAT = {"builder": "tree builder", "verifier": "verification rule", "drafter": "drafter of the tokens"}
@@ -138,7 +138,12 @@ def file_of_another(
 ) -> str:
     """A sentence where a strategy's vector was measured in another setting; else ""."""
     here = {"pair": pair.info["name"], "dtype": pair.info.get("dtype"), "version": __version__}
-    asked = {"drafter": drafter.name, "parameters": asdict(drafter), "verifier": verifier, "temperature": temperature}
+    asked = {
+        "drafter": drafter.name,
+        "parameters": drafter.parameters,
+        "verifier": verifier,
+        "temperature": temperature,
+    }
     sentences = (elsewhere(path, here | asked) for path in vector_files(args))
     sentence = next(filter(None, sentences), "")
     return sentence and f"{sentence}; a tree planned with it may not be optimal"

@@ -1,4 +1,4 @@
-"""`replay`: a recorded run in the terminal."""
+"""`replay`: a recorded run in the terminal, as a page that plays offline, or as a graph."""
 
 from __future__ import annotations
 
@@ -6,28 +6,51 @@ import argparse
 import os
 import sys
 
-from ..files import printable
-from ..record import Trace
+from ..files import check_output, printable, write_text
+from ..trace import Trace
 from .generate import paint, summary
 from .options import read_trace
 
-EXAMPLE = "run.json --steps"
+EXAMPLE = "run.json --html run.html"
+EXPORTS = {
+    "html": "write one HTML file that plays offline",
+    "graphml": "write the trees of all steps as one graph, for networkx, Gephi or yEd",
+}
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("file", metavar="FILE", help="a trace from `generate --trace` or the demo")
     parser.add_argument("--steps", action="store_true", help="print one line per step")
+    for name, description in EXPORTS.items():
+        parser.add_argument(f"--{name}", metavar="OUT", help=f"{description} (default: none)")
 
 
 def run(args: argparse.Namespace) -> None:
+    outputs = {name: path for name in EXPORTS if (path := getattr(args, name)) is not None}
+    if outputs and args.steps:
+        raise ValueError(f"--steps cannot be combined with --{next(iter(outputs))}. Omit one of them.")
+    for path in outputs.values():
+        check_output(path, args.file)
     trace = read_trace(args.file)
-    coloured = sys.stdout.isatty() or "FORCE_COLOR" in os.environ
-    if args.steps:
+    if outputs:
+        export(trace, outputs)
+    elif args.steps:
         print_steps(trace)
     else:
+        coloured = sys.stdout.isatty() or "FORCE_COLOR" in os.environ
         texts = (paint(step) if coloured else printable("".join(step.pieces)) for step in trace.steps)
         print(printable(trace.prompt_text) + "".join(texts))
     print(f"\n{summary(trace)}")
+
+
+def export(trace: Trace, outputs: dict[str, str]) -> None:
+    """Write a run to files, each in the format that its key names."""
+    from ..player import FORMATS
+
+    for name, path in outputs.items():
+        text = FORMATS[name](trace)
+        write_text(path, text)
+        print(f"{printable(path)}: {len(text.encode()) / 1000:.0f} kB")
 
 
 def print_steps(trace: Trace) -> None:
@@ -35,5 +58,4 @@ def print_steps(trace: Trace) -> None:
     for step in trace.steps:
         end = "" if step.bonus is None else f", {'corrected' if step.corrected else 'bonus'} {step.pieces[-1]!r}"
         written = " ".join(repr(piece) for piece in step.pieces[: len(step.path)])
-        drafted = step.drafted
-        print(f"{step.index + 1:4}  {len(step.path)} of {drafted} drafted nodes accepted  {written}{end}")
+        print(f"{step.index + 1:4}  {len(step.path)} of {step.drafted} drafted nodes accepted  {written}{end}")

@@ -11,9 +11,9 @@ from typing import Any
 from ..acceptance.progress import SoFar
 from ..benchmarks.sweep import Results, here, on_ray
 from ..benchmarks.sweep_grid import cells_of, key_of, read_grid
+from ..errors import reject_given
 from ..files import check_output, held, printable
 from ..metrics import plus_minus
-from ..parameters import reject_given
 from .bench import built_in_prompts
 from .watching import watched
 

@@ -1,37 +1,42 @@
 """Does speculation pay in an engine that already runs? Its logs and metrics, read and understood.
 
-A reader is a module with `SAYS`, a few words on what it recognises, and `read(text)`, which yields a `Window` for each
-line, request or scrape. It finds its lines among any others, in work that is in proportion to the text.
+A step drafts, verifies, and writes tau = 1 + accepted / steps tokens. With the throughput S, and the throughput B of
+autoregressive decoding of as many requests, a step takes the time of c = tau B / S plain steps, and speculation pays
+where tau > c, which is where S > B. The first L positions accept the same tokens whatever follows them, so tau(L) = 1 +
+r_1 + ... + r_L.
+
+Source: Leviathan, Kalman, Matias 2023, theorem 3.8 and its cost coefficient; the rest follows.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
-from itertools import groupby
-from typing import Any
 
 from ..errors import ParameterError
-from . import llama_log, llama_timings, prometheus, sglang_log, tensorrt_stats, vllm_log, vllm_request
+from . import engines
 from .advice import advise
-from .algebra import Report, baseline_of, pool
+from .prometheus import read_metrics
+from .report import NAMES, Report, pool, throughput_of
 from .window import Window
 
-NAMES = {"vllm": "vLLM", "llama.cpp": "llama.cpp", "sglang": "SGLang", "tensorrt-llm": "TensorRT-LLM"}
-READERS = (vllm_log, vllm_request, llama_log, llama_timings, sglang_log, tensorrt_stats, prometheus)
+READERS = (*(value for name, value in vars(engines).items() if name.startswith("read_")), read_metrics)
+UNKNOWN = (
+    "Nothing of an engine was found. Recognised are logs and Prometheus metrics of vLLM, llama.cpp, SGLang and "
+    "TensorRT-LLM, vLLM's metrics of a request, llama.cpp's timings and TensorRT-LLM's statistics of iterations."
+)
 
 
 def diagnose(text: str, baseline: float | None = None, baseline_text: str | None = None) -> tuple[Report, ...]:
     """What logs or metrics of engines say of their speculative decoding.
 
     Args:
-        text: of one engine or several, among any other lines.
-        baseline: tokens per second of plain decoding, with as many requests.
-        baseline_text: the engine's log of plain decoding, from which the baseline is taken; its lines of speculation
-            are ignored.
+        text: of one engine or several, among any other lines; of several files, one after the other.
+        baseline: tokens per second of autoregressive decoding, with as many requests.
+        baseline_text: the engine's log of autoregressive decoding, from which the baseline is taken.
 
     Returns:
-        a report for each engine and kind of text, in the order of `READERS`.
+        A report for each engine.
 
     Raises:
         ValueError: if nothing is recognised, or the baseline is not a number above 0.
@@ -43,50 +48,18 @@ def diagnose(text: str, baseline: float | None = None, baseline_text: str | None
     """
     if baseline is not None and not (isinstance(baseline, int | float) and 0 < baseline < 1e12):
         raise ParameterError("baseline", "be a number above 0, in tokens per second", baseline)
-    found = [windows for reader in READERS for windows in _by_engine(reader.read(text))]
-    if not found:
-        raise ValueError(f"Nothing of an engine was found. Recognised are {recognised()}.")
-    plain: list[Window] = []
-    if baseline_text is not None:
-        plain = [one for reader in READERS for one in reader.read(baseline_text) if not one.speculates]
-        if not any(one.throughput for one in plain):
-            raise ValueError("The text for the baseline has no throughput of plain decoding. Give the number instead.")
-    return tuple(_report(windows, baseline, plain) for windows in found)
+    windows = [window for reader in READERS for window in reader(text)]
+    if not windows:
+        raise ValueError(UNKNOWN)
+    plain = [window for reader in READERS for window in reader(baseline_text or "") if not window.speculates]
+    if baseline_text is not None and not throughput_of(plain):
+        raise ValueError("The text for the baseline has no throughput of plain decoding. Give the number instead.")
+    reports = [pool(engine, [one for one in windows if one.engine == engine]) for engine in NAMES]
+    return tuple(_with_advice(report, baseline, plain) for report in reports if report)
 
 
-def recognised() -> str:
-    """What is read, in words."""
-    says = [reader.SAYS for reader in READERS]
-    return f"{', '.join(says[:-1])}, and {says[-1]}"
-
-
-def _by_engine(windows: Any) -> list[list[Window]]:
-    ordered = sorted(windows, key=lambda one: one.engine)
-    return [list(group) for _, group in groupby(ordered, key=lambda one: one.engine)]
-
-
-def _report(windows: Sequence[Window], baseline: float | None, plain: Sequence[Window]) -> Report:
-    found = pool(windows)
-    found = replace(found, baseline=baseline or baseline_of(plain, found))
-    if plain and found.baseline is None and found.seen:
-        missing = f"The text for the baseline has no {found.engine} window of plain decoding under this load."
-        found = replace(found, notes=(*found.notes, missing))
-    return replace(found, advice=advise(found))
-
-
-def rows_of(report: Report) -> list[tuple[str, str]]:
-    """(name, value with its unit) of everything that the text says, for the command and the page."""
-    rows = [
-        ("steps", report.steps, ",.0f", ""),
-        ("drafted per step", report.drafted_per_step, ".2f", " tokens"),
-        ("acceptance length", report.acceptance_length, ".2f", " tokens per step, with the bonus token"),
-        ("acceptance rate", report.acceptance_rate, ".1%", " of the drafted tokens"),
-        ("requests", report.running_requests, ".0f", " at a time"),
-        ("throughput", report.throughput, ",.1f", " tokens/s"),
-        ("plain decoding", report.baseline, ",.1f", " tokens/s"),
-        ("cost of a step", report.step_price, ".2f", " plain steps"),
-        ("speedup", report.speedup, ".2f", " times plain decoding"),
-    ]
-    found = [(name, format(value, style) + unit) for name, value, style, unit in rows if value is not None]
-    rates = "  ".join(f"{rate:.3f}" for rate in report.per_position)
-    return [*found, ("positions", rates)] if rates else found
+def _with_advice(report: Report, baseline: float | None, plain: Sequence[Window]) -> Report:
+    load = (None, report.running_requests)
+    same = [one for one in plain if one.engine == report.engine and (one.running in load or load[1] is None)]
+    report = replace(report, baseline=baseline or throughput_of(same))
+    return replace(report, advice=tuple(advise(report)))

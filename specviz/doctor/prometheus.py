@@ -1,133 +1,85 @@
-"""`/metrics` of the four engines, in Prometheus's text format: one scrape, or several, of which the last minus the
-first counts.
+"""`/metrics` of the four engines in Prometheus's text format: one scrape, or the last of several minus the first.
 
-Sources: vllm-project/vllm, vllm/v1/spec_decode/metrics.py (`SpecDecodingProm`); ggml-org/llama.cpp,
-tools/server/server-task.cpp (`server_task_result_metrics`); sgl-project/sglang,
-python/sglang/srt/observability/metrics_collector.py; NVIDIA/TensorRT-LLM, tensorrt_llm/metrics/collector.py. Counters
-of several workers are added up. `_created` is a time and is ignored.
+Sources: vllm-project/vllm, vllm/v1/spec_decode/metrics.py; ggml-org/llama.cpp, tools/server/server-task.cpp;
+sgl-project/sglang, observability/metrics_collector.py; NVIDIA/TensorRT-LLM, tensorrt_llm/metrics/collector.py.
 """
 
 from __future__ import annotations
 
+import re
 from collections import defaultdict
 from collections.abc import Iterator
+from typing import Any
 
-from prometheus_client.parser import text_string_to_metric_families
-from prometheus_client.samples import Sample
+from .window import Window, lines_with, number
 
-from .sglang_log import understood
-from .window import Window, lines_with
-
-SAYS = "Prometheus metrics of vLLM, llama.cpp, SGLang or TensorRT-LLM"
-PREFIXES = ("vllm:", "llamacpp:", "sglang:", "trtllm_")
-USED = (
-    "_num_drafts_total", "_num_draft_tokens_total", "_num_accepted_tokens_total", "_num_accepted_tokens_per_pos_total",
-    "_drafted_tokens_total", "_accepted_tokens_total", ":tokens_predicted_total", ":tokens_predicted_seconds_total",
-    ":num_requests_running", ":num_running_reqs", ":spec_accept_length", ":spec_accept_rate", ":gen_throughput",
-    "_spec_decode_acceptance_length", "_spec_decode_draft_overhead", "_num_generation_requests",
-)  # fmt: skip
-POSITION = ("position", "token_position")
-
+COUNTS = {
+    "steps": "spec_decode_num_drafts_total", "drafted": "spec_decode_num_draft_tokens_total",
+    "accepted": "spec_decode_num_accepted_tokens_total",
+    "accepted_at": "spec_decode_num_accepted_tokens_per_pos_total",
+}  # fmt: skip
+# engine, prefix -> field: metric; fields that end in "_at" are counters of positions.
+METRICS = {
+    ("vllm", "vllm:"): COUNTS | {"running": "num_requests_running"},
+    ("llama.cpp", "llamacpp:"): COUNTS
+    | {"tokens": "tokens_predicted_total", "seconds": "tokens_predicted_seconds_total"},
+    ("sglang", "sglang:"): {
+        "acceptance_length": "spec_accept_length", "running": "num_running_reqs", "throughput": "gen_throughput",
+    },
+    ("tensorrt-llm", "trtllm_"): {
+        "drafted": "spec_decode_num_draft_tokens_total", "accepted": "spec_decode_num_accepted_tokens_total",
+        "drafted_at": "spec_decode_drafted_tokens_total", "accepted_at": "spec_decode_accepted_tokens_total",
+        "acceptance_length": "spec_decode_acceptance_length", "draft_share": "spec_decode_draft_overhead",
+        "running": "num_generation_requests",
+    },
+}  # fmt: skip
+SAMPLE = re.compile(r"((?:vllm:|llamacpp:|sglang:|trtllm_)\w{1,80}(?:\{[^}]{0,2000}\})?) (\d[-+.\w]{0,30})")
+POSITION = re.compile(r'\b(?:token_)?position="(\d{1,3})"')
 Scrape = dict[tuple[str, int | None], float]  # (name, position): value, of all workers together
 
 
-def read(text: str) -> Iterator[Window]:
+def read_metrics(text: str) -> Iterator[Window]:
     """A window for each engine."""
-    scrapes = _scrapes(text)
+    scrapes: list[Scrape] = []
+    seen: set[str] = set()
+    for line in lines_with(text, *(prefix for _, prefix in METRICS)):
+        try:
+            series, value = SAMPLE.search(line).groups()  # type: ignore[union-attr]
+            count = number(float(value))
+        except (AttributeError, ValueError):
+            continue
+        if count is not None:
+            if not scrapes or series in seen:  # a series that comes again begins a scrape
+                scrapes.append(defaultdict(float))
+                seen = set()
+            seen.add(series)
+            place = POSITION.search(series)
+            scrapes[-1][series.partition("{")[0], int(place[1]) if place else None] += count
     if not scrapes:
         return
-    first, last = scrapes[0], scrapes[-1]
-    counters = {key: value - first.get(key, 0.0) for key, value in last.items() if key[0].endswith("_total")}
-    if len(scrapes) < 2 or any(value < 0 for value in counters.values()):  # the server was started again between them
-        counters = {key: value for key, value in last.items() if key[0].endswith("_total")}
-    now = last | counters
-    for prefix, engine in (("vllm:", "vllm"), ("llamacpp:", "llama.cpp")):
-        if any(name.startswith(prefix) for name, _ in now):
-            yield _counted(now, engine, prefix)
-    if any(name.startswith("sglang:") for name, _ in now):
-        yield _sglang(now)
-    if any(name.startswith("trtllm_") for name, _ in now):
-        yield _tensorrt(now)
+    last = scrapes[-1]
+    change = {key: last[key] - scrapes[0].get(key, 0.0) for key in last if key[0].endswith("_total")}
+    if len(scrapes) > 1 and min(change.values(), default=0.0) >= 0:  # else the server was started again between them
+        last = last | change
+    for (engine, prefix), names in METRICS.items():
+        found: dict[str, Any] = {field: _value(last, prefix + name, field) for field, name in names.items()}
+        if any(found.values()):
+            yield _window(engine, found)
 
 
-def _samples(text: str) -> Iterator[Sample]:
-    """The samples that are used; a line that is no sample is skipped."""
-    for line in lines_with(text, *PREFIXES):
-        line = line[max(0, min(place for prefix in PREFIXES if (place := line.find(prefix)) >= 0)) :]
-        if line.partition("{")[0].partition(" ")[0].endswith(USED):
-            try:
-                for family in text_string_to_metric_families(line + "\n"):
-                    yield from (one for one in family.samples if 0 <= one.value < 1e15)
-            except (ValueError, KeyError, IndexError):
-                continue
+def _value(scrape: Scrape, name: str, field: str) -> Any:
+    if not field.endswith("_at"):
+        return scrape.get((name, None)) or None
+    counts = {place: value for (one, place), value in scrape.items() if one == name and place is not None}
+    return [counts[place] for place in range(len(counts))] if sorted(counts) == list(range(len(counts))) else []
 
 
-def _scrapes(text: str) -> list[Scrape]:
-    """Sums by name and position, a new scrape beginning where a series comes again."""
-    scrapes: list[Scrape] = []
-    seen: set[tuple] = set()
-    for sample in _samples(text):
-        series = (sample.name, *sorted(sample.labels.items()))
-        if not scrapes or series in seen:
-            scrapes.append(defaultdict(float))
-            seen = set()
-        seen.add(series)
-        place = next((sample.labels[name] for name in POSITION if name in sample.labels), None)
-        if place is None or (place.isascii() and place.isdigit() and len(place) < 4):
-            scrapes[-1][sample.name, None if place is None else int(place)] += sample.value
-    return scrapes
-
-
-def _per_position(now: Scrape, name: str, steps: float | None) -> tuple[float, ...]:
-    counts = {place: value for (one, place), value in now.items() if one == name and place is not None}
-    if not steps or sorted(counts) != list(range(len(counts))):
-        return ()
-    return tuple(counts[place] / steps for place in range(len(counts)))
-
-
-def _counted(now: Scrape, engine: str, prefix: str) -> Window:
-    """vLLM and llama.cpp, whose counters of speculation have the same names."""
-    spec = f"{prefix}spec_decode_num"
-    steps, drafted, accepted = (
-        now.get((f"{spec}_{name}_total", None)) for name in ("drafts", "draft_tokens", "accepted_tokens")
-    )
-    seconds = now.get((f"{prefix}tokens_predicted_seconds_total", None)) or None
-    tokens = now.get((f"{prefix}tokens_predicted_total", None))
-    return Window(
-        engine, steps or None, drafted, accepted,
-        per_position=_per_position(now, f"{spec}_accepted_tokens_per_pos_total", steps),
-        running=now.get((f"{prefix}num_requests_running", None)) or None,
-        throughput=tokens / seconds if tokens and seconds else None, seconds=seconds,
-    )  # fmt: skip
-
-
-def _sglang(now: Scrape) -> Window:
-    """SGLang, whose gauges tell of its last batches."""
-    length, rate = (now.get((f"sglang:spec_accept_{name}", None)) or None for name in ("length", "rate"))
-    draft_length, note = understood([(length, rate)] if length and rate else [])
-    return Window(
-        "sglang", acceptance_length=length, draft_length=draft_length,
-        running=now.get(("sglang:num_running_reqs", None)) or None,
-        throughput=now.get(("sglang:gen_throughput", None)) or None, note=note if length else "",
-    )  # fmt: skip
-
-
-def _tensorrt(now: Scrape) -> Window:
-    """TensorRT-LLM: counters by position where there are any, else the totals and the last acceptance length."""
-    spec = "trtllm_spec_decode"
-    drafted, accepted = (
-        {place: value for (name, place), value in now.items() if name == f"{spec}_{kind}_tokens_total"}
-        for kind in ("drafted", "accepted")
-    )
-    share = now.get((f"{spec}_draft_overhead", None)) or None
-    running = now.get(("trtllm_num_generation_requests", None)) or None
-    if steps := drafted.get(0):  # every step drafts its first token
-        return Window(
-            "tensorrt-llm", steps, sum(drafted.values()), sum(accepted.values()),
-            per_position=_per_position(now, f"{spec}_accepted_tokens_total", steps), running=running, draft_share=share,
-        )  # fmt: skip
-    return Window(
-        "tensorrt-llm", None, now.get((f"{spec}_num_draft_tokens_total", None)),
-        now.get((f"{spec}_num_accepted_tokens_total", None)), running=running, draft_share=share,
-        acceptance_length=now.get((f"{spec}_acceptance_length", None)) or None,
-    )  # fmt: skip
+def _window(engine: str, found: dict[str, Any]) -> Window:
+    accepted, drafted, tokens = (found.pop(name, None) for name in ("accepted_at", "drafted_at", "tokens"))
+    if drafted and drafted[0]:  # every step drafts its first token
+        found |= {"steps": drafted[0], "drafted": sum(drafted), "accepted": sum(accepted), "acceptance_length": None}
+    if tokens and found["seconds"]:
+        found["throughput"] = tokens / found["seconds"]
+    if accepted and found["steps"]:
+        found["per_position"] = tuple(count / found["steps"] for count in accepted)
+    return Window(engine, "metrics", **found)

@@ -9,7 +9,7 @@ from typing import Any
 
 from ..files import parse_json
 
-LONGEST = 4000  # characters of a line that are read after what it is recognised by
+MAX_LINE = 4000  # characters of a line that are read after the words by which it is recognised
 
 
 @dataclass(frozen=True)
@@ -18,34 +18,29 @@ class Window:
 
     Args:
         engine: "vllm", "llama.cpp", "sglang" or "tensorrt-llm".
-        steps: drafts that were verified, one for each request and pass.
-        drafted, accepted: draft tokens of these steps.
-        acceptance_length: tokens per step with the bonus token, where the engine gives it in place of counts.
-        draft_length: draft tokens per step, where the engine gives it in place of counts.
-        per_position: the share of the steps that accepted the first 1, 2, ... draft tokens.
-        running: requests that are decoded together.
-        throughput: tokens per second, of all of them.
-        seconds: for how long, where the text says it.
+        source: which of the engine's formats it is; two formats may count the same steps.
+        steps, drafted, accepted: drafts that were verified, one for each request and pass, and their tokens in all.
+        acceptance_length: tokens per step with the bonus token, where the engine gives no counts.
+        per_position: the fraction of the steps that accepted the first 1, 2, ... draft tokens.
+        running, throughput, seconds: requests that are decoded together, their tokens per second, and for how long.
         draft_share: the part of that time in which tokens were drafted.
         graphs: whether passes ran as CUDA graphs.
-        per_step: (drafted, accepted) of each step of one request, in order.
-        note: a sentence on how a number was understood.
+        prompts: whether prompts were read in the same time.
     """
 
     engine: str
+    source: str
     steps: float | None = None
     drafted: float | None = None
     accepted: float | None = None
     acceptance_length: float | None = None
-    draft_length: float | None = None
     per_position: tuple[float, ...] = ()
     running: float | None = None
     throughput: float | None = None
     seconds: float | None = None
     draft_share: float | None = None
     graphs: bool | None = None
-    per_step: tuple[tuple[int, int], ...] = ()
-    note: str = ""
+    prompts: bool = False
 
     @property
     def speculates(self) -> bool:
@@ -54,53 +49,48 @@ class Window:
 
 
 def lines_with(text: str, *marks: str) -> Iterator[str]:
-    """The lines of a text that contain one of the marks, from the first of them, at most `LONGEST` characters of each.
+    """The lines of a text that contain one of the marks, at most `MAX_LINE` characters of each.
 
     Each line is read once, so the work is in proportion to the text.
     """
-    pattern = re.compile("|".join(map(re.escape, marks)))
-    end = 0
+    pattern, end = re.compile("|".join(map(re.escape, marks))), 0
     while found := pattern.search(text, end):
         begin = text.rfind("\n", end, found.start()) + 1 or end
         end = text.find("\n", found.start())
         end = len(text) if end < 0 else end + 1
-        yield text[max(begin, found.start() - 80) : min(end, found.start() + LONGEST)].rstrip("\r\n")
+        yield text[max(begin, found.start() - 80) : min(end, found.start() + MAX_LINE)].rstrip("\r\n")
+
+
+def fields(patterns: dict[str, str], line: str) -> dict[str, Any]:
+    """The numbers in a line, by the names of the patterns that match."""
+    return {name: float(found[1]) for name, pattern in patterns.items() if (found := re.search(pattern, line))}
 
 
 def objects_with(text: str, key: str) -> Iterator[dict[str, Any]]:
     """The JSON objects with a key: of a text that is JSON as a whole, or of those of its lines that contain JSON."""
-    quoted = f'"{key}"'
-    if quoted not in text:
+    if f'"{key}"' not in text:
         return
+    pending = _json(text)
+    for line in [] if pending else text.splitlines():
+        if f'"{key}"' in line:
+            pending += _json(line[max(0, line.find("{")) : line.rfind("}") + 1])
+    pending.reverse()
+    while pending:
+        one = pending.pop()
+        if isinstance(one, dict) and key in one:
+            yield one
+        children = list(one.values()) if isinstance(one, dict) else one if isinstance(one, list) else []
+        pending.extend(reversed(children))
+
+
+def _json(text: str) -> list[Any]:
     try:
-        roots = [parse_json(text)]
+        return [parse_json(text)]
     except ValueError:
-        roots = []
-        for line in text.splitlines():
-            begin, end = line.find("{"), line.rfind("}") + 1
-            if quoted in line and 0 <= begin < end:
-                try:
-                    roots.append(parse_json(line[begin:end]))
-                except ValueError:
-                    continue
-    roots.reverse()
-    while roots:
-        one = roots.pop()
-        if isinstance(one, dict):
-            if key in one:
-                yield one
-            roots.extend(reversed(list(one.values())))
-        elif isinstance(one, list):
-            roots.extend(reversed(one))
+        return []
 
 
 def number(value: Any) -> float | None:
-    """A number from 0 of a stranger's JSON; None for anything else."""
-    known = isinstance(value, int | float) and not isinstance(value, bool) and 0 <= value < 1e15
-    return float(value) if known else None
-
-
-def whole_numbers(value: Any, most: int = 20_000) -> list[int]:
-    """Whole numbers from 0 of a stranger's JSON; [] for anything else."""
-    fit = isinstance(value, list) and len(value) <= most
-    return list(value) if fit and all(type(one) is int and 0 <= one < 10**9 for one in value) else []
+    """A number from 0 of untrusted JSON; None for anything else."""
+    valid = isinstance(value, int | float) and not isinstance(value, bool) and 0 <= value < 1e15
+    return float(value) if valid else None

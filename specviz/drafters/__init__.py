@@ -1,6 +1,6 @@
 """The drafters, by menu name; the order is the order of the menu."""
 
-from ..errors import Menu
+from ..strategy import DRAFTERS as DRAFTERS
 from .cascade import Cascade
 from .eagle import Eagle
 from .early_exit import EarlyExit
@@ -13,6 +13,6 @@ from .retrieval import Retrieval
 from .several import Several
 from .staged import Staged
 
-DRAFTERS = Menu(
-    "drafter", (Model, EarlyExit, LayerSkip, Medusa, Eagle, NGram, Retrieval, Several, Cascade, Staged, Online)
-)
+DRAFTERS.add(
+    Model, EarlyExit, LayerSkip, Medusa, Eagle, NGram, Retrieval, Several, Cascade, Staged, Online,
+)  # fmt: skip

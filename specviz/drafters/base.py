@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar, Protocol
 
@@ -10,7 +10,7 @@ import numpy as np
 
 from ..distributions import Distributions, Sampling
 from ..models.base import Pair, Session
-from ..parameters import Strategy
+from ..strategy import Strategy
 from ..tree import TokenTree
 
 
@@ -100,7 +100,6 @@ class DrafterContext:
         target, draft: their sessions; no draft where the pair has none.
         context: the token ids so far.
         prompt_features: the target's features of `context` without its last token, for a drafter that reads them.
-        find: a drafter by its menu name and parameters, for drafters that are made of others.
     """
 
     pair: Pair
@@ -108,7 +107,6 @@ class DrafterContext:
     draft: Session | None
     context: Sequence[int]
     prompt_features: Any = None
-    find: Callable[..., Drafter] | None = None
 
     def model(self, kind: str, **parameters: Any) -> Any:
         """A session of what the pair drafts with under that name.
@@ -119,9 +117,8 @@ class DrafterContext:
         return self.pair.drafter(kind, **parameters).open(self.context, self.target)
 
 
-@dataclass(frozen=True)
 class Drafter(Strategy):
-    """A source of draft distributions. Subclasses are frozen dataclasses whose fields are their parameters.
+    """A source of draft distributions. The fields of a subclass are its parameters.
 
     Class attributes:
         name: the name in menus; title: the same for people; spoken: the same within a sentence,
@@ -135,8 +132,7 @@ class Drafter(Strategy):
     >>> class Uniform(DrafterSession):
     ...     def expand(self, tree, nodes, sampling):
     ...         return [np.full(3, 1 / 3) for _ in nodes]
-    >>> @dataclass(frozen=True)
-    ... class Blind(Drafter):
+    >>> class Blind(Drafter):
     ...     name, title = "blind", "Blind"
     ...     def open(self, context):
     ...         return Uniform(self.name)
@@ -145,8 +141,8 @@ class Drafter(Strategy):
     0.3333333333333333
     """
 
-    name: ClassVar[str]
-    title: ClassVar[str]
+    kind: ClassVar[str] = "drafter"
+    needs: ClassVar[str] = "open"
     spoken: ClassVar[str]
     reads_features: ClassVar[bool] = False
     sparse: ClassVar[bool] = False
@@ -156,7 +152,8 @@ class Drafter(Strategy):
     by_level: ClassVar[bool] = False
     small: ClassVar[dict[str, Any]] = {}
 
-    def __init_subclass__(cls) -> None:
+    def __init_subclass__(cls, **options: Any) -> None:
+        super().__init_subclass__(**options)
         if "title" in vars(cls) and "spoken" not in vars(cls):
             cls.spoken = cls.title[:1].lower() + cls.title[1:]
 

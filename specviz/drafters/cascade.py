@@ -6,16 +6,16 @@ the row it was drawn from, so rules need not know.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Self
+
+from pydantic import Field, model_validator
 
 from ..distributions import Blend
-from ..parameters import choice, whole
+from ..errors import ParameterError
 from .base import Drafter
-from .together import FEATURES, LAYERS, PARTS, Together, open_parts
+from .together import FEATURES, LAYERS, Part, Together, open_parts
 
 
-@dataclass(frozen=True)
 class Cascade(Drafter):
     """`first` for `at` levels, `then` below them."""
 
@@ -24,16 +24,17 @@ class Cascade(Drafter):
     spoken: ClassVar[str] = "a cascade"
     small: ClassVar[dict[str, Any]] = {"at": 1, "then": "ngram"}
     by_level: ClassVar[bool] = True
-    first: str = choice("model", PARTS, "First", "The drafter of the upper levels.")
-    then: str = choice("ngram", PARTS, "Then", "The drafter of the levels below.")
-    at: int = whole(2, 1, 16, "Levels of the first", "Number of levels of the first drafter.")
+    first: Part = Field("model", title="First", description="The drafter of the upper levels.")
+    then: Part = Field("ngram", title="Then", description="The drafter of the levels below.")
+    at: int = Field(2, ge=1, le=16, title="Levels of the first", description="Number of levels of the first drafter.")
 
-    layers: int = whole(3, 1, 128, "Layers", LAYERS)
+    layers: int = Field(3, ge=1, le=128, title="Layers", description=LAYERS)
 
-    def __post_init__(self) -> None:
-        super().__post_init__()
+    @model_validator(mode="after")
+    def _check(self) -> Self:
         if self.first == self.then:  # two parts would commit to one session
-            raise ValueError(f"cascade.then must differ from first, {self.first!r}. Choose another drafter.")
+            raise ParameterError("cascade.then", f"differ from first, {self.first!r}", hint="Choose another drafter.")
+        return self
 
     @property
     def reads_features(self) -> bool:  # type: ignore[override]  # follows from its parameters

@@ -7,7 +7,6 @@ makes rows of its guesses. With it EAGLE-2's tree is EAGLE-2 as published.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import ClassVar
 
 import numpy as np
@@ -16,7 +15,6 @@ from .base import Drafter
 from .reading import Reading
 
 
-@dataclass(frozen=True)
 class Eagle(Drafter):
     """Rows of a layer that was trained on the target's hidden states."""
 

@@ -6,15 +6,14 @@ filled. It is not trained for early exit, unless the target was.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Any, ClassVar
 
-from ..parameters import whole
+from pydantic import Field
+
 from .base import Drafter
 from .reading import Reading
 
 
-@dataclass(frozen=True)
 class EarlyExit(Drafter):
     """Rows of the target's first layers with its final norm and output head."""
 
@@ -22,7 +21,9 @@ class EarlyExit(Drafter):
     title: ClassVar[str] = "Early exit"
     small: ClassVar[dict[str, Any]] = {"layers": 1}
     of_tokens: ClassVar[bool] = True
-    layers: int = whole(3, 1, 128, "Layers", "Number of target layers used as draft; fewer than it has.")
+    layers: int = Field(
+        3, ge=1, le=128, title="Layers", description="Number of target layers used as draft; fewer than it has."
+    )
 
     def open(self, desk):
         return Reading(self.name, desk.model(self.name, layers=self.layers))

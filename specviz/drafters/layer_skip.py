@@ -7,15 +7,14 @@ one by one, and searches for the best.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import Annotated, Any, ClassVar
 
-from ..parameters import widths
+from pydantic import Field
+
 from .base import Drafter
 from .reading import Reading
 
 
-@dataclass(frozen=True)
 class LayerSkip(Drafter):
     """Rows of the target without the layers that are named, with its final norm and output head."""
 
@@ -24,7 +23,12 @@ class LayerSkip(Drafter):
     spoken: ClassVar[str] = "the target without some layers"
     small: ClassVar[dict[str, Any]] = {"skip": (2,)}
     of_tokens: ClassVar[bool] = True
-    skip: tuple = widths((3, 6, 7), 2, 128, "Skipped layers", "Target layers that the draft skips, counted from 1.")
+    skip: tuple[Annotated[int, Field(ge=2, le=128)], ...] = Field(
+        (3, 6, 7),
+        min_length=1,
+        title="Skipped layers",
+        description="Target layers that the draft skips, counted from 1.",
+    )
 
     def open(self, desk):
         return Reading(self.name, desk.model(self.name, skip=self.skip))

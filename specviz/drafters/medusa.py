@@ -8,17 +8,15 @@ last block and predicts the next.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Any, ClassVar
 
 import numpy as np
+from pydantic import Field
 
 from ..distributions import distributions_of
-from ..parameters import whole
 from .base import Drafter, DrafterSession
 
 
-@dataclass(frozen=True)
 class Medusa(Drafter):
     """One row a level, from heads that were trained for the target."""
 
@@ -28,7 +26,9 @@ class Medusa(Drafter):
     reads_features: ClassVar[bool] = True
     small: ClassVar[dict[str, Any]] = {"heads": 2}
     by_level: ClassVar[bool] = True
-    heads: int = whole(4, 1, 16, "Heads", "Number of levels with a head; at most the number of trained heads.")
+    heads: int = Field(
+        4, ge=1, le=16, title="Heads", description="Number of levels with a head; at most the number of trained heads."
+    )
 
     def open(self, desk):
         heads = desk.pair.drafter(self.name, heads=self.heads)

@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import ClassVar
 
 from .base import Drafter
 from .reading import Reading
 
 
-@dataclass(frozen=True)
 class Model(Drafter):
     """Rows of the draft that was loaded with the target."""
 

@@ -9,13 +9,12 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Any, ClassVar
 
 import numpy as np
+from pydantic import Field
 
 from ..distributions import probabilities
-from ..parameters import flag, whole
 from .base import Drafter, DrafterSession
 from .library import tales
 
@@ -24,15 +23,18 @@ DISCOUNT = 0.75
 History = tuple[int, ...]
 
 
-@dataclass(frozen=True)
 class NGram(Drafter):
     """The continuations of the last `order` tokens, and of fewer."""
 
     name: ClassVar[str] = "ngram"
     title: ClassVar[str] = "n-grams"
     small: ClassVar[dict[str, Any]] = {"order": 2}
-    order: int = whole(4, 1, 8, "Order", "Maximum length of the history; shorter if it was not seen.")
-    shipped: bool = flag(True, "Shipped text", "Start with counts of a shipped text; otherwise only the prompt.")
+    order: int = Field(
+        4, ge=1, le=8, title="Order", description="Maximum length of the history; shorter if it was not seen."
+    )
+    shipped: bool = Field(
+        True, title="Shipped text", description="Start with counts of a shipped text; otherwise only the prompt."
+    )
 
     def open(self, desk):
         stored = _counted(tales(desk.pair), self.order) if self.shipped else Counts(self.order)

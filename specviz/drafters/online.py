@@ -7,17 +7,15 @@ anything is learnt of it, so it depends on the past alone, and every rule stays 
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Any, ClassVar
 
 import numpy as np
+from pydantic import Field
 
-from ..parameters import real, whole
 from .base import Drafter
 from .reading import Reading
 
 
-@dataclass(frozen=True)
 class Online(Drafter):
     """Distributions of a copy of the pair's draft that is trained on the target's distributions."""
 
@@ -25,9 +23,17 @@ class Online(Drafter):
     title: ClassVar[str] = "Learning draft"
     spoken: ClassVar[str] = "a learning draft"
     small: ClassVar[dict[str, Any]] = {"every": 1}
-    every: int = whole(4, 1, 64, "Learn every", "Number of decoding steps per optimizer step.")
-    rate: float = real(3e-4, 0.0, 0.1, "Learning rate", "Learning rate of the optimizer; 0 turns learning off.")
-    last: int = whole(128, 1, 1024, "Learn from", "Maximum number of the target's latest distributions used per step.")
+    every: int = Field(4, ge=1, le=64, title="Learn every", description="Number of decoding steps per optimizer step.")
+    rate: float = Field(
+        3e-4, ge=0.0, le=0.1, title="Learning rate", description="Learning rate of the optimizer; 0 turns learning off."
+    )
+    last: int = Field(
+        128,
+        ge=1,
+        le=1024,
+        title="Learn from",
+        description="Maximum number of the target's latest distributions used per step.",
+    )
 
     def open(self, desk):
         return Learning(self.name, desk.model(self.name, rate=self.rate), self.every, self.last)

@@ -9,20 +9,19 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Self
 
 import numpy as np
+from pydantic import Field, model_validator
 
 from ..distributions import probabilities
 from ..errors import ParameterError
-from ..parameters import flag, whole
 from .base import Drafter, DrafterSession
 from .library import Library, library
 
 MOST = 20_000  # occurrences that are counted of a sequence: of more, evenly spread ones
 
 
-@dataclass(frozen=True)
 class Retrieval(Drafter):
     """The counted continuations of the longest end of the text that is found."""
 
@@ -30,16 +29,19 @@ class Retrieval(Drafter):
     title: ClassVar[str] = "Retrieval"
     sparse: ClassVar[bool] = True
     small: ClassVar[dict[str, Any]] = {"shortest": 1}
-    longest: int = whole(16, 1, 16, "Max match", "Maximum number of last tokens to match.")
-    shortest: int = whole(2, 1, 16, "Min match", "Shorter matches are ignored.")
-    code: bool = flag(True, "Standard library", "Also search this machine's Python standard library.")
+    longest: int = Field(16, ge=1, le=16, title="Max match", description="Maximum number of last tokens to match.")
+    shortest: int = Field(2, ge=1, le=16, title="Min match", description="Shorter matches are ignored.")
+    code: bool = Field(
+        True, title="Standard library", description="Also search this machine's Python standard library."
+    )
 
-    def __post_init__(self) -> None:
-        super().__post_init__()
+    @model_validator(mode="after")
+    def _check(self) -> Self:
         if self.shortest > self.longest:
             raise ParameterError(
                 "retrieval.shortest", f"be at most longest, {self.longest}", self.shortest, "Reduce it."
             )
+        return self
 
     def open(self, desk):
         stored = library(desk.pair, self.code)

@@ -8,27 +8,38 @@ one node; that drops tries that rules with ratios rely on.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import Annotated, Any, ClassVar
 
-from ..parameters import flag, names, whole
+from pydantic import AfterValidator, Field
+
+from ..errors import ParameterError
 from .base import Drafter
-from .together import FEATURES, LAYERS, PARTS, Together, open_parts
+from .together import FEATURES, LAYERS, Part, Together, open_parts
 
 
-@dataclass(frozen=True)
+def _distinct(names: tuple[str, ...]) -> tuple[str, ...]:
+    if len(set(names)) < len(names):
+        raise ParameterError("several.drafters", "list each drafter once", names)
+    return names
+
+
 class Several(Drafter):
     """Two or more drafters that alternate at every node."""
 
     name: ClassVar[str] = "several"
     title: ClassVar[str] = "Several drafters"
     small: ClassVar[dict[str, Any]] = {"drafters": ("model", "early-exit")}
-    drafters: tuple[str, ...] = names(
-        ("model", "retrieval"), PARTS, "Drafters", "The drafters; the first child of a node is from the first one."
+    drafters: Annotated[tuple[Part, ...], Field(min_length=1), AfterValidator(_distinct)] = Field(
+        ("model", "retrieval"),
+        title="Drafters",
+        description="The drafters; the first child of a node is from the first one.",
+        json_schema_extra={"uniqueItems": True},
     )
-    merge: bool = flag(False, "Merge equal tokens", "Merge nodes with equal tokens, as SpecInfer's system does.")
+    merge: bool = Field(
+        False, title="Merge equal tokens", description="Merge nodes with equal tokens, as SpecInfer's system does."
+    )
 
-    layers: int = whole(3, 1, 128, "Layers", LAYERS)
+    layers: int = Field(3, ge=1, le=128, title="Layers", description=LAYERS)
 
     @property
     def blends(self) -> bool:  # type: ignore[override]  # follows from its parameters

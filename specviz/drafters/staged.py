@@ -8,19 +8,18 @@ from the draft's row before it is compared with the guess.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Literal
 
 import numpy as np
+from pydantic import Field
 
 from ..distributions import distributions_of
 from ..models.base import Session
-from ..parameters import choice, whole
+from ..strategy import DRAFTERS
 from ..tree import TokenTree
 from .base import Drafter, DrafterSession
 
 
-@dataclass(frozen=True)
 class Staged(Drafter):
     """The pair's draft model, with guesses of what it will draw."""
 
@@ -28,17 +27,19 @@ class Staged(Drafter):
     title: ClassVar[str] = "Staged draft"
     spoken: ClassVar[str] = "a staged draft"
     small: ClassVar[dict[str, Any]] = {"ahead": 2}
-    guesser: str = choice(
-        "ngram", ("ngram", "retrieval"), "Guesser", "The drafter that predicts what the draft will draw."
+    guesser: Literal["ngram", "retrieval"] = Field(
+        "ngram", title="Guesser", description="The drafter that predicts what the draft will draw."
     )
-    ahead: int = whole(3, 1, 16, "Ahead", "Number of tokens guessed below each node that the draft reads.")
+    ahead: int = Field(
+        3, ge=1, le=16, title="Ahead", description="Number of tokens guessed below each node that the draft reads."
+    )
 
     def open(self, desk):
         if desk.draft is None:
             raise ValueError(
                 "Staged draft needs a pair with a draft; this pair has none. Load one, or choose another drafter."
             )
-        return Guessing(self.name, desk.draft, desk.find(self.guesser).open(desk), self.ahead)
+        return Guessing(self.name, desk.draft, DRAFTERS[self.guesser]().open(desk), self.ahead)
 
 
 class Guessing(DrafterSession):

@@ -3,19 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Literal
 
 from ..distributions import Blend
+from ..strategy import DRAFTERS
 from .base import DrafterContext, DrafterSession
 
-PARTS = ("model", "early-exit", "medusa", "eagle", "ngram", "retrieval")
+Part = Literal["model", "early-exit", "medusa", "eagle", "ngram", "retrieval"]
 FEATURES = ("medusa", "eagle")  # those that read the target's hidden states
 LAYERS = "Number of target layers used by early exit, if it is chosen; fewer than the target has."
 
 
 def open_parts(desk: DrafterContext, names: Sequence[str], layers: int) -> list[DrafterSession]:
     """The drafters of those names, early exit with so many layers, each at work on the text."""
-    assert desk.find is not None
-    return [desk.find(name, **({"layers": layers} if name == "early-exit" else {})).open(desk) for name in names]
+    return [DRAFTERS[name](**({"layers": layers} if name == "early-exit" else {})).open(desk) for name in names]
 
 
 class Together(DrafterSession):

@@ -166,10 +166,10 @@ def slot_error(model: HuggingFaceModel, limit: int) -> float:
 def own_pass(model: HuggingFaceModel, ids: Sequence[int], past, keep: bool, last=LAST) -> tuple[np.ndarray, object]:
     """transformers' own forward over tokens and nothing else: the last rows, float32 [<= last, V'], and its cache."""
     tokens = np.minimum(np.asarray(ids, dtype=np.int64), model.embeddings - 1)
-    options = {} if past is None else {"past_key_values": past}
+    options = {} if past is None else {model.cache_argument: past}
     with torch.inference_mode(), using(model.threads.count):
         out = model.model(input_ids=torch.from_numpy(tokens).to(model.device)[None], use_cache=keep, **options)
-    return out.logits[0, -last:].float().cpu().numpy(), getattr(out, "past_key_values", None)
+    return out.logits[0, -last:].float().cpu().numpy(), getattr(out, model.cache_argument, None)
 
 
 def own_rows(model: HuggingFaceModel, ids: Sequence[int], last: int = LAST) -> np.ndarray:

@@ -174,6 +174,41 @@ def _headed(head: str, report: Callable[[str], None]) -> Callable[[str], None]:
     return lambda sentence: report(f"{head}, {sentence}")
 
 
+class Row(NamedTuple):
+    """One claim as a row of a table: its entry, text, place in the source, numbers in words, verdict and reason."""
+
+    entry: str
+    claim: str
+    place: str
+    published: str
+    measured: str
+    verdict: str
+    reason: str
+
+
+@lru_cache
+def table(source: str) -> tuple[Row, ...]:
+    """The claims of a source with what is stored for them.
+
+    Args:
+        source: one of `SOURCES`.
+    """
+    rows = []
+    for one in SOURCES[source].entries:
+        result = stored(source, one.name)
+        for found in result.findings:
+            claim, bound = found.claim, found.claim.bound
+            published = (
+                f"{bound[0]:.4g} to {bound[1]:.4g}" if isinstance(bound, tuple) else f"{claim.relation} {bound:.4g}"
+            )
+            measured = "–" if found.estimate is None else f"{found.estimate:.3g}"
+            if found.low is not None and found.high is not None and found.texts:
+                measured += f" ({found.low:.3g} to {found.high:.3g})"
+            place = ", ".join(filter(None, (one.place, claim.place)))
+            rows.append(Row(one.name, claim.says, place, published, measured, found.verdict, found.sentence))
+    return tuple(rows)
+
+
 __all__ = [
     "MOST_TEXTS", "SEEDS", "SOURCES", "TEXTS", "VERDICTS", "Entry", "Finding", "Result", "Store", "Table", "again",
     "counts", "entries", "entry", "look", "measurable", "measure_all", "measured", "stored",

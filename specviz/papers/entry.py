@@ -11,8 +11,7 @@ from urllib.parse import urlencode
 
 from ..config import RunConfig
 from ..files import PUBLISHED
-from ..parameters import text_of
-from ..registry import REGISTRIES, spelled
+from ..strategy import REGISTRIES, format_strategy, format_value
 from .claim import Claim, Data
 
 
@@ -175,7 +174,7 @@ def tab(name: str, **more: Any) -> Open:
 
 def _choices(prefix: str, builder: str, verifier: str, drafter: str, temperature: float) -> dict[str, Any]:
     config = RunConfig(builder=builder, verifier=verifier, temperature=temperature, drafter=drafter or None)
-    named = {kind: spelled(one, defaults=True) for kind, one in zip(REGISTRIES, config.resolved, strict=False)}
+    named = {kind: format_strategy(one, defaults=True) for kind, one in zip(REGISTRIES, config.resolved, strict=False)}
     return {f"{prefix}{kind}": text for kind, text in named.items() if text != "model"}  # the default
 
 
@@ -184,4 +183,4 @@ def _query(name: str, named: dict[str, Any]) -> str:
 
 
 def _text(value: Any) -> str:
-    return f"{value:g}" if isinstance(value, float) else text_of(value)
+    return f"{value:g}" if isinstance(value, float) else format_value(value)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from dataclasses import fields, replace
+from dataclasses import replace
 from functools import partial
 from itertools import islice
 from typing import Any
@@ -260,4 +260,4 @@ def _clocked(builder: Any, spent: list[float]) -> Any:
             spent[0] += whole - (draft.watch.parts["draft"] - before)
             return found[0]
 
-    return Clocked(**{one.name: getattr(builder, one.name) for one in fields(builder)})
+    return Clocked(**builder.parameters)

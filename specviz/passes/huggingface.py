@@ -34,6 +34,11 @@ if TYPE_CHECKING:
 RUN = 512  # committed tokens read in one pass before the tree joins in: bounds the size of the mask
 
 
+def cache_argument(model: Any) -> str:
+    """How a model's forward names its cache: "cache" since transformers 5.24, before "past_key_values"."""
+    return "cache" if "cache" in inspect.signature(model.forward).parameters else "past_key_values"
+
+
 class HuggingFaceModel:
     """Weights of a causal language model, shared by all sessions that read with it.
 
@@ -72,6 +77,7 @@ class HuggingFaceModel:
         self.lazy = self.device.type == "cuda"  # whether logits stay where they are until they are read
         self.threads = Threads(self.device)
         self._selects = "logits_to_keep" in inspect.signature(model.forward).parameters
+        self.cache_argument = cache_argument(model)
 
     def open(self, tokens: Sequence[int], target: HuggingFaceSession | None = None) -> HuggingFaceSession:
         """A session that starts with `tokens`; `target` is the target's where this model drafts for it."""
@@ -172,8 +178,8 @@ class HuggingFaceModel:
             arguments["logits_to_keep"] = keep
         heard = None if features is None else self._heard
         logits = self.model(
-            input_ids=ids[None], position_ids=positions[None], past_key_values=cache,
-            use_cache=cache is not None, **arguments,
+            input_ids=ids[None], position_ids=positions[None], use_cache=cache is not None,
+            **arguments | {self.cache_argument: cache},
         ).logits[0]  # fmt: skip
         if heard is not None:
             features.append(heard.states if keep is None or self._selects else heard.states[keep])

@@ -20,7 +20,7 @@ from ..builders.planned import PlannedBuilder
 from ..compatibility import compatible
 from ..config import RunConfig
 from ..metrics import Interval, left_out_margin
-from ..registry import build, spelled
+from ..strategy import format_strategy
 from .cost_table import CostTable
 from .forecast import Cell, forecast, predict
 
@@ -39,7 +39,8 @@ class Candidate:
     def name(self) -> str:
         """The builder as it is written on the command line, without the vector that it was planned with."""
         one = self.builder
-        return spelled(replace(one, acceptance="auto") if isinstance(one, PlannedBuilder) else one, defaults=True)
+        planned = isinstance(one, PlannedBuilder)
+        return format_strategy(one.replace(acceptance="auto") if planned else one, defaults=True)
 
 
 def candidates(vector: tuple, cost: CostTable, config: RunConfig) -> list[Candidate]:
@@ -55,7 +56,7 @@ def candidates(vector: tuple, cost: CostTable, config: RunConfig) -> list[Candid
     fixed = [chain(depth=depth) for depth in CHAINS]
     fixed += [sequences(width=width, depth=length) for width, length in SEQUENCES]
     found = [Candidate(builder, predict(builder.shape, vector, cost)) for builder in fixed]
-    if not build("verifier", config.verifier).chain_only:
+    if not config.verifier.chain_only:
         cells = (cell for row in forecast(vector, cost).cells for cell in row if cell)
         best = BUILDERS["sequoia"]
         found += [Candidate(best(size=cell.size, depth=cell.depth, acceptance=vector), cell) for cell in cells]

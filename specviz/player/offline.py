@@ -8,7 +8,7 @@ from __future__ import annotations
 import html
 
 from ..files import asset
-from ..record import Trace
+from ..trace import Trace
 from .payload import recorded_message
 from .web import joined
 
@@ -31,7 +31,7 @@ def offline_page(trace: Trace) -> str:
     Args:
         trace: the run; all of its text travels as JSON and reaches the page as text nodes only.
     """
-    style = "".join(asset(f"{name}.css") for name in ("page/style", "stage/stage", "tree/tree", "page/offline"))
+    style = "".join(asset(f"{name}.css") for name in ("style", "stage/stage", "tree/tree", "page/offline"))
     script = f"{joined('offline.js')}offline.play(document.body);\n"
     title = html.escape(trace.prompt_text[:60])
     return (

@@ -14,8 +14,9 @@ from urllib.parse import urlencode
 from ..codec import plain as as_plain
 from ..drafters import DRAFTERS
 from ..metrics import Counts, known
-from ..record import Step, Trace
-from ..registry import REGISTRIES, spelled
+from ..record import Step
+from ..strategy import REGISTRIES, format_strategy
+from ..trace import Trace
 
 NUMBERS = ("temperature", "top_p", "top_k", "draft_temperature", "max_new_tokens", "seed")
 LETTERS = {"root": "r", "accepted": "a", "rejected": "x", "unreached": "u", "passed": "p", "probe": "o"}
@@ -187,7 +188,7 @@ def settings_title(config: Any) -> str:
 
 def settings_text(config: Any) -> str:
     """All of a configuration but its prompt as the parameters of a link, the same for equal configurations."""
-    named = {kind: spelled(one, defaults=True) for kind, one in zip(REGISTRIES, config.resolved, strict=False)}
+    named = {kind: format_strategy(one, defaults=True) for kind, one in zip(REGISTRIES, config.resolved, strict=False)}
     numbers = {name: getattr(config, name) for name in NUMBERS}
     named |= {name: f"{value:g}" if isinstance(value, float) else str(value)
               for name, value in numbers.items() if value is not None}  # fmt: skip

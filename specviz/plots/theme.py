@@ -9,7 +9,6 @@ from collections.abc import Sequence
 
 import plotly.graph_objects as go
 
-from ..builders import BUILDERS
 from ..verifiers import VERIFIERS
 
 TEXT = "#757575"  # contrast 4.6 on white, where WCAG AA asks for 4.5; the page sets its own
@@ -19,12 +18,6 @@ PURPLE, SKY, YELLOW, GREY = "#cc79a7", "#56b4e9", "#c9b800", "#8a8f98"
 CYCLE = (GREEN, ORANGE, SKY, VERMILLION, PURPLE, BLUE, YELLOW, GREY)
 DASHES = ("solid", "dash", "dot", "dashdot", "longdash", "longdashdot")
 MARKS = ("circle", "square", "diamond", "triangle-up", "x", "cross", "star", "hexagon")
-OUTCOMES = {"root": GREY, "accepted": GREEN, "rejected": VERMILLION, "unreached": GREY, "passed": PURPLE,
-            "probe": GREY}  # fmt: skip
-OUTCOME_MARKS = {
-    "root": "circle", "accepted": "square", "rejected": "x-thin-open", "unreached": "circle-open",
-    "passed": "triangle-up", "probe": "triangle-down-open",
-}  # fmt: skip
 
 
 def figure(x: str, y: str, title: str = "", **layout) -> go.Figure:
@@ -77,17 +70,6 @@ def rule_series(rule: str, again: int = 0) -> dict:
     return look
 
 
-def titled(name: str) -> str:
-    """The name of a series with the titles of strategies, as menus have them.
-
-    Args:
-        name: parts between commas; of each, the first word may be the name of a rule or builder.
-    """
-    parts = [part.partition(" ") for part in name.split(", ")]
-    titles = {**BUILDERS, **VERIFIERS}
-    return ", ".join(f"{titles[word].title if word in titles else word}{gap}{rest}" for word, gap, rest in parts)
-
-
 def error_bars(values: Sequence[float], low: Sequence[float | None], high: Sequence[float | None]) -> dict:
     """Error bars from intervals; none where there is None."""
     return {
@@ -102,24 +84,10 @@ def curve(fig: go.Figure, x: Sequence, y: Sequence, name: str, look: dict, hover
     fig.add_scatter(x=x, y=y, name=name, mode="lines+markers", hovertemplate=hover, **look, **more)
 
 
-def guide(fig: go.Figure, x: Sequence, y: Sequence, name: str, hover: str | None = None, dash: str = "dash") -> None:
-    """A grey line without marks, such as a bound; nothing is shown of its points without `hover`."""
-    shown = {"hovertemplate": hover} if hover else {"hoverinfo": "skip"}
-    fig.add_scatter(x=x, y=y, name=name, mode="lines", line={"color": GREY, "dash": dash, "width": 1.5}, **shown)
-
-
-def dots(fig: go.Figure, x: Sequence, y: Sequence, name: str, hover: str, most: int = 2000) -> None:
-    """Small marks for many positions, at most `most` of them."""
-    every = max(1, len(x) // most)
-    marker = {"color": SKY, "size": 4, "opacity": 0.4}
-    fig.add_scatter(x=x[::every], y=y[::every], name=name, mode="markers", marker=marker, hovertemplate=hover)
-
-
-def means(fig: go.Figure, bins: Sequence[tuple[float, float, int]], name: str, hover: str) -> None:
-    """The line through the means of bins, (x, y, how many positions)."""
-    x, y, count = zip(*bins, strict=True)
-    look = {"line": {"color": GREEN, "width": 2.5}, "marker": {"symbol": "square", "size": 8}}
-    curve(fig, x, y, name, look, hover, customdata=count)
+def guide(fig: go.Figure, x: Sequence, y: Sequence, name: str) -> None:
+    """A dashed grey line without marks, such as a bound."""
+    line = {"color": GREY, "dash": "dash", "width": 1.5}
+    fig.add_scatter(x=x, y=y, name=name, mode="lines", line=line, hoverinfo="skip")
 
 
 def logarithmic(axis: str, fig: go.Figure, ticks: Sequence[float]) -> None:
@@ -128,40 +96,13 @@ def logarithmic(axis: str, fig: go.Figure, ticks: Sequence[float]) -> None:
     update(type="log", tickvals=list(ticks), ticktext=[f"{tick:g}" for tick in ticks])
 
 
-def rule_line(fig: go.Figure, y: float, text: str, colour: str = GREY) -> None:
-    """A dashed horizontal line with a word on it."""
-    fig.add_hline(
-        y=y, line={"color": colour, "dash": "dash", "width": 1.2},
-        annotation={"text": text, "font": {"size": 11, "color": TEXT}, "yshift": 5},
-        annotation_position="top right",
-    )  # fmt: skip
+def rule_title(rule: str) -> str:
+    """The title of a rule, as menus have it."""
+    return VERIFIERS[rule].title if rule in VERIFIERS else rule
 
 
-def speedup_map(fig: go.Figure, x: Sequence, y: Sequence, speedup: Sequence, tokens: Sequence, words: str) -> None:
-    """A heat map of speedups [y][x] around 1; `words` say in hover what a cell is, and `tokens` are shown with it."""
-    values = [value for row in speedup for value in row if value is not None]
-    low, high = min(0.5, *values), max(1.5, *values)
-    fig.add_heatmap(
-        x=list(map(str, x)), y=list(map(str, y)), z=speedup, customdata=tokens, name="speedup",
-        zmin=low, zmax=high, xgap=1, ygap=1, hoverongaps=False,
-        colorscale=[[0, VERMILLION], [(1 - low) / (high - low), "#dddddd"], [1, BLUE]],
-        colorbar={"title": {"text": "speedup"}, "outlinewidth": 0},
-        hovertemplate=f"{words}: %{{z:.2f}}× plain decoding, %{{customdata:.2f}} tokens per target pass<extra></extra>",
-    )  # fmt: skip
-    fig.update_xaxes(type="category")
-    fig.update_yaxes(type="category")
-
-
-def star(fig: go.Figure, x: float, y: float) -> go.Figure:
-    """The mark of the best cell of a map."""
-    return fig.add_scatter(
-        x=[str(x)], y=[str(y)], mode="markers", name="best", hoverinfo="skip", showlegend=False,
-        marker={"symbol": "star", "size": 15, "color": "#ffffff", "line": {"color": "#000000", "width": 1.5}},
-    )  # fmt: skip
-
-
-def visible(text: str, most: int = 24) -> str:
-    """A token as a person can see it, harmless in a figure: white space and control characters get a sign."""
+def visible(text: str, max_length: int = 24) -> str:
+    """A token as a person can see it, escaped for a figure: white space and control characters get a sign."""
     signs = {"\n": "↵", "\t": "⇥", " ": "·", "\r": "↵"}
-    shown = "".join(signs.get(c) or (c if c.isprintable() else f"\\x{ord(c):02x}") for c in text) or "∅"
-    return html.escape(shown if len(shown) <= most else shown[: most - 1] + "…", quote=False)
+    signed = "".join(signs.get(c) or (c if c.isprintable() else f"\\x{ord(c):02x}") for c in text) or "∅"
+    return html.escape(signed if len(signed) <= max_length else signed[: max_length - 1] + "…", quote=False)

@@ -19,7 +19,7 @@ from types import ModuleType
 from zlib import crc32
 
 from ..errors import cause
-from ..registry import REGISTRIES, built_in
+from ..strategy import REGISTRIES, built_in
 
 VARIABLE = "SPECVIZ_PLUGINS"
 GROUP = "specviz.strategies"

@@ -8,7 +8,7 @@ be enumerated; for them the text must equal that of plain decoding, seed by seed
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass, replace
 from functools import partial
 from itertools import islice, product
 from typing import Any
@@ -17,15 +17,15 @@ import numpy as np
 
 from ..builders.base import TreeBuilder
 from ..compatibility import Compatibility, compatible
-from ..config import Choice, RunConfig
+from ..config import RunConfig
 from ..decode import speculate
 from ..distributions import Sampling, probabilities
 from ..drafters import DRAFTERS
-from ..drafters.base import Drafter
 from ..models.table import TablePair, toy_pair
-from ..registry import REGISTRIES, build
+from ..strategy import REGISTRIES
 from ..verifiers.base import Verifier
-from .enumerate import distribution_of as exact_distribution
+from .enumerate import distribution_of
+from .same_text import comparing
 
 PROMPT = "abab"  # it repeats itself, or a look-up in it would find nothing
 LENGTH = 3  # tokens whose joint distribution is compared
@@ -40,7 +40,7 @@ SAMPLINGS: tuple[dict[str, Any], ...] = (
 )  # fmt: skip
 
 
-def checked() -> dict[str, tuple[str, dict[str, Any]]]:
+def drafter_cases() -> dict[str, tuple[str, dict[str, Any]]]:
     """Drafters as they are checked: their name in the table -> their menu name and small parameters."""
     merged = {**DRAFTERS["several"].small, "merge": True}
     return {**{name: (name, cls.small) for name, cls in DRAFTERS.items()}, "several-merged": ("several", merged)}
@@ -70,16 +70,11 @@ class Case:
         """What `compatible` declares."""
         return compatible(self.config, self.scheme)
 
-    @property
-    def strategies(self) -> tuple[TreeBuilder, Verifier, Drafter]:
-        """Builder, rule and drafter."""
-        return self.config.builder, self.config.verifier, self.config.drafter
-
     def prove(self) -> Row:
         """What is declared and what is found."""
         config, match = self.config, self.match
         error, difference = None, None
-        if config.verifier.keyed and config.temperature > 0:
+        if config.verifier.shared_noise and config.temperature > 0:
             proof, (runs, difference) = "text equality", compare_texts(config, self.scheme)
         else:
             proof, runs, error = "enumeration", 0, 0.0
@@ -100,9 +95,8 @@ class Row:
 
     Attributes:
         error: the largest difference between the exact output distribution and the target's, over all texts; None where
-            the proof is another. Of one large node the total variation.
-        proof: "enumeration", "text equality" or "one large node" (`large_node`; its builder is the node's size);
-            runs: how many outcomes were enumerated, texts compared or nodes decided.
+            the proof is another.
+        proof: "enumeration" or "text equality"; runs: how many outcomes were enumerated, or texts compared.
         difference: what was found wrong beside the error, the first text that was not plain decoding's for one.
         draft_temperature, top_k, top_p: as in `RunConfig`.
     """
@@ -150,7 +144,7 @@ def cases(
 
     Args:
         builders, verifiers: menu names; None means all.
-        drafters: names of `checked` above; a builder without a drafter is checked with the first of them alone.
+        drafters: names of `drafter_cases`; a builder without a drafter is checked with the first of them alone.
         samplings: fields of `RunConfig`.
         tokens: how many a run may write; with `DEEP` the second step has trees of two levels too, and takes longer.
         seeds, steps: see `Case`.
@@ -163,7 +157,7 @@ def cases(
                 continue
             config = RunConfig(
                 PROMPT, builder, verifier, 0.0 if verifier.greedy_only else 1.0, max_new_tokens=tokens,
-                drafter=build("drafter", Choice(*checked()[d])), **sampling,
+                drafter=_drafter(d), **sampling,
             )  # fmt: skip
             for scheme in builder.schemes if config.temperature > 0 else ("top",):
                 case = Case(name, d, config, scheme, tuple(seeds), steps)
@@ -171,31 +165,36 @@ def cases(
                     yield case
 
 
+def _drafter(name: str) -> Any:
+    menu_name, parameters = drafter_cases()[name]
+    return DRAFTERS[menu_name](**parameters)
+
+
 def table(samplings: Sequence[dict[str, Any]] = (PLAIN,), chains: bool = False, **chosen: Any) -> Iterator[Row]:
     """The rows of `cases`, proven."""
     yield from (case.prove() for case in cases(samplings=samplings, chains=chains, **chosen))
 
 
-def few(found: Iterable[Case]) -> Iterator[Case]:
+def cover(candidates: Iterable[Case]) -> Iterator[Case]:
     """The cases in which a strategy is met for the first time, lossless and lossy ones apart, cheap ones first.
 
     A builder counts with each scheme; a rule and a drafter with each scheme and sampling.
     """
-    met: set[tuple] = set()
-    for case in sorted(found, key=_dear):
+    covered: set[tuple] = set()
+    for case in sorted(candidates, key=_expensive):
         config, lossless = case.config, case.match.lossless
         sampling = (config.draft_temperature, config.top_k, config.top_p)
-        shown = {
+        properties = {
             (case.builder, case.scheme, lossless),
             (config.verifier.name, case.scheme, sampling, lossless),
             (case.drafter, case.scheme, sampling, lossless),
         }
-        if not shown <= met:
-            met |= shown
+        if not properties <= covered:
+            covered |= properties
             yield case
 
 
-def _dear(case: Case) -> bool:
+def _expensive(case: Case) -> bool:
     """Whether whole distributions are drawn from, which takes long to enumerate where a tree has many nodes."""
     return case.scheme in ("iid", "distinct") and case.config.draft_temperature != 0 and case.config.top_k is None
 
@@ -209,8 +208,8 @@ def _shapes(name: str, chains: bool) -> Iterator[tuple[str, TreeBuilder]]:
     """A builder with its small parameters, and narrowed to a chain where a parameter does so: its name and itself."""
     small = REGISTRIES["builder"][name].smallest()
     yield name, small
-    if chains and not small.is_chain and any(field.name == "width" for field in fields(small)):
-        yield f"{name}:width=1", replace(small, width=1)
+    if chains and not small.is_chain and "width" in small.parameters:
+        yield f"{name}:width=1", small.replace(width=1)
 
 
 def error_of(
@@ -230,7 +229,7 @@ def error_of(
 
 
 def error_in(
-    config: RunConfig, pair: TablePair, scheme: str | None = None, steps: int = STEPS, most: float = np.inf
+    config: RunConfig, pair: TablePair, scheme: str | None = None, steps: int = STEPS, max_runs: float = np.inf
 ) -> tuple[float, int]:
     """The largest error of the exact output distribution over `steps` steps, and how many outcomes were enumerated.
 
@@ -241,13 +240,13 @@ def error_in(
         pair: toy models.
         scheme: how children are drawn; None lets the rule choose.
         steps: how many steps are enumerated.
-        most: how many runs may be made.
+        max_runs: how many outcomes may be enumerated.
 
     Raises:
         ValueError: if builder, rule and drafter are incompatible.
-        TooManyRuns: if it takes more than `most` runs.
+        TooManyRuns: if there are more than `max_runs` outcomes.
     """
-    outcomes = exact_distribution(partial(_write, pair, config, scheme, steps), most)
+    outcomes = distribution_of(partial(_write, pair, config, scheme, steps), max_runs)
     target = partial(_target_distribution, pair, config.target_sampling)
     found: dict[tuple[int, ...], float] = {}
     for written, weight in outcomes.items():
@@ -283,9 +282,9 @@ def compare_texts(config: RunConfig, scheme: str | None = None, runs: int = 40) 
     """
     for seed in range(runs):
         pair = toy_pair(vocab=3 + seed % 4, seed=seed)
-        one = replace(config, temperature=0.5 + (seed % 3) / 2, max_new_tokens=12, seed=seed)
-        written = [token for step in speculate(pair, one, scheme=scheme) for token in step.emitted]
-        plain = [token for step in speculate(pair, one.plainly()) for token in step.emitted]
-        if written != plain:
-            return seed + 1, f"seed {seed}: {pair.decode(written)} is not {pair.decode(plain)}"
+        case = replace(config, temperature=0.5 + (seed % 3) / 2, max_new_tokens=12, seed=seed)
+        written = [token for step in speculate(pair, case, scheme=scheme) for token in step.emitted]
+        *_, result = comparing(pair, case, written)
+        if not result.equal:
+            return seed + 1, f"seed {seed}: {result.sentence()}"
     return runs, None

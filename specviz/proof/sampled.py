@@ -14,21 +14,21 @@ from typing import Any
 
 import numpy as np
 
-from ..config import RunConfig
+from ..config import LARGEST, RunConfig
 from ..decode import speculate
 from ..distributions import distributions_of, total_variation
 from ..models.base import Pair
 from ..models.remembered import ReadsTarget, RememberedPair
 from ..session import DecodingSession, prompt_tokens
 from ..tree import TokenTree
-from .large_node import far_off
 
 RUNS = 1000
 SHOWN = 10  # texts with a bar of their own
 TOGETHER = 20  # runs between two reports
 FIRST = 32  # first tokens that are looked at together
 DEPTH = 3  # tokens a run may write: trees of two levels, and the token after them
-FARTHEST = 3.1  # standard deviations of a chi-square: by chance once in a thousand
+MAX_EXCESS = 3.1  # standard deviations of a chi-square: by chance once in a thousand
+BINS = 40  # texts are counted together until a bin expects this part of all
 Text = tuple[int, ...]
 
 
@@ -64,7 +64,7 @@ class Sampled:
 
     def deviates(self, counts: tuple[int, ...]) -> bool:
         """Whether counts are farther off than exact samples are once in a thousand times (chi-square)."""
-        return self.runs > 0 and far_off(np.array(counts, dtype=float), np.array(self.exact)) > FARTHEST
+        return self.runs > 0 and chi_square_excess(np.array(counts, dtype=float), np.array(self.exact)) > MAX_EXCESS
 
 
 def sampling(pair: Pair, config: RunConfig, runs: int = RUNS) -> Iterator[Sampled]:
@@ -104,11 +104,34 @@ def sampling(pair: Pair, config: RunConfig, runs: int = RUNS) -> Iterator[Sample
 
     yield found(0)
     for turn in range(runs):
-        seeds = config.seed + 1 + 2 * turn, config.seed + 2 + 2 * turn  # never the same for both: keyed rules follow it
-        counts["run"][_two(speculating, replace(config, seed=seeds[0]))] += 1
-        counts["plain"][_two(kept, replace(config.plainly(), seed=seeds[1]))] += 1
+        # Never one seed for both, since keyed rules follow it; the largest seed is followed by 0.
+        seed, other = ((config.seed + 2 * turn + more) % (LARGEST + 1) for more in (1, 2))
+        counts["run"][_two(speculating, replace(config, seed=seed))] += 1
+        counts["plain"][_two(kept, replace(config.plainly(), seed=other))] += 1
         if (turn + 1) % TOGETHER == 0 or turn + 1 == runs or speculating is not kept:
             yield found(turn + 1)
+
+
+def chi_square_excess(counts: np.ndarray, p: np.ndarray) -> float:
+    """How many standard deviations too large the chi-square of counts is (Wilson and Hilferty 1931).
+
+    Args:
+        counts: of each outcome, [n].
+        p: the distribution that they should have, [n].
+    """
+    order = np.argsort(-p, kind="stable")
+    mass = np.cumsum(p[order])
+    bins = np.minimum((mass - p[order] / 2) * BINS, BINS - 1).astype(int)
+    expected, observed = (np.bincount(bins, values[order], BINS) for values in (p * counts.sum(), counts))
+    if observed[expected == 0].any():
+        return np.inf
+    observed, expected = observed[expected > 0], expected[expected > 0]
+    freedom = len(expected) - 1
+    if freedom == 0:
+        return 0.0
+    square = float(((observed - expected) ** 2 / expected).sum())
+    spread = 2 / (9 * freedom)
+    return ((square / freedom) ** (1 / 3) - (1 - spread)) / spread**0.5
 
 
 def exact_texts(pair: Any, config: RunConfig, prompt: list[int], shown: int = SHOWN) -> dict[Text, float]:

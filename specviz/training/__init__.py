@@ -1,1 +1,1 @@
-"""The parts of `specviz.training.train`: corpus, samples, distillation, the resumable loop, the report."""
+"""How a pair like the embedded one is made: `train_pair` in pair.py; Medusa's heads and EAGLE's layer in heads.py."""

@@ -1,9 +1,11 @@
 """The target's own continuations with its last hidden states: what the draft is distilled from.
 
-Sampling and the target's layers are the dear part of distillation on the target's own text (DistillSpec, Zhou et al.
-2023, arXiv:2310.08461). They are paid once: from a stored hidden state the output head gives back the target's
-distribution, at any temperature, as often as the draft comes by.
+Sampling and the target's layers are the expensive part of distillation on the target's own text (DistillSpec, Zhou et
+al. 2023, arXiv:2310.08461). They are computed once: from a stored hidden state the output head gives the target's
+distribution, at any temperature.
 """
+
+from __future__ import annotations
 
 import os
 from collections.abc import Callable
@@ -14,49 +16,27 @@ import torch
 from safetensors import SafetensorError, safe_open
 from safetensors.torch import save_file
 from tqdm import tqdm
-from transformers import PreTrainedModel
-from transformers.cache_utils import Cache, DynamicLayer
+from transformers import DynamicCache, PreTrainedModel
 
-from .corpus import Corpus, windows
+from ..passes.huggingface import cache_argument
+from .corpus import Corpus, random_windows
 from .loop import BAR
-from .recipe import Recipe
 
 TEMPERATURES = (0.0, 0.3, 0.6, 0.8, 1.0, 1.0)
 TEXT_EVERY = 3
-CODE_SHARE = 0.5
 LONGEST_PROMPT = 48
-
-
-class _Slots(DynamicLayer):
-    """A preallocated cache layer, so that a new token needs no copy of the old ones."""
-
-    def __init__(self, length: int):
-        super().__init__()
-        self.length, self.used = length, 0
-
-    def update(self, key_states, value_states, *args, **kwargs):
-        if not self.is_initialized:
-            self.lazy_initialization(key_states, value_states)
-            self.slots = [s.new_empty(*s.shape[:2], self.length, s.shape[3]) for s in (key_states, value_states)]
-        end = self.used + key_states.shape[2]
-        for slots, new in zip(self.slots, (key_states, value_states), strict=True):
-            slots[:, :, self.used : end] = new
-        self.used = end
-        self.keys, self.values = (slots[:, :, :end] for slots in self.slots)
-        return self.keys, self.values
+ROWS = 128  # samples of a shard
+MAX_BYTES = 6_000_000_000  # of all hidden states on disk
 
 
 def draw(logits: torch.Tensor, temperatures: torch.Tensor, generator: torch.Generator | None = None) -> torch.Tensor:
-    """One token per row of `logits` (rows, vocabulary), each at its own temperature (rows,); 0 takes the best."""
-    best = logits.argmax(-1)
-    scaled = logits.float() / temperatures.clamp(min=1e-3)[:, None]
-    heights = torch.softmax(scaled, -1).cumsum(-1)
-    level = torch.rand(len(logits), 1, generator=generator).to(logits.device) * heights[:, -1:]
-    drawn = torch.searchsorted(heights, level).squeeze(1).clamp(max=logits.shape[1] - 1)
-    return torch.where(temperatures == 0, best, drawn)
+    """One token per row of `logits` [rows, V], each at its own temperature [rows]; 0 takes the best."""
+    p = torch.softmax(logits.float() / temperatures.clamp(min=1e-3)[:, None], -1)
+    drawn = torch.multinomial(p.cpu(), 1, generator=generator)[:, 0].to(logits.device)
+    return torch.where(temperatures == 0, logits.argmax(-1), drawn)
 
 
-@torch.no_grad()
+@torch.inference_mode()
 def continue_text(
     target: PreTrainedModel,
     prompts: torch.Tensor,
@@ -64,87 +44,84 @@ def continue_text(
     temperatures: torch.Tensor,
     generator: torch.Generator | None = None,
 ) -> tuple[torch.Tensor, torch.Tensor]:
-    """Continue prompts (rows, prompt) to `length` tokens; returns tokens and last hidden states."""
-    # On a CPU the fused kernel is by far the slow one for single tokens, and the fast one for whole windows.
-    target.set_attn_implementation("eager" if target.device.type == "cpu" else "sdpa")
-    cache = Cache(layers=[_Slots(length) for _ in range(target.config.num_hidden_layers)])
+    """Continue prompts [rows, n] to `length` tokens; returns tokens [rows, length] and last hidden states."""
+    cache = {cache_argument(target): DynamicCache(config=target.config)}
     tokens, states, new = [prompts], [], prompts
     for _ in range(length - prompts.shape[1]):
-        states.append(target.base_model(new, past_key_values=cache).last_hidden_state)
+        states.append(target.base_model(new, **cache).last_hidden_state)
         new = draw(target.get_output_embeddings()(states[-1][:, -1]), temperatures, generator)[:, None]
         tokens.append(new)
-    states.append(target.base_model(new, past_key_values=cache).last_hidden_state)
-    target.set_attn_implementation("sdpa")
+    states.append(target.base_model(new, **cache).last_hidden_state)
     return torch.cat(tokens, 1), torch.cat(states, 1)
 
 
 def write_samples(
-    target: PreTrainedModel,
-    corpus: Corpus,
-    folder: Path,
-    recipe: Recipe,
-    seconds: float,
-    clock: Callable[[], float],
-    code_share: float = CODE_SHARE,
-) -> tuple[int, float]:
-    """Fill `folder` with shards for `seconds`, after those already there; returns their tokens and the seconds spent.
+    target: PreTrainedModel, corpus: Corpus, folder: Path, seconds: float, clock: Callable[[], float], *,
+    window: int, length: int, code_share: float, seed: int, rows: int = ROWS, max_bytes: int = MAX_BYTES,
+) -> float:  # fmt: skip
+    """Fill a folder with shards, after those already there; a shard follows from its number alone.
 
-    Every third shard is running text in full windows, for long contexts; the others are short prompts of the corpus
-    continued by the target, `code_share` of both from code. A shard's seed is its number, so an interruption changes
-    nothing.
+    Every third shard is running text in full windows; the others are short prompts of the corpus that the target
+    continues at several temperatures.
+
+    Args:
+        target, corpus, folder: who writes, on which text, and where.
+        seconds: at most, as `clock` counts them; one shard is written in any case.
+        window, length: tokens of a window of running text, and of a continuation.
+        code_share: how much of the text is code, from 0 to 1.
+        seed: of the random choices.
+        rows: continuations of a shard.
+        max_bytes: of all hidden states, at most.
+
+    Returns:
+        The seconds that were spent in this call.
+
+    Raises:
+        ValueError: if a shard cannot be written.
     """
     folder.mkdir(parents=True, exist_ok=True)
-    done = shards(folder)
-    before = float(_metadata(done[-1])["seconds"]) if done else 0.0
-    number, began, size = len(done), clock() - before, recipe.sample_rows * recipe.sample_length
-    with tqdm(desc="samples", total=seconds, initial=min(before, seconds), bar_format=BAR) as bar:
-        spent = before
-        while (spent < seconds and number * size < recipe.most_samples) or not number:
-            shard = _shard(target, corpus, number, recipe, code_share)
+    began, number = clock(), len(shards(folder))
+    size = 2 * rows * length * target.get_output_embeddings().weight.shape[1]
+    with tqdm(desc="samples", total=round(seconds), bar_format=BAR) as bar:
+        while not number or (clock() - began < seconds and (number + 1) * size <= max_bytes):
+            shard = _shard(
+                target, corpus, np.random.default_rng([seed, number]), number, window, length, rows, code_share
+            )
             path = folder / f"{number:05d}.safetensors"
-            spent = clock() - began
-            _write(shard, path, spent)
+            try:
+                save_file(shard, path.with_suffix(".part"))
+                os.replace(path.with_suffix(".part"), path)
+            except (OSError, SafetensorError) as error:
+                raise ValueError(f"out must have disk space for samples; {path} cannot be written: {error}.") from None
             number += 1
-            pace = (number - len(done)) * size / max(1e-9, spent - before)
-            left = tqdm.format_interval(max(0.0, seconds - spent))
-            bar.set_postfix_str(f"{number * size:,} tokens, {pace:,.0f} tokens/s, {left} left", refresh=False)
-            bar.update(min(spent, seconds) - bar.n)
-    return number * size, spent
-
-
-def _write(shard: dict[str, torch.Tensor], path: Path, spent: float) -> None:
-    part = path.with_suffix(".part")
-    try:
-        save_file(shard, part, {"seconds": repr(spent)})
-        os.replace(part, path)
-    except (OSError, SafetensorError) as error:
-        raise ValueError(
-            f"out must have disk space for the target's samples; {path} cannot be written: {error}."
-        ) from None
+            bar.set_postfix_str(f"{number * rows * length:,} tokens", refresh=False)
+            bar.update(min(round(clock() - began), bar.total) - bar.n)
+    return clock() - began
 
 
 def _shard(
-    target: PreTrainedModel, corpus: Corpus, number: int, recipe: Recipe, code_share: float
-) -> dict[str, torch.Tensor]:
-    rng, device = np.random.default_rng([recipe.seed, number]), target.device
-    rows, length = recipe.sample_rows, recipe.sample_length
+    target: PreTrainedModel, corpus: Corpus, rng: np.random.Generator, number: int,
+    window: int, length: int, rows: int, code_share: float,
+) -> dict[str, torch.Tensor]:  # fmt: skip
+    def text(count: int, size: int) -> torch.Tensor:
+        spans = random_windows(corpus.train, rng, count, size, code_share)
+        return torch.from_numpy(spans).to(target.device, torch.long)
+
     if number % TEXT_EVERY == TEXT_EVERY - 1:
-        spans = windows(corpus, rng, max(1, rows * length // recipe.window), recipe.window, code_share)
-        tokens = torch.from_numpy(spans).to(device, torch.long)
+        tokens = text(max(1, rows * length // window), window)
         with torch.inference_mode():
             states = torch.cat([target.base_model(part).last_hidden_state for part in tokens.split(8)])
         temperatures = torch.ones(len(tokens))
     else:
-        prompt = int(rng.integers(4, min(LONGEST_PROMPT, length // 2) + 1))
-        prompts = torch.from_numpy(windows(corpus, rng, rows, prompt, code_share)).to(device, torch.long)
+        prompts = text(rows, int(rng.integers(4, min(LONGEST_PROMPT, length // 2) + 1)))
         temperatures = torch.from_numpy(rng.choice(TEMPERATURES, rows).astype(np.float32))
         generator = torch.Generator().manual_seed(int(rng.integers(2**62)))
-        tokens, states = continue_text(target, prompts, length, temperatures.to(device), generator)
+        tokens, states = continue_text(target, prompts, length, temperatures.to(target.device), generator)
     return {"tokens": tokens.int().cpu(), "states": states.bfloat16().cpu(), "temperatures": temperatures}
 
 
 def shards(folder: Path) -> list[Path]:
-    """The finished shards in `folder`, in order."""
+    """The finished shards in a folder, in order."""
     return sorted(folder.glob("*.safetensors"))
 
 
@@ -155,8 +132,3 @@ def random_rows(paths: list[Path], rng: np.random.Generator, tokens: int) -> dic
         count = min(rows, max(1, tokens // length))
         start = int(rng.integers(rows - count + 1))
         return {name: file.get_slice(name)[start : start + count] for name in file.keys()}  # noqa: SIM118
-
-
-def _metadata(path: Path) -> dict[str, str]:
-    with safe_open(path, "pt") as file:
-        return file.metadata()

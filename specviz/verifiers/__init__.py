@@ -1,6 +1,6 @@
 """The verification rules, by menu name; the order is the order of the menu."""
 
-from ..errors import Menu
+from ..strategy import VERIFIERS as VERIFIERS
 from .block import Block
 from .dyspec import DySpecRule
 from .exact_match import ExactMatch
@@ -15,7 +15,7 @@ from .target_match import TargetMatch
 from .traversal import Traversal
 from .typical import Typical
 
-VERIFIERS = Menu("verifier", (
-        SequoiaRule, DySpecRule, Traversal, SpecInfer, SpecTr, SpeculativeSampling, Block,
+VERIFIERS.add(
+    SequoiaRule, DySpecRule, Traversal, SpecInfer, SpecTr, SpeculativeSampling, Block,
         TargetMatch, Naive, Race, ExactMatch, Typical, PlainRule,
-    ))  # fmt: skip
+)  # fmt: skip

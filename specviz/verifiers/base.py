@@ -7,10 +7,10 @@ from dataclasses import dataclass, field
 from typing import ClassVar
 
 from ..distributions import Distributions
-from ..parameters import Strategy
 from ..randomness import Randomness
 from ..record import Detail, Step
 from ..sampling import SCHEMES
+from ..strategy import Strategy
 from ..tree import TokenTree
 
 
@@ -35,23 +35,22 @@ class Verdict:
     detail: Mapping[int, Detail] = field(default_factory=dict)
 
 
-@dataclass(frozen=True)
 class Verifier(Strategy):
-    """A rule that chooses the accepted path. Subclasses are frozen dataclasses whose fields are their parameters.
+    """A rule that chooses the accepted path. The fields of a subclass are its parameters.
 
     Class attributes:
         name, title: as for builders; schemes: those for which the rule is lossless, the one it asks for first;
         reads_draft: whether it compares with the draft's rows; chain_only: whether a node may have one child at most;
         greedy_only: whether it works at temperature 0 only; lossless: False for rules that trade fidelity for speed;
-        bias: for those, the sentence that says so; keyed: whether its output is argmin E / p, keyed by position;
+        bias: for those, the sentence that says so; shared_noise: whether its output
+        is argmin E / p with noise keyed by position;
         in_support: whether it tries no more children than the draft's row has tokens; shares: whether a child's
         acceptance depends on how many siblings it has; leaves_first: whether it tests the nodes below a node before it;
         one_row: whether it solves for a single row of the draft; alone: whether it checks nothing, for plain decoding;
         at_zero: the sentence on what it does at temperature 0.
 
     >>> from specviz.verifiers.walk import Walk, follow
-    >>> @dataclass(frozen=True)
-    ... class Likeliest(Verifier):
+    >>> class Likeliest(Verifier):
     ...     name, title, lossless, bias = "likeliest", "Likeliest", False, "Only the most probable token is written."
     ...     def __call__(self, tree, p, rng):
     ...         return follow(Walk(tree), tree, lambda node: int(p[node].argmax()))
@@ -59,8 +58,7 @@ class Verifier(Strategy):
     'ccacbbab'
     """
 
-    name: ClassVar[str]
-    title: ClassVar[str]
+    kind: ClassVar[str] = "verifier"
     schemes: ClassVar[tuple[str, ...]] = SCHEMES
     reads_draft: ClassVar[bool] = True
     chain_only: ClassVar[bool] = False
@@ -68,7 +66,7 @@ class Verifier(Strategy):
     lossless: ClassVar[bool] = True
     bias: ClassVar[str] = ""
     shares: ClassVar[bool] = False
-    keyed: ClassVar[bool] = False
+    shared_noise: ClassVar[bool] = False
     leaves_first: ClassVar[bool] = False
     one_row: ClassVar[bool] = False
     alone: ClassVar[bool] = False

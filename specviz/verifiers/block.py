@@ -7,7 +7,6 @@ along the chain, capped at 1 at every token.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import ClassVar
 
 from ..distributions import excess, residual
@@ -17,7 +16,6 @@ from .base import Verifier
 from .walk import ROOT, Walk, carry, ratio
 
 
-@dataclass(frozen=True)
 class Block(Verifier):
     """One draw per token of a chain; the last success accepts all tokens before it."""
 

@@ -7,14 +7,12 @@ exactness: that they are not tried was settled before they were drawn.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import ClassVar
 
 from .base import Verifier
 from .walk import explain_coin, try_in_turn
 
 
-@dataclass(frozen=True)
 class DySpecRule(Verifier):
     """Sequoia's rule while the draft has probability left."""
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import ClassVar
 
 import numpy as np
@@ -11,7 +10,6 @@ from .base import Verifier
 from .walk import Walk, explain_match, follow
 
 
-@dataclass(frozen=True)
 class ExactMatch(Verifier):
     """Deterministic: follow the most probable tokens while the tree has them."""
 

@@ -7,7 +7,6 @@ It accepts with sum p (1 - (1 - q)^k), so with one child with sum p q where a co
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import ClassVar
 
 from .bars import Bars
@@ -15,7 +14,6 @@ from .base import Verifier
 from .walk import Walk, explain_match, follow
 
 
-@dataclass(frozen=True)
 class Naive(Verifier):
     """One draw from p per accepted node, and one more; children are independent draws."""
 

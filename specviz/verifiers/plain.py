@@ -6,7 +6,6 @@ rules with shared noise (`race`, keyed `target-match`) promise to write again.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import ClassVar
 
 import numpy as np
@@ -16,14 +15,13 @@ from .base import Verifier
 from .walk import ROOT, Walk
 
 
-@dataclass(frozen=True)
 class PlainRule(Verifier):
     """One token of the target per pass."""
 
     name: ClassVar[str] = "plain"
     title: ClassVar[str] = "Plain decoding"
     reads_draft: ClassVar[bool] = False
-    keyed: ClassVar[bool] = True
+    shared_noise: ClassVar[bool] = True
     alone: ClassVar[bool] = True
 
     def __call__(self, tree, p, rng):

@@ -8,7 +8,6 @@ trees that were not raced.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from functools import partial
 from typing import ClassVar
 
@@ -22,7 +21,6 @@ from .walk import Walk, explain_match, follow
 SHOWN = 5
 
 
-@dataclass(frozen=True)
 class Race(Verifier):
     """The token that arrives first under p is written, whatever was drafted: the seed alone determines the text."""
 
@@ -30,7 +28,7 @@ class Race(Verifier):
     title: ClassVar[str] = "Race"
     schemes: ClassVar[tuple[str, ...]] = ("race", "top", "distinct", "iid")
     reads_draft: ClassVar[bool] = False
-    keyed: ClassVar[bool] = True
+    shared_noise: ClassVar[bool] = True
 
     def __call__(self, tree, p, rng):
         walk = Walk(tree)

@@ -6,14 +6,12 @@ child was drawn. Once d is used up the remaining children were drawn uniformly, 
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import ClassVar
 
 from .base import Verifier
 from .walk import explain_coin, try_in_turn
 
 
-@dataclass(frozen=True)
 class SequoiaRule(Verifier):
     """One draw per child; after each rejection the residual and a renormalised draft."""
 

@@ -8,14 +8,12 @@ that drew the child (section 4.3).
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import ClassVar
 
 from .base import Verifier
 from .walk import explain_coin, try_in_turn
 
 
-@dataclass(frozen=True)
 class SpecInfer(Verifier):
     """One draw per child, the residual after each rejection, q unchanged."""
 

@@ -7,7 +7,6 @@ end. rho = 1 would accept most but make some tokens too frequent; k never does.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import ClassVar
 
 import numpy as np
@@ -22,7 +21,6 @@ from .walk import Walk, explain_coin, ratio
 CLOSE = 1e-13  # how near to rho*, of rho: nearer costs time and accepts no more
 
 
-@dataclass(frozen=True)
 class SpecTr(Verifier):
     """One draw per child, with p divided by rho; rho is computed at every node from its number of children."""
 

@@ -5,14 +5,12 @@ Accept a token with probability min(1, p/q); at the first rejection draw from th
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import ClassVar
 
 from .base import Verifier
 from .walk import explain_coin, try_in_turn
 
 
-@dataclass(frozen=True)
 class SpeculativeSampling(Verifier):
     """One draw per token of a chain."""
 

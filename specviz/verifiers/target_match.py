@@ -7,17 +7,16 @@ children's mass under p, less than what a coupling of p and q can reach.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import ClassVar
 
-from ..parameters import flag
+from pydantic import Field
+
 from ..randomness import first_arrivals
 from .bars import Bars
 from .base import Verifier
 from .walk import Walk, explain_match, follow
 
 
-@dataclass(frozen=True)
 class TargetMatch(Verifier):
     """One draw from p per accepted node, and one more."""
 
@@ -25,11 +24,16 @@ class TargetMatch(Verifier):
     title: ClassVar[str] = "Target match"
     schemes: ClassVar[tuple[str, ...]] = ("top", "distinct", "iid", "race")
     reads_draft: ClassVar[bool] = False
-    keyed: bool = flag(  # type: ignore[misc]  # a parameter here, a fact of every other rule
+    keyed: bool = Field(
         False,
-        "Keyed noise",
-        "Draw by a race keyed by position, so that the seed alone determines the text.",
+        title="Keyed noise",
+        description="Draw by a race keyed by position, so that the seed alone determines the text.",
     )
+
+    @property
+    def shared_noise(self) -> bool:  # type: ignore[override]  # follows from its parameter
+        """Whether it draws by a race."""
+        return self.keyed
 
     def __call__(self, tree, p, rng):
         walk = Walk(tree)

@@ -9,7 +9,6 @@ chain this is block verification; children must come from the draft without repl
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import ClassVar
 
 from ..distributions import Distributions, excess
@@ -21,7 +20,6 @@ from .base import Verifier
 from .walk import Walk, carry, ratio, untried
 
 
-@dataclass(frozen=True)
 class Traversal(Verifier):
     """One draw per node, leaves first; the first success accepts the path to its node."""
 

@@ -9,18 +9,17 @@ tokens the longest is accepted, among equals the likeliest.
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
 from typing import ClassVar
 
+from pydantic import Field
+
 from ..distributions import entropy
-from ..parameters import real, whole
 from ..record import Detail
 from ..sampling import most_probable
 from .base import Verifier
 from .walk import Walk, untried
 
 
-@dataclass(frozen=True)
 class Typical(Verifier):
     """The longest path of tokens with high enough target probability."""
 
@@ -33,9 +32,15 @@ class Typical(Verifier):
         "Typical acceptance accepts every token with a high enough target "
         "probability, so the output distribution moves toward the draft's."
     )
-    epsilon: float = real(0.09, 0.0, 1.0, "Epsilon", "A token with at least this probability is always accepted.")
-    delta: float = real(0.3, 0.0, 1.0, "Delta", "Factor of the entropy threshold: delta exp(-entropy).")
-    top_k: int = whole(0, 0, 100, "Top-k", "Accept only the target's k most probable tokens; 0 has no limit.")
+    epsilon: float = Field(
+        0.09, ge=0.0, le=1.0, title="Epsilon", description="A token with at least this probability is always accepted."
+    )
+    delta: float = Field(
+        0.3, ge=0.0, le=1.0, title="Delta", description="Factor of the entropy threshold: delta exp(-entropy)."
+    )
+    top_k: int = Field(
+        0, ge=0, le=100, title="Top-k", description="Accept only the target's k most probable tokens; 0 has no limit."
+    )
 
     def __call__(self, tree, p, rng):
         walk = Walk(tree)

@@ -17,7 +17,6 @@ from specviz.acceptance.text_units import Written
 from specviz.acceptance.vectors import read_acceptance
 from specviz.commands import calibrate
 from specviz.commands.cli import main
-from specviz.config import Choice
 from specviz.distributions import Sampling
 from specviz.session import open_drafter
 from specviz.tree import TokenTree
@@ -28,7 +27,7 @@ RULES = {name: rule() for name, rule in specviz.VERIFIERS.items()}
 
 
 def with_drafter(name, **parameters):
-    return specviz.RunConfig(temperature=1.0, max_new_tokens=20, drafter=Choice(name, parameters))
+    return specviz.RunConfig(temperature=1.0, max_new_tokens=20, drafter=specviz.DRAFTERS[name](**parameters))
 
 
 @pytest.mark.parametrize("name", specviz.DRAFTERS)

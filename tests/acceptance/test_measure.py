@@ -133,32 +133,28 @@ def test_a_bad_acceptance_file_gets_a_sentence(tmp_path, text):
 # All rules on the same rows, and what recorded runs tell.
 
 
-def test_rejection_rates_are_those_of_the_rules_themselves():
-    """Closed forms over the text against each rule's own code on many draws."""
-    found = rejection_rates(PAIR, TEXTS, CONFIG, widths=(1, 2, 3))
-    assert found.positions == sum(map(positions_of, TEXTS)) == 100
-    assert found.rates["specinfer"][0] == pytest.approx(1 - one_minus_tv())
-    assert found.rates["speculative-sampling"] == (pytest.approx(1 - one_minus_tv()), None, None)
-    for rule in ("specinfer", "target-match"):
-        slow = acceptance_vector(PAIR, RULES[rule], TEXTS * 20, CONFIG, width=3)
-        assert found.rates[rule] == pytest.approx(1 - np.cumsum(slow.acceptance), abs=0.04), rule
+def test_rejection_rates_are_those_of_single_rules():
+    """All rules in one pass over the text against each measured alone, on other draws of the children."""
+    many = rejection_rates(PAIR, TEXTS * 20, CONFIG, widths=(1, 2, 3))
+    assert many.positions == 20 * sum(map(positions_of, TEXTS)) == 2000
+    assert many.rates["specinfer"][0] == pytest.approx(1 - one_minus_tv(), abs=0.02)
+    assert many.rates["speculative-sampling"] == (pytest.approx(1 - one_minus_tv(), abs=0.02), None, None)
+    for rule in ("specinfer", "target-match", "sequoia", "traversal", "race"):
+        slow = acceptance_vector(PAIR, RULES[rule], TEXTS * 20, replace(CONFIG, seed=500), width=3)
+        assert many.rates[rule] == pytest.approx(1 - np.cumsum(slow.acceptance), abs=0.04), rule
     # What these two do with the first child depends on how many there are.
     for rule in ("spectr", "typical"):
         for place, k in enumerate((1, 2, 3)):
-            slow = acceptance_vector(PAIR, RULES[rule], TEXTS * 20, CONFIG, width=k)
-            assert found.rates[rule][place] == pytest.approx(1 - sum(slow.acceptance), abs=0.03)
-    many = rejection_rates(PAIR, TEXTS * 20, CONFIG, widths=(1, 2, 3))
-    for rule in ("sequoia", "dyspec", "traversal", "race"):
-        slow = acceptance_vector(PAIR, RULES[rule], TEXTS * 20, CONFIG, width=3)
-        assert many.rates[rule] == pytest.approx(1 - np.cumsum(slow.acceptance), abs=0.04), rule
+            slow = acceptance_vector(PAIR, RULES[rule], TEXTS * 20, replace(CONFIG, seed=500), width=k)
+            assert many.rates[rule][place] == pytest.approx(1 - sum(slow.acceptance), abs=0.04)
 
 
 def test_no_rule_goes_below_the_floor_of_its_law():
-    found = rejection_rates(PAIR, TEXTS, CONFIG, widths=(1, 2, 4, 5, 99))
+    found = rejection_rates(PAIR, TEXTS * 10, CONFIG, widths=(1, 2, 4, 5, 99))
     assert found.widths == (1, 2, 4, 5)  # no more children than tokens
     for rule in ("specinfer", "spectr"):
-        assert all(rate >= floor - 1e-9 for rate, floor in zip(found.rates[rule], found.floors["iid"], strict=True))
-    assert found.rates["target-match"] == found.floors["top"]
+        assert all(rate >= floor - 0.03 for rate, floor in zip(found.rates[rule], found.floors["iid"], strict=True))
+    assert found.rates["target-match"] == pytest.approx(found.floors["top"])
     assert found.rates["sequoia"][-1] == pytest.approx(0)  # the cover property
     for rule, rates in found.rates.items():
         for rate, low, high in zip(rates, found.low[rule], found.high[rule], strict=True):

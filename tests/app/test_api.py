@@ -90,7 +90,7 @@ def test_the_page_links_to_its_api():
 
 
 def test_the_example_of_the_readme(serve, tmp_path, monkeypatch, capsys):
-    blocks = re.findall(r"```python\n(.*?)```", (ROOT / "README.md").read_text("utf-8"), re.DOTALL)
+    blocks = re.findall(r"```python\n(.*?)```", (ROOT / "docs/python.md").read_text("utf-8"), re.DOTALL)
     (code,) = [block for block in blocks if "gradio_client" in block]
     assert "http://127.0.0.1:7860" in code
     monkeypatch.chdir(tmp_path)

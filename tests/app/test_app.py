@@ -221,9 +221,9 @@ def test_a_closed_run_frees_the_machine():
     engine = Engine(lambda: specviz.toy_pair(vocab=12))
     run = explore.play(engine, CONFIG)
     next(run), next(run)
-    assert engine._running.locked()
+    assert engine.busy
     run.close()
-    assert not engine._running.locked()
+    assert not engine.busy
     assert not any(thread.name == "decoding" for thread in threads())
 
 
@@ -283,7 +283,7 @@ def test_a_comparison_can_be_left_and_frees_the_machine():
     run = explore.play(engine, replace(CONFIG, verifier=specviz.VERIFIERS["race"]()))
     next(text for text in run if "same" in json.loads(text))
     run.close()
-    assert not engine._running.locked()
+    assert not engine.busy
 
 
 def test_a_difference_is_told_with_its_margin():

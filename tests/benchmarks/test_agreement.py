@@ -9,7 +9,6 @@ import specviz
 from specviz.acceptance.text_units import Window
 from specviz.benchmarks.agreement import Agreement, agreement, tokens_with_room
 from specviz.benchmarks.trials import whole_steps
-from specviz.config import Choice
 from specviz.metrics import estimate
 
 PAIR = specviz.toy_pair(vocab=8, seed=2, closeness=0.7)
@@ -62,8 +61,8 @@ def test_only_steps_with_room_count_and_texts_are_the_unit_of_the_margin():
 
 
 @pytest.mark.parametrize("drafter", [
-    Choice("retrieval"),
-    pytest.param(Choice("cascade", {"first": "retrieval", "at": 1}), marks=pytest.mark.exhaustive),
+    "retrieval",
+    pytest.param("cascade:first=retrieval,at=1", marks=pytest.mark.nightly),
 ])  # fmt: skip
 def test_steps_at_which_a_drafter_had_little_to_say_count(drafter):
     """They come at hard places: whole trees alone would bring more than the drafter does."""

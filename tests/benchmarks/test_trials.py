@@ -155,26 +155,6 @@ def toy(monkeypatch):
     monkeypatch.setattr(specviz.models, "pair", loads, raising=False)
 
 
-def test_agree_prints_three_predictions_and_the_measurement(toy, capsys):
-    asked = ["agree", "--temperature", "0", "1", "--each", "12", "--builder", "k-ary:width=2,depth=2"]
-    code = main([*asked, "--json"])
-    rows = [json.loads(line) for line in capsys.readouterr().out.splitlines()]
-    assert [(row["temperature"], row["nodes"], row["prompts"]) for row in rows] == [(0, 7, [12, 12]), (1, 7, [12, 12])]
-    assert all(1 <= row[name] <= 3 for row in rows for name in ("by_vector", "by_level", "by_text", "measured"))
-    assert code == (0 if all(row["holds"] for row in rows) else 1)
-    main(asked)
-    text = capsys.readouterr().out
-    assert "one vector" in text and "±" in text and len(text.splitlines()) == 5
-
-
-def test_agree_holds_speedup_against_prediction(toy, capsys):
-    main(["agree", "--speedup", "--temperature", "1", "--each", "2", "--sizes", "2,4", "--json"])
-    found = json.loads(capsys.readouterr().out)
-    assert [row["predicted"]["size"] for row in found["rows"]] == [2, 4]
-    for row in found["rows"]:
-        assert row["ratio"] == pytest.approx(row["measured"]["speedup"] / row["predicted"]["speedup"], rel=1e-4)
-
-
 def test_calibrate_keeps_what_was_measured_when_it_is_interrupted(toy, capsys, monkeypatch):
     from specviz.commands import calibrate
 
@@ -199,12 +179,6 @@ def test_calibrate_keeps_what_was_measured_when_it_is_interrupted(toy, capsys, m
 @pytest.mark.parametrize(
     ("arguments", "words"),
     [
-        (["agree", "--builder", "dyspec"], "must be static"),
-        (["agree", "--builder", "sequoia:acceptance=measured"], "must be static"),
-        (["agree", "--temperature", "-1"], "temperature must be"),
-        (["agree", "--verifier", "block"], "is defined for chains"),
-        (["agree", "--each", "1"], "--each must be at least 2"),
-        (["agree", "--sizes", "2,many"], "--sizes must be whole numbers from 2 to 768"),
         (["bench", "--same-text", "--temperature", "1"], "omit --temperature"),
         (["bench", "--same-text", "--verifier", "race"], "omit --verifier"),
     ],

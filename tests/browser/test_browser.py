@@ -1,7 +1,6 @@
 """The page in headless Chromium: first paint, nodes, keyboard, sentences, dark and phone."""
 
 import json
-from dataclasses import fields
 
 import pytest
 from pages import Gated, choose, counts_add_up, entry, state, steps, to_step
@@ -205,8 +204,8 @@ def test_only_the_parameters_of_what_is_chosen_show(serve, visit):
     shown = page.locator("#sv-settings [aria-label^='number input for']:visible")
     for name in ("dyspec", "chain", "k-ary", "dyspec"):
         choose(page, "Tree builder", specviz.BUILDERS[name].title)
-        numbers = [f.metadata for f in fields(specviz.BUILDERS[name]) if f.metadata["kind"] in ("whole", "real")]
-        wanted = [number["label"] for number in numbers]
+        schemas = specviz.BUILDERS[name].parameter_schema().values()
+        wanted = [schema["title"] for schema in schemas if schema.get("type") in ("integer", "number")]
         expect(page.get_by_label(f"number input for {wanted[0]}", exact=True)).to_be_visible()
         expect(shown).to_have_count(len(wanted))
         assert [one.get_attribute("aria-label").removeprefix("number input for ") for one in shown.all()] == wanted

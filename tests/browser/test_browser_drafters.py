@@ -51,7 +51,7 @@ def test_a_column_of_compare_has_a_drafter_of_its_own(serve, visit):
     "drafter, spoken, guessed",
     [
         ("Several drafters", "several drafters", ["Draft model", "Retrieval"]),
-        pytest.param("Cascade", "a cascade", ["Draft model", "n-grams"], marks=pytest.mark.exhaustive),
+        pytest.param("Cascade", "a cascade", ["Draft model", "n-grams"], marks=pytest.mark.nightly),
     ],
 )
 def test_of_more_than_one_drafter_the_legend_says_who_was_right(serve, visit, drafter, spoken, guessed):

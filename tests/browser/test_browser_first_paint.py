@@ -34,8 +34,8 @@ LINKS = {
     "tab=compare": ("Compare",), "lesson=3": ("Learn", "Lessons"), "tab=lessons": ("Learn", "Lessons"),
     "tab=papers&paper=dyspec": ("Learn", "Papers"), "lab=tree": ("Lab", "Tree lab"),
     "lab=verification": ("Lab", "Verification lab"), "tab=labs": ("Lab",),
-    "tab=acceptance": ("Measure", "What is accepted"), "tab=what a step costs": ("Measure", "What a step costs"),
-    "tab=SPEEDUP": ("Measure", "Which tree pays"), "tab=live": ("Explore",), "tab=nothing": (), "": (),
+    "tab=acceptance": ("Measure",), "tab=what a step costs": ("Measure",), "tab=SPEEDUP": ("Measure",),
+    "tab=live": ("Explore",), "tab=nothing": (), "": (),
 }  # fmt: skip
 
 

@@ -7,10 +7,10 @@ from playwright.sync_api import expect
 from app.page import TABS
 
 pytestmark = pytest.mark.browser
-# The first of these meet every page, every width and both themes; the rest come with `make exhaustive`.
+# The first of these meet every page, every width and both themes; the rest come with `make nightly`.
 SAMPLE = [("light", 390), ("light", 1440), ("dark", 768)]
 CASES = [
-    pytest.param(scheme, width, marks=() if (scheme, width) in SAMPLE else pytest.mark.exhaustive)
+    pytest.param(scheme, width, marks=() if (scheme, width) in SAMPLE else pytest.mark.nightly)
     for scheme in ("light", "dark")
     for width in WIDTHS
 ]

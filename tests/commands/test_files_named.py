@@ -326,7 +326,7 @@ def test_help_says_meaning_range_and_default():
     ],
 )
 def test_nothing_that_is_asked_for_is_ignored(tmp_path, capsys, monkeypatch, arguments, words):
-    for module in ("specviz.models.pair", "specviz.training.build_pair", "specviz.training.learned_drafters"):
+    for module in ("specviz.models.pair", "specviz.training.pair", "specviz.training.heads"):
         monkeypatch.setitem(sys.modules, module, None)  # said before models are loaded
     sentence(capsys, [part.format(tmp=tmp_path) for part in arguments], words)
 
@@ -353,5 +353,5 @@ def test_a_repeated_option_adds_up_or_is_rejected(capsys):
 def test_a_bad_seed_is_said_before_a_text_is_read(tmp_path, capsys, monkeypatch):
     text = tmp_path / "a.txt"
     text.write_text("Once.")
-    monkeypatch.setitem(sys.modules, "specviz.training.build_pair", None)
+    monkeypatch.setitem(sys.modules, "specviz.training.pair", None)
     sentence(capsys, ["train", "--text", str(text), "--out", str(tmp_path / "out"), "--seed", "-1"], "seed must be")

@@ -1,5 +1,6 @@
 """The wheel: built, installed without the network, and used from another folder, with everything that it ships."""
 
+import ast
 import os
 import subprocess
 import sys
@@ -39,6 +40,30 @@ def test_the_package_needs_what_the_spaces_need():
 def test_every_requirement_has_both_bounds():
     for line in (ROOT / "requirements.txt").read_text("utf-8").split():
         assert {part.operator for part in Requirement(line).specifier} == {">=", "<"}, line
+
+
+def test_every_imported_library_is_required():
+    lines = (ROOT / "requirements.txt").read_text("utf-8").split()
+    listed = {Requirement(line).name.replace("-", "_") for line in lines}
+    optional = {"ray", "spaces"}  # of `bench --ray`, and of ZeroGPU
+    files = [path for room in ("specviz", "app") for path in (ROOT / room).rglob("*.py")]
+    imported = {
+        name.partition(".")[0]
+        for path in files
+        for node in ast.walk(ast.parse(path.read_text("utf-8")))
+        for name in ([node.module] if isinstance(node, ast.ImportFrom) and not node.level else
+                     [one.name for one in node.names] if isinstance(node, ast.Import) else [])
+    }  # fmt: skip
+    assert not imported - set(sys.stdlib_module_names) - listed - optional - {"specviz", "app"}
+
+
+def test_an_editable_installation_adds_the_repository_to_the_search_path(tmp_path):
+    pip = [sys.executable, "-m", "pip", "-q", "--disable-pip-version-check", "install", "--no-deps", "--no-index"]
+    done = subprocess.run(
+        [*pip, "--no-build-isolation", "--target", str(tmp_path), "-e", str(ROOT)], capture_output=True, text=True
+    )
+    assert done.returncode == 0, done.stderr
+    assert [path.read_text().strip() for path in tmp_path.glob("*.pth")] == [str(ROOT)]
 
 
 @pytest.mark.slow  # pip builds and installs some thirty megabytes

@@ -5,10 +5,9 @@ from pathlib import Path
 
 import pytest
 
-from specviz import doctor
 from specviz.codec import dumps
 from specviz.doctor import diagnose
-from specviz.doctor.window import LONGEST, lines_with
+from specviz.doctor.window import MAX_LINE, lines_with
 
 SAMPLES = Path(__file__).parent / "samples"
 EXPECTED = json.loads((SAMPLES / "expected.json").read_text("utf-8"))
@@ -38,9 +37,11 @@ def codes(report):
 def test_samples_of_each_engine(name):
     (first,) = diagnose(read(name))
     (report,) = diagnose(read(name), BASELINES[first.engine])
-    assert json.loads(dumps(report.to_dict())) == EXPECTED[name]
+    found = json.loads(dumps(report.to_dict())) | {"advice": codes(report)}
+    for key, value in EXPECTED[name].items():
+        number = isinstance(value, float) or key == "per_position"
+        assert found[key] == (pytest.approx(value, rel=1e-4) if number else value), key
     assert first.pays is None and first.speedup is first.step_price is None
-    assert all(one.speedup_low is None for one in first.lengths)
 
 
 def test_every_sample_is_expected():
@@ -54,7 +55,7 @@ def test_the_slow_engine_of_the_vllm_thread():
     assert report.step_price == pytest.approx((1 + 630 / 652) * 342.2 / 128.3) == pytest.approx(5.24, abs=0.005)
     assert report.speedup == pytest.approx(0.375, abs=0.0005) and report.pays is False
     assert codes(report) == ["overhead"] and "1.97 tokens" in report.advice[0].text and "5.24" in report.advice[0].text
-    assert "also read prompts" in report.notes[0] and not diagnose(vllm(9, (0.7,), 50))[0].notes
+    assert "includes reading prompts" in report.advice[0].text
 
 
 def test_the_llama_thread_gives_no_baseline_and_so_no_verdict():
@@ -82,41 +83,35 @@ def vllm(steps, rates, throughput, running=1):
     )
 
 
-def test_without_times_the_speedup_of_a_shorter_draft_is_a_band():
+def test_a_shorter_draft_names_its_estimate():
     (report,) = diagnose(vllm(1000, (0.5, 0.3, 0.1, 0.02), 100), 80)
-    tau, price = 1.92, 1.92 * 80 / 100
-    two = report.lengths[1]
-    assert two.acceptance_length == pytest.approx(1.8)
-    assert two.speedup_low == pytest.approx(1.8 / price), "if all extra time is fixed"
-    assert two.speedup_high == pytest.approx(1.8 / (1 + (price - 1) * 2 / 4)), "if all is in proportion"
-    assert report.lengths[-1].speedup_low == report.lengths[-1].speedup_high == pytest.approx(1.25)
-    assert report.acceptance_length == pytest.approx(tau)
-    assert {"pays", "shorten", "flat-tail"} <= set(codes(report))
-    best = max(report.lengths, key=lambda one: one.speedup_low * one.speedup_high).length
-    flag = next(one.flag for one in report.advice if one.code == "shorten")
-    assert best == 3 and flag == """--speculative-config '{"num_speculative_tokens": 3}'"""
+    price = 1.92 * 80 / 100
+    (shorten,) = [one for one in report.advice if one.code == "shorten"]
+    low, high = 1.9 / price, 1.9 / (1 + (price - 1) * 3 / 4)  # all extra time fixed, or in proportion to the length
+    assert f"{low:.2f} to {high:.2f} times" in shorten.text and {"pays", "flat-tail"} <= set(codes(report))
+    assert shorten.flag == """--speculative-config '{"num_speculative_tokens": 3}'"""
 
 
-def test_the_time_of_drafting_makes_the_band_narrower():
-    (timed,) = diagnose(read("llama.txt"), 60)
-    (untimed,) = diagnose("\n".join(read("llama.txt").splitlines()[:5]), 60)
-    drafting = 325.555 / 2296.72 * timed.step_price
-    assert timed.lengths[0].speedup_low == pytest.approx(1.805 / (timed.step_price - drafting * (1 - 87 / 259)))
-    assert timed.lengths[0].speedup_high == untimed.lengths[0].speedup_high
-    assert timed.lengths[0].speedup_low > untimed.lengths[0].speedup_low
+def test_llama_lines_in_either_order_give_the_time_of_drafting():
+    lines = read("llama.txt").splitlines()
+    expected = 325.555 / 2296.72
+    for text in (lines, lines[4:5] + lines[1:2] + lines[5:]):
+        (report,) = diagnose("\n".join(text), 60)
+        assert report.draft_share == pytest.approx(expected) and report.pays and report.steps == 87
+        assert "14% of it for drafting" in report.advice[0].text
 
 
-def test_two_lengths_give_the_price_of_a_token():
-    """With a price of 1.1 + 0.2 k plain steps, the throughput of k tokens is tau B / (1.1 + 0.2 k)."""
-    rates, text = (0.8, 0.6, 0.4, 0.2), ""
-    for length in (1, 4):
-        tau = 1 + sum(rates[:length])
-        text += vllm(1000, rates[:length], tau * 100 / (1.1 + 0.2 * length))
-    (report,) = diagnose(text, 100)
-    expected = [(1 + sum(rates[:length])) / (1.1 + 0.2 * length) for length in (1, 2, 3, 4)]
-    assert [one.speedup_low for one in report.lengths] == pytest.approx(expected, rel=1e-4)
-    assert [one.speedup_high for one in report.lengths] == pytest.approx(expected, rel=1e-4)
-    assert "mixed-length-schedule" in codes(report)
+def test_files_of_one_engine_are_read_together():
+    """Metrics count the steps, and the log of the same time gives the throughput; nothing is counted twice."""
+    log = vllm(50, (0.7, 0.4), 250, running=12)
+    (alone,), (both,) = diagnose(read("vllm.metrics")), diagnose(read("vllm.metrics") + log)
+    assert alone.throughput is None and alone.advice[0].code == "needs-baseline"
+    assert both.throughput == 250 and both.steps == alone.steps and both.per_position == alone.per_position
+
+
+def test_tensorrt_iterations_give_the_share_of_drafting():
+    (report,) = diagnose(read("tensorrt.jsonl").splitlines()[1], 100)
+    assert report.draft_share == 0.3 and "from one iteration" in report.advice[0].text
 
 
 def test_a_baseline_log_counts_only_under_the_same_load():
@@ -125,7 +120,7 @@ def test_a_baseline_log_counts_only_under_the_same_load():
     (report,) = diagnose(text, baseline_text=plain(700, 16) + plain(90, 1))
     assert report.baseline == 700 and report.pays is True
     (other,) = diagnose(text, baseline_text=plain(90, 1))
-    assert other.baseline is other.pays is None and "no vllm window" in other.notes[0]
+    assert other.baseline is other.pays is None
     with pytest.raises(ValueError, match="no throughput of plain decoding"):
         diagnose(text, baseline_text=text)
 
@@ -147,12 +142,6 @@ def test_advice_without_a_baseline(text, code):
     assert codes(fine) == ["needs-baseline"]
 
 
-def test_a_longer_draft_is_advised_where_it_may_gain():
-    (report,) = diagnose(vllm(1000, (0.95,), 170), 100)
-    (longer,) = [one for one in report.advice if one.code == "lengthen"]
-    assert longer.flag == """--speculative-config '{"num_speculative_tokens": 2}'""" and "95 %" in longer.text
-
-
 def test_several_engines_among_other_lines():
     noise = "INFO: 127.0.0.1 - GET /health\n" * 50
     text = noise + noise.join(read(name) for name in ("vllm.txt", "sglang.txt", "llama.txt", "tensorrt.jsonl"))
@@ -164,9 +153,7 @@ def test_several_engines_among_other_lines():
 
 @pytest.mark.parametrize("text", ["", "\n" * 100, "{}", "[1, 2]", "Hello,\nworld.", "# HELP up\nup 1\n"])
 def test_a_foreign_text_is_answered_with_what_is_recognised(text):
-    with pytest.raises(
-        ValueError, match=r"^Nothing of an engine was found\. Recognised are vLLM's log .*\.$"
-    ) as failed:
+    with pytest.raises(ValueError, match="Nothing of an engine was found") as failed:
         diagnose(text)
     for name in ("llama.cpp", "SGLang", "TensorRT-LLM", "Prometheus"):
         assert name in str(failed.value)
@@ -217,30 +204,9 @@ def test_a_hostile_line_breaks_nothing_and_is_not_echoed(line):
             assert all(character.isprintable() or character == "\n" for character in said)
 
 
-def test_the_work_is_in_proportion_to_the_text():
-    """No pattern has a repetition without a limit, each line is read once, and only its first part."""
-    import re
-    from re import _constants, _parser
-
-    def repeats(parsed):
-        for code, value in parsed:
-            if code in (_constants.MAX_REPEAT, _constants.MIN_REPEAT):
-                yield value[1]
-            for part in value if isinstance(value, tuple) else ():
-                for inside in part if isinstance(part, list) else [part]:
-                    if isinstance(inside, _parser.SubPattern):
-                        yield from repeats(inside)
-
-    patterns = [
-        one for reader in doctor.READERS for value in vars(reader).values()
-        for one in (value.values() if isinstance(value, dict) else [value]) if isinstance(one, re.Pattern)
-    ]  # fmt: skip
-    assert len(patterns) > 10
-    for pattern in patterns:
-        assert max(repeats(_parser.parse(pattern.pattern)), default=0) < 1000, pattern
-    assert next(repeats(_parser.parse("(?:a|(b{2,3})+)"))) == _constants.MAXREPEAT
+def test_a_line_is_read_once_and_only_its_beginning():
     lines = list(lines_with("x mark " + "mark " * 10_000 + "\nnothing\nmark\r\n", "mark", "other"))
-    assert [len(line) for line in lines] == [LONGEST + 2, 4]
+    assert [len(line) for line in lines] == [MAX_LINE + 2, 4]
 
 
 def test_four_megabytes_of_noise():

@@ -5,25 +5,24 @@ import pytest
 import torch
 
 import specviz
-from specviz.config import Choice
 from specviz.distributions import Sampling
 from specviz.files import PAIR
 from specviz.randomness import Seeded
-from specviz.registry import build
 from specviz.session import DecodingSession, Stopwatch, open_drafter
+from specviz.strategy import strategy_of
 from specviz.verifiers.base import Verdict
 
 pytestmark = pytest.mark.adapter
 RULE = specviz.VERIFIERS["target-match"]()
 BUILDERS = {"dyspec": {"size": 24}, "eagle2": {"size": 8, "depth": 4, "width": 3}}
 EVERY = [
-    *(Choice(name) for name in specviz.DRAFTERS if name != "online"),
-    Choice("online", {"rate": 0.0, "every": 1}),  # one that learns nothing: a fresh one has learnt nothing either
-    Choice("cascade", {"first": "eagle", "then": "medusa", "at": 1}),
+    *(name for name in specviz.DRAFTERS if name != "online"),
+    "online:rate=0.0,every=1",  # one that learns nothing: a fresh one has learnt nothing either
+    "cascade:first=eagle,then=medusa,at=1",
 ]
 SHARED = [  # the target's cache is that of both drafters as well
-    Choice("several", {"drafters": ("model", "early-exit")}),
-    Choice("cascade", {"first": "early-exit", "then": "model"}),
+    "several:drafters=model,early-exit",
+    "cascade:first=early-exit,then=model",
 ]
 
 
@@ -60,19 +59,19 @@ def steps(pair, builder, drafter, prompt, count=6):
 
 def named(value):
     """A draft or a drafter in the name of a test."""
-    return " ".join([value.name, *map(str, value.parameters.values())]) if isinstance(value, Choice) else value
+    return str(value)
 
 
-@pytest.mark.parametrize("builder", ["dyspec", pytest.param("eagle2", marks=pytest.mark.exhaustive)])
+@pytest.mark.parametrize("builder", ["dyspec", pytest.param("eagle2", marks=pytest.mark.nightly)])
 @pytest.mark.parametrize(
     ("draft", "drafter"),
     [*(("draft", one) for one in EVERY), *(("early-exit:2", one) for one in SHARED)],
     ids=named,
 )
 def test_after_every_commit_a_drafter_says_what_a_fresh_one_says(load, draft, drafter, builder):
-    pair, shape = load(draft), build("builder", Choice(builder, BUILDERS[builder]))
-    for tree, context in steps(pair, shape, build("drafter", drafter), "def __init__(self):\n    self."):
-        fresh = open_drafter(drafter, pair, *pair.open(context), context)
+    pair, shape = load(draft), specviz.BUILDERS[builder](**BUILDERS[builder])
+    for tree, context in steps(pair, shape, strategy_of("drafter", drafter), "def __init__(self):\n    self."):
+        fresh = open_drafter(strategy_of("drafter", drafter), pair, *pair.open(context), context)
         nodes = list(tree.draft_distributions)
         for node, row in zip(nodes, fresh.expand(tree, nodes, Sampling(0.7)), strict=True):
             np.testing.assert_allclose(tree.draft_distributions[node], row, atol=2e-4)

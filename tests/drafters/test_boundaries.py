@@ -4,7 +4,6 @@ import numpy as np
 import pytest
 
 import specviz
-from specviz.config import Choice
 from specviz.drafters.library import BREAK, library
 from specviz.drafters.retrieval import LookingUp
 
@@ -17,7 +16,7 @@ def test_a_text_may_begin_with_one_token_and_end_anywhere(drafter, builder):
     for count, most, stop in ((1, 1, "length"), (1, 9, "length"), (23, 9, "context"), (17, 9, "context")):
         prompt = [place % 6 for place in range(count)]
         config = specviz.RunConfig(
-            prompt, Choice(builder), rule, 1.0, max_new_tokens=most, drafter=Choice(drafter)
+            prompt, builder, rule, 1.0, max_new_tokens=most, drafter=drafter
         )  # fmt: skip
         trace = specviz.run(pair, config)
         assert trace.tokens == specviz.autoregress(pair, config).tokens

@@ -6,7 +6,6 @@ import numpy as np
 import pytest
 
 import specviz
-from specviz.config import Choice
 from specviz.drafters.library import library
 from specviz.drafters.ngram import DISCOUNT, Counting, Counts
 from specviz.drafters.retrieval import LookingUp, earlier
@@ -102,7 +101,7 @@ def test_a_staged_draft_has_the_drafts_rows_and_fewer_passes():
     runs = {}
     for name in ("model", "staged"):
         config = specviz.RunConfig(
-            "abab", specviz.BUILDERS["chain"](depth=6), rule, 1.0, max_new_tokens=60, seed=3, drafter=Choice(name)
+            "abab", specviz.BUILDERS["chain"](depth=6), rule, 1.0, max_new_tokens=60, seed=3, drafter=name
         )
         runs[name] = specviz.run(pair, config)
     model, staged = runs["model"], runs["staged"]
@@ -129,7 +128,7 @@ def test_blockwise_decoding_counts_its_passes():
 
     pair.toys["medusa"] = oracle
     k, m = 3, 40
-    rule, drafter = specviz.VERIFIERS["exact-match"](), Choice("medusa", {"heads": k})
+    rule, drafter = specviz.VERIFIERS["exact-match"](), specviz.DRAFTERS["medusa"](heads=k)
     config = specviz.RunConfig([2], specviz.BUILDERS["chain"](depth=k), rule, 0.0, max_new_tokens=1)
     first = specviz.run(pair, config).tokens  # so that the first root is the target's own token too
     config = specviz.RunConfig(

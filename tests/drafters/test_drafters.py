@@ -8,11 +8,11 @@ import pytest
 
 import specviz
 from specviz.acceptance import vectors as acceptance
-from specviz.config import Choice
 from specviz.distributions import Blend, Sampling
 from specviz.randomness import Seeded
 from specviz.sampling import SequentialProposal, draw_children, whose
 from specviz.session import StepDraft, open_drafter
+from specviz.strategy import strategy_of
 from specviz.tree import TokenTree
 
 TOY = specviz.toy_pair(vocab=6)
@@ -37,7 +37,7 @@ def test_an_older_record_has_no_drafters_and_stands_for_the_model():
     for step in data["steps"]:
         del step["drafter"]
     old = specviz.Trace.from_json(json.dumps(data))
-    assert old.config.drafter == Choice("model") and old.steps[0].drafter == ()
+    assert old.config.drafter == "model" and old.steps[0].drafter == ()
 
 
 def test_children_of_two_rows_are_drawn_by_the_laws_that_rules_are_told():
@@ -100,10 +100,10 @@ def test_a_merged_child_is_compared_with_the_row_of_who_drew_it_first():
 def test_the_levels_of_a_cascade_come_from_whom_it_says():
     pair, tokens = specviz.toy_pair(vocab=6), [2, 0, 1, 4]
     for at in (1, 2, 3):
-        rows = rows_of_every_node(pair, Choice("cascade", {"at": at}), [0, 1], tokens)
+        rows = rows_of_every_node(pair, specviz.DRAFTERS["cascade"](at=at), [0, 1], tokens)
         assert [row.whose[0] for row in rows[:5]] == ["model"] * at + ["ngram"] * (5 - at)
         for name, part in (("model", slice(0, at)), ("ngram", slice(at, 5))):
-            np.testing.assert_allclose(rows[part], rows_of_every_node(pair, Choice(name), [0, 1], tokens)[part])
+            np.testing.assert_allclose(rows[part], rows_of_every_node(pair, name, [0, 1], tokens)[part])
 
 
 def test_a_cascade_has_two_drafters():
@@ -115,8 +115,8 @@ def test_a_cascade_has_two_drafters():
 def test_early_exit_among_others_takes_the_layers_that_are_asked_for(parts):
     pair, name = specviz.toy_pair(vocab=6), "several" if "drafters" in parts else "cascade"
     for layers in (1, 2):
-        rows = rows_of_every_node(pair, Choice(name, parts | {"layers": layers}), [0, 1], [2, 0])
-        alone = rows_of_every_node(pair, Choice("early-exit", {"layers": layers}), [0, 1], [2, 0])
+        rows = rows_of_every_node(pair, specviz.DRAFTERS[name](**parts, layers=layers), [0, 1], [2, 0])
+        alone = rows_of_every_node(pair, specviz.DRAFTERS["early-exit"](layers=layers), [0, 1], [2, 0])
         np.testing.assert_allclose(rows, alone)
 
 
@@ -131,13 +131,13 @@ def test_a_drafter_that_a_pair_has_not_is_rejected_in_a_sentence():
     with pytest.raises(ValueError, match="Load one, or choose another drafter"):
         specviz.run(pair, specviz.RunConfig("ab"))
     with pytest.raises(ValueError, match="drafter must be one of model"):
-        specviz.run(specviz.toy_pair(), specviz.RunConfig("ab", drafter=Choice("oracle")))
+        specviz.run(specviz.toy_pair(), specviz.RunConfig("ab", drafter="oracle"))
 
 
 def rows_of_every_node(pair, choice, context, tokens, sampling=Sampling()):  # noqa: B008
     """The rows of a drafter below a prompt, along a path and beside it."""
     target, draft = pair.open(context)
-    drafting = open_drafter(choice, pair, target, draft, context)
+    drafting = open_drafter(strategy_of("drafter", choice), pair, target, draft, context)
     tree = TokenTree(context[-1], start=len(context) - 1)
     for i, token in enumerate(tokens):
         tree.add(i, token)
@@ -149,7 +149,7 @@ def rows_of_every_node(pair, choice, context, tokens, sampling=Sampling()):  # n
 @pytest.mark.parametrize("sampling", [Sampling(), Sampling(0.6), Sampling(1.0, 0.8, 3)])
 def test_rows_sum_to_one_or_say_nothing(name, sampling):
     pair = specviz.toy_pair(vocab=6)
-    for row in rows_of_every_node(pair, Choice(name), pair.encode("abcabcab"), [2, 0, 1], sampling):
+    for row in rows_of_every_node(pair, name, pair.encode("abcabcab"), [2, 0, 1], sampling):
         assert row.shape == (6,) and row.dtype == np.float64 and row.min() >= 0
         assert row.sum() == pytest.approx(1, abs=1e-12) or row.sum() == 0
 
@@ -164,7 +164,7 @@ def test_a_node_says_whose_guess_it_was():
         ("medusa", "Medusa heads:"),
         ("model", ""),
     ]:
-        config = specviz.RunConfig("abcabc", Choice("k-ary"), rule, 1.0, max_new_tokens=9, drafter=Choice(name))
+        config = specviz.RunConfig("abcabc", "k-ary", rule, 1.0, max_new_tokens=9, drafter=name)
         step = next(specviz.speculate(pair, config))
         said = {guessed(step, node) for node in range(1, len(step.parents))}
         assert said and all(words in sentence for sentence in said) and guessed(step, 0) == ""
@@ -203,11 +203,9 @@ def test_a_tree_is_planned_with_the_vector_of_its_pair_and_drafter(kept):
     rule = specviz.VERIFIERS["sequoia"]()
     for name, vector in (("medusa", ((0.4, 0.3), (0.2, 0.1))), ("ngram", (0.6, 0.1))):
         for builder in ("sequoia", "optimal"):
-            config = specviz.RunConfig("abab", Choice(builder), rule, 1.0, max_new_tokens=8, drafter=Choice(name))
+            config = specviz.RunConfig("abab", builder, rule, 1.0, max_new_tokens=8, drafter=name)
             assert specviz.run(TOY, config).steps[0].growth.acceptance == vector
-    config = specviz.RunConfig(
-        "abab", Choice("sequoia", {"acceptance": "measured"}), rule, 1.0, max_new_tokens=8, drafter=Choice("medusa")
-    )
+    config = specviz.RunConfig("abab", "sequoia:acceptance=measured", rule, 1.0, max_new_tokens=8, drafter="medusa")
     assert specviz.run(TOY, config).steps[0].growth.acceptance == (0.4, 0.3)
 
 

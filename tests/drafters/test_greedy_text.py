@@ -9,7 +9,6 @@ import pytest
 import torch
 
 import specviz
-from specviz.config import Choice
 from specviz.files import HELD_OUT
 from specviz.proof.same_text import NEARLY_TIED, margin_at
 
@@ -65,9 +64,9 @@ def ended(tokens, eos_ids):
 def assert_same(pair, drafter, wanted):
     """Runs write the texts of `wanted`, except at near ties; how many tokens a pass wrote."""
     written = passes = 0
-    builder, rule = Choice("sequoia", {"size": 12, "depth": 5}), specviz.VERIFIERS["exact-match"]()
+    builder, rule = "sequoia:size=12,depth=5", specviz.VERIFIERS["exact-match"]()
     for prompt, tokens in wanted.items():
-        config = specviz.RunConfig(prompt, builder, rule, 0.0, max_new_tokens=LENGTH, drafter=Choice(drafter))
+        config = specviz.RunConfig(prompt, builder, rule, 0.0, max_new_tokens=LENGTH, drafter=drafter)
         trace = specviz.run(pair, config)
         written, passes = written + len(trace.tokens), passes + len(trace.steps)
         if trace.tokens != tokens:
@@ -94,7 +93,7 @@ def test_the_greedy_text_of_some_prompts_is_transformers(pair, theirs, drafter):
     assert assert_same(pair, drafter, {prompt: theirs[prompt] for prompt in some}) > 1
 
 
-@pytest.mark.exhaustive
+@pytest.mark.nightly
 @pytest.mark.parametrize("drafter", specviz.DRAFTERS)
 def test_the_greedy_text_of_more_prompts_is_transformers(pair, theirs, drafter):
     more = set(share(theirs, drafter, 4)) - set(share(theirs, drafter, len(specviz.DRAFTERS)))

@@ -9,19 +9,18 @@ import pytest
 import torch
 
 import specviz
-from specviz.config import Choice
 from specviz.decode import speculate
 from specviz.drafters.online import Learning
 from specviz.proof.lossless import DEEP, error_of
 
 PAIR = specviz.toy_pair(seed=1, closeness=0.2)
-ONLINE = Choice("online", {"every": 1})
+ONLINE = "online:every=1"
 KEYED = [specviz.VERIFIERS["race"](), specviz.VERIFIERS["target-match"](keyed=True)]
 
 
 def test_its_rows_depend_on_what_the_target_said():
     pair = specviz.toy_pair(vocab=5, seed=2)
-    config = specviz.RunConfig("ab", Choice("chain", {"depth": 2}), Choice("sequoia"), 1.0, max_new_tokens=30, seed=1)
+    config = specviz.RunConfig("ab", "chain:depth=2", "sequoia", 1.0, max_new_tokens=30, seed=1)
     off, on = (list(speculate(pair, replace(config, drafter=who))) for who in (None, ONLINE))
     assert on[0].draft_prob == off[0].draft_prob  # nothing was learnt before the first step
     assert on[0].emitted == off[0].emitted and on[1].draft_prob[1:] != off[1].draft_prob[1:]
@@ -38,7 +37,7 @@ def test_it_learns_after_every_so_many_steps_and_not_between():
 
 @pytest.mark.parametrize(("builder", "verifier", "scheme"), [
     ("chain", "block", "iid"), ("sequoia", "sequoia", "distinct"), ("batch", "traversal", "distinct"),
-    *(pytest.param(*cell, marks=pytest.mark.exhaustive) for cell in (
+    *(pytest.param(*cell, marks=pytest.mark.nightly) for cell in (
         ("chain", "speculative-sampling", "distinct"), ("batch", "specinfer", "iid"), ("dyspec", "dyspec", "distinct"),
     )),
 ])  # fmt: skip
@@ -68,7 +67,7 @@ def test_a_row_that_learnt_from_the_token_drawn_from_it_is_caught(monkeypatch):
 def test_the_text_of_a_race_is_the_same_on_and_off(rule):
     for seed, builder in enumerate(("chain", "sequoia", "dyspec", "eagle2", "k-ary")):
         pair = specviz.toy_pair(vocab=4 + seed, seed=seed)
-        asked = specviz.RunConfig("ab", Choice(builder), rule, 0.8, max_new_tokens=40, seed=seed)
+        asked = specviz.RunConfig("ab", builder, rule, 0.8, max_new_tokens=40, seed=seed)
         off, on = (specviz.run(pair, replace(asked, drafter=who)) for who in (None, ONLINE))
         assert on.tokens == off.tokens and on.config.drafter.name == "online"
 
@@ -151,10 +150,10 @@ def test_a_copy_is_made_at_the_first_step_of_learning_and_left_to_the_next_sessi
 @pytest.mark.adapter
 def test_the_text_of_a_race_is_the_same_on_the_embedded_pair(embedded):
     config = dict(
-        prompt="Once upon a time", builder=Choice("sequoia", {"size": 12, "depth": 5}), verifier=Choice("race"),
+        prompt="Once upon a time", builder="sequoia:size=12,depth=5", verifier="race",
         temperature=0.8, max_new_tokens=48, seed=2,
     )  # fmt: skip
-    learning = Choice("online", {"every": 2, "rate": 1e-3})
+    learning = "online:every=2,rate=0.001"
     off, on = (specviz.run(embedded, specviz.RunConfig(**config, drafter=who)) for who in (None, learning))
     assert on.tokens == off.tokens and on.steps[0].draft_prob == off.steps[0].draft_prob
     assert [step.draft_prob for step in on.steps] != [step.draft_prob for step in off.steps]

@@ -9,7 +9,7 @@ import specviz
 from specviz.acceptance.vectors import read_acceptance
 from specviz.errors import ParameterError, UnknownName, cause
 from specviz.plots import plot
-from specviz.registry import REGISTRIES, build, parse_strategy, spelled
+from specviz.strategy import REGISTRIES, format_strategy, parse_strategy, strategy_of
 
 PAIR = specviz.toy_pair()
 CONFIG = specviz.RunConfig("abc", max_new_tokens=3)
@@ -20,7 +20,7 @@ CONFIG = specviz.RunConfig("abc", max_new_tokens=3)
     [
         (lambda: specviz.BUILDERS["sequioa"], "Did you mean 'sequoia'"),
         (lambda: specviz.DRAFTERS["egale"], "drafter must be one of .* Did you mean 'eagle'"),
-        (lambda: specviz.BUILDERS["sequoia"](nodes=16), "sequoia has no parameter 'nodes'. Its parameters: size"),
+        (lambda: specviz.BUILDERS["sequoia"](nodes=16), "sequoia parameter must be one of size, .* got 'nodes'"),
         (lambda: specviz.BUILDERS["sequoia"](size="16"), "sequoia.size must be .* got '16', text"),
         (lambda: specviz.BUILDERS["sequoia"](size=10**5000), "got a number of thousands of digits"),
         (lambda: specviz.run(CONFIG, PAIR), r"config must be a specviz.RunConfig, .* Write run\(pair, config\)"),
@@ -34,7 +34,7 @@ CONFIG = specviz.RunConfig("abc", max_new_tokens=3)
         (lambda: specviz.RunConfig(draft_temperature="0.8"), "^draft_temperature must be .* got '0.8', text"),
         (lambda: specviz.RunConfig(temperature=10**400), "^temperature must be"),
         (lambda: specviz.RunConfig(builder="sequioa"), "Did you mean 'sequoia'"),
-        (lambda: specviz.RunConfig(builder="sequoia:nodes=4"), "sequoia has no parameter 'nodes'"),
+        (lambda: specviz.RunConfig(builder="sequoia:nodes=4"), "sequoia parameter must be one of size"),
         (lambda: specviz.RunConfig(builder="sequoia:size=four"), "sequoia.size must be a whole number .* got 'four'"),
         (lambda: specviz.RunConfig(builder="sequoia:4"), "builder must be written like"),
         (lambda: specviz.RunConfig(builder="sequoia:size=4,size=5"), "each parameter once"),
@@ -72,7 +72,7 @@ def test_a_strategy_may_be_named_with_its_parameters():
 def test_parse_strategy(kind, text, parameters):
     made = parse_strategy(kind, text)
     assert {name: getattr(made, name) for name in parameters} == parameters
-    assert build(kind, text) == made
+    assert strategy_of(kind, text) == made
 
 
 def test_errors_keep_their_parts():
@@ -102,22 +102,22 @@ def test_a_spelled_strategy_is_read_back(kind):
     for name, cls in REGISTRIES[kind].items():
         small = cls.small if kind == "drafter" else getattr(cls, "small", {})
         for made in (cls(), cls(**small)):
-            for text in (spelled(made), spelled(made, defaults=True)):
+            for text in (format_strategy(made), format_strategy(made, defaults=True)):
                 assert parse_strategy(kind, text) == made and text.split(":")[0] == name
-    assert spelled(specviz.BUILDERS["sequoia"](size=24)) == "sequoia:size=24"
+    assert format_strategy(specviz.BUILDERS["sequoia"](size=24)) == "sequoia:size=24"
 
 
 @pytest.mark.parametrize("vector", [(0.6,), (0.6, 1e-05), ((0.6, 0.2), (0.5,)), ((0.6,),)])
 def test_a_spelled_vector_is_read_back(vector):
     made = specviz.BUILDERS["sequoia"](acceptance=vector, size=9)
-    assert parse_strategy("builder", spelled(made)) == made
+    assert parse_strategy("builder", format_strategy(made)) == made
 
 
 def test_only_the_command_line_reads_a_vector_from_a_file(tmp_path):
     path = tmp_path / "a,b.json"
     path.write_text('{"acceptance": [0.6, 0.2]}')
     text = f"sequoia:acceptance={path},size=9"
-    with pytest.raises(ValueError, match="acceptance must list numbers"):
+    with pytest.raises(ValueError, match="acceptance must be one of auto, measured or list numbers"):
         parse_strategy("builder", text)
     made = parse_strategy("builder", text, read_acceptance)
     assert (made.acceptance, made.size) == ((0.6, 0.2), 9)

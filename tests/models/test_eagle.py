@@ -7,14 +7,14 @@ import torch
 from specviz.models.eagle import EagleLayer, EagleModel, layer_config
 from specviz.passes.direct import MOST_POSITIONS
 from specviz.passes.huggingface import HuggingFaceModel
-from specviz.training.distil import new_model
+from specviz.training.pair import Shape, new_model
 from specviz.tree import TokenTree
 
 pytestmark = pytest.mark.adapter
 
 
 def test_a_layer_with_too_many_positions_is_rejected():
-    target = new_model(20, 16, hidden=8, layers=1, heads=2, mlp=8)
+    target = new_model(20, 16, Shape(8, 1, 2, 8))
     config = layer_config(target)
     config.max_position_embeddings = MOST_POSITIONS
     assert EagleModel(HuggingFaceModel(target), EagleLayer(config)).direct is not None
@@ -27,7 +27,7 @@ def test_a_layer_with_too_many_positions_is_rejected():
 @torch.no_grad()
 def test_its_logits_are_those_of_the_layers_own_forward_and_the_targets_head(compiled):
     torch.manual_seed(0)
-    weights = new_model(20, 64, hidden=32, layers=2, heads=2, mlp=48)
+    weights = new_model(20, 64, Shape(32, 2, 2, 48))
     target, layer = HuggingFaceModel(weights), EagleLayer(layer_config(weights))
     if not compiled:
         target.direct.compiled = None

@@ -36,7 +36,7 @@ from specviz.papers.on_rows import moments
 from specviz.papers.proofs import corrected_law
 from specviz.papers.survey import METHODS, PRINTED, WAYS
 from specviz.papers.workbench import Workbench
-from specviz.registry import parse_strategy
+from specviz.strategy import parse_strategy
 
 ALL = papers.entries()
 CLAIMS = [(f"{source}-{one.name} {place}", claim) for source, one in ALL for place, claim in enumerate(one.claims, 1)]

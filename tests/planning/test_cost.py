@@ -14,7 +14,6 @@ from specviz.benchmarks import measure_cost as clock
 from specviz.builders.filling import grow_shape
 from specviz.builders.sequoia import best_tree, best_trees
 from specviz.commands.cli import main
-from specviz.config import Choice
 from specviz.planning.choose import best_candidate
 from specviz.planning.cost_table import MACHINES, CostTable, flat_up_to, machine, roofline
 from specviz.planning.forecast import forecast, marginal_values, predict, shape_curves
@@ -209,7 +208,7 @@ def test_every_drafter_has_a_table_of_its_own(name):
     pair.draft = pair.draft if name == "several" else None
     seen = []
     config = specviz.RunConfig("abab", drafter=drafter)
-    clocked = replace(config, drafter=clock._clocked(drafter, seen), builder=Choice("chain", {"depth": 3}))
+    clocked = replace(config, drafter=clock._clocked(drafter, seen), builder="chain:depth=3")
     steps = list(specviz.speculate(pair, replace(clocked, max_new_tokens=6)))
     assert 0 < sum(one.first for one in seen) <= len(steps) <= len(seen)
     assert {one.nodes for one in seen} == {1}

@@ -16,19 +16,16 @@ from specviz.commands.cli import main
 from specviz.player.payload import recorded_message
 from specviz.plugins import load as loading
 from specviz.proof.counterexample import smallest
-from specviz.registry import REGISTRIES
+from specviz.strategy import REGISTRIES
 
 ROOT = Path(__file__).resolve().parents[2]
 WRONG = """
-from dataclasses import dataclass
-
 import specviz
 from specviz.verifiers.base import Verifier
 from specviz.verifiers.walk import Walk, ratio
 
 
 @specviz.register
-@dataclass(frozen=True)
 class Hasty(Verifier):
     name, title, schemes = "hasty", "Hasty", ("iid",)
 
@@ -72,8 +69,8 @@ def test_a_wrong_rule_of_twenty_lines_gets_its_smallest_counterexample(plugin, c
     for line in ("tokens a, b", "p      1/2, 1/2 ", "q      0, 1 ", "tree   a root with 1 child"):
         assert line in out
     found = smallest(specviz.VERIFIERS["hasty"]())
-    assert float(found.wanted) == 0.5 and found.found in (0.25, 0.75) and len(found.text) == 1
-    share = "1/4" if found.found < 0.5 else "3/4"
+    assert float(found.target) == 0.5 and found.probability in (0.25, 0.75) and len(found.text) == 1
+    share = "1/4" if found.probability < 0.5 else "3/4"
     assert f"writes {'ab'[found.text[0]]} with probability {share}; it should be 1/2" in out
     assert f"--plugin {path}" in out and f"http://127.0.0.1:7860{found.link}" in out
     asked = dict(part.split("=") for part in found.link.removeprefix("/?").split("&"))
@@ -117,7 +114,7 @@ def test_the_json_rows_hold_the_counterexample_and_other_processes_know_the_plug
     assert main(asked) == 1
     rows = json.loads(capsys.readouterr().out)
     example = rows[-1]["counterexample"]
-    assert example["p"] == ["1/2", "1/2"] and example["wanted"] == "1/2" and example["children"] == 1
+    assert example["p"] == [["1/2", "1/2"]] and example["target"] == "1/2" and example["children"] == 1
 
 
 @pytest.mark.parametrize(
@@ -128,7 +125,7 @@ def test_the_json_rows_hold_the_counterexample_and_other_processes_know_the_plug
         ("import specviz\n\n{}['a']\n", "line 3: KeyError: 'a'."),
         (WRONG.replace('"hasty", "Hasty"', '"sequoia", "Hasty"'), "Hasty.name must differ from the built-in verifier"),
         (WRONG.replace('"hasty", "Hasty"', '"Has ty", "Hasty"'), "must be small letters and digits with hyphens"),
-        (WRONG.replace("def __call__", "size: int = 3\n\n    def __call__"), "Hasty.size must be made by a"),
+        (WRONG.replace("def __call__", "size: int\n\n    def __call__"), "Hasty.size must have a default"),
         (WRONG.replace('("iid",)', '("iid", "drawn")'), "Hasty.schemes must list some of iid, distinct, top, race"),
         (WRONG.replace("def __call__", "lossless = False\n\n    def __call__"), "Hasty.bias must be a sentence"),
         (WRONG.replace("__call__", "decide"), "Hasty must define __call__"),
@@ -194,5 +191,5 @@ def test_an_installed_package_and_the_environment_bring_strategies(tmp_path):
     paths = os.pathsep.join([str(tmp_path), str(ROOT)])
     env = os.environ | {"PYTHONPATH": paths, "SPECVIZ_PLUGINS": str(tmp_path / "named_rules.py")}
     done = subprocess.run([sys.executable, "-c", code], env=env, capture_output=True, text=True, check=True)
-    assert done.stdout == "Packaged Hasty()\n"
+    assert done.stdout == "Packaged hasty\n"
     assert "plugin 'broken_rules' cannot be loaded: " in done.stderr

@@ -4,11 +4,12 @@ from itertools import product
 
 import numpy as np
 import pytest
+from scipy import stats
 
 import specviz
 from specviz.distributions import probabilities
 from specviz.models.remembered import RememberedPair
-from specviz.proof.sampled import Sampled, exact_texts, sampling
+from specviz.proof.sampled import Sampled, chi_square_excess, exact_texts, sampling
 
 
 def last(pair, config, runs=400):
@@ -83,3 +84,17 @@ def test_the_expected_distance_is_about_that_of_exact_samples():
     distances = [found.distance(tuple(draw)) for draw in draws]
     assert np.mean(distances) < found.expected < 1.5 * np.mean(distances)
     assert sum(found.deviates(tuple(draw)) for draw in draws) <= 2
+
+
+def test_the_chi_square_is_that_of_the_textbook():
+    p = np.full(40, 1 / 40)
+    counts = np.random.default_rng(3).multinomial(4000, p)
+    chance = stats.chi2.sf(((counts - 100) ** 2 / 100).sum(), 39)
+    assert stats.norm.sf(chi_square_excess(counts, p)) == pytest.approx(chance, abs=0.01)
+    assert chi_square_excess(counts + np.eye(40)[3] * 150, p) > 5
+    assert chi_square_excess(np.array([5.0, 0.0, 1.0]), np.array([0.5, 0.5, 0.0])) == np.inf
+
+
+def test_the_largest_seed_can_be_sampled_with():
+    config = specviz.RunConfig("ab", "chain", "block", 1.0, seed=2**53)
+    assert last(specviz.toy_pair(vocab=4), config, runs=4).runs == 4

@@ -4,9 +4,9 @@ import numpy as np
 import pytest
 
 from specviz.distributions import total_variation
-from specviz.proof.hard_distributions import KINDS, distributions_of_kind
 from specviz.theory.node import spectr_acceptance
 from specviz.verifiers.spectr import division_factor, leftover
+from tests.proof.hard_distributions import KINDS, distributions_of_kind
 
 SIZES = [(2, 2), (3, 256), (30, 60), (100, 48), (1000, 128), (32_000, 4), (32_000, 256)]
 

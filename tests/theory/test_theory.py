@@ -13,8 +13,8 @@ import specviz
 from specviz.builders.sequoia import best_tree
 from specviz.distributions import Distributions, entropy, normalise, total_variation
 from specviz.proof.enumerate import distribution_of
-from specviz.registry import built_in
 from specviz.sampling import draw_children
+from specviz.strategy import built_in
 from specviz.theory import bounds
 from specviz.theory import node as node_theory
 from specviz.theory.forms import FORMS
@@ -191,7 +191,7 @@ def test_every_rule_of_the_menu_has_its_closed_forms_or_says_why_not():
 
 
 # Noise cannot be enumerated: races are counted in `test_microscope`.
-@pytest.mark.parametrize("name", [name for name in FORMS if not specviz.VERIFIERS[name].keyed])
+@pytest.mark.parametrize("name", [name for name in FORMS if not specviz.VERIFIERS[name]().shared_noise])
 @pytest.mark.parametrize("pair", range(len(PAIRS)))
 def test_closed_forms_are_what_the_rules_do(name, pair):
     rule = specviz.VERIFIERS[name]

@@ -8,17 +8,15 @@ import torch
 from safetensors.torch import load_file, save_file
 
 import specviz
-from specviz.config import Choice
 from specviz.drafters.reading import Reading
 from specviz.models.eagle import EagleLayer, layer_config
 from specviz.models.heads import MedusaHeads
 from specviz.models.pair import HuggingFacePair
 from specviz.passes.huggingface import HuggingFaceModel
 from specviz.session import open_drafter
-from specviz.training import learned_drafters
-from specviz.training.distil import new_model
-from specviz.training.learned_drafters import heads_loss, layer_loss, right
-from specviz.training.train import train_drafter
+from specviz.training import heads as training
+from specviz.training.heads import heads_loss, layer_loss, train_heads
+from specviz.training.pair import Shape, new_model
 from specviz.tree import TokenTree
 
 pytestmark = pytest.mark.adapter
@@ -54,7 +52,7 @@ def place(tmp_path_factory, one_thread):
     """A folder with a target that knows a little text by heart, and samples of it."""
     folder = tmp_path_factory.mktemp("pair")
     torch.manual_seed(0)
-    target = new_model(V, 128, hidden=32, layers=2, heads=2, mlp=64)
+    target = new_model(V, 128, Shape(32, 2, 2, 64))
     text = torch.randint(1, V, (24,)).repeat(8)[None]
     optimizer = torch.optim.AdamW(target.parameters(), lr=5e-3)
     for _ in range(60):
@@ -79,10 +77,11 @@ def pair(place):
     from transformers import AutoModelForCausalLM
 
     clock = iter(range(10**6)).__next__
-    learned_drafters.BATCH = dict.fromkeys(learned_drafters.BATCH, 144)
-    for kind in ("medusa", "eagle"):
-        said = train_drafter(kind, place / "target", 240 / 60, device="cpu", clock=lambda: float(clock()))
-        assert kind in said and (place / kind / "model.safetensors").is_file()
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(training, "BATCH", 144)
+        for kind in ("medusa", "eagle"):
+            line = train_heads(kind, place / "target", 240, device="cpu", clock=lambda: float(clock()))
+            assert kind in line and (place / kind / "model.safetensors").is_file()
     model = AutoModelForCausalLM.from_pretrained(place / "target", dtype=torch.float32)
     target = HuggingFaceModel(model)
     return HuggingFacePair(target, None, Letters(), 128, frozenset(), {"name": "tiny"}, place)
@@ -92,39 +91,22 @@ def prompt(place):
     return load_file(place / "checkpoint" / "samples" / "00000.safetensors")["tokens"][0, :20].tolist()
 
 
-def test_heads_begin_as_the_target_and_learn_to_look_ahead(place):
+@pytest.mark.parametrize("kind", ["medusa", "eagle"])
+def test_heads_and_layer_learn_to_look_ahead(place, kind):
     from transformers import AutoModelForCausalLM
 
     from specviz.training.samples import random_rows, shards
 
     teacher = AutoModelForCausalLM.from_pretrained(place / "target", dtype=torch.float32)
-    path = shards(place / "checkpoint" / "samples")[0]
-    heads = MedusaHeads(3, 32)
-    rows = random_rows([path], np.random.default_rng(0), 200)
-    states = rows["states"].float()
-    torch.testing.assert_close(heads(states[0])[2], states[0])
-    before, loss = right("medusa", heads, teacher, path), None
-    optimizer = torch.optim.AdamW(heads.parameters(), lr=3e-2)
-    for _ in range(60):
-        loss = heads_loss(heads, teacher, rows, torch.Generator().manual_seed(0))
-        loss.backward()
-        optimizer.step()
-        optimizer.zero_grad()
-    assert all(b > a + 0.2 for a, b in zip(before, right("medusa", heads, teacher, path), strict=True))
-
-
-def test_a_layer_learns_the_next_feature(place):
-    from transformers import AutoModelForCausalLM
-
-    from specviz.training.samples import random_rows, shards
-
-    teacher = AutoModelForCausalLM.from_pretrained(place / "target", dtype=torch.float32)
-    path = shards(place / "checkpoint" / "samples")[0]
-    layer, losses = EagleLayer(layer_config(teacher)), []
-    rows = random_rows([path], np.random.default_rng(0), 200)
-    optimizer = torch.optim.AdamW(layer.parameters(), lr=3e-3)
+    rows = random_rows(shards(place / "checkpoint" / "samples")[:1], np.random.default_rng(0), 200)
+    states, losses = rows["states"].float(), []
+    model, loss_of, rate = MedusaHeads(3, 32), heads_loss, 3e-2
+    torch.testing.assert_close(model(states[0])[2], states[0])  # heads begin as the target
+    if kind == "eagle":
+        model, loss_of, rate = EagleLayer(layer_config(teacher)), layer_loss, 3e-3
+    optimizer = torch.optim.AdamW(model.parameters(), lr=rate)
     for step in range(40):
-        loss = layer_loss(layer, teacher, rows, torch.Generator().manual_seed(0), step / 40)
+        loss = loss_of(model, teacher, rows, torch.Generator().manual_seed(0), step / 40)
         loss.backward()
         optimizer.step()
         optimizer.zero_grad()
@@ -132,21 +114,23 @@ def test_a_layer_learns_the_next_feature(place):
     assert losses[-1] < 0.6 * losses[0]
 
 
-@pytest.mark.parametrize("kind", ["medusa", "eagle"])
-def test_training_goes_on_from_what_a_folder_holds(pair, place, tmp_path, kind):
-    train_drafter(kind, place / "target", 1e-9, start=place / kind, out=tmp_path / kind, heads=9, device="cpu")
-    before, after = (load_file(folder / kind / "model.safetensors") for folder in (place, tmp_path))
-    assert before.keys() == after.keys()
-    assert all(torch.equal(before[name], after[name]) for name in before)
-    with pytest.raises(ValueError, match="must be trained"):
-        train_drafter(kind, place / "target", 1e-9, start=tmp_path, out=tmp_path / "other", device="cpu")
+def test_a_run_that_is_continued_is_the_same_run(place, tmp_path):
+    options = {"out": tmp_path, "device": "cpu", "samples": place / "checkpoint" / "samples"}
+    train_heads("medusa", place / "target", 1e-9, heads=2, **options)
+    train_heads("medusa", place / "target", 1e-9, heads=2, **options)
+    with pytest.raises(ValueError, match="another heads"):
+        train_heads("medusa", place / "target", 1e-9, heads=4, **options)
+    torch.manual_seed(1)
+    new_model(V, 128, Shape(32, 2, 2, 64)).save_pretrained(tmp_path / "newer")
+    with pytest.raises(ValueError, match="another target"):
+        train_heads("medusa", tmp_path / "newer", 1e-9, heads=2, **options)
 
 
 @pytest.mark.parametrize("drafter", ["medusa", "eagle"])
 @pytest.mark.parametrize("builder", ["chain", "k-ary", "dyspec", "eagle2"])
 def test_the_greedy_text_is_the_targets(pair, place, drafter, builder):
     rule = specviz.VERIFIERS["exact-match"]()
-    config = specviz.RunConfig(prompt(place), Choice(builder), rule, 0.0, max_new_tokens=40, drafter=Choice(drafter))
+    config = specviz.RunConfig(prompt(place), builder, rule, 0.0, max_new_tokens=40, drafter=drafter)
     trace = specviz.run(pair, config)
     plain = specviz.autoregress(pair, config)
     assert trace.tokens == plain.tokens
@@ -158,7 +142,7 @@ def test_rows_of_eagle_are_those_of_a_fresh_pass(pair, place):
     """Along a run its cache and the features it was handed are those of a session that begins there."""
     text = prompt(place)
     target, draft = pair.open(text)
-    drafting = open_drafter(Choice("eagle"), pair, target, draft, text)
+    drafting = open_drafter(specviz.DRAFTERS["eagle"](), pair, target, draft, text)
     from specviz.distributions import Distributions, Sampling
     from specviz.drafters.base import Seen
 
@@ -170,7 +154,7 @@ def test_rows_of_eagle_are_those_of_a_fresh_pass(pair, place):
         rows = drafting.expand(tree, [first, third], Sampling())
         (deep,) = drafting.expand(tree, [second], Sampling())
         fresh_target, fresh_draft = pair.open(context)
-        fresh = open_drafter(Choice("eagle"), pair, fresh_target, fresh_draft, context)
+        fresh = open_drafter(specviz.DRAFTERS["eagle"](), pair, fresh_target, fresh_draft, context)
         other = fresh.expand(tree, [first, third, second], Sampling())
         np.testing.assert_allclose([*rows, deep], other, atol=2e-5)
         assert isinstance(drafting, Reading)
@@ -188,17 +172,15 @@ def test_what_was_not_trained_is_rejected_in_a_sentence(pair, place, tmp_path):
     other = HuggingFacePair(pair.target, None, Letters(), 128, frozenset(), {"name": "tiny"}, tmp_path)
     for kind in ("medusa", "eagle"):
         with pytest.raises(ValueError, match=f"train --drafter {kind}"):
-            specviz.run(other, specviz.RunConfig([1, 2, 3], drafter=Choice(kind)))
-    with pytest.raises(ValueError, match="there is no"):
-        train_drafter("medusa", place / "target", 1, samples=tmp_path / "none")
-    with pytest.raises(ValueError, match="medusa or eagle"):
-        train_drafter("oracle", place / "target", 1)
+            specviz.run(other, specviz.RunConfig([1, 2, 3], drafter=kind))
+    with pytest.raises(ValueError, match="samples must be"):
+        train_heads("medusa", place / "target", 1, samples=tmp_path / "none", out=tmp_path / "new")
 
 
 def test_a_text_of_one_token_is_drafted_for(pair, place: Path):
     for kind in ("medusa", "eagle"):
         rule = specviz.VERIFIERS["exact-match"]()
-        config = specviz.RunConfig([7], Choice("chain"), rule, 0.0, max_new_tokens=6, drafter=Choice(kind))
+        config = specviz.RunConfig([7], "chain", rule, 0.0, max_new_tokens=6, drafter=kind)
         assert specviz.run(pair, config).tokens == specviz.autoregress(pair, config).tokens
 
 
@@ -210,7 +192,7 @@ def test_heads_for_an_own_target_are_made_from_text_alone(tmp_path):
     letters = {letter: number for number, letter in enumerate("abcdefgh .")} | {"<end>": 10, "<pad>": 11}
     tokenizer = Tokenizer(models.WordLevel(letters, unk_token="."))
     tokenizer.pre_tokenizer = pre_tokenizers.Split("", "isolated")
-    target = new_model(12, 64, hidden=32, layers=2, heads=2, mlp=64)
+    target = new_model(12, 64, Shape(32, 2, 2, 64))
     target.config.eos_token_id = target.generation_config.eos_token_id = 10
     target.save_pretrained(tmp_path / "own")
     PreTrainedTokenizerFast(tokenizer_object=tokenizer, eos_token="<end>").save_pretrained(tmp_path / "own")
@@ -218,15 +200,12 @@ def test_heads_for_an_own_target_are_made_from_text_alone(tmp_path):
     text.write_text("abc def. " * 60)
     clock = iter(range(10**6)).__next__
     ask = dict(text_files=[text], device="cpu", clock=lambda: float(clock()))
-    said = train_drafter("medusa", tmp_path / "own", 0.2, **ask)
-    assert "medusa" in said and (tmp_path / "medusa" / "model.safetensors").is_file()
-    shards = sorted((tmp_path / "medusa" / "checkpoint" / "samples").glob("*.safetensors"))
+    assert "medusa" in train_heads("medusa", tmp_path / "own", 12, **ask)
+    assert (tmp_path / "medusa" / "model.safetensors").is_file()
+    folder = tmp_path / "medusa" / "checkpoint" / "samples"
+    shards = sorted(folder.glob("*.safetensors"))
     rows = load_file(shards[0])
     assert rows["tokens"].shape[1] == 64 and rows["states"].shape[2] == 32, "as long as the target can read"
-    train_drafter("medusa", tmp_path / "own", 0.2, **ask)
-    assert sorted((tmp_path / "medusa" / "checkpoint" / "samples").glob("*.safetensors")) == shards, "made once"
     text.write_text("hgf. " * 60)
-    with pytest.raises(ValueError, match="other text"):
-        train_drafter("medusa", tmp_path / "own", 0.2, **ask)
-    with pytest.raises(ValueError, match="samples must be left out where text is given"):
-        train_drafter("medusa", tmp_path / "own", 1, samples=tmp_path, **ask)
+    with pytest.raises(ValueError, match="another text"):
+        train_heads("medusa", tmp_path / "own", 12, **ask)

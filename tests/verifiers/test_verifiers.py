@@ -149,8 +149,11 @@ def test_rules_stay_exact_where_supports_differ_and_the_draft_is_used_up(verifie
         assert error_of(builder, rule, PAIR, **sampling)[0] < 1e-12
 
 
-@pytest.mark.exhaustive  # the quick table has one of each
-@pytest.mark.parametrize("verifier", [name for name, cls in VERIFIERS.items() if not (cls.keyed or cls.greedy_only)])
+FREE = [name for name, cls in VERIFIERS.items() if not (cls().shared_noise or cls.greedy_only)]
+
+
+@pytest.mark.nightly  # the quick table has one of each
+@pytest.mark.parametrize("verifier", FREE)
 def test_compatible_is_true_at_a_draft_temperature_of_zero(verifier):
     rule = VERIFIERS[verifier]()
     pairs = [PAIR, specviz.toy_pair(seed=0, closeness=0.2)]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, fields
+from dataclasses import dataclass
 from typing import Any
 
 from specviz import RunConfig, Step, Trace, speculate
@@ -69,9 +69,11 @@ class ComparedRun:
         """The parameters in words, without those that are left to the machine."""
         if self.plain:
             return "the target alone"
-        given = ((f.metadata["label"].lower(), getattr(strategy, f.name))
-                 for strategy in filter(None, (self.builder, self.verifier, self.drafter))
-                 for f in fields(strategy))  # fmt: skip
+        given = (
+            (strategy.parameter_schema()[name]["title"].lower(), value)
+            for strategy in filter(None, (self.builder, self.verifier, self.drafter))
+            for name, value in strategy.parameters.items()
+        )
         return ", ".join(f"{label} {_short(value)}" for label, value in given if value != "auto")
 
     @property

@@ -24,9 +24,9 @@ from specviz.proof.same_text import margin_at
 from specviz.record_parts import PairedSpeedup
 
 from ...machine.engine import Engine, batch_by_time
-from ...machine.run_queue import undisturbed
+from ...machine.queue import until_run_waits
 from ...parts.failures import reason
-from ...parts.shelf import new_name
+from ...parts.run_store import new_name
 from .compared_run import ComparedRun
 from .texts import comparison
 
@@ -35,7 +35,7 @@ LETTERS = "ABC"
 RACE_PROMPT = 'def read_lines(path):\n    """Return the lines of a file."""\n'
 RUNNERS = ("model", "medusa", "eagle")  # the drafters of the recorded race; the controls open with the same
 RACE = RunConfig(RACE_PROMPT, "sequoia:size=12", "exact-match", temperature=0, max_new_tokens=48)
-RECORDED = "recorded race"  # its name on the shelf
+RECORDED = "recorded race"  # its name in the store
 
 
 def play(engine: Engine, entries: Sequence[ComparedRun], title: str | None = None) -> Iterator[str]:
@@ -69,7 +69,7 @@ def play(engine: Engine, entries: Sequence[ComparedRun], title: str | None = Non
         for at, (entry, trace) in enumerate(zip(entries, traces, strict=True)):
             if entry.plain or trace is None:
                 continue
-            for turn in filter(None, undisturbed(engine.compute(timed, entry, trace.counts, title=title))):
+            for turn in filter(None, until_run_waits(engine.compute(timed, entry, trace.counts, title=title))):
                 note = f"Timing {entry.letter} against plain decoding: {turn.rounds} of {ROUNDS} rounds."
                 yield message(name, news=[{"at": at, "paired": codec.plain(turn)}], state="done", note=note)
     yield message(name, state="done")

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, fields
+from dataclasses import dataclass
 from typing import Any
 
 import gradio as gr
@@ -182,9 +182,9 @@ def column(letter: str, prompt: gr.Textbox, scalars: dict[str, Any]) -> Column:
             drafters = family(f"Drafter of {letter}", DRAFTERS, FIRST[letter], fold)
             fold.render()
         said = notice("", elem_id=f"sv-side-{letter}-notice")
-    for field, control in zip(fields(first.builder), builders.parameters[first.builder.name], strict=True):
+    for value, control in zip(first.builder.parameters.values(), builders.parameters[first.builder.name], strict=True):
         if isinstance(control, gr.Slider):
-            control.value = getattr(first.builder, field.name)
+            control.value = value
     return Column(letter, kind, body, Controls(prompt, builders, verifiers, drafters, scalars), said)
 
 

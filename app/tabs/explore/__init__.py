@@ -28,14 +28,14 @@ from specviz.player.payload import (
 from specviz.proof.same_text import comparing, promised
 
 from ...machine.engine import Engine, batch_by_time, introduced, prefetch
-from ...machine.run_queue import undisturbed
+from ...machine.queue import until_run_waits
 from ...parts import links, menus, own_pair, presets
 from ...parts.controls import Controls, controls, temperature_slider
 from ...parts.failures import reason
 from ...parts.frame import Tab
 from ...parts.job import Job
 from ...parts.menus import models_menu
-from ...parts.shelf import SHELF, new_name
+from ...parts.run_store import STORE, new_name
 from ...parts.stage import headline, notice, opener, sentence, stage
 from .beside_plain import same, timed
 from .sampler import STOPPED, failed, sample, sampler
@@ -84,7 +84,7 @@ def build(engine: Engine) -> Controls:
             link = links.bar(TITLE, elem_id="sv-link", stage="sv-stage")
         shown = stage(recorded(), elem_id="sv-stage")
         counted = sampler("sv-sampled", stop="sv-stop")
-        SHELF.always("recorded", partial((TRACES / "story.json").read_text, "utf-8"))
+        STORE.ship("recorded", partial((TRACES / "story.json").read_text, "utf-8"))
     first = settings.menus([control.value for control in settings.inputs], opened)
     for box, marked in zip(settings.menu_boxes, first, strict=True):
         box.choices = marked
@@ -222,7 +222,7 @@ def play(engine: Engine, config: RunConfig, title: str | None = None) -> Iterato
             decoded = engine.compute(introduced, config, title=title)
             blank = next(decoded)
             first = head(config, blank.prompt_text, described(blank.pair), lossy)
-            kept = SHELF.begin(run, blank)
+            kept = STORE.begin(run, blank)
 
             def told(steps: Iterator[Step]) -> Iterator[list[str]]:
                 """Messages, written in the thread that decodes: no step is timed while one is written."""
@@ -242,7 +242,7 @@ def play(engine: Engine, config: RunConfig, title: str | None = None) -> Iterato
                     begun = True
             kept.ended = True
             turns = engine.compute(in_turns, config, counts, title=title)
-            result = yield from timed(run, undisturbed(turns), kept)
+            result = yield from timed(run, until_run_waits(turns), kept)
             yield message(run, state="done", **result)
             if promised(verifier, config.temperature):
                 compared = engine.compute(comparing, config, written, title=title)

@@ -11,18 +11,18 @@ from specviz.player.payload import message, worth_showing
 from specviz.proof.same_text import Comparison
 from specviz.record_parts import PairedSpeedup
 
-from ...parts.shelf import Kept
+from ...parts.run_store import StoredRun
 
 COMPARED_AT_ONCE = 8  # tokens between two messages while a run is compared with plain decoding
 
 
-def timed(run: str, turns: Iterator[PairedSpeedup | None], kept: Kept) -> Generator[str, None, dict[str, Any]]:
+def timed(run: str, turns: Iterator[PairedSpeedup | None], kept: StoredRun) -> Generator[str, None, dict[str, Any]]:
     """Time a finished run against plain decoding, as messages; returns the content of the last one.
 
     Args:
         run: its name on the page.
         turns: from `in_turns`.
-        kept: the run on the shelf, which keeps what was measured.
+        kept: the run in the store, which keeps what was measured.
     """
     result: dict[str, Any] = {}
     note = f"Timing the run against plain decoding, {ROUNDS} rounds."

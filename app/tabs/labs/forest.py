@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import fields
 from functools import lru_cache
 from statistics import fmean, stdev
 from typing import Any, NamedTuple
@@ -122,7 +121,7 @@ def fitted(cls: type[TreeBuilder], vector: tuple[float, ...], sizes: Sizes) -> T
 
     Only the names of the parameters are known here, so a new builder is fitted as well.
     """
-    known = {f.name: f for f in fields(cls)}
+    known = cls.parameter_schema()
     drafted = sizes.nodes - 1
     values: dict[str, Any] = {
         "size": sizes.nodes,
@@ -142,8 +141,8 @@ def fitted(cls: type[TreeBuilder], vector: tuple[float, ...], sizes: Sizes) -> T
     return next(filter(None, (_small(cls, given | {"depth": d}, sizes) for d in range(given["depth"], 0, -1))))
 
 
-def _within(f: Any, value: Any) -> Any:
-    return min(value, f.metadata["high"]) if f.metadata["kind"] == "whole" else value
+def _within(schema: Any, value: Any) -> Any:
+    return min(value, schema["maximum"]) if schema.get("type") == "integer" else value
 
 
 def _small(cls: type[TreeBuilder], given: dict[str, Any], sizes: Sizes) -> TreeBuilder | None:
@@ -170,10 +169,10 @@ def _lowest_threshold(cls: type[TreeBuilder], given: dict[str, Any], vector: tup
 def in_words(builder: TreeBuilder) -> str:
     """The parameters of a builder: "nodes 32, levels 8"."""
     words = []
-    for f in fields(builder):
-        value = getattr(builder, f.name)
-        if f.metadata["kind"] == "widths":
-            words.append(f"{f.metadata['label'].lower()} {', '.join(map(str, value))}")
-        elif f.metadata["kind"] in ("whole", "real"):
-            words.append(f"{f.metadata['label'].lower()} {value:.4g}")
+    for name, value in builder.parameters.items():
+        schema = builder.parameter_schema()[name]
+        if schema.get("type") == "array":
+            words.append(f"{schema['title'].lower()} {', '.join(map(str, value))}")
+        elif schema.get("type") in ("integer", "number"):
+            words.append(f"{schema['title'].lower()} {value:.4g}")
     return ", ".join(words)

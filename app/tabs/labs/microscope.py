@@ -21,7 +21,7 @@ from specviz.decode import speculate
 from specviz.models.table import TableModel, TablePair
 from specviz.randomness import Seeded
 from specviz.record import Detail, Step
-from specviz.registry import REGISTRIES
+from specviz.strategy import REGISTRIES
 from specviz.tree import Chart
 from specviz.verifiers.base import Verifier
 

@@ -15,8 +15,8 @@ import numpy as np
 from specviz.compatibility import Compatibility
 from specviz.distributions import total_variation
 from specviz.proof.enumerate import Shape, enumerate_node
-from specviz.registry import REGISTRIES
 from specviz.sampling import most_probable
+from specviz.strategy import REGISTRIES
 from specviz.theory import node as node_theory
 from specviz.theory.forms import FORMS
 from specviz.verifiers.base import Verifier
@@ -67,7 +67,7 @@ def examine(node: Node, rule: Verifier, scheme: str | None = None) -> Row:
     if not match.possible:
         return row
     row = replace(row, ceiling=ceiling(node, match.scheme))
-    if rule.keyed:  # the winner of a race E / p has the law p, whatever its children are
+    if rule.shared_noise:  # the winner of a race E / p has the law p, whatever its children are
         return replace(
             row, accepted=_keyed(node, match.scheme), proof="closed form", texts=own_law(node), deviation=0.0
         )

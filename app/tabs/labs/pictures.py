@@ -4,21 +4,15 @@ from __future__ import annotations
 
 import csv
 import io
-from functools import lru_cache
 from typing import Any, NamedTuple
 
-import plotly.graph_objects as go
-
 from specviz import codec
-from specviz.builders.sequoia import best_trees
-from specviz.plots import PLOTS
-from specviz.plots.step_tree import place
+from specviz.plots.layout import place
 from specviz.theory.mask_order import ORDERS, block_pairs, fewest_blocks
 from specviz.tree import Topology
 
-from ...machine import limits
-from ...parts.card import Source, fill, harmless
-from .asked import BLOCKS, cells
+from ...parts.card import harmless
+from .asked import BLOCKS
 from .forest import Sizes, Tree
 from .paper_trees import PRESETS
 
@@ -56,10 +50,10 @@ def look_at(preset: str, vector: tuple[float, ...], sizes: Sizes, look: Look) ->
     return Look(name, look.block if type(look.block) is int and look.block in BLOCKS else None)
 
 
-def drawn(preset: str, vector: tuple[float, ...], sizes: Sizes, look: Look) -> tuple[Look, str, tuple[str, go.Figure]]:
-    """The look that is possible, the value of the picture, and that of the card on blocks."""
+def drawn(preset: str, vector: tuple[float, ...], sizes: Sizes, look: Look) -> tuple[Look, str]:
+    """The look that is possible, and the value of the picture."""
     look = look_at(preset, vector, sizes, look)
-    return look, picture(preset, vector, sizes, look), blocks_card(preset, vector, sizes, look)
+    return look, picture(preset, vector, sizes, look)
 
 
 def picture(preset: str, vector: tuple[float, ...], sizes: Sizes, look: Look) -> str:
@@ -69,7 +63,7 @@ def picture(preset: str, vector: tuple[float, ...], sizes: Sizes, look: Look) ->
     assert shown.shape  # `look_at` chooses no other
     block = look.block or (PAPER if len(shown.shape) >= 256 else BLOCKS[0])
     forest = {
-        "source": Source("theory", "computed from the vector"),
+        "source": {"kind": "theory", "label": "computed from the vector"},
         "where": PRESETS[preset].source,
         "read": READ,
         "synthetic": SYNTHETIC if any(tree.kind == "synthetic" for tree in trees) else "",
@@ -146,26 +140,3 @@ def _mask(name: str, shape: Topology, order: tuple[int, ...], block: int, triang
     blocks = [[int(r), int(c), int(pairs[r, c])] for r, c in zip(rows, columns, strict=True)]
     words = f"{len(blocks):,} of {triangle:,} blocks"
     return {"name": name, "order": list(order), "blocks": blocks, "said": words}
-
-
-@lru_cache(maxsize=16)
-def _curve(preset: str, vector: tuple[float, ...], sizes: Sizes, block: int) -> Any:
-    if preset == "table-5":
-        shapes = [tree.shape for tree in PRESETS[preset].trees(vector, sizes)]
-    else:
-        counts = [n for n in CURVE if cells(vector, sizes._replace(nodes=n)) <= limits.CELLS] or CURVE[:1]
-        best = best_trees(vector, counts, [sizes.levels], sizes.children)
-        shapes = list({len(shape): shape for shape, _ in best.values()}.values())
-    return PLOTS["blocks"].info(shapes, block)
-
-
-def blocks_card(preset: str, vector: tuple[float, ...], sizes: Sizes, look: Look) -> tuple[str, go.Figure]:
-    """The card on blocks by tree size."""
-    made = (
-        "Random trees, as in DySpec's table 5; columns of the text before the root are not counted."
-        if preset == "table-5"
-        else f"Sequoia's trees for your vector with at most {sizes.levels} levels; columns of the text before the root "
-        "are not counted."
-    )
-    source = Source("theory", "computed from the vector" if preset != "table-5" else "computed")
-    return fill("blocks", _curve(preset, vector, sizes, look.block or PAPER), source, made)

@@ -8,13 +8,13 @@ from specviz.acceptance.calibration import from_text
 from specviz.acceptance.on_text import Acceptance
 from specviz.files import asset
 
-from ...parts.card import Card, intro, said, status
+from ...parts.card import intro, said, status
 from ...parts.failures import explained
 from ...parts.web import starts
 from .asked import LIMITS, OWN, check_cells, choices, in_text, preset_from, sizes_from, vector_from
 from .forest import Sizes
 from .paper_trees import PRESETS
-from .pictures import Look, blocks_card, drawn, picture
+from .pictures import Look, drawn, picture
 
 if TYPE_CHECKING:
     import gradio as gr
@@ -39,6 +39,8 @@ def build(engine: Any) -> None:
     """Lay out this half of the tab."""
     import gradio as gr
 
+    from ...parts.file_button import file_button
+
     name, first = next(iter(choices().items()))
     sizes, look = Sizes(), Look()
     with gr.Row(elem_classes="sv-page sv-lab-page"):
@@ -52,7 +54,7 @@ def build(engine: Any) -> None:
             )  # fmt: skip
             line = status("sv-lab-status")
             line.value = said(about(name, first.vector, first.source))
-            load = gr.UploadButton("Load vectors", type="binary", file_types=[".json"], elem_id="sv-lab-load")
+            load = file_button("Load vectors", elem_id="sv-lab-load")
             titles = [(preset.title, name) for name, preset in PRESETS.items()]
             preset = gr.Dropdown(titles, value="builders", label="Trees", filterable=False, elem_id="sv-lab-preset")
             sliders = {n: slider(n, getattr(sizes, n)) for n in LIMITS if n not in ("spread", "seed")}
@@ -68,9 +70,8 @@ def build(engine: Any) -> None:
                 js_on_load=starts("trees"), apply_default_css=False,
                 elem_id="sv-lab",
             )  # fmt: skip
-            card = Card("blocks", blocks_card("builders", first.vector, sizes, look))
     states = gr.State(look), gr.State(()), gr.State(None)
-    connect(stored, box, load, preset, branching, sliders, line, lab, card, *states)
+    connect(stored, box, load, preset, branching, sliders, line, lab, *states)
 
 
 def slider(name: str, value: float) -> gr.Slider:
@@ -86,17 +87,17 @@ def about(name: str, vector: tuple[float, ...], source: str) -> str:
     return f"{name}: {source}; {ranks}, sum {sum(vector):.4g}."
 
 
-def connect(stored, box, load, preset, branching, sliders, line, lab, card, looked, loaded, own) -> None:
+def connect(stored, box, load, preset, branching, sliders, line, lab, looked, loaded, own) -> None:
     """Every event of this half; the states are the look, the vectors of a file, and what was typed last."""
     import gradio as gr
 
-    from ...machine.request_queue import BESIDE
+    from ...machine.pool import run_in_worker
 
     quiet = {"queue": False, "show_progress": "hidden", "api_visibility": "private"}
     raw = {"preprocess": False, **quiet}  # errors of a control become a message here, not a toast
     names = list(sliders)
     inputs = [box, preset, looked, branching, *sliders.values()]
-    outputs = [line, lab, looked, *card.outputs]
+    outputs = [line, lab, looked]
 
     async def show(text: Any, chosen: Any, look: Look, widths: Any, *numbers: Any) -> dict:
         """Everything that follows from the controls; a `ValueError` says what is wrong with one of them."""
@@ -105,8 +106,8 @@ def connect(stored, box, load, preset, branching, sliders, line, lab, card, look
         which = preset_from(chosen)
         if which == "builders":
             check_cells(vector, sizes)
-        look, trees, blocks = await BESIDE(drawn, which, vector, sizes, look)
-        return {lab: trees, looked: look, **card.update(blocks)}
+        look, trees = await run_in_worker(drawn, which, vector, sizes, look)
+        return {lab: trees, looked: look}
 
     safely = explained(
         "Drawing the trees failed.",
@@ -140,8 +141,8 @@ def connect(stored, box, load, preset, branching, sliders, line, lab, card, look
         return {line: said(about(name, vector, choice.source if choice else "typed here")), **await show(*values)}
 
     @safely
-    async def brought(data: bytes | None, *values: Any) -> dict:
-        news = from_text(data or b"")
+    async def brought(data: Any, *values: Any) -> dict:
+        news = from_text(str(data or ""))
         listed = choices(news)
         name = next(iter(listed))
         text = in_text(listed[name].vector)
@@ -157,10 +158,7 @@ def connect(stored, box, load, preset, branching, sliders, line, lab, card, look
         named = asked.get("preset")
         chosen = named if isinstance(named, str) and named in PRESETS else None  # a link may name trees to show
         news = await safely(show)(values[0], chosen or values[1], look, *values[3:])
-        if chosen:
-            return {preset: chosen, **news}
-        same = look.block == before.block  # then so is the curve, and a plot that is sent again loses its zoom
-        return {part: new for part, new in news.items() if not (same and part in card.outputs)}
+        return {preset: chosen, **news} if chosen else news
 
     looking.__annotations__["event"] = gr.EventData  # gradio looks for its name in this module, which has none of it
     # A text box tells of an input only when a key is pressed, not when something is pasted: so its changes count.

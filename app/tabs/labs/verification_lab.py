@@ -35,7 +35,7 @@ def build(engine: Any) -> None:
     """Lay out this half of the tab."""
     import gradio as gr
 
-    from ...machine.request_queue import apart
+    from ...machine.pool import server_function
 
     start = {
         "presets": PRESETS,
@@ -50,7 +50,7 @@ def build(engine: Any) -> None:
         dumps(start),
         html_template=asset("labs/verification.html"),
         js_on_load=starts("verification"),
-        server_functions=[apart(look), apart(table)],
+        server_functions=[server_function(look), server_function(table)],
         elem_id="sv-verification",
         apply_default_css=False,
     )

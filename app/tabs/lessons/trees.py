@@ -1,66 +1,49 @@
-"""Lesson 4: a tree has a second guess where a chain would end."""
+"""A tree has another guess where a chain would end."""
 
 from __future__ import annotations
 
 from specviz import BUILDERS, VERIFIERS, RunConfig
 
-from .lesson import TALE, Lesson, Look, Recording, children, count, most, percent, quote, readable, times
+from .lesson import TALE, Facts, Lesson, Place, Recording, best_step, children, percent, quote, readable
 
-TITLE = "Why trees"
-TREE = BUILDERS["branching"](widths=(3, 2, 2, 1))
-CONFIG = RunConfig(TALE, TREE, VERIFIERS["sequoia"](), temperature=0.6)
-RECORDINGS = (Recording("branching", "A tree", CONFIG),)
+TREE = RunConfig(TALE, BUILDERS["branching"](widths=(3, 2, 2, 1)), VERIFIERS["sequoia"](), temperature=0.6)
 
 
-def write_lesson(trace):
-    step = most(trace.steps, worth)
-    first = sum(bool(step.path) and not second_at_the_root(step) for step in trace.steps)
+def facts(trace):
+    step, steps = best_step(trace.steps, rescued_length), len(trace.steps)
+    saved = sum(map(rescued, trace.steps))
+    first = sum(bool(one.path) for one in trace.steps) - saved
     if step is None or not first:
         return None
-    saved = sum(map(second_at_the_root, trace.steps))
-    guesses, n = children(step), len(trace.steps)
-    before = guesses[: guesses.index(step.path[0])]
-    nodes = len(step.parents) - 1
-    return Lesson(
-        opens=Look(step.index),
-        text=(
-            "After a rejection a chain ends. A **tree** has another guess.",
-            f"In step {step.index + 1} the draft had {count(len(guesses), 'guess')} for the next token. The rule tried "
-            f"them in the order in which they were drawn: {' and '.join(quote(step.texts[node]) for node in before)} "
-            f"{'was' if len(before) == 1 else 'were'} rejected, then {quote(step.texts[step.path[0]])} was accepted, "
-            f"and the rule continued below it: {quote(*step.pieces)}.",
-            f"All {nodes} guesses were checked in one pass. For that, each guess sees the text so far and its own "
-            "branch, nothing else.",
-            "And the text still follows the target’s distribution exactly: after every rejection the next guess is "
-            "compared with the residual.",
-        ),
-        task="Select the guess that was accepted after a rejection: below which value did its draw u have to be? Then "
-        "look for a step in which none of the first guesses was accepted.",
-        shows=Look(step.index, step.path[0]),
-        question=f"Why not spend all {nodes} guesses on one long chain?",
-        answer=(
-            f"In this run the first guess for the next token was accepted in {times(first, n)}, {percent(first / n)}. "
-            f"If every guess of a chain were accepted as often, the fifth would count in {small((first / n) ** 5)} of "
-            f"all steps, the tenth in {small((first / n) ** 10)}. And the draft would need {nodes} sequential "
-            f"passes; this tree took {step.draft_passes}.",
-            f"In the other {count(n - first, 'step')} the first guess was rejected. A second or third guess was "
-            f"accepted in {saved} of them. The next lesson shows how to distribute the guesses.",
-        ),
-    )
+    guesses = children(step)
+    before = [quote(step.texts[node]) for node in guesses[: guesses.index(step.path[0])]]
+    values = {
+        "step": step.index + 1,
+        "guesses": len(guesses),
+        "before": f"{' and '.join(before)} {'was' if len(before) == 1 else 'were'}",
+        "accepted": quote(step.texts[step.path[0]]),
+        "text": quote(*step.pieces),
+        "nodes": len(step.parents) - 1,
+        "first": first,
+        "steps": steps,
+        "fifth": percent((first / steps) ** 5),
+        "tenth": percent((first / steps) ** 10),
+        "passes": step.draft_passes,
+        "rest": steps - first,
+        "saved": saved,
+    }
+    return Facts(values, opens=Place(step.index), shows=Place(step.index, step.path[0]))
 
 
-def worth(step):
-    """How many tokens were accepted after a rejection at the root, 0 if they do not read well."""
-    if not second_at_the_root(step):
-        return 0
-    tried = [node for node in children(step) if step.outcome[node] != "unreached"]
-    return len(step.path) - 1 if readable(*(step.texts[node] for node in tried)) else 0
-
-
-def second_at_the_root(step):
-    """Whether a child of the root other than the first one tried was accepted."""
+def rescued(step):
+    """Whether a child of the root other than the first was accepted."""
     return bool(step.path) and step.path[0] != children(step)[0]
 
 
-def small(share):
-    return percent(share) if share >= 0.01 else "less than 1 %"
+def rescued_length(step):
+    """How many tokens were accepted after a rejection at the root, 0 if they do not read well."""
+    tried = [step.texts[node] for node in children(step) if step.outcome[node] != "unreached"]
+    return len(step.path) - 1 if rescued(step) and readable(*tried) else 0
+
+
+LESSON = Lesson("trees", (Recording("branching", "A tree", TREE),), facts)

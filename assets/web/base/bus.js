@@ -16,7 +16,7 @@ const there = (/** @type {keyof Messages} */ name) => (listeners.get(name) || []
  * @param {Name} name
  * @param {Messages[Name] extends void ? [] : [Messages[Name]]} said
  */
-export function tell(name, ...said) {
+export function publish(name, ...said) {
   const heard = there(name), message = said[0];
   if (!heard.length) waiting.set(name, message);
   for (const { listen } of heard) listen(message);
@@ -29,7 +29,7 @@ export function tell(name, ...said) {
  * @param {Element} element
  * @param {(message: Messages[Name]) => void} listen
  */
-export function hear(name, element, listen) {
+export function subscribe(name, element, listen) {
   listeners.set(name, [...there(name), { element, listen }]);
   if (!waiting.has(name)) return;
   const message = /** @type {Messages[Name]} */ (waiting.get(name));

@@ -45,23 +45,26 @@ export function draw(name, attributes = {}, parent = null, text = undefined) {
 }
 
 /**
- * Finds parts by the rest of their class: finder(box, 'sv-')('play') is the element .sv-play in the box. Which kind of
- * element that is, the template says.
- * @param {Element} root
- * @param {string} [prefix]
- * @returns {(name: string) => any}
+ * The element of a template that must be there.
+ * @template [T=any]
+ * @param {ParentNode} root
+ * @param {string} selector
+ * @param {new () => T} [type] what the template has there, for those who read this
+ * @returns {T}
  */
-export function finder(root, prefix = 'sv-') {
-  return name => root.querySelector(`.${prefix}${name}`);
+export function query(root, selector, type = undefined) {
+  const found = root.querySelector(selector);
+  if (!found) throw new Error(`There is no ${selector}${type ? `, a ${type.name}` : ''}.`);
+  return /** @type {any} */ (found);
 }
 
 /**
- * The element of a template that must be there, of whatever kind.
- * @param {Element} root
- * @param {string} selector
- * @returns {any}
+ * Finds parts by the rest of their class: finder(box)('play') is the element .sv-play in the box.
+ * @param {ParentNode} root
+ * @param {string} [prefix]
+ * @returns {<T = any>(name: string, type?: new () => T) => T}
  */
-export const one = (root, selector) => root.querySelector(selector);
+export const finder = (root, prefix = 'sv-') => (name, type) => query(root, `.${prefix}${name}`, type);
 
 /**
  * A screen reader reads every change, so there must be none where the text stays the same.
@@ -87,7 +90,7 @@ export function pen(width = 1, height = 1) {
  * @param {string} name
  * @param {Blob} blob
  */
-export function give(name, blob) {
+export function downloadFile(name, blob) {
   const link = document.createElement('a');
   link.href = URL.createObjectURL(blob);
   link.download = name;

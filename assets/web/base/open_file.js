@@ -1,11 +1,40 @@
-// The button "Open": a file that somebody saved is read and sent to the server, whose answer is shown.
+// Files that a visitor opens: a saved run, which the server reads, and small files, whose text is the value of a button.
 
-import { finder } from './dom.js';
+import { finder, query } from './dom.js';
+
+const session = crypto.randomUUID?.() ?? String(Math.random());
+
+/**
+ * The server's answer to a saved run. The file is sent as it is, to a route of its own.
+ * @param {Blob} file
+ */
+export async function sendFile(file) {
+  const address = new URL(`open?session=${session}`, document.baseURI);
+  const answer = await fetch(address, { method: 'POST', headers: { 'Content-Type': 'application/json' }, body: file });
+  const text = await answer.text();
+  JSON.parse(text);
+  return text;
+}
+
+/**
+ * @param {Element} element has a button and a file input
+ * @param {number} max bytes
+ * @param {(text: string) => void} read gets the text of the file, and a sentence in its place where it is too large
+ */
+export function fileButton(element, max, read) {
+  const input = query(element, 'input', HTMLInputElement);
+  query(element, 'button').addEventListener('click', () => input.click());
+  input.addEventListener('change', async () => {
+    const file = input.files?.[0];
+    if (file) read(file.size > max ? `too large: ${file.size}` : await file.text());
+    input.value = '';
+  });
+}
 
 /**
  * @param {Element} root has the button and the file input
  * @param {object} on
- * @param {import('./types.js').Ask} on.ask the server, with the text of the file
+ * @param {(file: Blob) => Promise<string>} on.ask the server
  * @param {number} on.most the size in bytes above which a file is not even read
  * @param {() => string} on.busy why nothing can be opened now; empty where it can
  * @param {(text: string) => void} on.tell a sentence, or nothing
@@ -13,17 +42,20 @@ import { finder } from './dom.js';
  */
 export function fileOpener(root, { ask, most, busy, tell, show }) {
   const $ = finder(root), chosen = $('open-file');
+  let latest = 0;
 
   /** @param {File} file */
   async function open(file) {
     tell(busy());
     if (busy()) return;
     if (file.size > most) {
-      tell(`This file has ${(file.size / 1e6).toFixed(1)} MB; the limit is ${most / 1e6} MB. For larger runs use python -m specviz export.`);
+      tell(`This file has ${(file.size / 1e6).toFixed(1)} MB; the limit is ${most / 1e6} MB. For larger runs use python -m specviz replay.`);
       return;
     }
+    const number = ++latest;
     try {
-      const found = await ask(await file.text());
+      const found = await ask(file);
+      if (number !== latest) return; // a later file was opened meanwhile
       const { error } = JSON.parse(found);
       if (error) tell(error); else show(found);
     } catch {

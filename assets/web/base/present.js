@@ -1,6 +1,6 @@
 // For the projector: large type and nothing but the pictures, over the whole screen where the browser allows it.
 
-import { tell } from './bus.js';
+import { publish } from './bus.js';
 
 export const presents = () => document.documentElement.classList.contains('sv-present');
 
@@ -12,6 +12,6 @@ export function present(on) {
   // If the browser rejects full screen (inside another page, say), the page still has large type.
   if (on) root.requestFullscreen?.().catch(() => {});
   else if (document.fullscreenElement) document.exitFullscreen();
-  tell('type'); // pictures measure it when they are drawn
+  publish('type'); // pictures measure it when they are drawn
   requestAnimationFrame(() => window.dispatchEvent(new Event('resize'))); // and plotly when the window changes
 }

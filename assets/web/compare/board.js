@@ -2,7 +2,7 @@
 // with its text and its tree at that time; the race, what is said of the texts and the table stand around them.
 // Messages are what app/tabs/compare/runs.py writes.
 
-import { finder, make, one, say } from '../base/dom.js';
+import { finder, make, query, say } from '../base/dom.js';
 import { sharedClock } from './clock.js';
 import { runColumn } from './column.js';
 import { raceChart, raceKey } from './tokens_over_time.js';
@@ -30,7 +30,7 @@ const QUIET = 100; // milliseconds without a change until it is told; by then th
 
 /** @param {HTMLElement} element @param {() => Promise<string>} recorded what the tab opens with */
 export function compareBoard(element, recorded) {
-  const root = one(element, '.sv-compare'), $ = finder(root);
+  const root = query(element, '.sv-compare'), $ = finder(root);
   const race = raceChart($('race-svg'), seconds => { clock.pause(); clock.seek(seconds); });
   const clock = sharedClock(root, { columns: () => run.columns, running: () => run.state === 'running', changed: () => schedule() });
   /** @type {Comparison} */

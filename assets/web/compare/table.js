@@ -1,6 +1,6 @@
 // The runs of a comparison in numbers, and where the time of a token went.
 
-import { finder, make, one } from '../base/dom.js';
+import { finder, make, query } from '../base/dom.js';
 import { termed } from '../base/terms.js';
 import { PARTS } from '../base/words.js';
 import { differ, rightOf, titleOf } from '../tree/sources.js';
@@ -46,8 +46,8 @@ export function writeTable(root, columns) {
   rows.push(row('time per step', ran.map(({ about, figures }) => cell(about, 'step_ms', figures.step_ms ? `${figures.step_ms.toFixed(1)} ms` : '–',
     figures.step_ms ? PARTS.map((part, i) => `${part} ${Number(figures.step_parts[i]).toFixed(1)}`).join(' · ') : ''))));
   finder(root)('table').hidden = !ran.length;
-  one(root, 'thead').replaceChildren(head(ran));
-  one(root, 'tbody').replaceChildren(...rows);
+  query(root, 'thead').replaceChildren(head(ran));
+  query(root, 'tbody').replaceChildren(...rows);
 }
 
 /** @param {Ran[]} ran */

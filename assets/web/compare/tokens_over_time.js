@@ -1,6 +1,6 @@
 // The race: tokens against seconds, one stepped line a run, each with a dash and a mark of its own, and a cursor.
 
-import { hear } from '../base/bus.js';
+import { subscribe } from '../base/bus.js';
 import { draw } from '../base/dom.js';
 import { ticks } from '../figures/chart.js';
 
@@ -77,7 +77,7 @@ export function raceChart(svg, seek) {
   for (const name of ['pointerup', 'pointercancel']) svg.addEventListener(name, () => { held = false; });
   const again = () => { if (svg.clientWidth) redraw(); };
   new ResizeObserver(again).observe(svg);
-  hear('type', svg, again);
+  subscribe('type', svg, again);
 
   return {
     /** @param {Racer[]} all */

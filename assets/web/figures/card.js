@@ -1,7 +1,7 @@
 // The words of a figure and the status line: JSON in, text nodes out. Nothing here is ever parsed as markup.
 
-import { tell } from '../base/bus.js';
-import { button, give, one } from '../base/dom.js';
+import { publish } from '../base/bus.js';
+import { button, downloadFile, query } from '../base/dom.js';
 import { termed } from '../base/terms.js';
 
 /**
@@ -11,13 +11,12 @@ import { termed } from '../base/terms.js';
 
 /** @param {Element} element @param {string} value what app/parts/card.py fills a card with */
 export function figureCard(element, value) {
-  const card = JSON.parse(value || '{}'), find = (/** @type {string} */ selector) => one(element, selector);
+  const card = JSON.parse(value || '{}'), find = (/** @type {string} */ selector) => query(element, selector);
   find('h2').textContent = card.title || '';
   const source = find('.sv-source');
   source.textContent = card.source ? card.source.label : '';
   source.dataset.kind = card.source ? card.source.kind : '';
   find('.sv-read').replaceChildren(...termed(card.read || ''));
-  find('.sv-made').textContent = card.made || '';
   find('.sv-files').replaceChildren(...(card.files || []).map((/** @type {File} */ file) => downloadButton(file, card.title)));
 }
 
@@ -38,17 +37,17 @@ export function keepsWidth(element) {
 
 /** @param {File} file @param {string} title of the figure */
 export function downloadButton(file, title) {
-  const made = button(file.label, () => give(file.name, new Blob([file.text], { type: 'application/octet-stream' })));
+  const made = button(file.label, () => downloadFile(file.name, new Blob([file.text], { type: 'application/octet-stream' })));
   made.setAttribute('aria-label', `Download ${file.label} of: ${title}`);
   return made;
 }
 
 /** @param {Element} element @param {string} value what `said` of app/parts/card.py writes */
 export function statusLine(element, value) {
-  const status = JSON.parse(value || '{}'), line = one(element, '.sv-notice');
+  const status = JSON.parse(value || '{}'), line = query(element, '.sv-notice');
   line.dataset.kind = status.kind || (status.text ? 'note' : '');
   line.querySelector('.text').textContent = status.text || '';
-  const bar = one(element, '.sv-progress');
+  const bar = query(element, '.sv-progress');
   if (!bar) return;
   bar.hidden = !status.of;
   bar.max = status.of || 1;
@@ -61,8 +60,8 @@ export function statusLine(element, value) {
  * @param {{ label: string, search: string } | null | undefined} fix
  */
 export function fixButton(element, fix) {
-  const made = one(element, '.sv-fix');
+  const made = query(element, '.sv-fix');
   made.hidden = !fix;
   made.textContent = fix?.label ?? '';
-  made.onclick = fix ? () => tell('opened', { search: fix.search, why: 'fix' }) : null;
+  made.onclick = fix ? () => publish('opened', { search: fix.search, why: 'fix' }) : null;
 }

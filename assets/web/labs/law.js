@@ -1,6 +1,6 @@
 // What the Verification lab says of a rule as a whole: the output distribution against p, and all rules side by side.
 
-import { button, finder, make, one, say } from '../base/dom.js';
+import { button, finder, make, query, say } from '../base/dom.js';
 import { SCHEMES } from '../base/words.js';
 import { measureBars } from './measures.js';
 import { barTable } from './tries.js';
@@ -10,7 +10,7 @@ const EXACT = 1e-12;
 /** A sentence with a mark of its kind. @param {HTMLElement} line @param {string} kind @param {string} text */
 export function notice(line, kind, text) {
   line.dataset.kind = kind;
-  say(one(line, '.text'), text);
+  say(query(line, '.text'), text);
 }
 
 /** @param {number} value */
@@ -39,7 +39,7 @@ export function writeLaw(root, exact, about, rule, promised) {
   const texts = exact.texts.map(text => text.map(token => about.names[token]).join(' '));
   const caption = exact.of > texts.length ? `the ${texts.length} most probable of ${exact.of} texts` : about.levels > 1 ? `the first ${about.levels} tokens` : 'the first token';
   const chart = barTable(caption, texts, { p: exact.own, written: exact.written });
-  one(chart, 'thead tr').append(make('th', 'difference'));
+  query(chart, 'thead tr').append(make('th', 'difference'));
   chart.querySelectorAll('tbody tr').forEach((row, i) => {
     const by = exact.written[i] - exact.own[i], none = Math.abs(by) < 5e-5;
     row.append(make('td', none ? '0' : `${by > 0 ? '+' : '−'}${Math.abs(by).toFixed(4)}`, none ? '' : 'off'));

@@ -1,7 +1,7 @@
 // Takes a node of a run into the Verification lab: the tokens whose p and q are known there, all others as one.
 // The lab may not be on the page yet, so what is taken waits where the lab will look for it.
 
-import { tell } from '../base/bus.js';
+import { publish } from '../base/bus.js';
 import { replayOf } from './replay.js';
 
 /** @typedef {import('../base/types.js').Step} Step */
@@ -20,8 +20,8 @@ export function opensInLab(step, key, head, index) {
   const taken = nodeOf(step, key);
   if (!taken) return null;
   return () => {
-    tell('node', { ...taken, rule: head.rule, from: `step ${index + 1}` });
-    tell('open-lab');
+    publish('node', { ...taken, rule: head.rule, from: `step ${index + 1}` });
+    publish('open-lab');
   };
 }
 

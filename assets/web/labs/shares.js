@@ -1,6 +1,6 @@
 // Bars of p and q that are dragged, moved by keys or typed. Weights may be any numbers; what is shown are their shares.
 
-import { finder, make, one } from '../base/dom.js';
+import { finder, make, query } from '../base/dom.js';
 
 const ROWS = /** @type {const} */ (['p', 'q']);
 /** @type {Record<string, number>} */
@@ -97,7 +97,7 @@ export function shareBars(root, state, changed) {
     for (const name of ROWS) {
       const row = sharesOf(state[name]);
       root.querySelectorAll(`.sv-v-line.${name}`).forEach((made, token) => {
-        const bar = one(made, '.sv-v-bar'), box = one(made, 'input');
+        const bar = query(made, '.sv-v-bar'), box = query(made, 'input');
         bar.firstChild.style.width = `${100 * row[token]}%`;
         bar.setAttribute('aria-valuenow', row[token].toFixed(3));
         if (box !== typed && !Number.isNaN(state[name][token])) box.value = Number(state[name][token].toPrecision(4));

@@ -1,6 +1,6 @@
 // The Tree lab: small trees side by side, one of them large, and its attention mask in several orders.
 
-import { draw, make, one as part } from '../base/dom.js';
+import { draw, make, query as part } from '../base/dom.js';
 import { downloadButton } from '../figures/card.js';
 import { depthsOf, treeCard } from './cards.js';
 import { largeTree, share } from './large.js';

@@ -1,6 +1,6 @@
 // Draws a run of the Verification lab try by try, and rows of bars over a few tokens. Token text only becomes text nodes.
 
-import { finder, make, one as part } from '../base/dom.js';
+import { finder, make, query as part } from '../base/dom.js';
 import { probability } from '../base/text.js';
 import { FACTS, MARKS, ROWS } from '../base/words.js';
 

@@ -1,8 +1,8 @@
 // The Verification lab: a node whose p and q are set by hand, what the server makes of it, and the tables below. Names
 // of tokens may come from a model's text; they only ever become text nodes.
 
-import { hear } from '../base/bus.js';
-import { button, finder, make, one } from '../base/dom.js';
+import { subscribe } from '../base/bus.js';
+import { button, finder, make, query } from '../base/dom.js';
 import { keys } from '../base/keys.js';
 import { visible } from '../base/text.js';
 import { linkedNode } from './address.js';
@@ -23,7 +23,7 @@ import { tryStepper } from './tries.js';
  * @param {Server} server
  */
 export function verificationLab(element, start, server) {
-  const root = one(element, '.sv-v'), $ = finder(root, 'sv-v-');
+  const root = query(element, '.sv-v'), $ = finder(root, 'sv-v-');
   /** @type {State} */
   const state = { names: [], p: [], q: [], children: 2, levels: 1, rule: '', scheme: null, seed: 0 };
   let replay = /** @type {{ told: import('./types.js').Told, names: string[] } | null} */ (null); // what a run did at the node that it is of
@@ -157,7 +157,7 @@ export function verificationLab(element, start, server) {
     writeLaw(root, told.exact ?? null, about, rule, told.kind === 'lossless' || told.kind === 'useless');
   }
 
-  hear('node', element, take);
+  subscribe('node', element, take);
   if (!state.names.length) {
     const asked = (new URLSearchParams(location.search).get('preset') || '').toLowerCase(), linked = linkedNode(location.search, start);
     if (linked?.node) put({ names: [...start.names].slice(0, linked.node.p.length), ...linked.node });

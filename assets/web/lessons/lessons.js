@@ -1,191 +1,180 @@
-// The lessons: which one is shown, its text, and its recordings in the player. **Words** between stars become strong ones.
+// The lessons: which one is shown, its text, its pictures, and how it is presented.
 
-import { button, finder, make, one } from '../base/dom.js';
+import { button, finder, query } from '../base/dom.js';
 import { keys } from '../base/keys.js';
-import { placeAsked, placeIn, placeText } from '../base/place.js';
+import { placeAsked, placeIn } from '../base/place.js';
 import { present, presents } from '../base/present.js';
-import { termed } from '../base/terms.js';
 import { runPlayer } from '../stage/player.js';
-import { viewStage } from './view.js';
-import { VIEWS } from './views.js';
+import { raceFigure } from './race.js';
+import { plainText, writeBlocks } from './text.js';
+import { timesFigure } from './times.js';
 
 /** @typedef {import('./types.js').Lesson} Lesson */
-/** @typedef {import('./types.js').Look} Look */
+/** @typedef {import('./types.js').Place} Place */
+
+/** @type {Record<string, import('./types.js').Figure>} */
+const FIGURES = { race: raceFigure, times: timesFigure };
+const OLD_PAGES = /^(race|sender)/; // of the Lab, which are part of a lesson now
 
 /**
- * The number of a lesson in an address such as ?lesson=3: null where none is asked for, and brought into range else.
+ * The position of the lesson in an address such as ?lesson=trees; null where none is asked for. Older links have numbers.
  * @param {string} search
- * @param {number} most
+ * @param {import('./types.js').Start} start
  */
-export function lessonAsked(search, most) {
-  const asked = new URLSearchParams(search).get('lesson');
-  if (asked === null) return null;
-  return /^-?\d+$/.test(asked.trim()) ? Math.min(most, Math.max(0, Number(asked))) : 1;
+export function lessonAsked(search, { lessons, old }) {
+  const request = new URLSearchParams(search), given = request.get('lesson');
+  if (given === null) return OLD_PAGES.test(request.get('lab') ?? '') ? lessons.findIndex(([name]) => name === 'races') : null;
+  const name = /^\d+$/.test(given.trim()) ? old[Math.min(old.length - 1, Number(given))] : given.trim();
+  return Math.max(0, lessons.findIndex(([known]) => known === name));
 }
 
 /**
  * @param {HTMLElement} element
- * @param {string[]} titles
- * @param {(number: number) => Promise<string>} fetchLesson
- * @param {{ save: import('../base/types.js').Ask }} server
+ * @param {import('./types.js').Start} start
+ * @param {Record<string, import('../base/types.js').Ask>} server
  */
-export function lessonBook(element, titles, fetchLesson, server) {
-  const root = one(element, '.sv-lessons'), $ = (/** @type {string} */ selector) => one(root, selector);
-  const last = titles.length - 1, details = $('.sv-lesson-question details'), known = /** @type {Map<number, Lesson>} */ (new Map());
-  const player = runPlayer($('.sv-lesson-stage'), server), view = viewStage($('.sv-view'), VIEWS);
-  let number = lessonAsked(location.search, last) ?? 1, lesson = /** @type {Lesson | null} */ (null);
-  let asked = placeAsked(location.search, true);
+export function lessonBook(element, start, server) {
+  const root = query(element, '.sv-lessons', HTMLElement), $ = finder(root, 'sv-lesson-'), last = start.lessons.length - 1;
+  const list = query(root, '.sv-lessons-list', HTMLElement), sentence = query(root, '.sv-lessons-sentence', HTMLElement);
+  const player = runPlayer($('run', HTMLElement), {}), loaded = /** @type {Map<number, Lesson>} */ (new Map());
+  let number = lessonAsked(location.search, start) ?? 0, lesson = /** @type {Lesson | null} */ (null), picture = 0;
+  let link = placeAsked(location.search, true);
 
   // ---- one lesson ----
 
-  /** @param {number} wanted */
-  async function open(wanted) {
-    number = Math.min(last, Math.max(0, wanted));
+  /** @param {number} wanted @param {boolean} [atEnd] at its last step */
+  async function open(wanted, atEnd = false) {
+    const mine = number = Math.min(last, Math.max(0, wanted));
     mark();
     root.setAttribute('aria-busy', 'true');
-    const mine = number;
-    /** @type {Lesson} */
-    let found;
     try {
-      found = known.get(mine) ?? JSON.parse(await fetchLesson(mine));
+      loaded.set(mine, loaded.get(mine) ?? JSON.parse(await server.lesson(start.lessons[mine][0])));
     } catch {
       if (mine === number) failed();
       return;
     }
-    known.set(mine, found);
     if (mine !== number) return; // another one was asked for meanwhile
-    lesson = found;
-    writeLesson(root, found, i => show(found, { recording: i, step: found.view ? view.at() : found.opens.recording === i ? found.opens.step : 0, node: null }));
-    show(found, linked(found) || found.opens);
+    lesson = /** @type {Lesson} */ (loaded.get(mine));
+    write(lesson);
+    show(linked(lesson) ?? (atEnd ? { picture: 0, step: Infinity, node: null } : lesson.opens));
     root.setAttribute('aria-busy', 'false');
   }
 
-  /** The step that the link of the page leads to, once. @param {Lesson} of */
-  function linked({ runs }) {
-    if (!asked) return null;
-    const recording = Math.min(runs.length - 1, asked.recording), { message } = runs[recording];
-    const place = message ? placeIn(message.steps, asked) : { index: asked.index, key: null };
-    asked = null;
-    return { recording, step: place.index, node: place.key };
+  /** The place that the link of the page leads to, once. @param {Lesson} of @returns {Place | null} */
+  function linked({ pictures }) {
+    if (!link) return null;
+    const at = Math.min(pictures.length - 1, link.recording), { message } = pictures[at];
+    const place = message ? placeIn(message.steps, link) : { index: 0, key: null };
+    link = null;
+    return { picture: at, step: place.index, node: place.key };
   }
 
   function failed() {
     lesson = null;
-    $('h2').textContent = titles[number];
-    paragraphs($('.sv-lesson-body'), ['The lesson could not be loaded. Choose it again to retry.']);
-    $('.sv-lesson-tasks').hidden = true;
+    query(root, 'h2').textContent = start.lessons[number][1];
+    writeBlocks($('body'), [{ spans: [['The lesson could not be loaded. Choose it again to retry.', '']] }]);
+    $('more').hidden = true;
     root.setAttribute('aria-busy', 'false');
   }
 
-  /** @param {Lesson} of @param {Look} look */
-  function show({ runs, view: name }, look) {
-    [...$('.sv-lesson-runs').children].forEach((other, i) => other.setAttribute('aria-pressed', i === look.recording));
-    const run = runs[look.recording];
-    $('.sv-view').hidden = !name;
-    view.pause();
-    if (!run.message) return view.show(name, run, look.step, look.node);
-    player.receive(JSON.stringify(run.message));
-    player.show(look.step, look.node);
-    // A node that is folded away cannot be pointed at; the player draws within a frame.
-    if (look.node !== null) requestAnimationFrame(() => { if (!$('.node.selected')) $('.sv-expand').click(); });
+  /** @param {Lesson} of */
+  function write({ title, sentence: idea, body, exercise, question, answer, notes, pictures, timed }) {
+    query(root, 'h2').textContent = title;
+    sentence.textContent = idea;
+    writeBlocks($('body'), body);
+    query($('exercise'), 'span').textContent = plainText(exercise);
+    query($('question'), 'summary').textContent = question;
+    writeBlocks(query($('question'), 'div'), answer);
+    writeBlocks(query($('notes'), 'div'), notes);
+    for (const fold of ['question', 'notes']) $(fold).open = false;
+    $('next').hidden = number === last;
+    $('next').textContent = number < last ? `Next: ${start.lessons[number + 1][1]} ▶` : '';
+    $('more').hidden = false;
+    $('stage').classList.toggle('timed', timed);
+    $('pictures').hidden = pictures.length < 2;
+    $('pictures').replaceChildren(...pictures.map(({ label }, i) => button(label, () => show({ picture: i, step: 0, node: null }))));
+  }
+
+  /** @param {Place} place */
+  function show({ picture: at, step, node }) {
+    if (!lesson) return;
+    picture = at;
+    const { message, name = '', data } = /** @type {any} */ (lesson.pictures[at]), box = $('figure');
+    [...$('pictures').children].forEach((other, i) => other.setAttribute('aria-pressed', String(i === at)));
+    box.hidden = !name;
+    $('run').hidden = !!name;
+    if (name) {
+      box.replaceChildren();
+      box.className = `sv-lesson-figure sv-lesson-${name}`;
+      FIGURES[name](box, data, server);
+    } else {
+      player.receive(JSON.stringify(message));
+      player.show(Math.min(message.steps.length - 1, step), node === null ? null : String(node));
+    }
+    sentence.textContent = lesson.sentence;
   }
 
   // ---- which lesson ----
 
-  titles.forEach((title, i) => {
-    const made = button(title, () => open(i));
-    made.title = title;
-    made.prepend(make('b', i));
-    $('.sv-lessons-list').append(made);
-  });
+  list.append(...start.lessons.map(([, title], i) => button(title, () => open(i))));
 
   function mark() {
-    [...$('.sv-lessons-list').children].forEach((other, i) => {
+    [...list.children].forEach((other, i) => {
       if (i === number) other.setAttribute('aria-current', 'true'); else other.removeAttribute('aria-current');
     });
-    $('.sv-lessons-count').textContent = `Lesson ${number} of ${last}`;
-    $('[data-go=previous]').disabled = number === 0;
-    $('[data-go=next]').disabled = number === last;
-    address();
+    seen();
   }
 
-  // The address bar always holds the lesson's own link while the lessons are on the screen.
-  function address() {
-    const here = new URL(location.href), link = new URL(location.href);
-    link.search = `?lesson=${number}`;
-    $('.sv-lessons-link').href = link;
+  // While the lessons are on the screen the address is the lesson's own, and presenting is theirs.
+  function seen() {
+    const here = new URL(location.href), on = !!element.offsetParent;
     for (const name of ['recording', 'step', 'node']) here.searchParams.delete(name);
-    if (element.offsetParent) here.searchParams.set('lesson', String(number)); else here.searchParams.delete('lesson');
+    if (on) here.searchParams.set('lesson', start.lessons[number][0]); else here.searchParams.delete('lesson');
     if (here.href !== location.href) history.replaceState(history.state, '', here);
+    document.documentElement.classList.toggle('sv-lecture', on);
   }
-  new ResizeObserver(address).observe(element);
+  new ResizeObserver(seen).observe(element);
 
-  function exact() { // the link as it is handed on leads to the step that is on the screen
-    const link = new URL(location.href), at = lesson?.view ? placeText(view.at(), null) : $('.sv-svg').dataset.place;
-    const recording = [...$('.sv-lesson-runs').children].findIndex(other => other.getAttribute('aria-pressed') === 'true');
-    link.search = `?lesson=${number}${recording > 0 ? `&recording=${recording}` : ''}${lesson && at ? `&${at}` : ''}`;
-    $('.sv-lessons-link').href = link;
+  // ---- presenting: the arrows go through the parts of a step, then its steps, then the lessons ----
+
+  /** @param {number} by 1 or -1 */
+  function advance(by) {
+    if (!lesson?.pictures[picture].message) return void open(number + by, by < 0);
+    const parts = /** @type {HTMLElement[]} */ ([...root.querySelectorAll('.sv-phases [data-phase]')]);
+    const at = parts.findIndex(part => part.hasAttribute('aria-current')), begun = sentence.dataset.part;
+    const next = by > 0 && !begun ? 0 : at + by;
+    if (parts[next]) {
+      parts[next].click();
+      sentence.dataset.part = String(next);
+      sentence.textContent = [...parts[next].childNodes].slice(1).map(node => node.textContent?.trim()).join(': ');
+      return;
+    }
+    const where = query(root, '.sv-scrub', HTMLInputElement), step = Number(where.value) + by;
+    if (step < 0 || step > Number(where.max)) {
+      if (number + by >= 0 && number + by <= last) open(number + by, by < 0);
+      return;
+    }
+    player.show(step);
+    delete sentence.dataset.part;
+    sentence.textContent = `Step ${step + 1} of ${Number(where.max) + 1}`;
+    if (by > 0) requestAnimationFrame(() => advance(1));
   }
-  for (const kind of ['pointerenter', 'focus']) $('.sv-lessons-link').addEventListener(kind, exact);
 
-  // ---- buttons and keys; keys are taken before the player sees them ----
-
-  const acts = { previous: () => open(number - 1), next: () => open(number + 1) };
-  for (const [name, act] of Object.entries(acts)) $(`[data-go=${name}]`).addEventListener('click', act);
-  $('.sv-lesson-try button').addEventListener('click', () => { if (lesson) show(lesson, lesson.shows); });
-  details.addEventListener('toggle', () => { if (details.open) details.scrollIntoView({ block: 'nearest' }); });
-
-  /** @param {number} by */
-  function turn(by) {
-    const listed = $('.sv-lessons-list').contains(document.activeElement);
-    open(number + by);
-    if (listed) $('.sv-lessons-list').children[number].focus();
-  }
+  $('exercise').querySelector('button').addEventListener('click', () => { if (lesson) show(lesson.shows); });
+  $('next').addEventListener('click', () => { open(number + 1); root.scrollIntoView({ block: 'start' }); });
 
   keys(root, event => {
     if (event.shiftKey) return {};
-    const listed = $('.sv-lessons-list').contains(/** @type {Node} */ (event.target)), large = presents(), viewing = !!lesson?.view;
+    const listed = list.contains(/** @type {Node} */ (event.target)), large = presents();
     /** @param {number} by */
-    const goes = by => (listed ? () => turn(by) : viewing && (() => view.turn(by)));
+    const turn = by => (large ? () => advance(by) : listed && (() => open(number + by).then(() => /** @type {HTMLElement} */ (list.children[number]).focus())));
     return {
-      ArrowLeft: goes(-1), ArrowRight: goes(1), ' ': viewing && view.play,
-      Home: viewing && (() => view.turn(-Infinity)), End: viewing && (() => view.turn(Infinity)),
-      PageUp: large && (() => turn(-1)), PageDown: large && (() => turn(1)),
-      f: () => present(!large), a: () => { details.open = !details.open; },
+      ArrowLeft: turn(-1), ArrowRight: turn(1),
+      PageUp: large && (() => open(number - 1)), PageDown: large && (() => open(number + 1)),
+      f: () => present(!large), a: () => { $('question').open = !$('question').open; },
+      ...Object.fromEntries((lesson?.pictures ?? []).map((_, i) => [String(i + 1), large && (() => show({ picture: i, step: 0, node: null }))])),
     };
-  }, { own: $('.sv-scrub'), first: true });
+  }, { own: query(root, '.sv-scrub', HTMLInputElement), first: true });
 
   open(number);
-}
-
-/** @param {HTMLElement} parent @param {string[]} texts */
-function paragraphs(parent, texts) {
-  parent.replaceChildren(...texts.map(text => {
-    const line = make('p');
-    text.split('**').forEach((part, i) => line.append(...(i % 2 ? [make('strong', part)] : termed(part))));
-    return line;
-  }));
-}
-
-/** @param {{ parents: number[] }} step */
-const chained = step => step.parents.every((parent, node) => parent === node - 1);
-
-/** @param {HTMLElement} root @param {Lesson} lesson @param {(recording: number) => void} chosen */
-function writeLesson(root, lesson, chosen) {
-  const $ = finder(root, 'sv-lesson-'), details = $('question').querySelector('details'), stage = $('stage'), runs = $('runs');
-  one(root, 'h2').textContent = `${lesson.number}. ${lesson.title}`;
-  paragraphs($('body'), lesson.text);
-  $('try').querySelector('p').textContent = lesson.task;
-  $('links').replaceChildren(...lesson.links.map(([label, query]) => Object.assign(make('a', label), { href: `?${query}` })));
-  $('question').querySelector('p').textContent = lesson.question;
-  paragraphs(details.querySelector('div'), lesson.answer);
-  details.open = false;
-  $('tasks').hidden = false;
-  stage.classList.toggle('timed', lesson.timed);
-  for (const fold of stage.querySelectorAll('.sv-why-fold, .sv-timing')) fold.open = true;
-  stage.classList.toggle('flat', lesson.runs.every(run => run.message?.steps.every(chained)));
-  stage.classList.toggle('viewing', !!lesson.view);
-  runs.hidden = lesson.runs.length < 2;
-  runs.replaceChildren(...lesson.runs.map((run, i) => button(run.label, () => chosen(i))));
-  root.scrollTop = 0;
 }

@@ -1,43 +1,65 @@
-// What the server sends of a lesson, as app/tabs/lessons/__init__.py writes it.
+// What the server sends to the lessons, as app/tabs/lessons writes it.
 
 import type { Message } from '../base/types.js';
 
-/** A place in the recordings of a lesson. */
-export interface Look {
-  recording: number;
+/** A piece of text with its kind: "", "strong", "em", or the address of a link. */
+export type Span = [string, string];
+
+/** A paragraph or a table. */
+export type Block = { spans: Span[]; rows?: undefined } | { rows: Span[][][]; spans?: undefined };
+
+/** A place in the pictures of a lesson. */
+export interface Place {
+  picture: number;
   step: number;
-  node: string | null;
+  node: number | string | null;
 }
 
-/** A recorded run. */
-export interface Recorded {
-  label: string;
-  message: Message;
-}
+/** A recorded run, or a figure with the data that it draws. */
+export type Picture =
+  | { label: string; message: Message; name?: undefined }
+  | { label: string; name: 'race' | 'times'; data: unknown; message?: undefined };
 
-/** What a view shows: of each step where it is and a sentence, and what the view draws. */
-export interface ShownRun {
-  label: string;
-  message?: undefined;
-  steps: [string, string][];
-  data: unknown;
-}
-
-/** A lesson; texts are paragraphs, in which **words** between stars are terms that it defines. */
 export interface Lesson {
-  number: number;
+  name: string;
   title: string;
-  text: string[];
-  task: string;
+  sentence: string;
+  body: Block[];
+  exercise: Block[];
   question: string;
-  answer: string[];
-  /** Whether the measures of the run are shown. */
+  answer: Block[];
+  notes: Block[];
   timed: boolean;
-  /** Pages that show more of it: a label, and the parameters of the address. */
-  links: [string, string][];
-  opens: Look;
-  shows: Look;
-  /** The name of a view that stands in place of the runs, or "". */
-  view: string;
-  runs: (Recorded | ShownRun)[];
+  opens: Place;
+  shows: Place;
+  pictures: Picture[];
+}
+
+/** What the page starts with: name and title of every lesson, and the names behind the numbers of older links. */
+export interface Start {
+  lessons: [string, string][];
+  old: string[];
+}
+
+/** What a figure is handed beside its data. */
+export type Figure = (box: HTMLElement, data: any, ask: Record<string, import('../base/types.js').Ask>) => void;
+
+/** Two races with one noise. */
+export interface Races {
+  error: string | null;
+  tokens: string[];
+  noise: number[];
+  rows: Record<'p' | 'q', number[]>;
+  times: Record<'p' | 'q', number[]>;
+  winners: Record<'p' | 'q', number>;
+  equal: number;
+  seeds: number;
+  dials: { error: number; seed: number };
+}
+
+/** The time of a step by the nodes of its tree, a curve for each place of the weights. */
+export interface Times {
+  x: string;
+  y: string;
+  curves: { name: string; points: [number, number][]; best: [number, number]; label: string }[];
 }

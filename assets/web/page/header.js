@@ -1,14 +1,14 @@
 // The title line, which is always there: presenting, the theme, and what one tab wants of another that was never opened.
 
-import { hear } from '../base/bus.js';
-import { one } from '../base/dom.js';
+import { subscribe } from '../base/bus.js';
+import { query } from '../base/dom.js';
 import { onPage } from '../base/page.js';
 import { present, presents } from '../base/present.js';
 import { explainTerms } from '../base/terms.js';
 
 /** @param {HTMLElement} element @param {() => void} openLab */
 export function pageHeader(element, openLab) {
-  const button = one(element, '.sv-present-button'), theme = one(element, '.sv-theme-button'), body = document.body;
+  const button = query(element, '.sv-present-button'), theme = query(element, '.sv-theme-button'), body = document.body;
   const mark = () => {
     button.setAttribute('aria-pressed', String(presents()));
     button.textContent = presents() ? 'Exit' : 'Present';
@@ -23,5 +23,5 @@ export function pageHeader(element, openLab) {
   dark();
   new MutationObserver(mark).observe(document.documentElement, { attributeFilter: ['class'] });
   explainTerms(element);
-  hear('open-lab', element, openLab);
+  subscribe('open-lab', element, openLab);
 }

@@ -1,8 +1,8 @@
 // The link of a tab: asks the server what the address of the page stands for, where it has parameters, and copies the
 // link of what the controls hold now. Text only ever becomes text nodes.
 
-import { hear } from '../base/bus.js';
-import { one } from '../base/dom.js';
+import { subscribe } from '../base/bus.js';
+import { query } from '../base/dom.js';
 import { sumAsked } from '../stage/share.js';
 
 const FIRST = 'explore'; // the tab of an address that names none
@@ -15,9 +15,9 @@ const FIRST = 'explore'; // the tab of an address that names none
  * @param {(event: 'click' | 'select', data?: { search: string, opened?: string }) => void} trigger
  */
 export function linkBar(element, { tab, stage, others, old }, trigger) {
-  const line = one(element, '.sv-notice'), asked = new URLSearchParams(location.search);
+  const line = query(element, '.sv-notice'), asked = new URLSearchParams(location.search);
   let copying = false; // whether the line is about a link of what the controls hold now
-  one(element, '.sv-link-copy').addEventListener('click', () => trigger('click'));
+  query(element, '.sv-link-copy').addEventListener('click', () => trigger('click'));
 
   /** @param {string} value */
   async function show(value) {
@@ -37,10 +37,10 @@ export function linkBar(element, { tab, stage, others, old }, trigger) {
     return of === 'recorded' ? `&picture=recorded&${at}` : of === 'run' ? `&${at}` : '';
   }
 
-  /** @param {string} query */
-  async function copy(query) {
+  /** @param {string} settings */
+  async function copy(settings) {
     const link = new URL(location.href), here = new URL(location.href), theme = asked.get('__theme');
-    link.search = here.search = (tab === FIRST ? '' : `tab=${encodeURIComponent(tab)}&`) + query + place();
+    link.search = here.search = (tab === FIRST ? '' : `tab=${encodeURIComponent(tab)}&`) + settings + place();
     if (theme) here.searchParams.set('__theme', theme); // this visitor's own: not for others
     history.replaceState(history.state, '', here);
     const done = await copied(link.href);
@@ -63,7 +63,7 @@ export function linkBar(element, { tab, stage, others, old }, trigger) {
   const given = (asked.get('tab') || FIRST).toLowerCase(), meant = (old[given] || given) === tab && !asked.has('lesson');
   let shared = meant && tab === FIRST && sumAsked(location.search) !== null;
   if (meant && [...asked.keys()].some(mine)) trigger('select', { search: location.search, opened: shared ? 'shared' : '' });
-  if (tab === FIRST) hear('held', element, () => { if (copying) show(''); });
-  if (tab === FIRST) hear('opened', element, ({ search, why = 'run' }) => trigger('select', { search, opened: why }));
+  if (tab === FIRST) subscribe('held', element, () => { if (copying) show(''); });
+  if (tab === FIRST) subscribe('opened', element, ({ search, why = 'run' }) => trigger('select', { search, opened: why }));
   return show;
 }

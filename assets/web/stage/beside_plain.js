@@ -1,6 +1,6 @@
 // Plain decoding beside a run: passes and time up to the step on the screen, as bars, and the sentence on the whole run.
 
-import { one } from '../base/dom.js';
+import { query } from '../base/dom.js';
 
 /** @typedef {import('./run.js').Run} Run */
 
@@ -47,10 +47,10 @@ export function writeRace(element, run, current) {
   const done = run.steps.slice(0, current + 1).reduce((sum, step) => sum + step.pieces.length, 0);
   /** @type {(name: string, whole: number, part: number, text: string) => void} */
   const bar = (name, whole, part, text) => {
-    const line = one(element, `[data-race="${name}"]`), track = one(line, 'i');
+    const line = query(element, `[data-race="${name}"]`), track = query(line, 'i');
     track.style.width = `${100 * Math.min(1, whole)}%`;
     track.firstElementChild.style.width = `${100 * Math.min(1, part)}%`;
-    one(line, 'b').textContent = text;
+    query(line, 'b').textContent = text;
   };
   const share = race ? fraction(done, race.tokens) : 0;
   bar('plain-passes', race ? 1 : 0, share, race ? `${race.tokens} passes` : '–');
@@ -60,5 +60,5 @@ export function writeRace(element, run, current) {
   bar('time', time ? time.ours / longest : 0, share, time ? seconds(time.ours) : '–');
   const rounds = against?.rounds ? `, ${against.low.toFixed(2)} to ${against.high.toFixed(2)} over ${against.rounds} rounds in turns${run.head.recorded ? thenAndThere(against) : ''}` : ', one recording of each';
   const missing = run.head.recorded ? 'Plain decoding was not recorded with this run.' : 'Plain decoding is timed when the run ends.';
-  one(element, '.sv-beside-said').textContent = time && against ? `${against.speedup.toFixed(2)}× the speed of plain decoding${rounds}.` : missing;
+  query(element, '.sv-beside-said').textContent = time && against ? `${against.speedup.toFixed(2)}× the speed of plain decoding${rounds}.` : missing;
 }

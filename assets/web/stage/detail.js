@@ -1,7 +1,7 @@
 // What a rule kept about a node, drawn: rows over a few tokens as bars, races as two columns of arrival times, numbers.
 // It is what detail_payload of specviz/player/payload.py sends; nothing here knows a rule. Token text only becomes text nodes.
 
-import { make, one } from '../base/dom.js';
+import { make, query } from '../base/dom.js';
 import { probability, visible } from '../base/text.js';
 import { FACTS, ROWS } from '../base/words.js';
 
@@ -93,7 +93,7 @@ export function detailView(box) {
         return [drawn, make('td', arrivals[at].toPrecision(3))];
       };
       const made = table(`${title}, ${name}: ${RACE}`, null, chart, cells, own);
-      if (name === 'target') one(made, 'tbody tr').classList.add('first');
+      if (name === 'target') query(made, 'tbody tr').classList.add('first');
       return made;
     });
   }

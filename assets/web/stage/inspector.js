@@ -1,6 +1,6 @@
 // The panel under the tree: what a node is, why it has its outcome, and its numbers. With no node, the step in a sentence.
 
-import { button, finder, one } from '../base/dom.js';
+import { button, finder, query } from '../base/dom.js';
 import { probability, readable, visible } from '../base/text.js';
 import { DRAWN, OUTCOMES, OWN } from '../base/words.js';
 import { detailView } from './detail.js';
@@ -103,7 +103,7 @@ export function inspectorView(element, take) {
 
   /** @param {string} name @param {number | null | undefined} value */
   function bar(name, value) {
-    const line = one(element, `[data-bar="${name}"]`), known = value !== null && value !== undefined;
+    const line = query(element, `[data-bar="${name}"]`), known = value !== null && value !== undefined;
     line.classList.toggle('empty', !known);
     line.querySelector('u').style.width = known ? `${100 * Math.min(1, value)}%` : 0;
     line.querySelector('b').textContent = known ? probability(value) : '–';
@@ -115,7 +115,7 @@ export function inspectorView(element, take) {
    * @param {number | null | undefined} value
    */
   function mark(name, value) {
-    const line = one(element, `[data-bar="${name}"]`), known = value !== null && value !== undefined;
+    const line = query(element, `[data-bar="${name}"]`), known = value !== null && value !== undefined;
     line.querySelector('em').hidden = !known;
     if (!known) return;
     line.querySelector('em').style.left = `${100 * value}%`;

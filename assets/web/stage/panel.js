@@ -1,6 +1,6 @@
 // The words and numbers around the picture: the title line, the measures of the run, the legend with its counts.
 
-import { draw, finder, make, one, say } from '../base/dom.js';
+import { draw, finder, make, query, say } from '../base/dom.js';
 import { PARTS } from '../base/words.js';
 import { countGuesses, differ, outlineOf, rightOf, titleOf } from '../tree/sources.js';
 
@@ -40,8 +40,8 @@ export function writeMeasures(element, run) {
       : plain ? `plain: ${plain} tokens/s` : head.recorded ? 'not recorded' : 'when the run ends');
   PARTS.forEach((part, i) => {
     const spent = known?.step_parts[i];
-    one(element, `.sv-time-bar .${part}`).style.flexGrow = known?.step_ms ? Number(spent) / known.step_ms : 0;
-    one(element, `.sv-time-key .${part}`).textContent = known?.step_ms ? `${part} ${Number(spent).toFixed(1)}` : part;
+    query(element, `.sv-time-bar .${part}`).style.flexGrow = known?.step_ms ? Number(spent) / known.step_ms : 0;
+    query(element, `.sv-time-key .${part}`).textContent = known?.step_ms ? `${part} ${Number(spent).toFixed(1)}` : part;
   });
   $('time-line').textContent = known?.step_ms ? `${known.step_ms.toFixed(1)} ms per step` : 'time per step';
 }
@@ -62,7 +62,7 @@ export function writeLegend(element, step) {
   const $ = finder(element), last = $('last');
   for (const item of /** @type {NodeListOf<HTMLElement>} */ (element.querySelectorAll('.sv-legend [data-letter]'))) {
     const { letter = '' } = item.dataset, count = [...step.outcome].filter(other => other === letter).length;
-    one(item, 'b').textContent = count;
+    query(item, 'b').textContent = count;
     item.hidden = 'po'.includes(letter) && !count;
   }
   $('sum').querySelector('b').textContent = step.outcome.length;

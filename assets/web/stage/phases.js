@@ -1,7 +1,7 @@
 // The four parts of a step: draft, target pass, verification, the target's own token. The first press of Play shows them
 // one after the other; a press on one of them shows the step up to there.
 
-import { finder, one } from '../base/dom.js';
+import { finder, query } from '../base/dom.js';
 import { visible } from '../base/text.js';
 
 /** @typedef {import('../base/types.js').Step} Step */
@@ -57,7 +57,7 @@ export function phasePlayer(element, changed) {
     const drafted = step.parents.length - 1, own = step.pieces[step.pieces.length - 1];
     const words = [drafted ? `${counted(drafted, 'token')}, ${counted(step.draft_passes, 'draft pass')}` : 'nothing was drafted', counted(drafted + 1, 'node'),
       `${step.path.length} accepted`, step.last ? `“${visible(own)}”` : 'none: the text is complete'];
-    buttons.forEach((button, i) => { one(button, 'small').textContent = words[i]; });
+    buttons.forEach((button, i) => { query(button, 'small').textContent = words[i]; });
   }
 
   buttons.forEach((button, i) => button.addEventListener('click', () => {

@@ -1,7 +1,7 @@
 // Plays a run: moves through its steps, and writes text, measures, legend and inspector around the tree. Messages are
 // what specviz/player/payload.py writes.
 
-import { finder, one, say as write } from '../base/dom.js';
+import { finder, query, say as write } from '../base/dom.js';
 import { keys } from '../base/keys.js';
 import { placeIn, placeText } from '../base/place.js';
 import { follow, onToken, spansOf } from '../base/ribbon.js';
@@ -174,7 +174,7 @@ export function runPlayer(element, server = {}) {
 /** The words and numbers of the whole run. @param {HTMLElement} element @param {Run} run @param {number} current @param {Beside} server */
 function writeAround(element, run, current, { fresh, told, wanted = null }) {
   const stale = fresh?.stale(run) ?? false, news = headlineOf(run);
-  one(element, '.sv').classList.toggle('stale', stale);
+  query(element, '.sv').classList.toggle('stale', stale);
   if (news) told?.({ ...news, stale });
   writeTitle(element, run, stale && isOver(run) ? 'not run yet' : compared(run, wanted));
   writeMeasures(element, run);
@@ -196,7 +196,7 @@ function controls(element, on) {
   for (const [name, act] of Object.entries(clicks)) $(name).addEventListener('click', act);
   $('scrub').addEventListener('input', () => on.scrub(Number($('scrub').value)));
   onToken($('ribbon'), on.token);
-  keys(one(element, '.sv'), event => {
+  keys(query(element, '.sv'), event => {
     const key = on.pinned(), up = event.target === $('svg') || event.shiftKey || key !== null; // else up and down scroll the page
     return {
       ArrowLeft: event.shiftKey ? along('parent') : on.back,

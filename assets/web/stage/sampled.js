@@ -1,7 +1,7 @@
 // The fold "Is it exact?": how often the next two tokens were written, with speculation and without, beside their exact
 // probabilities. Texts come from models, so they only become text nodes.
 
-import { make, one } from '../base/dom.js';
+import { make, query } from '../base/dom.js';
 import { visible } from '../base/text.js';
 
 /**
@@ -20,7 +20,7 @@ const counted = (/** @type {number} */ number) => number.toLocaleString('en');
  * @param {() => void} ask
  */
 export function sampledTexts(element, { runs, stop }, ask) {
-  const button = one(element, 'button'), bar = one(element, 'progress'), count = one(element, '.sv-sampled-count');
+  const button = query(element, 'button'), bar = query(element, 'progress'), count = query(element, '.sv-sampled-count');
   let busy = false, done = 0;
   set(false);
   button.addEventListener('click', () => {
@@ -49,19 +49,19 @@ export function sampledTexts(element, { runs, stop }, ask) {
       const known = /** @type {Counts} */ (news);
       done = known.runs;
       bar.value = done / (news.of || 1);
-      one(element, '.sv-sampled-about').textContent = news.about || '';
+      query(element, '.sv-sampled-about').textContent = news.about || '';
       write(known);
     }
     count.textContent = news.state === 'stopped' ? `stopped after ${counted(done)} runs` : news.pieces ? `${counted(done)} of ${counted(news.of || 0)} runs` : '';
-    if (news.text || !done) one(element, '.sv-sampled-said').textContent = news.text || '';
+    if (news.text || !done) query(element, '.sv-sampled-said').textContent = news.text || '';
   };
 
   /** @param {Counts} known */
   function write({ runs: all, pieces, exact, speculated, plain }) {
     const shares = [speculated, plain].map(counts => counts.map(number => number / Math.max(1, all)));
     const most = Math.max(...exact, ...shares.flat());
-    one(element, 'table').hidden = false;
-    one(element, 'tbody').replaceChildren(...pieces.map((piece, i) => {
+    query(element, 'table').hidden = false;
+    query(element, 'tbody').replaceChildren(...pieces.map((piece, i) => {
       const line = make('tr'), drawn = make('td'), track = make('div'), values = shares.map(column => column[i]);
       for (const [at, kind] of ['run', 'plain'].entries()) {
         const fill = make('i', '', kind);

@@ -1,7 +1,7 @@
 // The menu "Save" and the button "Open": a run as JSON or as a page that plays offline, the picture as SVG or PNG, and
 // a run that somebody saved, chosen or dragged in.
 
-import { finder, give } from '../base/dom.js';
+import { finder, downloadFile } from '../base/dom.js';
 import { fileOpener } from '../base/open_file.js';
 import { onPage } from '../base/page.js';
 import { pictureOf, png } from '../tree/picture.js';
@@ -13,7 +13,7 @@ const TYPES = { json: 'application/json', html: 'text/html' };
 /**
  * @typedef {object} Server what there is beside the page, each only where there is one
  * @property {import('../base/types.js').Ask} [save]
- * @property {import('../base/types.js').Ask} [open]
+ * @property {(file: Blob) => Promise<string>} [open]
  * @property {number} [most] the size in bytes above which a file is not even read
  * @property {boolean} [links] whether a link can open a run here
  */
@@ -79,7 +79,7 @@ export function saving(element, server, stage) {
 
   /** @param {string} name @param {Blob} blob */
   function hand(name, blob) {
-    give(name, blob);
+    downloadFile(name, blob);
     stage.say(`${name} saved.`);
   }
 

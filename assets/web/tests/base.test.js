@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import test from 'node:test';
 
-import { hear, tell } from '../base/bus.js';
+import { subscribe, publish } from '../base/bus.js';
 import { jobNews } from '../base/jobs.js';
 import { fitted } from '../base/measure.js';
 import { onPage } from '../base/page.js';
@@ -46,15 +46,15 @@ test('a place in a run is written and read, and what is out of range is brought 
 test('a message goes to all who listen, and waits for the first where nobody does', () => {
   const document = freshPage('<i></i><b></b>'), heard = [];
   const [one, other] = [document.querySelector('i'), document.querySelector('b')];
-  tell('node', 1);
-  hear('node', one, message => heard.push(['one', message]));
-  hear('node', other, message => heard.push(['other', message]));
-  tell('node', 2);
+  publish('node', 1);
+  subscribe('node', one, message => heard.push(['one', message]));
+  subscribe('node', other, message => heard.push(['other', message]));
+  publish('node', 2);
   assert.deepEqual(heard, [['one', 1], ['one', 2], ['other', 2]]);
   one.remove();
-  tell('node', 3);
+  publish('node', 3);
   other.remove();
-  tell('node', 4);
+  publish('node', 4);
   assert.deepEqual(heard.slice(3), [['other', 3]], 'what left the page hears no more');
 });
 
@@ -111,7 +111,7 @@ test('presenting is one class, and pictures are told', () => {
   const document = freshPage();
   globalThis.requestAnimationFrame = () => {}; // no window is there to change its size
   let told = 0;
-  hear('type', document.body, () => { told += 1; });
+  subscribe('type', document.body, () => { told += 1; });
   present(true);
   assert.deepEqual([presents(), told], [true, 1]);
   present(true);

@@ -78,7 +78,8 @@ test('round numbers on an axis', () => {
   assert.deepEqual(ticks(0, 0, 5), [0]);
 });
 
-test('any address asks for a lesson that there is', () => {
-  const asked = ['', '?lesson=3', '?lesson=99', '?lesson=0', '?lesson=-7', '?lesson=three', '?lesson='].map(search => lessonAsked(search, 8));
-  assert.deepEqual(asked, [null, 3, 8, 0, 0, 1, 1]);
+test('a link opens a lesson by its name, by an older number or by a page that is part of it now', () => {
+  const start = { lessons: [['one-pass', 'A'], ['trees', 'B'], ['races', 'C']], old: ['one-pass', 'trees', 'races'] };
+  const asked = ['', '?lesson=trees', '?lesson=1', '?lesson=99', '?lesson=-7', '?lesson=nothing', '?lab=race', '?lab=tree'];
+  assert.deepEqual(asked.map(search => lessonAsked(search, start)), [null, 1, 1, 2, 0, 0, 2, null]);
 });

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import test from 'node:test';
 
-import { tell } from '../base/bus.js';
+import { publish } from '../base/bus.js';
 import { countGuesses } from '../tree/sources.js';
 import { treeView } from '../tree/view.js';
 import { canvas, fire, freshPage, step } from './page.js';
@@ -66,9 +66,9 @@ test('a tree that left the page hears no more of large type', () => {
   const { svg } = shown(chain(['a', 'b']));
   let drawn = 0;
   svg.firstChild.replaceChildren = () => { drawn++; };
-  tell('type');
+  publish('type');
   svg.remove();
-  tell('type');
+  publish('type');
   assert.equal(drawn, 1);
 });
 

@@ -1,7 +1,7 @@
 // The tree of a step as a picture of its own: an SVG with everything it needs inside and no script, or a PNG of it.
 // It is built from an allow-list of elements and attributes; text only ever becomes text nodes.
 
-import { draw, finder, one, pen } from '../base/dom.js';
+import { draw, finder, query, pen } from '../base/dom.js';
 
 const DRAWN = { // with the values that need not be written
   fill: '', stroke: 'none', 'stroke-width': '', 'stroke-opacity': '1', 'stroke-dasharray': 'none', 'stroke-linecap': 'butt',
@@ -39,7 +39,7 @@ export function pictureOf(element, caption) {
     if (items.length) row += line;
     for (const item of items) {
       const mark = make('g', { transform: `translate(${x + 7} ${row})` });
-      mark.append(plainCopy(one(item, 'path')));
+      mark.append(plainCopy(query(item, 'path')));
       const text = item.textContent.trim().replace(/\s+/g, ' ');
       words.append(mark, make('text', { x: x + 1.4 * size, y: row + 0.32 * size }, text));
       x += ruler.measureText(text).width + 3 * size;

@@ -1,6 +1,6 @@
 // A view of trees inside an <svg>: what is folded, what is selected, how large everything is, and where it stands.
 
-import { hear } from '../base/bus.js';
+import { subscribe } from '../base/bus.js';
 import { draw } from '../base/dom.js';
 import { ruler } from '../base/measure.js';
 import { panZoom } from '../base/panzoom.js';
@@ -132,7 +132,7 @@ export function treeView(svg, { hover, pick, fits = false, note = false }) {
   }
 
   new ResizeObserver(redraw).observe(svg);
-  hear('type', svg, redraw); // large type changes no box of its own accord
+  subscribe('type', svg, redraw); // large type changes no box of its own accord
 
   return {
     /** @param {Step} next @param {Grown | null} [growing] @param {number} [part] of the step @param {Tried | null} [trying] */

@@ -5,11 +5,11 @@ from pathlib import Path
 
 import httpx
 import pytest
+from app.machine.unread_messages import Unread
 
 import specviz
 from app.machine import limits
 from app.machine.guard import POLICY, Bounded
-from app.machine.unread_messages import Unread
 from app.page import build_demo, launch
 from tests.loops import in_a_loop
 

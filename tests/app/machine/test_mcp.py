@@ -69,6 +69,7 @@ def test_a_call_that_makes_no_sense_is_answered_by_a_sentence(serve, arguments, 
 
 def test_of_many_calls_at_once_some_are_told_to_come_again():
     from app.machine.agents import FULL, Agents
+
     from app.machine.guard import API
 
     body = json.dumps({"id": 7, "method": "tools/call", "params": {}}).encode()

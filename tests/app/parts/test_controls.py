@@ -1,15 +1,15 @@
 """Controls made from metadata, and the sentences bad input gets."""
 
-from dataclasses import dataclass, field, fields
-from typing import ClassVar
+from typing import Annotated, ClassVar, Literal
 
 import gradio as gr
 import pytest
+from pydantic import Field
 
 import specviz
 from app.parts import controls
 from app.tabs import explore
-from specviz.parameters import Strategy, flag, free, real, whole, widths
+from specviz.strategy import Strategy
 from tests.growing import BUILDERS, VERIFIERS
 
 
@@ -24,17 +24,16 @@ def values(settings, **changes):
     return tuple(changes.get(control.label, control.value) for control in settings.inputs)
 
 
-@dataclass(frozen=True)
 class Sample(Strategy):
     """One field of every kind."""
 
     name: ClassVar[str] = "sample"
     title: ClassVar[str] = "Sample"
-    size: int = whole(16, 1, 64, "Nodes", "help")
-    ratio: float = real(0.5, 0.0, 1.0, "Ratio", "help")
-    greedy: bool = flag(True, "Greedy", "help")
-    shape: tuple[int, ...] = widths((4, 2, 1), 1, 8, "Widths", "help")
-    vector: str | tuple = free("auto", "Vector", "help")
+    size: int = Field(16, ge=1, le=64, title="Nodes")
+    ratio: float = Field(0.5, ge=0.0, le=1.0, title="Ratio")
+    greedy: bool = Field(True, title="Greedy")
+    shape: tuple[Annotated[int, Field(ge=1, le=8)], ...] = Field((4, 2, 1), min_length=1, title="Widths")
+    vector: Literal["auto"] | tuple[float, ...] = Field("auto", title="Vector")
 
 
 def test_a_new_rule_needs_no_code_here():
@@ -43,18 +42,17 @@ def test_a_new_rule_needs_no_code_here():
     assert [type(control).__name__ for control in family.inputs] == [
         "Dropdown", "Slider", "Slider", "Checkbox", "Textbox", "Textbox",
     ]  # fmt: skip
-    assert [control.label for control in family.inputs[1:]] == [f.metadata["label"] for f in fields(Sample)]
+    assert [control.label for control in family.inputs[1:]] == ["Nodes", "Ratio", "Greedy", "Widths", "Vector"]
     assert family.read([control.value for control in family.inputs]) == Sample()
     made = family.read(["sample", 8.0, 0.25, False, "3 3 1", "0.5, 0.2"])
-    assert made == Sample(8, 0.25, False, (3, 3, 1), (0.5, 0.2))
-    assert family.read(["sample", 8, 0.25, False, "3", "[[0.5, 0.2], [0.1]]"]).vector == ((0.5, 0.2), (0.1,))
+    assert made == Sample(size=8, ratio=0.25, greedy=False, shape=(3, 3, 1), vector=(0.5, 0.2))
 
 
 @pytest.mark.parametrize(
     ("at", "value", "sentence"),
     [(0, "nonsense", "must be one of"), (0, ["sample"], "must be one of"), (1, 65, "whole number from 1 to 64"),
-     (1, 2.5, "whole number"), (1, None, "have a value"), (1, "7", "whole number"), (2, float("nan"), "from 0.0"),
-     (3, "yes", "true or false"), (4, "four", 'like "4,2,1"'), (4, "9, 1", "from 1 to 8"), (4, {}, "Widths")],
+     (1, 2.5, "whole number"), (1, None, "whole number"), (1, "7", "whole number"), (2, float("nan"), "from 0"),
+     (3, "yes", "true or false"), (4, "four", "whole numbers"), (4, "9, 1", "from 1 to 8"), (4, {}, "whole numbers")],
 )  # fmt: skip
 def test_bad_parameters_get_a_sentence(at, value, sentence):
     with gr.Blocks():
@@ -63,15 +61,6 @@ def test_bad_parameters_get_a_sentence(at, value, sentence):
     given[at] = value
     with pytest.raises(ValueError, match=sentence):
         family.read(given)
-
-
-def test_a_kind_nobody_knows_is_rejected():
-    @dataclass(frozen=True)
-    class Odd:
-        x: int = field(default=1, metadata={"kind": "odd", "label": "x", "help": ""})
-
-    with pytest.raises(ValueError, match="must be one that has a control"):
-        controls.parameter(fields(Odd)[0], visible=True)
 
 
 def test_every_builder_and_verifier_is_on_the_page(settings):

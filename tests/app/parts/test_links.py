@@ -1,6 +1,5 @@
 """Links: what the controls hold survives the way through an address, and a stranger's address does no harm."""
 
-from dataclasses import fields
 from urllib.parse import urlencode
 
 import gradio as gr
@@ -39,20 +38,19 @@ def fill(page, **wanted):
     return values
 
 
-def other(f):
+def other(name, schema):
     """A value of a parameter that is not its default, as its control holds it, and as its field does."""
-    meta = f.metadata
-    match meta["kind"]:
-        case "whole":
-            return (f.default + 1 if f.default < meta["high"] else f.default - 1,) * 2
-        case "real":
-            return ((f.default + meta["high"]) / 2 if f.default < meta["high"] else (f.default + meta["low"]) / 2,) * 2
-        case "flag":
-            return (not f.default,) * 2
-        case "widths":
+    default, low, high = schema["default"], schema.get("minimum"), schema.get("maximum")
+    match schema.get("type"):
+        case "integer":
+            return (default + 1 if default < high else default - 1,) * 2
+        case "number":
+            return ((default + high) / 2 if default < high else (default + low) / 2,) * 2
+        case "boolean":
+            return (not default,) * 2
+        case "array":
             return "3, 1", (3, 1)
-        case _:
-            return ("0.5, 0.25", (0.5, 0.25)) if f.name == "acceptance" else ("0.25", 0.25)
+    return ("0.5, 0.25", (0.5, 0.25)) if name == "acceptance" else ("0.25", 0.25)
 
 
 ALL = [("builder", cls) for cls in BUILDERS.values()] + [("verifier", cls) for cls in VERIFIERS.values()]
@@ -60,7 +58,7 @@ ALL = [("builder", cls) for cls in BUILDERS.values()] + [("verifier", cls) for c
 
 @pytest.mark.parametrize(("kind", "cls"), ALL, ids=lambda item: item if isinstance(item, str) else item.name)
 def test_every_parameter_of_everything_survives_the_way_through_a_link(page, kind, cls):
-    changed = {f.name: other(f) for f in fields(cls)}
+    changed = {name: other(name, schema) for name, schema in cls.parameter_schema().items()}
     wanted = {kind: cls.name} | {f"{kind}.{name}": shown for name, (shown, _) in changed.items()}
     values = fill(page, prompt=PROMPT, models="Other", **OTHER, **wanted)
     opened = links.read(page, "?" + links.write(page, values))
@@ -72,13 +70,11 @@ def test_every_parameter_of_everything_survives_the_way_through_a_link(page, kin
 
 @pytest.mark.parametrize(("kind", "cls"), ALL, ids=lambda item: item if isinstance(item, str) else item.name)
 def test_every_parameter_may_stand_alone(page, kind, cls):
-    for f in fields(cls):
-        shown, held = other(f)
-        query = urlencode(
-            {kind: cls.name, f"{kind}.{f.name}": str(shown).lower() if f.metadata["kind"] == "flag" else shown}
-        )
+    for name, schema in cls.parameter_schema().items():
+        shown, held = other(name, schema)
+        query = urlencode({kind: cls.name, f"{kind}.{name}": str(shown).lower() if isinstance(shown, bool) else shown})
         opened = links.read(page, query)
-        assert opened.changes == [] and getattr(getattr(page.read(opened.values)[0], kind), f.name) == held
+        assert opened.changes == [] and getattr(getattr(page.read(opened.values)[0], kind), name) == held
 
 
 def test_what_the_page_opens_with_makes_a_link_too(page):

@@ -120,7 +120,7 @@ def test_the_law_is_p_exactly_where_the_rule_says_so_and_misses_where_not(childr
     rows = [row for row in compare(Node(*BIASED, children, levels), scheme) if row.match.possible]
     assert rows
     for row in rows:
-        assert row.proof == ("closed form" if RULES[row.rule]().keyed else "enumeration")
+        assert row.proof == ("closed form" if RULES[row.rule]().shared_noise else "enumeration")
         assert math.fsum(row.texts.values()) == pytest.approx(1, abs=1e-12)
         if row.match.lossless:
             assert row.deviation <= 1e-12, row.rule
@@ -163,7 +163,10 @@ def test_a_one_sided_coin_in_a_rule_is_seen(monkeypatch):
 # ---- closed forms ----
 
 
-@pytest.mark.parametrize("name", [name for name in FORMS if not (RULES[name].keyed or RULES[name].greedy_only)])
+FREE = [name for name in FORMS if not (RULES[name]().shared_noise or RULES[name].greedy_only)]
+
+
+@pytest.mark.parametrize("name", FREE)
 @pytest.mark.parametrize("pair", [(P, Q), ((0.0, 0.5, 0.5), (0.9, 0.1, 0.0)), ((0.6, 0.4), (0.6, 0.4))])
 def test_closed_forms_are_what_enumeration_finds(name, pair):
     rule = RULES[name]()

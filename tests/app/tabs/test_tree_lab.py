@@ -3,10 +3,10 @@
 import csv
 import io
 import json
-from dataclasses import dataclass
 from typing import ClassVar
 
 import pytest
+from pydantic import Field
 
 import specviz
 from app.tabs.labs.asked import OWN, choices, in_text, preset_from, sizes_from, vector_from
@@ -18,7 +18,6 @@ from specviz.acceptance.on_text import Acceptance
 from specviz.acceptance.vectors import expected_tokens, measured, published
 from specviz.builders.filling import StaticBuilder, grow_shape
 from specviz.builders.sequoia import best_tree
-from specviz.parameters import whole
 from specviz.theory.mask_order import ORDERS, count_blocks, fewest_blocks
 from tests.growing import BUILDERS
 
@@ -151,12 +150,11 @@ def test_large_trees_are_tried_on_few_positions_and_another_seed_draws_others():
 
 
 def test_a_new_builder_is_fitted_without_a_word_here():
-    @dataclass(frozen=True)
     class Comb(StaticBuilder):
         name: ClassVar[str] = "comb"
         title: ClassVar[str] = "Comb"
-        width: int = whole(2, 1, 32, "Teeth", "")
-        depth: int = whole(2, 1, 64, "Levels", "")
+        width: int = Field(2, ge=1, le=32, title="Teeth", description="")
+        depth: int = Field(2, ge=1, le=64, title="Levels", description="")
 
         @property
         def shape(self):

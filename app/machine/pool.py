@@ -1,0 +1,95 @@
+"""Where requests that are not runs compute: what may take long in a process of its own, small checks in one thread.
+
+A thread would slow down every run: while it holds the interpreter, a step that gives it up must wait to get it back.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import atexit
+import json
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from functools import wraps
+from threading import Lock
+from typing import Any
+
+import gradio as gr
+
+from . import limits
+from .queue import Full, Slots
+from .worker import Worker
+
+PATIENCE = 5.0  # seconds that a check waits for a step; one that takes longer is hardly disturbed
+_worker = Worker(limits.SECONDS)
+_worker_turns, _check_turns = Slots(1), Slots(1)
+_next, _machine = Lock(), Lock()
+atexit.register(_worker.end)
+
+
+@contextmanager
+def machine_turn(patience: float = -1) -> Iterator[None]:
+    """Compute while nobody else does: a step of a run, whose time is measured, or a check; they take turns.
+
+    Args:
+        patience: seconds to wait; -1 for as long as it takes.
+    """
+    with _next:
+        acquired = _machine.acquire(timeout=patience)
+    try:
+        yield
+    finally:
+        if acquired:
+            _machine.release()
+
+
+async def run_in_worker(work: Callable[..., Any], *args: Any) -> Any:
+    """What work(*args) returns, computed in the other process when it is the visitor's turn.
+
+    Raises:
+        Full: if too many wait.
+        ValueError: as `Worker` does.
+    """
+    async with _worker_turns.turn():
+        return await _worker(work, *args)
+
+
+async def run_in_thread(work: Callable[..., Any], *args: Any, **more: Any) -> Any:
+    """What work(*args, **more) returns, computed here between two steps of a run when it is the visitor's turn.
+
+    Raises:
+        Full: if too many wait.
+    """
+
+    def compute() -> Any:
+        with machine_turn(PATIENCE):
+            return work(*args, **more)
+
+    async with _check_turns.turn():
+        return await asyncio.to_thread(compute)
+
+
+def server_function(work: Callable[[Any], str]) -> Callable[..., Any]:
+    """A function that the page's scripts call, computed in the other process; its answer or {"error"}, as JSON."""
+
+    @wraps(work)
+    async def answer(data: Any) -> str:
+        try:
+            return await run_in_worker(work, data)
+        except ValueError as error:
+            return json.dumps({"error": str(error)})
+
+    return answer
+
+
+def check(work: Callable[..., Any]) -> Callable[..., Any]:
+    """A handler of the page that is not queued, computed in turn and never in a thread of the server."""
+
+    @wraps(work)
+    async def answer(*args: Any, **more: Any) -> Any:
+        try:
+            return await run_in_thread(work, *args, **more)
+        except Full as error:
+            raise gr.Error(str(error), print_exception=False) from None
+
+    return answer

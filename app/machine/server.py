@@ -1,0 +1,90 @@
+"""Where and how the page is served: its address, the proxies before it, and how many connections it may have."""
+
+from __future__ import annotations
+
+import logging
+import os
+import socket
+from time import monotonic
+
+from specviz.errors import ParameterError
+
+LOOPBACK = ("", "127.0.0.1", "localhost", "::1")
+
+
+def on_a_space() -> bool:
+    """Whether the page is served by Hugging Face Spaces."""
+    return bool(os.environ.get("SPACE_ID")) or os.environ.get("SYSTEM") == "spaces"
+
+
+def local() -> bool:
+    """Whether the page is served to this machine only: it listens on the loopback address and is no Space."""
+    return os.environ.get("GRADIO_SERVER_NAME", "").strip() in LOOPBACK and not on_a_space()
+
+
+def check_address(port: int | None = None) -> None:
+    """Check that the page can be served at a port, or else GRADIO_SERVER_PORT, and at GRADIO_SERVER_NAME.
+
+    Args:
+        port: of --port; None where it was left out, and gradio looks for a free one.
+
+    Raises:
+        ValueError: naming the option or setting that is wrong.
+    """
+    setting = os.environ.get("GRADIO_SERVER_PORT")
+    written = str(port) if port is not None else "7860" if setting is None else setting.strip()
+    name = "GRADIO_SERVER_PORT" if port is None else "--port"
+    if not (written.isascii() and written.isdigit() and len(written) < 6 and 1 <= int(written) <= 65535):
+        got = port if port is not None else setting
+        raise ParameterError(name, "be a whole number from 1 to 65535", got, "Omit it to use the first free port.")
+    host = os.environ.get("GRADIO_SERVER_NAME", "").strip() or "127.0.0.1"
+    _bind(host, 0, "GRADIO_SERVER_NAME", host)
+    if port is not None or setting is not None:
+        _bind(host, int(written), name, written)
+
+
+def behind_any_proxy() -> bool:
+    """Whether every sender of X-Forwarded-For is believed: on a Space, or with FORWARDED_ALLOW_IPS=*."""
+    if on_a_space():
+        os.environ.setdefault("FORWARDED_ALLOW_IPS", "*")  # which uvicorn reads for the scheme
+    return os.environ.get("FORWARDED_ALLOW_IPS", "").strip() == "*"
+
+
+def raise_descriptor_limit() -> None:
+    """Allow as many connections as the system does, and log once a minute that there are no more."""
+    try:
+        import resource
+
+        _, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+        resource.setrlimit(resource.RLIMIT_NOFILE, (hard, hard))
+    except (ImportError, ValueError, OSError):  # not on this system
+        pass
+    logger = logging.getLogger("asyncio")
+    if not any(isinstance(one, _OncePerMinute) for one in logger.filters):
+        logger.addFilter(_OncePerMinute())
+
+
+class _OncePerMinute(logging.Filter):
+    """Lets one message of the event loop about connections that it cannot accept through per minute."""
+
+    last = float("-inf")
+
+    def filter(self, record: logging.LogRecord) -> bool:
+        """Whether a message is logged."""
+        if "socket.accept()" not in record.getMessage():
+            return True
+        record.exc_info = record.exc_text = None
+        due = monotonic() - self.last > 60
+        if due:
+            self.last = monotonic()
+        return due
+
+
+def _bind(host: str, port: int, name: str, got: str | int) -> None:
+    must = "be a free port" if port else "be a name or address of this machine"
+    try:
+        family, *_, place = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)[0]
+        socket.create_server(place[:2], family=family).close()
+    except (OSError, UnicodeError) as error:
+        why = (getattr(error, "strerror", None) or "Not a host name").partition(" (")[0]
+        raise ParameterError(name, must, got, f"{why}: choose another, or omit it.") from None

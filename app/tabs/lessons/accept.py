@@ -1,0 +1,60 @@
+"""The draw that accepts a guess, and the residual after a rejection."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from specviz import BUILDERS, VERIFIERS, RunConfig
+from specviz.distributions import residual
+
+from .lesson import WOOD, Facts, Lesson, Place, Recording, best_step, nodes_with, quote, readable
+
+CHAIN = RunConfig(WOOD, BUILDERS["chain"](depth=4), VERIFIERS["speculative-sampling"](), temperature=0.8)
+P, Q = np.array([0.7, 0.3]), np.array([0.5, 0.5])  # of the answer's example
+
+
+def facts(trace):
+    step = best_step(trace.steps, clearness)
+    accepted = [(one.index, node) for one in trace.steps for node in one.path if (one.accept_prob[node] or 1) < 0.95]
+    if step is None or not accepted:
+        return None
+    (node,) = nodes_with(step, "rejected")
+    after = step.detail[step.parents[node]].after
+    shows = next((place for place in accepted if place[0] == step.index), accepted[0])
+    values = {
+        "step": step.index + 1,
+        "token": quote(step.texts[node]),
+        "q": step.draft_prob[node],
+        "p": step.target_prob[node],
+        "prob": step.accept_prob[node],
+        "coin": step.coin[node],
+        "own": quote(step.pieces[-1]),
+        "left": after.rows["residual"][after.tokens.index(step.tokens[node])],
+        "kept_step": shows[0] + 1,
+    }
+    return Facts(values | example(), opens=Place(step.index, node), shows=Place(*shows))
+
+
+def clearness(step):
+    """How clear an example of a rejection a step is, 0 if it is none."""
+    rejected = nodes_with(step, "rejected")
+    if not step.corrected or len(rejected) != 1 or not readable(step.texts[rejected[0]], step.pieces[-1]):
+        return 0
+    prob, margin = step.accept_prob[rejected[0]], step.coin[rejected[0]] - step.accept_prob[rejected[0]]
+    return margin if 0.2 < prob < 0.8 and margin > 0.1 and step.draft_prob[rejected[0]] > 0.1 else 0
+
+
+def example():
+    """What would be written if the token after a rejection came from p, and what is written."""
+    accepted = np.minimum(P, Q)
+    rejected = 1 - accepted.sum()
+    return {
+        "example_p": f"{P[0]:g} and {P[1]:g}",
+        "example_q": f"{Q[0]:g} and {Q[1]:g}",
+        "example_rejected": rejected,
+        "example_wrong": (accepted + rejected * P)[0],
+        "example_right": (accepted + rejected * residual(P, Q))[0],
+    }
+
+
+LESSON = Lesson("accept", (Recording("chain", "A chain", CHAIN),), facts)

@@ -1,0 +1,100 @@
+"""The cost of a step: when a tree is slower than decoding alone, and how this changes with the weights on disk."""
+
+from __future__ import annotations
+
+from itertools import islice
+from math import log2
+from statistics import median
+
+from specviz import BUILDERS, VERIFIERS, RunConfig, speculate
+
+from .lesson import TALE, Facts, Figure, Lesson, Place, Recording
+
+NODES, GUESSES = 160, 2
+TREE = RunConfig(TALE, BUILDERS["sequoia"](size=NODES, depth=10), VERIFIERS["sequoia"](), temperature=1.3)
+CHAIN = RunConfig(TALE, BUILDERS["chain"](depth=GUESSES), VERIFIERS["speculative-sampling"](), temperature=1.3)
+SIZES, STEPS = (1, 2, 4, 8, 16, 32, 64, 96, 128), 8  # of the measured curves, and steps for each size
+
+
+def facts(tree, chain, alone, measured):
+    if tree.counts.speedup(alone.counts) >= 0.95:
+        return None
+    values = {"nodes": NODES, "guesses": GUESSES, "plain_ms": 1000 * alone.counts.seconds_per_step}
+    for name, trace in (("tree", tree), ("chain", chain)):
+        speedup, ratio = (
+            trace.counts.speedup(alone.counts),
+            trace.counts.seconds_per_step / alone.counts.seconds_per_step,
+        )
+        values |= {
+            f"{name}_tokens": speedup * ratio,
+            f"{name}_ms": 1000 * trace.counts.seconds_per_step,
+            f"{name}_speedup": speedup,
+        }
+    for curve in measured["curves"]:
+        where, best = curve["weights"], best_point(curve)
+        one, last = curve["points"][0], curve["points"][-1]
+        values |= {
+            f"{where}_best": best["nodes"],
+            f"{where}_speedup": speedup_of(best, curve),
+            f"{where}_ratio": last["ms"] / one["ms"],
+            "largest": last["nodes"],
+        }
+    middle = max(tree.steps[1:], key=lambda step: len(step.pieces))
+    return Facts(values, Place(middle.index), Place(1, None, 1), (Figure("Time by nodes", "times", drawn(measured)),))
+
+
+def measure(pair, seed):
+    """The time of a step by the nodes of its tree, with the target's weights in memory and on disk."""
+    from ...machine.models import default_pair
+
+    pairs = {"memory": pair, "disk": default_pair(offload="disk")}
+    return {"curves": [{"weights": where, "points": points(which, seed)} for where, which in pairs.items()]}
+
+
+def points(pair, seed):
+    """For each size: nodes, milliseconds of a step, and expected tokens."""
+    rows = []
+    for size in SIZES:
+        builder = BUILDERS["sequoia"](size=size, depth=min(size - 1, 2 + int(log2(size)))) if size > 1 else None
+        config = RunConfig(TALE, builder or "plain", "sequoia" if builder else "plain", temperature=0.6, seed=seed)
+        first, *steps = islice(speculate(pair, config), STEPS + 1)
+        ms = 1000 * median(step.seconds.total for step in steps)
+        rows.append({"nodes": size, "ms": ms, "tokens": first.growth.expected if builder else 1.0})
+    return rows
+
+
+def speedup_of(point, curve):
+    """Over decoding alone: expected tokens by the time of a step, in plain steps."""
+    return point["tokens"] * curve["points"][0]["ms"] / point["ms"]
+
+
+def best_point(curve):
+    """The tree with the largest speedup."""
+    return max(curve["points"], key=lambda point: speedup_of(point, curve))
+
+
+def drawn(measured):
+    """The curves as multiples of a plain step, each with its best tree."""
+    curves = []
+    for curve in measured["curves"]:
+        base, best = curve["points"][0]["ms"], best_point(curve)
+        points = [[point["nodes"], point["ms"] / base] for point in curve["points"]]
+        label = f"{best['nodes']} nodes, {speedup_of(best, curve):.1f} x"
+        curves.append(
+            {"name": f"weights in {curve['weights']}" if curve["weights"] == "memory" else "weights on disk",
+             "points": points, "best": [best["nodes"], best["ms"] / base], "label": label}
+        )  # fmt: skip
+    return {"x": "nodes in the tree", "y": "time of a step (plain step = 1)", "curves": curves}
+
+
+LESSON = Lesson(
+    "cost",
+    (
+        Recording("large", "A large tree", TREE, steps=10),
+        Recording("small", "A short chain", CHAIN, steps=24),
+        Recording("alone", "The target alone", TREE, steps=24, autoregressive=True),
+    ),
+    facts,
+    measure,
+    timed=True,
+)

@@ -1,0 +1,81 @@
+"""Any distribution over the next token can draft: a model, a library, heads on the target."""
+
+from __future__ import annotations
+
+from statistics import mean
+
+from specviz import BUILDERS, DRAFTERS, VERIFIERS, RunConfig
+
+from .lesson import FUNCTION, TALE, Facts, Lesson, Place, Recording, best_step, children, count, quote, readable
+
+MIXED = RunConfig(
+    FUNCTION, BUILDERS["sequoia"](size=12), VERIFIERS["sequoia"](), temperature=0.5,
+    drafter=DRAFTERS["several"](drafters=("model", "retrieval")),
+)  # fmt: skip
+HEADS = RunConfig(
+    TALE, BUILDERS["branching"](widths=(3, 2, 1)), VERIFIERS["sequoia"](), temperature=0.6,
+    drafter=DRAFTERS["medusa"](),
+)  # fmt: skip
+
+
+def facts(mixed, heads):
+    step = best_step(mixed.steps, lambda step: len(found_in_library(step)))
+    twins = best_step(heads.steps, lambda step: bool(twin_nodes(step)) + len(step.path))
+    if step is None or twins is None or not twin_nodes(twins):
+        return None
+    node, (one, other) = found_in_library(step)[0], twin_nodes(twins)
+    guess = step.growth.guesses[node]
+    seen = "once" if guess["seen"] == 1 else count(guess["seen"], "time")
+    values = {
+        "step": step.index + 1,
+        "token": quote(step.texts[node]),
+        "match": "token" if guess["match"] == 1 else f"{guess['match']} tokens",
+        "seen": f"{seen}, in {guess['where']}" if guess.get("where") else seen,
+        "heads_step": twins.index + 1,
+        "again": quote(twins.texts[one]),
+        "one": quote(twins.texts[twins.parents[one]]),
+        "other": quote(twins.texts[twins.parents[other]]),
+    }
+    for name, drafter in (("model", "model"), ("library", "retrieval")):
+        outcomes = [
+            outcome
+            for one_step in mixed.steps
+            for own, outcome in zip(one_step.drafter, one_step.outcome, strict=True)
+            if own == drafter and outcome != "unreached"
+        ]
+        values |= {f"{name}_right": outcomes.count("accepted"), f"{name}_tried": len(outcomes)}
+    for level in (1, 2):
+        values[f"head_{level}"] = mean(len(one_step.path) >= level for one_step in heads.steps)
+    if not values["library_right"] or not values["head_2"] < values["head_1"]:
+        return None
+    return Facts(values, opens=Place(step.index, node), shows=Place(twins.index, one, 1))
+
+
+def found_in_library(step):
+    """The accepted nodes that retrieval found and that read well."""
+    return [
+        node
+        for node in step.path
+        if step.drafter[node] == "retrieval"
+        and step.growth.guesses.get(node, {}).get("seen", 0) > 0
+        and readable(" " + step.texts[node].strip())
+    ]
+
+
+def twin_nodes(step):
+    """Two nodes with the same token after different children of the root, all words; () without any."""
+    below = [node for child in children(step) for node in children(step, child)]
+    for node in below:
+        twins = [other for other in below if step.tokens[other] == step.tokens[node]]
+        words = [step.texts[place] for twin in twins for place in (twin, step.parents[twin])]
+        if len(twins) == 2 and readable(*words):
+            return tuple(twins)
+    return ()
+
+
+LESSON = Lesson(
+    "drafts",
+    (Recording("mixed", "Model and library", MIXED, steps=14), Recording("heads", "Heads", HEADS)),
+    facts,
+    timed=True,
+)

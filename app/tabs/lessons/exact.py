@@ -1,0 +1,46 @@
+"""Losslessness: the same text at temperature 0, the same distribution otherwise."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from specviz import BUILDERS, VERIFIERS, RunConfig
+from specviz.proof.enumerate import Shape, enumerate_node
+
+from .lesson import TALE, Facts, Lesson, Place, Recording, best_step
+
+TREE = RunConfig(TALE, BUILDERS["sequoia"](size=12, depth=4), VERIFIERS["exact-match"](), 0, max_new_tokens=32)
+P, Q = (0.5, 0.3, 0.2), (0.2, 0.3, 0.5)
+RULES = {"exact": "sequoia", "lossy": "typical"}
+
+
+def facts(tree, alone):
+    step = best_step(tree.steps, lambda step: len(step.path))
+    if step is None or tree.tokens != alone.tokens or len(tree.steps) >= len(alone.steps):
+        return None
+    values = {"tokens": len(tree.tokens), "tree_passes": len(tree.steps), "plain_passes": len(alone.steps)}
+    for name, row in (("p", P), ("q", Q)):
+        values |= {f"{name}_{token}": prob for token, prob in enumerate(row)}
+    for name, rule in RULES.items():
+        verifier = VERIFIERS[rule]()
+        law = enumerate_node(verifier, np.array(P), np.array(Q), Shape(children=2), verifier.schemes[0])
+        values |= {f"{name}_{token}": prob for (token,), prob in law.texts.items()}
+        if name == "exact":
+            values |= {
+                "sequoia": verifier.title,
+                "deviation": f"{law.deviation:.0e}" if law.deviation else "0",
+                "outcomes": law.runs,
+            }
+        else:
+            values["lossy"] = verifier.title
+    return Facts(values, opens=Place(step.index), shows=Place(0, None, 1))
+
+
+LESSON = Lesson(
+    "exact",
+    (
+        Recording("tree", "A tree", TREE, steps=32),
+        Recording("alone", "The target alone", TREE, steps=32, autoregressive=True),
+    ),
+    facts,
+)

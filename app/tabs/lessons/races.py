@@ -1,0 +1,50 @@
+"""Races with shared noise, where the seed alone determines the text."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from specviz import BUILDERS, VERIFIERS, RunConfig
+
+from .lesson import SHIP, Facts, Figure, Lesson, Place, Recording, best_step, quote, readable
+from .two_races import START
+
+TOKENS = 32
+TREE = RunConfig(SHIP, BUILDERS["sequoia"](size=16), VERIFIERS["race"](), temperature=0.8, max_new_tokens=TOKENS)
+CHAIN = replace(TREE, builder=BUILDERS["chain"](depth=3))
+
+
+def facts(tree, chain, alone):
+    step = best_step(tree.steps, lambda step: len(step.path))
+    if step is None or not tree.tokens == chain.tokens == alone.tokens:
+        return None
+    target, draft = (step.detail[0].race[side] for side in ("target", "draft"))
+    if target.tokens[0] != draft.tokens[0] or not readable(*target.texts[:2]):
+        return None
+    values = {
+        "step": step.index + 1,
+        "winner": quote(target.texts[0]),
+        "draft_time": draft.rows["times"][0],
+        "target_time": target.rows["times"][0],
+        "second": quote(target.texts[1]),
+        "second_time": target.rows["times"][1],
+        "tokens": len(alone.tokens),
+        "tree_passes": len(tree.steps),
+        "chain_passes": len(chain.steps),
+        "plain_passes": len(alone.steps),
+    }
+    if not values["tree_passes"] < values["chain_passes"] < values["plain_passes"]:
+        return None
+    figure = Figure("The race", "race", START)
+    return Facts(values, Place(step.index, step.path[0]), Place(picture=len(LESSON.recordings)), (figure,))
+
+
+LESSON = Lesson(
+    "races",
+    (
+        Recording("tree", "A tree", TREE, steps=TOKENS),
+        Recording("chain", "A chain", CHAIN, steps=TOKENS),
+        Recording("alone", "The target alone", TREE, steps=TOKENS, autoregressive=True),
+    ),
+    facts,
+)

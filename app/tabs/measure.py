@@ -1,0 +1,155 @@
+"""The tab "Measure": four figures, one question each, from recordings or from this machine."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from types import SimpleNamespace
+from typing import Any
+
+import gradio as gr
+
+from specviz import VERIFIERS
+from specviz.acceptance.vectors import find_acceptance, measured
+from specviz.benchmarks.this_machine import MachineMeasurement, measure_machine
+from specviz.planning.cost_table import CostTable, machine
+from specviz.planning.forecast import forecast
+from specviz.plots import plot
+
+from ..machine.engine import Engine
+from ..parts import recorded
+from ..parts.card import Card, said, status
+from ..parts.failures import explained
+from ..parts.frame import Tab
+from ..parts.job import Job
+
+TITLE = "Measure"
+TEMPERATURES = (0.0, 0.3, 0.6, 0.8, 1.0)  # at which vectors are stored
+MACHINES = {"In memory": "memory", "On disk": "disk", "A100": "a100", "L40, offloaded": "l40-offload"}
+RULES = tuple(dict.fromkeys(row["verifier"] for row in measured() if row["verifier"] != "exact-match"))
+SIZES = (2, 3, 4, 5, 6, 8, 10, 12, 16, 20, 24, 32, 48, 64, 96, 128, 256)
+DEPTHS = (1, 2, 3, 4, 5, 6, 8, 10, 12, 16)
+MEASURED = "this machine"
+
+
+def build(engine: Engine) -> None:
+    """Lay out the tab and connect it."""
+    past = recorded.read()
+    choices = [(title, name) for title, name in MACHINES.items() if name != "disk" or "disk" in past.costs]
+    with gr.Row(elem_classes="sv-measure-controls"):
+        temperature = gr.Radio([(f"{value:g}", value) for value in TEMPERATURES], value=0.8, label="Temperature")
+        weights = gr.Radio(choices, value="memory", label="Target's weights or machine", elem_id="sv-machine")
+        rules = gr.Dropdown(
+            [(VERIFIERS[name].title, name) for name in RULES], value=["sequoia"], multiselect=True, filterable=False,
+            label="Rules in the first figure", elem_id="sv-rules",
+        )  # fmt: skip
+        go = gr.Button("Measure this machine", variant="primary", scale=0, min_width=250, elem_id="sv-measure")
+        stop = gr.Button("Stop", interactive=False, scale=0, min_width=80, elem_id="sv-measure-stop")
+    line = status("sv-measure-status")
+    measurement = gr.State(None)
+    source = past.label
+    with gr.Row(elem_classes="sv-figures"):
+        accepted = Card(
+            "acceptance", "What is accepted?",
+            "The probability that the k-th child of an accepted node is accepted. A steep fall favours chains, a long "
+            "tail favours wide trees.",
+            draw_acceptance(0.8, ["sequoia"]), "recorded on 2,000 positions",
+        )  # fmt: skip
+        cost = Card(
+            "cost", "What does a pass cost?",
+            "While the line is flat, more nodes cost no more time: reading the weights dominates.",
+            draw_costs(None), source,
+        )  # fmt: skip
+    with gr.Row(elem_classes="sv-figures"):
+        speedup = Card(
+            "speedup", "Which tree pays?",
+            "Predicted speedup of Sequoia's tree of each size and depth: expected tokens per pass over the time of a "
+            "step, relative to plain decoding. The star marks the best.",
+            draw_map(0.8, past.costs["memory"]), source,
+        )  # fmt: skip
+        predicted = Card(
+            "predicted", "Does the prediction hold?",
+            "Line: predicted. Marks: timed at temperature 0.8 on prompts that no model was trained on, with the "
+            "range over prompts.",
+            plot("predicted", past.points["memory"]), source,
+        )  # fmt: skip
+    cards = (accepted, cost, speedup, predicted)
+    outputs = [line, measurement, *(part for card in cards for part in card.outputs)]
+
+    def draw(value: Any, name: Any, names: Any, own: MachineMeasurement | None) -> dict:
+        value, name = check_choices(value, name)
+        if own and name == "memory":
+            table, points, label, kind = own.cost, own.points, "measured here", "measured"
+        else:
+            table = cost_table(name)
+            points, label = past.points.get(name, ()), table.note if table.projection else source
+            kind = "projection" if table.projection else "recorded"
+        return {
+            **accepted.fill(draw_acceptance(value, names), "recorded on 2,000 positions"),
+            **cost.fill(draw_costs(own), "measured here" if own else source, "measured" if own else "recorded"),
+            **speedup.fill(draw_map(value, table), label, kind),
+            **predicted.fill(plot("predicted", points), label if points else "not timed", kind),
+        }
+
+    for control in (temperature, weights, rules):
+        control.change(
+            explained("The figures could not be drawn.", lambda text: {line: said(text, "error")})(draw),
+            [temperature, weights, rules, measurement], outputs, queue=False, show_progress="hidden",
+            trigger_mode="always_last", api_visibility="private",
+        )  # fmt: skip
+
+    @explained("The measurement failed. The figures are unchanged.", lambda text: {line: said(text, "error")})
+    def run(value: Any, names: Any) -> Iterator[dict]:
+        value, _ = check_choices(value, "memory")
+        own: MachineMeasurement | None = None
+        with engine.exclusive():
+            for sentence in engine.loading():
+                yield {line: said(sentence)}
+            for news in engine.compute(measure_machine, value):
+                yield {line: said(f"{news.done} of {news.of} runs", done=news.done, of=news.of)}
+                if news.known and (own is None or len(news.known.points) > len(own.points)):
+                    own = news.known
+                    yield {measurement: own, **draw(value, "memory", names, own)}
+        if own:
+            yield {line: said("Measured on this machine."), measurement: own, **draw(value, "memory", names, own)}
+
+    job = Job(stop, line, {line: said("Stopped. The figures show the measurements so far.")})
+    job.starts(go.click, run, [temperature, rules], outputs)
+
+
+def check_choices(temperature: Any, name: Any) -> tuple[float, str]:
+    """The two controls' values, checked.
+
+    Raises:
+        ValueError: if one is not among the choices.
+    """
+    if temperature not in TEMPERATURES or name not in MACHINES.values():
+        raise ValueError("Temperature and machine must be among the choices of the page.")
+    return float(temperature), name
+
+
+def cost_table(name: str) -> CostTable:
+    """The recorded costs in memory or on disk, or the projection for a machine."""
+    return recorded.read().costs.get(name) or machine(name)
+
+
+def draw_acceptance(temperature: float, rules: Any) -> Any:
+    """The stored vectors of some rules; at temperature 0 all rules accept the same tokens."""
+    names = ["exact-match"] if temperature == 0 else [name for name in RULES if name in list(rules or ())]
+    rows = [row for row in measured() if row["temperature"] == temperature and row["verifier"] in names]
+    return plot("acceptance", [SimpleNamespace(**row) for row in rows])
+
+
+def draw_costs(own: MachineMeasurement | None) -> Any:
+    """Costs in memory, on disk and on a GPU as far as they are known."""
+    tables = {title: cost_table(name) for title, name in MACHINES.items() if name in recorded.read().costs}
+    if own:
+        tables = {"This machine": own.cost, **tables}
+    return plot("cost", tables | {"A100 (projection)": machine("a100")})
+
+
+def draw_map(temperature: float, table: CostTable) -> Any:
+    """The predicted speedup of each size and depth."""
+    return plot("speedup", forecast(find_acceptance("sequoia", temperature), table, SIZES, DEPTHS))
+
+
+TAB = Tab(TITLE, build)

@@ -1,0 +1,55 @@
+// The one table of bars: a row for each thing, a column of numbers for each series, and all numbers of a row as bars.
+
+import { make } from './dom.js';
+import { probability } from './text.js';
+
+/**
+ * @typedef {object} Series
+ * @property {string} name
+ * @property {string} [kind] its class, which gives it a colour
+ * @property {boolean} [mark] drawn as a line across the bars instead of as a bar
+ */
+/**
+ * @typedef {object} Row
+ * @property {string} name
+ * @property {(number | null)[]} values one a series; null where there is none
+ * @property {string} [kind] "own" marks the row in question, "rest" stands for all others
+ */
+
+/**
+ * @param {object} content
+ * @param {string} [content.caption]
+ * @param {Series[]} content.series
+ * @param {Row[]} content.rows
+ * @param {(value: number) => string} [content.write]
+ * @param {(value: number) => number} [content.place] a value -> 0 to 1 along the bar; the largest value fills it by default
+ * @returns {HTMLTableElement}
+ */
+export function barTable({ caption = '', series, rows, write = probability, place }) {
+  const most = Math.max(1e-9, ...rows.flatMap(({ values }) => values.map(value => value ?? 0)));
+  const along = place ?? (value => value / most), table = make('table', '', 'sv-bars');
+  if (caption) table.append(make('caption', caption));
+  const head = make('thead'), titles = make('tr');
+  titles.append(make('td'), make('td'), ...series.map(({ name, kind = '', mark }) => {
+    const title = make('th', name, mark ? `${kind} mark` : kind);
+    title.scope = 'col';
+    return title;
+  }));
+  head.append(titles);
+  const body = make('tbody');
+  body.append(...rows.map(({ name, values, kind = '' }) => {
+    const line = make('tr', '', kind), title = make('th', name), drawn = make('td', '', 'drawn'), track = make('div');
+    title.scope = 'row';
+    series.forEach(({ kind: of = '', mark }, i) => {
+      const value = values[i], bar = make(mark ? 'em' : 'i', '', of);
+      if (value === null) return;
+      bar.style[mark ? 'left' : 'width'] = `${100 * Math.min(1, Math.max(0, along(value)))}%`;
+      track.append(bar);
+    });
+    drawn.append(track);
+    line.append(title, drawn, ...values.map(value => make('td', value === null ? '–' : write(value))));
+    return line;
+  }));
+  table.append(head, body);
+  return table;
+}

@@ -1,0 +1,79 @@
+// The one stepper of the page: a position among a number of them, moved by hand or by a clock. Runs, the frames of a step,
+// tries and slides use it; what a position shows is the business of whoever holds it.
+
+export const reducedMotion = () => matchMedia('(prefers-reduced-motion: reduce)').matches;
+
+/**
+ * @param {Element} element the clock stops when it leaves the page
+ * @param {object} on
+ * @param {() => number} on.count how many positions there are
+ * @param {() => void} on.changed the position changed, or it began or ceased to play
+ * @param {(at: number) => number} [on.pace] milliseconds that a position is shown
+ * @param {() => boolean} [on.growing] whether more positions may come, so that the last one is not the end
+ * @param {() => void} [on.ended] it played to its end
+ */
+export function stepper(element, { count, changed, pace = () => 800, growing = () => false, ended }) {
+  let at = -1, playing = false, timer = 0;
+
+  function pause() {
+    clearTimeout(timer);
+    playing = false;
+  }
+
+  /** @param {number} next */
+  function set(next) {
+    at = Math.max(-1, Math.min(count() - 1, next));
+    changed();
+  }
+
+  function tick() {
+    if (!element.isConnected) return pause();
+    if (at < count() - 1) set(at + 1);
+    else if (!growing()) {
+      pause();
+      changed();
+      return ended?.();
+    }
+    if (playing) timer = setTimeout(tick, pace(at));
+  }
+
+  /** From the beginning where it stands at the end. @param {number} [from] */
+  function play(from = at >= count() - 1 && !growing() ? 0 : Math.max(0, at)) {
+    pause();
+    if (!count()) return;
+    playing = true;
+    set(from);
+    if (playing) timer = setTimeout(tick, pace(at));
+  }
+
+  return {
+    get at() { return at; },
+    get playing() { return playing; },
+    get atEnd() { return at >= count() - 1; },
+    play,
+    pause() {
+      pause();
+      changed();
+    },
+    toggle() {
+      if (playing) this.pause(); else play();
+    },
+    /** @param {number} next */
+    go(next) {
+      pause();
+      if (count()) set(Math.max(0, next));
+    },
+    /** @param {number} by @returns {boolean} whether there was anywhere to go */
+    move(by) {
+      const next = Math.max(0, Math.min(count() - 1, at + by)), moved = next !== at;
+      pause();
+      if (moved) set(next); else changed();
+      return moved;
+    },
+    /** Before the first position, as when nothing was shown yet. */
+    reset() {
+      pause();
+      at = -1;
+    },
+  };
+}

@@ -1,0 +1,214 @@
+"""Timing: alternatives run in turns, so that a slower machine affects all of them equally.
+
+`interleave` is the only loop; everything that is compared by its time goes through it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from datetime import date
+from functools import partial
+from statistics import median
+from time import perf_counter
+from typing import Any, TypeVar
+
+from ..acceptance.in_traces import with_room
+from ..config import RunConfig
+from ..decode import run, speculate
+from ..metrics import Counts, estimate, ratio_of_rates
+from ..models.base import Pair
+from ..planning.machine_profile import machine
+from ..progress import Progress
+from ..record import Step
+from ..record_parts import PairedSpeedup
+from ..trace import Trace
+from ..tree import Topology
+
+AUTOREGRESSIVE = "plain"
+WARM_UP = 8  # tokens of an uncounted run, in which weights are loaded and code is compiled
+ROUNDS = 3  # of `measure_speedup`
+LONGEST, FEWEST = 3.0, 8  # seconds and tokens after both of which a repetition in `measure_speedup` ends
+Name = TypeVar("Name", bound=Hashable)
+Result = TypeVar("Result")
+
+
+def interleave(calls: Mapping[Name, Callable[[int], Result]], rounds: int) -> Iterator[tuple[int, Name, Result]]:
+    """Do everything once a round, in an order that rotates from round to round; stop iterating to stop it.
+
+    Args:
+        calls: what to do, by name; each is given the number of the round, from 0.
+        rounds: how many.
+
+    Returns:
+        The round, the name and the result of each call.
+    """
+    names = list(calls)
+    for turn in range(rounds):
+        first = turn % len(names)
+        for name in names[first:] + names[:first]:
+            yield turn, name, calls[name](turn)
+
+
+def seconds_of(call: Callable[[], Any]) -> float:
+    """The seconds that a call takes."""
+    began = perf_counter()
+    call()
+    return perf_counter() - began
+
+
+def median_seconds(calls: Mapping[Name, Callable[[], Any]], rounds: int = 5) -> dict[Name, float]:
+    """Median seconds of each call, timed in turns after one uncounted round.
+
+    Args:
+        calls: what to time, by name.
+        rounds: how often each is timed.
+    """
+    seconds: dict[Name, list[float]] = {name: [] for name in calls}
+    timed = {name: partial(lambda call, turn: seconds_of(call), call) for name, call in calls.items()}
+    for turn, name, spent in interleave(timed, rounds + 1):
+        seconds[name] += [spent] if turn else []
+    return {name: median(each) for name, each in seconds.items()}
+
+
+@dataclass(frozen=True)
+class TimedRun:
+    """One way to decode, timed against plain decoding on the same prompts.
+
+    Args:
+        name: what was run.
+        speedup: tokens per second over those of plain decoding.
+        margin: half-width of the 95 % interval of `speedup` over texts; None for a single text.
+        low, high: the smallest and largest speedup on one prompt.
+        counts, plain: sums over the counted steps of both.
+        tokens_margin: half-width of the 95 % interval of the tokens per pass; None for a single text.
+    """
+
+    name: str
+    speedup: float
+    margin: float | None
+    low: float
+    high: float
+    counts: Counts
+    plain: Counts
+    tokens_margin: float | None = None
+
+    @property
+    def step_price(self) -> float:
+        """Seconds of a step over those of a plain one."""
+        return self.counts.seconds_per_step / self.plain.seconds_per_step
+
+
+def summarise(name: str, runs: Sequence[Counts], plain: Sequence[Counts], texts: Sequence[str]) -> TimedRun:
+    """What paired runs say.
+
+    Args:
+        name: what was run.
+        runs, plain: counts of each run and of plain decoding next to it; at least one, each with a timed step.
+        texts: which text each continues: texts are the unit of the intervals.
+    """
+    own, baseline = sum(runs, Counts()), sum(plain, Counts())
+    ratios = [a.speedup(b) for a, b in zip(runs, plain, strict=True)]
+    rates = [(a.timed_tokens, sum(a.seconds), b.timed_tokens, sum(b.seconds)) for a, b in zip(runs, plain, strict=True)]
+    return TimedRun(
+        name, own.speedup(baseline), estimate(rates, ratio_of_rates, texts)[1], min(ratios), max(ratios), own, baseline,
+        estimate([(one.tokens, one.passes) for one in runs], texts=texts)[1],
+    )  # fmt: skip
+
+
+def time_runs(
+    runs: Mapping[str, tuple[Pair, RunConfig]], prompts: Sequence[str], rounds: int = 1, whole: bool = False
+) -> Iterator[Progress[tuple[TimedRun, ...]]]:
+    """Time runs in turns with plain decoding; stop iterating to stop it.
+
+    Args:
+        runs: name -> a pair and what to run; the pairs have the same target. Prompt `i` is run with seed + i.
+        prompts: texts to continue, at least one.
+        rounds: how often each run continues every prompt.
+        whole: count only steps with room for the whole tree, as a prediction of static trees does.
+
+    Returns:
+        Runs done of the total, and a row for each run once the first prompt was continued by all. A prompt on which
+        a run had no step to time is left out.
+
+    >>> runs = {"chain": (specviz.toy_pair(), specviz.RunConfig(builder="chain:depth=2", max_new_tokens=9))}
+    >>> [(update.done, update.total) for update in time_runs(runs, ["ab"])]
+    [(1, 2), (2, 2)]
+    """
+    pair, config = next(iter(runs.values()))
+    runs = {AUTOREGRESSIVE: (pair, config.plainly()), **runs}
+    for pair, config in runs.values():
+        run(pair, replace(config, prompt=prompts[0], max_new_tokens=min(WARM_UP, config.max_new_tokens)))
+
+    def decode(pair: Pair, config: RunConfig, turn: int) -> Counts:
+        place = _place(turn, len(prompts))
+        trace = run(pair, replace(config, prompt=prompts[place], seed=config.seed + place))
+        return Counts.of(whole_steps(trace), whole=True) if whole else trace.counts
+
+    counts: dict[str, list[Counts]] = {name: [] for name in runs}
+    calls = {name: partial(decode, *each) for name, each in runs.items()}
+    total = rounds * len(prompts)
+    for done, (turn, name, one) in enumerate(interleave(calls, total), 1):
+        counts[name].append(one)
+        finished = turn + (done % len(runs) == 0)
+        texts = [prompts[_place(place, len(prompts))] for place in range(finished)]
+        yield Progress(done, total * len(runs), result=_rows(counts, texts))
+
+
+def _place(turn: int, prompts: int) -> int:
+    """The prompt of a turn; they move on by one each round, so that none always meets the same order of runs."""
+    return (turn + turn // prompts) % prompts
+
+
+def _rows(counts: Mapping[str, Sequence[Counts]], texts: Sequence[str]) -> tuple[TimedRun, ...]:
+    usable = [turn for turn in range(len(texts)) if all(runs[turn].timed_passes for runs in counts.values())]
+    if not usable:
+        return ()
+    rows = {name: [runs[turn] for turn in usable] for name, runs in counts.items()}
+    plain = rows.pop(AUTOREGRESSIVE)
+    return tuple(summarise(name, runs, plain, [texts[turn] for turn in usable]) for name, runs in rows.items())
+
+
+def whole_steps(trace: Trace) -> list[Step]:
+    """The steps of a run after the first that had room for a tree as deep as the run's deepest."""
+    deepest = max((int(Topology(step.parents).depth.max()) for step in trace.steps), default=0)
+    return [step for step in with_room(trace, deepest) if step.index > 0]
+
+
+def measure_speedup(
+    pair: Pair, config: RunConfig, first: Counts, rounds: int = ROUNDS
+) -> Iterator[PairedSpeedup | None]:
+    """Time a run that was just made against plain decoding; None after every step, and the result after every round.
+
+    Unlike `time_runs`, which asks how good a tree is, this asks how much faster one run was: the ratio of a round is
+    of two runs next to each other.
+
+    Args:
+        pair: the models.
+        config: of the run.
+        first: the run itself, which is the first of its repetitions.
+        rounds: how many, from 1.
+    """
+    if not first.tokens_per_s > 0:
+        return  # it ended with its first step, so there is nothing to time
+    calls = {"run": lambda _: speculate(pair, config), "plain": lambda _: speculate(pair, config.plainly())}
+    _, processor, cores = machine()
+    counts: dict[str, list[Counts]] = {name: [] for name in calls}
+    for turn, name, steps in interleave(calls, rounds):
+        one = first if (turn, name) == (0, "run") else Counts()
+        for step in () if one is first else steps:
+            one += Counts.of([step])
+            yield None
+            if sum(one.seconds) > LONGEST and one.timed_tokens >= FEWEST:
+                break
+        if not one.tokens_per_s > 0:
+            return
+        counts[name].append(one)
+        if len(counts["run"]) == len(counts["plain"]):
+            own, plain = (sum(each, Counts()) for each in counts.values())
+            ratios = [a.speedup(b) for a, b in zip(*counts.values(), strict=True)]
+            yield PairedSpeedup(
+                own.speedup(plain), min(ratios), max(ratios), len(ratios), own.tokens_per_s, plain.tokens_per_s,
+                first.tokens * own.seconds_per_token, first.tokens * plain.seconds_per_token,
+                date.today().isoformat(), f"{processor}, {cores} {'core' if cores == 1 else 'cores'}",
+            )  # fmt: skip

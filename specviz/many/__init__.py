@@ -1,1 +1,0 @@
-"""Several texts in one loop, and what speculation brings them."""

@@ -1,0 +1,277 @@
+"""Strategies: builders, rules and drafters as values with a menu name, checked parameters and a text form.
+
+A strategy is a frozen pydantic model whose fields are its parameters. What is said of a parameter stands in its `Field`
+alone: errors, the controls of the page, the text form "sequoia:size=16,depth=6", links and JSON follow from that.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Callable
+from contextlib import suppress
+from functools import lru_cache
+from typing import Any, ClassVar, Self, TypeVar
+
+from pydantic import BaseModel, ConfigDict, ValidationError, field_validator
+from pydantic.fields import FieldInfo
+
+from .errors import ParameterError, UnknownName
+from .sampling import SCHEMES
+from .validation import Schema, alternatives, parameter_error, plain_value
+
+NAME = re.compile(r"[a-z][a-z0-9]*(-[a-z0-9]+)*")
+AnyStrategy = TypeVar("AnyStrategy", bound=type)
+
+
+class Strategy(BaseModel):
+    """Base of builders, rules and drafters. A subclass has a `name`, a `title`, and a field for each parameter.
+
+    Raises:
+        ParameterError: if a parameter is unknown or its value is not allowed.
+
+    >>> chain = specviz.BUILDERS["chain"](depth=6)
+    >>> chain, str(chain), chain.replace(depth=4).depth
+    (Chain(depth=6), 'chain:depth=6', 4)
+    """
+
+    model_config = ConfigDict(frozen=True, strict=True, extra="forbid")
+    kind: ClassVar[str]  # "builder", "verifier" or "drafter"
+    name: ClassVar[str]
+    title: ClassVar[str]
+    needs: ClassVar[str] = "__call__"  # the method that a subclass must define
+
+    def __init__(self, *values: Any, **parameters: Any) -> None:
+        fields = type(self).model_fields
+        parameters |= dict(zip(fields, values, strict=False))
+        for name in parameters.keys() - fields.keys():
+            raise UnknownName(f"{self.name} parameter", name, fields or ["none"])
+        try:
+            super().__init__(**parameters)
+        except ValidationError as error:
+            raise parameter_error(error, self.parameter_schema(), f"{self.name}.") from None
+
+    @field_validator("*", mode="before")
+    @classmethod
+    def _plain(cls, value: Any) -> Any:
+        return plain_value(value)
+
+    @classmethod
+    def parameter_schema(cls) -> dict[str, Schema]:
+        """The JSON schema of each parameter, in order: "title", "description", "default", "type", "minimum" ...
+
+        >>> specviz.BUILDERS["chain"].parameter_schema()["depth"]["maximum"]
+        64
+        """
+        return _parameter_schema(cls)
+
+    @property
+    def parameters(self) -> dict[str, Any]:
+        """The value of each parameter, by name."""
+        return {name: getattr(self, name) for name in type(self).model_fields}
+
+    def replace(self, **parameters: Any) -> Self:
+        """The same strategy with other values of some parameters."""
+        return type(self)(**self.parameters | parameters)
+
+    def to_dict(self) -> dict[str, Any]:
+        """The strategy as plain JSON data, its "name" and its "parameters"."""
+        return {"name": self.name, "parameters": self.parameters}
+
+    def __str__(self) -> str:
+        return format_strategy(self)
+
+
+@lru_cache(maxsize=256)
+def _parameter_schema(cls: type[Strategy]) -> dict[str, Schema]:
+    return cls.model_json_schema().get("properties", {})
+
+
+class Menu(dict[str, type[Any]]):
+    """Strategies by menu name, in the order of the menu; an unknown name is an `UnknownName`.
+
+    Args:
+        kind: what they are, "builder" say.
+
+    >>> specviz.BUILDERS["sequoia"](size=16).name, list(specviz.VERIFIERS)[0], "ngram" in specviz.DRAFTERS
+    ('sequoia', 'sequoia', True)
+    """
+
+    def __init__(self, kind: str) -> None:
+        super().__init__()
+        self.kind = kind
+
+    def add(self, *classes: type[Strategy]) -> None:
+        """Append strategies to the menu."""
+        self.update({cls.name: cls for cls in classes})
+
+    def __missing__(self, name: Any) -> type[Any]:
+        error = UnknownName(self.kind, name, self)
+        error.hint = error.hint or "If it is a plugin, load it first, with --plugin say."
+        raise error
+
+
+BUILDERS, VERIFIERS, DRAFTERS = Menu("builder"), Menu("verifier"), Menu("drafter")  # each package fills its own
+REGISTRIES = {menu.kind: menu for menu in (BUILDERS, VERIFIERS, DRAFTERS)}
+
+
+def register(cls: AnyStrategy) -> AnyStrategy:
+    """Add a builder, rule or drafter to the menus, for this process; also a decorator.
+
+    Args:
+        cls: a class that extends `TreeBuilder`, `Verifier` or `Drafter`, with a `name` and a `title`. One that was
+            registered under its name before is replaced, but not a built-in one.
+
+    Returns:
+        The class.
+
+    Raises:
+        ValueError: if it is not that; the message says what to do.
+
+    >>> from specviz.verifiers.naive import Naive
+    >>> @specviz.register
+    ... class Mine(Naive):
+    ...     name, title = "mine", "My rule"
+    >>> specviz.RunConfig(verifier="mine").verifier.title
+    'My rule'
+    >>> _ = specviz.VERIFIERS.pop("mine")
+    """
+    kind = getattr(cls, "kind", None)
+    if not (isinstance(cls, type) and issubclass(cls, Strategy) and kind in REGISTRIES):
+        raise ParameterError("register", "be given a class that extends Verifier, TreeBuilder or Drafter", cls)
+    _check_class(cls)
+    REGISTRIES[kind].add(cls)
+    return cls
+
+
+def built_in(cls: type) -> bool:
+    """Whether a strategy is part of this package."""
+    return cls.__module__.startswith(f"{__package__}.")
+
+
+def _check_class(cls: Any) -> None:
+    """Raise a `ParameterError` for what would fail later in a menu, a proof or a run."""
+    where = cls.__qualname__
+    if "__dataclass_fields__" in vars(cls):
+        raise ParameterError(where, "be a plain class", hint="Remove @dataclass above it.")
+    for attribute in ("name", "title"):
+        if not isinstance(getattr(cls, attribute, None), str):
+            raise ParameterError(f"{where}.{attribute}", "be a text", getattr(cls, attribute, None))
+    if not NAME.fullmatch(cls.name):
+        raise ParameterError(f"{where}.name", "be small letters and digits with hyphens, such as my-rule", cls.name)
+    other = REGISTRIES[cls.kind].get(cls.name)
+    if other is not None and built_in(other):
+        must = f"differ from the built-in {cls.kind} {cls.name}"
+        raise ParameterError(f"{where}.name", must, hint="Choose another name.")
+    for name, field in cls.model_fields.items():
+        if field.is_required():
+            raise ParameterError(f"{where}.{name}", "have a default", hint="Annotate what is no parameter as ClassVar.")
+    base = next(one for one in cls.__mro__ if "kind" in vars(one))
+    if getattr(cls, cls.needs) is getattr(base, cls.needs):
+        raise ParameterError(where, f"define {cls.needs}")
+    if unknown := [scheme for scheme in getattr(cls, "schemes", ()) if scheme not in SCHEMES]:
+        raise ParameterError(f"{where}.schemes", f"list some of {', '.join(SCHEMES)}", unknown[0])
+    if cls.kind == "verifier" and not cls.lossless and not cls.bias:
+        raise ParameterError(f"{where}.bias", "be a sentence on how a rule that is not lossless changes the text")
+    cls()
+
+
+def strategy_of(kind: str, value: Any) -> Any:
+    """A builder, rule or drafter from the object itself, its text form, or its JSON data.
+
+    Args:
+        kind: "builder", "verifier" or "drafter".
+        value: the object, "sequoia:size=16", or {"name": "sequoia", "parameters": {"size": 16}}.
+
+    Raises:
+        ValueError: if the name or a parameter is unknown; the message lists what there is.
+    """
+    if isinstance(value, Strategy) and value.kind == kind:
+        return value
+    if isinstance(value, str):
+        return parse_strategy(kind, value)
+    if isinstance(value, dict) and isinstance(value.get("parameters", {}), dict):
+        return REGISTRIES[kind][value.get("name", "")](**value.get("parameters", {}))
+    raise ParameterError(kind, f"be a name, or made from specviz.{kind.upper()}S", value)
+
+
+def parse_strategy(kind: str, text: str, read_file: Callable[[str], Any] | None = None) -> Any:
+    """The builder, rule or drafter that a text names, with its parameters: "sequoia", "sequoia:size=16,depth=6".
+
+    A part without "=" continues the value before it, as in "branching:widths=4,2,1".
+
+    Args:
+        kind: "builder", "verifier" or "drafter".
+        text: the name, and after a colon parameters, each of them once.
+        read_file: reads a list from the file that is named in its place; None where no file may be read.
+
+    Raises:
+        ValueError: if the name, a parameter or a value is wrong; the message says what it must be.
+
+    >>> parse_strategy("builder", "k-ary:width=3")
+    KAry(width=3, depth=3)
+    """
+    name, texts = split_strategy(kind, text)
+    cls = REGISTRIES[kind][name]
+    schema = cls.parameter_schema()
+    values = {key: parse_value(value, schema.get(key, {}), read_file) for key, value in texts.items()}
+    return cls(**values)
+
+
+def split_strategy(kind: str, text: str) -> tuple[str, dict[str, str]]:
+    """The name in a text such as "sequoia:size=16,depth=6", and the text of each parameter, neither of them checked.
+
+    Raises:
+        ValueError: if it is written in another way.
+    """
+    name, _, parameters = (part.strip() for part in text.partition(":"))
+    values: dict[str, str] = {}
+    for part in re.split(r",(?=[^,=]*=)", parameters) if parameters else ():
+        key, equals, value = part.partition("=")
+        if not equals or not key.strip() or key.strip() in values:
+            raise ParameterError(kind, "be written like sequoia:size=16,depth=6, each parameter once", text)
+        values[key.strip()] = value.strip()
+    return name, values
+
+
+def parse_value(text: str, schema: Schema, read_file: Callable[[str], Any] | None = None) -> Any:
+    """The value of a parameter from its text: a number, true or false, a word, or a list of these."""
+    types = {one.get("type") for one in alternatives(schema)}
+    words = [word for one in alternatives(schema) for word in one.get("enum", [one.get("const")])]
+    value = _parse_json(text.lower() if "boolean" in types else text)
+    if isinstance(value, str) and "array" in types and value not in words:
+        if "string" in types:  # no list and none of the words: the name of a file
+            return read_file(value) if read_file else value
+        value = tuple(value.replace(",", " ").split())
+        value = tuple(map(_parse_json, value))
+    return (value,) if "array" in types and not isinstance(value, tuple | str) else value
+
+
+def _parse_json(text: str) -> Any:
+    """A text as JSON, or as a list of JSON without its brackets; else the text."""
+    for candidate in (text, f"[{text}]"):
+        with suppress(ValueError, RecursionError):
+            return plain_value(json.loads(candidate))
+    return text
+
+
+def format_strategy(strategy: Strategy, defaults: bool = False) -> str:
+    """A builder, rule or drafter as a text that `parse_strategy` reads: "sequoia:size=24".
+
+    Args:
+        strategy: the object.
+        defaults: whether parameters that have their default are written as well, if that is not "auto".
+    """
+    fields: dict[str, FieldInfo] = type(strategy).model_fields
+    values = {name: value for name, value in strategy.parameters.items()
+              if value != ("auto" if defaults else fields[name].default)}  # fmt: skip
+    parameters = ",".join(f"{name}={format_value(value)}" for name, value in values.items())
+    return f"{strategy.name}:{parameters}" if parameters else strategy.name
+
+
+def format_value(value: Any) -> str:
+    """The text of one parameter that `parse_strategy` reads back."""
+    if isinstance(value, tuple):
+        nested = any(isinstance(part, tuple) for part in value)
+        return json.dumps(value, separators=(",", ":")) if nested else ",".join(map(format_value, value))
+    return str(value).lower() if isinstance(value, bool) else str(value)

@@ -1,0 +1,184 @@
+"""Medusa's heads and EAGLE's layer, trained on samples of the target; the target is frozen.
+
+The samples hold the target's last hidden states, so no pass of the target is made. Both learn the target's own
+distribution at the place they guess. Almost all of the cost is the output head; a batch is scored on the tokens that
+occur in it and some others at random, a quarter of a vocabulary or less.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import torch
+from tokenizers import Tokenizer
+from torch.nn import functional
+from transformers import AutoTokenizer
+
+from ..models.eagle import EagleLayer, begin_with_last_layer, layer_config, save_layer
+from ..models.heads import MedusaHeads, save_heads
+from ..models.loading import choose_device, longest_text
+from ..models.pair import end_of_text
+from .corpus import encode, read_documents
+from .loop import check_same_run, fit, weights_digest
+from .pair import load
+from .samples import random_rows, shards, write_samples
+
+SAMPLE_TIME = 0.3  # fraction of the time, where samples are made
+BATCH = 1024  # tokens of a step
+RATE = {"medusa": 3e-2, "eagle": 1e-3}  # heads begin at 0 and are one matrix deep: they bear large steps
+OTHERS = 256  # tokens at random that a batch is scored on besides its own
+DECAY = 0.8  # a head counts this much less than the one before
+NOISE = 0.1  # of a feature's spread: what a layer reads below the root is never exactly the target's
+CROSS_ENTROPY = 0.5  # beside smooth-L1 on features
+
+
+def train_heads(
+    kind: str,
+    target: Path,
+    seconds: float,
+    *,
+    samples: Path | None = None,
+    text_files: Sequence[str | Path] = (),
+    code_folder: str | Path | None = None,
+    out: Path | None = None,
+    heads: int = 4,
+    device: str = "auto",
+    seed: int = 0,
+    clock: Callable[[], float] = time.monotonic,
+) -> str:
+    """Train Medusa's heads or EAGLE's layer for a target; the same call again continues an interrupted run.
+
+    Args:
+        kind: "medusa" or "eagle".
+        target: the folder with the target.
+        seconds: how long in all, as `clock` counts them.
+        samples: the folder with its samples; None for `checkpoint/samples` beside the target's folder.
+        text_files, code_folder: prose, and Python files if a folder is given, to make samples from instead.
+        out: where to write; None for a folder of that name beside the target's, where `load_pair` looks.
+        heads: how many heads Medusa has.
+        device: "auto", "cpu", "cuda" or "mps".
+        seed: of weights, batches and samples.
+        clock: a function that returns seconds.
+
+    Returns:
+        A line on what was done.
+
+    Raises:
+        ValueError: if there are no samples, something cannot be written, or `out` holds another run.
+    """
+    out = out or target.parent / kind
+    teacher, digest = load(target, choose_device(device)), weights_digest(target)
+    facts = {"drafter": kind, "target": digest, "seed": seed, "heads": heads if kind == "medusa" else None}
+    check_same_run(out / "checkpoint", facts)
+    if text_files:
+        began = clock()
+        samples = out / "checkpoint" / "samples"
+        _make_samples(teacher, target, text_files, code_folder, samples, SAMPLE_TIME * seconds, clock, digest, seed)
+        seconds = max(1.0, seconds - (clock() - began))
+    samples = samples or target.parent / "checkpoint" / "samples"
+    paths = shards(samples)
+    if not paths:
+        raise ValueError(
+            f"samples must be a folder of the target's samples; {str(samples)!r} has none. Give --text to make samples "
+            "from, or the checkpoint folder of a run of train."
+        )
+    teacher = teacher.float()
+    torch.manual_seed(seed)
+    width = teacher.get_output_embeddings().weight.shape[1]
+    model: torch.nn.Module
+    if kind == "medusa":
+        model, loss = MedusaHeads(heads, width), heads_loss
+    else:
+        model, loss = EagleLayer(layer_config(teacher)), layer_loss
+        begin_with_last_layer(model, teacher)
+    model.to(teacher.device)
+
+    def batch_loss(step: int, done: float) -> torch.Tensor:
+        rng = np.random.default_rng([seed, 3, step])
+        rows = random_rows(paths, rng, BATCH)
+        return loss(model, teacher, rows, torch.Generator().manual_seed(int(rng.integers(2**62))), done)
+
+    line = fit(kind, model, batch_loss, out / "checkpoint" / "state.pt", seconds, RATE[kind], clock)
+    (save_heads if kind == "medusa" else save_layer)(model, out)
+    return line
+
+
+def _make_samples(
+    teacher: Any, target: Path, text_files: Sequence[str | Path], code_folder: str | Path | None, folder: Path,
+    seconds: float, clock: Callable[[], float], digest: str, seed: int,
+) -> None:  # fmt: skip
+    """Samples of a target on text of its owner, half of them code if a folder of it is given."""
+    if not (target / "tokenizer.json").is_file():
+        raise ValueError(f"target must have a tokenizer.json to read text with; {str(target)!r} has none.")
+    end = sorted(end_of_text(teacher, AutoTokenizer.from_pretrained(target, local_files_only=True)))[:1]
+    documents = read_documents(text_files, code_folder, code=code_folder is not None)
+    corpus = encode(documents, Tokenizer.from_file(str(target / "tokenizer.json")), set(), end)
+    check_same_run(folder, {"text": corpus.checksum, "target": digest, "seed": seed})
+    longest = longest_text("target", teacher.config)
+    write_samples(
+        teacher, corpus, folder, seconds, clock, window=min(512, longest), length=min(128, longest), seed=seed,
+        code_share=0.5 if code_folder is not None else 0.0,
+    )  # fmt: skip
+
+
+def heads_loss(
+    model: MedusaHeads, teacher: Any, rows: dict[str, torch.Tensor], generator: torch.Generator, done: float = 0.0
+) -> torch.Tensor:
+    """Cross-entropy of head i at t with the target's distribution at t + i, summed with falling weights.
+
+    Args:
+        model, teacher: the heads, and the target whose output head they share.
+        rows: neighbouring rows of a shard: tokens [r, T], states [r, T, width], temperatures [r].
+        generator: of the random choices.
+        done: fraction of the time that is over.
+    """
+    states, head, p = _targets(teacher, rows, generator)
+    total = states.new_zeros(())
+    for level, matrix in enumerate(model.weight[: states.shape[1] - 1], 1):
+        f = states[:, :-level]
+        guesses = f + functional.silu(f @ matrix.T)
+        total = total + DECAY ** (level - 1) * _cross_entropy(guesses @ head.T, p[:, level:])
+    return total
+
+
+def layer_loss(
+    model: EagleLayer, teacher: Any, rows: dict[str, torch.Tensor], generator: torch.Generator, done: float = 0.0
+) -> torch.Tensor:
+    """Smooth-L1 on the next feature and cross-entropy with the target's distribution there; arguments as above.
+
+    In the second half of the time every other feature it reads, at random, is a guess of its own, as below the root
+    (the training-time test of EAGLE-3, Li et al. 2025).
+    """
+    states, head, p = _targets(teacher, rows, generator)
+    tokens = rows["tokens"].to(states.device, torch.long)
+    with torch.no_grad():
+        embeddings = teacher.get_input_embeddings()(tokens[:, 1:])
+    true = states[:, :-1]
+    features = true + (torch.rand(true.shape, generator=generator).to(true) - 0.5) * 2 * NOISE * true.std()
+    if done > 0.5:
+        with torch.no_grad():
+            guesses = model(true, embeddings)
+        own = torch.rand(features.shape[:2], generator=generator).to(features) < 0.5
+        own[:, 0] = False
+        features[:, 1:][own[:, 1:]] = guesses[:, :-1][own[:, 1:]].to(features)
+    guesses = model(features, embeddings)
+    distance = functional.smooth_l1_loss(guesses.float(), states[:, 1:])
+    return distance + CROSS_ENTROPY * _cross_entropy(guesses @ head.T.to(guesses), p[:, 1:])
+
+
+def _targets(teacher: Any, rows: dict[str, torch.Tensor], generator: torch.Generator) -> tuple:
+    """The states, the rows of the output head that score the batch, and the target's distributions over them."""
+    head = teacher.get_output_embeddings().weight.detach()
+    states = rows["states"].to(head)
+    others = torch.randint(len(head), (min(OTHERS, len(head)),), generator=generator)
+    head = head[torch.cat([rows["tokens"].flatten().long(), others]).unique().to(head.device)]
+    with torch.no_grad():
+        return states, head, torch.softmax((states @ head.T).float(), -1)
+
+
+def _cross_entropy(logits: torch.Tensor, p: torch.Tensor) -> torch.Tensor:
+    return -(p * torch.log_softmax(logits.float(), -1)).sum(-1).mean()

@@ -1,0 +1,240 @@
+"""Train a pair from text files: tokenizer, target, samples of it, and a draft distilled from them."""
+
+from __future__ import annotations
+
+import shutil
+import time
+from collections.abc import Callable, Sequence
+from copy import deepcopy
+from dataclasses import asdict, dataclass
+from pathlib import Path
+
+import numpy as np
+import torch
+from tokenizers import Tokenizer
+from torch.nn import functional
+from torch.utils.checkpoint import checkpoint
+from transformers import AutoModelForCausalLM, LlamaConfig, LlamaForCausalLM, PreTrainedModel, PreTrainedTokenizerFast
+
+from ..models.loading import choose_device, choose_dtype
+from .corpus import END_OF_TEXT, encode, held_out, random_windows, read_documents, train_tokenizer
+from .loop import check_same_run, fit, weights_digest
+from .samples import random_rows, shards, write_samples
+
+MIN_TEMPERATURE = 0.5  # of the draft's loss: below it gradients vanish
+CHUNK = 1024  # rows over the vocabulary that the loss holds at a time
+
+
+@dataclass(frozen=True)
+class Shape:
+    """Sizes of a Llama: width, layers, attention heads, width of the MLP."""
+
+    hidden: int
+    layers: int
+    heads: int
+    mlp: int
+
+
+@dataclass(frozen=True)
+class Recipe:
+    """What a run is started with, and can only be continued with.
+
+    Args:
+        vocabulary, window: tokens of the tokenizer and of the longest text.
+        target, draft: their shapes.
+        rows: windows of text in a step of the target.
+        code_share: how much of the target's text is code, from 0 to 1.
+        matrix_rate, target_rate, draft_rate: peaks of Muon's rate for the target's matrices, and of AdamW's.
+        draft_batch: tokens in a step of the draft.
+        sample_rows, sample_length: samples of a shard, and tokens of each.
+        target_time, sample_time: fractions of the time for the target and for its samples; the draft has the rest.
+        seed: of weights, batches and samples.
+    """
+
+    vocabulary: int = 4096
+    window: int = 512
+    target: Shape = Shape(512, 8, 8, 1408)
+    draft: Shape = Shape(256, 1, 4, 768)
+    rows: int = 8
+    code_share: float = 0.2
+    matrix_rate: float = 0.02
+    target_rate: float = 2e-3
+    draft_rate: float = 1.5e-3
+    draft_batch: int = 2048
+    sample_rows: int = 128
+    sample_length: int = 128
+    target_time: float = 0.7
+    sample_time: float = 0.08
+    seed: int = 0
+
+
+def train_pair(
+    text_files: Sequence[str | Path],
+    out: Path,
+    seconds: float,
+    *,
+    target: str | Path | None = None,
+    code_folder: str | Path | None = None,
+    recipe: Recipe | None = None,
+    device: str = "auto",
+    clock: Callable[[], float] = time.monotonic,
+) -> str:
+    """Train a pair on text files and Python sources; the same call again continues an interrupted run.
+
+    Args:
+        text_files: prose, UTF-8.
+        out: gets the folders `target` and `draft`, a README.md, and `checkpoint`, needed only to continue.
+        seconds: how long in all, as `clock` counts them.
+        target: a folder with a model and its tokenizer, for which only a draft is made; None to train one.
+        code_folder: where Python files are looked for; None for the standard library.
+        recipe: sizes and rates.
+        device: "auto", "cpu", "cuda" or "mps".
+        clock: a function that returns seconds.
+
+    Returns:
+        The text of README.md: what was done.
+
+    Raises:
+        ValueError: if something cannot be read or written, or `out` holds another run.
+    """
+    recipe = recipe or (Recipe(target_time=0.0, sample_time=0.3) if target else Recipe())
+    work, place = out / "checkpoint", choose_device(device)
+    documents = read_documents(text_files, code_folder)
+    excluded = held_out(documents)
+    work.mkdir(parents=True, exist_ok=True)
+    path = Path(target) / "tokenizer.json" if target else work / "tokenizer.json"
+    if not path.exists():
+        train_tokenizer(documents, recipe.vocabulary).save(str(path))
+    tokenizer = Tokenizer.from_file(str(path))
+    if tokenizer.id_to_token(0) != END_OF_TEXT:
+        raise ValueError(f"target must have {END_OF_TEXT} as token 0; {path} has {tokenizer.id_to_token(0)!r}.")
+    corpus = encode(documents, tokenizer, excluded)
+    given = weights_digest(Path(target)) if target else None
+    check_same_run(work, {"recipe": asdict(recipe), "text": corpus.checksum, "target": given})
+    lines = [f"# A pair trained on {sum(map(len, corpus.train.values())):,} tokens\n"]
+
+    if target is None:
+        torch.manual_seed(recipe.seed)
+        model = new_model(recipe.vocabulary, recipe.window, recipe.target).to(place)
+
+        def target_loss(step: int, done: float) -> torch.Tensor:
+            rng = np.random.default_rng([recipe.seed, 1, step])
+            ids = random_windows(corpus.train, rng, recipe.rows, recipe.window, recipe.code_share)
+            return next_token_loss(model, torch.from_numpy(ids).to(place, torch.long))
+
+        rates = {"rate": recipe.target_rate, "matrix_rate": recipe.matrix_rate}
+        budget = seconds * recipe.target_time
+        lines.append(fit("target", model, target_loss, work / "target.pt", budget, clock=clock, **rates))
+        save(model, tokenizer, out / "target")
+    elif Path(target).resolve() != (out / "target").resolve():
+        shutil.copytree(target, out / "target", dirs_exist_ok=True)
+    teacher = load(out / "target", place)
+    nats = float(np.mean([
+        next_token_loss(teacher, torch.from_numpy(row[None]).to(place, torch.long)).item()
+        for row in random_windows(corpus.held_out, np.random.default_rng(recipe.seed), 32, recipe.window, 0.0)
+    ]))  # fmt: skip
+    lines.append(f"target on held-out prose: {nats:.3f} nats a token")
+
+    time_for_samples = 0.0 if (work / "draft.pt").exists() else seconds * recipe.sample_time
+    write_samples(
+        teacher, corpus, work / "samples", time_for_samples, clock, window=recipe.window, code_share=0.5,
+        length=recipe.sample_length, rows=recipe.sample_rows, seed=recipe.seed,
+    )  # fmt: skip
+    torch.manual_seed(recipe.seed)
+    draft = new_model(teacher.config.vocab_size, teacher.config.max_position_embeddings, recipe.draft).to(place)
+    warm_start(draft, teacher)
+    head, paths = teacher.get_output_embeddings().weight.detach(), shards(work / "samples")
+
+    def loss(step: int, done: float) -> torch.Tensor:
+        rng = np.random.default_rng([recipe.seed, 2, step])
+        return draft_loss(draft, head, random_rows(paths, rng, recipe.draft_batch), done)
+
+    rest = seconds * (1 - recipe.target_time - recipe.sample_time)
+    lines.append(fit("draft", draft, loss, work / "draft.pt", rest, recipe.draft_rate, clock))
+    save(draft, tokenizer, out / "draft")
+    card = "\n".join([*lines, ""])
+    (out / "README.md").write_text(card, encoding="utf-8")
+    return card
+
+
+def new_model(vocabulary: int, window: int, shape: Shape) -> LlamaForCausalLM:
+    """A Llama with tied embeddings and random weights, in float32; end-of-text is token 0."""
+    config = LlamaConfig(
+        vocab_size=vocabulary, max_position_embeddings=window, hidden_size=shape.hidden, tie_word_embeddings=True,
+        num_hidden_layers=shape.layers, num_attention_heads=shape.heads, intermediate_size=shape.mlp,
+        bos_token_id=0, eos_token_id=0,
+    )  # fmt: skip
+    return LlamaForCausalLM(config)
+
+
+def next_token_loss(model: PreTrainedModel, ids: torch.Tensor) -> torch.Tensor:
+    """Mean nats per token of rows of text [rows, length]."""
+    logits = model(ids, use_cache=False).logits[:, :-1]
+    return functional.cross_entropy(logits.flatten(0, 1).float(), ids[:, 1:].flatten())
+
+
+@torch.no_grad()
+def warm_start(draft: PreTrainedModel, target: PreTrainedModel) -> None:
+    """Give the draft the target's embeddings along their main directions; at equal sizes, its first layers too."""
+    theirs = dict(target.base_model.named_parameters())
+    embeddings = target.get_input_embeddings().weight.float()
+    width = draft.config.hidden_size
+    if width != embeddings.shape[1]:
+        directions = torch.linalg.svd(embeddings, full_matrices=False).Vh[:width]
+        theirs = {"embed_tokens.weight": embeddings @ directions.T}
+    for name, ours in draft.model.named_parameters():
+        if name in theirs and theirs[name].shape == ours.shape:
+            ours.copy_(theirs[name])
+
+
+def draft_loss(draft: PreTrainedModel, head: torch.Tensor, rows: dict[str, torch.Tensor], done: float) -> torch.Tensor:
+    """From cross-entropy with the target's distributions to total variation, as `done` goes from 0 to 1.
+
+    Cross-entropy teaches quickly where the draft is far off; 1 - total variation is the acceptance rate itself
+    (Leviathan et al. 2023, arXiv:2211.17192, section 3.2).
+
+    Args:
+        draft: the model.
+        head: the target's output matrix [V, width].
+        rows: a slice of a shard; each row counts at the temperature it was drawn at, at least `MIN_TEMPERATURE`.
+        done: fraction of the time that is over.
+    """
+    tokens = rows["tokens"].to(head.device, torch.long)
+    temperatures = rows["temperatures"].to(head.device).clamp(min=MIN_TEMPERATURE)[:, None].expand(tokens.shape)
+    parts = (
+        draft.model(tokens).last_hidden_state.flatten(0, 1).split(CHUNK),
+        rows["states"].to(head).flatten(0, 1).split(CHUNK),
+        temperatures.reshape(-1, 1).split(CHUNK),
+    )
+
+    def chunk_loss(ours: torch.Tensor, theirs: torch.Tensor, heat: torch.Tensor) -> torch.Tensor:
+        p = torch.softmax((theirs @ head.T).float() / heat, -1)
+        log_q = torch.log_softmax(draft.lm_head(ours).float() / heat, -1)
+        return (1 - done) * -(p * log_q).sum() + done * (p - log_q.exp()).abs().sum()
+
+    # A distribution is ten times larger than the states it is made from: it is computed again for the gradient.
+    losses = [checkpoint(chunk_loss, *chunk, use_reentrant=False) for chunk in zip(*parts, strict=True)]
+    return torch.stack(losses).sum() / tokens.numel()
+
+
+def save(model: PreTrainedModel, tokenizer: Tokenizer, folder: Path) -> None:
+    """Write a folder that transformers loads: weights in bfloat16, configuration, tokenizer."""
+    deepcopy(model).to(torch.bfloat16).save_pretrained(folder)
+    PreTrainedTokenizerFast(
+        tokenizer_object=tokenizer, bos_token=END_OF_TEXT, eos_token=END_OF_TEXT,
+        model_max_length=model.config.max_position_embeddings,
+    ).save_pretrained(folder)  # fmt: skip
+
+
+def load(folder: Path, place: torch.device) -> PreTrainedModel:
+    """A model to read with, in the device's fastest format.
+
+    Raises:
+        ValueError: if the folder holds none.
+    """
+    dtype = choose_dtype("auto", place)
+    try:
+        model = AutoModelForCausalLM.from_pretrained(folder, dtype=dtype, local_files_only=True)
+    except (OSError, ValueError) as error:
+        raise ValueError(f"target must be a folder with a language model; {str(folder)!r} is not: {error}") from None
+    return model.to(place).eval()

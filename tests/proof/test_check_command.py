@@ -1,0 +1,71 @@
+"""The command `check`, its quick rows, and what is known of a plugin."""
+
+import json
+
+import pytest
+
+import specviz
+from specviz.commands.check import _proven
+from specviz.commands.cli import main
+from specviz.compatibility import Setting
+from specviz.proof.lossless import SAMPLINGS, cases, cover, drafter_cases
+
+CASES = [
+    *cases(["chain"], ["specinfer"], samplings=SAMPLINGS[:2], seeds=(1,)),
+    *cases(["chain"], ["race"], samplings=SAMPLINGS[:1]),
+]
+
+
+def test_several_processes_find_the_same_in_the_same_order():
+    assert list(_proven(CASES[:3], jobs=2)) == [case.prove() for case in CASES[:3]]
+
+
+def test_the_quick_cases_meet_every_builder_rule_drafter_and_sampling():
+    everything = [
+        *cases(),
+        *cases(["chain", "sequoia"], drafters=[name for name in drafter_cases() if name != "model"]),
+    ]
+    chosen = list(cover(everything))
+    assert len(chosen) < len(everything) / 5
+    for of in (
+        lambda case: case.builder,
+        lambda case: case.drafter,
+        lambda case: (case.config.verifier.name, case.match.lossless),
+        lambda case: (case.config.draft_temperature, case.config.top_k, case.config.top_p),
+    ):
+        assert {of(case) for case in chosen} == {of(case) for case in everything}
+
+
+def test_a_rule_named_twice_gets_its_own_rows_and_no_row_is_stored(capsys, tmp_path, monkeypatch):
+    monkeypatch.setenv("SPECVIZ_CACHE", str(tmp_path))
+    arguments = ["check", "--builder", "chain", "--drafter", "model", "--quick", "--json"]
+    assert main([*arguments, *(f"--verifier={name}" for name in ("sequoia", "sequoia", "naive"))]) == 0
+    twice = [row for row in json.loads(capsys.readouterr().out) if row["verifier"] == "naive"]
+    assert main([*arguments, "--verifier", "naive"]) == 0
+    alone = json.loads(capsys.readouterr().out)
+    assert all(row["verifier"] == "naive" for row in alone) and [row for row in alone if row in twice] == twice
+    assert not list(tmp_path.iterdir())
+
+
+def test_json_rows_name_their_sampling_and_a_wrong_declaration_is_marked(capsys, monkeypatch):
+    arguments = ["check", "--builder", "chain", "--verifier", "block", "--drafter", "several"]
+    assert main([*arguments, "--json"]) == 0
+    rows = json.loads(capsys.readouterr().out)
+    assert {(row["draft_temperature"], row["top_k"], row["top_p"]) for row in rows} == {
+        (None, None, 1.0), (0.0, None, 1.0), (0.6, None, 1.0), (None, 2, 1.0), (None, None, 0.9),
+    }  # fmt: skip
+    monkeypatch.setattr(Setting, "blended", False)  # a most probable token of several drafters counts as a draw
+    assert main(arguments) == 1
+    wrong = [line for line in capsys.readouterr().out.splitlines() if "DECLARED WRONGLY" in line]
+    assert wrong and all("T draft 0" in line and " top " in line for line in wrong)
+
+
+def test_a_rule_that_no_row_shows_lossy_is_named(capsys, monkeypatch):
+    monkeypatch.setattr(specviz.VERIFIERS["target-match"], "lossless", False)
+    assert main(["check", "--builder", "chain", "--verifier", "target-match", "--drafter", "model"]) == 1
+    assert "target-match, top, chain, model" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("option", [["--jobs", "0"], ["--builder", "sequoa"]])
+def test_bad_options_are_rejected(option, capsys):
+    assert main(["check", *option]) == 2 and option[0] in capsys.readouterr().err

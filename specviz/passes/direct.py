@@ -72,7 +72,7 @@ class DirectForward:
         self.compiled: CompiledPasses | None = None
 
     def of(self, layer_ids: Sequence[int], model: Any) -> DirectForward:
-        """The same with some of its layers in memory, which are all that `model` has, a shortened copy of this one's."""
+        """The same with some of its layers, in memory; `model` is a shortened copy of this one's and has no others."""
         some = DirectForward(model, [self.layers[layer] for layer in layer_ids])
         some.compiled = self.compiled and self.compiled.of(layer_ids)
         return some

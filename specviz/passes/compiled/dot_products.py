@@ -104,8 +104,9 @@ def multiply(typing, weights, x, first, count, out):
         def multiply_tokens(count):
             inputs = rows(of_tokens, tokens, range(count))
             totals = [[cgutils.alloca_once(builder, _floats) for _ in range(PARTS)] for _ in inputs]
-            for total in sum(totals, []):
-                builder.store(ir.Constant(_floats, None), total)
+            for row in totals:
+                for total in row:
+                    builder.store(ir.Constant(_floats, None), total)
             near = constant(AHEAD // (4 * LANES) if count >= SEVERAL else 0)
             later = builder.select(from_cache, next_block, near)
             with cgutils.for_range(builder, steps) as loop:

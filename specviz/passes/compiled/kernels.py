@@ -12,7 +12,6 @@ from __future__ import annotations
 import os
 
 import numpy as np
-
 from numba import types
 
 from .dot_products import BLOCK, MAX_TOKENS, atomic_add, atomic_load, multiply

@@ -168,9 +168,7 @@ class CompiledPasses:
         logits, none = np.empty((len(states), self.vocabulary), np.float32), np.empty(0, np.int64)
         block, masked = np.empty((0, self.kv_heads, 1, self.width), np.float32), np.empty((0, 0), bool)
         x = raw(states)
-        self._run(
-            x[:0], x, none, masked, none, none, self.layers, block, 0, x, logits, torch.get_num_threads()
-        )
+        self._run(x[:0], x, none, masked, none, none, self.layers, block, 0, x, logits, torch.get_num_threads())
         return logits
 
     def _run(self, inputs, x, positions, masked, rows, layer_ids, weights, block, used, states, logits, threads):

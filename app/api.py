@@ -8,7 +8,7 @@ from typing import Any
 import gradio as gr
 
 from specviz import RunConfig, Step, Trace, compatible, speculate
-from specviz.benchmarks.trials import ROUNDS, in_turns
+from specviz.benchmarks.timing import ROUNDS, measure_speedup
 from specviz.decode import collect
 from specviz.errors import ParameterError
 from specviz.metrics import Counts
@@ -137,7 +137,7 @@ def answers(
                 yield text, step.to_json(), ""
         if rounds:
             against = None
-            for news in until_run_waits(engine.compute(in_turns, config, Counts.of(steps), rounds, title=title)):
+            for news in until_run_waits(engine.compute(measure_speedup, config, Counts.of(steps), rounds, title=title)):
                 against = news or against
             trace = replace(trace, speedup=against)
         yield text, "", trace.to_json()

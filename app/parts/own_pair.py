@@ -10,9 +10,10 @@ import gradio as gr
 from ..machine.engine import Engine
 from ..machine.fetching import free_memory, needed, size, too_large
 from ..machine.queue import MACHINE
+from ..machine.server import local
 from .card import said, status
 from .failures import explained
-from .menus import MODELS, offered
+from .pairs import MODELS, offered
 
 if TYPE_CHECKING:
     from specviz.models.preview import Preview
@@ -51,20 +52,18 @@ def connect(demo: gr.Blocks, engine: Engine) -> None:
 
     def use(target: Any, draft: Any) -> Iterator[dict]:
         title, first, second = names(engine, target, draft)
-        with engine.exclusive():
-            yield {report: said("Reading configurations and tokenizers.")}
-            found = looked_at(first, second)
-            if problem(found):
-                raise ValueError(" ".join(sentences(found)))
-            for news in engine.loading(title):
-                yield {report: said(news)}
-        engine.own[title] = label(found, second)
-        for menu in menus:
-            menu.also = tuple({*menu.also, title})
-        chosen = gr.Dropdown(choices=offered(engine)[0], value=title)
-        yield {report: said(f"In use: {engine.own[title]}. {' '.join(sentences(found))}")} | dict.fromkeys(
-            menus, chosen
-        )
+        yield {report: said("Reading configurations and tokenizers.")}
+        found = looked_at(first, second)
+        if problem(found):
+            raise ValueError(" ".join(sentences(found)))
+        for text in engine.loading(title):
+            yield {report: said(text)}
+        name = label(found, second)
+        if local():  # whoever uses this machine's page finds the pair again; elsewhere it is for this page alone
+            engine.own[title] = name
+        choices = dict(reversed(choice) for choice in offered(engine)[0]) | {title: name}
+        menu = gr.Dropdown(choices=[(name, title) for title, name in choices.items()], value=title, info="")
+        yield {report: said(f"In use: {name}. {' '.join(sentences(found))}")} | dict.fromkeys(menus, menu)
 
     shared = dict(show_progress="hidden", preprocess=False, api_visibility="private", **MACHINE)
     named[CHECK].click(answer(check), inputs, [report], **shared)

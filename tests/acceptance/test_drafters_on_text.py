@@ -2,18 +2,17 @@
 
 import json
 from argparse import Namespace
-from dataclasses import asdict
 
 import numpy as np
 import pytest
+from specviz.acceptance.calibration import from_text, to_text
+from specviz.acceptance.text_units import Written
 
 import specviz
 from specviz.acceptance import vectors as acceptance
-from specviz.acceptance.calibration import from_text, to_text
 from specviz.acceptance.on_nodes import draft_uncertainty, rejection_rates
 from specviz.acceptance.on_text import acceptance_vector, own_texts
 from specviz.acceptance.positions import LEVELS, ReadOnce, levels_on_text
-from specviz.acceptance.text_units import Written
 from specviz.acceptance.vectors import read_acceptance
 from specviz.commands import calibrate
 from specviz.commands.cli import main
@@ -143,7 +142,7 @@ def test_what_is_stored_of_a_drafter_is_sound(name):
     if (kept := acceptance.stored(name)) is None:
         assert acceptance.find_acceptance("sequoia", 0.8, name) == acceptance.find_acceptance("sequoia", 0.8)
         return
-    assert kept["drafter"] == {"name": name, "parameters": json.loads(json.dumps(asdict(specviz.DRAFTERS[name]())))}
+    assert kept["drafter"] == {"name": name, "parameters": json.loads(json.dumps(specviz.DRAFTERS[name]().parameters))}
     sequoia, drafter = specviz.BUILDERS["sequoia"](), specviz.DRAFTERS[name]()
     assert acceptance.planned_with(sequoia, drafter, acceptance.EMBEDDED) == ""
     for row in kept["vectors"]:

@@ -7,11 +7,11 @@ from dataclasses import dataclass
 from typing import Any
 
 from specviz import RunConfig, Step, Trace, speculate
-from specviz.benchmarks.trials import in_turns
+from specviz.benchmarks.timing import measure_speedup
 from specviz.decode import collect
 from specviz.metrics import Counts
 from specviz.proof.same_text import promised
-from specviz.record_parts import PairedSpeedup
+from specviz.trace import PairedSpeedup
 
 
 class Endless:
@@ -104,7 +104,7 @@ class ComparedRun:
 
     def timed(self, pair: Any, first: Counts) -> Iterator[PairedSpeedup | None]:
         """Time it against plain decoding, after it was decoded for the first time."""
-        return in_turns(Endless(pair), self.config, first)
+        return measure_speedup(Endless(pair), self.config, first)
 
     def about(self, alike: bool = False) -> dict[str, Any]:
         """What the page gets of it.

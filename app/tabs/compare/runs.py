@@ -16,12 +16,12 @@ from pathlib import Path
 from typing import Any
 
 from specviz import DRAFTERS, RunConfig, Step, Trace, codec, run
-from specviz.benchmarks.trials import ROUNDS
+from specviz.benchmarks.timing import ROUNDS
 from specviz.files import TRACES
 from specviz.metrics import Counts, clock
 from specviz.player.payload import described, message, step_payload
 from specviz.proof.same_text import margin_at
-from specviz.record_parts import PairedSpeedup
+from specviz.trace import PairedSpeedup
 
 from ...machine.engine import Engine, batch_by_time
 from ...machine.queue import until_run_waits

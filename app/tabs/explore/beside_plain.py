@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Generator, Iterator
 from typing import Any
 
-from specviz.benchmarks.trials import ROUNDS
+from specviz.benchmarks.timing import ROUNDS
 from specviz.codec import plain
 from specviz.player.payload import message, worth_showing
 from specviz.proof.same_text import Comparison
-from specviz.record_parts import PairedSpeedup
+from specviz.trace import PairedSpeedup
 
 from ...parts.run_store import StoredRun
 
@@ -21,7 +21,7 @@ def timed(run: str, turns: Iterator[PairedSpeedup | None], kept: StoredRun) -> G
 
     Args:
         run: its name on the page.
-        turns: from `in_turns`.
+        turns: from `measure_speedup`.
         kept: the run in the store, which keeps what was measured.
     """
     result: dict[str, Any] = {}

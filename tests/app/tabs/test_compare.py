@@ -6,12 +6,12 @@ from dataclasses import replace
 
 import gradio as gr
 import pytest
+from app.tabs.compare.compared_run import ComparedRun
 
 import specviz
 from app.machine.engine import Engine
 from app.parts import links
 from app.tabs.compare import runs, settings, texts
-from app.tabs.compare.compared_run import ComparedRun
 from specviz.benchmarks.timing import ROUNDS
 
 B, V = specviz.BUILDERS, specviz.VERIFIERS

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import numpy as np
 
-from ..distributions import Distributions, Sampling, check_finite
-from .numbers import exact, fast, highest, power64
+from ...distributions import Distributions, Sampling, check_finite
+from .numbers import exact, exp64, fast, row_max
 
 
 @exact
-def _unknown(row):
-    """How many are no numbers."""
+def _count_nan(row):
+    """How many are NaN."""
     count = 0
     for i in range(len(row)):
         count += row[i] != row[i]
@@ -30,11 +30,11 @@ def _softmax(logits, scale, out):
     """Probabilities of float32 logits [n, V] times `scale` in float64; a number that is finite if all logits were."""
     sums = 0.0
     for row in range(len(logits)):
-        if _unknown(logits[row]):
+        if _count_nan(logits[row]):
             return np.nan
-        top = np.float64(highest(logits[row]))
+        top = np.float64(row_max(logits[row]))
         for i in range(out.shape[1]):
-            out[row, i] = power64((logits[row, i] - top) * scale)
+            out[row, i] = exp64((logits[row, i] - top) * scale)
         total = _total(out[row])
         for i in range(out.shape[1]):
             out[row, i] *= 1 / total

@@ -2,19 +2,26 @@
 
 Numbers are float32, or the int16 of bfloat16's bits; sums are float32 in either case, and rounded where the model's own
 forward rounds. Several threads may run `forward` on the same arrays: each phase (a product, or attention) is cut into
-pieces, every thread takes the next piece that nobody has taken, and all wait until the last one is done. A thread that
+chunks, every thread takes the next chunk that nobody has taken, and all wait until the last one is done. A thread that
 comes late, or does not come at all, is waited for by nobody. What is computed for a token does not depend on the other
 tokens of the pass or on the threads.
 """
 
 from __future__ import annotations
 
+import os
+
 import numpy as np
+from numba import types
 
-from .dot_products import AT_ONCE, BLOCK, count_of, count_up, multiply
-from .numbers import exact, fast, highest, narrow, power, wide
+from .dot_products import BLOCK, MAX_TOKENS, atomic_add, atomic_load, multiply
+from .helpers import FAILED
+from .numbers import bf16_to_f32, exact, exp, f32_to_bf16, fast, row_max
 
-PIECES = 8  # of a product, at least, where it has so many blocks
+CHUNKS = 8  # of a product, at least, where it has so many blocks
+SPINS = 2000  # looks at a counter before a thread lets others run
+
+_yield = types.ExternalFunction("SwitchToThread" if os.name == "nt" else "sched_yield", types.int32())
 
 
 @fast
@@ -24,18 +31,18 @@ def _norm(x, weight, eps, out):
     for row in range(m):
         total = np.float32(0)
         for i in range(width):
-            each = wide(x[row, i])
+            each = bf16_to_f32(x[row, i])
             total += each * each
         scale = np.float32(1) / np.sqrt(total / np.float32(width) + np.float32(eps))
         for i in range(width):
-            out[row, i] = narrow(wide(x[row, i]) * scale * wide(weight[i]), out[row, i])
+            out[row, i] = f32_to_bf16(bf16_to_f32(x[row, i]) * scale * bf16_to_f32(weight[i]), out[row, i])
 
 
 @exact
 def _block(weights, x, sums):
     """sums = x W^T for one block of outputs; sums float32 [m, BLOCK]."""
     m = len(x)
-    groups, first = -(-m // AT_ONCE), 0
+    groups, first = -(-m // MAX_TOKENS), 0
     for group in range(groups):
         count = (m - first + groups - group - 1) // (groups - group)
         multiply(weights, x, first, count, sums)
@@ -43,41 +50,44 @@ def _block(weights, x, sums):
 
 
 @exact
-def _piece(counters, phase, pieces):
-    """The next piece of a phase that no thread has taken, -1 if there is none."""
-    piece = count_up(counters, 2 * phase)
-    return piece if piece < pieces else -1
+def next_chunk(counters, phase, chunks):
+    """The next chunk of a phase that no thread has taken, -1 if there is none."""
+    chunk = atomic_add(counters, 2 * phase)
+    return chunk if chunk < chunks else -1
 
 
 @exact
-def _wait(counters, phase, pieces):
-    """Until all pieces of a phase are done."""
-    while count_of(counters, 2 * phase + 1) < pieces:
-        pass
+def wait(counters, phase, chunks):
+    """Until all chunks of a phase are done, or a thread failed."""
+    looks = 0
+    while atomic_load(counters, 2 * phase + 1) < chunks and not atomic_load(counters, len(counters) + FAILED):
+        looks += 1
+        if looks > SPINS:
+            _yield()
 
 
 @exact
 def _add(sums, more):
     """sums += more, as far as there is more."""
     for i in range(len(more)):
-        sums[i] += wide(more[i])
+        sums[i] += bf16_to_f32(more[i])
 
 
 @exact
 def _round(sums, like, out):
     """out = sums, rounded to the type of `like`."""
     for i in range(len(out)):
-        out[i] = narrow(wide(narrow(sums[i], like)), out[i])
+        out[i] = f32_to_bf16(bf16_to_f32(f32_to_bf16(sums[i], like)), out[i])
 
 
 @exact
 def _gate(gates, ups, out):
     """out = silu(gates) * ups."""
     for i in range(len(out)):
-        gate, up = wide(narrow(gates[i], out[i])), wide(narrow(ups[i], out[i]))
-        part = power(-abs(gate))
+        gate, up = bf16_to_f32(f32_to_bf16(gates[i], out[i])), bf16_to_f32(f32_to_bf16(ups[i], out[i]))
+        part = exp(-abs(gate))
         share = (np.float32(1) if gate > 0 else part) / (np.float32(1) + part)
-        out[i] = narrow(gate * share * up, out[i])
+        out[i] = f32_to_bf16(gate * share * up, out[i])
 
 
 @exact
@@ -87,18 +97,18 @@ def _product(counters, phase, x, norm, eps, weights, bias, plus, out):
     x [m, in]; norm [in], [0] for none; weights in blocks; bias [out], [0] for none; plus [m, out], [0, 0] for none.
     """
     (m, outputs), blocks = out.shape, len(weights)
-    each = max(1, blocks // PIECES)
-    pieces, sums, given, begun = -(-blocks // each), np.empty((m, BLOCK), np.float32), x, False
+    each = max(1, blocks // CHUNKS)
+    chunks, sums, normed, begun = -(-blocks // each), np.empty((m, BLOCK), np.float32), x, False
     while True:
-        piece = _piece(counters, phase, pieces)
-        if piece < 0:
+        chunk = next_chunk(counters, phase, chunks)
+        if chunk < 0:
             break
         if len(norm) and not begun:  # by each thread for itself: that is faster than to wait for each other
-            given = np.empty_like(x)
-            _norm(x, norm, eps, given)
+            normed = np.empty_like(x)
+            _norm(x, norm, eps, normed)
         begun = True
-        for block in range(piece * each, min(blocks, (piece + 1) * each)):
-            _block(weights[block], given, sums)
+        for block in range(chunk * each, min(blocks, (chunk + 1) * each)):
+            _block(weights[block], normed, sums)
             start, end = block * BLOCK, min(outputs, (block + 1) * BLOCK)
             for row in range(m):
                 if len(bias):
@@ -106,69 +116,69 @@ def _product(counters, phase, x, norm, eps, weights, bias, plus, out):
                 if len(plus):
                     _add(sums[row], plus[row, start:end])
                 _round(sums[row], x[0, 0], out[row, start:end])
-        count_up(counters, 2 * phase + 1)
-    _wait(counters, phase, pieces)
+        atomic_add(counters, 2 * phase + 1)
+    wait(counters, phase, chunks)
 
 
 @exact
 def _gated(counters, phase, x, norm, eps, weights, bias, out):
     """out = silu(gate) * up of norm(x), where blocks of gate's and up's weights alternate; out [m, mlp]."""
     (m, outputs), blocks = out.shape, len(weights) // 2
-    each = max(1, blocks // PIECES)
-    pieces, gates, ups = -(-blocks // each), np.empty((m, BLOCK), np.float32), np.empty((m, BLOCK), np.float32)
-    given = np.empty_like(x)
+    each = max(1, blocks // CHUNKS)
+    chunks, gates, ups = -(-blocks // each), np.empty((m, BLOCK), np.float32), np.empty((m, BLOCK), np.float32)
+    normed = np.empty_like(x)
     begun = False
     while True:
-        piece = _piece(counters, phase, pieces)
-        if piece < 0:
+        chunk = next_chunk(counters, phase, chunks)
+        if chunk < 0:
             break
         if not begun:
-            _norm(x, norm, eps, given)
+            _norm(x, norm, eps, normed)
         begun = True
-        for block in range(piece * each, min(blocks, (piece + 1) * each)):
-            _block(weights[2 * block], given, gates)
-            _block(weights[2 * block + 1], given, ups)
+        for block in range(chunk * each, min(blocks, (chunk + 1) * each)):
+            _block(weights[2 * block], normed, gates)
+            _block(weights[2 * block + 1], normed, ups)
             start, end = block * BLOCK, min(outputs, (block + 1) * BLOCK)
             for row in range(m):
                 if len(bias):
                     _add(gates[row], bias[start:end])
                     _add(ups[row], bias[outputs + start : outputs + end])
                 _gate(gates[row], ups[row], out[row, start:end])
-        count_up(counters, 2 * phase + 1)
-    _wait(counters, phase, pieces)
+        atomic_add(counters, 2 * phase + 1)
+    wait(counters, phase, chunks)
 
 
 @exact
-def _turn(given, cos, sin, to):
+def apply_rope(vector, cos, sin, to):
     """Rotary embedding of one vector; the first half of sin is negative."""
     half = len(to) // 2
     for i in range(half):
-        low, high = wide(given[i]), wide(given[i + half])
+        low, high = bf16_to_f32(vector[i]), bf16_to_f32(vector[i + half])
         to[i] = low * cos[i] + high * sin[i]
         to[i + half] = high * cos[i + half] + low * sin[i + half]
 
 
 @fast
-def _scores(q, keys, slots, hidden, scale, scores):
+def _scores(q, keys, slots, masked, scale, scores):
     """Scaled products of a query with the keys that it sees, -inf for others."""
-    first = slots - len(hidden)
+    first = slots - len(masked)
     for slot in range(slots):
         product = np.float32(0)
         for i in range(len(q)):
             product += q[i] * keys[slot, i]
         scores[slot] = product * np.float32(scale)
-    for i in range(len(hidden)):
-        if hidden[i]:
+    for i in range(len(masked)):
+        if masked[i]:
             scores[first + i] = -np.inf
 
 
 @exact
-def _powers(scores, totals):
-    """e^(scores - highest of the row) in place, [m, slots]; their sums, in order, so that hidden slots add nothing."""
+def _exp_rows(scores, totals):
+    """e^(scores - highest of the row) in place, [m, slots]; their sums, in order, so that masked slots add nothing."""
     for row in range(len(scores)):
-        top = highest(scores[row])
+        top = row_max(scores[row])
         for slot in range(scores.shape[1]):
-            scores[row, slot] = power(scores[row, slot] - top)
+            scores[row, slot] = exp(scores[row, slot] - top)
         total = np.float32(0)
         for slot in range(scores.shape[1]):
             total += scores[row, slot]
@@ -176,10 +186,10 @@ def _powers(scores, totals):
 
 
 @exact
-def _attend(counters, phase, qkv, table, positions, hidden, keys, values, used, scale, out):
+def _attend(counters, phase, qkv, table, positions, masked, keys, values, used, scale, out):
     """Rotary embeddings, the write of keys and values to the slots from `used` on, and attention, head by head.
 
-    qkv [m, (heads + 2 key heads) * width]; table [positions, 2, width]; hidden: which of the last slots a token does
+    qkv [m, (heads + 2 key heads) * width]; table [positions, 2, width]; masked: which of the last slots a token does
     not see, bool [m, w]; keys, values [key heads, slots, width]; out [m, heads * width].
     """
     m, (kv_heads, _, width) = len(qkv), keys.shape
@@ -188,14 +198,14 @@ def _attend(counters, phase, qkv, table, positions, hidden, keys, values, used, 
     q, scores, totals = np.empty(width, np.float32), np.empty((m, slots), np.float32), np.empty(m, np.float32)
     mixed, part = np.empty((m, BLOCK), np.float32), np.zeros((blocks, slots, BLOCK), np.float32)
     while True:
-        pair = _piece(counters, phase, kv_heads)
+        pair = next_chunk(counters, phase, kv_heads)
         if pair < 0:
             break
         for row in range(m):
             cos, sin = table[positions[row], 0], table[positions[row], 1]
-            _turn(qkv[row, (heads + pair) * width : (heads + pair + 1) * width], cos, sin, keys[pair, used + row])
+            apply_rope(qkv[row, (heads + pair) * width : (heads + pair + 1) * width], cos, sin, keys[pair, used + row])
             for i in range(width):
-                values[pair, used + row, i] = wide(qkv[row, (heads + kv_heads + pair) * width + i])
+                values[pair, used + row, i] = bf16_to_f32(qkv[row, (heads + kv_heads + pair) * width + i])
         for block in range(blocks):
             for slot in range(slots):
                 for i in range(min(BLOCK, width - block * BLOCK)):
@@ -203,9 +213,9 @@ def _attend(counters, phase, qkv, table, positions, hidden, keys, values, used, 
         for head in range(pair * group, (pair + 1) * group):
             for row in range(m):
                 cos, sin = table[positions[row], 0], table[positions[row], 1]
-                _turn(qkv[row, head * width : (head + 1) * width], cos, sin, q)
-                _scores(q, keys[pair], slots, hidden[row], scale, scores[row])
-            _powers(scores, totals)
+                apply_rope(qkv[row, head * width : (head + 1) * width], cos, sin, q)
+                _scores(q, keys[pair], slots, masked[row], scale, scores[row])
+            _exp_rows(scores, totals)
             for block in range(blocks):
                 _block(part[block], scores, mixed)
                 for row in range(m):
@@ -213,38 +223,37 @@ def _attend(counters, phase, qkv, table, positions, hidden, keys, values, used, 
                     for i in range(end - start):
                         mixed[row, i] /= totals[row]
                     _round(mixed[row], qkv[0, 0], out[row, start:end])
-        count_up(counters, 2 * phase + 1)
-    _wait(counters, phase, kv_heads)
+        atomic_add(counters, 2 * phase + 1)
+    wait(counters, phase, kv_heads)
 
 
 @exact
 def forward(
-    counters, given, join, x, positions, hidden, rows, kept, block, used, table, scale, eps,
-    before, qkv_weights, qkv_bias, out_weights, out_bias, after, gate_up_weights, gate_up_bias, down_weights, down_bias,
-    last, head_weights, head_bias, qkv, mixed, gate, states, logits,
+    counters, inputs, join, x, positions, masked, rows, layer_ids, layers, block, used, table, scale, eps,
+    norm, head, head_bias, qkv, mixed, gate, states, logits,
 ):  # fmt: skip
-    """The layers `kept` over x [m, width], which ends as what they pass on; then `states` and `logits` of `rows`.
+    """The layers `layer_ids` over x [m, width], which ends as what they pass on; then `states` and `logits` of `rows`.
 
-    With weights `join`, x is what they make of `given` [m, in] at first.
-    Arrays of layers have one more axis, the layers', in front; see above for the rest. block: the cache's memory, keys
-    and values of the layers in turn. counters: zeros, two for each phase. Without layers, x are states.
+    With weights `join`, x is what they make of `inputs` [m, in] at first.
+    layers: weights with one more axis, the layers', in front. block: the cache's memory, keys and values of the layers
+    in turn. counters: zeros, two for each phase and one more. Without layers, x are states.
     """
-    end, one = 5 * len(kept), min(1, len(kept))
+    end, one, none = 5 * len(layer_ids), min(1, len(layer_ids)), x[:0]
     if len(join):
-        _product(counters, end + 2, given, last[:0], eps, join, last[:0], x[:0], x)
-    for at in range(len(kept)):
-        layer, phase = kept[at], 5 * at
+        _product(counters, end + 2, inputs, norm[:0], eps, join, norm[:0], none, x)
+    for at in range(len(layer_ids)):
+        i, phase = layer_ids[at], 5 * at
         keys, values = block[2 * at], block[2 * at + 1]
-        _product(counters, phase, x, before[layer], eps, qkv_weights[layer], qkv_bias[layer], x[:0], qkv)
-        _attend(counters, phase + 1, qkv, table, positions, hidden, keys, values, used, scale, mixed)
-        _product(counters, phase + 2, mixed, last[:0], eps, out_weights[layer], out_bias[layer], x, x)
-        _gated(counters, phase + 3, x, after[layer], eps, gate_up_weights[layer], gate_up_bias[layer], gate)
-        _product(counters, phase + 4, gate, last[:0], eps, down_weights[layer], down_bias[layer], x, x)
-    if _piece(counters, end, one) == 0:
-        wanted = np.empty_like(states)
+        _product(counters, phase, x, layers.input_norm[i], eps, layers.qkv[i], layers.qkv_bias[i], none, qkv)
+        _attend(counters, phase + 1, qkv, table, positions, masked, keys, values, used, scale, mixed)
+        _product(counters, phase + 2, mixed, norm[:0], eps, layers.output[i], layers.output_bias[i], x, x)
+        _gated(counters, phase + 3, x, layers.mlp_norm[i], eps, layers.gate_up[i], layers.gate_up_bias[i], gate)
+        _product(counters, phase + 4, gate, norm[:0], eps, layers.down[i], layers.down_bias[i], x, x)
+    if next_chunk(counters, end, one) == 0:
+        selected = np.empty_like(states)
         for i in range(len(rows)):
-            wanted[i] = x[rows[i]]
-        _norm(wanted, last, eps, states)
-        count_up(counters, 2 * end + 1)
-    _wait(counters, end, one)
-    _product(counters, end + 1, states, last[:0], eps, head_weights, head_bias, states[:0], logits)
+            selected[i] = x[rows[i]]
+        _norm(selected, norm, eps, states)
+        atomic_add(counters, 2 * end + 1)
+    wait(counters, end, one)
+    _product(counters, end + 1, states, norm[:0], eps, head, head_bias, states[:0], logits)

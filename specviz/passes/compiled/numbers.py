@@ -13,28 +13,28 @@ import numpy as np
 from numba import config, njit, types
 from numba.extending import overload
 
-from ..distributions import NOTHING
-from ..files import cache_folder
+from ...distributions import NOTHING
+from ...files import cache_folder
 
-LEAST = math.log(NOTHING)
+MIN_EXPONENT = math.log(NOTHING)
 
 
-def wide(number):
+def bf16_to_f32(number):
     """A number as float32."""
 
 
-def narrow(number, like):
+def f32_to_bf16(number, like):
     """A float32 as the type of `like`, rounded to the nearest, ties to even."""
 
 
-@overload(wide, inline="always")
+@overload(bf16_to_f32, inline="always")
 def _(number):
     if isinstance(number, types.Integer):
         return lambda number: np.int32(np.int32(number) << 16).view(np.float32)
     return lambda number: number
 
 
-@overload(narrow, inline="always")
+@overload(f32_to_bf16, inline="always")
 def _(number, like):
     if isinstance(like, types.Integer):
 
@@ -52,11 +52,11 @@ def folder_for(sources: Path) -> Path:
     numba itself looks at a function's own file alone, and would go on with old code of what the function calls. Code of
     older files is deleted where it lies beside them, since nobody else has a use for it there.
     """
-    given = hashlib.sha256(b"".join(path.read_bytes() for path in sorted(sources.glob("*.py"))))
-    beside = sources / "__pycache__"
-    place = Path(config.CACHE_DIR) if config.CACHE_DIR else beside if os.access(beside, os.W_OK) else cache_folder()
-    folder = place / f"compiled-{given.hexdigest()[:16]}"
-    for old in set(beside.glob("compiled-*")) - {folder} if place == beside else ():
+    content = hashlib.sha256(b"".join(path.read_bytes() for path in sorted(sources.glob("*.py"))))
+    pycache = sources / "__pycache__"
+    parent = Path(config.CACHE_DIR) if config.CACHE_DIR else pycache if os.access(pycache, os.W_OK) else cache_folder()
+    folder = parent / f"compiled-{content.hexdigest()[:16]}"
+    for old in set(pycache.glob("compiled-*")) - {folder} if parent == pycache else ():
         shutil.rmtree(old, ignore_errors=True)
     return folder
 
@@ -90,9 +90,9 @@ def exact(function: Any) -> Any:
 
 
 @exact
-def power(x):
+def exp(x):
     """e^x for x <= 0 in float32, to 2e-7, and 0 below -87; written out so that many are computed at once."""
-    given, x = x, max(x, np.float32(-87))
+    exponent, x = x, max(x, np.float32(-87))
     shifted = x * np.float32(1.44269504) + np.float32(12582912)  # rounds to a whole number, in the lowest bits
     n = shifted - np.float32(12582912)
     r = x - n * np.float32(0.693359375) + n * np.float32(2.12194440e-4)
@@ -103,14 +103,14 @@ def power(x):
     y = y * r + np.float32(1.6666665459e-1)
     y = y * r + np.float32(5.0000001201e-1)
     y = y * r * r + r + np.float32(1)
-    power = np.int32((np.float32(shifted).view(np.int32) - 0x4B400000 + 127) << 23).view(np.float32)
-    return y * power if given >= np.float32(-87) else np.float32(0)
+    scale = np.int32((np.float32(shifted).view(np.int32) - 0x4B400000 + 127) << 23).view(np.float32)
+    return y * scale if exponent >= np.float32(-87) else np.float32(0)
 
 
 @exact
-def power64(x):
+def exp64(x):
     """e^x for x <= 0 in float64, to the last digit or two, and 0 where it is less than `NOTHING`."""
-    given, x = x, max(x, LEAST)
+    exponent, x = x, max(x, MIN_EXPONENT)
     shifted = x * 1.4426950408889634 + 6755399441055744.0  # rounds to a whole number, in the lowest bits
     n = shifted - 6755399441055744.0
     r = x - n * 0.6931471803691238 - n * 1.9082149292705877e-10
@@ -126,12 +126,12 @@ def power64(x):
     y = y * r + 1 / 6
     y = y * r + 0.5
     y = y * r * r + r + 1.0
-    times = np.int64((np.float64(shifted).view(np.int64) - np.int64(0x4338000000000000) + 1023) << 52).view(np.float64)
-    return y * times if given >= LEAST else 0.0
+    scale = np.int64((np.float64(shifted).view(np.int64) - np.int64(0x4338000000000000) + 1023) << 52).view(np.float64)
+    return y * scale if exponent >= MIN_EXPONENT else 0.0
 
 
 @compiled({"reassoc", "nnan", "nsz"})
-def highest(row):
+def row_max(row):
     """The highest number of a row without NaN."""
     top = row[0]
     for i in range(1, len(row)):

@@ -8,7 +8,7 @@ WORKERS ?= 3
 PYTEST := $(BIN)/python -m pytest -n $(WORKERS) --dist loadfile --no-loadscope-reorder
 PIP := $(BIN)/pip install --disable-pip-version-check -c constraints.txt
 
-.PHONY: demo test pytest fast nightly mutants lint web renew screenshots browser lowest container space house clean
+.PHONY: demo test pytest fast nightly mutants wording lint web renew screenshots browser lowest container space house clean
 
 demo: $(VENV)/.installed
 	$(BIN)/python app/app.py
@@ -28,6 +28,9 @@ nightly: $(VENV)/.installed-dev browser  ## the cells that `make test` leaves ou
 
 mutants: $(VENV)/.installed-dev  ## breaks the code in some forty places, each of which a test must notice
 	$(BIN)/python tests/mutants.py
+
+wording: $(VENV)/.installed-dev  ## renews the sentences of errors that tests compare
+	$(BIN)/python -m tests.wording
 
 lint: $(VENV)/.installed-dev web
 	$(BIN)/ruff check .

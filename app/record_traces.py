@@ -73,7 +73,7 @@ def decode(pair: Any, recording: Recording, seed: int) -> specviz.Trace:
 def write(path: Path, trace: specviz.Trace) -> None:
     path.parent.mkdir(parents=True, exist_ok=True)
     path.write_text(trace.to_json() + "\n", encoding="utf-8")
-    print(f"{path.relative_to(TRACES.parent)}: {len(trace.tokens)} tokens, {len(trace.steps)} steps: {trace.text!r}")
+    print(f"{path.name}: {len(trace.tokens)} tokens, {len(trace.steps)} steps: {trace.text!r}")
 
 
 if __name__ == "__main__":

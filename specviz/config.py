@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import fields, replace
 from functools import cached_property
 from importlib import import_module
-from typing import Annotated, Any, ClassVar
+from typing import Annotated, Any
 
 from pydantic import Field, field_validator
 
@@ -42,7 +42,6 @@ class RunConfig:
     (16, 0.8)
     """
 
-    LATER: ClassVar = ("drafter",)  # older traces have none
     prompt: str | Sequence[Annotated[int, Field(ge=0)]] = "Once upon a time"
     builder: Annotated[Any, Field(validate_default=True)] = "sequoia"
     verifier: Annotated[Any, Field(validate_default=True)] = "sequoia"
@@ -64,7 +63,7 @@ class RunConfig:
     def _not_empty(cls, prompt: Any) -> Any:
         if not prompt:
             raise ParameterError("prompt", "not be empty", hint="Give a few words for the models to continue.")
-        return prompt
+        return prompt if isinstance(prompt, str) else tuple(prompt)
 
     @property
     def target_sampling(self) -> Sampling:

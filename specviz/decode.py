@@ -1,7 +1,7 @@
 """The loop: draft a tree, score it in one pass of the target, verify, commit.
 
-This is the only module that knows the order of these operations. p = target, q = draft. Plain decoding is the same
-loop with a tree that is only a root.
+This is the only module that knows the order of these operations. Plain decoding is the same loop with a tree that is
+only a root.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from .files import __version__
 from .models.base import Pair
 from .randomness import Randomness, Seeded
 from .record import Step
-from .session import DecodingSession, Stopwatch, prompt_tokens
+from .session import DecodingSession, Result, Stopwatch, prompt_tokens, record
 from .trace import Trace
 
 
@@ -34,33 +34,41 @@ def speculate(
     Raises:
         ValueError: if builder, rule and drafter are incompatible or the prompt leaves no tokens to write.
 
-    Source: Leviathan et al. 2023, algorithm 1, for chains; Miao et al. 2024 (SpecInfer), for trees.
-
     >>> config = specviz.RunConfig("ab", "sequoia:size=8", max_new_tokens=8, seed=1)
     >>> for step in specviz.speculate(specviz.toy_pair(), config):
     ...     print(step.drafted, "drafted,", len(step.path), "accepted:", "".join(step.pieces))
     7 drafted, 6 accepted: cacbaba
     0 drafted, 0 accepted: a
     """
+    for result in decode(pair, config, rng, scheme):
+        yield record(result, pair.piece)
+
+
+def decode(pair: Pair, config: RunConfig, rng: Randomness | None = None, scheme: str | None = None) -> Iterator[Result]:
+    """The loop itself: what each step did, without a record of it. p target, q draft.
+
+    Args:
+        pair, config, rng, scheme: as for `speculate`; errors too.
+
+    Source: Leviathan et al. 2023, algorithm 1, for chains; Miao et al. 2024 (SpecInfer), for trees.
+    """
     _check_order(pair, config)
     builder, verifier, drafter, match = config.resolved if scheme is None else resolve(config, scheme)
-    if not match.possible:
-        raise ValueError(match.reason)
+    match.required()
     builder = builder.prepare(verifier, config.temperature, drafter.name, pair.info["name"])
     rng = rng or Seeded(config.seed)
     text = DecodingSession(pair, config, drafter if builder.reads_draft else None)
     state = builder.start()
     while text.tokens_left:
         watch = Stopwatch()
-        draft = text.draft(match.scheme, watch)
+        draft = text.draft(match.scheme, watch)  # rows of q, as the builder asks for them
         tree = builder(draft, rng, match.scheme, text.tokens_left, state)
         with watch("target"):
             p = text.score(tree)  # ONE pass over the whole tree under its attention mask
         with watch("verify"):
             verdict = verifier(tree, p, rng)
         state = builder.learn(state, tree, verdict, p)
-        emitted = text.commit(draft, tree, p, verdict)
-        yield text.step(draft, tree, p, verdict, emitted)
+        yield text.commit(draft, tree, p, verdict)
 
 
 def run(pair: Pair, config: RunConfig) -> Trace:
@@ -101,7 +109,7 @@ def collect(pair: Pair, config: RunConfig, steps: Iterable[Step]) -> Trace:
     >>> collect(pair, config, [next(specviz.speculate(pair, config))]).stop
     'stopped'
     """
-    prompt, steps = tuple(prompt_tokens(pair, config)), tuple([step.complete() for step in tuple(steps)])
+    prompt, steps = tuple(prompt_tokens(pair, config)), tuple(steps)
     written = [token for step in steps for token in step.emitted]
     if written and written[-1] in pair.eos_ids:
         stop = "end of text"

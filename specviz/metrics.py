@@ -34,7 +34,7 @@ class Counts:
 
     Args:
         tokens, passes: tokens written, and passes of the target.
-        nodes, draft_passes: nodes below the roots, and passes of the draft.
+        nodes, draft_passes: drafted nodes, without roots and probes, and passes of the draft.
         accepted, compared: nodes that were accepted, and that were compared at all.
         timed_tokens, timed_passes, seconds: those of the steps whose time counts; the seconds by `PARTS`.
         elapsed: seconds of all steps, the first as well.
@@ -67,7 +67,7 @@ class Counts:
         written = [len(step.path) + 1 if whole else len(step.emitted) for step in steps]
         timed = [(step, tokens) for step, tokens in zip(steps, written, strict=True) if step.index > 0]
         return cls(
-            sum(written), len(steps), sum(len(step.parents) - 1 for step in steps),
+            sum(written), len(steps), sum(step.drafted for step in steps),
             sum(step.draft_passes for step in steps),
             sum(step.outcome.count("accepted") for step in steps),
             sum(step.outcome.count(outcome) for step in steps for outcome in COMPARED),

@@ -7,23 +7,27 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
-from typing import Annotated, Any, ClassVar, Literal
+from typing import Annotated, Any, ClassVar
+
+from pydantic import Field, model_validator
 
 from . import codec
-from .codec import Damaged, Whole, Within
-from .record_parts import Timing, Unread
+from .codec import MAX_ITEMS, NonNegative, Record, Text, Whole, one_of
 from .tree import Chart, Growth, Topology
 
 OUTCOMES = ("root", "accepted", "rejected", "unreached", "passed", "probe")
-Outcome = Annotated[str, Literal[OUTCOMES]]
 COLUMNS = (
     "tokens", "texts", "draft_prob", "target_prob", "target_prob_plain", "outcome", "accept_prob", "coin", "keys",
 )  # fmt: skip
-Prob = Annotated[float, Within(0, 1 + 1e-6)]
+Column = Field(max_length=MAX_ITEMS)
+Outcomes = Annotated[tuple[Annotated[str, one_of(*OUTCOMES)], ...], Column]
+Probabilities = Annotated[tuple[Annotated[float, Field(ge=0, le=1 + 1e-6)] | None, ...], Column]
+Tokens = Annotated[tuple[Whole, ...], Column]
+Texts = Annotated[tuple[Text, ...], Column]
 
 
 @dataclass(frozen=True)
-class Detail:
+class Detail(Record):
     """Details of one node, recorded by a rule.
 
     Args:
@@ -33,7 +37,7 @@ class Detail:
         facts: single numbers by name.
     """
 
-    SPARSE: ClassVar = True  # in JSON, what is empty is left out
+    omit_empty: ClassVar[bool] = True
     tried: Chart | None = None
     after: Chart | None = None
     race: Mapping[str, Chart] = field(default_factory=dict)
@@ -50,7 +54,22 @@ class Detail:
 
 
 @dataclass(frozen=True)
-class Step(Unread):
+class Timing(Record):
+    """Seconds of one step: draft passes, target passes, the rule's arithmetic, and all the rest but its record."""
+
+    draft: NonNegative = 0.0
+    target: NonNegative = 0.0
+    verify: NonNegative = 0.0
+    other: NonNegative = 0.0
+
+    @property
+    def total(self) -> float:
+        """All four together, in seconds."""
+        return self.draft + self.target + self.verify + self.other
+
+
+@dataclass(frozen=True)
+class Step(Record):
     """One step of a run: a drafted tree, the target's distributions, and the verdict, as columns over its nodes, [n].
 
     Args:
@@ -71,26 +90,26 @@ class Step(Unread):
 
     index: Whole
     start: Whole
-    parents: tuple[Annotated[int, Within(-1)], ...]
-    tokens: tuple[Whole, ...]
-    texts: tuple[str, ...]
-    draft_prob: tuple[Prob | None, ...]
-    target_prob: tuple[Prob | None, ...]
-    target_prob_plain: tuple[Prob | None, ...]
-    outcome: tuple[Outcome, ...]
-    accept_prob: tuple[Prob | None, ...]
-    coin: tuple[Prob | None, ...]
-    emitted: tuple[Whole, ...]
-    pieces: tuple[str, ...]
+    parents: Annotated[tuple[Annotated[int, Field(ge=-1)], ...], Column]
+    tokens: Tokens
+    texts: Texts
+    draft_prob: Probabilities
+    target_prob: Probabilities
+    target_prob_plain: Probabilities
+    outcome: Outcomes
+    accept_prob: Probabilities
+    coin: Probabilities
+    emitted: Tokens
+    pieces: Texts
     bonus: Whole | None
     corrected: bool
-    scheme: str
-    keys: tuple[float | None, ...]
+    scheme: Text
+    keys: Annotated[tuple[float | None, ...], Column]
     growth: Growth
     detail: dict[int, Detail]
     draft_passes: Whole
     seconds: Timing
-    drafter: tuple[str | None, ...] = ()
+    drafter: Annotated[tuple[Text | None, ...], Column] = ()
 
     def __repr__(self) -> str:
         return f"Step({self.index}: {self.drafted} drafted, {len(self.path)} accepted, {''.join(self.pieces)[:60]!r})"
@@ -117,29 +136,27 @@ class Step(Unread):
         """The step as JSON text, as it stands in a trace."""
         return codec.dumps(self)
 
-    def check_fields(self) -> None:
-        """See that the columns are those of one tree, and the text that of its accepted path."""
+    @model_validator(mode="after")  # when it is read from JSON
+    def _check(self) -> Step:
+        """Check that the columns are those of one tree, and the text that of its accepted path."""
         n = len(self.parents)
-        try:
-            Topology(self.parents)
-        except ValueError as error:
-            place, trouble = str(error).rstrip(".").split(" ", 1)
-            raise Damaged(trouble, f".{place}") from None
+        Topology(self.parents)
         columns = {name: getattr(self, name) for name in COLUMNS} | {"growth.split": self.growth.split}
         for name, column in (columns | {"drafter": self.drafter or None}).items():
             if column is not None and len(column) != n:
-                raise Damaged(f"must have {n} values, one a node; got {len(column)}", f".{name}")
+                raise ValueError(f"must have {n} values in {name}, one a node; got {len(column)}")
         parents = {parent for slots in self.growth.waiting or () for parent, _ in slots}
         for name, nodes in (("detail", self.detail), ("growth.waiting", parents)):
-            if nodes and max(nodes) >= n:
-                raise Damaged(f"must name nodes from 0 to {n - 1}; got {max(nodes)}", f".{name}")
+            if nodes and not (min(nodes) >= 0 and max(nodes) < n):
+                raise ValueError(f"must name nodes from 0 to {n - 1} in {name}; got {max(nodes)}")
         if self.outcome.count("root") != 1 or self.outcome[0] != "root":
-            raise Damaged("must have the root first and nowhere else", ".outcome")
+            raise ValueError("must have the root first and nowhere else in outcome")
         if len(self.pieces) != len(self.emitted):
-            raise Damaged("must have one text for each emitted token", ".pieces")
+            raise ValueError("must have one text for each emitted token in pieces")
         if [self.parents[node] for node in self.path] != [0, *self.path][: len(self.path)]:
-            raise Damaged("must have one path from the root of accepted nodes", ".outcome")
+            raise ValueError("must have one path from the root of accepted nodes in outcome")
         bonus = () if self.bonus is None else (self.bonus,)
         written = (*(self.tokens[node] for node in self.path), *bonus)
         if not self.emitted or self.emitted != written[: len(self.emitted)]:
-            raise Damaged("must be the accepted tokens and then the bonus", ".emitted")
+            raise ValueError("must have the accepted tokens and then the bonus in emitted")
+        return self

@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-from collections import deque
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from time import perf_counter
 from typing import Any
-from weakref import ref
 
 import numpy as np
 
@@ -16,13 +14,10 @@ from .config import RunConfig
 from .distributions import Blend, Distributions, Sampling, distributions_of
 from .drafters.base import Draft, Drafter, DrafterContext, DrafterSession, Seen
 from .models.base import Pair, Session
-from .record import Step
-from .record_parts import Timing
+from .record import Detail, Step, Timing
 from .sampling import whose
 from .tree import TokenTree
 from .verifiers.base import Verdict
-
-UNREAD = 1 << 21  # logits that are kept of the latest steps, to make their probabilities when they are read
 
 
 class Stopwatch:
@@ -103,39 +98,6 @@ def open_drafter(
     return drafter.open(DrafterContext(pair, target, draft, context, features))
 
 
-def guesses(
-    drafting: DrafterSession | None, tree: TokenTree
-) -> tuple[tuple[str | None, ...], tuple[float | None, ...], dict[int, dict]]:
-    """The drafter of each node, [n], its probability in the row it was drawn from, [n], and how it was made.
-
-    The last is plain JSON data for the nodes of which there is something to tell.
-
-    Args:
-        drafting: the drafter session; None without a drafter.
-        tree: the tree that was verified.
-    """
-    details: dict[int, dict] = {}
-    probs, rows = tree.draft_prob(), tree.draft_distributions
-    if drafting is None:
-        return (None,) * len(tree), tuple(probs), details
-    names: list[str | None] = [drafting.name if parent in rows else None for parent in tree.parents]
-    for node, row in rows.items():
-        if not (drafting.describes or isinstance(row, Blend)):
-            continue
-        children = tree.children[node]
-        tokens = [tree.tokens[child] for child in children]
-        for child, part in zip(children, whose(row, tree.scheme, tokens), strict=True):
-            name = drafting.name
-            if part is not None and isinstance(row, Blend):
-                name = row.whose[part]
-                probs[child] = float(row.parts[part][tree.tokens[child]])
-            names[child] = name
-            path = [tree.tokens[above] for above in tree.topology.path(child)]
-            if guess := drafting.describe_guess(path, name):
-                details[child] = guess
-    return tuple(names), tuple(probs), details
-
-
 class DecodingSession:
     """The sessions of the target and its drafter, on one text.
 
@@ -156,7 +118,6 @@ class DecodingSession:
         self.drafting = open_drafter(drafter, pair, self.target, model, self.context) if drafter else None
         self.pieces = pair.stream(self.context)
         self.steps = 0
-        self._latest: deque[ref[Step]] = deque()
         self.ended = False
 
     @property
@@ -174,64 +135,135 @@ class DecodingSession:
         """The target's distributions after every node of a tree, in one pass."""
         return distributions_of(self.target.forward(tree, range(len(tree))), self.config.target_sampling)
 
-    def commit(self, draft: StepDraft, tree: TokenTree, p: Distributions, verdict: Verdict) -> list[int]:
-        """Commit the tokens of a verdict to every session; the tokens, cut where the text ends."""
+    def commit(self, draft: StepDraft, tree: TokenTree, p: Distributions, verdict: Verdict) -> Result:
+        """Append the tokens of a verdict, cut where the text ends, to every session."""
         emitted = _emitted(tree, verdict, self.tokens_left, self.pair.eos_ids)
+        sources = _sources(self.drafting, tree)  # before the commit: then drafters forget how they came by them
         nodes = (0, *verdict.path)
-        wanted = self.drafting is not None and self.drafter is not None and self.drafter.reads_features
-        seen = Seen(nodes, p, self.target.features(nodes) if wanted else None)
-        self.guesses = guesses(self.drafting, tree)  # before the commit: then drafters forget how they came by them
+        features = self.target.features(nodes) if self.drafter is not None and self.drafter.reads_features else None
         self.target.commit(tree, verdict.path, emitted)
         if self.drafting is not None:
-            self.drafting.commit(draft.tree, tree.read_by_draft(verdict.path), emitted, seen)
+            accepted = tree.read_by_draft(verdict.path)
+            self.drafting.commit(draft.tree, accepted, emitted, Seen(nodes, p, features))
         self.context.extend(emitted)
         self.ended = emitted[-1] in self.pair.eos_ids
-        return emitted
-
-    def step(self, draft: StepDraft, tree: TokenTree, p: Distributions, verdict: Verdict, emitted: list[int]) -> Step:
-        """The record of a step that was committed."""
-        parents, tokens, keys, piece = tuple(tree.parents), tuple(tree.tokens), tuple(tree.keys), self.pair.piece
-        drafters, probs, details = self.guesses
-        growth, noted = tree.growth, verdict.detail  # and not the tree, with all rows of its draft
-
-        def rest() -> dict[str, Any]:
-            target_prob, plain = p.of_both(parents[1:], tokens[1:])
-            return {
-                "texts": tuple(map(piece, tokens)),
-                "target_prob": (None, *target_prob),
-                "target_prob_plain": (None, *plain),
-                "growth": replace(growth, guesses=details).named(piece),
-                "detail": {node: detail.named(piece) for node, detail in noted.items()},
-            }
-
-        whole = len(emitted) == len(verdict.path) + 1
-        last = verdict.path[-1] if verdict.path else 0
         self.steps += 1
-        step = Step.unread(
-            rest,
-            index=self.steps - 1,
-            start=tree.start,
-            parents=parents,
-            tokens=tokens,
-            draft_prob=probs,
-            outcome=verdict.outcome,
-            accept_prob=verdict.accept_prob,
-            coin=verdict.coin,
-            emitted=tuple(emitted),
-            pieces=tuple(map(self.pieces, emitted)),
-            bonus=emitted[-1] if whole else None,
-            corrected=whole and bool(tree.children[last]),
-            scheme=tree.scheme,
-            keys=keys,
-            draft_passes=draft.passes,
-            drafter=drafters,
-            seconds=draft.watch.read(),
+        pieces = tuple(map(self.pieces, emitted))
+        return Result(
+            self.steps - 1, tree, p, verdict, tuple(emitted), pieces, *sources, draft.passes, draft.watch.read()
         )
-        self._latest.append(ref(step))
-        while len(self._latest) * len(tree) * self.pair.vocab_size > UNREAD:
-            if (old := self._latest.popleft()()) is not None:
-                old.complete()
-        return step
+
+
+@dataclass(frozen=True)
+class Result:
+    """What a step did, before it is written down as a `Step`.
+
+    Args:
+        index: its number in the run, from 0.
+        tree, p, verdict: the tree, the target's distributions after its nodes, and what the rule decided.
+        emitted, pieces: the token ids that were added to the text, and the text of each.
+        drafter, draft_prob: the drafter of each node, and its probability in the row it was drawn from, [n].
+        guesses: how a drafter came to a node, node -> plain facts.
+        draft_passes, seconds: passes of the draft, and where the time went.
+    """
+
+    index: int
+    tree: TokenTree
+    p: Distributions
+    verdict: Verdict
+    emitted: tuple[int, ...]
+    pieces: tuple[str, ...]
+    drafter: tuple[str | None, ...]
+    draft_prob: tuple[float | None, ...]
+    guesses: dict[int, dict[str, Any]]
+    draft_passes: int
+    seconds: Timing
+
+    @property
+    def path(self) -> tuple[int, ...]:
+        """The accepted nodes, top down."""
+        return self.verdict.path
+
+    @property
+    def outcome(self) -> tuple[str, ...]:
+        """What became of each node, [n]."""
+        return self.verdict.outcome
+
+    @property
+    def drafted(self) -> int:
+        """How many nodes were drafted: all but the root and probes."""
+        return len(self.tree) - 1 - len(self.tree.probes)
+
+
+def record(result: Result, piece: Callable[[int], str]) -> Step:
+    """The record of a step. Its probabilities, charts and texts are computed here and nowhere before.
+
+    Args:
+        result: what the step did.
+        piece: the text of a token as a person reads it, `Pair.piece`.
+    """
+    tree, verdict = result.tree, result.verdict
+    parents, tokens = tuple(tree.parents), tuple(tree.tokens)
+    target_prob, at_temperature_1 = result.p.of_both(parents[1:], tokens[1:])
+    last = verdict.path[-1] if verdict.path else 0
+    complete = len(result.emitted) == len(verdict.path) + 1  # the limits cut nothing off
+    return Step(
+        index=result.index,
+        start=tree.start,
+        parents=parents,
+        tokens=tokens,
+        texts=tuple(map(piece, tokens)),
+        draft_prob=result.draft_prob,
+        target_prob=(None, *target_prob),
+        target_prob_plain=(None, *at_temperature_1),
+        outcome=verdict.outcome,
+        accept_prob=verdict.accept_prob,
+        coin=verdict.coin,
+        emitted=result.emitted,
+        pieces=result.pieces,
+        bonus=result.emitted[-1] if complete else None,
+        corrected=complete and bool(tree.children[last]),
+        scheme=tree.scheme,
+        keys=tuple(tree.keys),
+        growth=replace(tree.growth, guesses=result.guesses).named(piece),
+        detail={node: _detail(notes).named(piece) for node, notes in verdict.detail.items()},
+        draft_passes=result.draft_passes,
+        seconds=result.seconds,
+        drafter=result.drafter,
+    )
+
+
+def _detail(notes: Mapping[str, Any]) -> Detail:
+    return Detail(**{name: value() if callable(value) else value for name, value in notes.items()})
+
+
+def _sources(
+    drafting: DrafterSession | None, tree: TokenTree
+) -> tuple[tuple[str | None, ...], tuple[float | None, ...], dict[int, dict[str, Any]]]:
+    """The drafter of each node, [n], its probability in the row it was drawn from, [n], and how it was guessed.
+
+    The last is plain JSON data for the nodes of which there is something to tell.
+    """
+    guesses: dict[int, dict[str, Any]] = {}
+    probs, rows = tree.draft_prob(), tree.draft_distributions
+    if drafting is None:
+        return (None,) * len(tree), tuple(probs), guesses
+    names: list[str | None] = [drafting.name if parent in rows else None for parent in tree.parents]
+    for node, row in rows.items():
+        if not (drafting.describes or isinstance(row, Blend)):
+            continue
+        children = tree.children[node]
+        parts = whose(row, tree.scheme, [tree.tokens[child] for child in children])
+        for child, part in zip(children, parts, strict=True):
+            name = drafting.name
+            if part is not None and isinstance(row, Blend):
+                name = row.whose[part]
+                probs[child] = float(row.parts[part][tree.tokens[child]])
+            names[child] = name
+            path = [tree.tokens[above] for above in tree.topology.path(child)]
+            if guess := drafting.describe_guess(path, name):
+                guesses[child] = guess
+    return tuple(names), tuple(probs), guesses
 
 
 def prompt_tokens(pair: Pair, config: RunConfig) -> list[int]:

@@ -2,22 +2,49 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from importlib import import_module
 from typing import Annotated, Any
 
+from pydantic import Field, model_validator
+
 from . import codec
-from .codec import MAX_TEXT, Damaged, Most, Whole
+from .codec import NonNegative, Positive, Record, Text, Whole
 from .config import RunConfig
+from .files import parse_json
 from .metrics import Counts, known
 from .record import Step
-from .record_parts import PairedSpeedup
 
 SCHEMA = 3
 
 
 @dataclass(frozen=True)
-class Trace:
+class PairedSpeedup(Record):
+    """A run against plain decoding, timed in alternating rounds.
+
+    Args:
+        speedup: tokens per second of the run over those of plain decoding, all rounds together.
+        low, high: the smallest and largest ratio of a round.
+        rounds: how many there were.
+        tokens_per_s, plain_tokens_per_s: of all rounds together.
+        seconds, plain_seconds: that all tokens of the run take at those rates.
+        date, machine: when (ISO 8601) and on which machine, in words.
+    """
+
+    speedup: NonNegative
+    low: NonNegative
+    high: NonNegative
+    rounds: Positive
+    tokens_per_s: NonNegative
+    plain_tokens_per_s: NonNegative
+    seconds: NonNegative
+    plain_seconds: NonNegative
+    date: Text = ""
+    machine: Text = ""
+
+
+@dataclass(frozen=True)
+class Trace(Record):
     """A whole run: its configuration, its prompt, its steps and its text.
 
     Args:
@@ -31,11 +58,11 @@ class Trace:
 
     config: RunConfig
     pair: dict[str, Any]
-    prompt_tokens: Annotated[tuple[Whole, ...], Most(MAX_TEXT)]
-    prompt_text: str
-    steps: Annotated[tuple[Step, ...], Most(20_000)]
-    stop: str
-    version: str = ""
+    prompt_tokens: Annotated[tuple[Whole, ...], Field(max_length=200_000)]
+    prompt_text: Text
+    steps: Annotated[tuple[Step, ...], Field(max_length=20_000)]
+    stop: Text
+    version: Text = ""
     speedup: PairedSpeedup | None = None
 
     @property
@@ -79,9 +106,9 @@ class Trace:
 
     def to_dict(self) -> dict[str, Any]:
         """The trace as plain JSON data."""
-        told = {name: getattr(self, name) for name in ("pair", "prompt_tokens", "prompt_text", "text", "stop")}
+        parts = {name: getattr(self, name) for name in ("pair", "prompt_tokens", "prompt_text", "text", "stop")}
         steps = [step.to_dict() for step in self.steps]
-        return {"schema": SCHEMA, "version": self.version, "config": self.config.to_dict(), **told, "steps": steps} | (
+        return {"schema": SCHEMA, "version": self.version, "config": self.config.to_dict(), **parts, "steps": steps} | (
             {"speedup": codec.plain(self.speedup)} if self.speedup else {}
         )
 
@@ -105,16 +132,25 @@ class Trace:
         >>> specviz.Trace.from_json(trace.to_json()).tokens == trace.tokens
         True
         """
-        data = codec.parse(text, "trace")
+        try:
+            data = parse_json(text)
+        except ValueError:
+            raise ValueError("trace is not valid JSON. The file may be truncated or damaged.") from None
         if not isinstance(data, dict) or "schema" not in data:
             raise ValueError("Not a specviz run: it has no schema number.")
         if data["schema"] != SCHEMA:
             raise ValueError(
                 f"trace has schema {data['schema']!r:.20}; this version reads schema {SCHEMA}. Record the run again."
             )
-        return codec.read(cls, data, "trace")
+        config = data.get("config")
+        missing = [f.name for f in fields(RunConfig) if f.name != "drafter" and f.name not in (config or ())]
+        if missing:  # a default would be a guess at what was run; only the oldest traces have no drafter
+            raise ValueError(f"trace is damaged: trace.config.{missing[0]} is required.")
+        return codec.read(cls, text, "trace")
 
-    def check_fields(self) -> None:
-        """See that the pair has a name."""
+    @model_validator(mode="after")
+    def _check(self) -> Trace:
+        """Check that the pair has a name."""
         if not isinstance(self.pair.get("name"), str):
-            raise Damaged('must have a text "name"', ".pair")
+            raise ValueError('must have a text "name" in pair')
+        return self

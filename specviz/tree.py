@@ -12,8 +12,9 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Annotated, Any, ClassVar
 
 import numpy as np
+from pydantic import Field, model_validator
 
-from .codec import Damaged, Most, Plan, Whole
+from .codec import MAX_ITEMS, Levels, Record, Text, Whole
 
 if TYPE_CHECKING:
     import networkx
@@ -135,14 +136,14 @@ class Topology:
 
         graph = networkx.DiGraph()
         for node in range(len(self)):
-            told = {name: values[node] for name, values in columns.items() if values}
-            graph.add_node(node, **{name: value for name, value in told.items() if value is not None})
+            data = {name: values[node] for name, values in columns.items() if values}
+            graph.add_node(node, **{name: value for name, value in data.items() if value is not None})
         graph.add_edges_from((parent, node) for node, parent in enumerate(self.parents) if parent >= 0)
         return graph
 
 
 @dataclass(frozen=True)
-class Chart:
+class Chart(Record):
     """A few tokens and, under every name, a number for each of them: what is drawn as bars.
 
     Args:
@@ -151,24 +152,25 @@ class Chart:
         texts: the tokens as a person reads them, so that a record needs no tokenizer.
     """
 
-    tokens: Annotated[tuple[Whole, ...], Most(64)]
+    tokens: Annotated[tuple[Whole, ...], Field(max_length=64)]
     rows: Mapping[str, tuple[float, ...]]
-    texts: tuple[str, ...] = ()
-    LATER: ClassVar = ()
+    texts: tuple[Text, ...] = ()
 
     def named(self, piece: Callable[[int], str]) -> Chart:
         """The same with texts."""
         return replace(self, texts=tuple(map(piece, self.tokens)))
 
-    def check_fields(self) -> None:
-        """See that every column has a value for each token."""
-        for name, column in {"texts": self.texts, **{f"rows.{name}": row for name, row in self.rows.items()}}.items():
+    @model_validator(mode="after")
+    def _check(self) -> Chart:
+        """Check that every column has a value for each token."""
+        for column in (self.texts, *self.rows.values()):
             if len(column) != len(self.tokens):
-                raise Damaged(f"must have {len(self.tokens)} values, one a token; got {len(column)}", f".{name:.40}")
+                raise ValueError(f"must have {len(self.tokens)} values in every row, one a token; got {len(column)}")
+        return self
 
 
 @dataclass(frozen=True)
-class Growth:
+class Growth(Record):
     """How a tree grew; None if a builder does not record it.
 
     Args:
@@ -181,14 +183,14 @@ class Growth:
         guesses: how a drafter came to a node, node -> plain facts.
     """
 
-    SPARSE: ClassVar = True
+    omit_empty: ClassVar[bool] = True
     length: Whole | None = None
     threshold: float | None = None
-    waiting: Sequence[Sequence[tuple[Whole, float]]] | None = None
-    acceptance: Plan | None = None
+    waiting: tuple[tuple[tuple[Whole, float], ...], ...] | None = None
+    acceptance: Levels | None = None
     smoothed: bool | None = None
     expected: float | None = None
-    split: tuple[Whole, ...] | None = None
+    split: Annotated[tuple[Whole, ...], Field(max_length=MAX_ITEMS)] | None = None
     candidates: Whole | None = None
     cut: Chart | None = None
     guesses: Mapping[int, Mapping[str, Any]] = field(default_factory=dict)
@@ -197,10 +199,12 @@ class Growth:
         """The same with the texts of its tokens."""
         return replace(self, cut=self.cut.named(piece)) if self.cut else self
 
-    def check_fields(self) -> None:
-        """See that a cut says what it was ranked by."""
+    @model_validator(mode="after")
+    def _check(self) -> Growth:
+        """Check that a cut says what it was ranked by."""
         if self.cut and "keys" not in self.cut.rows:
-            raise Damaged("has no 'keys'", ".cut.rows")
+            raise ValueError("must have keys in the rows of cut")
+        return self
 
 
 class TokenTree:

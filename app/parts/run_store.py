@@ -22,7 +22,7 @@ from starlette.responses import Response
 from starlette.routing import Route
 
 from specviz import Step, Trace
-from specviz.record_parts import PairedSpeedup
+from specviz.trace import PairedSpeedup
 
 from ..machine.guard import OPEN
 from ..machine.pool import run_in_thread, run_in_worker

@@ -68,9 +68,9 @@ export const links = ({ element, trigger, values }, about) => values(linkBar(ele
 /** @type {(host: Host, about: { besides: string }) => void} */
 export const changes = ({ element, trigger }, { besides }) => onRail(element, besides, () => trigger('input'));
 /** @type {Component} */
-export const trees = ({ element, trigger, values }) => values(treeLab(element, question => trigger('select', question)));
+export const trees = ({ element, props, server }) => treeLab(element, JSON.parse(props.value), server.trees);
 /** @type {Component} */
-export const verification = ({ element, props, server }) => verificationLab(element, JSON.parse(props.value), { look: server.look, table: server.table });
+export const verification = ({ element, props, server }) => verificationLab(element, JSON.parse(props.value), server);
 /** @type {Component} */
 export const compare = ({ element, server, values }) => values(compareBoard(element, () => server.recorded(0)).receive);
 

@@ -9,13 +9,13 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import compress
-from math import inf, isfinite
+from math import isfinite
 from statistics import median
-from typing import Annotated, Any
+from typing import Any
 
 import numpy as np
 
-from ..codec import Within
+from ..codec import InfiniteAsNull
 from ..config import RunConfig
 from ..distributions import entropy
 from ..metrics import Interval, share_interval
@@ -185,7 +185,7 @@ class DraftUncertainty:
     """
 
     entropy: tuple[float, ...]
-    cross_entropy: tuple[Annotated[float, Within(null=inf)], ...]
+    cross_entropy: tuple[InfiniteAsNull, ...]
     acceptance: tuple[float, ...]
     draft_prob: tuple[float, ...]
     target_prob: tuple[float, ...]

@@ -10,20 +10,20 @@ from __future__ import annotations
 from collections import deque
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any
 
 import numpy as np
+from pydantic import Field, model_validator
 
-from ..codec import Damaged, Most, NonNegative, Plan, Positive, Share
+from ..codec import Levels, NonNegative, Positive, Probability, Record, one_of
 from ..config import LARGEST, RunConfig
 from ..decode import speculate
 from ..drafters import DRAFTERS
-from ..errors import ParameterError
 from ..files import __version__
 from ..metrics import share_interval
 from ..models.base import Pair
 from ..randomness import Randomness, Seeded
-from ..sampling import children_of, draw_children
+from ..sampling import SCHEMES, children_of, draw_children
 from ..theory.rates import try_children
 from ..verifiers import VERIFIERS
 from ..verifiers.base import Verifier
@@ -31,15 +31,15 @@ from .positions import LEVELS, Reader, levels_on_text
 from .text_units import Written, sources
 from .vectors import MOST, check_acceptance
 
-Rule = Annotated[str, Literal[tuple(VERIFIERS)]]
-Drafter = Annotated[str, Literal[tuple(DRAFTERS)]]
-Scheme = Annotated[str, Literal["iid", "distinct", "top", "race"]]
-Method = Annotated[str, Literal["expected", "counted"]]
-Row = Annotated[tuple[Share, ...], Most(MOST)]
+Rule = Annotated[str, one_of(*VERIFIERS)]
+Drafter = Annotated[str, one_of(*DRAFTERS)]
+Scheme = Annotated[str, one_of(*SCHEMES)]
+Method = Annotated[str, one_of("expected", "counted")]
+Row = Annotated[tuple[Probability, ...], Field(max_length=MOST)]
 
 
 @dataclass(frozen=True)
-class Acceptance:
+class Acceptance(Record):
     """An acceptance vector with its uncertainty.
 
     Attributes:
@@ -54,8 +54,8 @@ class Acceptance:
     """
 
     acceptance: Row
-    low: tuple[Share | None, ...]
-    high: tuple[Share | None, ...]
+    low: tuple[Probability | None, ...]
+    high: tuple[Probability | None, ...]
     positions: Positive
     method: Method
     verifier: Rule
@@ -69,7 +69,7 @@ class Acceptance:
     dtype: str = ""
     version: str = ""
     texts: str = ""
-    by_text: tuple[tuple[Positive, Plan], ...] = ()
+    by_text: tuple[tuple[Positive, Levels], ...] = ()
 
     @property
     def plan(self) -> tuple:
@@ -82,20 +82,19 @@ class Acceptance:
         texts = self.by_text
         return [_mean([*texts[:out], *texts[out + 1 :]]) for out in range(len(texts))] if len(texts) > 1 else []
 
-    def check_fields(self) -> None:
-        """See that its vectors are vectors of one form, and that every interval holds its share."""
+    @model_validator(mode="after")
+    def _check(self) -> Acceptance:
+        """Check that its vectors are vectors of one form, and that every interval holds its probability."""
         if not len(self.acceptance) == len(self.low) == len(self.high):
-            raise Damaged("must have acceptance, low and high of one length")
+            raise ValueError("must have acceptance, low and high of one length")
         for name in ("acceptance", *(["levels"] if self.levels else ())):
-            try:
-                check_acceptance(getattr(self, name), f".{name}")
-            except ParameterError as error:
-                raise Damaged(f"must {error.must}", f".{name}") from None
+            check_acceptance(getattr(self, name), name)
         for share, low, high in zip(self.acceptance, self.low, self.high, strict=True):
             if not (0.0 if low is None else low) <= share <= (1.0 if high is None else high):
-                raise Damaged("must lie between low and high", ".acceptance")
+                raise ValueError("must have acceptance between low and high")
         if any(_shape(plan) != _shape(self.plan) for _, plan in self.by_text):
-            raise Damaged("must hold vectors as long as the measured one", ".by_text")
+            raise ValueError("must have vectors in by_text as long as the measured one")
+        return self
 
 
 def acceptance_vector(

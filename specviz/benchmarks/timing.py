@@ -21,8 +21,7 @@ from ..models.base import Pair
 from ..planning.machine_profile import machine
 from ..progress import Progress
 from ..record import Step
-from ..record_parts import PairedSpeedup
-from ..trace import Trace
+from ..trace import PairedSpeedup, Trace
 from ..tree import Topology
 
 AUTOREGRESSIVE = "plain"

@@ -23,8 +23,7 @@ from ..metrics import Counts, estimate, ratio_of_rates
 from ..models.base import Pair
 from ..planning.machine_profile import machine
 from ..record import Step
-from ..record_parts import PairedSpeedup
-from ..trace import Trace
+from ..trace import PairedSpeedup, Trace
 from ..tree import Topology
 from ..verifiers.base import Verifier
 from .alternating_rounds import paired

@@ -159,7 +159,7 @@ def store(pair: Pair, config: RunConfig, args: argparse.Namespace) -> None:
         "source": f"python -m specviz calibrate --store --drafter {drafter.name} --positions {args.positions} "
         f"--width {args.width} on {pair.info['name']}",
         "pair": pair.info,
-        "drafter": drafter.parameters,
+        "drafter": drafter.to_dict(),
         "vectors": vectors,
     }
     STORED[EMBEDDED].mkdir(parents=True, exist_ok=True)

@@ -9,17 +9,18 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
-from typing import Annotated, Any, ClassVar, Literal
+from typing import Annotated, Any
 
 import numpy as np
+from pydantic import model_validator
 
 from .. import codec
-from ..codec import Damaged, NonNegative, Positive
+from ..codec import NonNegative, Positive, Record, one_of
 from ..tree import Topology
 
 
 @dataclass(frozen=True)
-class CostTable:
+class CostTable(Record):
     """Seconds of the parts of a step, as columns; between two entries it is read off the straight line.
 
     Args:
@@ -47,7 +48,6 @@ class CostTable:
     machine: str
     projection: bool
     note: str
-    LATER: ClassVar = ("unit", "opening_s")
     plain_s: NonNegative
     sizes: tuple[Positive, ...]
     target_s: tuple[NonNegative, ...]
@@ -57,7 +57,7 @@ class CostTable:
     row_s: NonNegative = 0.0
     spread: dict[str, Any] = field(default_factory=dict)
     settings: dict[str, Any] = field(default_factory=dict)
-    unit: Annotated[str, Literal["s", "pass"]] = "s"
+    unit: Annotated[str, one_of("s", "pass")] = "s"
     opening_s: NonNegative = 0.0
 
     def target(self, nodes: float) -> float:
@@ -102,17 +102,19 @@ class CostTable:
         Raises:
             ValueError: if it is no such table; the message says what is wrong with it.
         """
-        return codec.read(cls, codec.parse(text, "cost table"), "cost table")
+        return codec.read(cls, text, "cost table")
 
-    def check_fields(self) -> None:
-        """See that the columns belong together."""
+    @model_validator(mode="after")
+    def _check(self) -> CostTable:
+        """Check that the columns belong together."""
         for steps, columns in (("sizes", ("target_s", "overhead_s")), ("widths", ("draft_s",))):
             xs = getattr(self, steps)
             if not xs or list(xs) != sorted(set(xs)):
-                raise Damaged("must rise", f".{steps}")
+                raise ValueError(f"must have rising {steps}")
             for name in columns:
                 if len(getattr(self, name)) != len(xs):
-                    raise Damaged(f"must hold {len(xs)} numbers, one for each of {steps}", f".{name}")
+                    raise ValueError(f"must have {len(xs)} numbers in {name}, one for each of {steps}")
+        return self
 
 
 def _line(x: float, xs: Sequence[float], ys: Sequence[float]) -> float:

@@ -14,7 +14,7 @@ from typing import Any
 
 from .. import codec
 from ..acceptance.vectors import find_acceptance
-from ..codec import Share
+from ..codec import Probability
 from ..files import PAIR, __version__, from_cache, parse_json, to_cache
 from .cost_table import CostTable
 from .forecast import Cell, forecast
@@ -39,7 +39,7 @@ class MachineProfile:
 
     about: dict[str, Any]
     table: CostTable
-    vectors: tuple[tuple[float, tuple[Share, ...]], ...] = ()
+    vectors: tuple[tuple[float, tuple[Probability, ...]], ...] = ()
     when: float = 0.0
 
     def old(self, now: float) -> bool:

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import ClassVar
+from typing import Any, ClassVar
 
 from ..distributions import Distributions
 from ..randomness import Randomness
-from ..record import Detail, Step
+from ..record import Step
 from ..sampling import SCHEMES
 from ..strategy import Strategy
 from ..tree import TokenTree
@@ -24,7 +24,7 @@ class Verdict:
         outcome: one of `record.OUTCOMES` for each node, [n].
         accept_prob: the probability with which each compared node would be accepted, [n]; None where a rule has none.
         coin: the uniform draw u that was compared with it, [n]; None where there was none.
-        detail: further details, node -> `Detail`.
+        detail: further details, node -> fields of `Detail`, each as it is or as a function that makes it.
     """
 
     path: tuple[int, ...]
@@ -32,7 +32,7 @@ class Verdict:
     outcome: tuple[str, ...]
     accept_prob: tuple[float | None, ...]
     coin: tuple[float | None, ...]
-    detail: Mapping[int, Detail] = field(default_factory=dict)
+    detail: Mapping[int, Mapping[str, Any]] = field(default_factory=dict)
 
 
 class Verifier(Strategy):

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
-from functools import cached_property
+from collections.abc import Callable
 from typing import Any
 
 from ..distributions import Distributions, residual
@@ -16,36 +15,6 @@ from .base import Verdict
 
 ROOT = "The last committed token: the tree grows from here."
 UNTRIED = ("unreached", "probe")
-
-
-class Details(Mapping[int, Detail]):
-    """Details by node, made when one of them is first read.
-
-    Args:
-        noted: node -> fields of `Detail`, each as it is or as a function that makes it.
-
-    >>> Details({3: {"facts": lambda: {"ratio": 0.5}}})[3].facts
-    {'ratio': 0.5}
-    """
-
-    def __init__(self, noted: Mapping[int, Mapping[str, Any]]) -> None:
-        self._noted = noted
-
-    @cached_property
-    def _made(self) -> dict[int, Detail]:
-        return {
-            node: Detail(**{name: value() if callable(value) else value for name, value in fields.items()})
-            for node, fields in self._noted.items()
-        }
-
-    def __getitem__(self, node: int) -> Detail:
-        return self._made[node]
-
-    def __iter__(self) -> Iterator[int]:
-        return iter(self._noted)
-
-    def __len__(self) -> int:
-        return len(self._noted)
 
 
 class Walk:
@@ -70,7 +39,7 @@ class Walk:
         self.accept_prob: list[float | None] = [None] * n
         self.coin: list[float | None] = [None] * n
         self.path: list[int] = []
-        self._noted: dict[int, dict[str, Any]] = {}
+        self._notes: dict[int, dict[str, Any]] = {}
 
     def flip(self, child: int, prob: float, rng: Randomness) -> bool:
         """Try a child: accept it with probability `prob`."""
@@ -95,12 +64,12 @@ class Walk:
 
         Such a function may keep rows; nobody writes to them.
         """
-        self._noted.setdefault(node, {}).update(shown)
+        self._notes.setdefault(node, {}).update(shown)
 
     def end(self, bonus: int) -> Verdict:
         """Finish the record: the target adds `bonus` after the last accepted node."""
         outcome, accept_prob, coin = tuple(self.outcome), tuple(self.accept_prob), tuple(self.coin)
-        return Verdict(tuple(self.path), int(bonus), outcome, accept_prob, coin, Details(self._noted))
+        return Verdict(tuple(self.path), int(bonus), outcome, accept_prob, coin, self._notes)
 
 
 def try_in_turn(tree: TokenTree, p: Distributions, rng: Randomness, scheme: str, in_support: bool = False) -> Verdict:

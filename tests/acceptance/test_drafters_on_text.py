@@ -2,7 +2,6 @@
 
 import json
 from argparse import Namespace
-from dataclasses import asdict
 
 import numpy as np
 import pytest
@@ -143,7 +142,7 @@ def test_what_is_stored_of_a_drafter_is_sound(name):
     if (kept := acceptance.stored(name)) is None:
         assert acceptance.find_acceptance("sequoia", 0.8, name) == acceptance.find_acceptance("sequoia", 0.8)
         return
-    assert kept["drafter"] == {"name": name, "parameters": json.loads(json.dumps(asdict(specviz.DRAFTERS[name]())))}
+    assert kept["drafter"] == {"name": name, "parameters": json.loads(json.dumps(specviz.DRAFTERS[name]().parameters))}
     sequoia, drafter = specviz.BUILDERS["sequoia"](), specviz.DRAFTERS[name]()
     assert acceptance.planned_with(sequoia, drafter, acceptance.EMBEDDED) == ""
     for row in kept["vectors"]:

@@ -21,7 +21,7 @@ from specviz import compatibility
 from specviz.files import WEB
 from specviz.player.payload import step_payload
 from specviz.proof.same_text import comparing
-from specviz.record_parts import Timing
+from specviz.record import Timing
 from tests.app.tabs.test_compare import Breaking
 
 ROOT = Path(__file__).resolve().parents[2]

@@ -9,7 +9,7 @@ import specviz
 from specviz.benchmarks import trials as module
 from specviz.benchmarks.trials import in_turns
 from specviz.metrics import Counts
-from specviz.record_parts import Timing
+from specviz.record import Timing
 
 CONFIG = specviz.RunConfig("abc", specviz.BUILDERS["chain"](depth=2), temperature=0.8, max_new_tokens=12, seed=3)
 

@@ -8,7 +8,10 @@ import pytest
 
 import specviz
 from specviz import codec
+from specviz.decode import decode
 from specviz.files import TRACES
+from specviz.metrics import Counts
+from specviz.session import record
 
 
 @pytest.fixture(scope="module")
@@ -25,35 +28,19 @@ def test_a_trace_survives_the_round_trip(trace):
     assert [step.outcome for step in again.steps] == [step.outcome for step in trace.steps]
 
 
-def steps_of(drafter="model", tokens=30):
-    config = specviz.RunConfig("abc", "sequoia:size=8", temperature=0.7, max_new_tokens=tokens, drafter=drafter)
-    return specviz.speculate(specviz.toy_pair(vocab=20), config)
-
-
-def is_whole(step):
-    return {"target_prob", "texts", "detail"} <= vars(step).keys()
-
-
 @pytest.mark.parametrize("drafter", ["model", "ngram", "several"])
-def test_what_decoding_does_not_need_is_made_when_a_step_is_read(drafter):
-    """The same whenever that is: at once, after the run, or in a copy that was sent elsewhere."""
-    at_once = [step.to_dict() | {"seconds": None} for step in steps_of(drafter)]
-    later = list(steps_of(drafter))
-    assert not any(map(is_whole, later)) and specviz.metrics.Counts.of(later).tokens == 30
-    assert not any(map(is_whole, later))  # what is counted does not read them
-    copies = [pickle.loads(pickle.dumps(step)) for step in steps_of(drafter)]
-    for steps in (later, copies):
-        assert [step.to_dict() | {"seconds": None} for step in steps] == at_once
-        assert all(map(is_whole, steps))
-    with pytest.raises(AttributeError, match="nothing"):
-        _ = later[0].nothing
-
-
-def test_a_trace_is_whole_and_only_the_latest_steps_keep_what_they_are_made_from(monkeypatch):
-    assert all(map(is_whole, specviz.run(specviz.toy_pair(), specviz.RunConfig("ab", max_new_tokens=20)).steps))
-    monkeypatch.setattr("specviz.session.UNREAD", 3 * 8 * 20)
-    steps = list(steps_of(tokens=60))
-    assert is_whole(steps[0]) and is_whole(steps[5]) and not is_whole(steps[-1])
+def test_the_loop_counts_without_records_and_a_record_may_be_made_later(drafter):
+    config = specviz.RunConfig("abc", "sequoia:size=8", temperature=0.7, max_new_tokens=30, drafter=drafter)
+    pair = specviz.toy_pair(vocab=20)
+    steps = list(specviz.speculate(pair, config))
+    results = list(decode(pair, config))
+    later = [record(result, pair.piece) for result in results]
+    assert [step.to_dict() | {"seconds": None} for step in later] == [
+        step.to_dict() | {"seconds": None} for step in steps
+    ]
+    counts, records = Counts.of(results), Counts.of(later)
+    assert counts == records and counts.tokens == 30
+    assert pickle.loads(pickle.dumps(steps[0])) == steps[0]
 
 
 @pytest.mark.parametrize("path", sorted(TRACES.rglob("*.json")), ids=lambda path: path.stem)

@@ -136,7 +136,6 @@ def test_a_step_waits_once_a_level(pair, monkeypatch, pulls):
     monkeypatch.setattr(pair.draft, "lazy", True)
     steps, before = specviz.speculate(pair, CONFIGS["sampled"]), 0
     for step in steps:
-        step.complete()  # what is made when it is read
         made, before = pulls[before:], len(pulls)
         drafting, rest = made[: step.draft_passes], made[step.draft_passes :]
         inner = len(set(step.parents)) - 1
@@ -157,7 +156,6 @@ def test_greedy_decoding_pulls_the_best_tokens_and_no_row(pair, monkeypatch, pul
         max_new_tokens=12,
     )  # fmt: skip
     for step in specviz.speculate(pair, config):
-        step.complete()
         gathers = [(len(step.parents) - 1,)] if len(step.parents) > 1 else []  # what the model itself gave its tokens
         assert pulls == [(2, len(step.parents)), *gathers]  # how high and which
         pulls.clear()

@@ -17,7 +17,7 @@ from specviz.commands.cli import main
 from specviz.planning.choose import best_candidate
 from specviz.planning.cost_table import MACHINES, CostTable, flat_up_to, machine, roofline
 from specviz.planning.forecast import forecast, marginal_values, predict, shape_curves
-from specviz.record_parts import Timing
+from specviz.record import Timing
 from specviz.theory import bounds
 
 VECTOR = (0.6, 0.2, 0.1)

@@ -11,7 +11,7 @@ from specviz.benchmarks.trials import in_turns
 from specviz.decode import collect
 from specviz.metrics import Counts
 from specviz.proof.same_text import promised
-from specviz.record_parts import PairedSpeedup
+from specviz.trace import PairedSpeedup
 
 
 class Endless:

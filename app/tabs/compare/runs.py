@@ -21,7 +21,7 @@ from specviz.files import TRACES
 from specviz.metrics import Counts, clock
 from specviz.player.payload import described, message, step_payload
 from specviz.proof.same_text import margin_at
-from specviz.record_parts import PairedSpeedup
+from specviz.trace import PairedSpeedup
 
 from ...machine.engine import Engine, batch_by_time
 from ...machine.queue import until_run_waits

@@ -9,7 +9,7 @@ from specviz.benchmarks.trials import ROUNDS
 from specviz.codec import plain
 from specviz.player.payload import message, worth_showing
 from specviz.proof.same_text import Comparison
-from specviz.record_parts import PairedSpeedup
+from specviz.trace import PairedSpeedup
 
 from ...parts.run_store import StoredRun
 

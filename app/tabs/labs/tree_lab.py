@@ -1,172 +1,166 @@
-"""The Tree lab: from an acceptance vector and sizes to every builder's tree, and the attention mask of one."""
+"""The Tree lab: from an acceptance vector and sizes to the trees of six builders, one of them large with its mask.
+
+Each tree is drafted by the real loop on a pair whose draft has the vector as its distribution at every position. No
+model is needed.
+"""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from inspect import signature
+from typing import Any
 
-from specviz.acceptance.calibration import from_text
-from specviz.acceptance.on_text import Acceptance
+import numpy as np
+from pydantic import BaseModel, Field, field_validator
+
+from specviz import BUILDERS, VERIFIERS, RunConfig, speculate
+from specviz.acceptance.vectors import check_acceptance, find_acceptance, published, reach
+from specviz.builders.base import TreeBuilder
+from specviz.codec import dumps
 from specviz.files import asset
+from specviz.models.table import TableModel, TablePair
+from specviz.record import Step
+from specviz.tree import Topology
 
-from ...parts.card import intro, said, status
-from ...parts.failures import explained
+from ...parts.request import answer
 from ...parts.web import starts
-from .asked import LIMITS, OWN, check_cells, choices, in_text, preset_from, sizes_from, vector_from
-from .forest import Sizes
-from .paper_trees import PRESETS
-from .pictures import Look, drawn, picture
-
-if TYPE_CHECKING:
-    import gradio as gr
 
 TITLE = "Tree lab"
-INTRO = (
-    "Which shape should a drafted tree have? Type the acceptance probability of the first, second, third child of a "
-    "node to see the tree of every builder, its expected tokens per target pass, and the attention blocks it "
-    "needs."
+SIX = ("chain", "k-ary", "sequoia", "dyspec", "eagle2", "svip")
+OTHERS = tuple(
+    name for name, builder in BUILDERS.items() if builder.reads_draft and not builder.alone and name not in SIX
 )
-HELP = {
-    "nodes": "At most, including the root.",
-    "levels": "At most, below the root.",
-    "width": "Number of k sequences, children in k-ary and SVIP trees, nodes that EAGLE-2 expands per level.",
-    "children": "Per node of Sequoia's and the optimal tree.",
-    "spread": "How much the synthetic distributions differ; at 0 all equal the vector.",
-    "seed": "Seed of the synthetic distributions.",
-}
+PAPER = "llama3-8b-70b-cnn"  # the vector of Sequoia's appendix E
+
+
+SIZES = ("size", "depth", "longest", "width", "widths")  # parameters that are fitted
+
+
+class TreeRequest(BaseModel):
+    """What a visitor sets.
+
+    Args:
+        vector: the probability that the first, second, ... child of a node is accepted.
+        nodes, levels, width: sizes of the trees; nodes counts the root, levels does not.
+        other: a further builder, "" for none.
+    """
+
+    vector: tuple[float, ...] = Field(max_length=64)
+    nodes: int = Field(32, ge=2, le=256, title="Nodes")
+    levels: int = Field(8, ge=1, le=32, title="Levels")
+    width: int = Field(3, ge=1, le=16, title="Width")
+    other: str = Field("", max_length=40)
+
+    @field_validator("vector")
+    @classmethod
+    def _checked(cls, vector: tuple[float, ...]) -> tuple[float, ...]:
+        return check_acceptance(vector, "The acceptance vector")
+
+    @field_validator("other")
+    @classmethod
+    def _known(cls, name: str) -> str:
+        if name and name not in OTHERS:
+            raise ValueError(f"other must be one of {', '.join(OTHERS)}; got {name!r}.")
+        return name
+
+
+def presets() -> list[dict[str, Any]]:
+    """The vectors to start from, each with sizes."""
+    paper = published()[PAPER]
+    return [
+        {
+            "title": "Embedded pair", "vector": find_acceptance("sequoia", 0.6), "nodes": 32, "levels": 8,
+            "about": "The vector of Sequoia’s rule at temperature 0.6, measured on the embedded pair.",
+        },
+        {
+            "title": "Sequoia’s figure 2", "vector": paper["acceptance"], "nodes": 64, "levels": 11,
+            "about": f"The vector of appendix E ({paper['title']}); 64 nodes on 12 levels with the root, as there.",
+        },
+    ]  # fmt: skip
 
 
 def build(engine: Any) -> None:
-    """Lay out this half of the tab."""
+    """Lay out this page of the tab."""
     import gradio as gr
 
-    from ...parts.file_button import file_button
+    from ...machine.pool import server_function
 
-    name, first = next(iter(choices().items()))
-    sizes, look = Sizes(), Look()
-    with gr.Row(elem_classes="sv-page sv-lab-page"):
-        with gr.Column(scale=0, min_width=330, elem_classes="sv-rail sv-sticky sv-lab-rail"):
-            stored = gr.Dropdown(
-                [*choices(), OWN], value=name, label="Acceptance vector", filterable=False, elem_id="sv-lab-stored"
-            )
-            box = gr.Textbox(
-                in_text(first.vector), label="P of child 1, 2, 3, ...", lines=3, max_lines=6, elem_id="sv-lab-box",
-                info="From 0 to 1, with a sum of at most 1.",
-            )  # fmt: skip
-            line = status("sv-lab-status")
-            line.value = said(about(name, first.vector, first.source))
-            load = file_button("Load vectors", elem_id="sv-lab-load")
-            titles = [(preset.title, name) for name, preset in PRESETS.items()]
-            preset = gr.Dropdown(titles, value="builders", label="Trees", filterable=False, elem_id="sv-lab-preset")
-            sliders = {n: slider(n, getattr(sizes, n)) for n in LIMITS if n not in ("spread", "seed")}
-            branching = gr.Textbox(
-                ", ".join(map(str, sizes.branching)), label="Children per level", info="Of branching, from the root.",
-                max_lines=1, elem_id="sv-lab-branching",
-            )  # fmt: skip
-            sliders |= {n: slider(n, getattr(sizes, n)) for n in ("spread", "seed")}
-        with gr.Column(scale=1, min_width=320, elem_classes="sv-main"):
-            intro(INTRO)
-            lab = gr.HTML(
-                picture("builders", first.vector, sizes, look), html_template=asset("labs/trees.html"),
-                js_on_load=starts("trees"), apply_default_css=False,
-                elem_id="sv-lab",
-            )  # fmt: skip
-    states = gr.State(look), gr.State(()), gr.State(None)
-    connect(stored, box, load, preset, branching, sliders, line, lab, *states)
-
-
-def slider(name: str, value: float) -> gr.Slider:
-    import gradio as gr
-
-    label, low, high, whole = LIMITS[name]
-    return gr.Slider(low, high, value=value, step=1 if whole else 0.05, label=label, info=HELP[name])
-
-
-def about(name: str, vector: tuple[float, ...], source: str) -> str:
-    """A vector in words."""
-    ranks = "1 rank" if len(vector) == 1 else f"{len(vector)} ranks"
-    return f"{name}: {source}; {ranks}, sum {sum(vector):.4g}."
-
-
-def connect(stored, box, load, preset, branching, sliders, line, lab, looked, loaded, own) -> None:
-    """Every event of this half; the states are the look, the vectors of a file, and what was typed last."""
-    import gradio as gr
-
-    from ...machine.pool import run_in_worker
-
-    quiet = {"queue": False, "show_progress": "hidden", "api_visibility": "private"}
-    raw = {"preprocess": False, **quiet}  # errors of a control become a message here, not a toast
-    names = list(sliders)
-    inputs = [box, preset, looked, branching, *sliders.values()]
-    outputs = [line, lab, looked]
-
-    async def show(text: Any, chosen: Any, look: Look, widths: Any, *numbers: Any) -> dict:
-        """Everything that follows from the controls; a `ValueError` says what is wrong with one of them."""
-        vector = vector_from(text)
-        sizes = sizes_from(widths, **dict(zip(names, numbers, strict=True)))
-        which = preset_from(chosen)
-        if which == "builders":
-            check_cells(vector, sizes)
-        look, trees = await run_in_worker(drawn, which, vector, sizes, look)
-        return {lab: trees, looked: look}
-
-    safely = explained(
-        "Drawing the trees failed.",
-        lambda text: {line: said(text, "error")},
-        lambda error: f"{error} The pictures are unchanged.",
+    start = presets()
+    sizes = {
+        name: {"title": field.title, "min": low.ge, "max": high.le, "value": field.default}
+        for name, field in TreeRequest.model_fields.items()
+        if name in ("nodes", "levels", "width")
+        for low, high in [field.metadata]
+    }
+    others = [[name, BUILDERS[name].title] for name in OTHERS]
+    first = trees({"vector": start[0]["vector"], "nodes": start[0]["nodes"], "levels": start[0]["levels"]})
+    gr.HTML(
+        dumps({"presets": start, "sizes": sizes, "others": others, "first": first}),
+        html_template=asset("labs/trees.html"),
+        js_on_load=starts("trees"),
+        server_functions=[server_function(trees)],
+        elem_id="sv-lab",
+        apply_default_css=False,
     )
 
-    @safely
-    async def owned(*values: Any) -> dict:
-        return {line: said(about(OWN, vector_from(values[0]), "typed here")), **await show(*values)}
 
-    async def typed(name: Any, known: tuple[Acceptance, ...], *values: Any) -> dict:
-        choice = choices(known).get(name)
-        if choice and values[0] == in_text(choice.vector):  # the menu wrote it, not the visitor
-            return {line: gr.skip()}
-        return {stored: OWN, own: values[0], **await owned(*values)}  # kept, right or wrong
+def trees(request: Any) -> str:
+    """The trees as JSON, or {"error": a sentence}; `request` has the fields of `TreeRequest`."""
+    return answer(TreeRequest, request, all_trees)
 
-    @safely
-    async def picked(name: Any, known: tuple[Acceptance, ...], mine: str | None, *values: Any) -> dict:
-        named = choices(known)
-        if name not in named:
-            text = values[0] if mine is None else mine
-            return {box: text, **await owned(text, *values[1:])}
-        choice = named[name]
-        text = in_text(choice.vector)
-        return {box: text, line: said(about(name, choice.vector, choice.source)), **await show(text, *values[1:])}
 
-    @safely
-    async def moved(name: Any, known: tuple[Acceptance, ...], *values: Any) -> dict:
-        choice, vector = choices(known).get(name), vector_from(values[0])
-        return {line: said(about(name, vector, choice.source if choice else "typed here")), **await show(*values)}
+def all_trees(request: TreeRequest) -> dict[str, Any]:
+    """The tree of every builder that is shown."""
+    names = (*SIX, request.other) if request.other else SIX
+    return {"trees": [tree_of(name, request.vector, request.nodes, request.levels, request.width) for name in names]}
 
-    @safely
-    async def brought(data: Any, *values: Any) -> dict:
-        news = from_text(str(data or ""))
-        listed = choices(news)
-        name = next(iter(listed))
-        text = in_text(listed[name].vector)
-        return {
-            loaded: news, stored: gr.Dropdown(choices=[*listed, OWN], value=name), box: text,
-            line: said(about(name, listed[name].vector, listed[name].source)), **await show(text, *values[1:]),
-        }  # fmt: skip
 
-    async def looking(event: gr.EventData, *values: Any) -> dict:
-        asked = event._data if isinstance(event._data, dict) else {}
-        before = values[2]
-        look = Look(asked.get("tree", before.tree), asked.get("block", before.block))
-        named = asked.get("preset")
-        chosen = named if isinstance(named, str) and named in PRESETS else None  # a link may name trees to show
-        news = await safely(show)(values[0], chosen or values[1], look, *values[3:])
-        return {preset: chosen, **news} if chosen else news
+def tree_of(name: str, vector: tuple[float, ...], nodes: int, levels: int, width: int) -> dict[str, Any]:
+    """One tree: its shape, the acceptance probability of each node, and its expected tokens per pass."""
+    builder, step = fitted(name, vector, nodes, levels, width)
+    shape = Topology(step.parents)
+    chance = list(reach(shape, vector))
+    leaves = sum(not children for children in shape.children)
+    return {
+        "name": name,
+        "title": builder.title,
+        "settings": ", ".join(f"{key} {value}" for key, value in builder.parameters.items() if key in SIZES),
+        "parents": list(step.parents),
+        "chance": chance,
+        "tokens": sum(chance),
+        "nodes": len(shape),
+        "levels": int(shape.depth.max()),
+        "leaves": leaves,
+        "passes": step.draft_passes,
+    }
 
-    looking.__annotations__["event"] = gr.EventData  # gradio looks for its name in this module, which has none of it
-    # A text box tells of an input only when a key is pressed, not when something is pasted: so its changes count.
-    box.change(typed, [stored, loaded, *inputs], [*outputs, stored, own], trigger_mode="always_last", **raw)
-    stored.input(picked, [stored, loaded, own, *inputs], [*outputs, box], trigger_mode="always_last", **raw)
-    load.upload(brought, [load, *inputs], [*outputs, loaded, stored, box], **quiet)
-    lab.select(looking, inputs, [preset, *outputs], **raw)
-    gr.on(
-        [preset.input, branching.change, *(control.change for control in sliders.values())],
-        moved, [stored, loaded, *inputs], outputs, trigger_mode="always_last", **raw,
-    )  # fmt: skip
+
+def fitted(name: str, vector: tuple[float, ...], nodes: int, levels: int, width: int) -> tuple[TreeBuilder, Step]:
+    """A builder whose tree has at most so many nodes and levels, and the step that drafts it."""
+    cls = BUILDERS[name]
+    known = signature(cls).parameters
+    sizes: dict[str, Any] = {"size": nodes, "acceptance": vector}
+    if "acceptance" not in known:  # a planned tree has as many children as pay
+        sizes["width"] = min(width, nodes - 1)
+    for depth in range(min(levels, nodes - 1), 0, -1):
+        values = sizes | {"depth": depth, "longest": depth, "widths": (width,) * depth}
+        try:
+            builder = cls(**{key: value for key, value in values.items() if key in known})
+        except ValueError:  # more nodes than any builder makes
+            continue
+        step = first_step(builder, vector)
+        if len(step.parents) <= nodes:
+            return builder, step
+    builder = cls(**{"width": nodes - 1} if "width" in known else {})
+    return builder, first_step(builder, vector)
+
+
+def first_step(builder: TreeBuilder, vector: tuple[float, ...]) -> Step:
+    """One step of the real loop on a draft with the vector, largest first, as its distribution at every position."""
+    head = np.sort(np.array(vector))[::-1]
+    rest = max(0.0, 1 - head.sum())
+    spread = max(64, int(rest / max(head[-1], 1e-3)) + 1)  # tokens that share the rest, each less likely than the head
+    with np.errstate(divide="ignore"):
+        row = np.log(np.append(head, np.full(spread, rest / spread)))
+    model = TableModel(lambda context: row)
+    config = RunConfig([0], builder, VERIFIERS["target-match"](), temperature=1.0, max_new_tokens=512)
+    return next(speculate(TablePair(model, model, len(row), (), "one vector"), config, scheme="top"))

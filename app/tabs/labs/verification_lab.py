@@ -1,50 +1,114 @@
-"""The Verification lab: one node with given p and q, a rule's tries one by one, and a comparison of all rules.
+"""The Verification lab: one node with given p and q, a rule's tries one by one, and what every rule writes there.
 
-The page asks twice for every change: for one run, and for the exact table of all rules, which takes longer. Anyone
-may ask, so everything is checked, and what is wrong becomes a sentence.
+Whether a rule writes the target's distribution is computed, never read off its declaration: the rule is run under
+every random outcome. Where this is not possible, the page says what is known of the rule otherwise.
 """
 
 from __future__ import annotations
 
-import json
-from functools import lru_cache
-from typing import Any
+import math
+from typing import Annotated, Any
 
-from specviz import VERIFIERS
+import numpy as np
+from pydantic import BaseModel, Field, field_validator, model_validator
+
+from specviz import BUILDERS, VERIFIERS, RunConfig, compatible
 from specviz.codec import dumps
 from specviz.compatibility import DRAWN
-from specviz.distributions import total_variation
+from specviz.errors import cause
 from specviz.files import asset
+from specviz.proof.enumerate import Outcome, Shape, enumerate_node
+from specviz.proof.status import status
 from specviz.sampling import SCHEMES
-from specviz.theory.bounds import coupling_bound, harmonic_bound, race_acceptance
 
-from ...parts.failures import explained
-from ...parts.menus import kind
+from ...parts.request import answer
 from ...parts.web import starts
-from .lab_presets import PRESETS
-from .microscope import MOST_CHILDREN, MOST_LEVELS, MOST_TOKENS, NAMES, Node, explain_node, normalised
-from .microscope_rules import Row, examine, own_law
+from .node_run import run_node
 
 TITLE = "Verification lab"
-MOST_TEXTS = 16  # bars of a law
-MOST_SEED = 2**31
+TOKENS = "abcdefgh"
+CHILDREN, LEVELS, SEEDS = 4, 3, 2**31
+MOST_RUNS = 20_000  # of one rule, by the estimate of `outcomes`
+MOST_TEXTS = 12  # bars of a distribution
+EXACT = 1e-12
 RULES = [name for name, rule in VERIFIERS.items() if not rule.greedy_only and not rule.alone]
+EXAMPLES = (
+    {
+        "title": "Several tries",
+        "p": [0.3, 0.25, 0.2, 0.15, 0.1], "q": [0.1, 0.15, 0.15, 0.2, 0.4],
+        "rule": "sequoia", "children": 3, "seed": 93,
+        "about": "Draft and target rank the tokens in opposite orders. After each rejection p becomes the residual, "
+        "the token is removed from the draft, and the next child is compared with the residual.",
+    },
+    {
+        "title": "The cover property",
+        "p": [1.0, 0.0], "q": [0.5, 0.5], "rule": "specinfer", "children": 2, "seed": 1,
+        "about": "Two children drawn without replacement are both tokens, so Sequoia always accepts. SpecInfer and "
+        "SpecTr draw with replacement: the wrong token twice with probability 1/4.",
+    },
+    {
+        "title": "A block of two",
+        "p": [1 / 3, 2 / 3], "q": [2 / 3, 1 / 3], "rule": "block", "children": 1, "levels": 2, "seed": 1,
+        "about": "A chain of two tokens. Token-level verification accepts 10/9 of them in expectation, block "
+        "verification 11/9, and both write the target’s distribution.",
+    },
+    {
+        "title": "A lossy rule",
+        "p": [0.5, 0.3, 0.2], "q": [0.2, 0.3, 0.5], "rule": "typical", "children": 1, "seed": 0,
+        "about": "Typical acceptance accepts any child with a high enough target probability: it accepts more, and "
+        "writes the draft’s favourite too often.",
+    },
+)  # fmt: skip
+Weight = Annotated[float, Field(ge=0, le=1e6, allow_inf_nan=False)]
+Row = Annotated[tuple[Weight, ...], Field(min_length=2, max_length=len(TOKENS))]
+
+
+class NodeRequest(BaseModel):
+    """What a visitor sets: weights of p and q, the tree, a rule, how children are drawn (None: as the rule asks)."""
+
+    p: Row = Field(title="The target p")
+    q: Row = Field(title="The draft q")
+    rule: str = Field(max_length=80)
+    children: int = Field(2, ge=1, le=CHILDREN, title="Children")
+    levels: int = Field(1, ge=1, le=LEVELS, title="Levels")
+    scheme: str | None = Field(None, max_length=20)
+    seed: int = Field(0, ge=0, le=SEEDS, title="Seed")
+
+    @field_validator("p", "q")
+    @classmethod
+    def _normalised(cls, weights: tuple[float, ...]) -> tuple[float, ...]:
+        total = math.fsum(weights)
+        if total == 0:
+            raise ValueError("A row must have at least one weight above 0; all are 0.")
+        probs = [weight / total if weight > 1e-9 * total else 0.0 for weight in weights]
+        return tuple(prob / math.fsum(probs) for prob in probs)
+
+    @model_validator(mode="after")
+    def _fits(self) -> NodeRequest:
+        if len(self.p) != len(self.q):
+            raise ValueError(f"p and q must have the same number of tokens; got {len(self.p)} and {len(self.q)}.")
+        if self.levels > 1 and self.children > 1:
+            raise ValueError(f"children must be 1 where there are several levels; got {self.children}.")
+        if self.rule not in RULES:
+            raise ValueError(f"rule must be one of {', '.join(RULES)}; got {self.rule!r:.40}.")
+        if self.scheme not in (None, *SCHEMES):
+            raise ValueError(f"scheme must be one of {', '.join(SCHEMES)}; got {self.scheme!r:.40}.")
+        return self
 
 
 def build(engine: Any) -> None:
-    """Lay out this half of the tab."""
+    """Lay out this page of the tab."""
     import gradio as gr
 
     from ...machine.pool import server_function
 
     start = {
-        "presets": PRESETS,
-        "rules": [
-            {"name": name, "title": VERIFIERS[name].title, "scheme": VERIFIERS[name].schemes[0]} for name in RULES
-        ],
-        "schemes": {scheme: DRAWN[scheme] for scheme in SCHEMES},
-        "names": NAMES,
-        "most": {"tokens": MOST_TOKENS, "children": MOST_CHILDREN, "levels": MOST_LEVELS, "seed": MOST_SEED},
+        "examples": [{"levels": 1, "scheme": None} | example for example in EXAMPLES],
+        "rules": [[name, VERIFIERS[name].title] for name in RULES],
+        "schemes": [[scheme, DRAWN[scheme]] for scheme in SCHEMES],
+        "names": TOKENS,
+        "most": {"children": CHILDREN, "levels": LEVELS, "seed": SEEDS},
+        "first": look({name: value for name, value in EXAMPLES[0].items() if name not in ("title", "about")}),
     }
     gr.HTML(
         dumps(start),
@@ -56,120 +120,79 @@ def build(engine: Any) -> None:
     )
 
 
-_safely = explained(
-    "The computation failed.",
-    lambda text: json.dumps({"error": text}),
-    lambda error: str(error)[:1].upper() + str(error)[1:],
-)
+def look(request: Any) -> str:
+    """One run of the chosen rule, and the distribution that it writes beside the target's, as JSON."""
+    return answer(NodeRequest, request, one_rule)
 
 
-@_safely
-def look(asked: Any) -> str:
-    """One run on a node, as JSON: {"error": a sentence} where it cannot be made.
+def table(request: Any) -> str:
+    """A row for each rule of the menu, as JSON."""
+    return answer(NodeRequest, request, every_rule)
 
-    Args:
-        asked: "p", "q" (weights), "children", "levels", "rule", "scheme" (None: the rule's own), "seed".
+
+def one_rule(request: NodeRequest) -> dict[str, Any]:
+    """What `look` answers."""
+    row, outcome = result(request, request.rule)
+    data = {"p": request.p, "q": request.q, "row": row, "run": None, "law": None}
+    if row["scheme"]:
+        rule = VERIFIERS[request.rule]()
+        data["run"] = run_node(request.p, request.q, builder(request), rule, row["scheme"], request.seed)
+    if outcome:
+        texts = sorted(outcome.texts, key=lambda text: -max(outcome.texts[text], outcome.target[text]))[:MOST_TEXTS]
+        data["law"] = {
+            "of": len(outcome.texts),
+            "texts": sorted(texts),
+            "target": [outcome.target[text] for text in sorted(texts)],
+            "rule": [outcome.texts[text] for text in sorted(texts)],
+        }
+    return data
+
+
+def every_rule(request: NodeRequest) -> dict[str, Any]:
+    """What `table` answers."""
+    return {"levels": request.levels, "rows": [result(request, name)[0] for name in RULES]}
+
+
+def result(request: NodeRequest, name: str) -> tuple[dict[str, Any], Outcome | None]:
+    """What is known of a rule on this node, and the enumeration where it is possible.
+
+    Returns:
+        A row with "kind": "impossible", "equal" or "differs" (computed), or what `status` says where nothing could be
+        computed; "declared": whether the rule declares that it writes the target's distribution here.
     """
-    return _answered(asked, _look)
-
-
-@_safely
-def table(asked: Any) -> str:
-    """The acceptance of every rule on a node, as JSON; `asked` as in `look`."""
-    return _answered(asked, _table)
-
-
-def _answered(asked: Any, answer: Any) -> str:
-    return dumps(answer(*_read(asked)))
-
-
-def _read(asked: Any) -> tuple[dict[str, Any], Node, list[str]]:
-    """What was asked, the node, and what was done to the numbers."""
-    rows, said = weights_asked(asked)
-    if asked.get("rule") not in RULES:
-        raise ValueError(f"rule must be one of {', '.join(RULES)}; got {asked.get('rule')!r:.40}.")
-    if asked.get("scheme") not in (None, *SCHEMES):
-        raise ValueError(f"scheme must be one of {', '.join(SCHEMES)}; got {asked['scheme']!r:.40}.")
-    return asked, Node(rows["p"], rows["q"], asked.get("children", 2), asked.get("levels", 1)), said
-
-
-def weights_asked(asked: Any) -> tuple[dict[str, tuple[float, ...]], list[str]]:
-    """The rows p and q that were asked for, normalised, and what was done to them.
-
-    Raises:
-        ValueError: if they are no rows.
-    """
-    if not isinstance(asked, dict):
-        raise ValueError(f"a node must have p, q, children and a rule; got {asked!r:.40}.")
-    rows, said = {}, []
-    for name, title in (("p", "the target p"), ("q", "the draft q")):
-        rows[name], done = normalised(title, asked.get(name))
-        said += [done[:1].upper() + done[1:]] * bool(done)
-    return rows, said
-
-
-def _look(asked: dict[str, Any], node: Node, said: list[str]) -> dict[str, Any]:
-    rule = VERIFIERS[asked["rule"]]()
-    match = node.compatible(rule, asked.get("scheme"))
-    data = {"p": node.p, "q": node.q, "said": said, "kind": kind(match), "reason": match.reason, "scheme": match.scheme}
+    rule = VERIFIERS[name]()
+    match = compatible(RunConfig(builder=builder(request), verifier=rule, temperature=1.0), request.scheme)
+    row: dict[str, Any] = {
+        "rule": name, "title": rule.title, "scheme": match.scheme if match.possible else None, "reason": match.reason,
+        "declared": match.lossless, "kind": "impossible", "accepted": None, "deviation": None, "runs": 0,
+    }  # fmt: skip
     if not match.possible:
-        return data
-    explanation = explain_node(node, rule, asked.get("scheme"), seed_asked(asked.get("seed")))
-    run = {name: value for name, value in vars(explanation).items() if name not in ("step", "tries")}
-    run["tries"] = explanation.tries
-    return data | {"run": run, "exact": _exact(_examined(node, asked["rule"], asked.get("scheme")), node)}
+        return row, None
+    if rule.shared_noise or outcomes(request, match.scheme) > MOST_RUNS:
+        return row | {"kind": status(rule).value}, None
+    shape = Shape(request.children, request.levels)
+    try:
+        outcome = enumerate_node(rule, np.array(request.p), np.array(request.q), shape, match.scheme)
+    except Exception as error:  # a plugin may do anything
+        return row | {"kind": "failed", "scheme": None, "reason": f"The rule failed: {cause(error)}"}, None
+    deviation = outcome.deviation
+    row |= {"accepted": outcome.accepted, "deviation": deviation, "runs": outcome.runs}
+    return row | {"kind": "equal" if deviation <= EXACT else "differs"}, outcome
 
 
-def _table(asked: dict[str, Any], node: Node, said: list[str]) -> dict[str, Any]:
-    rows = [_examined(node, name, asked.get("scheme")) for name in RULES]
-    shown = ("rule", "title", "accepted", "ceiling", "deviation", "proof", "runs")
-    return {
-        "levels": node.levels,
-        "first": first_child(node),
-        "rows": [
-            {name: getattr(row, name) for name in shown}
-            | {"scheme": row.match.scheme, "kind": kind(row.match), "reason": row.match.reason}
-            for row in rows
-        ],
-    }
+def builder(request: NodeRequest) -> Any:
+    """The builder whose tree this is."""
+    if request.children == 1:
+        return BUILDERS["chain"](depth=request.levels)
+    return BUILDERS["batch"](width=request.children)
 
 
-def first_child(node: Node) -> list[tuple[str, float]]:
-    """The acceptance of a first child drawn by a race, with its lower and upper bounds."""
-    p, q = node.rows
-    return [
-        ("1 − TV, the upper bound of any rule", 1 - total_variation(p, q)),
-        ("race, exact", race_acceptance(p, q)),
-        ("(1 − TV) / (1 + TV), lower bound of the race", coupling_bound(p, q)),
-        ("lemma 3.1, lower bound of the race", harmonic_bound(p, q)),
-    ]
-
-
-@lru_cache(maxsize=512)
-def _examined(node: Node, rule: str, scheme: str | None) -> Row:
-    return examine(node, VERIFIERS[rule](), scheme)
-
-
-def _exact(row: Row, node: Node) -> dict[str, Any]:
-    """The output distribution and the target's, for the most probable texts."""
-    data = {"deviation": row.deviation, "proof": row.proof, "runs": row.runs}
-    if row.texts is None:
-        return data
-    own, written = own_law(node), row.texts
-    texts = list(own)
-    if len(texts) > MOST_TEXTS:
-        texts = sorted(texts, key=lambda text: -max(own[text], written[text]))[:MOST_TEXTS]
-    return data | {
-        "of": len(own),
-        "texts": texts,
-        "own": [own[t] for t in texts],
-        "written": [written[t] for t in texts],
-    }
-
-
-def seed_asked(value: Any) -> int:
-    """A seed as it was asked for; a `ValueError` says what it must be."""
-    right = isinstance(value, int | float) and not isinstance(value, bool) and 0 <= value <= MOST_SEED
-    if not right or int(value) != value:
-        raise ValueError(f"seed must be a whole number from 0 to {MOST_SEED}; got {value!r:.20}.")
-    return int(value)
+def outcomes(request: NodeRequest, scheme: str) -> int:
+    """About how many outcomes an enumeration visits: every draft, and for each some coins and the last token."""
+    size, support, k = len(request.q), sum(prob > 0 for prob in request.q), request.children
+    drafts = {
+        "iid": support ** (k * request.levels),
+        "distinct": math.perm(size, min(k, size)) if request.levels == 1 else support**request.levels,
+        "top": 1,
+    }.get(scheme, support ** (k * request.levels))
+    return drafts * request.levels * (k + size)

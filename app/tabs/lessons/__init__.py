@@ -20,7 +20,7 @@ from ...parts.web import starts
 from . import accept, cost, drafts, exact, one_pass, races, sequoia, trees
 from .lesson import Lesson
 from .markdown import text_of, title_of
-from .two_races import two_races
+from .race_figure import two_races
 
 LESSONS = {
     module.LESSON.name: module.LESSON
@@ -36,13 +36,13 @@ def build(engine: Any) -> None:
         json.dumps({"lessons": [[name, title_of(name)] for name in LESSONS], "old": OLD}),
         html_template=asset("lessons/lessons.html").replace("<!-- stage -->", asset("stage/stage.html")),
         js_on_load=starts("lessons"),
-        server_functions=[lesson, two_races],
+        server_functions=[open_lesson, two_races],
         elem_id="sv-lessons",
         apply_default_css=False,
     )
 
 
-def lesson(name: Any) -> str:
+def open_lesson(name: Any) -> str:
     """One lesson as JSON for the page; the first one for an unknown name, since anyone may ask."""
     return _lesson(name if isinstance(name, str) and name in LESSONS else next(iter(LESSONS)))
 

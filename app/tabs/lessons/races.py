@@ -7,7 +7,7 @@ from dataclasses import replace
 from specviz import BUILDERS, VERIFIERS, RunConfig
 
 from .lesson import SHIP, Facts, Figure, Lesson, Place, Recording, best_step, quote, readable
-from .two_races import START
+from .race_figure import START
 
 TOKENS = 32
 TREE = RunConfig(SHIP, BUILDERS["sequoia"](size=16), VERIFIERS["race"](), temperature=0.8, max_new_tokens=TOKENS)

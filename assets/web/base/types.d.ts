@@ -54,9 +54,6 @@ export interface Taken {
   children: number;
   /** How many children the node had. */
   drafted: number;
-  /** What the rule did there, and the names of its tokens: those of p and q first. */
-  told: import('../labs/types.js').Told | null;
-  tokens: string[];
 }
 
 /** What the controls of Explore hold, without the prompt: as the parameters of a link, and the title of the pair. */

@@ -9,24 +9,24 @@ const LONGEST = 40; // characters of a name that are shown
  * What an address asks for: a node, and a sentence on it; null where it names no rows.
  * @param {string} search
  * @param {Start} start
- * @returns {{ node: LabNode | null, why: string } | null}
+ * @returns {{ node: LabNode | null, about: string } | null}
  */
 export function linkedNode(search, start) {
   const asked = new URLSearchParams(search), name = asked.get('rule') || '';
   if (!asked.has('p') || !asked.has('q')) return null;
   const [p, q] = ['p', 'q'].map(row => (asked.get(row) || '').split(',').map(share));
-  const { tokens, children, levels } = start.most;
+  const { children, levels } = start.most, tokens = start.names.length;
   if (p.length !== q.length || p.length < 2 || p.length > tokens || ![...p, ...q].every(Number.isFinite)) {
-    return { node: null, why: `The link was not opened: p and q must have one number for each of 2 to ${tokens} tokens.` };
+    return { node: null, about: `The link was not opened: p and q must have one number for each of 2 to ${tokens} tokens.` };
   }
-  const known = start.rules.find(rule => rule.name === name), scheme = asked.get('scheme') || '';
+  const known = start.rules.some(([rule]) => rule === name), scheme = asked.get('scheme') || '';
   const node = {
-    p, q, rule: (known || start.rules[0]).name, scheme: scheme in start.schemes ? scheme : null, seed: 0,
+    p, q, rule: known ? name : start.rules[0][0], scheme: start.schemes.some(([other]) => other === scheme) ? scheme : null, seed: 0,
     children: whole(asked.get('children'), children), levels: whole(asked.get('levels'), levels),
   };
-  if (known || !name) return { node, why: 'This node was opened from a link.' };
+  if (known || !name) return { node, about: 'This node was opened from a link.' };
   const shown = name.length > LONGEST ? `${name.slice(0, LONGEST)}…` : name;
-  return { node, why: `The rule “${shown}” of the link is not available here. If it is a plugin, start the page with it.` };
+  return { node, about: `The rule “${shown}” of the link is not available here. If it is a plugin, start the page with it.` };
 }
 
 /** A number such as 0.25 or 1/4; NaN for anything else. @param {string} text */

@@ -26,6 +26,3 @@ export function asker(root, work, failed) {
     timer = setTimeout(() => { if (busy) again = true; else ask(); }, wait);
   };
 }
-
-/** Numbers as JSON can hold them: null while nothing is typed. @param {number} value */
-export const finite = value => (Number.isFinite(value) ? value : null);

@@ -2,12 +2,11 @@
 // The lab may not be on the page yet, so what is taken waits where the lab will look for it.
 
 import { publish } from '../base/bus.js';
-import { replayOf } from './replay.js';
 
 /** @typedef {import('../base/types.js').Step} Step */
 /** @typedef {import('../base/types.js').Taken} Taken */
 
-const MOST_TAKEN = 12, MOST_TAKEN_CHILDREN = 6;
+const MOST_TAKEN = 8, MOST_TAKEN_CHILDREN = 4; // what the lab can enumerate
 
 /**
  * What opens a node, or null where p or q are not known: it is the node whose children the selected token is one of.
@@ -50,9 +49,7 @@ export function nodeOf(step, key) {
   const whole = left.p < 5e-4 && left.q < 5e-4 && listed.length > 1; // payloads are rounded
   if (!whole) listed.push(left);
   const share = (/** @type {'p' | 'q'} */ name) => { const total = listed.reduce((sum, token) => sum + token[name], 0); return listed.map(token => token[name] / total); };
-  const ids = [...tokens.keys()].slice(0, MOST_TAKEN - 1);
   return {
-    ...replayOf(step, parent, children, ids, listed.map(token => token.text)),
     names: listed.map(token => token.text), p: share('p'), q: share('q'), scheme: step.scheme, rest: !whole,
     children: Math.min(children.length, MOST_TAKEN_CHILDREN), drafted: children.length,
   };

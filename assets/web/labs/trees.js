@@ -1,130 +1,155 @@
-// The Tree lab: small trees side by side, one of them large, and its attention mask in several orders.
+// The Tree lab: a vector and sizes, the trees of several builders, and one of them large with its attention mask.
 
-import { draw, make, query as part } from '../base/dom.js';
-import { downloadButton } from '../figures/card.js';
-import { depthsOf, treeCard } from './cards.js';
-import { largeTree, share } from './large.js';
+import { button, draw, finder, make, query } from '../base/dom.js';
+import { asker } from './asker.js';
+import { nodeText, placed, treePicture } from './tree_picture.js';
 
 /** @typedef {import('./types.js').LabTree} LabTree */
 
-/** @param {HTMLElement} element @param {(question: object) => void} ask the server for another tree or block */
-export function treeLab(element, ask) {
-  const find = (/** @type {string} */ name) => part(element, name);
-  const picture = largeTree(find('.sv-lab-tree'), select);
-  /** @type {LabTree} the large one, from the first value on */
-  let tree;
-  let drawn = '', hint = '', masks = /** @type {ReturnType<typeof maskFigure>[]} */ ([]);
-
-  /** @param {number | null} node */
-  function select(node) {
-    find('.sv-lab-node').textContent = node === null ? hint : nodeText(tree, node);
-    for (const mask of masks) mask.mark(node);
-  }
-
-  /** @param {import('./types.js').Forest} forest */
-  function side(forest) {
-    find('.sv-source').textContent = forest.source.label;
-    find('.sv-source').dataset.kind = forest.source.kind;
-    find('.sv-lab-where').textContent = forest.where;
-    find('.sv-lab-where').hidden = !forest.where;
-    find('.sv-lab-read').textContent = forest.read;
-    find('.sv-lab-synthetic').hidden = !forest.synthetic;
-    find('.sv-lab-synthetic span:last-child').textContent = forest.synthetic;
-    const most = Math.max(1, ...forest.trees.map(one => (one.kind === 'none' ? 0 : one.tokens)));
-    find('.sv-lab-cards').replaceChildren(...forest.trees.map(one => treeCard(one, most, () => ask({ tree: one.name }))));
-    const files = [{ label: 'JSON', name: 'trees.json', text: JSON.stringify(forest.trees) }, { label: 'CSV', name: 'trees.csv', text: forest.csv }];
-    find('.sv-files').replaceChildren(...files.map(file => downloadButton(file, 'Comparison of trees')));
-  }
-
-  for (const button of /** @type {NodeListOf<HTMLElement>} */ (element.querySelectorAll('.sv-lab-tools button'))) {
-    /** @type {Record<string, () => void>} */
-    const acts = { fit: picture.fit, in: () => picture.zoom(1.3), out: () => picture.zoom(1 / 1.3) };
-    button.addEventListener('click', acts[button.dataset.do ?? '']);
-  }
-  const asked = new URLSearchParams(location.search);
-  if (asked.get('lab') === 'tree' && asked.get('preset')) ask({ preset: asked.get('preset') });
-  const block = find('.sv-lab-block'), larger = find('.sv-lab-larger');
-  block.addEventListener('change', () => ask({ block: Number(block.value) }));
-  larger.addEventListener('click', () => {
-    const on = find('.sv-lab-masks').classList.toggle('large');
-    larger.setAttribute('aria-pressed', on);
-    larger.textContent = on ? 'Side by side' : 'Larger';
-  });
-
-  return function show(/** @type {string} */ value) {
-    if (!value) return;
-    const before = JSON.stringify(tree);
-    const { forest, one } = /** @type {import('./types.js').Trees} */ (JSON.parse(value)), text = JSON.stringify(forest);
-    hint = forest.hint;
-    if (text !== drawn) side(forest); // the cards keep their focus while only what is shown below them changes
-    drawn = text;
-    for (const button of element.querySelectorAll('.sv-lab-card')) button.setAttribute('aria-pressed', String(button.getAttribute('data-name') === one.name));
-    tree = /** @type {LabTree} */ (forest.trees.find(other => other.name === one.name));
-    find('.sv-lab-name').textContent = tree.title;
-    find('.sv-lab-about').textContent = [`${tree.stats}; ${tree.settings || 'drawn at random'}.`, tree.note].join(' ');
-    block.replaceChildren(...one.choices.map(size => new Option(`${size} × ${size}`, String(size), false, size === one.block)));
-    find('.sv-lab-bound').textContent = one.bound;
-    masks = one.orders.map(order => maskFigure(tree.parents, order, one.block, told => { find('.sv-lab-pair').textContent = told; }));
-    find('.sv-lab-masks').replaceChildren(...masks.map(mask => mask.figure));
-    picture.show(tree, before === JSON.stringify(tree));
-    find('.sv-lab').removeAttribute('aria-busy');
-  };
-}
-
-/** @param {Pick<LabTree, 'parents' | 'chance'>} tree @param {number} node */
-export function nodeText({ parents, chance }, node) {
-  const parent = parents[node];
-  if (parent < 0) return `The root, the last token of the text, with ${parents.length - 1} drafted tokens below it.`;
-  const rank = parents.slice(0, node).filter(other => other === parent).length + 1;
-  const below = parents.reduce((set, above, i) => (set.has(above) ? set.add(i) : set), new Set([node])).size - 1;
-  const above = parent ? `node ${parent}` : 'the root';
-  return `Node ${node}: child ${rank} of ${above}, level ${depthsOf(parents)[node]}. Accepted with probability ${share(chance[node])}, ` +
-    `${share(chance[parent] ? chance[node] / chance[parent] : 0)} given that ${above} is. Nodes below it: ${below}.`;
-}
+/**
+ * The numbers in a text such as "0.7, 0.1, 0.05"; NaN for what is none.
+ * @param {string} text
+ */
+export const vectorIn = text => text.split(/[\s,;[\]()]+/).filter(Boolean).map(Number);
 
 /**
- * The attention mask of a tree for one order of its nodes, with the blocks that a kernel would compute.
- * @param {number[]} parents
- * @param {import('./types.js').Mask} picture
- * @param {number} block rows of a block
- * @param {(text: string) => void} told what is under the pointer
+ * @param {HTMLElement} element
+ * @param {import('./types.js').TreeStart} start
+ * @param {import('../base/types.js').Ask} askTrees
  */
-function maskFigure(parents, picture, block, told) {
-  const n = parents.length, place = new Array(n), pairs = new Map();
-  picture.order.forEach((node, at) => { place[node] = at; });
-  const box = draw('svg', { viewBox: `${-n * 0.004} ${-n * 0.004} ${n * 1.008} ${n * 1.008}`, role: 'img' });
-  draw('title', {}, box, `Attention mask, ${picture.name} order: ${picture.said}`);
-  draw('rect', { class: 'paper', x: 0, y: 0, width: n, height: n }, box);
-  for (const [row, column, count] of picture.blocks) {
-    pairs.set(`${row} ${column}`, count);
-    const x = column * block, y = row * block;
-    draw('rect', { class: 'block', x, y, width: Math.min(block, n - x), height: Math.min(block, n - y) }, box);
+export function treeLab(element, start, askTrees) {
+  const root = query(element, '.sv-lab', HTMLElement), $ = finder(root, 'sv-lab-');
+  const sizes = /** @type {Record<string, HTMLInputElement>} */ ({});
+  let trees = /** @type {LabTree[]} */ ([]), name = 'sequoia', selected = 0;
+  const ask = asker(root, work, text => { $('status').textContent = text; });
+
+  // ---- controls ----
+
+  for (const [size, { title, min, max, value }] of Object.entries(start.sizes)) {
+    const label = make('label', title), shown = make('output', value), slider = make('input', '', 'sv-track');
+    Object.assign(slider, { type: 'range', min: String(min), max: String(max), value: String(value) });
+    slider.addEventListener('input', () => { shown.textContent = slider.value; ask(60); });
+    label.append(shown, slider);
+    $('sizes').append(label);
+    sizes[size] = slider;
   }
-  let cells = '';
-  for (let node = 0; node < n; node++) {
-    for (let above = node; above >= 0; above = parents[above]) cells += `M${place[above]} ${place[node]}h1v1h-1z`;
+  $('other').append(...start.others.map(([value, title]) => new Option(title, value)));
+  $('other').addEventListener('change', () => { name = $('other').value || 'sequoia'; ask(); });
+  $('vector').addEventListener('input', () => { mark(-1); ask(300); });
+  $('form').addEventListener('submit', (/** @type {Event} */ event) => event.preventDefault());
+  $('presets').append(...start.presets.map((preset, i) => button(preset.title, () => load(i))));
+
+  /** @param {number} number */
+  function mark(number) {
+    [...$('presets').children].forEach((other, i) => other.setAttribute('aria-pressed', String(i === number)));
+    $('status').textContent = start.presets[number]?.about ?? '';
   }
-  draw('path', { class: 'cells', d: cells }, box);
-  const line = draw('rect', { class: 'row', x: 0, y: 0, width: n, height: 1, visibility: 'hidden' }, box);
-  box.addEventListener('pointermove', event => {
-    const frame = box.getBoundingClientRect();
-    /** @type {(from: number, length: number, where: number) => number} */
-    const at = (from, length, where) => Math.floor((((where - from) / length) * 1.008 - 0.004) * n);
-    const column = at(frame.left, frame.width, event.clientX), row = at(frame.top, frame.height, event.clientY);
-    if (row < 0 || column < 0 || row >= n || column >= n) return;
-    const count = pairs.get(`${Math.floor(row / block)} ${Math.floor(column / block)}`) || 0;
-    told(`${picture.name}: row ${row} is node ${picture.order[row]}, column ${column} is node ` +
-      `${picture.order[column]}; their block holds ${count} pair${count === 1 ? '' : 's'}${count ? '' : ' and is skipped'}.`);
+
+  /** @param {number} number @param {boolean} [asks] */
+  function load(number, asks = true) {
+    const { vector, nodes, levels } = start.presets[number];
+    $('vector').value = vector.map(share => Number(share.toPrecision(4))).join(', ');
+    for (const [size, value] of Object.entries({ nodes, levels })) {
+      sizes[size].value = String(value);
+      query(sizes[size].parentElement ?? root, 'output').textContent = String(value);
+    }
+    mark(number);
+    if (asks) ask();
+  }
+
+  // ---- trees ----
+
+  /** @param {() => boolean} stale */
+  async function work(stale) {
+    const numbers = Object.fromEntries(Object.entries(sizes).map(([size, slider]) => [size, Number(slider.value)]));
+    const vector = vectorIn($('vector').value);
+    const wrong = vector.findIndex(Number.isNaN);
+    if (wrong >= 0) {
+      $('status').textContent = `Number ${wrong + 1} of the vector is not a number.`;
+      return;
+    }
+    const text = await askTrees({ vector, other: $('other').value, ...numbers });
+    if (!stale()) show(text);
+  }
+
+  /** @param {string} text */
+  function show(text) {
+    const data = /** @type {import('./types.js').Trees | import('./types.js').Rejected} */ (JSON.parse(text));
+    if (data.error !== undefined) {
+      $('status').textContent = data.error;
+      return;
+    }
+    const pressed = [...$('presets').children].findIndex(other => other.getAttribute('aria-pressed') === 'true');
+    $('status').textContent = start.presets[pressed]?.about ?? '';
+    trees = data.trees;
+    const most = Math.max(...trees.map(tree => tree.tokens));
+    $('cards').replaceChildren(...trees.map(tree => card(tree, most)));
+    open(trees.some(tree => tree.name === name) ? name : 'sequoia');
+  }
+
+  /** @param {LabTree} tree @param {number} most tokens of the best one */
+  function card(tree, most) {
+    const made = button('', () => open(tree.name), 'sv-lab-card'), bar = make('i');
+    bar.style.width = `${(100 * tree.tokens) / most}%`;
+    made.dataset.name = tree.name;
+    made.append(make('b', tree.title), treePicture(tree, { width: 200, height: 90 }), bar,
+      make('span', `${tree.tokens.toFixed(2)} tokens per pass`), make('small', `${tree.nodes} nodes, ${tree.levels} levels, ${tree.passes} draft ${tree.passes === 1 ? 'pass' : 'passes'}`));
+    return made;
+  }
+
+  /** @param {string} wanted */
+  function open(wanted) {
+    name = wanted;
+    selected = 0;
+    const tree = /** @type {LabTree} */ (trees.find(other => other.name === name));
+    for (const other of $('cards').children) other.setAttribute('aria-pressed', String(other.dataset.name === name));
+    $('name').textContent = `${tree.title}: ${tree.settings}`;
+    const picture = treePicture(tree, { row: 20, column: Math.max(56, Math.min(90, ($('tree').clientWidth - 80) / tree.levels)), labels: true });
+    picture.addEventListener('click', event => {
+      const node = /** @type {Element} */ (event.target).closest('[data-node]')?.getAttribute('data-node');
+      if (node) select(Number(node));
+    });
+    $('tree').replaceChildren(picture);
+    $('mask').replaceChildren(maskPicture(tree));
+    select(0);
+  }
+
+  /** @param {number} node */
+  function select(node) {
+    const tree = /** @type {LabTree} */ (trees.find(other => other.name === name)), above = new Set();
+    selected = node;
+    for (let at = node; at >= 0; at = tree.parents[at]) above.add(at);
+    for (const part of root.querySelectorAll('.sv-lab-one [data-node]')) part.classList.toggle('above', above.has(Number(part.getAttribute('data-node'))));
+    $('node').textContent = nodeText(tree, node);
+    const line = query(root, '.sv-lab-mask .row');
+    line.setAttribute('y', String(node));
+  }
+
+  $('tree').addEventListener('keydown', (/** @type {KeyboardEvent} */ event) => {
+    const tree = trees.find(other => other.name === name);
+    if (!tree || event.ctrlKey || event.metaKey || event.altKey) return;
+    const order = placed(tree.parents).order, at = order.indexOf(selected);
+    /** @type {Record<string, number>} */
+    const next = { ArrowUp: order[Math.max(0, at - 1)], ArrowDown: order[Math.min(order.length - 1, at + 1)],
+      ArrowLeft: Math.max(0, tree.parents[selected]), ArrowRight: Math.max(selected, tree.parents.indexOf(selected)) };
+    if (!(event.key in next)) return;
+    event.preventDefault();
+    select(next[event.key]);
+    query($('tree'), `[data-node="${selected}"]`).scrollIntoView({ block: 'nearest', inline: 'nearest' });
   });
-  const figure = make('figure', '', 'sv-lab-mask'), words = make('figcaption');
-  words.append(make('b', picture.name), ` ${picture.said}`);
-  figure.append(box, words);
-  return {
-    figure,
-    /** @param {number | null} node */
-    mark(node) {
-      line.setAttribute('y', String(node === null ? -1 : place[node]));
-      line.setAttribute('visibility', node === null ? 'hidden' : 'visible');
-    },
-  };
+
+  load(0, false);
+  show(start.first);
+  root.setAttribute('aria-busy', 'false');
+}
+
+/** A row for each node, filled at itself and its ancestors. @param {LabTree} tree */
+function maskPicture({ parents, title }) {
+  const n = parents.length, svg = draw('svg', { viewBox: `0 0 ${n} ${n}`, role: 'img', 'aria-label': `attention mask of ${title}, ${n} rows` });
+  let cells = '';
+  parents.forEach((_, node) => { for (let above = node; above >= 0; above = parents[above]) cells += `M${above} ${node}h1v1h-1z`; });
+  draw('rect', { class: 'paper', width: n, height: n }, svg);
+  draw('rect', { class: 'row', width: n, height: 1 }, svg);
+  draw('path', { d: cells }, svg);
+  return svg;
 }

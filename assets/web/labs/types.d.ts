@@ -1,57 +1,33 @@
-// What the server sends to the two labs, as app/tabs/labs/pictures.py and app/tabs/labs/verification_lab.py write it.
+// What the server sends to the two labs, as app/tabs/labs writes it.
 
 // ---- the Tree lab ----
 
-/** What is said of any tree. */
-interface Titled {
+/** A tree; columns have one entry for each node. */
+export interface LabTree {
   name: string;
   title: string;
   settings: string;
-  note: string;
-}
-
-/** A tree; columns have one entry for each node. */
-export interface LabTree extends Titled {
-  kind: 'static' | 'synthetic';
   parents: number[];
-  /** Where each node stands, from the top. */
-  rows: number[];
   /** With which each node is accepted. */
   chance: number[];
   tokens: number;
-  error: number;
-  stats: string;
+  nodes: number;
+  levels: number;
+  leaves: number;
+  passes: number;
 }
 
-/** A builder that cannot make a tree here. */
-export interface NoTree extends Titled {
-  kind: 'none';
-}
-
-/** The trees side by side. */
-export interface Forest {
-  source: { kind: string; label: string };
-  where: string;
-  read: string;
-  synthetic: string;
-  hint: string;
-  trees: (LabTree | NoTree)[];
-  csv: string;
-}
-
-/** An attention mask for one order of the nodes. */
-export interface Mask {
-  name: string;
-  said: string;
-  order: number[];
-  /** Row, column and the pairs in it. */
-  blocks: [number, number, number][];
-}
-
-/** What the Tree lab shows; `one` is about the tree that is large. */
 export interface Trees {
-  forest: Forest;
-  one: { name: string; block: number; choices: number[]; orders: Mask[]; bound: string };
+  error?: undefined;
+  trees: LabTree[];
+}
+
+/** What the lab starts with: vectors with sizes, the sliders, further builders by name and title, and the first answer. */
+export interface TreeStart {
+  presets: { title: string; vector: number[]; nodes: number; levels: number; about: string }[];
+  sizes: Record<string, { title: string; min: number; max: number; value: number }>;
+  others: [string, string][];
+  first: string;
 }
 
 // ---- the Verification lab ----
@@ -67,20 +43,21 @@ export interface LabNode {
   seed: number;
 }
 
-/** What the lab starts with. */
+/** What the lab starts with: examples, rules and sampling schemes by name and title, a letter for each token, limits. */
 export interface Start {
-  presets: (LabNode & { title: string; why: string })[];
-  rules: { name: string; title: string; scheme: string }[];
-  schemes: Record<string, string>;
-  /** One letter a token. */
+  examples: (LabNode & { title: string; about: string })[];
+  rules: [string, string][];
+  schemes: [string, string][];
   names: string;
-  most: { tokens: number; children: number; levels: number; seed: number };
+  most: { children: number; levels: number; seed: number };
+  /** The answer for the first example. */
+  first: string;
 }
 
 /** Numbers by name, one for each token; null where none is known. */
 export type Rows = Record<string, (number | null)[]>;
 
-/** One drafted token as the rule met it. */
+/** One drafted token as the rule tried it. */
 export interface Try {
   node: number;
   token: number;
@@ -89,69 +66,51 @@ export interface Try {
   coin: number | null;
   before: Rows;
   after: Rows;
-  facts: Record<string, number>;
   why: string;
 }
 
 /** A run: what was drafted, the tries in the rule's order, what was written. */
-export interface Told {
+export interface Run {
   drafted: number[];
   tries: Try[];
   emitted: number[];
   corrected: boolean;
-  /** Whether the rule went on: below the accepted token, the only one of `emitted`, or elsewhere in the tree. */
-  goesOn?: boolean;
-  /** What the last token was drawn from, where the rule kept it. */
+  /** What the last token was drawn from, where the rule recorded it. */
   last: (number | null)[] | null;
-  facts: Record<string, number>;
-  /** When each token arrived; null where it was in no race. */
-  races: Record<string, (number | null)[]>;
 }
 
-/** How what a rule writes was worked out. */
-interface Proof {
-  proof: '' | 'enumeration' | 'closed form';
+/** What is known of a rule on a node: computed ("equal", "differs"), or what is known otherwise. */
+export interface RuleRow {
+  rule: string;
+  title: string;
+  scheme: string | null;
+  reason: string;
+  /** Whether the rule declares that it writes the target's distribution here. */
+  declared: boolean;
+  kind: 'impossible' | 'failed' | 'equal' | 'differs' | 'proven' | 'refuted' | 'only declared';
+  accepted: number | null;
+  deviation: number | null;
   runs: number;
 }
 
-/** The law of what a rule writes beside the target's own, for `texts` of all `of`; without them where those are too many. */
-export type Exact =
-  | (Proof & { texts?: undefined })
-  | (Proof & { texts: number[][]; of: number; own: number[]; written: number[]; deviation: number });
-
-/** What a run of a rule looks like; without one where the rule cannot work there. */
+/** A run, and the distribution of what the rule writes beside the target's for `texts` of all `of`. */
 export interface Seen {
   error?: undefined;
   p: number[];
   q: number[];
-  said: string[];
-  kind: string;
-  reason: string;
-  scheme: string;
-  run?: Told;
-  exact?: Exact;
+  row: RuleRow;
+  run: Run | null;
+  law: { of: number; texts: number[][]; target: number[]; rule: number[] } | null;
 }
 
-/** The acceptance and output distribution of one rule on a node. */
-export type RuleRow = { rule: string; title: string; reason: string } & (
-  | { kind: 'impossible' }
-  | (Proof & {
-      kind: 'lossless' | 'lossy' | 'useless';
-      scheme: string;
-      accepted: number | null;
-      ceiling: number;
-      deviation: number | null;
-    }));
-
-/** All rules side by side, and what a first child is worth. */
+/** All rules side by side. */
 export interface Rules {
   error?: undefined;
   levels: number;
-  first: [string, number][];
   rows: RuleRow[];
 }
 
-/** A question that cannot be answered. */
+/** A request that cannot be answered. */
 export interface Rejected {
   error: string;
 }

@@ -48,7 +48,7 @@ export function lessonBook(element, start, server) {
     mark();
     root.setAttribute('aria-busy', 'true');
     try {
-      loaded.set(mine, loaded.get(mine) ?? JSON.parse(await server.lesson(start.lessons[mine][0])));
+      loaded.set(mine, loaded.get(mine) ?? JSON.parse(await server.open_lesson(start.lessons[mine][0])));
     } catch {
       if (mine === number) failed();
       return;

@@ -15,7 +15,7 @@ export function raceFigure(box, start, server) {
 
   /** @param {string} text @param {number} value @param {number} max @param {number} step */
   function dial(text, value, max, step) {
-    const label = make('label', text), input = Object.assign(make('input'), { type: 'range', min: '0', max: String(max), step: String(step) });
+    const label = make('label', text), input = Object.assign(make('input'), { type: 'range', className: 'sv-track', min: '0', max: String(max), step: String(step) });
     input.value = String(value);
     input.addEventListener('input', change);
     label.append(input);
@@ -26,19 +26,20 @@ export function raceFigure(box, start, server) {
   async function change() {
     const mine = ++latest;
     try {
-      const races = /** @type {Races} */ (JSON.parse(await server.two_races({ error: Number(error.value), seed: Number(seed.value) })));
-      if (mine === latest) write(races);
+      const races = /** @type {Races | { error: string }} */ (JSON.parse(await server.two_races({ error: Number(error.value), seed: Number(seed.value) })));
+      if (mine === latest) show(races);
     } catch {
       if (mine === latest) result.textContent = 'The server did not answer. Move a dial to try again.';
     }
   }
 
+  /** @param {Races | { error: string }} races */
+  function show(races) {
+    if (races.error !== undefined) result.textContent = races.error; else write(races);
+  }
+
   /** @param {Races} races */
   function write(races) {
-    if (races.error) {
-      result.textContent = races.error;
-      return;
-    }
     const { tokens, times, rows, winners, equal, seeds } = races, farthest = Math.min(...SIDES.map(side => times[side][winners[side]])) * 3;
     lanes.replaceChildren(...tokens.flatMap((token, i) => SIDES.map(side => lane(side, i, i === winners[side] && side, token,
       rows[side][i], times[side][i], farthest))));

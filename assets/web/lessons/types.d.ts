@@ -46,7 +46,7 @@ export type Figure = (box: HTMLElement, data: any, ask: Record<string, import('.
 
 /** Two races with one noise. */
 export interface Races {
-  error: string | null;
+  error?: undefined;
   tokens: string[];
   noise: number[];
   rows: Record<'p' | 'q', number[]>;

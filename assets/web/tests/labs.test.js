@@ -4,21 +4,19 @@ import test from 'node:test';
 import { ticks } from '../figures/chart.js';
 import { linkedNode } from '../labs/address.js';
 import { nodeOf } from '../labs/node.js';
-import { sharesOf, withOneLess, withOneMore, withShare } from '../labs/shares.js';
-import { nodeText } from '../labs/trees.js';
+import { normalised, withProbability } from '../labs/rows.js';
+import { verdictOf } from '../labs/results.js';
+import { nodeText, placed } from '../labs/tree_picture.js';
 import { lessonAsked } from '../lessons/lessons.js';
 import { step } from './page.js';
 
 const close = (row, wanted) => row.forEach((value, i) => assert.ok(Math.abs(value - wanted[i]) < 1e-9, `${row} is not ${wanted}`));
 
-test('weights of any size are shares, and one share makes room for itself', () => {
-  close(sharesOf([1, 3]), [0.25, 0.75]);
-  close(sharesOf([NaN, -1, 0]), [0, 0, 0]);
-  close(withShare([0.2, 0.3, 0.5], 0, 0.5), [0.5, 0.1875, 0.3125]);
-  close(withShare([1, 0, 0], 0, 0.4), [0.4, 0.3, 0.3]);
-  close(withOneMore([0.5, 0.5]), [1 / 3, 1 / 3, 1 / 3]);
-  close(withOneLess([0.25, 0.25, 0.5]), [0.5, 0.5]);
-  close(withOneLess([0, 0, 1]), [0.5, 0.5]);
+test('weights of any size are normalised, and one probability makes room for itself', () => {
+  close(normalised([1, 3]), [0.25, 0.75]);
+  close(normalised([NaN, -1, 0]), [0, 0, 0]);
+  close(withProbability([0.2, 0.3, 0.5], 0, 0.5), [0.5, 0.1875, 0.3125]);
+  close(withProbability([1, 0, 0], 0, 0.4), [0.4, 0.3, 0.3]);
 });
 
 const taken = step([-1, 0, 0, 1], 'raux', {
@@ -37,40 +35,47 @@ test('what is taken of a node into the lab: its children, and all other tokens a
 });
 
 const lab = {
-  rules: [{ name: 'sequoia' }, { name: 'my-rule' }], schemes: { iid: '', distinct: '' }, names: 'abc',
-  most: { tokens: 3, children: 6, levels: 3, seed: 9 },
+  rules: [['sequoia', ''], ['my-rule', '']], schemes: [['iid', ''], ['distinct', '']], names: 'abc', most: { children: 6, levels: 3, seed: 9 },
 };
 
 test('a link holds a node, and one with a rule that is not here says so', () => {
   const asked = '?tab=labs&lab=verification&rule=my-rule&p=1/2,1/2&q=1,0&children=2&levels=1&scheme=iid';
   assert.deepEqual(linkedNode(asked, lab), {
     node: { p: [0.5, 0.5], q: [1, 0], rule: 'my-rule', scheme: 'iid', seed: 0, children: 2, levels: 1 },
-    why: 'This node was opened from a link.',
+    about: 'This node was opened from a link.',
   });
   assert.equal(linkedNode('?lab=verification&preset=cover', lab), null);
   const other = linkedNode(asked.replace('my-rule', 'your-rule').replace('scheme=iid', 'scheme=top'), lab);
   assert.deepEqual([other.node.rule, other.node.scheme], ['sequoia', null]);
-  assert.match(other.why, /“your-rule” of the link is not available here/);
+  assert.match(other.about, /“your-rule” of the link is not available here/);
   for (const wrong of ['p=1,0&q=1', 'p=1,x&q=1,0', 'p=1,1/0&q=1,0', 'p=1,1,1,1&q=1,1,1,1', 'p=-1,2&q=1,0']) {
     assert.equal(linkedNode(`?lab=verification&${wrong}`, lab).node, null, wrong);
   }
   assert.equal(linkedNode(asked.replace('children=2', 'children=2.5'), lab).node.children, 1);
 });
 
-test('the lab takes at most so many tokens and children', () => {
+test('the lab takes as many tokens and children as it can enumerate', () => {
   const rows = { p: [0.5, ...new Array(15).fill(0.03)], draft: [0.25, ...new Array(15).fill(0.05)] };
   const chart = { tokens: [4, ...Array.from({ length: 15 }, (_, i) => 20 + i)], texts: Array.from({ length: 16 }, (_, i) => `${i}`), rows };
   const full = nodeOf({ ...taken, detail: { 1: { tried: chart } } }, '1');
-  assert.equal(full.names.length, 12);
-  close([full.p.reduce((sum, value) => sum + value, 0), full.p.at(-1)], [1, 1 - 0.5 - 10 * 0.03]);
+  assert.equal(full.names.length, 8);
+  close([full.p.reduce((sum, value) => sum + value, 0), full.p.at(-1)], [1, 1 - 0.5 - 6 * 0.03]);
   const many = step([-1, ...new Array(9).fill(0)], 'ruuuuuuuuu', { p: new Array(10).fill(0.1), q: new Array(10).fill(0.1) });
-  assert.deepEqual([nodeOf(many, '1').children, nodeOf(many, '1').drafted], [6, 9]);
+  assert.deepEqual([nodeOf(many, '1').children, nodeOf(many, '1').drafted], [4, 9]);
 });
 
-test('a node of the Tree lab in words', () => {
-  const tree = { parents: [-1, 0, 0, 1], chance: [1, 0.5, 0.25, 0.2] };
-  assert.equal(nodeText(tree, 0), 'The root, the last token of the text, with 3 drafted tokens below it.');
-  assert.equal(nodeText(tree, 3), 'Node 3: child 1 of node 1, level 2. Accepted with probability 0.20, 0.40 given that node 1 is. Nodes below it: 0.');
+test('a tree is placed with first children beside their parents, and a node is told in words', () => {
+  const tree = { parents: [-1, 0, 0, 1], chance: [1, 0.5, 0.25, 0.2] }, { row, depth, order } = placed(tree.parents);
+  assert.deepEqual([row, depth, order], [[0, 0, 1, 0], [0, 1, 1, 2], [0, 1, 3, 2]]);
+  assert.match(nodeText(tree, 0), /with 3 drafted tokens/);
+  assert.equal(nodeText(tree, 3), 'Node 3, child 1 of node 1: accepted with probability 0.20, and with 0.40 if node 1 is accepted.');
+});
+
+test('what is said of a rule is what was computed; a declaration is called one', () => {
+  const row = { title: 'Mine', declared: true, reason: 'Mine is exact.', runs: 4, deviation: 0.25 };
+  assert.match(verdictOf({ ...row, kind: 'differs' }), /^≠ p\. .*0\.2500.*this node refutes it/);
+  assert.match(verdictOf({ ...row, kind: 'equal', deviation: 0, declared: false }), /^= p\. .*lossy in general/);
+  assert.match(verdictOf({ ...row, kind: 'only declared', deviation: null }), /is only declared\.$/);
 });
 
 test('round numbers on an axis', () => {

@@ -1,24 +1,22 @@
-"""The lessons without a browser: their recordings, what they say about them, and the command that records them."""
+"""The lessons without a browser: their texts, what they say about their recordings, and how these are recorded."""
 
 import json
 import re
 from dataclasses import replace
 from statistics import mean
 
-import numpy as np
 import pytest
 
 import specviz
 from app import record_traces
 from app.tabs import lessons
-from app.tabs.compare import runs
-from app.tabs.lessons import residual
-from specviz.distributions import residual as left_over
-from specviz.files import WEB
+from app.tabs.lessons import accept, cost, markdown, race_figure
+from app.tabs.lessons import lesson as parts
+from app.tabs.lessons.markdown import text_of
+from specviz.distributions import residual
+from specviz.theory.bounds import race_acceptance
 
-ALL = pytest.mark.parametrize("module", lessons.LESSONS, ids=lambda module: module.__name__.rpartition(".")[2])
-LAST = len(lessons.LESSONS) - 1
-VIEWS = (WEB / "lessons" / "views.js").read_text("utf-8")
+ALL = pytest.mark.parametrize("name", lessons.LESSONS)
 WORDS = [" the", " old", " man", " sea", " was", " and", " ship", " went", " home", " with", " his", " dog"]
 
 
@@ -44,262 +42,232 @@ class Wordy:
 
 
 @pytest.fixture(scope="module")
-def recorded(tmp_path_factory):
-    """Every lesson's recordings anew, with the toy pair."""
-    pair = Wordy()
-    return {module: record_traces.record(pair, module) for module in lessons.LESSONS}
+def toy_recordings():
+    """The recordings anew, with the toy pair; not those whose times matter."""
+    pair, found = Wordy(), {}
+    for name, lesson in lessons.LESSONS.items():
+        if name != "cost":
+            found[name] = record_traces.record(pair, lesson)
+    return found
 
 
-def read_and_written(module):
-    traces = lessons.read(module)
-    return traces, module.write_lesson(*traces)
+def shipped(name):
+    recorded = lessons.read(lessons.LESSONS[name])
+    return recorded, lessons.LESSONS[name].facts(*recorded)
 
 
-def numbers(text):
-    return [float(number) for number in re.findall(r"\d+\.\d+", text)]
+def written(text):
+    """All words of a lesson."""
 
+    def cells(block):
+        return [block["spans"]] if "spans" in block else [cell for row in block["rows"] for cell in row]
 
-def test_no_two_lessons_have_one_title():
-    assert len(lessons.LESSONS) == len({module.TITLE for module in lessons.LESSONS}) > 1
+    def words(blocks):
+        return " ".join(span[0] for block in blocks for cell in cells(block) for span in cell)
 
-
-@ALL
-def test_a_lesson_is_short_and_whole(module):
-    found, lesson = read_and_written(module)
-    traces = found[: len(module.RECORDINGS)]
-    assert lesson is not None, "the recordings do not show the point; run: python -m app.record_traces"
-    assert 40 < len(" ".join(lesson.text).split()) < 170, "one screen, one idea"
-    assert all(record_traces.FEWEST <= len(trace.steps) <= 32 for trace in traces)
-    for text in (*lesson.text, lesson.task, lesson.question, *lesson.answer):
-        assert text.strip() and text.count("**") % 2 == 0 and "None" not in text and "{" not in text
-        assert text[0].isupper() or text.startswith("**")
-    assert lesson.question.endswith("?")
-
-
-@ALL
-def test_a_lesson_opens_at_a_place_that_exists(module):
-    traces, lesson = read_and_written(module)
-    for look in (lesson.opens, lesson.shows):
-        if lesson.view:
-            assert 0 <= look.step < len(lesson.shown[look.recording].steps)
-            continue
-        step = traces[look.recording].steps[look.step]
-        assert look.node in (None, "last") or 0 <= look.node < len(step.parents)
-
-
-@ALL
-def test_what_a_lesson_says_follows_its_recordings(module, recorded):
-    """Other runs, other numbers: nothing about a recording is typed."""
-    _, lesson = read_and_written(module)
-    other = module.write_lesson(*recorded[module])
-    assert other is not None
-    assert (lesson.text, lesson.answer) != (other.text, other.answer)
-    assert lesson.question == other.question or re.sub(r"\d+", "", lesson.question) == re.sub(
-        r"\d+", "", other.question
+    return " ".join(
+        [text.title, text.sentence, text.question, *map(words, (text.body, text.exercise, text.answer, text.notes))]
     )
 
 
 @ALL
-def test_a_lesson_travels_as_strict_json(module):
-    number = lessons.LESSONS.index(module)
-    data = json.loads(lessons.lesson(number))
-    assert data["number"] == number and data["title"] == module.TITLE
-    assert len(lessons.lesson(number)) < 250_000
-    if data["view"]:
-        assert f"{data['view']} }}" in VIEWS or f"{data['view']}," in VIEWS
-        return
-    assert [run["label"] for run in data["runs"]] == [recording.label for recording in module.RECORDINGS]
-    assert all(run["message"]["steps"] and run["message"]["head"]["recorded"] for run in data["runs"])
-    assert len({run["message"]["run"] for run in data["runs"]}) == len(data["runs"]), "each starts a new history"
+def test_a_lesson_is_short_and_whole(name):
+    recorded, facts = shipped(name)
+    assert facts is not None, "the recordings do not show the point; run: python -m app.record_traces"
+    text = text_of(name, facts.values)
+    assert 60 < len(written(text._replace(answer=[], notes=[])).split()) < 220, "one screen, one idea"
+    assert len(text.sentence.split()) <= 26, "it is read from ten metres"
+    assert text.question.endswith("?") and text.notes and text.answer
+    assert "{" not in written(text) and "None" not in written(text) and "nan" not in written(text).split()
+    pictures = [*(trace.steps for trace in recorded[: len(lessons.LESSONS[name].recordings)]), *facts.figures]
+    for place in (facts.opens, facts.shows):
+        steps = pictures[place.picture]
+        if isinstance(steps, tuple) and place.picture < len(lessons.LESSONS[name].recordings):
+            assert place.node is None or place.node < len(steps[place.step].parents)
 
 
-@pytest.mark.parametrize(
-    ("asked", "given"),
-    [
-        (0, 0),
-        (-3, 0),
-        (99, LAST),
-        (8.0, 8),
-        (float("inf"), LAST),
-        (float("nan"), 1),
-        ("3", 1),
-        (None, 1),
-        ([], 1),
-        ({}, 1),
-    ],
-)
-def test_any_number_asked_for_gives_a_lesson(asked, given):
-    assert json.loads(lessons.lesson(asked))["number"] == given
+@ALL
+def test_no_number_about_a_recording_is_typed(name, toy_recordings):
+    """Other runs, other numbers; and every place of the text has a value that is used."""
+    source = (markdown.TEXTS / f"{name}.md").read_text("utf-8")
+    _, facts = shipped(name)
+    assert {re.match(r"\w+", place)[0] for place in re.findall(r"{([^}]+)}", source)} == facts.values.keys()
+    if name in toy_recordings:
+        other = lessons.LESSONS[name].facts(*toy_recordings[name])
+        assert written(text_of(name, other.values)) != written(text_of(name, facts.values))
+
+
+@ALL
+def test_a_lesson_travels_as_strict_json(name):
+    data = json.loads(lessons.open_lesson(name))
+    assert data["name"] == name and len(lessons.open_lesson(name)) < 250_000
+    messages = [picture["message"] for picture in data["pictures"] if "message" in picture]
+    assert all(message["steps"] and message["head"]["recorded"] for message in messages)
+    assert len({message["run"] for message in messages}) == len(messages), "each starts a new history"
+
+
+def test_any_name_gives_a_lesson_and_older_numbers_have_one():
+    for name in ("nothing", None, 3, [], {}, float("nan")):
+        assert json.loads(lessons.open_lesson(name))["name"] == next(iter(lessons.LESSONS))
+    assert set(lessons.OLD) <= set(lessons.LESSONS) and len(lessons.OLD) == 14
+
+
+def test_a_value_is_never_taken_for_markup(tmp_path, monkeypatch):
+    monkeypatch.setattr(markdown, "TEXTS", tmp_path)
+    (tmp_path / "one.md").write_text(
+        "# A\n\n> B {x}\n\nSee **{x}** and [{x}](?lab=tree).\n\n| a | b |\n| --- | --- |\n| {x} | 1 |\n\n"
+        "## Try it\n\nT\n\n## Why?\n\nW\n\n## Notes\n\nN\n", "utf-8",
+    )  # fmt: skip
+    hostile = "**<b>|${1}"
+    text = text_of("one", {"x": hostile})
+    assert text.sentence == f"B {hostile}" and text.question == "Why?"
+    assert text.body[0]["spans"][1:4] == [[hostile, "strong"], [" and ", ""], [hostile, "?lab=tree"]]
+    assert text.body[1]["rows"][1][0] == [[hostile, ""]]
 
 
 def test_a_damaged_recording_is_rejected(monkeypatch, tmp_path):
-    module = lessons.LESSONS[0]
-    text = lessons.path(module, module.RECORDINGS[0]).read_text("utf-8")
-    monkeypatch.setattr(lessons, "FOLDER", tmp_path)
-    monkeypatch.setattr(lessons, "VIEWS", tmp_path)
-    lessons.path(module, module.RECORDINGS[0]).write_text(text.replace('"accepted"', '"assumed"', 1), "utf-8")
+    lesson = lessons.LESSONS["trees"]
+    text = lesson.path(lesson.recordings[0]).read_text("utf-8")
+    (tmp_path / "run.json").write_text(text.replace('"accepted"', '"assumed"', 1), "utf-8")
+    monkeypatch.setattr(parts.Lesson, "path", lambda self, recording: tmp_path / "run.json")
     with pytest.raises(ValueError, match="damaged"):
-        lessons.read(module)
+        lessons.read(lesson)
 
 
-# ---- the numbers, one lesson after the other ----
+# ---- what the lessons say, computed a second time ----
 
 
 def test_one_pass():
-    (trace,), lesson = read_and_written(lessons.one_pass)
-    alone = sum(len(step.emitted) == 1 for step in trace.steps)
-    assert f"{alone} of {len(trace.steps)} steps" in lesson.answer[-1]
-    assert f"{len(trace.tokens)} tokens in {len(trace.steps)} passes" in lesson.answer[-1]
-    assert trace.config.temperature == 0 and len(trace.steps[lesson.opens.step].emitted) > 2
+    (trace,), facts = shipped("one-pass")
+    values = facts.values
+    assert values["alone"] == sum(len(step.emitted) == 1 for step in trace.steps)
+    assert values["tokens"] == len(trace.tokens) and trace.config.temperature == 0
+    miss = trace.steps[values["miss"] - 1]
+    assert miss.corrected and miss.outcome[values["place"]] == "rejected" and "unreached" in miss.outcome
 
 
-def test_chain():
-    (trace,), lesson = read_and_written(lessons.chain)
-    step = trace.steps[lesson.opens.step]
-    assert step.outcome[lesson.shows.node] == "unreached" and step.corrected
-    first = sum(step.outcome[1] == "accepted" for step in trace.steps)
-    assert f"guess 1 was accepted in {first} of {len(trace.steps)}" in lesson.answer[-1]
-
-
-def test_residual():
-    (trace,), lesson = read_and_written(lessons.residual)
-    step, node = trace.steps[lesson.opens.step], lesson.opens.node
-    q, p, prob, coin, *_ = numbers(lesson.text[1])
-    assert step.outcome[node] == "rejected" and coin >= prob
-    assert prob == pytest.approx(p / q, rel=0.01)
-    assert (step.draft_prob[node], step.target_prob[node]) == pytest.approx((q, p), abs=1e-4)
-    bars = step.detail[step.parents[node]].after
-    assert bars.rows["residual"][bars.tokens.index(step.tokens[node])] == 0, "nothing is left of what was rejected"
-    kept = trace.steps[lesson.shows.step]
-    assert kept.coin[lesson.shows.node] < kept.accept_prob[lesson.shows.node] < 1
-
-
-def test_residual_s_example():
-    p, q = np.array(residual.P), np.array(residual.Q)
-    kept = np.minimum(p, q)
-    wrong, right = (kept + (1 - kept.sum()) * row for row in (p, left_over(p, q)))
-    assert right == pytest.approx(p)
-    assert f"{100 * wrong[0]:.0f} %" in residual.example()[1] and f"{100 * right[0]:.0f} %" in residual.example()[1]
+def test_accept():
+    (trace,), facts = shipped("accept")
+    step, node, values = trace.steps[facts.opens.step], facts.opens.node, facts.values
+    assert step.outcome[node] == "rejected" and values["coin"] >= values["prob"] == pytest.approx(
+        values["p"] / values["q"], rel=1e-3
+    )
+    assert values["left"] == 0, "the residual after the rejection, not the row before it"
+    accepted = trace.steps[facts.shows.step]
+    assert accepted.coin[facts.shows.node] < accepted.accept_prob[facts.shows.node] < 1
+    assert values["example_right"] == pytest.approx(accept.P[0])
+    assert residual(accept.P, accept.Q)[1] == 0
 
 
 def test_trees():
-    (trace,), lesson = read_and_written(lessons.trees)
+    (trace,), facts = shipped("trees")
     roots = [[node for node, parent in enumerate(step.parents) if parent == 0] for step in trace.steps]
     first = sum(step.outcome[nodes[0]] == "accepted" for step, nodes in zip(trace.steps, roots, strict=True))
-    later = sum(bool(step.path) for step in trace.steps) - first
     assert (
-        f"{first} of {len(trace.steps)} steps" in lesson.answer[0]
-        and f"accepted in {later} of them" in lesson.answer[1]
+        facts.values["first"] == first and facts.values["saved"] == sum(bool(step.path) for step in trace.steps) - first
     )
-    step = trace.steps[lesson.opens.step]
-    assert step.outcome[roots[lesson.opens.step][0]] == "rejected" and len(step.path) > 1
-    assert step.draft_passes == 4 and trace.steps[0].draft_prob[-1] is not None
+    step = trace.steps[facts.opens.step]
+    assert step.outcome[roots[facts.opens.step][0]] == "rejected" and len(step.path) > 1
 
 
 def test_sequoia():
-    (trace,), lesson = read_and_written(lessons.sequoia)
-    step = trace.steps[lesson.opens.step]
-    promised, brought = numbers(lesson.text[2])
-    assert promised == pytest.approx(sum(step.keys[1:], 1.0), abs=0.006)
-    assert brought == pytest.approx(len(trace.tokens) / len(trace.steps), abs=0.006)
-    assert len({step.parents for step in trace.steps}) == 1
+    (tree, specinfer, dyspec), facts = shipped("sequoia")
+    assert len({step.parents for step in tree.steps}) == 1 < len({step.parents for step in dyspec.steps})
+    assert facts.values["expected"] == pytest.approx(sum(tree.steps[0].keys[1:], 1.0), abs=0.006)
+    for name, trace in (("sequoia", tree), ("specinfer", specinfer)):
+        again = 0
+        for step in trace.steps:
+            wrong = [
+                (step.parents[node], step.tokens[node])
+                for node, outcome in enumerate(step.outcome)
+                if outcome == "rejected"
+            ]
+            again += len(wrong) - len(set(wrong))
+        assert facts.values[f"{name}_repeated"] == again and (again == 0) == (name == "sequoia")
 
 
-def test_looking():
-    (dyspec, svip), lesson = read_and_written(lessons.looking)
-    sizes = {len(dyspec.steps[look.step].parents) for look in (lesson.opens, lesson.shows)}
-    assert len(sizes) == 1, "both trees have the same number of nodes"
-    lengths = [len(step.parents) - 1 for step in svip.steps]
-    assert f"{min(lengths)} to {max(lengths)} tokens" in lesson.text[2]
-    for step in svip.steps:  # it stops after the first token drawn in doubt, and only there
-        h = svip.config.builder.parameters["h"]
-        assert all(uncertainty <= h for uncertainty in step.keys[1:-1])
-        assert step.keys[-1] > h or len(step.parents) - 1 == svip.config.builder.parameters["depth"]
+def test_races():
+    (tree, chain, alone), facts = shipped("races")
+    assert tree.text == chain.text == alone.text and len({trace.config.seed for trace in (tree, chain, alone)}) == 1
+    values = facts.values
+    assert values["tree_passes"] < values["chain_passes"] < values["plain_passes"] == values["tokens"]
 
 
-def test_same_seed():
-    (tree, chain, plain), lesson = read_and_written(lessons.same_seed)
-    assert tree.text == chain.text == plain.text and tree.config.seed == chain.config.seed == plain.config.seed
-    passes = [len(trace.steps) for trace in (tree, chain, plain)]
-    assert passes == [int(number) for number in re.findall(r"\d+", lesson.text[2])][:3]
-    assert passes == sorted(passes) and passes[-1] == len(plain.tokens)
+def test_the_dials_of_the_race():
+    for error in (0.0, 0.3, 1.0):
+        data = json.loads(race_figure.two_races({"error": error, "seed": 5}))
+        exact = race_acceptance(race_figure.P, (1 - error) * race_figure.P + error * race_figure.WRONG)
+        assert data["equal"] == pytest.approx(exact, abs=0.05)  # counted over 1000 seeds
+        for side in ("p", "q"):
+            assert min(data["times"][side]) == data["times"][side][data["winners"][side]]
+    assert json.loads(race_figure.two_races({"error": 0, "seed": 5}))["equal"] == 1
+    for bad in (None, 3, {"error": 2}, {"seed": -1}, {"error": "x"}, {"error": float("nan")}):
+        assert json.loads(race_figure.two_races(bad))["error"].endswith(".")
 
 
-def test_not_paying():
-    (tree, chain, plain), lesson = read_and_written(lessons.not_paying)
+def test_cost():
+    (tree, chain, alone, measured), facts = shipped("cost")
 
-    def cost(trace):
-        return mean(step.seconds.total for step in trace.steps[1:]) / mean(
-            step.seconds.total for step in plain.steps[1:]
-        )
+    def seconds(trace):
+        return mean(step.seconds.total for step in trace.steps[1:])
 
-    def gain(trace):
+    def tokens(trace):
         return mean(len(step.emitted) for step in trace.steps[1:])
 
-    assert numbers(lesson.text[1])[1:3] == pytest.approx([gain(tree), cost(tree)], abs=0.006)
-    assert numbers(lesson.text[2])[:2] == pytest.approx([gain(chain), cost(chain)], abs=0.006)
-    assert gain(tree) < cost(tree) and "slower" in lesson.text[1]
+    for name, trace in (("tree", tree), ("chain", chain)):
+        speedup = tokens(trace) / seconds(trace) * seconds(alone)
+        assert facts.values[f"{name}_speedup"] == pytest.approx(speedup) and facts.values[
+            f"{name}_tokens"
+        ] == pytest.approx(tokens(trace))
+    assert facts.values["tree_speedup"] < 1
+    memory, disk = measured["curves"]
+    assert cost.best_point(disk)["nodes"] > cost.best_point(memory)["nodes"], "on disk larger trees pay"
+    for curve in (memory, disk):
+        best = cost.speedup_of(cost.best_point(curve), curve)
+        assert all(cost.speedup_of(point, curve) <= best for point in curve["points"])
 
 
-def test_who_drafts():
-    (both, library), lesson = read_and_written(lessons.who_drafts)
-    for name in ("model", "retrieval"):
-        mine = [outcome for step in both.steps for whose, outcome in zip(step.drafter, step.outcome, strict=True)
-                if whose == name and outcome != "unreached"]  # fmt: skip
-        assert f"{mine.count('accepted')} of {len(mine)} of the" in lesson.text[2]
-    step, node = both.steps[lesson.opens.step], lesson.opens.node
-    assert step.drafter[node] == "retrieval" and step.outcome[node] == "accepted"
-    assert step.growth.guesses[node]["where"] in lesson.text[1]
-    assert f"{library.tokens_per_pass:.2f}" in lesson.answer[0] and {None, "retrieval"} == {
-        whose for step in library.steps for whose in step.drafter
-    }
+def test_drafts():
+    (mixed, heads), facts = shipped("drafts")
+    for key, drafter in (("model", "model"), ("library", "retrieval")):
+        own = [outcome for step in mixed.steps for whose, outcome in zip(step.drafter, step.outcome, strict=True)
+               if whose == drafter and outcome != "unreached"]  # fmt: skip
+        assert (facts.values[f"{key}_right"], facts.values[f"{key}_tried"]) == (own.count("accepted"), len(own))
+    step, node = heads.steps[facts.shows.step], facts.shows.node
+    twins = [
+        other
+        for other, token in enumerate(step.tokens)
+        if token == step.tokens[node] and step.parents[other] != step.parents[node]
+    ]
+    assert twins and all(step.draft_passes == 0 for step in heads.steps)
 
 
-def test_heads():
-    (heads, model), lesson = read_and_written(lessons.heads)
-    assert all(step.draft_passes == 0 for step in heads.steps) and model.steps[-1].draft_passes > 0
-    step, node = heads.steps[lesson.opens.step], lesson.opens.node
-    twins = [other for other, token in enumerate(step.tokens) if token == step.tokens[node]]
-    depths = {other: sum(1 for _ in above(step, other)) for other in twins}
-    same = [other for other in twins if depths[other] == depths[node]]
-    assert len({step.parents[other] for other in same}) > 1, "one row for a whole level"
-    first = sum(len(step.path) > 0 for step in heads.steps) / len(heads.steps)
-    assert f"In {100 * first:.0f} % of the steps a guess of the first level was accepted" in lesson.text[3]
-
-
-def above(step, node):
-    while node > 0:
-        yield node
-        node = step.parents[node]
+def test_exact():
+    (tree, alone), facts = shipped("exact")
+    assert tree.text == alone.text and tree.config.temperature == 0 and len(tree.steps) < len(alone.steps)
+    values = facts.values
+    assert [values[f"exact_{token}"] for token in range(3)] == pytest.approx(
+        [values[f"p_{token}"] for token in range(3)]
+    )
+    assert [values[f"lossy_{token}"] for token in range(3)] != pytest.approx(
+        [values[f"p_{token}"] for token in range(3)]
+    )
 
 
 # ---- the recorder ----
 
 
-def test_one_command_writes_every_recording(monkeypatch, tmp_path, capsys, recorded):
-    assets = tmp_path / "assets"
-    monkeypatch.setattr(record_traces, "TRACES", assets / "traces")
-    monkeypatch.setattr(lessons, "FOLDER", assets / "traces" / "lessons")
-    monkeypatch.setattr(lessons, "VIEWS", assets / "views")
-    monkeypatch.setattr(runs, "TRACES", assets / "traces")
-    monkeypatch.setattr(record_traces, "default_pair", Wordy)
-    monkeypatch.setattr(record_traces, "record", lambda pair, module: recorded[module])  # what it makes is tested above
-    monkeypatch.setattr("sys.argv", ["app.record_traces", "--max-new-tokens", "20"])
-    record_traces.main()
-    for name in ("story", "plain"):
-        specviz.Trace.from_json((assets / "traces" / f"{name}.json").read_text("utf-8"))
-    for module in lessons.LESSONS:
-        assert module.write_lesson(*lessons.read(module)) is not None
-    for drafter in runs.RUNNERS:
-        specviz.Trace.from_json((assets / "traces" / "race" / f"{drafter}.json").read_text("utf-8"))
-    assert len(capsys.readouterr().out.splitlines()) == 3 + len(runs.RUNNERS) + sum(
-        len(module.RECORDINGS) + hasattr(module, "observe") for module in lessons.LESSONS
-    )
+def test_the_recorder_writes_what_the_lessons_read(monkeypatch, tmp_path, toy_recordings, capsys):
+    monkeypatch.setattr(parts, "RUNS", tmp_path)
+    monkeypatch.setattr(record_traces, "TRACES", tmp_path)
+    for name, recorded in toy_recordings.items():
+        for recording, trace in zip(lessons.LESSONS[name].recordings, recorded, strict=False):
+            record_traces.write(lessons.LESSONS[name].path(recording), trace)
+        assert lessons.LESSONS[name].facts(*lessons.read(lessons.LESSONS[name])) is not None
 
 
 def test_the_recorder_says_when_no_seed_suits(monkeypatch):
     monkeypatch.setattr(record_traces, "SEEDS", range(1, 2))
-    module = lessons.LESSONS[1]
-    monkeypatch.setattr(module, "write_lesson", lambda *_: None)
-    with pytest.raises(SystemExit, match=module.TITLE):
-        record_traces.record(Wordy(), module)
+    lesson = replace(lessons.LESSONS["trees"], facts=lambda *_: None)
+    with pytest.raises(SystemExit, match="trees"):
+        record_traces.record(Wordy(), lesson)

@@ -6,10 +6,11 @@ from functools import lru_cache
 from typing import Any
 
 import numpy as np
-from pydantic import BaseModel, Field, ValidationError
+from pydantic import BaseModel, Field
 
-from specviz.codec import dumps
 from specviz.randomness import Seeded, first_arrivals
+
+from ...parts.request import answer
 
 TOKENS = ("mat", "floor", "bed", "sofa", "roof")
 P = np.array([0.4, 0.25, 0.15, 0.12, 0.08])
@@ -30,12 +31,7 @@ def two_races(request: Any) -> str:
     Args:
         request: the fields of `Dials`.
     """
-    try:
-        dials = Dials.model_validate(request)
-    except ValidationError as error:
-        first = error.errors()[0]
-        return dumps({"error": f"{'.'.join(map(str, first['loc'])) or 'request'}: {first['msg']}."})
-    return dumps(race(dials))
+    return answer(Dials, request, race)
 
 
 def race(dials: Dials) -> dict[str, Any]:
@@ -44,7 +40,6 @@ def race(dials: Dials) -> dict[str, Any]:
     noise = Seeded(dials.seed).noise(0, len(P))
     winners = {name: int(first_arrivals(row, noise)[0]) for name, row in (("p", P), ("q", q))}
     return {
-        "error": None,
         "tokens": TOKENS,
         "noise": noise.tolist(),
         "rows": {"p": P.tolist(), "q": q.tolist()},

@@ -1,0 +1,98 @@
+"""The wording of errors, in one place: `python -m tests.wording` renews tests/wording.json after a change.
+
+Other tests assert the class of an error and the parameter that it names, not its sentence.
+"""
+
+import contextlib
+import io
+import json
+from pathlib import Path
+
+import specviz
+from specviz.commands.cli import main
+
+SNAPSHOT = Path(__file__).with_name("wording.json")
+TRACE = specviz.run(specviz.toy_pair(), specviz.RunConfig("ab", max_new_tokens=6)).to_json()
+
+
+def config(**values):
+    return lambda: specviz.RunConfig(**values)
+
+
+def parsed(kind, text):
+    return lambda: specviz.RunConfig(**{kind: text})
+
+
+def trace(**changes):
+    return lambda: specviz.Trace.from_json(json.dumps(json.loads(TRACE) | changes))
+
+
+def command(line):
+    def call():
+        stderr = io.StringIO()
+        with contextlib.redirect_stderr(stderr), contextlib.redirect_stdout(io.StringIO()):
+            try:
+                code = main(line.split())
+            except SystemExit as error:
+                code = error.code
+        assert code not in (0, None), line
+        raise ValueError(stderr.getvalue().strip().splitlines()[-1])
+
+    return call
+
+
+CASES = {
+    "temperature below 0": config(temperature=-1),
+    "temperature is a truth value": config(temperature=True),
+    "temperature is no number": config(temperature=float("nan")),
+    "draft_temperature": config(draft_temperature="hot"),
+    "top_p": config(top_p=0),
+    "top_k": config(top_k=0),
+    "top_k is a truth value": config(top_k=True),
+    "max_new_tokens": config(max_new_tokens=0),
+    "seed": config(seed=-1),
+    "seed is a fraction": config(seed=0.5),
+    "prompt is empty": config(prompt=""),
+    "prompt is a number": config(prompt=7),
+    "builder is unknown": parsed("builder", "oak"),
+    "builder is misspelt": parsed("builder", "sequioa"),
+    "builder is a number": config(builder=3),
+    "rule is unknown": parsed("verifier", "maybe"),
+    "drafter is unknown": parsed("drafter", "painter"),
+    "parameter is unknown": parsed("builder", "sequoia:sise=4"),
+    "parameter is twice": parsed("builder", "sequoia:size=4,size=5"),
+    "parameter is no number": parsed("builder", "sequoia:size=big"),
+    "parameter is out of range": parsed("builder", "sequoia:size=0"),
+    "parameter is a fraction": parsed("builder", "chain:depth=2.5"),
+    "flag": parsed("drafter", "several:drafters=model,oak"),
+    "widths": parsed("builder", "branching:widths=4,x"),
+    "acceptance above 1": parsed("builder", "sequoia:acceptance=1.5"),
+    "text form is broken": parsed("builder", "sequoia:=4"),
+    "trace is no JSON": lambda: specviz.Trace.from_json("{"),
+    "trace is a list": lambda: specviz.Trace.from_json("[]"),
+    "trace lacks steps": lambda: specviz.Trace.from_json("{}"),
+    "trace has other steps": trace(steps=3),
+    "rule without the right tree": lambda: specviz.run(
+        specviz.toy_pair(), specviz.RunConfig("ab", "k-ary", "speculative-sampling")
+    ),
+    "command is unknown": command("calbrate"),
+    "option is unknown": command("generate --promt x"),
+    "file is missing": command("replay missing.json"),
+}
+
+
+def sentences():
+    """The sentence of every case."""
+    found = {}
+    for name, call in CASES.items():
+        try:
+            call()
+        except ValueError as error:
+            found[name] = str(error)
+        else:
+            found[name] = "no error"
+    return found
+
+
+if __name__ == "__main__":
+    SNAPSHOT.write_text(json.dumps(sentences(), indent=1, ensure_ascii=False) + "\n", encoding="utf-8")

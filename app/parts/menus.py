@@ -74,7 +74,7 @@ def nearest(offered: dict[str, dict[str, Any]], config: RunConfig, kept: str) ->
 
 
 def models_menu(engine: Any) -> gr.Dropdown:
-    """The menu of pairs; a hub adds its own when it answers, and `own_pair` what a visitor loaded."""
+    """The menu of pairs; a hub adds its own when it answers."""
     import gradio as gr
     from gradio.context import Context
 
@@ -96,9 +96,5 @@ def models_menu(engine: Any) -> gr.Dropdown:
 def offered(engine: Any) -> tuple[list[tuple[str, str]], str]:
     """All pairs that may be chosen now, (label, title), and a sentence on them."""
     listed, info = engine.hub.menu() if engine.hub is not None else ([], "")
-    choices = [
-        *((title, title) for title in engine.titles),
-        *listed,
-        *((label, own) for own, label in engine.own.items()),
-    ]
+    choices = [*((title, title) for title in engine.titles), *listed]
     return choices, f"{info} {FOLDERS}" if info and not listed and engine.other is None else info

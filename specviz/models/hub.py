@@ -172,3 +172,12 @@ def hub_answers(seconds: float = 1.0) -> bool:
             return True
     except OSError as error:
         return hasattr(error, "code")  # it answered, with an error
+
+
+def free_memory() -> int | None:
+    """Bytes of main memory that can be had without swapping; None where the system does not say."""
+    try:
+        lines = Path("/proc/meminfo").read_text(encoding="ascii").splitlines()
+        return 1024 * int(next(line.split()[1] for line in lines if line.startswith("MemAvailable:")))
+    except (OSError, StopIteration):
+        return None

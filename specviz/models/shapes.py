@@ -7,10 +7,11 @@ shapes alone, so a machine can be measured without a download.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from pathlib import Path
 from typing import Any
 
 import torch
+
+from .hub import free_memory
 
 RANDOM = "random:"
 ROOM = 1024  # tokens of text and tree for which there must be memory
@@ -92,14 +93,8 @@ def bytes_needed(config: Any, dtype: torch.dtype) -> int:
 
 
 def free_bytes(device: torch.device) -> int | None:
-    """Bytes of free memory of a device, without swapping; None if that is not known."""
-    if device.type == "cuda":
-        return torch.cuda.mem_get_info(device)[0]
-    try:
-        lines = Path("/proc/meminfo").read_text(encoding="ascii").splitlines()
-        return 1024 * int(next(line.split()[1] for line in lines if line.startswith("MemAvailable:")))
-    except (OSError, StopIteration):
-        return None
+    """Bytes of free memory of a device; None if that is not known."""
+    return torch.cuda.mem_get_info(device)[0] if device.type == "cuda" else free_memory()
 
 
 class NumberText:

@@ -316,7 +316,7 @@ def test_random_weights_of_a_known_shape_are_a_pair_for_every_command(monkeypatc
     assert not torch.equal(*(weights["lm_head.weight"] for weights in (first, second)))
     assert shape_config("target", "random:llama-2-7b").num_hidden_layers == 32
     monkeypatch.setattr("specviz.models.shapes.free_bytes", lambda device: 1000)
-    with pytest.raises(ValueError, match="target 'random:tiny' needs .* GiB in bfloat16|float32"):
+    with pytest.raises(ValueError, match="target 'random:tiny' needs"):
         specviz.load_pair("random:tiny")
 
 

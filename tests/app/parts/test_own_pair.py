@@ -9,7 +9,7 @@ import specviz
 from app.machine import fetching, models
 from app.machine.engine import Engine
 from app.parts import own_pair
-from app.parts.menus import models_menu
+from app.parts.menus import models_menu, offered
 
 SETTINGS = ("SPACE_ID", "SYSTEM", "GRADIO_SERVER_NAME", "SPECVIZ_CUSTOM", "SPECVIZ_PAIR")
 
@@ -57,8 +57,13 @@ def form(setting):
     parts = {block.elem_id: block for block in demo.blocks.values() if getattr(block, "elem_id", None)}
 
     def press(button, target, draft):
-        (event,) = (one for one in demo.fns.values() if one.targets == [(parts[button]._id, "click")])
+        event, use = (
+            next(one for one in demo.fns.values() if one.targets == [(of, kind)])
+            for of, kind in ((parts[button]._id, "click"), (None, "then"))
+        )
         *_, last = event.fn(target, draft)
+        (checked,) = [value for part, value in last.items() if isinstance(part, gr.State)]
+        last |= next(reversed([*use.fn(checked, ())]), {}) if button == own_pair.USE else {}
         return json.loads(last[parts[own_pair.REPORT]]), [last.get(menu) for menu in menus]
 
     return engine, press
@@ -83,6 +88,7 @@ def test_a_pair_is_checked_and_then_used(form, tmp_path):
     assert said["text"].startswith("In use: big + small.") and engine.holds(f"{target}|{draft}")
     for menu in menus:
         assert menu.value == f"{target}|{draft}" and ("big + small", menu.value) in menu.choices
+    assert ("big + small", menu.value) not in offered(engine)[0], "other visitors are not offered it"
     assert press(own_pair.CHECK, draft, target)[0]["text"].count("no more than the draft, which cannot save time")
 
 
@@ -104,7 +110,6 @@ def test_a_pair_that_cannot_be_loaded_is_said_and_not_loaded(form, tmp_path, mon
     monkeypatch.setattr(fetching, "free_memory", lambda: 10)
     said, _ = press(own_pair.USE, target, "")
     assert said["kind"] == "error" and "but only 0.0 MB are free" in said["text"] and not engine.holds(target)
-    assert not engine.own and not engine._running.locked()
 
 
 @pytest.mark.adapter
@@ -114,7 +119,7 @@ def test_an_early_exit_is_named_and_damaged_weights_are_found(tmp_path):
 
     target = save(tmp_path / "big")
     found = preview(target, "early-exit:1")
-    assert (found.draft, found.draft_tokens, found.common) == (None, None, None)
+    assert len(found.models) == len(found.tokens) == 1 and found.common is None
     assert own_pair.label(found, "early-exit:1") == "big + early-exit:1"
     (tmp_path / "big" / "model.safetensors").write_bytes(b"x" * 20)
     with pytest.raises(ValueError, match=r"model.safetensors is damaged"):

@@ -52,6 +52,7 @@ class Engine:
     ) -> None:
         self._loads = load if isinstance(load, dict) else {"This pair": load}
         self.other, self.hub = other, hub
+        self.own: dict[str, str] = {}  # pairs that visitors of this machine loaded, as they named them -> for a menu
         self._pairs: dict[str, Any] = {}  # the one used last comes last
         self._loading, self._quiet, self._computing = Lock(), Condition(), 0
         self._under_way: dict[str, tuple[Callable, Future]] = {}  # pairs that are being loaded

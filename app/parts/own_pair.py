@@ -10,9 +10,10 @@ import gradio as gr
 from ..machine.engine import Engine
 from ..machine.fetching import free_memory, needed, size, too_large
 from ..machine.queue import MACHINE
+from ..machine.server import local
 from .card import said, status
 from .failures import explained
-from .menus import MODELS, offered
+from .pairs import MODELS, offered
 
 if TYPE_CHECKING:
     from specviz.models.preview import Preview
@@ -35,40 +36,38 @@ def lay_out(engine: Engine) -> None:
 
 
 def connect(demo: gr.Blocks, engine: Engine) -> None:
-    """The events of the form, which may set every menu of pairs on the page of this visitor."""
+    """The events of the form, which may set every menu of pairs on the page."""
     named = {block.elem_id: block for block in demo.blocks.values() if getattr(block, "elem_id", None)}
     if REPORT not in named:
         return
     menus = [block for block in demo.blocks.values() if MODELS in (getattr(block, "elem_classes", None) or ())]
     inputs, report = [named[TARGET], named[DRAFT]], named[REPORT]
-    with demo:
-        checked, own = gr.State(None), gr.State(())  # the pair to load, and those that this visitor has loaded
-    answer = explained("The pair could not be checked.", lambda text: {report: said(text, "error"), checked: None})
+    answer = explained("The pair could not be checked.", lambda text: {report: said(text, "error")})
 
     def check(target: Any, draft: Any) -> Iterator[dict]:
-        yield {report: said("Reading configurations and tokenizers."), checked: None}
-        title, first, second = names(engine, target, draft)
+        yield {report: said("Reading configurations and tokenizers.")}
+        _, first, second = names(engine, target, draft)
         found = look(first, second)
-        large = bool(too_large(list(found.models)))
-        text = " ".join(sentences(found))
-        ready = None if large else (label(found, second), title, text)
-        yield {report: said(text, "error" if large else ""), checked: ready}
+        yield {report: said(" ".join(sentences(found)), "error" if too_large(list(found.models)) else "")}
 
-    def use(ready: tuple[str, str, str] | None, loaded: tuple[tuple[str, str], ...]) -> Iterator[dict]:
-        if ready is None:
-            return
-        name, title, text = ready
-        for news in engine.loading(title):
-            yield {report: said(news)}
-        loaded = (*(pair for pair in loaded if pair[1] != title), (name, title))
-        menu = gr.Dropdown(choices=[*offered(engine)[0], *loaded], value=title, visible=True)
-        yield {report: said(f"In use: {name}. {text}"), own: loaded} | dict.fromkeys(menus, menu)
+    def use(target: Any, draft: Any) -> Iterator[dict]:
+        title, first, second = names(engine, target, draft)
+        yield {report: said("Reading configurations and tokenizers.")}
+        found = look(first, second)
+        if too_large(list(found.models)):
+            raise ValueError(" ".join(sentences(found)))
+        for text in engine.loading(title):
+            yield {report: said(text)}
+        name = label(found, second)
+        if local():  # whoever uses this machine's page finds the pair again; elsewhere it is for this page alone
+            engine.own[title] = name
+        choices = dict(reversed(choice) for choice in offered(engine)[0]) | {title: name}
+        menu = gr.Dropdown(choices=[(name, title) for title, name in choices.items()], value=title, info="")
+        yield {report: said(f"In use: {name}. {' '.join(sentences(found))}")} | dict.fromkeys(menus, menu)
 
     shared = dict(show_progress="hidden", preprocess=False, api_visibility="private")
-    # The hub may take long to answer: nothing waits for a check but the visitor.
-    named[CHECK].click(answer(check), inputs, [report, checked], **shared)
-    loading = named[USE].click(answer(check), inputs, [report, checked], **shared)
-    loading.then(answer(use), [checked, own], [report, checked, own, *menus], **shared, **MACHINE)
+    named[CHECK].click(answer(check), inputs, [report], **shared)  # the hub may take long: no run waits for it
+    named[USE].click(answer(use), inputs, [report, *menus], **shared, **MACHINE)
 
 
 def names(engine: Engine, target: Any, draft: Any) -> tuple[str, str, str | None]:

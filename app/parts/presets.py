@@ -44,20 +44,20 @@ def connect(engine: Engine, settings: Controls, models: gr.Dropdown, preset: gr.
             the same click: gradio's page sends the events of one click one after the other, each when the last is over.
     """
     quiet = {"show_progress": "hidden", "api_visibility": "private"}
-    builder = settings.builder.inputs
+    builder = settings.strategies["builder"]
 
     def choose(name: Any, title: Any, *values: Any) -> list[Any]:
-        kept, was = [gr.skip() for _ in builder], None
+        was = None
         try:
             config = settings.read(("any", *values[1:]))
             was = preset_of(engine, title, config, name)
             tree, text = tree_of(engine, name, title, config)
         except ValueError as error:
-            return [sentence("error", str(error)), gr.Radio(value=was), *kept]
-        return [sentence("preset", text) if text else gr.skip(), gr.skip(), *settings.builder.holding(tree)]
+            return [sentence("error", str(error)), gr.Radio(value=was), gr.skip()]
+        return [sentence("preset", text) if text else gr.skip(), gr.skip(), str(tree)]
 
     inputs = [preset, models, *settings.inputs]
-    preset.input(choose, inputs, [said, preset, *builder], preprocess=False, queue=False, **quiet)
+    preset.input(choose, inputs, [said, preset, builder], preprocess=False, queue=False, **quiet)
     if engine.best.on:
         waiting = dict(concurrency_limit=WAITING, concurrency_id="measured", **quiet)
         Context.root_block.load(partial(opened, engine), None, None, **waiting)

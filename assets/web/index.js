@@ -5,9 +5,10 @@ import { subscribe, publish } from './base/bus.js';
 import { query } from './base/dom.js';
 import { fileButton, sendFile } from './base/open_file.js';
 import { jobNews, stopsAtOnce } from './base/jobs.js';
+import { strategyPicker } from './base/picker.js';
 import { placeAsked } from './base/place.js';
 import { termed } from './base/terms.js';
-import { compareBoard, onRail } from './compare/board.js';
+import { compareBoard } from './compare/board.js';
 import { figureCard, fixButton, keepsWidth, statusLine } from './figures/card.js';
 import { opensInLab } from './labs/node.js';
 import { treeLab } from './labs/trees.js';
@@ -25,11 +26,13 @@ import { sumAsked } from './stage/share.js';
 /**
  * @typedef {object} Host
  * @property {HTMLElement} element
- * @property {{ value: string }} props gradio's own, like the next two
+ * @property {{ value: string, marks?: string }} props gradio's own, like the next two
  * @property {(event: string, data?: object) => void} trigger
  * @property {Record<string, import('./base/types.js').Ask>} server its functions
  * @property {(receive: (value: string) => void) => void} values calls with the value now and whenever a new one arrives;
  *   none is lost while this script is on its way
+ * @property {(name: string, changed: () => void) => void} watch calls whenever the server changes a property
+ * @property {Record<string, import('./base/picker.js').Strategy[]>} menus what pickers offer, by kind
  */
 /** @typedef {(host: Host) => void} Component */
 
@@ -54,6 +57,14 @@ export const notice = ({ element, values }) => values(value => {
   if (held.settings) publish('settings', held);
   publish('held');
 });
+/** @param {Host} host @param {{ kind: string, label: string, folded: boolean }} look */
+export function picker({ element, props, values, watch, menus }, look) {
+  const { receive, mark } = strategyPicker(query(element, '.sv-picker'), menus[look.kind], look, text => { props.value = text; });
+  values(receive);
+  const marked = () => mark(JSON.parse(props.marks || '{}'));
+  watch('marks', marked);
+  marked();
+}
 /** @type {(host: Host, limits: { max: number }) => void} */
 export const file = ({ element, props, trigger }, { max }) => fileButton(element, max, text => { props.value = text; trigger('upload'); });
 /** @type {Component} */
@@ -65,8 +76,6 @@ export const opener = ({ element }) => {
 };
 /** @type {(host: Host, about: Parameters<typeof linkBar>[1]) => void} */
 export const links = ({ element, trigger, values }, about) => values(linkBar(element, about, trigger));
-/** @type {(host: Host, about: { besides: string }) => void} */
-export const changes = ({ element, trigger }, { besides }) => onRail(element, besides, () => trigger('input'));
 /** @type {Component} */
 export const trees = ({ element, props, server }) => treeLab(element, JSON.parse(props.value), server.trees);
 /** @type {Component} */

@@ -20,7 +20,7 @@ from ..config import RunConfig
 from ..metrics import estimate
 from ..models.base import Pair
 from ..randomness import Seeded
-from ..theory.forms import FORMS, Shares, match_shares
+from ..theory.forms import SHARES, Shares, match_shares
 from ..tree import Topology
 from ..verifiers.base import Verifier
 from .positions import distributions_on_text
@@ -30,7 +30,7 @@ def shares_of(verifier: Verifier, temperature: float) -> Shares | None:
     """How a rule's shares are found; None where they have no closed form, as its decisions look at whole paths."""
     if temperature == 0:
         return match_shares
-    return FORMS[verifier.name].shares if verifier.name in FORMS else None
+    return SHARES.get(verifier.name)
 
 
 def path_shares(

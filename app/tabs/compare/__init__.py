@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator
 from typing import Any
 
 import gradio as gr
@@ -16,8 +16,8 @@ from ...parts.card import said, status
 from ...parts.failures import explained
 from ...parts.frame import Tab
 from ...parts.job import Job
-from ...parts.menus import models_menu
-from ...parts.web import starts
+from ...parts.pairs import models_menu
+from ...parts.web import QUIET, starts
 from ..explore import chips
 from .runs import RACE_PROMPT, play, recorded
 from .settings import Settings, lay_out
@@ -38,16 +38,16 @@ def build(engine: Engine) -> Settings:
             link = links.bar(TITLE, elem_id="sv-compare-link")
             models = models_menu(engine)
             chosen = lay_out(prompt)
-            heard = listener(besides=prompt.elem_id)
         with gr.Column(scale=1, min_width=320, elem_classes="sv-main"):
             board = gr.HTML(
                 "", html_template=asset("compare/compare.html"), js_on_load=starts("compare"),
                 server_functions=[recorded], elem_id="sv-compare", apply_default_css=False,
             )  # fmt: skip
-    opened = links.connect(link, links.Together({"models": models}, {"": chosen}), [go.click, prompt.submit])
-    turned(
-        heard, opened, lambda *values: [gr.Button(interactive=chosen.possible(values)), *chosen.updates(values)],
-        chosen.inputs, [go, *chosen.outputs],
+    links.connect(link, links.Together({"models": models}, {"": chosen}), [go.click, prompt.submit])
+    gr.on(
+        [control.change for control in chosen.inputs[1:]],
+        lambda *values: [gr.Button(interactive=chosen.possible(values)), *chosen.updates(values)],
+        chosen.inputs, [go, *chosen.outputs], trigger_mode="always_last", **QUIET,
     )  # fmt: skip
     events(engine, chosen, models, go, stop, line, board)
     return chosen
@@ -67,36 +67,6 @@ def events(engine: Engine, chosen: Settings, models, go, stop, line, board) -> N
 
     job = Job(stop, line, {board: message("", state="stopped")})
     job.starts([go.click, chosen.prompt.submit], run, [models, *chosen.inputs], [board, line])
-
-
-def listener(besides: str) -> gr.HTML:
-    """An unseen component that hears the rail it is laid out in, with one event for all of its controls; see `turned`.
-
-    While a page opens, gradio looks through the targets of all events for every component, so an event for each of two
-    hundred parameters that hardly anybody changes costs every visitor a good part of a second.
-
-    Args:
-        besides: elem_id of what it does not listen to, such as the prompt.
-    """
-    return gr.HTML("", js_on_load=starts("changes", besides=besides), apply_default_css=False, visible="hidden")
-
-
-def turned(
-    heard: gr.HTML, opened: gr.events.Dependency, look: Callable, inputs: Sequence[Any], outputs: Sequence[Any]
-) -> None:
-    """Look at controls whenever any of them changes.
-
-    Args:
-        heard: what `listener` made, in the rail of the controls.
-        opened: the event of a link, which sets controls without a visitor; see `app.parts.links.connect`.
-        look: takes the values of `inputs` as the browser sends them and returns what `outputs` become.
-        inputs: the controls. A menu itself says that it changed: choosing there is no event of the browser's.
-        outputs: what shows the answer.
-    """
-    quiet = {"queue": False, "show_progress": "hidden", "api_visibility": "private", "preprocess": False}
-    menus = [control.change for control in inputs if isinstance(control, gr.Dropdown)]
-    gr.on([heard.input, *menus], look, inputs, outputs, trigger_mode="always_last", **quiet)
-    opened.then(look, inputs, outputs, **quiet)
 
 
 TAB = Tab(TITLE, build, styles=("compare/compare",))

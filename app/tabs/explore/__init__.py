@@ -30,11 +30,11 @@ from specviz.proof.same_text import comparing, promised
 from ...machine.engine import Engine, batch_by_time, introduced, prefetch
 from ...machine.queue import until_run_waits
 from ...parts import links, menus, own_pair, presets
-from ...parts.controls import Controls, controls, temperature_slider
+from ...parts.controls import Controls, controls, mark, temperature_slider
 from ...parts.failures import reason
 from ...parts.frame import Tab
 from ...parts.job import Job
-from ...parts.menus import models_menu
+from ...parts.pairs import models_menu
 from ...parts.run_store import STORE, new_name
 from ...parts.stage import headline, notice, opener, sentence, stage
 from .beside_plain import same, timed
@@ -85,9 +85,6 @@ def build(engine: Engine) -> Controls:
         shown = stage(recorded(), elem_id="sv-stage")
         counted = sampler("sv-sampled", stop="sv-stop")
         STORE.ship("recorded", partial((TRACES / "story.json").read_text, "utf-8"))
-    first = settings.menus([control.value for control in settings.inputs], opened)
-    for box, marked in zip(settings.menu_boxes, first, strict=True):
-        box.choices = marked
     links.connect(link, links.Together({"models": models}, {"": settings}), [go.click, prompt.submit])
     running = events(engine, settings, models, preset, go, stop, said, shown, counted)
     presets.connect(engine, settings, models, preset, said, running)
@@ -107,33 +104,26 @@ def events(engine: Engine, settings: Controls, models, preset, go, stop, said, s
     """Every event of the tab; returns that of a run."""
     private = {"api_visibility": "private", "preprocess": False}  # `Controls.read` says what is wrong in a sentence
     quiet = {"show_progress": "hidden", **private}
-    taken = gr.JSON([one.value for one in settings.menu_boxes] + ["verifier"], visible=False)  # and which changed last
 
-    def check(before: Any, title: Any, now: Any, *values: Any):
+    def check(title: Any, now: Any, *values: Any):
         try:
             config = settings.read(("any", *values[1:]))
         except ValueError as error:
-            kept = [gr.skip() for _ in settings.menu_boxes]
-            return sentence("error", str(error)), gr.Button(interactive=False), gr.skip(), gr.skip(), *kept
-        names = [getattr(config, kind).name for kind in settings.families]
-        changed = changed_last(before, names, list(settings.families))
-        marked = [gr.Dropdown(choices=choices) for choices in settings.menus(values, config, changed)]
+            return sentence("error", str(error)), gr.Button(interactive=False), *(gr.skip() for _ in checked[2:])
         possible = config.resolved.match.possible
         name = presets.preset_of(engine, title, config, now)
         remark = presets.remark(engine, name, title, config)
-        fix = None if possible else menus.nearest(settings.candidates(values), config, changed)
+        fix = None if possible else menus.nearest(config)
         return (
             about(config, title, remark if possible else "", fix),
             gr.Button(interactive=possible),
             gr.Radio(value=name),
-            [*names, changed],
-            *marked,
+            *mark(config),
         )
 
-    checked = [said, go, preset, taken, *settings.menu_boxes]
+    checked = [said, go, preset, *settings.strategies.values()]
     changes = [control.change for control in (models, *settings.inputs[1:])]
-    inputs = [taken, models, preset, *settings.inputs]
-    gr.on(changes, check, inputs, checked, queue=False, trigger_mode="always_last", **quiet)
+    gr.on(changes, check, [models, preset, *settings.inputs], checked, queue=False, trigger_mode="always_last", **quiet)
 
     def run(title: Any, *values: Any) -> Iterator[dict]:
         try:
@@ -153,19 +143,6 @@ def events(engine: Engine, settings: Controls, models, preset, go, stop, said, s
     job = Job(stop, said, {shown: message("", state="stopped"), counted: STOPPED})
     job.starts(counted.select, count, [models, *settings.inputs], counted)
     return job.starts([go.click, settings.prompt.submit], run, [models, *settings.inputs], [shown, said])
-
-
-def changed_last(before: Any, names: list[str], kinds: list[str]) -> str:
-    """The kind of the menu that was changed last.
-
-    Args:
-        before: what the menus held, and then which was changed last; from the browser, so it may be anything.
-        names: what they hold now.
-        kinds: of the menus.
-    """
-    if not isinstance(before, list) or len(before) != len(names) + 1 or before[-1] not in kinds:
-        return "verifier"
-    return next((kind for kind, was, now in zip(kinds, before, names, strict=False) if was != now), before[-1])
 
 
 def about(config: RunConfig, title: Any, more: str = "", fix: dict[str, str] | None = None) -> str:

@@ -9,7 +9,7 @@ import specviz
 from app.machine import fetching, models
 from app.machine.engine import Engine
 from app.parts import own_pair
-from app.parts.menus import models_menu, offered
+from app.parts.pairs import models_menu, offered
 
 SETTINGS = ("SPACE_ID", "SYSTEM", "GRADIO_SERVER_NAME", "SPECVIZ_CUSTOM", "SPECVIZ_PAIR")
 
@@ -57,13 +57,8 @@ def form(setting):
     parts = {block.elem_id: block for block in demo.blocks.values() if getattr(block, "elem_id", None)}
 
     def press(button, target, draft):
-        event, use = (
-            next(one for one in demo.fns.values() if one.targets == [(of, kind)])
-            for of, kind in ((parts[button]._id, "click"), (None, "then"))
-        )
+        (event,) = (one for one in demo.fns.values() if one.targets == [(parts[button]._id, "click")])
         *_, last = event.fn(target, draft)
-        (checked,) = [value for part, value in last.items() if isinstance(part, gr.State)]
-        last |= next(reversed([*use.fn(checked, ())]), {}) if button == own_pair.USE else {}
         return json.loads(last[parts[own_pair.REPORT]]), [last.get(menu) for menu in menus]
 
     return engine, press
@@ -88,8 +83,19 @@ def test_a_pair_is_checked_and_then_used(form, tmp_path):
     assert said["text"].startswith("In use: big + small.") and engine.holds(f"{target}|{draft}")
     for menu in menus:
         assert menu.value == f"{target}|{draft}" and ("big + small", menu.value) in menu.choices
-    assert ("big + small", menu.value) not in offered(engine)[0], "other visitors are not offered it"
     assert press(own_pair.CHECK, draft, target)[0]["text"].count("no more than the draft, which cannot save time")
+
+
+@pytest.mark.adapter
+@pytest.mark.parametrize("local", [True, False])
+def test_only_this_machines_own_page_offers_a_visitors_pair_to_others(form, tmp_path, monkeypatch, local):
+    from tests.models.test_pair import save
+
+    engine, press = form
+    monkeypatch.setattr(own_pair, "local", lambda: local)
+    target = save(tmp_path / "big")
+    _, (menu, _) = press(own_pair.USE, target, "")
+    assert ("big", target) in menu.choices and (("big", target) in offered(engine)[0]) == local
 
 
 @pytest.mark.adapter

@@ -9,7 +9,7 @@ import specviz
 from app.machine import fetching, models
 from app.machine.engine import Engine
 from app.parts import own_pair
-from app.parts.menus import models_menu
+from app.parts.pairs import models_menu
 
 SETTINGS = ("SPACE_ID", "SYSTEM", "GRADIO_SERVER_NAME", "SPECVIZ_CUSTOM", "SPECVIZ_PAIR")
 

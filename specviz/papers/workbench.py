@@ -12,8 +12,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from ..acceptance.on_text import own_texts
 from ..acceptance.positions import distributions_on_text
+from ..acceptance.texts import continuations
 from ..config import RunConfig
 from ..files import HELD_OUT
 from ..models.base import Pair
@@ -130,9 +130,9 @@ class Workbench:
         """Both models' distributions at every token of the target's own continuation."""
         config = self.config(text, temperature, top_p=top_p)
         key = ("written", text.name, temperature, top_p)
-        written = self.cached(key, lambda: next(own_texts(self.pair, [text.prompt], config)))
+        written = self.cached(key, lambda: next(continuations(self.pair, [text.prompt], config)))
         config = self.config(text, temperature, top_p=top_p, **more)
-        return [Row(p, q, written[at + 1]) for at, p, q in distributions_on_text(self.pair, written, config)]
+        return [Row(p, q, written.tokens[at + 1]) for at, p, q in distributions_on_text(self.pair, written, config)]
 
     def measure(self, key: str, known: Columns | None = None) -> Iterator[Progress[Columns]]:
         """Measure every text that is not known yet.

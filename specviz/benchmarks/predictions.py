@@ -18,7 +18,7 @@ from ..acceptance.on_text import Acceptance, acceptance_so_far, own_texts
 from ..acceptance.progress import SoFar
 from ..acceptance.vectors import expected_tokens
 from ..builders import BUILDERS
-from ..builders.filling import StaticBuilder
+from ..builders.static import StaticBuilder
 from ..config import RunConfig
 from ..models.base import Pair
 from ..planning.cost_table import CostTable

@@ -18,9 +18,8 @@ from ..acceptance.positions import Node, levels_on_text
 from ..acceptance.progress import whole
 from ..acceptance.text_units import positions_of
 from ..acceptance.vectors import expected_tokens, find_acceptance
-from ..builders.filling import grow_shape
-from ..builders.optimal import falling, likeliest_tree
-from ..builders.sequoia import best_tree
+from ..builders.sequoia import best_tree, falling, likeliest_tree
+from ..builders.static import grow_shape
 from ..config import RunConfig
 from ..distributions import entropy
 from ..models.base import Pair

@@ -15,8 +15,8 @@ import numpy as np
 
 from ..acceptance.vectors import expected_tokens
 from ..builders import BUILDERS
-from ..builders.filling import StaticBuilder
-from ..builders.planned import PlannedBuilder
+from ..builders.sequoia import PlannedBuilder
+from ..builders.static import StaticBuilder
 from ..compatibility import compatible
 from ..config import RunConfig
 from ..metrics import Interval, left_out_margin

@@ -14,8 +14,8 @@ from dataclasses import dataclass
 from itertools import pairwise
 
 from ..acceptance.vectors import expected_tokens
-from ..builders.filling import grow_shape
 from ..builders.sequoia import best_trees
+from ..builders.static import grow_shape
 from ..tree import Topology
 from .cost_table import CostTable
 

@@ -10,7 +10,7 @@ from specviz.acceptance.along_text import path_shares, shares_of, tokens_on_text
 from specviz.acceptance.on_text import own_texts
 from specviz.acceptance.text_units import Written
 from specviz.benchmarks.agreement import tokens_with_room
-from specviz.builders.filling import grow_shape
+from specviz.builders.static import grow_shape
 from specviz.randomness import Seeded
 from specviz.theory.bounds import chain_tokens
 from specviz.theory.forms import distinct_shares, iid_shares, match_shares

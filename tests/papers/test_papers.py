@@ -13,7 +13,7 @@ import pytest
 import specviz
 from specviz import papers
 from specviz.acceptance.along_text import ends_along, renewals
-from specviz.builders.filling import grow_shape
+from specviz.builders.static import grow_shape
 from specviz.files import PUBLISHED
 from specviz.papers import in_runs, races_memory, store
 from specviz.papers.claim import (

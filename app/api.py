@@ -7,17 +7,16 @@ from typing import Any
 
 import gradio as gr
 
-from specviz import RunConfig, Step, Trace, compatible, speculate
-from specviz.benchmarks.trials import ROUNDS, in_turns
-from specviz.decode import collect
+from specviz import RunConfig, compatible
+from specviz.benchmarks.timing import ROUNDS
 from specviz.errors import ParameterError
-from specviz.metrics import Counts
 from specviz.strategy import split_strategy
 
 from .machine import limits
-from .machine.engine import Engine, batch_by_time
-from .machine.queue import MACHINE, until_run_waits
+from .machine.engine import Engine
+from .machine.queue import MACHINE
 from .parts.controls import number
+from .parts.decoding import Update, decode
 from .parts.failures import explained
 
 DESCRIPTION = """Decode a text with tree speculative decoding and watch it step by step.
@@ -122,31 +121,24 @@ def answers(
     engine: Engine, config: RunConfig, title: str | None = None, rounds: int = 0
 ) -> Iterator[tuple[str, str, str]]:
     """What is streamed: the text so far, a step, and at the end the trace, with its speedup over plain decoding."""
-    text, steps = "", []
-    with engine.exclusive():
-        for _ in engine.loading(title):
-            yield text, "", ""
-        engine.best.start(title or engine.titles[0])
-        for item in engine.compute(recorded, config, title=title):
-            if isinstance(item, Trace):
-                trace = item
-                continue
-            for step in item:
-                text += "".join(step.pieces)
-                steps.append(step)
-                yield text, step.to_json(), ""
-        if rounds:
-            against = None
-            for news in until_run_waits(engine.compute(in_turns, config, Counts.of(steps), rounds, title=title)):
-                against = news or against
-            trace = replace(trace, speedup=against)
-        yield text, "", trace.to_json()
+    text, trace, speedup = "", None, None
 
+    def write(update: Update) -> list[tuple[str, str, str]] | ValueError | None:
+        nonlocal text, trace, speedup
+        if update.error:
+            return ValueError(update.error)
+        if update.blank:
+            engine.best.start(title or engine.titles[0])
+        answered = []
+        for step in update.steps:
+            text += "".join(step.pieces)
+            answered.append((text, step.to_json(), ""))
+        trace, speedup = update.trace or trace, update.speedup or speedup
+        if update.timed and trace:
+            answered.append((text, "", replace(trace, speedup=speedup).to_json()))
+        return [(text, "", "")] if update.note else answered
 
-def recorded(pair: Any, config: RunConfig) -> Iterator[list[Step] | Trace]:
-    """The steps of a run in groups, between which nobody else computes, and then its trace; for `Engine.compute`."""
-    steps = []
-    for group in batch_by_time(speculate(pair, config)):
-        steps += group
-        yield group
-    yield collect(pair, config, steps)
+    for items in decode(engine, [config], title, write, rounds):
+        if isinstance(items, ValueError):
+            raise items
+        yield from items

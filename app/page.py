@@ -32,9 +32,9 @@ TABS = (
     Tab("Lab", pages=labs.PAGES, query="lab"),
     measure.TAB,
 )
-STYLES = ("style", "page/style", "page/present", "stage/stage", "tree/tree", "figures/figures",
+STYLES = ("style", "base/picker", "page/style", "page/present", "stage/stage", "tree/tree", "figures/figures",
           *(style for tab in TABS for part in tab.parts for style in part.styles))  # fmt: skip
-SENTENCE = "A small model drafts a tree of tokens; a large model verifies the whole tree in a single pass."
+SENTENCE = "A small model drafts a tree of tokens; a large model verifies all of it in one pass."
 PRESENT = "large type for a projector, without settings; Escape exits"
 HEADER = (
     f'<header class="sv-title"><h1>specviz</h1><p>{SENTENCE}</p>'
@@ -105,7 +105,7 @@ def launch(demo: gr.Blocks, **more: Any) -> Any:
         "run_history": False,
         "mcp_server": find_spec("mcp") is not None,  # the endpoint is then a tool for agents too
         "enable_monitoring": False,
-        "state_session_capacity": 10 * limits.SESSIONS,
+        "state_session_capacity": limits.SESSIONS,
         "footer_links": ["api", "settings"],
         "theme": theme(),
         # The page itself is the largest thing that travels, and the only one that gradio would send as it is.
@@ -120,9 +120,11 @@ def launch(demo: gr.Blocks, **more: Any) -> Any:
         "css_paths": [WEB / f"{name}.css" for name in STYLES],
     }
     try:
-        return demo.launch(**(options | more))
+        served = demo.launch(**(options | more))
     except OSError as error:  # the ports that gradio tries are taken
         raise ValueError(str(error)) from None
+    demo.app.state_holder = queue.FairStates(demo)
+    return served
 
 
 def theme() -> gr.themes.Base:

@@ -25,9 +25,9 @@ def main() -> None:
     for weights in args.weights:
         pair = load_pair(offload="disk") if weights == "disk" else load_pair()
         for news in measure_machine(pair, sizes=SIZES[weights]):
-            print(f"{weights}: {news.done} of {news.of} runs", flush=True)
-        assert news.known
-        costs[weights], points[weights] = news.known.cost, news.known.points
+            print(f"{weights}: {news.done} of {news.total} runs", flush=True)
+        assert news.result
+        costs[weights], points[weights] = news.result.cost, news.result.points
     recorded = Recorded(costs, points, args.machine, datetime.now(UTC).date().isoformat())
     CURVES.write_text(codec.dumps(recorded) + "\n", encoding="utf-8")
 

@@ -39,7 +39,6 @@ WEB = ASSETS / "web"  # what the browser gets: scripts, styles, templates
 CURVES = ASSETS / "curves.json"
 TALES = ASSETS / "library" / "tales.txt"
 CLOCKMAKER = ASSETS / "library" / "clockmaker.txt"
-PUBLISHED = ASSETS / "published.json"
 HELD_OUT = ASSETS / "prompts.json"
 
 MOST_TEXT = 64_000_000  # bytes of a text

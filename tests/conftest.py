@@ -111,7 +111,7 @@ class Site:
     def idle(self):
         """Whether nothing is left of the test before, in the line or on the machine; it may be leaving just now."""
         line, end = self.demo._queue, time.monotonic() + 5
-        while len(line) or any(line.active_jobs) or self.engine.busy() or self.engine._under_way:
+        while len(line) or any(line.active_jobs) or self.engine.busy or self.engine._under_way:
             if time.monotonic() > end:
                 return False
             time.sleep(0.05)

@@ -8,10 +8,10 @@ from collections.abc import Callable
 from contextlib import AbstractContextManager
 from functools import lru_cache
 from threading import Event, Lock, Thread
-from time import monotonic, sleep, time
+from time import monotonic, sleep
 from typing import Any
 
-from specviz.benchmarks.measure_cost import measuring
+from specviz.benchmarks.this_machine import measure_profile
 from specviz.planning.forecast import Cell
 from specviz.planning.machine_profile import MachineProfile, recall
 
@@ -54,10 +54,9 @@ class Best:
         return None if known is None else _best(_Same(known), str(verifier), float(temperature), least)
 
     def start(self, title: str) -> None:
-        """Start to measure a pair in memory, or the first one, unless it was measured recently."""
+        """Start to measure a pair in memory, or the first one; a recent profile is only checked."""
         with self._lock:
-            known = self._known.get(title)
-            if not self.on or title in self._done or (known is not None and not known.old(time())):
+            if not self.on or title in self._done:
                 return
             self._done[title] = Event()
         Thread(target=self._measure, args=(title,), name="measuring", daemon=True).start()
@@ -75,11 +74,12 @@ class Best:
             known = recall(pair.info) or known
             if known is not None:
                 self._known[title] = known
-            parts = measuring(pair)
-            while known is None or known.old(time()):
+            parts, measured = measure_profile(pair, known), None
+            while measured is None:
                 sleep(PAUSE)
                 with self._idle():
-                    known = next(parts) or known
+                    measured = next(parts)
+            known = measured
         except ValueError as error:  # no draft, say
             logging.getLogger(__name__).info("nothing was measured for %s: %s", title, error)
         except Exception:

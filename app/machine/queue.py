@@ -24,6 +24,7 @@ import gradio as gr
 from gradio.context import LocalContext
 from gradio.queueing import Queue
 from gradio.server_messages import ProcessCompletedMessage
+from gradio.state_holder import StateHolder
 from gradio.utils import run_coro_in_background
 
 from . import limits
@@ -306,3 +307,24 @@ def current_visitor() -> Visitor:
     if not visitor.address and getattr(request, "client", None):
         return Visitor(request.client.host, getattr(request, "session_hash", None) or "")
     return visitor
+
+
+class FairStates(StateHolder):
+    """What gradio keeps of each page; where there are too many, the address with the most loses its oldest."""
+
+    def __init__(self, blocks: Any) -> None:
+        super().__init__()
+        self.set_blocks(blocks)
+        self._owners: dict[str, str] = {}
+
+    def update(self, session_id: str) -> None:
+        """Count a use of a session, and make room."""
+        with self.lock:
+            self._owners.setdefault(session_id, current_visitor().address)
+            if session_id in self.session_data:
+                self.session_data.move_to_end(session_id)
+            while len(self.session_data) > self.capacity:
+                most = Counter(self._owners[name] for name in self.session_data).most_common(1)[0][0]
+                oldest = next(name for name in self.session_data if self._owners[name] == most)
+                for kept in (self.session_data, self.time_last_used, self._owners):
+                    kept.pop(oldest, None)

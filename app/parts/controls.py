@@ -1,144 +1,82 @@
-"""From dataclass fields to sliders, and from sliders to a `RunConfig`.
-
-Builders, rules and drafters say in their field metadata what their parameters are called and how far they go; nothing
-here knows any of them by name, so a new rule gets its controls by being registered.
-"""
+"""The controls of a run: prompt, numbers, and a picker each for builder, rule and drafter; read into a `RunConfig`."""
 
 from __future__ import annotations
 
-import json
-import math
 from collections.abc import Sequence
-from contextlib import nullcontext
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any
 
 import gradio as gr
 
-from specviz import BUILDERS, DRAFTERS, VERIFIERS, RunConfig
-from specviz.distributions import LARGEST
+from specviz import RunConfig
 from specviz.errors import ParameterError, UnknownName
+from specviz.strategy import split_strategy
 
 from ..machine import limits
-from .menus import choices
-from .parameter_controls import parameter, parse, shown_value
+from . import menus
+from .web import dumps, starts
+
+LABELS = {"builder": "Tree builder", "verifier": "Verification rule", "drafter": "Drafter"}
 
 
-@dataclass
-class Family:
-    """The menu of builders or of verifiers, with the parameters of each, which show while it is chosen."""
+def picker(kind: str, config: RunConfig, label: str = "", folded: bool = False) -> gr.HTML:
+    """A menu of strategies with the parameters of the chosen one; its value is the strategy as text.
 
-    registry: dict[str, type[Any]]
-    menu: gr.Dropdown
-    parameters: dict[str, list[gr.components.Component]]
+    The text, "sequoia:size=16,depth=6", is what `RunConfig` takes and what presets and links set. `mark` marks choices.
 
-    @property
-    def inputs(self) -> list[gr.components.Component]:
-        """The menu, then the parameters of every entry."""
-        return [self.menu, *(control for controls in self.parameters.values() for control in controls)]
+    Args:
+        kind: "builder", "verifier" or "drafter".
+        config: what it opens with.
+        label: above the menu; that of `LABELS` where it is empty.
+        folded: whether the parameters are hidden until they are asked for.
 
-    def names(self, kind: str, chosen: Any) -> list[str | None]:
-        """What a link calls each of `inputs`; None for the parameters of what is not chosen."""
-        named: list[str | None] = [kind]
-        for name, cls in self.registry.items():
-            named += [f"{kind}.{parameter}" if name == chosen else None for parameter in cls.parameter_schema()]
-        return named
-
-    def read(self, values: list[Any]) -> Any:
-        """The builder or verifier that the values of `inputs` stand for; a `ValueError` says what is wrong."""
-        name, *rest = values
-        if not isinstance(name, str) or name not in self.registry:
-            raise UnknownName(self.menu.label, name, self.registry)
-        for other, controls in self.parameters.items():
-            mine, rest = rest[: len(controls)], rest[len(controls) :]
-            if other == name:
-                cls = self.registry[name]
-                named = zip(cls.parameter_schema().items(), mine, strict=True)
-                return cls(**{key: parse(schema, value) for (key, schema), value in named})
-        raise AssertionError("every registered name has its controls")
-
-    def holding(self, strategy: Any) -> list[Any]:
-        """What `inputs` become so that they hold a strategy; the parameters of others stay."""
-        updates: list[Any] = [strategy.name]
-        for name, cls in self.registry.items():
-            chosen = name == strategy.name
-            updates += [shown_value(getattr(strategy, key)) if chosen else gr.skip() for key in cls.parameter_schema()]
-        return updates
-
-    def candidates(self, values: list[Any]) -> dict[str, Any]:
-        """Every builder or verifier of the menu with its parameters; its defaults where those are not valid now."""
-        made = {}
-        for name, cls in self.registry.items():
-            try:
-                made[name] = self.read([name, *values[1:]])
-            except ValueError:
-                made[name] = cls()
-        return made
+    >>> builder = picker("builder", RunConfig(builder="sequoia:size=16"))
+    >>> builder.change(check, builder, notice, preprocess=False)
+    >>> preset.click(lambda: "chain:depth=5", None, builder)
+    """
+    label = label or LABELS[kind]
+    control = gr.HTML(
+        str(getattr(config, kind)), html_template='<div class="sv-picker"></div>', label=label,
+        marks=dumps(menus.marks(config)[kind]), apply_default_css=False,
+        js_on_load=starts("picker", kind=kind, label=label, folded=folded), elem_classes=f"sv-pick-{kind}",
+    )  # fmt: skip
+    control.kind = kind
+    return control
 
 
-def family(label: str, registry: dict[str, type[Any]], chosen: str, fold: gr.Accordion | None = None) -> Family:
-    """Lay out a menu and, below it or in `fold`, the parameters of what is chosen."""
-    # Plain decoding is no choice among trees; it stands beside every run instead.
-    registry = {name: cls for name, cls in registry.items() if not getattr(cls, "alone", False)}
-    menu = gr.Dropdown(
-        [(cls.title, name) for name, cls in registry.items()], value=chosen, label=label, filterable=False
-    )
-    parameters = {}
-    with fold or nullcontext():
-        for name, cls in registry.items():
-            parameters[name] = [parameter(schema, visible=name == chosen) for schema in cls.parameter_schema().values()]
-    owners = [name for name, controls in parameters.items() for _ in controls]
-    shown = gr.Textbox(chosen, visible=False)
-    # In the browser, which walks the whole page for every control that it shows or hides: so only for those that do.
-    exchange = f"""(name, before) => {json.dumps(owners)}.map(owner => [name, before].includes(owner)
-        ? {{__type__: 'update', visible: owner === name}} : undefined).concat(name)"""
-    controls = [control for mine in parameters.values() for control in mine]
-    menu.change(None, [menu, shown], [*controls, shown], js=exchange, api_visibility="private")
-    return Family(registry, menu, parameters)
+def mark(config: RunConfig) -> list[Any]:
+    """What the pickers of builder, rule and drafter become, so that choices that do not fit the others are marked."""
+    return [gr.HTML(marks=dumps(found)) for found in menus.marks(config).values()]
 
 
 @dataclass
 class Controls:
-    """All that determines a run, as controls on the page."""
+    """All that determines a run, as controls on the page.
+
+    Args:
+        prompt: the text.
+        scalars: the numbers, by name.
+        strategies: the pickers, by kind.
+    """
 
     prompt: gr.Textbox
-    builder: Family
-    verifier: Family
-    drafter: Family
     scalars: dict[str, gr.components.Component]
+    strategies: dict[str, gr.HTML]
 
     @property
-    def families(self) -> dict[str, Family]:
-        """Builder, rule and drafter by kind."""
-        return {"builder": self.builder, "verifier": self.verifier, "drafter": self.drafter}
-
-    @property
-    def strategies(self) -> list[gr.components.Component]:
-        """The controls of all families."""
-        return [control for one in self.families.values() for control in one.inputs]
-
-    @property
-    def menu_boxes(self) -> list[gr.Dropdown]:
-        """The menus, in the order of `menus`."""
-        return [one.menu for one in self.families.values()]
+    def named(self) -> dict[str, gr.components.Component]:
+        """All controls by the name of what they hold, in the order in which `read` takes their values."""
+        return {"prompt": self.prompt, **self.scalars, **self.strategies}
 
     @property
     def inputs(self) -> list[gr.components.Component]:
-        """All controls, in the order in which `read` takes their values."""
-        return [self.prompt, *self.scalars.values(), *self.strategies]
+        """All controls."""
+        return list(self.named.values())
 
     def names(self, values: Sequence[Any]) -> list[str | None]:
-        """What a link calls each of `inputs`; None for what does not matter with what the menus hold in `values`."""
-        parts = self._split(values[1 + len(self.scalars) :])
-        named = [name for kind, one in self.families.items() for name in one.names(kind, parts[kind][0])]
-        return ["prompt", *self.scalars, *named]
-
-    def _split(self, values: Sequence[Any]) -> dict[str, list[Any]]:
-        """The values of each family's inputs."""
-        found, rest = {}, list(values)
-        for kind, one in self.families.items():
-            found[kind], rest = rest[: len(one.inputs)], rest[len(one.inputs) :]
-        return found
+        """What a link calls each of `inputs`."""
+        return list(self.named)
 
     def read(self, values: Sequence[Any]) -> RunConfig:
         """The configuration that the values of `inputs`, as they come from the browser, stand for.
@@ -146,44 +84,25 @@ class Controls:
         Raises:
             ValueError: a sentence for the visitor, with the labels of the page.
         """
-        prompt, *rest = values
-        scalars = dict(zip(self.scalars, rest, strict=False))
-        parts = self._split(rest[len(self.scalars) :])
+        given = dict(zip(self.named, values, strict=True))
         try:
-            config = RunConfig(
-                prompt=prompt if isinstance(prompt, str) and prompt.strip() else "",  # which is rejected with a message
-                **{kind: one.read(parts[kind]) for kind, one in self.families.items()},
-                **{name: number(name, value) for name, value in scalars.items()},
-            )
+            for kind in self.strategies:
+                check_strategy(kind, given[kind])
+            if not isinstance(given["prompt"], str) or not given["prompt"].strip():
+                given["prompt"] = ""  # which is rejected with a message
+            given |= {name: number(given[name]) for name in self.scalars}
+            config = RunConfig(**given)
             limits.check(config)
             return config
         except ValueError as error:
             raise ValueError(self.with_labels(error)) from None
 
-    def candidates(self, values: Sequence[Any]) -> dict[str, dict[str, Any]]:
-        """All that the menus offer by kind, with the parameters in the values of `inputs`."""
-        parts = self._split(values[1 + len(self.scalars) :])
-        return {kind: one.candidates(parts[kind]) for kind, one in self.families.items()}
-
-    def menus(self, values: Sequence[Any], config: RunConfig, blamed: str = "verifier") -> list[list[tuple[str, str]]]:
-        """The choices of every menu, marked for the values of `inputs`, of which `read` made `config`.
-
-        Args:
-            values, config: see above.
-            blamed: the kind of the menu that shows what is wrong with the choices together: the one changed last.
-        """
-        offered = self.candidates(values)
-        return [choices(kind, offered[kind], config, blamed=kind == blamed) for kind in self.families]
-
     def with_labels(self, error: ValueError) -> str:
         """What an error of the library says, with the page's label in place of the parameter's name."""
         if isinstance(error, ParameterError):
-            labels = {name: control.label for name, control in self.scalars.items()}
-            for cls in (cls for one in self.families.values() for cls in one.registry.values()):
-                labels |= {
-                    f"{cls.name}.{key}": f"{cls.title}: {schema['title']}"
-                    for key, schema in cls.parameter_schema().items()
-                }
+            labels = {name: control.label for name, control in self.named.items()}
+            for kind in self.strategies:
+                labels |= menus.labels(kind)
             name, got, hint = labels.get(error.name, error.name), error.got, error.hint
             if got is None:  # a box that was left empty
                 got, hint = ..., f"The box is empty. {hint}"
@@ -192,32 +111,30 @@ class Controls:
         return sentence[:1].upper() + sentence[1:]
 
 
-def number(name: str, value: Any) -> Any:
+def check_strategy(kind: str, text: Any) -> None:
+    """Raises an `UnknownName` where a text does not begin with the name of a strategy that is offered."""
+    options = menus.offered(kind)
+    name = split_strategy(kind, text)[0] if isinstance(text, str) else text
+    if not isinstance(name, str) or name not in options:
+        raise UnknownName(kind, name, options)
+
+
+def number(value: Any) -> Any:
     """A number as it came from the browser: whole where it can be, None where a box was left empty."""
-    given = value
     if isinstance(value, str):
-        try:
-            value = float(value) if value.strip() else None
-        except ValueError:
-            value = math.nan
-    if value is None:
-        return None
-    if isinstance(value, bool) or not isinstance(value, int | float) or not abs(value) <= LARGEST:
-        raise ParameterError(name, "be a number", given)
-    return int(value) if float(value).is_integer() else value
+        if not value.strip():
+            return None
+        with suppress(ValueError):
+            value = float(value)
+    return int(value) if isinstance(value, float) and value.is_integer() else value
 
 
 def temperature_slider(value: float = RunConfig().temperature) -> gr.Slider:
     """The temperature, which Explore shows apart from the other numbers."""
     return gr.Slider(
-        0,
-        2,
-        value=value,
-        step=0.05,
-        label="Temperature",
-        info="0 chooses the most probable token.",
+        0, 2, value=value, step=0.05, label="Temperature", info="0 chooses the most probable token.",
         elem_classes="sv-temperature",
-    )
+    )  # fmt: skip
 
 
 def scalar_controls(
@@ -253,10 +170,6 @@ def controls(prompt: gr.Textbox, defaults: RunConfig | None = None, temperature:
     """Lay out everything below the prompt; arguments as `scalar_controls` has them."""
     defaults = defaults or RunConfig(max_new_tokens=96)
     with gr.Group():
-        builder = family("Tree builder", BUILDERS, defaults.builder.name)
+        pickers = {kind: picker(kind, defaults) for kind in LABELS}
     with gr.Group():
-        verifier = family("Verification rule", VERIFIERS, defaults.verifier.name)
-    with gr.Group():
-        drafter = family("Drafter", DRAFTERS, defaults.drafter.name)
-    with gr.Group():
-        return Controls(prompt, builder, verifier, drafter, scalar_controls(defaults, temperature))
+        return Controls(prompt, scalar_controls(defaults, temperature), pickers)

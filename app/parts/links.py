@@ -6,7 +6,8 @@ one sentence says what was changed. A link fills in controls; it starts no run a
 
 from __future__ import annotations
 
-import json
+import math
+import re
 from collections.abc import Callable, Sequence
 from itertools import count
 from typing import Any, NamedTuple, Protocol
@@ -15,19 +16,25 @@ from urllib.parse import parse_qsl, urlencode
 import gradio as gr
 
 from specviz import RunConfig
+from specviz.errors import ParameterError
 from specviz.files import asset
+from specviz.strategy import REGISTRIES, format_strategy, strategy_of
 
-from .link_strategies import folded, hint, unfolded
-from .link_values import control_value, shown_text
+from . import menus
 from .opening import OLD
-from .web import starts
+from .web import QUIET, dumps, starts
 
-LONGEST = 8_000  # characters of a link's parameters; servers and proxies reject longer ones
-MOST_FIELDS = 200
-MOST_TOLD = 4  # changes that are named one by one
-MENUS = (gr.Dropdown, gr.Radio)
-# Read in the browser: where to look, not what to run.
+MAX_LENGTH = 8_000  # characters of a link's parameters; servers and proxies reject longer ones
+MAX_FIELDS = 200
+MAX_CHANGES = 4  # that are named one by one
 OTHERS = ("tab", "lesson", "lab", "recording", "picture", "step", "node", "paper", "entry", "preset", "run")
+NUMBER = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?", re.ASCII)
+FLAGS = {"true": True, "1": True, "false": False, "0": False}
+REASONS = {  # why controls are set, where it is no link of somebody
+    "run": "All settings are those of the opened run.",
+    "shared": "This run was shared; it is computed again.",
+    "fix": "",
+}
 _copies = count(1)
 
 
@@ -35,14 +42,11 @@ class Linked(Protocol):
     """The controls that a link can set; `app.parts.controls.Controls` is one."""
 
     @property
-    def inputs(self) -> Sequence[gr.components.Component]:
-        """The controls."""
-
-    def names(self, values: Sequence[Any]) -> list[str | None]:
-        """The parameter of each of `inputs`; None for what does not matter while the menus stand as in `values`."""
+    def named(self) -> dict[str, gr.components.Component]:
+        """The controls by the name of their parameter."""
 
     def read(self, values: Sequence[Any]) -> Any:
-        """What the values stand for; a `ValueError` says in a sentence what is wrong with them."""
+        """What the values of all controls stand for; a `ValueError` says in a sentence what is wrong with them."""
 
 
 class Together(NamedTuple):
@@ -57,36 +61,30 @@ class Together(NamedTuple):
     parts: dict[str, Linked]
 
     @property
-    def inputs(self) -> list[gr.components.Component]:
-        return [*self.more.values(), *(control for part in self.parts.values() for control in part.inputs)]
-
-    def split(self, values: Sequence[Any]) -> list[tuple[str, Linked, tuple[Any, ...]]]:
-        """Prefix, part and its values, for each part."""
-        found, rest = [], tuple(values[len(self.more) :])
-        for prefix, part in self.parts.items():
-            found.append((prefix, part, rest[: len(part.inputs)]))
-            rest = rest[len(part.inputs) :]
-        return found
-
-    def names(self, values: Sequence[Any]) -> list[str | None]:
-        named = [(prefix, name) for prefix, part, mine in self.split(values) for name in part.names(mine)]
-        return [*self.more, *(name and prefix + name for prefix, name in named)]
+    def named(self) -> dict[str, gr.components.Component]:
+        parts = {prefix + name: one for prefix, part in self.parts.items() for name, one in part.named.items()}
+        return {**self.more, **parts}
 
     def read(self, values: Sequence[Any]) -> list[Any]:
-        return [part.read(mine) for _, part, mine in self.split(values)]
+        found, rest = [], list(values[len(self.more) :])
+        for part in self.parts.values():
+            size = len(part.named)
+            found.append(part.read(rest[:size]))
+            rest = rest[size:]
+        return found
 
 
 class Opened(NamedTuple):
     """What a link asks for.
 
     Args:
-        values: of `inputs`.
-        given: the positions among them that the link sets.
+        values: name -> value of every control.
+        changed: the names of those that the link sets.
         changes: a sentence for each part of it that was changed or left out.
     """
 
-    values: list[Any]
-    given: list[int]
+    values: dict[str, Any]
+    changed: list[str]
     changes: list[str]
 
 
@@ -96,13 +94,22 @@ def write(linked: Linked, values: Sequence[Any]) -> str:
     Raises:
         ValueError: if that is longer than a link can be.
     """
-    named = [(name, _text(value)) for name, value in zip(linked.names(values), values, strict=True) if name]
-    query = urlencode(folded((name, text) for name, text in named if text), safe=":,=")
-    if len(query) > LONGEST:
+    texts = {name: text_of(control, value) for (name, control), value in zip(linked.named.items(), values, strict=True)}
+    query = urlencode({name: text for name, text in texts.items() if text}, safe=":,=")
+    if len(query) > MAX_LENGTH:
         raise ValueError(
-            f"This is too long for a link: {len(query):,} characters of at most {LONGEST:,}. Shorten the prompt."
+            f"This is too long for a link: {len(query):,} characters of at most {MAX_LENGTH:,}. Shorten the prompt."
         )
     return query
+
+
+def text_of(control: Any, value: Any) -> str:
+    """A control's value in a link; a strategy with all of its parameters, since defaults may change."""
+    if hasattr(control, "kind") and isinstance(value, str):
+        return format_strategy(strategy_of(control.kind, value), defaults=True)
+    if isinstance(value, bool):
+        return str(value).lower()
+    return "" if value is None else f"{value:.17g}" if isinstance(value, float) else str(value)
 
 
 def read(linked: Linked, search: Any) -> Opened:
@@ -115,25 +122,107 @@ def read(linked: Linked, search: Any) -> Opened:
     Raises:
         ValueError: if it is no list of parameters, or far too long.
     """
-    asked, changes = _fields(search)
-    values, given = [control.value for control in linked.inputs], []
-    rejected = set()
-    for menus in (True, True, False):  # what is chosen in menus decides which parameters and other menus there are
-        for i, name in enumerate(linked.names(values)):
-            control = linked.inputs[i]
-            if name not in asked or name in rejected or i in given or isinstance(control, MENUS) != menus:
-                continue
+    named = linked.named
+    values = {name: control.value for name, control in named.items()}
+    texts, changes = parameters(search, values)
+    changed: dict[str, Any] = {}
+    for name in [name for name in named if name in texts]:
+        try:
+            changed[name] = value_of(named[name], texts[name], changes)
+        except ValueError as error:
+            changes.append(f"{str(error).removesuffix('.')}; it was ignored.")
+    kept: list[str] = []
+    for names in (list(changed), *([name] for name in changed)):  # all at once, else those that are valid one by one
+        trial = values | {name: changed[name] for name in names}
+        try:
+            linked.read(list(trial.values()))
+        except ValueError as error:
+            if names != list(changed) or len(changed) == 1:
+                changes.append(f"{str(error).removesuffix('.')}; it was ignored.")
+        else:
+            values, kept = trial, [*kept, *names]
+        if kept == list(changed):
+            break
+    if named.keys() & texts.keys():  # else the parameters are somebody else's, such as those of an advertisement
+        changes += [f"{quoted(name)} is unknown and was ignored." for name in texts if name not in named]
+    return Opened(values, kept, changes)
+
+
+def parameters(search: Any, opening: dict[str, Any]) -> tuple[dict[str, str], list[str]]:
+    """The parameters of an address by name, the first of each, and sentences about the others.
+
+    One parameter of a strategy, "builder.size=16" as older links have it, becomes a part of its text.
+
+    Args:
+        search: see `read`.
+        opening: what the controls hold.
+    """
+    if not isinstance(search, str) or len(search) > 4 * MAX_LENGTH:
+        raise ValueError(f"The link was not opened: it must be text of at most {4 * MAX_LENGTH:,} characters.")
+    try:
+        pairs = parse_qsl(search.removeprefix("?"), keep_blank_values=True, max_num_fields=MAX_FIELDS)
+    except ValueError:
+        raise ValueError(f"The link was not opened: it has more than {MAX_FIELDS} parameters.") from None
+    found: dict[str, str] = {}
+    twice: dict[str, None] = {}
+    for name, text in pairs:
+        if name in found:
+            twice[name] = None
+        elif not name.startswith("__") and name not in OTHERS:
+            found[name] = text
+    for name in list(found):
+        owner, _, key = name.rpartition(".")
+        if owner.rpartition(".")[2] in REGISTRIES and (start := found.get(owner, opening.get(owner))):
+            found[owner] = f"{start}{',' if ':' in start else ':'}{key}={found.pop(name)}"
+    return found, [f"{quoted(name)} is given more than once; the first value is used." for name in twice]
+
+
+def value_of(control: gr.components.Component, text: str, changes: list[str]) -> Any:
+    """A text of a link as the value of a control.
+
+    Args:
+        control: which takes it.
+        text: from a stranger.
+        changes: gets a sentence if a number is brought into range.
+
+    Raises:
+        ValueError: a sentence on why it cannot be one.
+    """
+    match control:
+        case gr.HTML():
+            if text.partition(":")[0].strip() not in menus.offered(control.kind):
+                plugin = "if it is a plugin, start the page with it"
+                raise ValueError(f"{control.label} {quoted(text)} is not one of the choices; {plugin}")
             try:
-                values[i] = control_value(control, asked[name], changes, hint(name))
-                given.append(i)
-            except ValueError as error:
-                changes.append(str(error))
-                rejected.add(name)
-    values, given = _valid(linked, values, given, changes)
-    known = {name for name in linked.names(values) if name} | rejected
-    if known & asked.keys():  # else the parameters are somebody else's, such as those of an advertisement
-        changes += [f"{shown_text(name)} is unknown and was ignored." for name in asked if name not in known]
-    return Opened(values, given, changes)
+                return str(strategy_of(control.kind, text))
+            except ParameterError as error:
+                raise error.named(menus.labels(control.kind).get(error.name, control.label)) from None
+        case gr.Dropdown() | gr.Radio():
+            if text not in [value for _, value in control.choices] and text not in getattr(control, "also", ()):
+                raise ValueError(f"{control.label} {quoted(text)} is not one of the choices")
+            return text
+        case gr.Checkbox():
+            if text.lower() not in FLAGS:
+                raise ValueError(f"{control.label} must be true or false; got {quoted(text)}")
+            return FLAGS[text.lower()]
+        case gr.Slider() | gr.Number():
+            if not NUMBER.fullmatch(text.strip()):
+                raise ValueError(f"{control.label} must be a number; got {quoted(text)}")
+            low = -math.inf if control.minimum is None else control.minimum
+            high = math.inf if control.maximum is None else control.maximum
+            number = float(min(max(float(text), low), high))
+            if number != float(text):
+                changes.append(
+                    f"{control.label} must be from {low:g} to {high:g}; {quoted(text)} was set to {number:g}."
+                )
+            return int(number) if number.is_integer() else number
+    return text
+
+
+def quoted(text: str) -> str:
+    """Untrusted text inside a sentence."""
+    text = "".join(c if c.isprintable() else " " for c in text[:41])
+    return f"“{text if len(text) <= 40 else text[:40] + '…'}”"
 
 
 def sentence(opened: Opened, why: Any = None, runs: bool = True) -> str:
@@ -141,74 +230,21 @@ def sentence(opened: Opened, why: Any = None, runs: bool = True) -> str:
 
     Args:
         opened: the link.
-        why: "run" if it is of one on the page, "shared" if it is of a run that starts by itself,
-            "fix" if a button of the page opened it, which needs no sentence.
+        why: one of `REASONS`, where it is no link that somebody opened.
         runs: whether these settings can run.
     """
-    more = len(opened.changes) - MOST_TOLD
-    rest = [f"{more} more changes."] if more > 0 else []
     start = "Press Run to start." if runs else "These settings are not compatible; change one of them."
-    said = {
-        "run": "All settings are those of the opened run.",
-        "shared": "This run was shared; it is computed again.",
-        "fix": "",
-    }
-    return " ".join([said.get(str(why), f"Opened from a link. {start}"), *opened.changes[:MOST_TOLD], *rest]).strip()
+    more = len(opened.changes) - MAX_CHANGES
+    rest = [f"{more} more changes."] if more > 0 else []
+    first = REASONS.get(str(why), f"Opened from a link. {start}")
+    return " ".join([first, *opened.changes[:MAX_CHANGES], *rest]).strip()
 
 
-def _fields(search: Any) -> tuple[dict[str, str], list[str]]:
-    """The parameters by name, the first of each, and sentences about the others."""
-    if not isinstance(search, str) or len(search) > 4 * LONGEST:
-        raise ValueError(f"The link was not opened: it must be text of at most {4 * LONGEST:,} characters.")
-    try:
-        pairs = parse_qsl(search.removeprefix("?"), keep_blank_values=True, max_num_fields=MOST_FIELDS)
-    except ValueError:
-        raise ValueError(f"The link was not opened: it has more than {MOST_FIELDS} parameters.") from None
-    found: dict[str, str] = {}
-    twice: dict[str, str] = {}
-    for name, text in unfolded(pairs):
-        if name.startswith("__") or name in OTHERS:
-            continue
-        (twice if name in found else found).setdefault(name, text)
-    return found, [f"{shown_text(name)} is given more than once; the first value is used." for name in twice]
-
-
-def _valid(linked: Linked, values: list[Any], given: list[int], changes: list[str]) -> tuple[list[Any], list[int]]:
-    """The values if they are valid together; else those that are, taken in one by one."""
-    try:
-        linked.read(tuple(values))
-        return values, given
-    except ValueError:
-        pass
-    taken, kept = [control.value for control in linked.inputs], []
-    for i in given:
-        trial = [*taken[:i], values[i], *taken[i + 1 :]]
-        try:
-            linked.read(tuple(trial))
-        except ValueError as error:
-            changes.append(f"{str(error).removesuffix('.')}; it was ignored.")
-        else:
-            taken = trial
-            kept.append(i)
-    return taken, kept
-
-
-def _possible(found: Any) -> bool:
+def possible(found: Any) -> bool:
     """Whether every configuration in what a `Linked` reads can run."""
     if isinstance(found, list | tuple):
-        return all(map(_possible, found))
+        return all(map(possible, found))
     return not isinstance(found, RunConfig) or found.resolved.match.possible
-
-
-def _text(value: Any) -> str:
-    if isinstance(value, bool):
-        return "true" if value else "false"
-    if isinstance(value, float) and value.is_integer():
-        value = int(value)
-    return "" if value is None else str(value)
-
-
-# ---- on the page ----
 
 
 def bar(tab: str, elem_id: str, stage: str | None = None) -> gr.HTML:
@@ -228,40 +264,43 @@ def bar(tab: str, elem_id: str, stage: str | None = None) -> gr.HTML:
     )
 
 
-def connect(shown: gr.HTML, linked: Linked, begins: Sequence[Callable]) -> gr.events.Dependency:
+def connect(line: gr.HTML, linked: Linked, begins: Sequence[Callable]) -> gr.events.Dependency:
     """Open the address that the page came with, if it has parameters, and write links; returns the event of opening.
 
     Args:
-        shown: what `bar` made.
+        line: what `bar` made.
         linked: the controls of the tab.
         begins: the events that begin a run; what was said about the link has then been read.
     """
-    quiet = {"queue": False, "show_progress": "hidden", "api_visibility": "private", "preprocess": False}
+    controls = list(linked.named.values())
 
-    def open_link(event: gr.EventData):
-        unchanged = [gr.skip()] * len(linked.inputs)
+    def open_link(event: gr.EventData) -> list[Any]:
+        unchanged = [gr.skip()] * len(controls)
         try:
             opened = read(linked, getattr(event, "search", None))
         except ValueError as error:
-            return [_line("error", str(error)), *unchanged]
-        if not opened.given and not opened.changes:
+            return [message("error", str(error)), *unchanged]
+        if not opened.changed and not opened.changes:
             return [gr.skip(), *unchanged]
-        for i in opened.given:
-            unchanged[i] = gr.update(value=opened.values[i])
-        text = sentence(opened, getattr(event, "opened", None), _possible(linked.read(tuple(opened.values))))
-        return [_line("error" if opened.changes else "link" if text else "", text), *unchanged]
+        runs = possible(linked.read(list(opened.values.values())))
+        text = sentence(opened, getattr(event, "opened", None), runs)
+        updates = [
+            gr.update(value=opened.values[name]) if name in opened.changed else gr.skip() for name in linked.named
+        ]
+        return [message("error" if opened.changes else "link" if text else "", text), *updates]
 
     def copy_link(*values: Any) -> str:
         try:
-            return _line("link", "", query=write(linked, values), copy=next(_copies))
+            return message("link", "", query=write(linked, values), copy=next(_copies))
         except ValueError as error:
-            return _line("error", str(error))
+            return message("error", str(error))
 
-    opened = shown.select(open_link, None, [shown, *linked.inputs], **quiet)
-    shown.click(copy_link, linked.inputs, shown, **quiet)
-    gr.on(begins, None, None, shown, js="() => '{}'", **quiet)
+    opened = line.select(open_link, None, [line, *controls], **QUIET)
+    line.click(copy_link, controls, line, **QUIET)
+    gr.on(begins, None, None, line, js="() => '{}'", **QUIET)
     return opened
 
 
-def _line(kind: str, text: str, **more: Any) -> str:
-    return json.dumps({"kind": kind, "text": text} | more).replace("<", "\\u003c")
+def message(kind: str, text: str, **more: Any) -> str:
+    """The value of the line."""
+    return dumps({"kind": kind, "text": text} | more)

@@ -1,29 +1,66 @@
-"""The labels of menu choices: which of them are incompatible, lossy or without effect with the other choices.
+"""What the strategy pickers offer: the parameters of every strategy, and marks at those that do not fit the others.
 
-Everything comes from `compatible`. A dropdown cannot disable a single choice, so a choice that is not plainly fine
-carries its mark and its sentence in its label; a style sheet greys out what is impossible, and Run is off while such a
-choice is taken.
+Everything comes from the strategies' schemas and from `compatible`; nothing here knows one of them by name.
 """
 
 from __future__ import annotations
 
+import math
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from specviz import RunConfig, compatible
 from specviz.compatibility import Compatibility
+from specviz.strategy import REGISTRIES, Strategy, format_value
 
-if TYPE_CHECKING:
-    import gradio as gr
-
-MODELS = "sv-models"  # the class of every menu of pairs
-FOLDERS = "To offer folders of this machine, set SPECVIZ_PAIRS."
 WORDS = {"builder": "tree builder", "verifier": "rule", "drafter": "drafter"}
 MARKS = {"impossible": "✕ incompatible", "lossy": "≠ lossy", "useless": "! no effect"}
 
 
+def offered(kind: str) -> dict[str, type[Any]]:
+    """The strategies that may be chosen, by name; plain decoding is none, every run is compared with it."""
+    return {name: cls for name, cls in REGISTRIES[kind].items() if not getattr(cls, "alone", False)}
+
+
+def drawn_menus() -> dict[str, list[dict[str, Any]]]:
+    """What the browser draws, by kind: name, title and parameters of every strategy that is offered."""
+    return {
+        kind: [{"name": name, "title": cls.title, "fields": fields(cls())} for name, cls in offered(kind).items()]
+        for kind in REGISTRIES
+    }
+
+
+def fields(strategy: Strategy) -> list[dict[str, Any]]:
+    """The parameters for the browser: each a "number" with its range, a "choice", a "flag" or a "text"."""
+    found = []
+    for name, schema in strategy.parameter_schema().items():
+        field = {"name": name, "label": schema.get("title", name), "help": schema.get("description", "")}
+        field["value"] = format_value(getattr(strategy, name))
+        match schema:
+            case {"type": "integer" | "number" as number, "minimum": low, "maximum": high}:
+                step = 1 if number == "integer" else 10.0 ** math.floor(math.log10((high - low) / 50))
+                field |= {"type": "number", "min": low, "max": high, "step": step}
+            case {"type": "string", "enum": options}:
+                field |= {"type": "choice", "options": options}
+            case {"type": "boolean"}:
+                field["type"] = "flag"
+            case _:
+                field["type"] = "text"
+        found.append(field)
+    return found
+
+
+def labels(kind: str) -> dict[str, str]:
+    """What the page calls each parameter, such as "sequoia.size"."""
+    return {
+        f"{name}.{key}": f"{cls.title}: {schema.get('title', key)}"
+        for name, cls in offered(kind).items()
+        for key, schema in cls.parameter_schema().items()
+    }
+
+
 def kind(match: Compatibility) -> str:
-    """One word for a verdict on a builder and a rule: "impossible", "lossy", "useless" or "lossless"."""
+    """One word for a verdict on a configuration: "impossible", "lossy", "useless" or "lossless"."""
     if not match.possible:
         return "impossible"
     if not match.lossless:
@@ -31,74 +68,27 @@ def kind(match: Compatibility) -> str:
     return "lossless" if match.useful else "useless"
 
 
-def choices(
-    family: str,
-    candidates: dict[str, Any],
-    config: RunConfig,
-    blamed: bool = True,
-) -> list[tuple[str, str]]:
-    """The choices of one menu, (label, name).
-
-    Args:
-        family: "builder", "verifier" or "drafter".
-        candidates: name -> one of the family, with its parameters.
-        config: what is taken now in every menu; the sentence on that stands in the notice already.
-        blamed: whether this menu also marks what is taken now, where that is incompatible with the other menus.
-    """
-    listed = []
-    for name, candidate in candidates.items():
-        match = compatible(replace(config, **{family: candidate}))
-        taken = name == getattr(config, family).name
-        mark = MARKS.get(kind(match)) if blamed or not taken or match.possible else None
-        label = candidate.title if mark is None else f"{candidate.title} {mark}"
-        if mark is not None and not taken:
-            label += f"\n{match.reason}"
-        listed.append((label, name))
-    return listed
+def marks(config: RunConfig) -> dict[str, dict[str, str]]:
+    """The marks in each picker: kind -> name -> the mark and, on the next line, why; the chosen one has none."""
+    found: dict[str, dict[str, str]] = {}
+    for family in REGISTRIES:
+        for name, match in matches(config, family).items():
+            if kind(match) in MARKS and name != getattr(config, family).name:
+                found.setdefault(family, {})[name] = f"{MARKS[kind(match)]}\n{match.reason}"
+    return {family: found.get(family, {}) for family in REGISTRIES}
 
 
-def nearest(offered: dict[str, dict[str, Any]], config: RunConfig, kept: str) -> dict[str, str] | None:
-    """One other choice that makes an impossible configuration possible, as a sentence and a link; None if none does.
+def matches(config: RunConfig, family: str) -> dict[str, Compatibility]:
+    """The verdict on each strategy of a kind, with its default parameters, in place of the one that is chosen."""
+    return {name: compatible(replace(config, **{family: cls()})) for name, cls in offered(family).items()}
 
-    Args:
-        offered: kind -> name -> one of the family, with its parameters.
-        config: the configuration.
-        kept: the kind of what was chosen last, which is replaced only where nothing else helps.
-    """
-    for family in sorted(offered, key=lambda one: one == kept):
-        for candidate in offered[family].values():
-            if compatible(replace(config, **{family: candidate})).possible:
-                text = f"For instance, the {WORDS[family]} {candidate.title} works."
-                return {"text": text, "label": f"Use {candidate.title}", "search": f"?{family}={candidate.name}"}
+
+def nearest(config: RunConfig) -> dict[str, str] | None:
+    """One other choice that makes an impossible configuration possible, as a sentence and a link; None if none does."""
+    for family in ("verifier", "builder", "drafter"):
+        for name, match in matches(config, family).items():
+            if match.possible:
+                title = REGISTRIES[family][name].title
+                text = f"For instance, the {WORDS[family]} {title} works."
+                return {"text": text, "label": f"Use {title}", "search": f"?{family}={name}"}
     return None
-
-
-def models_menu(engine: Any) -> gr.Dropdown:
-    """The menu of pairs; a hub adds its own when it answers, and `own_pair` what a visitor loaded."""
-    import gradio as gr
-    from gradio.context import Context
-
-    menu = gr.Dropdown(
-        engine.titles, value=engine.titles[0], label="Model pair", filterable=False, elem_classes=MODELS,
-        visible=len(engine.titles) > 1 or engine.other is not None,
-    )  # fmt: skip
-    menu.also = tuple(engine.hub.pairs) if engine.hub else ()  # which a link may name before the hub has answered
-    if engine.hub is not None or engine.other is not None:
-
-        def more() -> Any:
-            choices, info = offered(engine)
-            return gr.Dropdown(choices=choices, info=info, visible=len(choices) > 1 or engine.other is not None)
-
-        Context.root_block.load(more, None, menu, queue=False, show_progress="hidden", api_visibility="private")
-    return menu
-
-
-def offered(engine: Any) -> tuple[list[tuple[str, str]], str]:
-    """All pairs that may be chosen now, (label, title), and a sentence on them."""
-    listed, info = engine.hub.menu() if engine.hub is not None else ([], "")
-    choices = [
-        *((title, title) for title in engine.titles),
-        *listed,
-        *((label, own) for own, label in engine.own.items()),
-    ]
-    return choices, f"{info} {FOLDERS}" if info and not listed and engine.other is None else info

@@ -13,7 +13,11 @@ from starlette.routing import Route
 
 from specviz.player.web import exports, joined
 
+from .menus import drawn_menus
+
 ENTRY = "index.js"
+# Arguments of an event that no visitor waits for: not queued, without a spinner, and each value as it was sent.
+QUIET = {"queue": False, "show_progress": "hidden", "api_visibility": "private", "preprocess": False}
 # The script is on its way when the component asks for it, so values that come meanwhile are kept for it. Its address is
 # relative to the page, which may stand behind a proxy.
 IMPORT = "import(new URL({}, document.baseURI))"
@@ -25,7 +29,7 @@ const values = receive => {
   missed.forEach(value => receive(value));
   hear = receive;
 };
-IMPORT.then(web => web.NAME({ element, props, trigger, server, values }, OPTIONS));
+IMPORT.then(web => web.NAME({ element, props, trigger, server, values, watch, menus: web.menus }, OPTIONS));
 """
 
 
@@ -33,8 +37,15 @@ IMPORT.then(web => web.NAME({ element, props, trigger, server, values }, OPTIONS
 def script() -> tuple[str, bytes]:
     """The address of the script, which changes with its content, and the script."""
     names = ", ".join(exports(ENTRY))
-    code = f"{joined(ENTRY)}export const {{ {names} }} = index;\n".encode()
+    code = (
+        f"{joined(ENTRY)}export const {{ {names} }} = index;\nexport const menus = {dumps(drawn_menus())};\n".encode()
+    )
     return f"web/{hashlib.sha256(code).hexdigest()[:16]}.js", code
+
+
+def dumps(data: Any) -> str:
+    """JSON in which "<" is escaped, so that no layer between here and the page can mistake it for markup."""
+    return json.dumps(data, allow_nan=False).replace("<", "\\u003c")
 
 
 def imported() -> str:

@@ -105,9 +105,9 @@ def build(engine: Engine) -> None:
             for sentence in engine.loading():
                 yield {line: said(sentence)}
             for news in engine.compute(measure_machine, value):
-                yield {line: said(f"{news.done} of {news.of} runs", done=news.done, of=news.of)}
-                if news.known and (own is None or len(news.known.points) > len(own.points)):
-                    own = news.known
+                yield {line: said(f"{news.done} of {news.total} runs", done=news.done, of=news.total)}
+                if news.result and (own is None or len(news.result.points) > len(own.points)):
+                    own = news.result
                     yield {measurement: own, **draw(value, "memory", names, own)}
         if own:
             yield {line: said("Measured on this machine."), measurement: own, **draw(value, "memory", names, own)}

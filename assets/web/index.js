@@ -5,9 +5,11 @@ import { subscribe, publish } from './base/bus.js';
 import { query } from './base/dom.js';
 import { fileButton, sendFile } from './base/open_file.js';
 import { jobNews, stopsAtOnce } from './base/jobs.js';
+import { strategyPicker } from './base/picker.js';
+import { onPage } from './base/page.js';
 import { placeAsked } from './base/place.js';
 import { termed } from './base/terms.js';
-import { compareBoard, onRail } from './compare/board.js';
+import { compareBoard } from './compare/board.js';
 import { figureCard, fixButton, keepsWidth, statusLine } from './figures/card.js';
 import { opensInLab } from './labs/node.js';
 import { treeLab } from './labs/trees.js';
@@ -19,17 +21,18 @@ import { freshness } from './stage/fresh.js';
 import { headline as headlineView, opener as openerButton } from './stage/headline.js';
 import { runPlayer } from './stage/player.js';
 import { sampledTexts } from './stage/sampled.js';
-import { logSliders } from './stage/log_slider.js';
 import { sumAsked } from './stage/share.js';
 
 /**
  * @typedef {object} Host
  * @property {HTMLElement} element
- * @property {{ value: string }} props gradio's own, like the next two
+ * @property {{ value: string, marks?: string }} props gradio's own, like the next two
  * @property {(event: string, data?: object) => void} trigger
  * @property {Record<string, import('./base/types.js').Ask>} server its functions
  * @property {(receive: (value: string) => void) => void} values calls with the value now and whenever a new one arrives;
  *   none is lost while this script is on its way
+ * @property {(name: string, changed: () => void) => void} watch calls whenever the server changes a property
+ * @property {Record<string, import('./base/picker.js').Strategy[]>} menus what pickers offer, by kind
  */
 /** @typedef {(host: Host) => void} Component */
 
@@ -54,6 +57,14 @@ export const notice = ({ element, values }) => values(value => {
   if (held.settings) publish('settings', held);
   publish('held');
 });
+/** @param {Host} host @param {{ kind: string, label: string, folded: boolean }} look */
+export function picker({ element, props, values, watch, menus }, look) {
+  const { receive, mark } = strategyPicker(query(element, '.sv-picker'), menus[look.kind], look, text => { props.value = text; });
+  values(receive);
+  const marked = () => mark(JSON.parse(props.marks || '{}'));
+  watch('marks', marked);
+  marked();
+}
 /** @type {(host: Host, limits: { max: number }) => void} */
 export const file = ({ element, props, trigger }, { max }) => fileButton(element, max, text => { props.value = text; trigger('upload'); });
 /** @type {Component} */
@@ -61,25 +72,26 @@ export const headline = ({ element }) => headlineView(element);
 /** @type {Component} */
 export const opener = ({ element }) => {
   openerButton(element);
-  subscribe('held', element, () => setTimeout(() => logSliders(document.body))); // gradio shows parameters a little later
 };
 /** @type {(host: Host, about: Parameters<typeof linkBar>[1]) => void} */
 export const links = ({ element, trigger, values }, about) => values(linkBar(element, about, trigger));
-/** @type {(host: Host, about: { besides: string }) => void} */
-export const changes = ({ element, trigger }, { besides }) => onRail(element, besides, () => trigger('input'));
 /** @type {Component} */
 export const trees = ({ element, props, server }) => treeLab(element, JSON.parse(props.value), server.trees);
 /** @type {Component} */
 export const verification = ({ element, props, server }) => verificationLab(element, JSON.parse(props.value), server);
 /** @type {Component} */
-export const compare = ({ element, server, values }) => values(compareBoard(element, () => server.recorded(0)).receive);
+export const compare = ({ element, server, values }) => {
+  const board = compareBoard(element, () => server.recorded(0));
+  onPage(element, 'input', ({ target }) => { if (target.closest?.('.sv-compare-page')) board.edited(); });
+  values(board.receive);
+};
 
 /** @param {Host} host @param {{ most: number }} limits */
 export function stage({ element, server, values }, { most }) {
   const fresh = freshness(element, '#sv-prompt', () => player.changed());
   const player = runPlayer(element, {
     save: server.save, open: sendFile, most, take: opensInLab, fresh, links: true, wanted: sumAsked(location.search),
-    told: news => publish('headline', news), holds: head => head.settings && publish('opened', { search: `?${new URLSearchParams({ prompt: head.prompt || '' })}&${head.settings}` }),
+    headline: content => publish('headline', content), opened: head => head.settings && publish('opened', { search: `?${new URLSearchParams({ prompt: head.prompt || '' })}&${head.settings}` }),
   });
   subscribe('settings', element, fresh.hold);
   player.expect(placeAsked(location.search, false));

@@ -1,13 +1,12 @@
-"""Acceptance measured on text: how often the k-th child of a node is accepted, for each rule.
+"""Acceptance vectors measured on texts: how often the k-th child of a node is accepted, for each rule.
 
-At every position of a text a star of `width` children is drawn from the drafter's row and put before the rule. Rules
-that flip a coin per child give the expectation over their coins in closed form: the acceptance of child k is its own
-probability times those of all earlier rejections. For the others the decision itself is counted.
+At every position of a text `width` children are drawn from the drafter's row and put before the rule. Rules that flip
+a coin per child give the expectation over their coins; of the others the decision itself is counted. Each text is
+measured alone, and `summarise` makes one vector of all.
 """
 
 from __future__ import annotations
 
-from collections import deque
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Annotated, Any
@@ -15,27 +14,29 @@ from typing import Annotated, Any
 import numpy as np
 from pydantic import Field, model_validator
 
+from .. import codec
 from ..codec import Levels, NonNegative, Positive, Probability, Record, one_of
-from ..config import LARGEST, RunConfig
-from ..decode import speculate
+from ..config import RunConfig
 from ..drafters import DRAFTERS
-from ..files import __version__
+from ..files import __version__, parse_json
 from ..metrics import share_interval
 from ..models.base import Pair
-from ..randomness import Randomness, Seeded
+from ..progress import Progress, final_result
+from ..randomness import Seeded
 from ..sampling import SCHEMES, children_of, draw_children
 from ..theory.rates import try_children
 from ..verifiers import VERIFIERS
 from ..verifiers.base import Verifier
-from .positions import LEVELS, Reader, levels_on_text
-from .text_units import Written, sources
-from .vectors import MOST, check_acceptance
+from .positions import LEVELS, Node, levels_on_text
+from .texts import AnyText, seed_of, text_of
+from .vectors import MAX_RANKS, check_acceptance
 
 Rule = Annotated[str, one_of(*VERIFIERS)]
 Drafter = Annotated[str, one_of(*DRAFTERS)]
 Scheme = Annotated[str, one_of(*SCHEMES)]
 Method = Annotated[str, one_of("expected", "counted")]
-Row = Annotated[tuple[Probability, ...], Field(max_length=MOST)]
+Row = Annotated[tuple[Probability, ...], Field(max_length=MAX_RANKS)]
+NO_TEXT = "text to calibrate on must have at least two tokens. Use a longer text."
 
 
 @dataclass(frozen=True)
@@ -50,7 +51,7 @@ class Acceptance(Record):
         drafter, parameters: menu name of the drafter, and its parameters.
         levels: P of level 1, 2, ..., what is below them as the last one, where it depends on the level; else none.
         pair, dtype, version, texts: name and number format of the pair, the version, and what was measured, in words.
-        by_text: of each text its positions and its own `plan`; empty in files that do not keep them.
+        by_text: of each text its positions and its own `plan`; empty in files without them.
     """
 
     acceptance: Row
@@ -76,21 +77,19 @@ class Acceptance(Record):
         """What a tree is planned with: the vector, or one per level where they differ."""
         return self.levels or self.acceptance
 
-    @property
-    def left_out(self) -> list[tuple]:
-        """`plan` without each of the texts in turn, from which an interval over texts follows; [] for a single one."""
-        texts = self.by_text
-        return [_mean([*texts[:out], *texts[out + 1 :]]) for out in range(len(texts))] if len(texts) > 1 else []
+    def over(self, texts: Sequence[int]) -> tuple:
+        """`plan` of some of the texts alone, by their places in `by_text`."""
+        return _mean([self.by_text[place] for place in texts])
 
     @model_validator(mode="after")
     def _check(self) -> Acceptance:
-        """Check that its vectors are vectors of one form, and that every interval holds its probability."""
+        """Check that its vectors have one form, and that every interval holds its probability."""
         if not len(self.acceptance) == len(self.low) == len(self.high):
             raise ValueError("must have acceptance, low and high of one length")
         for name in ("acceptance", *(["levels"] if self.levels else ())):
             check_acceptance(getattr(self, name), name)
-        for share, low, high in zip(self.acceptance, self.low, self.high, strict=True):
-            if not (0.0 if low is None else low) <= share <= (1.0 if high is None else high):
+        for value, low, high in zip(self.acceptance, self.low, self.high, strict=True):
+            if not (0.0 if low is None else low) <= value <= (1.0 if high is None else high):
                 raise ValueError("must have acceptance between low and high")
         if any(_shape(plan) != _shape(self.plan) for _, plan in self.by_text):
             raise ValueError("must have vectors in by_text as long as the measured one")
@@ -98,99 +97,116 @@ class Acceptance(Record):
 
 
 def acceptance_vector(
-    pair: Pair,
-    verifier: Verifier,
-    texts: Iterable[Sequence[int]],
-    config: RunConfig,
-    width: int = 16,
+    pair: Pair, verifier: Verifier, texts: Iterable[AnyText], config: RunConfig, width: int = 16,
     scheme: str | None = None,
-    read: Reader = levels_on_text,
-) -> Acceptance:
-    """`acceptance_so_far` to its end.
+) -> Acceptance:  # fmt: skip
+    """One rule's acceptance on texts; arguments and errors as for `measure_acceptance`.
+
+    >>> measured = acceptance_vector(specviz.toy_pair(), specviz.VERIFIERS["race"](), [[0, 1, 2]], specviz.RunConfig())
+    >>> measured.positions, len(measured.acceptance)
+    (2, 16)
+    """
+    return final_result(measure_acceptance(pair, [verifier], texts, config, width, scheme))[0]
+
+
+def measure_acceptance(
+    pair: Pair, rules: Sequence[Verifier], texts: Iterable[AnyText], config: RunConfig, width: int = 16,
+    scheme: str | None = None, positions: int = 0,
+) -> Iterator[Progress[tuple[Acceptance, ...]]]:  # fmt: skip
+    """Measure rules at one temperature, text by text, each text read once; stop iterating to stop it.
 
     Args:
-        pair, verifier, texts, config, width, scheme, read: as there.
+        pair, rules: the models and the rules.
+        texts: token ids; every position but the last is measured, of a `Text` those from its start on. The children
+            of text i are drawn with config.seed + i.
+        config: drafter, temperatures, top-p, top-k and seed.
+        width: how many children are tried at each position; one for a rule of chains.
+        scheme: how they are drawn; None means as the rule asks for ("top" at temperature 0).
+        positions: how many are expected in all, as the total of the progress.
+
+    Returns:
+        After each text with a position what all texts together say, a vector for each rule.
 
     Raises:
         ValueError: if no text has two tokens, or the pair lacks the drafter's model.
-
-    >>> found = acceptance_vector(specviz.toy_pair(), specviz.VERIFIERS["race"](), [[0, 1, 2, 0]], specviz.RunConfig())
-    >>> found.positions, len(found.acceptance)
-    (3, 16)
     """
-    last = deque(acceptance_so_far(pair, verifier, texts, config, width, scheme, read), maxlen=1)
-    if not last or last[0] is None:
-        raise ValueError("text to calibrate on must have at least two tokens. Use a longer text.")
-    return last[0]
+    parts: list[list[TextAcceptance]] = [[] for _ in rules]
+    for number, text in enumerate(texts):
+        own, text = replace(config, seed=seed_of(config, number)), text_of(text)
+        nodes = list(levels_on_text(pair, text, own))
+        if not nodes:
+            continue
+        source = text.source or f"text {number}"
+        for rule, each in zip(rules, parts, strict=True):
+            each.append(_on_one_text(rule, nodes, own, source, width, scheme))
+        vectors = [summarise(each, pair, rule, config, scheme) for rule, each in zip(rules, parts, strict=True)]
+        yield Progress(vectors[0].positions, max(positions, vectors[0].positions), result=tuple(vectors))
+    if not any(parts):
+        raise ValueError(NO_TEXT)
 
 
-def acceptance_so_far(
-    pair: Pair,
-    verifier: Verifier,
-    texts: Iterable[Sequence[int]],
-    config: RunConfig,
-    width: int = 16,
-    scheme: str | None = None,
-    read: Reader = levels_on_text,
-) -> Iterator[Acceptance | None]:
-    """Measure one rule at one temperature, text by text; stop iterating to stop it.
+@dataclass(frozen=True)
+class TextAcceptance:
+    """One rule on one text: how often the child of each rank was accepted, [levels, width], of how many, [levels]."""
+
+    hits: np.ndarray
+    tries: np.ndarray
+    expected: bool
+    source: str
+
+
+def _on_one_text(
+    rule: Verifier, nodes: Sequence[Node], config: RunConfig, source: str, width: int, scheme: str | None
+) -> TextAcceptance:
+    drafter = config.drafter
+    levels, width = LEVELS if drafter.by_level else 1, 1 if rule.chain_only else width
+    hits, tries, expected = np.zeros((levels, width)), np.zeros(levels), True
+    scheme, rng = scheme_of(rule, config, scheme), Seeded(config.seed)
+    for start, p, rows in nodes:
+        for level, q in enumerate(rows):
+            count = children_of(q, width, drafter.sparse)
+            children = draw_children(q, count, scheme, rng, start + 1) if q.any() else []
+            if children:
+                tried = try_children(rule, p, q, children, scheme, rng, start)
+                hits[level, : len(children)] += tried.acceptance
+                expected = expected and bool(tried.flips)
+            tries[level] += 1
+    return TextAcceptance(hits, tries, expected, source)
+
+
+def scheme_of(rule: Verifier, config: RunConfig, scheme: str | None = None) -> str:
+    """How the children of a rule are drawn."""
+    return scheme or ("top" if config.temperature == 0 else rule.schemes[0])
+
+
+def summarise(
+    parts: Sequence[TextAcceptance], pair: Pair, rule: Verifier, config: RunConfig, scheme: str | None = None
+) -> Acceptance:
+    """One vector from texts that were measured alone; those with one source count as one text.
 
     Args:
-        pair, verifier: the models and the rule.
-        texts: token ids; every position but the last is measured, of a `Written` text those from the prompt's end. The
-            children of text i are drawn with config.seed + i.
-        config: drafter, temperatures, top-p, top-k and seed.
-        width: how many children are tried at each position; one where the rule is for chains.
-        scheme: how they are drawn; None means as the rule asks for ("top" at temperature 0).
-        read: gives the rows at every position of a text.
-
-    Returns:
-        After each text what all of them together say; None before there was a position.
+        parts: at least one text.
+        pair, rule, config, scheme: what was measured, see `measure_acceptance`.
     """
-    width = 1 if verifier.chain_only else width
-    scheme = scheme or ("top" if config.temperature == 0 else verifier.schemes[0])
-    drafter = config.drafter
-    deep = LEVELS if drafter.by_level else 1
-    parts: list[Acceptance] = []
-    measured: list[Sequence[int]] = []
-    for number, text in enumerate(texts):
-        total, counts, expected = np.zeros((deep, width)), np.zeros(deep), True
-        rng = Seeded(config.seed + number)  # noise is keyed by position, so texts with one seed would share it
-        for start, p, rows in read(pair, text, config):
-            for level, q in enumerate(rows):
-                chances, flipped = _tries(verifier, p, q, children_of(q, width, drafter.sparse), scheme, rng, start)
-                total[level, : len(chances)] += chances
-                counts[level] += 1
-                expected = expected and flipped
-        if counts[0]:
-            means = tuple(map(tuple, (total / np.maximum(counts, 1)[:, None]).tolist()))
-            none = (None,) * width
-            measured.append(text)
-            parts.append(
-                Acceptance(
-                    means[0], none, none, int(counts[0]), "expected" if expected else "counted",
-                    verifier.name, scheme, config.temperature, config.draft_temperature,
-                    drafter.name, means if drafter.by_level else (), drafter.parameters,
-                    pair.info["name"], pair.info.get("dtype", ""), __version__,
-                    by_text=((int(counts[0]), means if drafter.by_level else means[0]),),
-                )
-            )  # fmt: skip
-        yield together(parts, measured) if parts else None
-
-
-def together(parts: Sequence[Acceptance], texts: Sequence[Any]) -> Acceptance:
-    """One rule's acceptance over several texts, each measured alone; those with one source count as one text."""
-    counts = [part.positions for part in parts]
-    ranks = zip(*(part.acceptance for part in parts), strict=True)
-    hits = [[share * count for share, count in zip(shares, counts, strict=True)] for shares in ranks]
-    low, high = zip(*(share_interval(row, counts, sources(texts)) for row in hits), strict=True)
-    method = "expected" if all(part.method == "expected" for part in parts) else "counted"
-    texts = tuple(text for part in parts for text in part.by_text)
-    plan = _mean(texts)
-    levels, mean = (plan, plan[0]) if parts[0].levels else ((), plan)
-    return replace(
-        parts[0], acceptance=mean, low=low, high=high, positions=sum(counts), method=method, levels=levels,
-        by_text=texts,
+    sources = [part.source for part in parts]
+    low, high = share_interval(
+        np.array([part.hits[0] for part in parts]).T, np.array([part.tries[0] for part in parts]), sources
+    )
+    drafter, width = config.drafter, parts[0].hits.shape[1]
+    texts = []
+    for source in dict.fromkeys(sources):
+        same = [part for part in parts if part.source == source]
+        hits, tries = np.sum([part.hits for part in same], axis=0), np.sum([part.tries for part in same], axis=0)
+        plan = tuple(map(tuple, np.minimum(1.0, hits / np.maximum(tries, 1)[:, None]).tolist()))
+        texts.append((int(tries[0]), plan if drafter.by_level else plan[0]))
+    mean = _mean(texts)
+    levels, vector = (mean, mean[0]) if drafter.by_level else ((), mean)
+    ends: Any = [(None,) * width] * 2 if low is None else np.array([low, high]).tolist()
+    return Acceptance(
+        vector, tuple(ends[0]), tuple(ends[1]), sum(count for count, _ in texts),
+        "expected" if all(part.expected for part in parts) else "counted", rule.name, scheme_of(rule, config, scheme),
+        config.temperature, config.draft_temperature, drafter.name, levels, drafter.parameters, pair.info["name"],
+        pair.info.get("dtype", ""), __version__, by_text=tuple(texts),
     )  # fmt: skip
 
 
@@ -204,40 +220,39 @@ def _mean(texts: Sequence[tuple[int, tuple]]) -> tuple:
 
 
 def _weighted(counts: Sequence[int], vectors: Sequence[tuple[float, ...]]) -> tuple[float, ...]:
-    ranks = zip(*vectors, strict=True)
-    return tuple(
-        min(1.0, sum(share * count for share, count in zip(shares, counts, strict=True)) / max(1, sum(counts)))
-        for shares in ranks
-    )
+    total = np.minimum(1.0, np.array(counts) @ np.array(vectors) / max(1, sum(counts)))
+    return tuple(total.tolist())
 
 
 def _shape(plan: tuple) -> list[int]:
     return [len(level) for level in (plan if isinstance(plan[0], tuple) else (plan,))]
 
 
-def _tries(
-    verifier: Verifier, p: np.ndarray, q: np.ndarray, width: int, scheme: str, rng: Randomness, start: int
-) -> tuple[np.ndarray, bool]:
-    """The chance of each of `width` children to be accepted at one position, and whether it came from coins.
+def write_vectors(vectors: Sequence[Acceptance]) -> str:
+    """Vectors as JSON text: one as an object, several in a list.
 
-    A row without mass has no children, and none of `width` is accepted.
+    Args:
+        vectors: at least one.
+
+    >>> pair, rule = specviz.toy_pair(), specviz.VERIFIERS["sequoia"]()
+    >>> measured = acceptance_vector(pair, rule, [pair.encode("abcab")], specviz.RunConfig(), width=2)
+    >>> read_vectors(write_vectors([measured])) == (measured,)
+    True
     """
-    if not q.any():
-        return np.zeros(width), True
-    children = draw_children(q, width, scheme, rng, start + 1)
-    found = try_children(verifier, p, q, children, scheme, rng, start)
-    chances = np.zeros(width)
-    chances[: len(children)] = found.acceptance
-    return chances, found.flips > 0
+    return codec.lines(vectors[0] if len(vectors) == 1 else {"vectors": vectors}, exact=True) + "\n"
 
 
-def own_texts(pair: Pair, prompts: Iterable[str], config: RunConfig) -> Iterator[Written]:
-    """The target's own continuations of prompts, one by one: what it is verified on when it is decoding.
+def read_vectors(text: str | bytes) -> tuple[Acceptance, ...]:
+    """The vectors of a file from `calibrate`, of strangers as well.
 
-    Prompt `i` is continued with seed + i: with one seed for all, noise keyed by position would be the same in each.
+    Raises:
+        ValueError: if it is damaged in any way; the message says where.
     """
-    for number, prompt in enumerate(prompts):
-        steps = speculate(pair, replace(config, prompt=prompt, seed=(config.seed + number) % (LARGEST + 1)).plainly())
-        given = pair.encode(prompt)
-        (source,) = sources([prompt])
-        yield Written([*given, *(token for step in steps for token in step.emitted)], len(given), source)
+    try:
+        data = parse_json(text)
+    except ValueError:
+        raise ValueError("The file is not JSON. It may be truncated or damaged.") from None
+    rows = data.get("vectors", [data]) if isinstance(data, dict) and {"vectors", "acceptance"} & data.keys() else None
+    if not isinstance(rows, list) or not 0 < len(rows) <= MAX_RANKS:
+        raise ValueError("The file must contain acceptance vectors, as `specviz calibrate --out FILE` writes them.")
+    return tuple(codec.read(Acceptance, row, f"vector {number}") for number, row in enumerate(rows, 1))

@@ -9,7 +9,7 @@ p = target, q = drafter.
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 
 import numpy as np
 
@@ -19,23 +19,20 @@ from ..drafters.base import Drafter, Seen
 from ..models.base import Pair
 from ..session import open_drafter
 from ..tree import TokenTree
-from .text_units import begin_of
+from .texts import AnyText, text_of
 
 LEVELS = 5  # that are distinguished where a drafter's rows depend on the level; what is below counts as the last one
 
 Node = tuple[int, np.ndarray, Sequence[np.ndarray]]  # position, p, and q as it is at level 1, 2, ...
-Reader = Callable[[Pair, Sequence[int], RunConfig], Iterable[Node]]
 
 
-def distributions_on_text(
-    pair: Pair, text: Sequence[int], config: RunConfig
-) -> Iterator[tuple[int, np.ndarray, np.ndarray]]:
+def distributions_on_text(pair: Pair, text: AnyText, config: RunConfig) -> Iterator[tuple[int, np.ndarray, np.ndarray]]:
     """(position, p, q) at every position of a text that counts; q as it is right below the text."""
     for position, p, rows in levels_on_text(pair, text, config):
         yield position, p, rows[0]
 
 
-def levels_on_text(pair: Pair, text: Sequence[int], config: RunConfig) -> Iterator[Node]:
+def levels_on_text(pair: Pair, text: AnyText, config: RunConfig) -> Iterator[Node]:
     """(position, p, rows) at every position of a text that counts.
 
     rows[d] is the drafter's row there with d tokens before it drafted, not read: one row where that makes no
@@ -43,34 +40,22 @@ def levels_on_text(pair: Pair, text: Sequence[int], config: RunConfig) -> Iterat
 
     Args:
         pair: the models.
-        text: token ids, cut at the pair's context.
+        text: token ids or a `Text`, cut at the pair's context.
         config: drafter, temperatures, top-p and top-k.
 
     Raises:
         ValueError: if the pair has not what the drafter takes.
     """
-    first, text = begin_of(text) - 1, list(text)[: pair.max_positions]
-    if first >= len(text) - 1:
+    whole = text_of(text)
+    first, tokens = whole.start - 1, list(whole.tokens)[: pair.max_positions]
+    if first >= len(tokens) - 1:
         return
     drafter = config.drafter
-    whole = _chain(text[:-1], 0)
-    p = distributions_of(pair.open(text[:1])[0].forward(whole, range(len(whole))), config.target_sampling)
+    chain = _chain(tokens[:-1], 0)
+    p = distributions_of(pair.open(tokens[:1])[0].forward(chain, range(len(chain))), config.target_sampling)
     read = _in_one_pass if drafter.of_tokens else _in_turn
-    for node, rows in enumerate(read(pair, drafter, text, first, config, p), first):
+    for node, rows in enumerate(read(pair, drafter, tokens, first, config, p), first):
         yield node, p[node], rows
-
-
-class ReadOnce:
-    """A `Reader` that reads a text once, however many rules look at its rows; for one pair and configuration."""
-
-    def __init__(self) -> None:
-        self._known: dict[tuple, list[Node]] = {}
-
-    def __call__(self, pair: Pair, text: Sequence[int], config: RunConfig) -> list[Node]:
-        key = (begin_of(text), *text)
-        if key not in self._known:
-            self._known[key] = list(levels_on_text(pair, text, config))
-        return self._known[key]
 
 
 def _in_one_pass(

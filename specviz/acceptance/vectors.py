@@ -17,8 +17,8 @@ from ..errors import ParameterError
 from ..files import ACCEPTANCE, parse_json, read_text
 from ..tree import Topology
 
-LARGEST_FILE = 4_000_000  # bytes
-MOST = 64  # ranks of a vector, and levels
+MAX_BYTES = 4_000_000  # bytes
+MAX_RANKS = 64  # ranks of a vector, and levels
 EMBEDDED = "embedded pair"
 STORED = {EMBEDDED: ACCEPTANCE / "embedded"}  # pair -> the folder of its vectors, a file for each drafter
 ROUNDED = 5e-4  # what five digits of each of 64 numbers can add to a sum
@@ -39,8 +39,8 @@ def check_acceptance(value: Any, where: str = "acceptance") -> tuple:
     """
     value = (value,) if isinstance(value, float) else value  # a vector of one rank, written without brackets
     if isinstance(value, list | tuple) and value and all(isinstance(level, list | tuple) for level in value):
-        if len(value) > MOST:
-            raise ParameterError(where, f"have up to {MOST} levels", len(value))
+        if len(value) > MAX_RANKS:
+            raise ParameterError(where, f"have up to {MAX_RANKS} levels", len(value))
         return tuple(_vector(level, f"{where}, level {i}") for i, level in enumerate(value, 1))
     return _vector(value, where)
 
@@ -55,66 +55,82 @@ def _vector(value: Any, where: str) -> tuple[float, ...]:
 
 
 def shares(value: Any, where: str) -> tuple[float, ...]:
-    """Up to `MOST` numbers from 0 to 1.
+    """Up to `MAX_RANKS` numbers from 0 to 1.
 
     Raises:
         ValueError: if it is anything else.
     """
     good = isinstance(value, list | tuple) and len(value) > 0
-    if good and len(value) > MOST:
-        raise ParameterError(where, f"have up to {MOST} numbers", len(value))
+    if good and len(value) > MAX_RANKS:
+        raise ParameterError(where, f"have up to {MAX_RANKS} numbers", len(value))
     if not (good and all(isinstance(x, int | float) and not isinstance(x, bool) and 0 <= x <= 1 for x in value)):
         raise ParameterError(where, "list numbers from 0 to 1, or one such list per level", value)
     return tuple(map(float, value))
 
 
-def read_acceptance(path: str | Path) -> tuple:
-    """The vector in a JSON file of the form {"acceptance": [...]}, or one per level where it has "levels".
+def read_acceptance(path: str | Path, verifier: str | None = None, temperature: float | None = None) -> tuple:
+    """The vector in a JSON file: {"acceptance": [...]}, "levels" with one per level, or a profile from `calibrate`.
+
+    Args:
+        path: the file.
+        verifier, temperature: which vector of a profile is meant, see `find_row`.
 
     Raises:
         ValueError: if the file is missing or does not hold such a vector.
     """
-    data = _read(path)
-    return check_acceptance(data.get("levels") or data["acceptance"], f"acceptance in {str(path)!r}")
+    row = read_row(path, verifier, temperature)
+    return check_acceptance(row.get("levels") or row["acceptance"], f"acceptance in {str(path)!r}")
 
 
-def elsewhere(path: str | Path, here: dict[str, Any]) -> str:
-    """A sentence where the vector in a file was measured in another setting than it is to be used in; else "".
-
-    Args:
-        path: the file; what it does not say is not compared.
-        here: "pair", "drafter", "parameters", "verifier", "temperature", "dtype", "version", as far as they are known.
-    """
-    data = _read(path)
-    other = [
-        f"{name} {_shown(data[name])}, not {_shown(value)}"
-        for name, value in here.items()
-        if value is not None and data.get(name) not in (None, "", {}) and data[name] != _as_read(value)
-    ]
-    return f"the vector in {str(path)!r} was measured with {'; '.join(other)}" if other else ""
-
-
-def _as_read(value: Any) -> Any:
-    """A value as JSON holds it, where a tuple is a list."""
-    return json.loads(json.dumps(value))
-
-
-def _shown(value: Any) -> str:
-    parts = [f"{name} {part}" for name, part in value.items()] if isinstance(value, dict) else [str(value)]
-    return f"{', '.join(parts)!r:.80}" if isinstance(value, str | dict) else parts[0]
-
-
-def _read(path: str | Path) -> dict[str, Any]:
-    text = read_text(path, "acceptance file", LARGEST_FILE)
+def read_row(path: str | Path, verifier: str | None = None, temperature: float | None = None) -> dict[str, Any]:
+    """The vector in a file with all that the file says about it; arguments and errors as for `read_acceptance`."""
+    text = read_text(path, "acceptance file", MAX_BYTES)
     try:
         data = parse_json(text)
     except ValueError:
         raise ValueError(
             f'acceptance file {str(path)!r} must contain JSON like {{"acceptance": [0.6, 0.2]}}.'
         ) from None
+    if isinstance(data, dict) and isinstance(rows := data.get("vectors"), list):
+        rows = [
+            row for row in rows if isinstance(row, dict) and {"verifier", "temperature", "acceptance"} <= row.keys()
+        ]
+        if rows:
+            first = rows[0]
+            return find_row(
+                {"vectors": rows},
+                verifier or first["verifier"],
+                first["temperature"] if temperature is None else temperature,
+            )
     if not isinstance(data, dict) or "acceptance" not in data:
         raise ValueError(f'acceptance file {str(path)!r} must contain an object with a list "acceptance".')
     return data
+
+
+def mismatch(path: str | Path, settings: dict[str, Any]) -> str:
+    """A sentence where the vector in a file was measured with other settings than it is used with; else "".
+
+    Args:
+        path: the file; settings that it does not contain are not compared.
+        settings: "pair", "drafter", "parameters", "verifier", "temperature", "dtype", "version", as far as known.
+    """
+    row = read_row(path, settings.get("verifier"), settings.get("temperature"))
+    other = [
+        f"{name} {_text_of(row[name])}, not {_text_of(value)}"
+        for name, value in settings.items()
+        if value is not None and row.get(name) not in (None, "", {}) and row[name] != _as_json(value)
+    ]
+    return f"the vector in {str(path)!r} was measured with {'; '.join(other)}" if other else ""
+
+
+def _as_json(value: Any) -> Any:
+    """A value as JSON holds it, where a tuple is a list."""
+    return json.loads(json.dumps(value))
+
+
+def _text_of(value: Any) -> str:
+    parts = [f"{name} {part}" for name, part in value.items()] if isinstance(value, dict) else [str(value)]
+    return f"{', '.join(parts)!r:.80}" if isinstance(value, str | dict) else parts[0]
 
 
 def expected_tokens(shape: Topology, acceptance: tuple) -> float:
@@ -171,10 +187,10 @@ class RunningAcceptance:
     def learn(self, children: Sequence[Sequence[int]], path: Sequence[int]) -> RunningAcceptance:
         """The estimate after one more step; `children` of each node, and the accepted path."""
         tried, accepted = list(self.tried), list(self.accepted)
-        for node, child_taken in zip((0, *path), (*path, None), strict=True):
+        for node, next_node in zip((0, *path), (*path, None), strict=True):
             for rank, child in enumerate(children[node][: len(tried)]):
                 tried[rank] += 1
-                accepted[rank] += child == child_taken
+                accepted[rank] += child == next_node
         vector = self.vector
         if (self.steps + 1) % self.EVERY == 0:
             counts = zip(self.prior, tried, accepted, strict=True)
@@ -257,7 +273,7 @@ def planned_with(builder: Any, drafter: Any, pair: str = EMBEDDED) -> str:
         with_whom = f"with {drafter.spoken}" if found else "with its draft model"
         sentence = f"The tree is planned with another {whose}'s vector, the embedded pair's {with_whom}"
         return f"{sentence}; it may not be the best tree. Measure its own vector."
-    if found and _as_read(drafter.parameters) != found["drafter"]["parameters"]:
+    if found and _as_json(drafter.parameters) != found["drafter"]["parameters"]:
         sentence = f"The tree is planned with the vector of {drafter.spoken} with other parameters"
         return f"{sentence}; it may not be the best tree. Measure its own vector."
     return ""

@@ -1,175 +1,205 @@
-"""Compare plain decoding, every builder, and generation with transformers on this machine.
+"""Generation with transformers, timed in turns with plain decoding by this engine.
 
-All methods share one process, one set of weights and the same prompts, and take turns prompt by prompt.
+Each side works in a process of its own, with the number format and the threads that are fastest for it: these are tried
+first, one side after the other. A process that waits for its turn uses no processor.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+import multiprocessing
+import os
+from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import replace
 from functools import partial
-from logging import LogRecord, getLogger
+from itertools import product
 from time import perf_counter
 from typing import Any
 
-import torch
-
-from ..acceptance.progress import SoFar
-from ..builders import BUILDERS
-from ..builders.base import TreeBuilder
-from ..compatibility import compatible, suited
 from ..config import RunConfig
-from ..decode import autoregress, run
+from ..decode import autoregress
 from ..metrics import Counts
-from ..models.pair import HuggingFacePair
-from ..passes.huggingface import HuggingFaceModel
-from ..strategy import format_strategy
-from ..verifiers import VERIFIERS
-from ..verifiers.base import Verifier
-from .trials import PLAIN, Method, Trial, by_round
+from .timing import TimedRun, interleave, seconds_of, summarise
 
-OTHERS = "transformers"
+TRIED = 24  # tokens of each setting that is tried
+PLAIN, OTHER = "specviz", "transformers"
 
 
-def bench(
-    pair: HuggingFacePair,
-    builders: Sequence[TreeBuilder] | None = None,
-    verifier: Verifier | Sequence[Verifier] | None = None,
-    prompts: Sequence[str] = (),
-    config: RunConfig | None = None,
-    rounds: int = 3,
-) -> Iterator[SoFar[tuple[Trial, ...]]]:
-    """Time every method on the same prompts; stop iterating to stop it.
+def time_transformers(
+    spec: dict[str, Any], assisted: bool, prompts: Sequence[str], config: RunConfig, rounds: int = 1
+) -> tuple[TimedRun, dict[str, Any]]:
+    """Time transformers' `generate` against plain decoding.
 
     Args:
-        pair: the models.
-        builders: what to time besides plain decoding; None means each of the menu with its default parameters that
-            goes with the pair and the rule.
-        verifier: the rule for all of them, or several to go with each; None means the first suited one.
-        prompts: texts to continue, at least one.
-        config: temperature, seed and length; its prompt, builder and verifier are not used.
-        rounds: how often each method runs over all prompts.
+        spec: arguments of `load_pair`.
+        assisted: whether the draft is given to transformers as its assistant.
+        prompts: texts to continue.
+        config: temperatures, length and seed.
+        rounds: how often each side continues every prompt.
 
     Returns:
-        Runs done, of how many, and a row for each method: over the prompts so far in the first round, over whole
-        rounds after it; none before the first prompt.
+        The row, and the number format and threads of each side.
 
     Raises:
-        ValueError: if there is no prompt, or a builder that was asked for, or every one of the menu, cannot go with
-            the rule.
+        ValueError: if the pair cannot be loaded, or transformers cannot use its draft.
     """
-    config = config or RunConfig(temperature=0.0)
-    if not prompts:
-        raise ValueError("prompts must have at least one text to continue; got none.")
-    strategies = _strategies(pair, builders, verifier, config)
-    lossy = {name for name, _, _, lossless in strategies if not lossless}
-    for news in by_round(dict(_methods(pair, strategies, config)), config, prompts, rounds):
-        yield SoFar(news.done, news.of, tuple(_row(name, news.known, name not in lossy) for name in news.known))
-
-
-Strategy = tuple[str, TreeBuilder, Verifier, bool]
-
-
-def _strategies(
-    pair: HuggingFacePair,
-    builders: Sequence[TreeBuilder] | None,
-    verifier: Verifier | Sequence[Verifier] | None,
-    config: RunConfig,
-) -> list[Strategy]:
-    """Name, builder, rule and whether they are lossless, for all that can be timed."""
-    found: list[Strategy] = []
-    lone = None
-    rules = list(verifier) if isinstance(verifier, Sequence) else [verifier]
-    for builder in builders or menu(pair):
-        before, reason = len(found), None
-        for rule in rules:
-            asked = replace(config, builder=builder)
-            rule = rule or VERIFIERS[suited(asked)]()
-            match = compatible(replace(asked, verifier=rule))
-            if match.possible:
-                name = f"{format_strategy(builder, defaults=True)} + {rule}"
-                found.append((name, builder, rule, match.lossless))
-            else:
-                reason = match.reason
-        lone = lone or (reason if len(found) == before else None)  # it goes with none of the rules
-    if lone and (builders or not found):
-        raise ValueError(lone)
-    return found
-
-
-def menu(pair: HuggingFacePair) -> list[TreeBuilder]:
-    """Every builder that can work with a pair, with its default parameters."""
-    drafted = pair.draft is not None
-    return [cls() for cls in BUILDERS.values() if not cls.alone and (drafted or not cls.reads_draft)]
-
-
-def _methods(pair: HuggingFacePair, strategies: Sequence[Strategy], config: RunConfig) -> Iterator[tuple[str, Method]]:
-    kind = "greedy" if config.temperature == 0 else "sampling"
-    yield PLAIN, lambda config: autoregress(pair, config).counts
-    yield f"{OTHERS} {kind}", lambda config: _generate(pair, config, None)
-    if isinstance(draft := pair.draft, HuggingFaceModel):
-        yield f"{OTHERS} assisted", lambda config: _generate(pair, config, draft.model)
-    for name, builder, rule, _ in strategies:
-        yield name, partial(_decoded, pair, builder, rule)
-
-
-def _decoded(pair: HuggingFacePair, builder: TreeBuilder, rule: Verifier, config: RunConfig) -> Counts:
-    return run(pair, replace(config, builder=builder, verifier=rule)).counts
-
-
-def _generate(pair: HuggingFacePair, config: RunConfig, assistant: Any) -> Counts:
-    """transformers' own `generate` with the same weights; its time is not split into parts."""
-    ids, tokens_left = prompt_of(pair, config)
-    steps: list[tuple[int, float]] = []  # tokens so far and the time, after each pass of the target
-    sampling: dict[str, Any] = {"do_sample": False}
-    if config.temperature > 0:
-        torch.manual_seed(config.seed)
-        sampling = dict(do_sample=True, temperature=config.temperature, top_p=config.top_p, top_k=config.top_k or 0)
-
-    def passed(ids: torch.Tensor, scores: Any, **_: Any) -> torch.Tensor:
-        steps.append((ids.shape[1], perf_counter()))
-        return torch.zeros(len(ids), dtype=torch.bool, device=ids.device)
-
-    with torch.inference_mode(), _without_its_own_warning():
-        out = pair.target.model.generate(
-            ids, attention_mask=torch.ones_like(ids), max_new_tokens=tokens_left, stopping_criteria=[passed],
-            assistant_model=assistant, pad_token_id=min(pair.eos_ids, default=0), **sampling,
-        )  # fmt: skip
-    tokens, began = steps[0]
-    return Counts(
-        out.shape[1] - ids.shape[1], len(steps), timed_tokens=out.shape[1] - tokens, timed_passes=len(steps) - 1,
-        seconds=(0.0, 0.0, 0.0, steps[-1][1] - began),
-    )  # fmt: skip
-
-
-@contextmanager
-def _without_its_own_warning() -> Iterator[None]:
-    """Drop the deprecation warning about the arguments that transformers itself gives its assistant."""
-    log = getLogger("transformers.generation.utils")
-
-    def keep(record: LogRecord) -> bool:
-        return "together with generation-related arguments" not in record.getMessage()
-
-    log.addFilter(keep)
+    sides = {PLAIN: _Side(_Engine, spec), OTHER: _Side(_Transformers, spec | {"assisted": assisted})}
     try:
-        yield
+        first = replace(config, prompt=prompts[0], max_new_tokens=min(TRIED, config.max_new_tokens))
+        settings = {name: side.call("choose", first) for name, side in sides.items()}
+        count = len(prompts)
+        calls = {
+            name: partial(lambda side, turn: side.call(
+                "generate", replace(config, prompt=prompts[turn % count], seed=config.seed + turn % count)
+            ), side)
+            for name, side in sides.items()
+        }  # fmt: skip
+        counts: dict[str, list[Counts]] = {name: [] for name in sides}
+        for _, name, one in interleave(calls, rounds * count):
+            counts[name].append(one)
+        texts = [prompts[turn % count] for turn in range(rounds * count)]
+        return summarise(OTHER, counts[OTHER], counts[PLAIN], texts), settings
     finally:
-        log.removeFilter(keep)
+        for side in sides.values():
+            side.close()
 
 
-def prompt_of(pair: HuggingFacePair, config: RunConfig) -> tuple[torch.Tensor, int]:
-    """The prompt as transformers takes it, and how many tokens a run may write after it."""
-    prompt = config.prompt
-    ids = pair.encode(prompt) if isinstance(prompt, str) else list(prompt)
-    tokens_left = min(config.max_new_tokens, pair.max_positions - len(ids))
-    if tokens_left < 1:
-        raise ValueError(f"prompts must be shorter than {pair.max_positions} tokens, the context; got {len(ids)}.")
-    return torch.tensor([ids], device=pair.target.device), tokens_left
+class _Side:
+    """A process that makes an object and calls its methods."""
+
+    def __init__(self, make: Any, spec: dict[str, Any]) -> None:
+        context = multiprocessing.get_context("spawn")
+        self._pipe, other = context.Pipe()
+        self._process = context.Process(target=_serve, args=(other, make, spec), daemon=True)
+        self._process.start()
+        other.close()
+
+    def call(self, method: str, *args: Any) -> Any:
+        self._pipe.send((method, args))
+        try:
+            result = self._pipe.recv()
+        except EOFError:
+            raise ValueError("the process that was timed ended; memory may have been too small.") from None
+        if isinstance(result, Exception):
+            raise ValueError(" ".join(str(result).split())[:300]) from result
+        return result
+
+    def close(self) -> None:
+        with suppress(OSError):
+            self._pipe.close()
+        self._process.terminate()
+        self._process.join()
 
 
-def _row(name: str, rounds: dict[str, list[Counts]], lossless: bool) -> Trial:
-    total = sum(rounds[name], Counts())
-    against = {other: total.speedup(sum(runs, Counts())) for other, runs in rounds.items() if other.startswith(OTHERS)}
-    row = Trial.of(name, rounds[name], rounds[PLAIN], against=against, lossless=lossless)
-    return replace(row, parts={}) if name.startswith(OTHERS) else row  # its time is not split
+def _serve(pipe: Any, make: Any, spec: dict[str, Any]) -> None:
+    worker = None
+    with suppress(EOFError, KeyboardInterrupt):
+        while True:
+            method, args = pipe.recv()
+            try:
+                worker = worker or make(**spec)
+                pipe.send(getattr(worker, method)(*args))
+            except Exception as error:
+                pipe.send(ValueError(f"{type(error).__name__}: {error}"))
+
+
+class _Engine:
+    """Plain decoding by this engine."""
+
+    def __init__(self, dtype: str = "auto", **spec: Any) -> None:
+        self._spec, self._dtypes = spec, dict.fromkeys(("auto", "float32") if dtype == "auto" else (dtype,))
+
+    def choose(self, config: RunConfig) -> dict[str, Any]:
+        from ..models.pair import load_pair
+
+        seconds = {}
+        for dtype in self._dtypes:
+            self._pair = load_pair(dtype=dtype, **self._spec)
+            autoregress(self._pair, config)
+            seconds[dtype] = seconds_of(lambda: autoregress(self._pair, config))
+        best = min(seconds, key=lambda dtype: seconds[dtype])
+        if best != dtype:
+            self._pair = load_pair(dtype=best, **self._spec)
+        threads = getattr(getattr(self._pair.target, "threads", None), "count", None)
+        return {"dtype": self._pair.info.get("dtype"), "threads": threads}
+
+    def generate(self, config: RunConfig) -> Counts:
+        return autoregress(self._pair, config).counts
+
+
+class _Transformers:
+    """`generate` of transformers with the same weights; its time is not split into parts."""
+
+    def __init__(self, assisted: bool, target: str | None = None, draft: str | None = None, **spec: Any) -> None:
+        from transformers.utils import logging
+
+        from ..models.pair import load_pair
+
+        logging.set_verbosity_error()
+        self._paths = [target, draft] if assisted else [target]
+        self._assisted = assisted
+        self._spec = spec
+        self._pair: Any = load_pair(target, draft, **spec)  # for its text side and context
+        if assisted and getattr(self._pair.draft, "model", None) is None:
+            raise ValueError("transformers needs a draft model with the target's tokenizer as its assistant.")
+
+    def choose(self, config: RunConfig) -> dict[str, Any]:
+        import torch
+
+        cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+        device = self._pair.target.device
+        threads = sorted({1, max(1, cores // 2), cores}) if device.type == "cpu" else [torch.get_num_threads()]
+        dtypes = ["float32", "bfloat16"] if device.type == "cpu" else ["bfloat16", "float16"]
+        dtypes = [self._spec["dtype"]] if self._spec.get("dtype", "auto") != "auto" else dtypes
+        seconds = {}
+        for dtype, count in product(dtypes, threads):
+            self._set(dtype, count)
+            self.generate(config)
+            seconds[dtype, count] = seconds_of(lambda: self.generate(config))
+        best = min(seconds, key=lambda one: seconds[one])
+        self._set(*best)
+        return {"dtype": best[0], "threads": best[1]}
+
+    def _set(self, dtype: str, threads: int) -> None:
+        import torch
+        from transformers import AutoModelForCausalLM
+
+        torch.set_num_threads(threads)
+        if getattr(self, "_dtype", None) != dtype:
+            folders = [self._pair.target, self._pair.draft][: len(self._paths)]
+            self._models = [
+                AutoModelForCausalLM.from_pretrained(
+                    one.model.config._name_or_path, dtype=getattr(torch, dtype), trust_remote_code=False
+                ).to(self._pair.target.device).eval()
+                for one in folders
+            ]  # fmt: skip
+            self._dtype = dtype
+
+    def generate(self, config: RunConfig) -> Counts:
+        import torch
+
+        ids = torch.tensor([self._pair.encode(str(config.prompt))], device=self._pair.target.device)
+        left = min(config.max_new_tokens, self._pair.max_positions - ids.shape[1])
+        if left < 1:
+            raise ValueError(f"prompts must be shorter than the context, {self._pair.max_positions} tokens.")
+        passes: list[tuple[int, float]] = []  # tokens so far and the time, after each pass of the target
+        sampling: dict[str, Any] = {"do_sample": False}
+        if config.temperature > 0:
+            torch.manual_seed(config.seed)
+            sampling = dict(do_sample=True, temperature=config.temperature, top_p=config.top_p, top_k=config.top_k or 0)
+
+        def passed(tokens: torch.Tensor, scores: Any, **_: Any) -> torch.Tensor:
+            passes.append((tokens.shape[1], perf_counter()))
+            return torch.zeros(len(tokens), dtype=torch.bool, device=tokens.device)
+
+        with torch.inference_mode():
+            out = self._models[0].generate(
+                ids, attention_mask=torch.ones_like(ids), max_new_tokens=left, stopping_criteria=[passed],
+                assistant_model=self._models[1] if self._assisted else None,
+                pad_token_id=min(self._pair.eos_ids, default=0), **sampling,
+            )  # fmt: skip
+        tokens, began = passes[0]
+        return Counts(
+            out.shape[1] - ids.shape[1], len(passes), timed_tokens=out.shape[1] - tokens,
+            timed_passes=len(passes) - 1, seconds=(0.0, 0.0, 0.0, passes[-1][1] - began),
+        )  # fmt: skip

@@ -3,26 +3,26 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import asdict, dataclass, replace
+from math import isfinite
+from typing import Any
 
 import torch
 
-from ..acceptance.progress import SoFar
-from ..builders.base import TreeBuilder
+from ..builders import BUILDERS
 from ..config import RunConfig
 from ..decode import autoregress, run
 from ..models.pair import HuggingFacePair
-from ..strategy import format_strategy
-from ..verifiers import VERIFIERS
-from .against_transformers import menu, prompt_of
+from ..progress import Progress
 
 
 @dataclass(frozen=True)
 class Difference:
-    """Where a greedy text first leaves transformers' own.
+    """Where a greedy text first differs from transformers' own.
 
     Attributes:
-        position: index of the token among the new ones; margin: how far apart the two best logits are there.
+        method, prompt: what was run, and after which prompt.
+        position: index of the token among the new ones; margin: the distance of the two best logits there.
     """
 
     method: str
@@ -30,50 +30,48 @@ class Difference:
     position: int
     margin: float
 
+    def to_dict(self) -> dict[str, Any]:
+        """The difference as plain JSON data."""
+        return asdict(self) | {"margin": self.margin if isfinite(self.margin) else None}
+
 
 def greedy_differences(
-    pair: HuggingFacePair,
-    prompts: Sequence[str],
-    max_new_tokens: int = 128,
-    builders: Sequence[TreeBuilder] | None = None,
-) -> Iterator[SoFar[tuple[Difference, ...]]]:
-    """Compare every builder's text at temperature 0 with transformers' greedy `generate`, token by token.
+    pair: HuggingFacePair, prompts: Sequence[str], max_new_tokens: int = 128, builders: Sequence[str] = ()
+) -> Iterator[Progress[tuple[Difference, ...]]]:
+    """Compare every builder's text at temperature 0 with transformers' greedy `generate`.
 
     Args:
         pair: the models, in float32 where equality is expected.
         prompts: texts to continue.
         max_new_tokens: how far.
-        builders: None means each of the menu that goes with the pair.
+        builders: as text; none means each of the menu that goes with the pair.
 
     Returns:
-        Prompts done, of how many, and the first difference of each text that differs; none is what should come back.
+        Prompts done, and the first difference of each text that differs; there should be none.
     """
     found: list[Difference] = []
-    builders = builders or menu(pair)
-    rule = VERIFIERS["exact-match"]()
+    menu = [name for name, cls in BUILDERS.items() if not cls.alone and (pair.draft is not None or not cls.reads_draft)]
     for done, prompt in enumerate(prompts, 1):
-        config = RunConfig(prompt, temperature=0.0, verifier=rule, max_new_tokens=max_new_tokens)
-        wanted = _greedy_tokens(pair, config)
+        config = RunConfig(prompt, temperature=0.0, verifier="exact-match", max_new_tokens=max_new_tokens)
+        expected = _greedy_tokens(pair, config)
         texts = {"plain": autoregress(pair, config).tokens}
-        texts |= {
-            format_strategy(builder, defaults=True): run(pair, replace(config, builder=builder)).tokens
-            for builder in builders
-        }
+        texts |= {name: run(pair, replace(config, builder=name)).tokens for name in builders or menu}
         for method, tokens in texts.items():
-            if list(tokens) != wanted:
-                same = next(
-                    (i for i, (a, b) in enumerate(zip(tokens, wanted, strict=False)) if a != b),
-                    min(len(tokens), len(wanted)),
-                )
-                found.append(Difference(method, prompt, same, _margin(pair, [*pair.encode(prompt), *wanted[:same]])))
-        yield SoFar(done, len(prompts), tuple(found))
+            if list(tokens) != expected:
+                pairs = enumerate(zip(tokens, expected, strict=False))
+                same = next((i for i, (a, b) in pairs if a != b), min(len(tokens), len(expected)))
+                found.append(Difference(method, prompt, same, _margin(pair, [*pair.encode(prompt), *expected[:same]])))
+        yield Progress(done, len(prompts), result=tuple(found))
 
 
 def _greedy_tokens(pair: HuggingFacePair, config: RunConfig) -> list[int]:
-    ids, tokens_left = prompt_of(pair, config)
+    ids = torch.tensor([pair.encode(str(config.prompt))], device=pair.target.device)
+    left = min(config.max_new_tokens, pair.max_positions - ids.shape[1])
+    if left < 1:
+        raise ValueError(f"prompts must be shorter than {pair.max_positions} tokens, the context; got {ids.shape[1]}.")
     with torch.inference_mode():
         out = pair.target.model.generate(
-            ids, attention_mask=torch.ones_like(ids), max_new_tokens=tokens_left, do_sample=False,
+            ids, attention_mask=torch.ones_like(ids), max_new_tokens=left, do_sample=False,
             pad_token_id=min(pair.eos_ids, default=0),
         )  # fmt: skip
     return out[0, ids.shape[1] :].tolist()

@@ -1,4 +1,4 @@
-"""Measure the cost of a step on this machine, and a pair for its `MachineProfile`.
+"""Measure the cost of a step on this machine.
 
 The numbers come from the loop itself, run on trees of increasing size, so caches are as warm and as cold as in a real
 run.
@@ -11,23 +11,22 @@ from dataclasses import replace
 from functools import partial
 from math import ceil, log2
 from statistics import median
-from time import perf_counter, time
+from time import perf_counter
 from typing import Any, NamedTuple
 
 import numpy as np
 
-from ..acceptance.progress import SoFar, whole
-from ..acceptance.vectors import RunningAcceptance, find_acceptance
+from ..acceptance.vectors import find_acceptance
 from ..builders.sequoia import Sequoia
 from ..config import RunConfig
 from ..decode import speculate
 from ..drafters.base import Drafter
 from ..models.base import Pair
 from ..planning.cost_table import CostTable
-from ..planning.machine_profile import EMBEDDED, MachineProfile, about, keep
+from ..progress import Progress, final_result
 from ..record import Step
-from ..tree import Topology
-from .alternating_rounds import paired
+from .quiet import Watch
+from .timing import interleave
 
 SIZES = (1, 2, 4, 8, 16, 32, 64, 128, 256, 512, 768)
 PROMPT = (
@@ -43,7 +42,7 @@ def measure_cost(
     rounds: int = 3,
     burst: int = 4,
     seconds: float = 45.0,
-) -> Iterator[SoFar[CostTable | None]]:
+) -> Iterator[Progress[CostTable | None]]:
     """Measure this machine; stop iterating to stop it.
 
     Every size is run in bursts of a few steps, whose first is not counted, and the bursts take turns. Medians are
@@ -64,7 +63,7 @@ def measure_cost(
         ValueError: if the pair has not what the drafter takes, or the models end every text at once.
 
     >>> *_, last = measure_cost(specviz.toy_pair(), specviz.RunConfig("ab"), sizes=(1, 4), rounds=1, burst=1)
-    >>> last.known.sizes
+    >>> last.result.sizes
     (1, 4)
     """
     began = perf_counter()
@@ -75,6 +74,7 @@ def measure_cost(
     acceptance = find_acceptance(rule.name, config.temperature, drafter.name, pair.info["name"])
     if drafter.name == "model" and pair.open(pair.encode("a") or [0])[1] is None:
         raise ValueError("the pair must have a draft to measure its cost. Choose another drafter.")
+    watch = Watch()
     runs = {(1, 0): _Run(pair, config.plainly())}
     for size in sorted(set(sizes) - {1}):
         for depth in sorted({min(size - 1, ceil(log2(size))), min(size - 1, 2 * ceil(log2(size)), 16)}):
@@ -82,10 +82,10 @@ def measure_cost(
             runs[size, depth] = _Run(pair, shaped)
     ways = {key: partial(run.burst, burst) for key, run in runs.items()}
     table = None
-    for done, _ in enumerate(paired(ways, rounds), 1):
+    for done, _ in enumerate(interleave(ways, rounds), 1):
         measured = [run for run in runs.values() if run.steps]
-        table = _table(pair, config, measured) if runs[1, 0].steps and len(measured) > 1 else None
-        yield SoFar(done, rounds * len(runs), table)
+        table = _table(pair, config, measured, watch.cores) if runs[1, 0].steps and len(measured) > 1 else None
+        yield Progress(done, rounds * len(runs), "measuring costs", table)
         if perf_counter() - began > seconds and done > 2:
             break
     if table is None:
@@ -94,7 +94,7 @@ def measure_cost(
 
 def cost_table(pair: Pair, config: RunConfig | None = None, **options: Any) -> CostTable:
     """`measure_cost` to its end."""
-    return whole(measure_cost(pair, config, **options))
+    return final_result(measure_cost(pair, config, **options))
 
 
 class _Run:
@@ -132,7 +132,7 @@ class _Run:
         return median(step.seconds.verify + step.seconds.other for step in self.steps)
 
 
-def _table(pair: Pair, config: RunConfig, runs: list[_Run]) -> CostTable:
+def _table(pair: Pair, config: RunConfig, runs: list[_Run], busy: float = 0.0) -> CostTable:
     """Medians over what the runs counted."""
     by_size: dict[int, list[_Run]] = {}
     for run in runs:
@@ -163,7 +163,7 @@ def _table(pair: Pair, config: RunConfig, runs: list[_Run]) -> CostTable:
         note="Measured here, in the decoding loop, on trees of increasing size; medians over steps.",
         plain_s=median(plain),
         sizes=sizes,
-        target_s=tuple(map(median, target)),
+        target_s=tuple(np.maximum.accumulate([median(each) for each in target]).tolist()),
         overhead_s=tuple(overhead),
         widths=tuple(round(median(width for width, _ in widths[octave])) for octave in sorted(widths)),
         draft_s=tuple(map(median, draft)),
@@ -174,6 +174,7 @@ def _table(pair: Pair, config: RunConfig, runs: list[_Run]) -> CostTable:
             "pair": pair.info.get("name", ""), "drafter": config.drafter.name,
             "verifier": config.verifier.name,
             "temperature": config.temperature, "steps": sum(len(run.steps) for run in runs),
+            "offload": getattr(pair, "offload", None), "busy_cores": round(busy, 2),
         },
     )  # fmt: skip
 
@@ -208,52 +209,3 @@ def _clocked(drafter: Drafter, passes: list[Pass]) -> Drafter:
             return drafting
 
     return Clocked(**drafter.parameters)
-
-
-PROFILE_SIZES = (1, 2, 4, 8, 12, 16, 24, 32, 64)
-SECONDS = 5.0  # for the costs, and as much again for the acceptance of a pair that has no stored vectors
-COUNTED = (("sequoia", 0.8), ("exact-match", 0.0))  # the rule and temperature of those
-STEPS = 100  # that are counted at most
-
-
-def measuring(pair: Pair, seconds: float = SECONDS) -> Iterator[MachineProfile | None]:
-    """Measure a pair, in parts of some steps each: None after every part, at the end what is known, which is kept.
-
-    Args:
-        pair: the models.
-        seconds: about how long.
-
-    Raises:
-        ValueError: if the pair has no draft, or ends every text at once.
-    """
-    table = None
-    for progress in measure_cost(pair, RunConfig(PROMPT), PROFILE_SIZES, rounds=4, seconds=seconds):
-        table = progress.known or table
-        yield None
-    assert table  # or `measure_cost` raises
-    vectors = []
-    if pair.info.get("name") != EMBEDDED:
-        for verifier, temperature in COUNTED:
-            vector = find_acceptance(verifier, temperature)
-            for vector in _counting(pair, verifier, temperature, seconds / 2):  # noqa: B007  the last one counts
-                yield None
-            most = max(1.0, sum(vector))  # ranks are counted apart, and a stored rank weighs more where few were seen
-            vectors.append((temperature, tuple(share / most for share in vector)))
-    known = MachineProfile(about(pair.info), table, tuple(vectors), time())
-    keep(known)
-    yield known
-
-
-def _counting(pair: Pair, verifier: str, temperature: float, seconds: float) -> Iterator[tuple[float, ...]]:
-    """The acceptance vector as the pair's own text shows it step by step; at first it is the embedded pair's."""
-    began = perf_counter()
-    prior = find_acceptance(verifier, temperature)
-    counted = RunningAcceptance.begin(prior)
-    wide = Sequoia(size=24, depth=4, acceptance=prior)
-    config = RunConfig(PROMPT, wide, verifier, temperature, max_new_tokens=pair.max_positions)
-    for seed in range(8):
-        for step in speculate(pair, replace(config, seed=seed)):
-            counted = counted.learn(Topology(step.parents).children, step.path)
-            yield counted.vector
-            if perf_counter() - began > seconds or counted.steps >= STEPS:
-                return

@@ -12,7 +12,7 @@ from pathlib import Path
 from time import perf_counter, sleep
 
 STAT = Path("/proc/stat")
-MOST = 0.2  # cores that others may use
+MAX_CORES = 0.2  # cores that others may use
 
 
 class Watch:
@@ -43,10 +43,10 @@ class Watch:
 
     def check(self) -> None:
         """Raise an error if the machine was busy."""
-        if (cores := self.cores) > MOST:
+        if (cores := self.cores) > MAX_CORES:
             raise ValueError(
-                f"The machine is busy: other processes use {cores:.1f} cores, and at most {MOST} are allowed. Nothing "
-                "more was timed or stored. Close them and run the command again; it goes on where it stopped."
+                f"The machine is busy: other processes use {cores:.1f} cores, and at most {MAX_CORES} are allowed. "
+                "Nothing more was timed or stored. Close them and run the command again; it goes on where it stopped."
             )
 
 

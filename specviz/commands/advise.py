@@ -4,34 +4,47 @@ from __future__ import annotations
 
 import argparse
 import json
-from collections import deque
 from typing import Any
 
-from ..acceptance.progress import SoFar, whole
-from ..benchmarks.agreement import prompts_like
-from ..benchmarks.drafter_advice import Advice, Option, advise, as_dict, engines_for, reason, verdict_of
+from ..benchmarks.advice import Advice, Option, advise, engines_for, reason, to_dict, verdict_of
+from ..benchmarks.quiet import MAX_CORES, Watch
 from ..config import RunConfig
 from ..drafters import DRAFTERS
 from ..files import __version__, printable
 from ..metrics import plus_minus
 from ..models.base import Pair
-from ..planning.machine_profile import machine
+from ..planning.cost_table import MACHINES, machine
+from ..planning.machine_profile import machine as this_machine
+from ..planning.profile import read_profile
 from ..strategy import format_strategy
-from .bench import PROMPTS_HELP, built_in_prompts, read_prompts
-from .options import add_pair, add_strategy, add_temperature, load, strategies
-from .watching import watched
+from .display import print_table, until_stopped
+from .options import add_pair, add_strategy, add_temperature, load, numbers, strategies
+from .prompts import add_prompts, prompts_of, source_of
 
 EXAMPLE = "--target org/target --draft org/small --draft early-exit:3 --prompts mine.txt"
-CALIBRATED = 8  # prompts at most; the others are timed
+CALIBRATED = 16  # prompts at most; the others are timed
+ENOUGH = 8  # timed texts that usually give a narrow interval
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     add_temperature(parser)
     add_strategy(parser, "drafter", "none besides the drafts", several=True)
-    parser.add_argument("--prompts", metavar="FILE", help=PROMPTS_HELP)
+    add_prompts(parser)
     parser.add_argument(
-        "--each", type=int, default=12, metavar="N", help="prompts that are timed, from 2; if there are fewer, windows "
-        "of the target's continuations are added (default 12)",
+        "--each", type=int, default=12, metavar="N", help="prompts that are timed at most, from 2 (default 12)"
+    )
+    parser.add_argument("--no-timing", action="store_true", help="only predict")
+    parser.add_argument(
+        "--profile", metavar="FILE", help="acceptance and costs from `calibrate --out` (default: measure both now)"
+    )
+    parser.add_argument(
+        "--machine", metavar="NAME",
+        help=f"predict for another machine: {', '.join(MACHINES)}, or flat:N if N nodes cost as much as one (default: "
+        "this machine)",
+    )  # fmt: skip
+    parser.add_argument(
+        "--texts", metavar="N,N", help="also predict for so many texts decoded together, as in 1,4,16, from 1 to 256 "
+        "(default: none)",
     )  # fmt: skip
     add_pair(parser, drafts=True)
     parser.add_argument("--json", action="store_true", help="print the advice as JSON")
@@ -41,92 +54,132 @@ def run(args: argparse.Namespace) -> int:
     if args.each < 2:
         raise ValueError(f"--each must be at least 2; got {args.each}.")
     config = RunConfig(temperature=args.temperature, max_new_tokens=64, seed=1)
-    drafters = strategies(args, "drafter")
-    given = read_prompts(args.prompts) if args.prompts else built_in_prompts()
-    drafts = list(dict.fromkeys(args.draft or ()))
-    if args.target and not drafts and not drafters:
-        raise ValueError("--target needs a draft. Add --draft, such as early-exit:3, or --drafter ngram.")
-    base = load(args, draft=None)
-    ways: dict[str, tuple[Pair, Any]] = {}
-    failed: list[tuple[str, str]] = []
-    if base.draft is not None and not drafts:
-        ways["embedded draft"] = base, DRAFTERS["model"]()
-    for draft in drafts:
-        try:
-            ways[draft] = load(args, draft=draft, like=base), DRAFTERS["model"]()
-        except ValueError as error:
-            failed.append((draft, str(error)))
-    ways |= {format_strategy(drafter): (base, drafter) for drafter in drafters}
-    if not ways:
-        raise ValueError(f"no draft could be loaded: {failed[0][1]}")
-    first, second = given[0::2][:CALIBRATED], given[1::2] or given
-    others = whole(watched(prompts_like(base, second, args.each, seed=1), "prompts"))
-    last: deque[SoFar[Advice]] = deque(maxlen=1)
-    stopped = False
-    try:
-        last.extend(watched(advise(ways, config, first, others), "pieces", lambda one: f"; {one.known.doing}"))
-    except KeyboardInterrupt:
-        if not last or not last[0].known.best:
-            raise
-        stopped = True
-    advice = last[0].known
+    costs = machine(args.machine) if args.machine else None
+    profile = read_profile(args.profile) if args.profile else None
+    texts = numbers("--texts", args.texts, 1, 256) if args.texts else []
+    prompts = prompts_of(args)
+    if profile and args.no_timing and args.prompts:
+        raise ValueError("--prompts is not used with --profile and --no-timing. Omit it.")
+    choices, failed = choices_of(args)
+    pair = next(iter(choices.values()))[0]
+    first, second = prompts[0::2][:CALIBRATED], (prompts[1::2] or prompts)[: args.each]
+    timed = [] if args.no_timing or args.machine else second
+    watch = Watch()
+    advice, stopped = until_stopped(advise(choices, config, first, timed, profile, costs, texts), "parts")
+    busy = max([watch.cores, *(one.busy for one in advice.options)]) if not args.machine else 0.0
     failed += advice.failed
     if args.json:
-        print(json.dumps(whole_advice(advice, failed, base, config)))
+        print(json.dumps(whole_advice(advice, failed, pair, config, busy)))
     else:
-        print_advice(advice, failed)
+        print_advice(advice, failed, source_of(args))
+        if busy > MAX_CORES:
+            print(f"\nThe machine was busy: other processes used {busy:.1f} cores. Repeat this when it is idle.")
     return 130 if stopped else 0
+
+
+def choices_of(args: argparse.Namespace) -> tuple[dict[str, tuple[Pair, Any]], list[tuple[str, str]]]:
+    """The drafters to try, each with its pair, and those that cannot be loaded."""
+    drafters, drafts = strategies(args, "drafter"), list(dict.fromkeys(args.draft or ()))
+    if args.target and not drafts and not drafters:
+        raise ValueError("--target needs a draft. Add --draft, such as early-exit:3, or --drafter ngram.")
+    base = load(args, draft=None if args.target or not drafts else drafts[0]) if drafters or not drafts else None
+    choices: dict[str, tuple[Pair, Any]] = {}
+    failed: list[tuple[str, str]] = []
+    if not drafts and base is not None and base.draft is not None and not drafters:
+        choices["embedded draft"] = base, DRAFTERS["model"]()
+    for draft in drafts:
+        try:
+            like = next((pair for pair, _ in choices.values()), base)
+            choices[draft] = load(args, draft=draft, like=like), DRAFTERS["model"]()
+        except ValueError as error:
+            failed.append((draft, str(error)))
+    choices |= {format_strategy(drafter): (base, drafter) for drafter in drafters if base is not None}
+    if not choices:
+        raise ValueError(f"no draft could be loaded: {failed[0][1]}")
+    return choices, failed
 
 
 def sentence_of(advice: Advice) -> str:
     """The answer in one sentence."""
     best = advice.best
-    if best is None or best.trial is None:
-        return "undecided: nothing could be timed."
+    if best is None:
+        return "undecided: no drafter could be used."
     verdict, interval = verdict_of(best)
+    speedup = best.timing.speedup if best.timing else best.speedup[0]
     between = "" if interval is None else f" [{interval[0]:.2f}, {interval[1]:.2f}]"
-    what = f"{best.trial.speedup:.2f} x{between}, {best.tree.name}, {best.tree.predicted.size} nodes, with {best.name}"
+    what = f"{speedup:.2f} x{between}, {best.tree.name}, {best.tree.predicted.size} nodes, with {best.name}"
+    if best.timing is None:
+        return f"predicted, not timed: {what}"
     if verdict == "pays":
         return f"pays: {what}"
     if verdict == "does-not-pay":
         return f"does not pay: the best is {what}"
-    why = "one text gives no interval" if interval is None else "the interval holds 1"
-    return f"undecided, {why}: the best is {what}. Give more prompts, or increase --each."
+    why = "one text gives no interval" if interval is None else "the interval contains 1"
+    return f"undecided, {why}: the best is {what}. {more_prompts(best)}"
 
 
-def whole_advice(advice: Advice, failed: list[tuple[str, str]], pair: Pair, config: RunConfig) -> dict[str, Any]:
+def more_prompts(best: Option) -> str:
+    """How many prompts would decide: a half-width falls with the root of their number."""
+    timing = best.timing
+    if timing is None or timing.margin is None:
+        return f"Give at least {2 * ENOUGH} prompts: half are timed."
+    distance = abs(timing.speedup - 1)
+    if distance < 0.02:
+        return "It is as fast as plain decoding."
+    factor = (timing.margin / distance) ** 2
+    return f"About {2 * ENOUGH * max(1, round(factor))} prompts would decide it (--prompts, --each)."
+
+
+def whole_advice(
+    advice: Advice, failed: list[tuple[str, str]], pair: Pair, config: RunConfig, busy: float
+) -> dict[str, Any]:
     """The advice as plain data."""
     best = advice.best
     verdict, interval = verdict_of(best)
     return {
         "verdict": verdict, "sentence": sentence_of(advice), "interval": interval,
-        "best": best and as_dict(best), "why": reason(best) if best else None,
-        "options": [as_dict(one) for one in advice.options], "failed": dict(failed),
+        "best": best and to_dict(best), "why": reason(best) if best else None,
+        "options": [to_dict(one) for one in advice.options], "failed": dict(failed),
         "engines": [one._asdict() for one in engines_for(best)] if best else [],
-        "target": pair.info.get("target", {}).get("name"), "temperature": config.temperature,
-        "machine": machine(), "dtype": pair.info.get("dtype"), "version": __version__,
+        "target": pair.info.get("target", {}).get("name"), "temperature": config.temperature, "busy_cores": busy,
+        "machine": this_machine(), "dtype": pair.info.get("dtype"), "version": __version__,
     }  # fmt: skip
 
 
-def print_advice(advice: Advice, failed: list[tuple[str, str]]) -> None:
+def print_advice(advice: Advice, failed: list[tuple[str, str]], prompts: str) -> None:
     """The options, the answer with its reason, and the nearest flags of other engines."""
-    print(f"{'draft':24} {'tree':40} {'tokens/pass':>11} {'predicted':>9}  measured")
-    for one in advice.options:
-        print(printable(line_of(one)))
+    print(f"tokens per pass and speedup over plain decoding, 95 % intervals over texts; texts: {prompts}")
+    print_table([row_of(one) for one in advice.options])
     for name, error in failed:
         print(printable(f"{name}: not available: {error}"))
     print(printable(f"\n{sentence_of(advice)}"))
-    if advice.best is None:
+    best = advice.best
+    if best is None:
         return
-    print(reason(advice.best))
+    print(reason(best))
+    if best.by_texts:
+        print("\nseveral texts decoded together, predicted:")
+        print_table(
+            [
+                {"texts": count, "best tree": tree, "speedup": speedup}
+                for count, (tree, speedup) in best.by_texts.items()
+            ]
+        )
     print("\nnearest settings of other engines, whose own costs differ from those measured here:")
-    for engine in engines_for(advice.best):
+    for engine in engines_for(best):
         print(printable(f"  {engine.engine:10} {engine.flags or '-'}{f'  ({engine.note})' if engine.note else ''}"))
 
 
-def line_of(one: Option) -> str:
+def row_of(one: Option) -> dict[str, Any]:
     """One drafter and tree."""
-    trial = one.trial
-    tokens = trial.tokens_per_pass if trial else one.tree.predicted.tokens_per_pass
-    measured = f"{trial.speedup:.2f}{plus_minus(trial.margin)}" if trial else "-"
-    return f"{one.name:24} {one.tree.name:40} {tokens:11.2f} {one.tree.predicted.speedup:9.2f}  {measured}"
+    timing = one.timing
+
+    def between(value: float, low: float | None, high: float | None) -> str:
+        return f"{value:.2f}" if low is None else f"{value:.2f} [{low:.2f}, {high:.2f}]"
+
+    return {
+        "draft": one.name, "tree": one.tree.name, "tokens, predicted": between(*one.tokens),
+        "price": one.tree.predicted.price, "speedup, predicted": between(*one.speedup),
+        "tokens, timed": f"{timing.counts.tokens_per_pass:.2f}{plus_minus(timing.tokens_margin)}" if timing else "",
+        "speedup, timed": f"{timing.speedup:.2f}{plus_minus(timing.margin)}" if timing else "",
+    }  # fmt: skip

@@ -1,190 +1,209 @@
-"""`bench`: transformers, plain decoding and every builder side by side on this machine."""
+"""`bench`: time a grid of builders, rules, drafters, temperatures, sizes and pairs against plain decoding."""
 
 from __future__ import annotations
 
 import argparse
 import json
 import sys
-from collections.abc import Iterable, Iterator, Sequence
-from itertools import groupby
-from typing import TYPE_CHECKING, Any
+from collections.abc import Iterable, Iterator
+from typing import Any
 
-from ..acceptance.progress import SoFar
-from ..acceptance.vectors import planned_with
-from ..builders import BUILDERS
+from ..benchmarks.cells import measure_cells, on_ray
+from ..benchmarks.grid import LISTS, LOADING, NUMBERS, ROWS, TRANSFORMERS, cells_of, read_grid
+from ..benchmarks.quiet import MAX_CORES
+from ..benchmarks.results import Results
 from ..codec import lines
-from ..config import RunConfig
-from ..drafters import DRAFTERS
-from ..files import HELD_OUT, parse_json, printable, read_text
-from ..strategy import format_strategy
-from .options import (
-    TEMPERATURE,
-    add_pair,
-    add_sampling,
-    add_strategy,
-    file_of_another,
-    load,
-    sampling,
-    strategies,
-)
-from .watching import shown_at_end, until_stopped
+from ..errors import reject_given
+from ..files import check_output, held, printable
+from ..metrics import plus_minus
+from ..progress import Progress
+from .display import print_table, until_stopped
+from .options import add_pair, add_rows, add_strategy, check_draft, load, strategies
+from .prompts import FEW, add_prompts, built_in_prompts, prompts_of
 
-if TYPE_CHECKING:
-    from ..benchmarks.greedy_texts import Difference
-    from ..benchmarks.trials import Trial
-
-PROMPTS_HELP = "one prompt per line, or a JSON list of texts in a .json file (default: openings of tales and code)"
-EXAMPLE = "--temperature 0 --rounds 5"
-FEW = 10  # of the built-in prompts are timed, tales and code in turn
+EXAMPLE = "--builder sequoia --builder eagle2 --temperature 0 --temperature 0.8 --size 16 --out results.jsonl"
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    add_strategy(parser, "builder", "all that are compatible with the pair", several=True)
-    add_strategy(parser, "verifier", "the first one that suits builder and temperature", several=True)
-    add_strategy(parser, "drafter", "none; each is compared on tales and code at temperature 0 and 0.8", several=True)
-    add_sampling(parser)
-    parser.set_defaults(temperature=None)  # so that what fixes it can tell whether it was given
-    add_pair(parser)
-    parser.add_argument("--prompts", metavar="FILE", help=PROMPTS_HELP)
     parser.add_argument(
-        "--rounds", type=int, default=3, metavar="N", help="number of rounds over all prompts, from 1 (default 3)"
-    )
-    parser.add_argument(
-        "--same-text",
-        action="store_true",
-        help="compare every builder's greedy text with transformers (use --dtype float32)",
-    )
-    parser.add_argument("--json", action="store_true", help="print the rows as JSON")
-
-
-def run(args: argparse.Namespace) -> int | None:
-    if args.rounds < 1:
-        raise ValueError(f"--rounds must be at least 1; got {args.rounds}.")
-    if args.same_text and (named := [name for name in ("verifier", "temperature") if getattr(args, name) is not None]):
-        raise ValueError(f"--same-text sets verifiers, temperatures; omit --{named[0]}.")
-    builders, rules, drafters = (strategies(args, kind) for kind in ("builder", "verifier", "drafter"))
-    if drafters and (rules or args.same_text or args.prompts or len(builders) > 1):
-        raise ValueError("--drafter allows at most one --builder, --temperature, --rounds and --max-new-tokens.")
-    config = RunConfig(
-        temperature=TEMPERATURE if args.temperature is None else args.temperature,
-        max_new_tokens=args.max_new_tokens, **sampling(args),
+        "grid", metavar="FILE", nargs="?",
+        help=f"TOML or JSON with any of {', '.join(LISTS)}, {', '.join(NUMBERS)}, {', '.join(ROWS)} and prompts, in "
+        "place of the options (default: none)",
     )  # fmt: skip
-    given = read_prompts(args.prompts) if args.prompts else None
-    from ..benchmarks.against_transformers import bench
+    add_strategy(parser, "builder", "all", several=True)
+    add_strategy(parser, "verifier", "the first one that suits builder and temperature", several=True)
+    add_strategy(parser, "drafter", "the draft model", several=True)
+    parser.add_argument(
+        "--temperature", type=float, action="append", metavar="T",
+        help="temperature of the target, repeat for several: 0, or from 0.001 (default 0.8)",
+    )  # fmt: skip
+    parser.add_argument(
+        "--size", type=int, action="append", metavar="N",
+        help="nodes of the trees, repeat for several: from 2 to 1024 (default: as the builder's parameters say)",
+    )  # fmt: skip
+    add_rows(parser)
+    parser.add_argument(
+        "--max-new-tokens", type=int, default=64, metavar="M", help="tokens per run, from 1 (default 64)"
+    )
+    add_pair(parser)
+    add_prompts(parser)
+    parser.add_argument(
+        "--rounds", type=int, default=1, metavar="N", help="number of rounds over all prompts, from 1 (default 1)"
+    )
+    parser.add_argument(
+        "--transformers", action="store_true", help="also time generation with transformers, plain and assisted"
+    )
+    parser.add_argument(
+        "--same-text", action="store_true",
+        help="compare every builder's greedy text with transformers instead (use --dtype float32)",
+    )  # fmt: skip
+    parser.add_argument(
+        "--out", metavar="FILE", help="append results, one JSON object a line; what is there is not measured again "
+        "(default: only print)",
+    )  # fmt: skip
+    parser.add_argument(
+        "--ray", metavar="ADDRESS", help="measure on this Ray cluster; needs ray (default: this machine)"
+    )
+    parser.add_argument("--cpus", type=float, default=1, metavar="N", help="CPUs per cell, from 0 (default 1)")
+    parser.add_argument("--gpus", type=float, default=0, metavar="N", help="GPUs per cell, from 0 (default 0)")
+    parser.add_argument("--json", action="store_true", help="print the outcomes as JSON")
+
+
+OPTIONS = ("builder", "verifier", "drafter", "temperature", "size", "max_new_tokens", "rounds", "seed",
+           "draft_temperature", "top_p", "top_k", *LOADING, "prompts", "transformers")  # fmt: skip
+GREEDY = ("verifier", "drafter", "temperature", "size", "rounds", "transformers", "out", "ray", "top_p", "top_k",
+          "draft_temperature", "seed")  # fmt: skip
+
+
+def run(args: argparse.Namespace) -> int:
+    if not args.ray:
+        reject_given(args, ("cpus", "gpus"), "without --ray")
+    if not (args.cpus >= 0 and args.gpus >= 0):
+        raise ValueError("--cpus and --gpus must be numbers from 0.")
+    if args.same_text:
+        reject_given(args, GREEDY, "with --same-text")
+        return compare_texts(args)
+    if args.grid:
+        reject_given(args, OPTIONS, "with a grid file")
+    if args.out:
+        check_output(args.out, args.grid, args.prompts)
+    cells, prompts = cells_of(read_grid(args.grid) if args.grid else grid_of(args), built_in_prompts()[:FEW])
+    results: Results | None = None
+    if args.out:
+        with held(args.out):
+            results = Results(args.out)
+            missing = results.missing(cells)
+            print(f"{len(cells)} cells, {len(cells) - len(missing)} of them in {printable(args.out)}", file=sys.stderr)
+            stopped = measure(missing, prompts, args, results)
+        outcomes = list(results.of(cells))
+    else:
+        outcomes = []
+        stopped = measure(cells, prompts, args, outcomes)
+    try:
+        rows = [row_of(outcome) for outcome in outcomes if "result" in outcome]
+    except (KeyError, TypeError, ValueError):
+        raise ValueError(f"results {args.out!r} are damaged: a result lacks its numbers. Remove its line.") from None
+    if args.json:
+        print(lines(outcomes))
+    else:
+        print_outcomes(rows, outcomes)
+    return 130 if stopped else 1 if any("failed" in outcome for outcome in outcomes) else 0
+
+
+def grid_of(args: argparse.Namespace) -> dict[str, Any]:
+    """The grid that the options describe."""
+    check_draft(args, args.draft)
+    pair = {name: value for name in LOADING if (value := getattr(args, name)) not in (None, "auto")}
+    named = {kind: [str(one) for one in strategies(args, kind)] for kind in ("builder", "verifier", "drafter")}
+    lists = {
+        "pairs": [pair or "embedded"],
+        "builders": [*(named["builder"] or ["all"]), *(TRANSFORMERS if args.transformers else ())],
+        "verifiers": named["verifier"], "drafters": named["drafter"], "temperatures": args.temperature,
+        "sizes": args.size,
+        "prompts": prompts_of(args) if args.prompts else None,
+    }  # fmt: skip
+    numbers = {name: getattr(args, name) for name in NUMBERS}
+    rows = {name: value for name in ROWS if (value := getattr(args, name)) not in (None, 1.0)}
+    return {name: value for name, value in lists.items() if value} | numbers | rows
+
+
+def measure(cells: list[dict], prompts: list[str], args: argparse.Namespace, sink: Results | list) -> bool:
+    """Measure cells, each stored as it comes; returns whether Ctrl-C ended it."""
+    if not cells:
+        return False
+    outcomes = on_ray(cells, prompts, args.ray, args.cpus, args.gpus) if args.ray else measure_cells(cells, prompts)
+    add = sink.add if isinstance(sink, Results) else sink.append
+
+    def stored() -> Iterator[Progress[Any]]:
+        for done, outcome in enumerate(outcomes, 1):
+            try:
+                add(outcome)
+            except OSError as error:
+                raise ValueError(f"{args.out!r} cannot be written: {error.strerror}.") from None
+            yield Progress(done, len(cells), result=outcome)
+
+    try:
+        return until_stopped(stored(), "cells")[1]
+    except KeyboardInterrupt:
+        if args.out or sink:
+            return True
+        raise
+
+
+def row_of(outcome: dict[str, Any]) -> dict[str, Any]:
+    """A result as a row of the table."""
+    cell, result = outcome["cell"], outcome["result"]
+    pair = cell["pair"].get("target") or ("toy" if "toy" in cell["pair"] else "embedded")
+    size = f" {cell['size']}" if cell.get("size") else ""
+    return {
+        "pair": f"{pair}, {cell['pair']['offload']}" if "offload" in cell["pair"] else pair,
+        "builder": f"{cell['builder']}{size}", "rule": cell.get("verifier", ""), "drafter": cell.get("drafter", ""),
+        "T": f"{cell['temperature']:g}", "nodes": float(result["nodes"]), "plain ms": float(result["plain_ms"]),
+        "step ms": float(result["step_ms"]),
+        "tokens/pass": f"{result['tokens_per_pass']:.2f}{plus_minus(result['tokens_margin'])}",
+        "times plain": f"{result['speedup']:.2f}{plus_minus(result['speedup_margin'])}",
+        "tokens/s": float(result["tokens_per_s"]), "": "" if result["lossless"] else "lossy",
+    }  # fmt: skip
+
+
+def print_outcomes(rows: list[dict[str, Any]], outcomes: Iterable[dict[str, Any]]) -> None:
+    """The results as a table without columns that are the same for all, then what could not be measured."""
+    if rows:
+        print("± 95 % over prompts; plain ms: milliseconds per token of plain decoding next to each row")
+        shared = {name for name in ("pair", "drafter", "") if len({row[name] for row in rows}) == 1}
+        print(*(f"{name}: {printable(rows[0][name])}" for name in ("pair", "drafter") if name in shared), sep=", ")
+        print_table([{name: value for name, value in row.items() if name not in shared} for row in rows])
+    for outcome in outcomes:
+        if "result" not in outcome:
+            kind = "impossible" if "impossible" in outcome else "failed"
+            cell = outcome["cell"]
+            what = f"{cell['builder']} + {cell.get('verifier', '')}, T {cell['temperature']:g}"
+            print(printable(f"{what}: {kind}: {outcome[kind]}"))
+    busy = max((outcome["result"].get("busy_cores") or 0.0 for outcome in outcomes if "result" in outcome), default=0.0)
+    if busy > MAX_CORES:
+        print(f"The machine was busy: other processes used up to {busy:.1f} cores. Repeat this when it is idle.")
+
+
+def compare_texts(args: argparse.Namespace) -> int:
+    """Compare greedy texts with transformers; exit code 1 if one differs."""
     from ..benchmarks.greedy_texts import greedy_differences
 
-    pair = load(args)
-    say_what_is_planned(builders, drafters, pair)
-    rule = rules[0].name if len(rules) == 1 else None
-    if notice := file_of_another(args, pair, (drafters or [DRAFTERS["model"]()])[0], rule, config.temperature):
-        print(printable(notice), file=sys.stderr)
-    if drafters:
-        return shown(drafted(pair, drafters, builders, config, args), args.json)
-    if args.same_text:
-        prompts = given or built_in_prompts()
-        texts, stopped = until_stopped(
-            greedy_differences(pair, prompts, args.max_new_tokens, builders or None), "prompts"
-        )
-        if args.json:
-            print(lines(texts.known))
-        else:
-            what = f"{texts.done} prompts x {args.max_new_tokens} tokens in {args.dtype}"
-            print("\n".join([*different(texts.known), f"{what}: {len(texts.known)} differences"]))
-        return 130 if stopped else 1 if texts.known else 0
-    timed = bench(pair, builders or None, rules or None, given or built_in_prompts()[:FEW], config, args.rounds)
-    return shown(timed, args.json)
-
-
-def shown(news: Iterator[SoFar[tuple[Trial, ...]]], as_json: bool) -> int:
-    """Print rows as they come and at the end; returns the exit code."""
-    return shown_at_end(news if as_json else tables(news), "runs", as_json, print_rows)
-
-
-def say_what_is_planned(builders: list, drafters: list, pair: Any) -> None:
-    """Print where a tree is planned with a vector that was measured on another pair or drafter."""
-    for builder in builders:
-        for drafter in drafters or [DRAFTERS["model"]()]:
-            if notice := planned_with(builder, drafter, pair.info["name"]):
-                print(f"{format_strategy(builder)} with {format_strategy(drafter)}: {notice}", file=sys.stderr)
-
-
-def drafted(
-    pair: Any, drafters: list, builders: list, config: RunConfig, args: argparse.Namespace
-) -> Iterator[SoFar[tuple[Trial, ...]]]:
-    """A row for each temperature, kind of text and drafter."""
-    from ..benchmarks.compare_drafters import compare
-
-    kinds = json.loads(HELD_OUT.read_text(encoding="utf-8"))
-    prompts = {"tales": kinds["prose"][: FEW // 2], "code": kinds["code"][: FEW // 2]}
-    temperatures = (0.0, 0.8) if args.temperature is None else (args.temperature,)
-    builder = builders[0] if builders else BUILDERS["k-ary"]()
-    if not args.json:
-        print(f"tree: {format_strategy(builder)}")
-    return compare(pair, drafters, builder, prompts, temperatures, config, args.rounds)
-
-
-def tables(news: Iterable[SoFar[tuple[Trial, ...]]]) -> Iterator[SoFar[tuple[Trial, ...]]]:
-    """Pass news on, and print what is known so far, each time from at least twice as many runs as before."""
-    last = 0
-    shown: tuple[Trial, ...] = ()
-    for one in news:
-        if one.known != shown and 2 * last <= one.done < one.of:
-            last, shown = one.done, one.known
-            print(f"after {one.done} of {one.of} runs:")
-            print_rows(one.known)
-            print(flush=True)
-        yield one
-
-
-def different(differences: Sequence[Difference]) -> list[str]:
-    """Where texts differ, a line each."""
-    return [
-        f"{row.method}: token {row.position} differs after {row.prompt!r:.60}, margin {row.margin:.2e}"
-        for row in differences
-    ]
-
-
-def built_in_prompts() -> list[str]:
-    """The prompts that no training text holds, prose and code in turn."""
-    kinds = json.loads(HELD_OUT.read_text(encoding="utf-8"))
-    return [prompt for both in zip(*kinds.values(), strict=False) for prompt in both]
-
-
-def read_prompts(path: str) -> list[str]:
-    """The prompts of a file: one a line, or a JSON list of texts where its name ends in .json."""
-    text = read_text(path, "--prompts")
-    if not path.lower().endswith(".json"):
-        prompts = [line for line in text.splitlines() if line.strip()]
-        if not prompts:
-            raise ValueError(f"--prompts {path!r} must have at least one line of text.")
-        return prompts
-    try:
-        prompts = parse_json(text)
-    except ValueError:
-        raise ValueError(f"--prompts {path!r} is not valid JSON. Write a list of texts, or use a .txt file.") from None
-    if not (isinstance(prompts, list) and prompts and all(isinstance(one, str) and one.strip() for one in prompts)):
-        raise ValueError(f"--prompts {path!r} must be a non-empty JSON list of non-empty texts.")
-    return prompts
-
-
-def print_rows(rows: Sequence[Trial]) -> None:
-    """What `bench` measured, a line a method: against plain decoding, against transformers, and where time went."""
-    others = list(rows[0].against)
-    print(" and over ".join(("speedup over plain decoding [min, max round]", *others)))
-    heads = "".join(f"{name.split()[-1]:>10}" for name in others)
-    print(
-        f"{'plain':>6}{'':14}{heads}  {'method':54} tokens/s  a pass   "
-        "ms per step: draft  target  verify  other  overhead"
+    pair, prompts = load(args), prompts_of(args)
+    (found, done), stopped = until_stopped(
+        (
+            Progress(update.done, update.total, result=(update.result, update.done))
+            for update in greedy_differences(pair, prompts, args.max_new_tokens, args.builder or ())
+        ),
+        "prompts",
     )
-    for setting, group in groupby(rows, key=lambda row: row.setting):
-        if setting:
-            print(f"{setting}:")
-        for row in group:
-            parts = "  ".join(f"{1000 * x:6.2f}" for x in row.parts.values())
-            over = f"{row.overhead / row.step_s:9.1%}" if row.parts else ""
-            name = row.name if row.lossless else f"{row.name} (lossy)"
-            ratios = "".join(f"{ratio:10.2f}" for ratio in row.against.values())
+    if args.json:
+        print(json.dumps([one.to_dict() for one in found]))
+    else:
+        for one in found:
             print(
-                f"{row.speedup:6.2f} [{row.low:.2f}, {row.high:.2f}]{ratios}  {name:54} "
-                f"{row.tokens_per_s:8.1f} {row.tokens_per_pass:7.2f}  {parts:>32} {over}"
+                printable(
+                    f"{one.method}: token {one.position} differs after {one.prompt!r:.60}, margin {one.margin:.2e}"
+                )
             )
+        print(f"{done} prompts x {args.max_new_tokens} tokens in {args.dtype}: {len(found)} differences")
+    return 130 if stopped else 1 if found else 0

@@ -1,188 +1,183 @@
-"""`calibrate`: measure an acceptance vector on text."""
+"""`calibrate`: measure acceptance vectors and costs of a pair, as one profile that other commands read."""
 
 from __future__ import annotations
 
 import argparse
+import sys
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
-from .. import codec
-from ..acceptance.calibration import to_text
-from ..acceptance.on_text import Acceptance, acceptance_so_far, acceptance_vector, own_texts, together
-from ..acceptance.positions import ReadOnce
-from ..acceptance.progress import SoFar, whole
-from ..acceptance.text_units import Written, limited
-from ..acceptance.vectors import EMBEDDED, MOST, STORED, stored
+from ..acceptance.on_text import Acceptance, measure_acceptance
+from ..acceptance.texts import Text, continuations, limited, seed_of, windows
+from ..acceptance.vectors import MAX_RANKS, stored
+from ..benchmarks.measure_cost import PROMPT, measure_cost
+from ..benchmarks.quiet import MAX_CORES
+from ..builders import BUILDERS
 from ..compatibility import compatible
 from ..config import RunConfig
-from ..files import printable, read_text, write_text
+from ..files import check_output, printable, read_text, write_text
 from ..models.base import Pair
+from ..planning.cost_table import CostTable
+from ..planning.machine_profile import machine
+from ..planning.profile import Profile
+from ..progress import Progress
 from ..verifiers import VERIFIERS
-from ..verifiers.base import Verifier
-from .bench import built_in_prompts
-from .options import add_pair, add_rows, add_strategy, add_temperature, load, sampling, strategy
-from .watching import until_stopped, watched
+from .display import print_table, until_stopped
+from .options import add_pair, add_rows, add_strategy, load, sampling, strategies, strategy
+from .prompts import add_prompts, prompts_of, source_of
 
-EXAMPLE = "--verifier sequoia --temperature 1 --json"
-OWN = "the target's continuations of the built-in prompts"
-ROUNDS = 50  # of the built-in prompts, each with seeds of its own
-STORED_TEMPERATURES = {"model": (0.3, 0.6, 0.8, 1.0)}
-FEWER_TEMPERATURES = (0.8, 1.0)  # of every other drafter: most of them are asked level by level
-STORED_POSITIONS, STORED_WIDTH = 1000, 16  # at least
+EXAMPLE = "--target org/target --draft org/small --temperature 0 --temperature 0.8 --out profile.json"
+TOKENS = 96  # of each continuation
+ROUNDS = 50  # of the prompts, each with seeds of its own, where they are too few
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("--text", metavar="FILE", help="measure on this text (default: the target's own continuations)")
-    add_strategy(parser, "verifier", "sequoia")
+    add_strategy(parser, "verifier", "every rule that suits the temperature and the drafter", several=True)
     add_strategy(parser, "drafter", "model")
-    add_temperature(parser)
+    parser.add_argument(
+        "--temperature", type=float, action="append", metavar="T",
+        help="temperature of the target, repeat for several: 0, or from 0.001 (default 0 and 0.8)",
+    )  # fmt: skip
     add_rows(parser)
+    add_prompts(parser)
+    parser.add_argument(
+        "--text", metavar="FILE", help="measure on this text in place of the target's continuations of --prompts; it "
+        "shows what would be accepted if the target had written it (default: none)",
+    )  # fmt: skip
     parser.add_argument(
         "--positions", type=int, default=2000, metavar="N", help="number of positions, from 1 (default 2000)"
     )
     parser.add_argument(
-        "--width", type=int, default=32, metavar="K", help=f"children per position, 1 to {MOST} (default 32)"
+        "--width", type=int, default=32, metavar="K", help=f"children per position, 1 to {MAX_RANKS} (default 32)"
     )
+    costs = parser.add_mutually_exclusive_group()
+    costs.add_argument(
+        "--seconds", type=float, default=45.0, metavar="S", help="time limit of the costs, above 0 (default 45)"
+    )
+    costs.add_argument("--no-costs", action="store_true", help="measure acceptance only")
     add_pair(parser)
-    parser.add_argument("--json", action="store_true", help="print the vector with its intervals and settings")
-    parser.add_argument(
-        "--store",
-        action="store_true",
-        help="measure every rule and temperature on the embedded pair and store the vectors of --drafter",
-    )
+    parser.add_argument("--out", metavar="FILE", help="write the profile to this file (default: print it only)")
+    parser.add_argument("--json", action="store_true", help="print the profile as JSON")
 
 
 def run(args: argparse.Namespace) -> int:
-    verifier = strategy(args, "verifier", args.verifier)
-    if args.positions < 1 or not 1 <= args.width <= MOST:
-        raise ValueError(f"--positions must be at least 1 and --width from 1 to {MOST}.")
-    if args.store:
-        check_store(args)
-    config = RunConfig(
-        builder="chain", verifier=verifier, temperature=args.temperature, max_new_tokens=96,
-        drafter=strategy(args, "drafter", args.drafter), **sampling(args),
-    )  # fmt: skip
-    compatible(config).required()  # at least with the one child at a time that every rule can decide
-    args.text = None if args.text is None else read_text(args.text, "--text")
+    if args.positions < 1 or not 1 <= args.width <= MAX_RANKS:
+        raise ValueError(f"--positions must be at least 1 and --width from 1 to {MAX_RANKS}.")
+    if not 0 < args.seconds < float("inf"):
+        raise ValueError(f"--seconds must be a number above 0; got {args.seconds:g}.")
+    if args.text and args.prompts:
+        raise ValueError("--text and --prompts cannot be combined. Omit one of them.")
+    drafter = strategy(args, "drafter", args.drafter)
+    config = RunConfig(PROMPT, max_new_tokens=TOKENS, drafter=drafter, **sampling(args))
+    configs = {value: replace(config, temperature=value) for value in dict.fromkeys(args.temperature or (0.0, 0.8))}
+    rules = {value: rules_for(strategies(args, "verifier"), one) for value, one in configs.items()}
+    if args.out:
+        check_output(args.out, args.text, args.prompts)
+    text = None if args.text is None else read_text(args.text, "--text")
+    prompts = prompts_of(args)
     pair = load(args)
-    if args.store:
-        store(pair, config, args)
-        return 0
-    last, stopped = until_stopped(
-        measured(pair, verifier, config, args), "positions", lambda one: first_child(one.known)
-    )
-    found = last.known
+    name = f"windows of {Path(args.text).name}" if args.text else f"the target's continuations of {source_of(args)}"
+    profile = Profile(
+        f"specviz calibrate, {args.positions} positions, {name}", pair.info, drafter.to_dict(), (), None,
+        tuple(machine()),
+    )  # fmt: skip
+
+    def texts(one: RunConfig) -> Iterator[Text]:
+        every = continued(pair, prompts, one) if text is None else windows(pair, text, name)
+        return limited(every, args.positions)
+
+    stages = [acceptance(pair, rules[value], texts(one), one, name, args) for value, one in configs.items()]
+    if not args.no_costs:
+        stages.append(costs(pair, next(iter(configs.values())), rules, args.seconds))
+    profile, stopped = until_stopped(collect(profile, stages), "parts")
+    if args.out:
+        write_text(args.out, profile.to_json())
+        stored.cache_clear()
     if args.json:
-        print(to_text([found]), end="")
+        print(profile.to_json(), end="")
     else:
-        by = f"{verifier.title} with {config.drafter.spoken}"
-        print(f"{by} at temperature {args.temperature:g}: {found.positions} positions, {found.method}")
-        print(printable(f"{found.pair}, {found.dtype or 'exact'}, {len(found.by_text)} texts: {found.texts}"))
-        print("child  accepted with this chance, given that its parent is  [95 % interval over texts]")
-        for k, (p, low, high) in enumerate(zip(found.acceptance, found.low, found.high, strict=True), 1):
-            print(f"{k:5}  {p:.4f}" + ("" if low is None else f"  [{low:.4f}, {high:.4f}]"))
-        if found.levels:
-            print("\nany child, by level: " + "  ".join(f"{sum(level):.4f}" for level in found.levels))
+        print_profile(profile)
     return 130 if stopped else 0
 
 
-def first_child(found: Acceptance | None) -> str:
-    """What a line of progress says of a vector."""
-    return f"; first child {found.acceptance[0]:.3f}, any {sum(found.acceptance):.3f}" if found else ""
+def rules_for(named: Sequence[Any], config: RunConfig) -> list[Any]:
+    """The rules that are measured at a temperature: those of the option that go with it, or every one that does."""
+    options = named or [rule() for rule in VERIFIERS.values() if not (rule.shares or rule.alone)]
+    matches = {rule: compatible(replace(config, builder=BUILDERS["chain"](), verifier=rule)) for rule in options}
+    usable = [rule for rule, match in matches.items() if match.possible]
+    if not usable or (named and len(usable) < len(named)):
+        raise ValueError(next(match.reason for match in matches.values() if not match.possible))
+    greedy = config.temperature == 0
+    return usable if named else [rule for rule in usable if rule.greedy_only == greedy]
 
 
-def measured(
-    pair: Pair, verifier: Verifier, config: RunConfig, args: argparse.Namespace
-) -> Iterator[SoFar[Acceptance | None]]:
-    """Positions done, of how many, and what they say; texts are written and measured in turn."""
-    found = None
-    where = f"windows of {Path(args.text).name}" if args.text else OWN
-    for found in acceptance_so_far(pair, verifier, texts_for(pair, config, args), config, args.width):
-        found = found and replace(found, texts=where)
-        yield SoFar(found.positions if found else 0, args.positions, found)
-    if found is None:
-        raise ValueError("text to calibrate on must have at least two tokens. Use a longer text.")
+def continued(pair: Pair, prompts: Sequence[str], config: RunConfig) -> Iterator[Text]:
+    """What the target writes after the prompts, again with other seeds where a seed changes anything."""
+    for turn in range(1 if config.temperature == 0 else ROUNDS):
+        yield from continuations(pair, prompts, replace(config, seed=seed_of(config, turn * len(prompts))))
 
 
-def texts_for(pair: Pair, config: RunConfig, args: argparse.Namespace) -> Iterator[list[int]]:
-    """Token ids with --positions positions: windows of a file, or what the target writes after the built-in prompts."""
-    return limited(_windows(pair, args) if args.text is not None else _continuations(pair, config), args.positions)
+def acceptance(
+    pair: Pair, rules: Sequence[Any], texts: Iterable[Text], config: RunConfig, name: str, args: argparse.Namespace
+) -> Iterator[Progress[Any]]:
+    """The vectors of some rules at one temperature."""
+    stage = f"acceptance at temperature {config.temperature:g}"
+    width = min(args.width, pair.vocab_size)
+    for update in measure_acceptance(pair, rules, texts, config, width, positions=args.positions):
+        vectors = tuple(replace(one, texts=name) for one in update.result)
+        yield Progress(update.done, update.total, stage, vectors)
 
 
-def _windows(pair: Pair, args: argparse.Namespace) -> Iterator[list[int]]:
-    window = min(256, pair.max_positions)
-    tokens = pair.encode(args.text)
-    yield from (Written(tokens[i : i + window], 1, "--text") for i in range(0, len(tokens), window))
+def costs(pair: Pair, config: RunConfig, rules: dict[float, list[Any]], seconds: float) -> Iterator[Progress[Any]]:
+    """The costs with the first rule that takes trees."""
+    rule = next((one for one in rules[config.temperature] if not one.chain_only), rules[config.temperature][0])
+    yield from measure_cost(pair, replace(config, verifier=rule), seconds=seconds)
 
 
-def _continuations(pair: Pair, config: RunConfig) -> Iterator[list[int]]:
-    rounds = 1 if config.temperature == 0 else ROUNDS  # there a seed changes nothing
-    for turn, prompt in enumerate(rounds * built_in_prompts()):
-        yield from own_texts(pair, [prompt], replace(config, seed=config.seed + turn))
+def collect(profile: Profile, stages: Sequence[Iterator[Progress[Any]]]) -> Iterator[Progress[Profile | None]]:
+    """The profile after every update of a stage, each stage counted alike."""
+    for place, stage in enumerate(stages):
+        before, share = profile.vectors, 1000
+        for update in stage:
+            if isinstance(update.result, CostTable):
+                profile = replace(profile, costs=update.result)
+            elif update.result:
+                profile = replace(profile, vectors=(*before, *update.result))
+            done = place * share + min(share, share * update.done // max(1, update.total))
+            yield Progress(done, len(stages) * share, update.stage, profile if profile.vectors else None)
 
 
-def check_store(args: argparse.Namespace) -> None:
-    """Raise for what must not become the vectors that every tree of the embedded pair is planned with."""
-    drafter = strategy(args, "drafter", args.drafter)
-    if drafter != type(drafter)():
-        raise ValueError("--store needs a drafter with default parameters. Omit its parameters.")
-    fixed = {"text": None, "target": None, "draft": None, "draft_temperature": None, "top_p": 1.0, "top_k": None}
-    if other := [name for name, usual in fixed.items() if getattr(args, name) != usual]:
-        raise ValueError(
-            f"--store is for the embedded pair on its own texts. Omit --{other[0].replace('_', '-')}. "
-            "For another pair use --json > vector.json."
-        )
-    if args.positions < STORED_POSITIONS or args.width < STORED_WIDTH:
-        raise ValueError(
-            f"--store needs --positions of at least {STORED_POSITIONS:,} and --width of at least {STORED_WIDTH}, for "
-            f"planning trees; got {args.positions:,} and {args.width}."
-        )
+def print_profile(profile: Profile) -> None:
+    """The vectors and the costs as tables."""
+    first = profile.vectors[0]
+    print(printable(f"{first.pair}, {first.dtype or 'exact'}, drafter {first.drafter}, {first.texts}"))
+    print(f"{first.positions} positions of {len(first.by_text)} texts; P[k] ± 95 % over texts\n")
+    print_table([vector_row(one) for one in profile.vectors], digits=3)
+    if table := profile.costs:
+        busy = table.settings.get("busy_cores", 0.0)
+        print(f"\none plain step: {1000 * table.plain_s:.2f} ms; pass of the target over n nodes, rest of the step")
+        rows = zip(table.sizes, table.target_s, table.overhead_s, strict=True)
+        print_table([
+            {"nodes": size, "pass ms": 1000 * target, "rest ms": 1000 * rest, "of a plain step": target / table.plain_s}
+            for size, target, rest in rows
+        ])  # fmt: skip
+        print("\npass of the draft over n nodes")
+        widths = zip(table.widths, table.draft_s, strict=True)
+        print_table([{"nodes": width, "ms": 1000 * seconds} for width, seconds in widths])
+        if busy > MAX_CORES:
+            print(
+                f"The machine was busy: other processes used {busy:.1f} cores. Measure again when it is idle.",
+                file=sys.stderr,
+            )
 
 
-def store(pair: Pair, config: RunConfig, args: argparse.Namespace) -> None:
-    """Measure all rules that use a draft's rows or its order at several temperatures; write assets/acceptance."""
-    vectors = []
-    drafter = config.drafter
-    for temperature in (0.0, *STORED_TEMPERATURES.get(drafter.name, FEWER_TEMPERATURES)):
-        asked = replace(config, temperature=temperature)
-        rules = [
-            rule()
-            for rule in VERIFIERS.values()
-            if rule.greedy_only == (temperature == 0) and not (rule.shares or rule.alone)
-        ]
-        news = every_rule(pair, rules, texts_for(pair, asked, args), asked, args.width, args.positions)
-        for found in whole(watched(news, f"positions at temperature {temperature:g}")):
-            vectors.append(replace(found, texts=OWN))
-            print(f"{found.verifier:22} {temperature:3g}  {[round(p, 3) for p in found.acceptance[:6]]}", flush=True)
-    data = {
-        "source": f"python -m specviz calibrate --store --drafter {drafter.name} --positions {args.positions} "
-        f"--width {args.width} on {pair.info['name']}",
-        "pair": pair.info,
-        "drafter": drafter.to_dict(),
-        "vectors": vectors,
-    }
-    STORED[EMBEDDED].mkdir(parents=True, exist_ok=True)
-    write_text(STORED[EMBEDDED] / f"{drafter.name}.json", codec.lines(data) + "\n")
-    stored.cache_clear()
-
-
-def every_rule(
-    pair: Pair, rules: Sequence[Verifier], texts: Iterable[list[int]], config: RunConfig, width: int, positions: int
-) -> Iterator[SoFar[list[Acceptance]]]:
-    """The acceptance of several rules, in their order; every text is read once for all of them.
-
-    Args:
-        pair, texts, config, width: as for `acceptance_so_far`.
-        rules: the rules.
-        positions: how many are expected in all, for `of`.
-    """
-    parts: list[list[Acceptance]] = [[] for _ in rules]
-    measured: list[list[int]] = []
-    for number, text in enumerate(texts):
-        once, own = ReadOnce(), replace(config, seed=config.seed + number)
-        measured.append(text)
-        for rule, found in zip(rules, parts, strict=True):
-            found.append(acceptance_vector(pair, rule, [text], own, width, read=once))
-        known = [together(found, measured) for found in parts]
-        yield SoFar(known[0].positions, positions, known)
+def vector_row(one: Acceptance) -> dict[str, Any]:
+    ranks = {f"P[{k}]": (one.acceptance[k - 1] if k <= len(one.acceptance) else None) for k in (1, 2, 3, 4)}
+    margin = None if one.low[0] is None else one.acceptance[0] - one.low[0]
+    levels = ", ".join(f"{sum(level):.2f}" for level in one.levels) or "all alike"
+    return {
+        "rule": one.verifier, "T": f"{one.temperature:g}", **ranks, "± of P[1]": margin, "any": sum(one.acceptance),
+        "any, by level": levels,
+    }  # fmt: skip

@@ -10,6 +10,7 @@ import os
 import sys
 from typing import Any, NoReturn, TextIO
 
+from ..errors import UnknownName
 from ..files import __version__, printable
 from . import COMMANDS, command
 
@@ -54,7 +55,10 @@ def main(arguments: list[str] | None = None) -> int:
     try:
         if sys.stdout is None:
             raise OSError("standard output is closed")
-        if asked != "specviz":
+        name = next((argument for argument in arguments if not argument.startswith("-")), None)
+        if name is not None and name not in COMMANDS:
+            raise UnknownName("command", name, COMMANDS)
+        if name:
             _load_plugins(arguments)
         args = _parser(arguments).parse_args(arguments)
         code = command(args.command).run(args) or 0

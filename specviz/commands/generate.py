@@ -12,7 +12,7 @@ from ..compatibility import compatible
 from ..files import MOST_TRACE, check_output, printable, write_text
 from ..record import Step
 from ..trace import Trace
-from .options import add_pair, add_sampling, add_strategy, config_from, file_of_another, load, vector_files
+from .options import add_pair, add_sampling, add_strategy, config_from, load, vector_files, vector_notice
 
 EXAMPLE = '--prompt "Once upon a time" --builder sequoia:size=16,depth=6 --temperature 0.8'
 
@@ -37,9 +37,7 @@ def run(args: argparse.Namespace) -> None:
     from ..decode import collect, speculate
 
     pair = load(args)
-    if notice := planned_with(config.builder, config.drafter, pair.info["name"]) or file_of_another(
-        args, pair, config.drafter, config.verifier.name, config.temperature
-    ):
+    if notice := planned_with(config.builder, config.drafter, pair.info["name"]) or vector_notice(args, pair, config):
         print(printable(notice), file=sys.stderr)
     if not match.lossless:
         print(f"lossy: {match.reason}", file=sys.stderr)

@@ -6,10 +6,9 @@ import argparse
 from dataclasses import replace
 from typing import Any
 
-from ..acceptance.vectors import elsewhere, read_acceptance
+from ..acceptance.vectors import mismatch, read_acceptance
 from ..compatibility import suited
 from ..config import RunConfig
-from ..drafters.base import Drafter
 from ..errors import ParameterError
 from ..files import MOST_TRACE, __version__, read_text
 from ..strategy import REGISTRIES, parse_strategy
@@ -32,8 +31,8 @@ def add_strategy(parser: argparse.ArgumentParser, kind: str, default: str, sever
     parser.add_argument(
         f"--{kind}", metavar="NAME:PARAMETERS", action="append" if several else "store",
         default=default if default in menu else None,
-        help=f"{WHAT[kind]}: {', '.join(menu)} ({SEVERAL if several else ''}default: {default}); `specviz strategies` "
-        "lists the parameters, written as in sequoia:size=16,depth=6",
+        help=f"{WHAT[kind]}: {', '.join(menu)} ({SEVERAL if several else ''}default: {default}); parameters "
+        "as in the documentation, written as in sequoia:size=16,depth=6",
     )  # fmt: skip
 
 
@@ -100,14 +99,31 @@ def add_pair(parser: argparse.ArgumentParser, drafts: bool = False) -> None:
 
 def load(args: argparse.Namespace, **other: Any) -> Any:
     """The pair of `add_pair`; `other` are arguments of `load_pair` in place of the options."""
+    check_draft(args, other.get("draft", getattr(args, "draft", None)))
     from ..models.pair import load_pair  # torch, which parsing does not need
 
     names = ("target", "draft", "device", "dtype", "offload", "offload_folder")
     return load_pair(**{name: getattr(args, name) for name in names} | other)
 
 
+def check_draft(args: argparse.Namespace, draft: str | None) -> None:
+    """Check that target and draft belong together, before anything is loaded.
+
+    Raises:
+        ValueError: if a draft has no target, or a target that needs one has no draft.
+    """
+    if draft and not args.target and not draft.startswith(("early-exit:", "random:")):
+        raise ValueError(f"--draft {draft} needs its target. Add --target, or use --draft early-exit:N alone.")
+    named = getattr(args, "builder", "sequoia")
+    builders = [named] if isinstance(named, str) else named or ["plain"]
+    drafters = getattr(args, "drafter", None) or "model"
+    reads = any(parse_strategy("builder", text.partition(":")[0]).reads_draft for text in builders)
+    if args.target and not draft and reads and "model" in ([drafters] if isinstance(drafters, str) else drafters):
+        raise ValueError("--target needs a draft. Add --draft, such as --draft early-exit:3, or --drafter ngram.")
+
+
 def strategy(args: argparse.Namespace, kind: str, text: str) -> Any:
-    """The builder, rule or drafter that a text on the command line stands for; a vector may stand in a file.
+    """The builder, rule or drafter that a text on the command line names; a vector may be in a file, such as a profile.
 
     Raises:
         ValueError: if the name, a parameter or a value is wrong.
@@ -115,7 +131,9 @@ def strategy(args: argparse.Namespace, kind: str, text: str) -> Any:
 
     def read(path: str) -> tuple:
         args.vector_files = [*vector_files(args), path]
-        return read_acceptance(path)
+        rule, temperature = getattr(args, "verifier", None), getattr(args, "temperature", None)
+        rule = rule.partition(":")[0] if isinstance(rule, str) else None
+        return read_acceptance(path, rule, None if isinstance(temperature, list) else temperature)
 
     try:
         return parse_strategy(kind, text, read)
@@ -133,19 +151,14 @@ def vector_files(args: argparse.Namespace) -> list[str]:
     return getattr(args, "vector_files", [])
 
 
-def file_of_another(
-    args: argparse.Namespace, pair: Any, drafter: Drafter, verifier: str | None, temperature: float | None
-) -> str:
-    """A sentence where a strategy's vector was measured in another setting; else ""."""
-    here = {"pair": pair.info["name"], "dtype": pair.info.get("dtype"), "version": __version__}
-    asked = {
-        "drafter": drafter.name,
-        "parameters": drafter.parameters,
-        "verifier": verifier,
-        "temperature": temperature,
-    }
-    sentences = (elsewhere(path, here | asked) for path in vector_files(args))
-    sentence = next(filter(None, sentences), "")
+def vector_notice(args: argparse.Namespace, pair: Any, config: RunConfig) -> str:
+    """A sentence where a builder's vector was measured in another setting; else ""."""
+    drafter, verifier = config.drafter, config.verifier
+    settings = {
+        "pair": pair.info["name"], "dtype": pair.info.get("dtype"), "version": __version__, "drafter": drafter.name,
+        "parameters": drafter.parameters, "verifier": verifier.name, "temperature": config.temperature,
+    }  # fmt: skip
+    sentence = next(filter(None, (mismatch(path, settings) for path in vector_files(args))), "")
     return sentence and f"{sentence}; a tree planned with it may not be optimal"
 
 

@@ -21,7 +21,7 @@ from ..passes.huggingface import HuggingFaceModel, HuggingFaceSession
 from ..tree import TokenTree
 
 
-def layers_asked(draft: str) -> int | None:
+def count_layers(draft: str) -> int | None:
     """N of "early-exit:N", None for any other name.
 
     Raises:
@@ -30,8 +30,8 @@ def layers_asked(draft: str) -> int | None:
     kind, colon, number = draft.partition(":")
     if kind != "early-exit":
         return None
-    if not (colon and number.isdecimal() and int(number) >= 1):
-        raise ValueError(f'draft must be written like "early-exit:3", with the number of layers; got {draft!r}.')
+    if not (colon and number.isascii() and number.isdecimal() and len(number) <= 4 and int(number) >= 1):
+        raise ValueError(f'draft must be written like "early-exit:3", with the number of layers; got {draft[:40]!r}.')
     return int(number)
 
 

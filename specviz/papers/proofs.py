@@ -6,13 +6,12 @@ Every function returns {"error": ...}; the argument that breaks it is the last o
 from __future__ import annotations
 
 import math
-from itertools import combinations, pairwise, product
+from itertools import combinations, product
 from typing import Any
 
 import numpy as np
 
 from ..acceptance.vectors import expected_tokens, reach
-from ..builders import BUILDERS
 from ..builders.sequoia import best_tree, likeliest_tree
 from ..config import RunConfig
 from ..decode import run
@@ -20,14 +19,12 @@ from ..distributions import Sampling, total_variation
 from ..drafters.models import ModelSession
 from ..metrics import Counts
 from ..models.table import toy_pair
-from ..proof.lossless import PROMPT, compare_texts, error_of
+from ..proof.lossless import PROMPT, UNFILTERED, cases
 from ..randomness import Seeded
 from ..session import StepDraft
 from ..theory import node
 from ..tree import TokenTree, Topology
-from ..verifiers import VERIFIERS
-from .claim import measurement
-from .workbench import Workbench
+from .workbench import Workbench, measurement
 
 VECTORS, LARGEST, SEEDS = 12, 7, 8
 FORMS = {
@@ -35,39 +32,20 @@ FORMS = {
     "target-match": node.target_match_acceptance, "naive": node.naive_acceptance,
 }  # fmt: skip
 ROWS = {"same": ([0.6, 0.4], [0.6, 0.4], 1), "cover": ([1.0, 0.0], [0.5, 0.5], 2)}
-SMALL = {"optimal": "optimal:size=8,depth=3", "dyspec": "dyspec:size=8", "eagle2": "eagle2:size=6,depth=3,width=2"}
 
 exact = measurement("proof")
 
 
-# ---- losslessness ----
+@exact
+def lossless(bench: Workbench, builder: str, rule: str) -> dict[str, float]:
+    """The error of the row of `check` for a builder and a rule; 1 where a text differs that must be equal."""
+    found = cases([builder], [rule], samplings=(UNFILTERED,), chains=False)
+    row = next(case for case in found if case.scheme == case.config.resolved.match.scheme).prove()
+    return {"error": float(row.difference is not None) if row.error is None else row.error}
 
 
 @exact
-def lossless(bench: Workbench, builder: str, rule: str, scheme: str | None = None, cut: bool = False):
-    """The largest error of the exact output distribution of two whole steps on a toy pair.
-
-    Args:
-        bench: not used.
-        builder, rule, scheme: what is enumerated, with small parameters.
-        cut: whether the draft has one token only, so that further children come from the uniform fallback.
-    """
-    more: dict[str, Any] = {"draft_temperature": 0.0} if cut else {}
-    pair = toy_pair(seed=1, closeness=0.2)
-    return {"error": error_of(BUILDERS[builder].smallest(), VERIFIERS[rule](), pair, scheme=scheme, **more)[0]}
-
-
-@exact
-def same_text(bench: Workbench, builder: str, rule: str = "race"):
-    """1 where a toy run writes another text than plain decoding with the same seed, else 0."""
-    config = RunConfig(PROMPT, SMALL.get(builder, builder), rule)
-    schemes = BUILDERS[builder].schemes
-    scheme = None if rule != "race" else "race" if "race" in schemes else schemes[0]
-    return {"error": float(compare_texts(config, scheme, runs=24)[1] is not None)}
-
-
-@exact
-def corrected_law(bench: Workbench, residual: str):
+def corrected_law(bench: Workbench, residual: str) -> dict[str, float]:
     """How far one token's distribution is from the target's, in total variation, if corrections are drawn from this."""
     p, q = np.array([0.6, 0.3, 0.1]), np.array([0.2, 0.3, 0.5])
     weights = {"p - q": np.maximum(p - q, 0), "q - p": np.maximum(q - p, 0), "p": p}[residual]
@@ -76,13 +54,10 @@ def corrected_law(bench: Workbench, residual: str):
 
 
 @exact
-def closed_form(bench: Workbench, rows: str, printed: float, rule: str):
+def closed_form(bench: Workbench, rows: str, printed: float, rule: str) -> dict[str, float]:
     """How far the chance that one of the children is accepted is from what is printed."""
     p, q, k = ROWS[rows]
     return {"error": abs(float(FORMS[rule](np.array(p), np.array(q), k).sum()) - printed)}
-
-
-# ---- trees ----
 
 
 def _vectors() -> list[tuple[float, ...]]:
@@ -98,7 +73,7 @@ def _trees(nodes: int) -> list[Topology]:
 
 
 @exact
-def best_of_all(bench: Workbench, depth: int = 99, sort: bool = False):
+def best_of_all(bench: Workbench, depth: int = 99, sort: bool = False) -> dict[str, float]:
     """What the dynamic programme lacks to the best of all trees of up to seven nodes; `sort` plans for a sorted "
     "vector."""
     error = 0.0
@@ -112,7 +87,7 @@ def best_of_all(bench: Workbench, depth: int = 99, sort: bool = False):
 
 
 @exact
-def scores(bench: Workbench, shift: int = 0):
+def scores(bench: Workbench, shift: int = 0) -> dict[str, float]:
     """The sum of the nodes' scores against the mean number of tokens over everything that can be accepted."""
     error = 0.0
     for tree, vector in product(_trees(5), _vectors()):
@@ -125,7 +100,7 @@ def scores(bench: Workbench, shift: int = 0):
 
 
 @exact
-def queue(bench: Workbench, width: int = 5):
+def queue(bench: Workbench, width: int = 5) -> dict[str, float]:
     """What the priority queue, with so many children a node, lacks to the dynamic programme, for falling vectors."""
     vectors = [tuple(sorted((np.array(v) / max(1.0, sum(v))).tolist(), reverse=True)) for v in _vectors()]
     error = 0.0
@@ -135,23 +110,13 @@ def queue(bench: Workbench, width: int = 5):
     return {"error": error}
 
 
-@exact
-def lemma_f4(bench: Workbench, divisor: float = 10.0):
-    """By how much (1 - (1 - x)^m) / x falls below m / 10 where m x <= log 1.9."""
-    error = 0.0
-    for m in range(1, 200):
-        x = np.linspace(1e-4, min(1.0, math.log(1.9) / m), 50)
-        error = max(error, float((m / divisor - (1 - (1 - x) ** m) / x).max()))
-    return {"error": error}
-
-
 def n_0(b: float) -> float:
     """The logarithm of the size from which theorem F.2's proof holds: (1 + exp(2^(b + 1) / log 1.9))^b."""
     return (1 + math.exp(2 ** (b + 1) / math.log(1.9))) ** b
 
 
 @exact
-def theorem_f2(bench: Workbench, divisor: float = 10.0):
+def theorem_f2(bench: Workbench, divisor: float = 10.0) -> dict[str, float]:
     """By how much the proof's k-ary tree falls below b log n / (10 log log n) from its n_0 on, for rejection k^-b."""
     error = 0.0
     for b in (0.3, 0.5, 0.71, 1.0):
@@ -162,9 +127,6 @@ def theorem_f2(bench: Workbench, divisor: float = 10.0):
             value = (1 - (1 - r) ** (levels + 1)) / r
             error = max(error, b * log_n / (divisor * math.log(log_n)) - value)
     return {"error": max(0.0, error)}
-
-
-# ---- DySpec's trees on toy drafts ----
 
 
 def grown(builder: str, seed: int, vocab: int = 3):
@@ -178,7 +140,7 @@ def grown(builder: str, seed: int, vocab: int = 3):
 
 
 @exact
-def greedy_sum(bench: Workbench, depth: int = 2):
+def greedy_sum(bench: Workbench, depth: int = 2) -> dict[str, float]:
     """What the greedy tree of six nodes lacks to the largest sum of slot chances (equation 11) of all trees."""
     error = 0.0
     for seed in range(SEEDS):
@@ -197,16 +159,7 @@ def greedy_sum(bench: Workbench, depth: int = 2):
 
 
 @exact
-def keys_fall(bench: Workbench, stack: bool = False):
-    """The largest rise of a key from one choice to the next; a stack in place of the heap goes depth first."""
-    trees = [grown("dyspec:size=12,depth=4", seed, vocab=6) for seed in range(SEEDS)]
-    orders = [tree.topology.depth_first if stack else range(len(tree)) for tree in trees]
-    keys = [[tree.keys[i] for i in order[1:]] for tree, order in zip(trees, orders, strict=True)]
-    return {"error": max(b - a for each in keys for a, b in pairwise(each))}
-
-
-@exact
-def by_threshold(bench: Workbench, factor: float = 1.0):
+def by_threshold(bench: Workbench, factor: float = 1.0) -> dict[str, float]:
     """How many of the trees grown with the last greedy key as threshold are not the greedy tree."""
     error = 0
     for seed in range(12):
@@ -222,7 +175,7 @@ def by_threshold(bench: Workbench, factor: float = 1.0):
 
 
 @exact
-def heaviest(bench: Workbench, lightest: bool = False):
+def heaviest(bench: Workbench, lightest: bool = False) -> dict[str, float]:
     """What adding the heaviest neighbour again and again lacks to the heaviest of all connected trees."""
     error = 0.0
     for seed, size in product(range(6), (2, 3, 4, 5)):
@@ -241,7 +194,7 @@ def heaviest(bench: Workbench, lightest: bool = False):
 
 
 @exact
-def blocks_of(bench: Workbench, heads: int, closeness: float = 1.0):
+def blocks_of(bench: Workbench, heads: int, closeness: float = 1.0) -> dict[str, float]:
     """How many more passes than m / k + 1 a greedy chain of k tokens a pass takes where every draft is right."""
     config = RunConfig(PROMPT, f"chain:depth={heads - 1}", "exact-match", 0.0, max_new_tokens=48)
     found = Counts.of(run(toy_pair(vocab=5, seed=2, closeness=closeness), config).steps)

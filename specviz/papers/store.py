@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from ..files import PAIR, PAPERS
-from .claim import Columns, Data
+from .claim import Columns
 
 
 class Store:
@@ -22,48 +22,44 @@ class Store:
 
     def __init__(self, folder: Path | None = None) -> None:
         self.folder = folder or PAPERS
-        self._known: dict[str, dict[str, Any]] = {}
+        self._files: dict[Path, dict[str, Any]] = {}
 
-    def _file(self, data: Data) -> Path:
-        return self.folder / ("timed.json" if data.how == "timed" else "counted.json")
-
-    def _all(self, data: Data) -> dict[str, Any]:
-        file = self._file(data)
-        if file.name not in self._known:
-            try:
-                self._known[file.name] = json.loads(file.read_text(encoding="utf-8"))
-            except (FileNotFoundError, ValueError):
-                self._known[file.name] = {}
-        return self._known[file.name]
-
-    def read(self, data: Data) -> Columns | None:
+    def read(self, key: str) -> Columns | None:
         """The sums of a measurement; None before it was made."""
-        kept = self._all(data).get(data.key)
-        if kept is None:
-            return None
-        return {name: dict(zip(kept["names"], row, strict=True)) if row else {} for name, row in kept["rows"].items()}
+        for timed in (False, True):
+            if stored := self._all(timed).get(key):
+                rows = stored["rows"].items()
+                return {text: dict(zip(stored["names"], row, strict=True)) if row else {} for text, row in rows}
+        return None
 
-    def made(self, data: Data) -> str:
-        """With which pair and machine."""
-        kept = self._all(data).get(data.key)
-        return f"{kept['pair']}, {kept['machine']}" if kept else ""
-
-    def current(self, data: Data) -> bool:
+    def current(self, key: str) -> bool:
         """Whether it was made with the weights that are shipped now."""
-        return self._all(data).get(data.key, {}).get("weights") == weights()
+        return any(self._all(timed).get(key, {}).get("weights") == weights() for timed in (False, True))
 
-    def write(self, data: Data, columns: Columns, pair: str) -> None:
-        """Keep a measurement."""
+    def write(self, key: str, columns: Columns, pair: str, timed: bool) -> None:
+        """Store a measurement."""
         names = list(next(filter(None, columns.values()), {}))
         rows = {text: [sums[name] for name in names] if sums else [] for text, sums in columns.items()}
         about = {"pair": pair, "machine": f"a machine of {cpu_count()} cores", "weights": weights()}
-        every = self._all(data)
-        every[data.key] = {**about, "names": names, "rows": rows}
+        every = self._all(timed)
+        every[key] = {**about, "names": names, "rows": rows}
         self.folder.mkdir(parents=True, exist_ok=True)
         lines = ",\n".join(f"{json.dumps(key)}: {json.dumps(every[key], allow_nan=False)}" for key in sorted(every))
-        half = self._file(data).with_suffix(".part")  # who stops here leaves the old file whole
-        half.write_text(f"{{\n{lines}\n}}\n", encoding="utf-8")
-        half.replace(self._file(data))
+        part = self._file(timed).with_suffix(".part")  # whoever stops here leaves the old file whole
+        part.write_text(f"{{\n{lines}\n}}\n", encoding="utf-8")
+        part.replace(self._file(timed))
+
+    def _file(self, timed: bool) -> Path:
+        return self.folder / ("timed.json" if timed else "counted.json")
+
+    def _all(self, timed: bool) -> dict[str, Any]:
+        file = self._file(timed)
+        if file not in self._files:
+            try:
+                self._files[file] = json.loads(file.read_text(encoding="utf-8"))
+            except (FileNotFoundError, ValueError):
+                self._files[file] = {}
+        return self._files[file]
 
 
 @lru_cache

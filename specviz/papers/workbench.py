@@ -1,11 +1,10 @@
-"""What claims are measured with: one pair, and texts of several seeds that it continues.
-
-Whoever watches sees how far a measurement is, and may stop it there.
-"""
+"""What claims are measured with: one pair, and texts of several seeds that it continues."""
 
 from __future__ import annotations
 
 import json
+import re
+from ast import literal_eval
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache
@@ -13,16 +12,56 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from ..acceptance.on_text import own_texts
 from ..acceptance.positions import distributions_on_text
-from ..acceptance.text_units import Written
+from ..acceptance.texts import continuations
 from ..config import RunConfig
 from ..files import HELD_OUT
 from ..models.base import Pair
-from .claim import Columns, Data
+from ..progress import Progress
+from .claim import Columns
 
 SEEDS = (1, 2, 3)
-TEXTS, MOST_TEXTS = 2, 6  # of each kind and seed: by default, and at most, so that no two seeds have a prompt in common
+TEXTS, MAX_TEXTS = 2, 6  # of each kind and seed: by default, and at most, so that no two seeds have a prompt in common
+
+
+class Measurement(NamedTuple):
+    """A function of (bench, text, **arguments) to the sums of one text; of a proof (bench, **arguments)."""
+
+    function: Callable[..., Mapping[str, Any]]
+    kind: str  # "counted" (texts, no clock), "timed" or "proof"
+
+
+MEASUREMENTS: dict[str, Measurement] = {}
+
+
+def measurement(kind: str) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
+    """Register a function as a measurement that claims can name."""
+
+    def register(function: Callable[..., Any]) -> Callable[..., Any]:
+        MEASUREMENTS[function.__name__] = Measurement(function, kind)
+        return function
+
+    return register
+
+
+def parse_key(key: str) -> tuple[Measurement, dict[str, Any]]:
+    """The measurement that a key names, and its arguments: "runs builder=chain rule=block temperature=0.6".
+
+    Raises:
+        ValueError: if there is no such measurement.
+    """
+    name, *parts = re.split(r" (?=\w+=)", key)
+    if name not in MEASUREMENTS:
+        raise ValueError(f"data must name a measurement, one of {', '.join(MEASUREMENTS)}; got {name!r}.")
+    pairs = (part.partition("=") for part in parts)
+    return MEASUREMENTS[name], {argument: _literal(value) for argument, _, value in pairs}
+
+
+def _literal(text: str) -> Any:
+    try:
+        return literal_eval(text)
+    except (SyntaxError, ValueError):
+        return text
 
 
 class Text(NamedTuple):
@@ -31,7 +70,6 @@ class Text(NamedTuple):
     group: int
     number: int
     prompt: str
-    kind: str
 
     @property
     def name(self) -> str:
@@ -39,7 +77,6 @@ class Text(NamedTuple):
 
     @property
     def seed(self) -> int:
-        """A seed of its own."""
         return 1000 * self.group + self.number
 
 
@@ -57,90 +94,69 @@ class Workbench:
 
     Args:
         pair: the models.
+        texts_each: prompts of each kind and seed, up to `MAX_TEXTS`.
         seeds: each continues prompts of its own.
-        texts_each: prompts of each kind and seed, up to `MOST_TEXTS`.
         tokens: how many are written after a prompt.
         seconds: how long the costs of this machine may be measured.
-        report: gets sentences on what is being done; it may raise to stop.
     """
 
     pair: Pair
-    seeds: Sequence[int] = SEEDS
     texts_each: int = TEXTS
+    seeds: Sequence[int] = SEEDS
     tokens: int = 96
     seconds: float = 25.0
-    report: Callable[[str], None] = lambda sentence: None
-    _kept: dict[Any, Any] = field(default_factory=dict)
+    _cache: dict[Any, Any] = field(default_factory=dict)
 
-    def kept(self, key: Any, make: Callable[[], Any]) -> Any:
+    def cached(self, key: Any, make: Callable[[], Any]) -> Any:
         """What `make` returned at the first call with this key."""
-        if key not in self._kept:
-            self._kept[key] = make()
-        return self._kept[key]
-
-    def once(self, key: Any) -> bool:
-        """Whether this is the first call with this key."""
-        first = key not in self._kept
-        self._kept[key] = True
-        return first
+        if key not in self._cache:
+            self._cache[key] = make()
+        return self._cache[key]
 
     def texts(self, kind: str = "") -> Iterator[Text]:
         """All texts, of one kind or of all in turn."""
         kinds = {name: prompts for name, prompts in held_out().items() if kind in ("", name)}
         for seed in self.seeds:
             for place in range(self.texts_each):
-                for turn, (name, prompts) in enumerate(kinds.items()):
-                    prompt = prompts[(MOST_TEXTS * seed + place) % len(prompts)]
-                    yield Text(seed, len(kinds) * place + turn, prompt, name)
+                for number, prompts in enumerate(kinds.values(), len(kinds) * place):
+                    yield Text(seed, number, prompts[(MAX_TEXTS * seed + place) % len(prompts)])
 
     def config(self, text: Text, temperature: float, **more: Any) -> RunConfig:
         """The configuration that continues a text."""
-        own: dict[str, Any] = {
-            "prompt": text.prompt,
-            "temperature": temperature,
-            "max_new_tokens": self.tokens,
-            "seed": text.seed,
-        }
-        return RunConfig(**own | more)
-
-    def written(self, text: Text, temperature: float, top_p: float = 1.0) -> Written:
-        """The target's own continuation, as token ids; written once."""
-        config = self.config(text, temperature, top_p=top_p)
-
-        def make() -> Written:
-            (written,) = own_texts(self.pair, [text.prompt], config)
-            return written
-
-        return self.kept(("written", text.name, temperature, top_p), make)
+        own: dict[str, Any] = {"prompt": text.prompt, "max_new_tokens": self.tokens, "seed": text.seed}
+        return RunConfig(temperature=temperature, **own | more)
 
     def rows(self, text: Text, temperature: float, top_p: float = 1.0, **more: Any) -> list[Row]:
-        """Both models' distributions at every token that the target wrote."""
-        written = self.written(text, temperature, top_p)
-        found = distributions_on_text(self.pair, written, self.config(text, temperature, top_p=top_p, **more))
-        return [Row(p, q, written[at + 1]) for at, p, q in found]
+        """Both models' distributions at every token of the target's own continuation."""
+        config = self.config(text, temperature, top_p=top_p)
+        key = ("written", text.name, temperature, top_p)
+        written = self.cached(key, lambda: next(continuations(self.pair, [text.prompt], config)))
+        config = self.config(text, temperature, top_p=top_p, **more)
+        return [Row(p, q, written.tokens[at + 1]) for at, p, q in distributions_on_text(self.pair, written, config)]
 
-    def measure(self, data: Data, known: Columns | None = None) -> Columns:
-        """The sums of every text that is not known yet, and those that are; of a proof its one result.
+    def measure(self, key: str, known: Columns | None = None) -> Iterator[Progress[Columns]]:
+        """Measure every text that is not known yet.
 
-        Raises:
-            ValueError: if this machine cannot measure it.
+        Args:
+            key: of the measurement.
+            known: what was measured before.
+
+        Yields:
+            Texts done, of how many, and the sums so far; of a proof its one result.
         """
-        if lacking := data.lacks():
-            raise ValueError(lacking)
-        args: dict[str, Any] = dict(data.args)
-        if data.how == "proof":
-            self.report(data.key)
-            return {"": _plain(data.make(self, **args))}
+        measured, arguments = parse_key(key)
+        if measured.kind == "proof":
+            yield Progress(1, 1, key, {"": _rounded(measured.function(self, **arguments))})
+            return
         columns = dict(known or {})
-        texts = [text for text in self.texts(args.pop("kind", "")) if text.name not in columns]
-        for turn, text in enumerate(texts, 1):
-            self.report(f"{data.key}: text {turn} of {len(texts)}.")
-            columns[text.name] = _plain(data.make(self, text, **args))
-        return columns
+        texts = [text for text in self.texts(arguments.pop("kind", "")) if text.name not in columns]
+        for number, text in enumerate(texts, 1):
+            columns[text.name] = _rounded(measured.function(self, text, **arguments))
+            yield Progress(number, len(texts), key, columns)
 
 
-def _plain(found: Mapping[str, Any]) -> dict[str, float]:
-    return {name: float(f"{float(value):.6g}") for name, value in found.items()}
+def _rounded(sums: Mapping[str, Any]) -> dict[str, float]:
+    return {name: float(f"{float(value):.6g}") for name, value in sums.items()}
 
 
 @lru_cache

@@ -1,31 +1,29 @@
-"""Choose a tree for a machine: the best of all candidates as predicted.
+"""Choose a tree for a machine: the best of all candidates as predicted, and how good it is on texts it did not see.
 
 Sequoia's trees of many sizes and depths, chains, and k sequences are predicted from an acceptance vector and a cost
-table. The choice is the best of these candidates, not of all trees: Sequoia's bring the most tokens for their nodes and
-levels whatever a draft pass costs, so where drafting from a node is dear, a tree with fewer inner nodes may be some per
-cent faster.
+table. The best of many noisy estimates is too good, so what is promised of it comes from held-out texts.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
-import numpy as np
-
+from ..acceptance.on_text import Acceptance
 from ..acceptance.vectors import expected_tokens
 from ..builders import BUILDERS
 from ..builders.sequoia import PlannedBuilder
 from ..builders.static import StaticBuilder
 from ..compatibility import compatible
 from ..config import RunConfig
-from ..metrics import Interval, left_out_margin
+from ..metrics import estimate
 from ..strategy import format_strategy
 from .cost_table import CostTable
 from .forecast import Cell, forecast, predict
 
 CHAINS = (*range(1, 13), 14, 16, 20, 24)
 SEQUENCES = tuple((width, length) for width in (2, 3, 4, 6, 8, 16) for length in (1, 2, 3, 4, 6, 8, 12))
+FOLDS = 5
 
 
 @dataclass(frozen=True)
@@ -44,7 +42,7 @@ class Candidate:
 
 
 def candidates(vector: tuple, cost: CostTable, config: RunConfig) -> list[Candidate]:
-    """Every tree that comes into question, the one of largest predicted speedup first, the smaller among equals.
+    """Every tree that is considered, the one of largest predicted speedup first, the smaller among equals.
 
     Args:
         vector: P[k], or one vector per level.
@@ -57,37 +55,28 @@ def candidates(vector: tuple, cost: CostTable, config: RunConfig) -> list[Candid
     fixed += [sequences(width=width, depth=length) for width, length in SEQUENCES]
     found = [Candidate(builder, predict(builder.shape, vector, cost)) for builder in fixed]
     if not config.verifier.chain_only:
-        cells = (cell for row in forecast(vector, cost).cells for cell in row if cell)
-        best = BUILDERS["sequoia"]
-        found += [Candidate(best(size=cell.size, depth=cell.depth, acceptance=vector), cell) for cell in cells]
-    ways = [(one, compatible(replace(config, builder=one.builder))) for one in found]
-    some = any(way.lossless for _, way in ways)
-    found = [one for one, way in ways if way.possible and (way.lossless or not some)]
+        for cell in (cell for row in forecast(vector, cost).cells for cell in row if cell):
+            found.append(Candidate(_planned(cell, vector), cell))
+    matches = [compatible(replace(config, builder=one.builder)) for one in found]
+    some = any(match.lossless for match in matches)
+    pairs = zip(found, matches, strict=True)
+    found = [one for one, match in pairs if match.possible and (match.lossless or not some)]
     return sorted(found, key=lambda one: (-one.predicted.speedup, one.predicted.size))
 
 
-def best_candidate(vector: tuple, cost: CostTable, config: RunConfig) -> Candidate:
-    """The candidate of largest predicted speedup, called a chain where it is one.
-
-    Args:
-        vector, cost, config: as for `candidates`.
-    """
-    best = candidates(vector, cost, config)[0]
-    shape = best.builder.shape
-    if best.builder.name != "chain" and not shape.rank.any() and shape.depth.max() <= 64:
-        return Candidate(BUILDERS["chain"](depth=int(shape.depth.max())), best.predicted)
-    return best
+def _planned(cell: Cell, vector: tuple) -> StaticBuilder:
+    """Sequoia's tree of a cell, called a chain where it is one."""
+    tree = BUILDERS["sequoia"](size=cell.size, depth=cell.depth, acceptance=vector)
+    return BUILDERS["chain"](depth=cell.depth) if cell.size == cell.depth + 1 <= 65 else tree
 
 
-def runners_up(ranked: Sequence[Candidate], best: Candidate, count: int = 3) -> list[Candidate]:
-    """The next candidates that differ from the best and from each other by a quarter of their nodes, or in kind."""
-    found = [best]
+def different(ranked: Sequence[Candidate], count: int) -> list[Candidate]:
+    """The first candidates that differ from each other by a quarter of their nodes, or in kind."""
+    chosen: list[Candidate] = []
     for one in ranked:
-        if not any(_alike(one, other) for other in found):
-            found.append(one)
-        if len(found) > count:
-            break
-    return found[1:]
+        if len(chosen) < count and not any(_alike(one, other) for other in chosen):
+            chosen.append(one)
+    return chosen
 
 
 def _alike(one: Candidate, other: Candidate) -> bool:
@@ -96,43 +85,57 @@ def _alike(one: Candidate, other: Candidate) -> bool:
     return near or one.builder.shape.parents == other.builder.shape.parents
 
 
-def spread_over_texts(one: Candidate, left_out: Sequence[tuple]) -> Interval:
-    """How far the expected tokens of a candidate's tree may be off, as factors [low, high] of them at 95 %.
-
-    From leaving out each text, with Student's t; (None, None) where there is one text only.
-
-    Args:
-        one: its predicted speedup may be off by the same factors, as far as the costs of the machine are right.
-        left_out: the acceptance vector without each text in turn.
-    """
-    margin = left_out_margin(np.array([expected_tokens(one.builder.shape, vector) for vector in left_out]))
-    if margin is None:
-        return None, None
-    width = float(margin) / one.predicted.tokens_per_pass
-    return max(0.0, 1 - width), 1 + width
-
-
-def best_rule(
-    vectors: dict[str, tuple], config: RunConfig, cost_of: Callable[[str], CostTable]
-) -> tuple[str, Candidate, CostTable]:
-    """The rule and tree of largest predicted speedup, with the cost table that says so.
-
-    A rule's own arithmetic and draws are part of a step. Every rule is first judged by the table of the first one;
-    whichever leads is then costed with itself, until the leader is one that was.
+@dataclass(frozen=True)
+class HeldOut:
+    """Tokens per pass of the best tree on texts that it was not chosen on, as a factor of those on texts that it was.
 
     Args:
-        vectors: rule -> acceptance vector.
-        config: drafter and temperatures; its builder and rule are not used.
-        cost_of: measures a rule's table, or returns the same one for all.
+        ratio: the factor.
+        margin: half-width of its 95 % interval over texts; None for a single text, where nothing is held out.
+        texts: how many there were.
     """
-    runs = {name: replace(config, verifier=name) for name in vectors}
-    first = next(iter(vectors))
-    costs = {first: cost_of(first)}
-    while True:
-        found = {
-            name: best_candidate(vector, costs.get(name, costs[first]), runs[name]) for name, vector in vectors.items()
-        }
-        leader = max(found, key=lambda name: found[name].predicted.speedup)
-        if leader in costs:
-            return leader, found[leader], costs[leader]
-        costs[leader] = cost_of(leader)
+
+    ratio: float = 1.0
+    margin: float | None = None
+    texts: int = 1
+
+    def tokens(self, cell: Cell) -> tuple[float, float | None, float | None]:
+        """Tokens per pass of a tree that was chosen, and its interval."""
+        tokens = max(1.0, self.ratio * cell.tokens_per_pass)
+        if self.margin is None:
+            return tokens, None, None
+        return (
+            tokens,
+            max(1.0, tokens - self.margin * cell.tokens_per_pass),
+            tokens + self.margin * cell.tokens_per_pass,
+        )
+
+    def speedup(self, one: Candidate, cost: CostTable) -> tuple[float, float | None, float | None]:
+        """The predicted speedup of a tree that was chosen, with an interval over texts and costs."""
+        tokens, low, high = self.tokens(one.predicted)
+        cheap, dear = cost.price_range(one.builder.shape)
+        price = one.predicted.price
+        return tokens / price, low and low / max(price, dear), high and high / min(price, cheap)
+
+
+def held_out(acceptance: Acceptance, cost: CostTable, config: RunConfig) -> HeldOut:
+    """Choose without each part of the texts in turn, and see what the chosen tree brings on that part.
+
+    Args:
+        acceptance: measured text by text.
+        cost, config: as for `candidates`.
+    """
+    texts = range(len(acceptance.by_text))
+    if len(texts) < 2:
+        return HeldOut()
+    seen, unseen = [0.0] * len(texts), [0.0] * len(texts)
+    folds = min(FOLDS, len(texts))
+    for fold in range(folds):
+        rest = acceptance.over([text for text in texts if text % folds != fold])
+        best = candidates(rest, cost, config)[0]
+        for text in texts[fold::folds]:
+            seen[text] = best.predicted.tokens_per_pass
+            unseen[text] = expected_tokens(best.builder.shape, acceptance.by_text[text][1])
+    counts = [count for count, _ in acceptance.by_text]
+    rows = [(count * new, count * old) for count, new, old in zip(counts, unseen, seen, strict=True)]
+    return HeldOut(*estimate(rows), len(texts))

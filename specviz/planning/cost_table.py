@@ -2,13 +2,13 @@
 
 A target pass over n nodes costs `target(n)`, a draft pass over w nodes `draft(w)`, and everything else (the rule's
 arithmetic, drawing, masks, commit, record) a sum that grows with n and with the rows turned into probabilities.
-`specviz cost` measures such a table on this machine; `MACHINES` has projections for others.
+`specviz calibrate` measures such a table on this machine; `MACHINES` has projections for others.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Annotated, Any
 
 import numpy as np
@@ -85,6 +85,36 @@ class CostTable(Record):
     def step(self, shape: Topology) -> float:
         """Seconds of a step with a tree of this shape."""
         return sum(self.parts(shape).values())
+
+    def price(self, shape: Topology) -> float:
+        """Plain steps that a step with a tree of this shape costs; at least 1, for it makes the same pass."""
+        return max(1.0, self.step(shape) / self.plain_s) if self.plain_s else 1.0
+
+    def price_range(self, shape: Topology) -> tuple[float, float]:
+        """The price of a step with each time at a quartile: about a 95 % interval of medians over ten steps.
+
+        Source: McGill et al. 1978. A projection has no spread.
+        """
+        if not self.spread:
+            return (self.price(shape),) * 2
+        plain = self.spread["plain"]
+        target, draft = (list(zip(*self.spread[part], strict=True)) for part in ("target", "draft"))
+        low, high = (
+            replace(self, plain_s=plain[1 - side], target_s=target[side], draft_s=draft[side]) for side in (0, 1)
+        )
+        return low.price(shape), high.price(shape)
+
+    def per_text(self, texts: int) -> CostTable:
+        """The costs of one text where several are decoded together: a pass over b trees of n nodes costs one over b n.
+
+        Args:
+            texts: how many, from 1.
+        """
+        return replace(
+            self, spread={}, plain_s=max(0.0, self.plain_s - self.target(1)) + self.target(texts) / texts,
+            target_s=tuple(self.target(texts * size) / texts for size in self.sizes),
+            draft_s=tuple(self.draft(texts * width) / texts for width in self.widths),
+        )  # fmt: skip
 
     @property
     def shown_in(self) -> tuple[str, float]:

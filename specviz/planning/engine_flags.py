@@ -1,7 +1,7 @@
 """The settings of other engines that come nearest to a drafter and its tree.
 
-Names of flags as in the documentation of vLLM 0.32, SGLang (speculative decoding) and llama.cpp (`--spec-*`, since May
-2026), read in November 2026. Only SGLang drafts trees of its own; the others get the best chain.
+Flags as in the documentation of vLLM 0.32, SGLang (speculative decoding) and llama.cpp (`--spec-*`, since May 2026),
+read in November 2026. Only SGLang drafts trees of its own; the others get the best chain.
 """
 
 from __future__ import annotations
@@ -10,26 +10,52 @@ import json
 import shlex
 from typing import NamedTuple
 
-NO_SUCH = "has no such drafter"
 OWN_FORMAT = "needs a checkpoint in its own format"
+LOOKUP = "looks in the text so far only"
+VLLM = "--speculative-config '{{{method}, \"num_speculative_tokens\": {length}}}'"
+SGLANG = (
+    "--speculative-algorithm {algorithm} --speculative-draft-model-path {path} --speculative-num-steps {depth} "
+    "--speculative-eagle-topk {width} --speculative-num-draft-tokens {size}"
+)
+SGLANG_NGRAM = "--speculative-algorithm NGRAM --speculative-num-draft-tokens {size}"
+LLAMA_DRAFT = "--spec-type draft-simple --spec-draft-model {gguf} --spec-draft-n-max {length}"
+LLAMA_NGRAM = "--spec-type ngram-simple --spec-ngram-simple-size-m {length}"
+
+# engine -> drafter -> template, values of it, and what differs
+ENGINES: dict[str, dict[str, tuple[str, dict[str, str], str]]] = {
+    "vLLM": {
+        "model": (VLLM, {"method": '"method": "draft_model", "model": {json}'}, "a chain, since it drafts no trees"),
+        "medusa": (VLLM, {"method": '"method": "medusa", "model": "HEADS"'}, OWN_FORMAT),
+        "eagle": (VLLM, {"method": '"method": "eagle", "model": "LAYER"'}, OWN_FORMAT),
+        "ngram": (VLLM, {"method": '"method": "ngram", "prompt_lookup_min": 2, "prompt_lookup_max": 4'}, LOOKUP),
+        "retrieval": (VLLM, {"method": '"method": "suffix"'}, "looks in the text so far and in earlier answers"),
+    },
+    "SGLang": {
+        "model": (SGLANG, {"algorithm": "STANDALONE", "path": "{model}"}, "grows its tree by confidence"),
+        "eagle": (SGLANG, {"algorithm": "EAGLE", "path": "LAYER"}, OWN_FORMAT),
+        "ngram": (SGLANG_NGRAM, {}, "on a CUDA device only"),
+        "retrieval": (SGLANG_NGRAM, {}, "on a CUDA device only"),
+    },
+    "llama.cpp": {
+        "model": (LLAMA_DRAFT, {}, "a chain; convert the draft to GGUF first"),
+        "ngram": (LLAMA_NGRAM, {}, LOOKUP),
+        "retrieval": (LLAMA_NGRAM, {}, LOOKUP),
+    },
+}
 
 
-class Nearest(NamedTuple):
-    """What one engine has.
-
-    Attributes:
-        engine: its name.
-        flags: as they are typed; "" where it has nothing like it.
-        note: what differs, or "".
-    """
+class EngineSettings(NamedTuple):
+    """What one engine has: its name, the flags as they are typed ("" where it has none), and what differs."""
 
     engine: str
     flags: str
     note: str
 
 
-def engine_flags(drafter: str, draft: str, length: int, size: int, depth: int, width: int) -> tuple[Nearest, ...]:
-    """The nearest settings of vLLM, SGLang and llama.cpp.
+def engine_flags(
+    drafter: str, draft: str, length: int, size: int, depth: int, width: int
+) -> tuple[EngineSettings, ...]:
+    """The nearest settings of each engine.
 
     Args:
         drafter: menu name of the drafter.
@@ -40,49 +66,17 @@ def engine_flags(drafter: str, draft: str, length: int, size: int, depth: int, w
     >>> engine_flags("ngram", "", length=4, size=8, depth=4, width=2)[2].flags
     '--spec-type ngram-simple --spec-ngram-simple-size-m 4'
     """
-    return _vllm(drafter, draft, length), _sglang(drafter, draft, size, depth, width), _llama(drafter, draft, length)
-
-
-def _vllm(drafter: str, draft: str, length: int) -> Nearest:
-    methods: dict[str, tuple[dict[str, str | int], str]] = {
-        "model": ({"method": "draft_model", "model": draft}, "a chain, since it drafts no trees"),
-        "medusa": ({"method": "medusa", "model": "HEADS"}, OWN_FORMAT),
-        "eagle": ({"method": "eagle", "model": "LAYER"}, OWN_FORMAT),
-        "ngram": ({"method": "ngram", "prompt_lookup_min": 2, "prompt_lookup_max": 4}, "looks in the text so far only"),
-        "retrieval": ({"method": "suffix"}, "looks in the text so far and in earlier answers"),
-    }
-    if drafter not in methods:
-        return Nearest("vLLM", "", NO_SUCH)
-    config, note = methods[drafter]
-    return Nearest(
-        "vLLM", f"--speculative-config {shlex.quote(json.dumps(config | {'num_speculative_tokens': length}))}", note
-    )
-
-
-def _sglang(drafter: str, draft: str, size: int, depth: int, width: int) -> Nearest:
-    algorithms = {
-        "model": ("STANDALONE", draft, "grows its tree by confidence"),
-        "eagle": ("EAGLE", "LAYER", OWN_FORMAT),
-    }
-    if drafter in ("ngram", "retrieval"):
-        flags = f"--speculative-algorithm NGRAM --speculative-num-draft-tokens {size}"
-        return Nearest("SGLang", flags, "on a CUDA device only")
-    if drafter not in algorithms:
-        return Nearest("SGLang", "", NO_SUCH)
-    name, path, note = algorithms[drafter]
-    return Nearest(
-        "SGLang",
-        f"--speculative-algorithm {name} --speculative-draft-model-path {shlex.quote(path)} "
-        f"--speculative-num-steps {depth} --speculative-eagle-topk {width} --speculative-num-draft-tokens {size}",
-        note,
-    )
-
-
-def _llama(drafter: str, draft: str, length: int) -> Nearest:
-    if drafter == "model":
-        model = f"--spec-type draft-simple --spec-draft-model {shlex.quote(draft + '.gguf')}"
-        return Nearest("llama.cpp", f"{model} --spec-draft-n-max {length}", "a chain; convert the draft to GGUF first")
-    if drafter in ("ngram", "retrieval"):
-        flags = f"--spec-type ngram-simple --spec-ngram-simple-size-m {length}"
-        return Nearest("llama.cpp", flags, "looks in the text so far only")
-    return Nearest("llama.cpp", "", NO_SUCH)
+    quoted = json.dumps(draft).replace("'", "'\"'\"'")
+    values = {
+        "json": quoted, "model": shlex.quote(draft), "gguf": shlex.quote(f"{draft}.gguf"), "length": length,
+        "size": size, "depth": depth, "width": width,
+    }  # fmt: skip
+    rows = []
+    for engine, drafters in ENGINES.items():
+        if drafter not in drafters:
+            rows.append(EngineSettings(engine, "", "has no such drafter"))
+            continue
+        template, own, note = drafters[drafter]
+        own = {name: text.format(**values) for name, text in own.items()}
+        rows.append(EngineSettings(engine, template.format(**values | own), note))
+    return tuple(rows)

@@ -1,21 +1,19 @@
 """Predicted speedup of a tree on a machine: expected tokens per pass over the seconds per step.
 
-    speedup(n, d) = G(n, d) plain / (t(n) + draft passes of the tree's levels + overhead)
+    speedup(n, d) = G(n, d) / price,    price = (t(n) + draft passes of the tree's levels + overhead) / plain step
 
-G(n, d) is the best tree of n nodes and d levels for an acceptance vector, and 1.0 is plain decoding on the same
-machine (Sequoia, section 4.1; there a draft pass costs the same at any width, and
-d c counts a pass for the root's level too, which its own algorithm numbers 1).
+G(n, d) is the best tree of n nodes and d levels for an acceptance vector, and 1.0 is plain decoding on the same machine
+(Sequoia, section 4.1). A step makes a pass over at least one node, as a plain step does, so its price is at least 1:
+no prediction exceeds its tokens per pass.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from itertools import pairwise
 
 from ..acceptance.vectors import expected_tokens
 from ..builders.sequoia import best_trees
-from ..builders.static import grow_shape
 from ..tree import Topology
 from .cost_table import CostTable
 
@@ -31,7 +29,7 @@ class Cell:
         size, depth: nodes with the root, and levels below it.
         tokens_per_pass: expected.
         step_s, parts: seconds of a step, and how they split into draft, target and overhead.
-        speedup: predicted, against plain decoding.
+        price: plain steps that a step costs, at least 1.
     """
 
     size: int
@@ -39,7 +37,12 @@ class Cell:
     tokens_per_pass: float
     step_s: float
     parts: dict[str, float]
-    speedup: float
+    price: float
+
+    @property
+    def speedup(self) -> float:
+        """Predicted, against plain decoding."""
+        return self.tokens_per_pass / self.price
 
 
 def predict(shape: Topology, acceptance: tuple, cost: CostTable, tokens: float | None = None) -> Cell:
@@ -59,7 +62,7 @@ def predict(shape: Topology, acceptance: tuple, cost: CostTable, tokens: float |
     tokens = expected_tokens(shape, acceptance) if tokens is None else tokens
     parts = cost.parts(shape)
     step_s = sum(parts.values())
-    return Cell(len(shape), int(shape.depth.max()), tokens, step_s, parts, tokens * cost.plain_s / step_s)
+    return Cell(len(shape), int(shape.depth.max()), tokens, step_s, parts, cost.price(shape))
 
 
 @dataclass(frozen=True)
@@ -117,91 +120,3 @@ def forecast(
             row.append(predict(shape, acceptance, cost, tokens) if fits else None)
         cells.append(tuple(row))
     return Forecast(tuple(sizes), tuple(depths), tuple(cells), cost)
-
-
-def sweep_sequences(
-    acceptance: tuple, cost: CostTable, widths: Sequence[int], lengths: Sequence[int], most: int = 1024
-) -> tuple[tuple[Cell | None, ...], ...]:
-    """Predict k sequences of every number and length (Sequoia, tables 5 and 6).
-
-    Args:
-        acceptance, cost: as in `forecast`.
-        widths, lengths: how many sequences, and of how many tokens.
-        most: nodes beyond which there is no cell.
-
-    Returns:
-        cells[i][j] for widths[i] sequences of lengths[j] tokens; None where they are too many.
-    """
-    return tuple(
-        tuple(
-            predict(grow_shape([width] + [1] * (length - 1)), acceptance, cost) if width * length < most else None
-            for length in lengths
-        )
-        for width in widths
-    )
-
-
-def shape_curves(
-    acceptance: tuple, sizes: Sequence[int], width: int = 4, depth: int = 24, children: int = 32
-) -> dict[str, list[tuple[int, float]]]:
-    """Expected tokens per pass against tree size for every kind of static shape.
-
-    Args:
-        acceptance: P[k], or one vector per level.
-        sizes: nodes with the root; a shape that cannot have just so many has the next smaller number it can.
-        width: sequences of "k-sequences" and children of "k-ary".
-        depth: most levels of Sequoia's trees.
-        children: most children of a node of Sequoia's trees.
-
-    Returns:
-        For each kind its points (nodes, tokens per pass), without repetition.
-    """
-    trees = best_trees(acceptance, sizes, [min(depth, max(sizes) - 1)], children)
-    curves: dict[str, dict[int, float]] = {"sequoia": {}, "k-ary": {}, "k-sequences": {}, "chain": {}, "batch": {}}
-    for size in sizes:
-        shape, tokens = trees[size, min(depth, max(sizes) - 1)]
-        curves["sequoia"][len(shape)] = tokens
-        length = (size - 1) // width
-        for kind, widths in (
-            ("k-ary", _full(size, width)),
-            ("k-sequences", [width] + [1] * (length - 1) if length else []),
-            ("chain", [1] * (size - 1)),
-            ("batch", [size - 1]),
-        ):
-            if widths and widths[0]:
-                shape = grow_shape(widths)
-                curves[kind][len(shape)] = expected_tokens(shape, acceptance)
-    return {kind: sorted(points.items()) for kind, points in curves.items()}
-
-
-def _full(size: int, width: int) -> list[int]:
-    """The widths of the largest full k-ary tree of at most `size` nodes."""
-    levels, nodes, level = 0, 1, width
-    while nodes + level <= size:
-        levels, nodes, level = levels + 1, nodes + level, level * width
-    return [width] * levels
-
-
-def marginal_values(
-    acceptance: tuple, cost: CostTable, sizes: Sequence[int], width: int = 32
-) -> list[tuple[int, float, float]]:
-    """What one more node brings, as in figure 4 of the exponential-races paper, and what it costs.
-
-    Args:
-        acceptance, cost, width: as in `forecast`.
-        sizes: rising numbers of nodes.
-
-    Returns:
-        (nodes, tokens gained a node, tokens lost a node) between neighbours: tokens that plain decoding would have
-        written in the time that the node takes. Growing pays as long as the gain is larger.
-    """
-    rows = forecast(acceptance, cost, sizes, width=width).cells
-    best = [max(filter(None, row), key=lambda cell: cell.speedup) for row in rows if any(row)]
-    return [
-        (
-            after.size,
-            (after.tokens_per_pass - before.tokens_per_pass) / (after.size - before.size),
-            (after.step_s - before.step_s) / cost.plain_s / (after.size - before.size),
-        )
-        for before, after in pairwise(best)
-    ]

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from .. import codec
-from ..acceptance.vectors import find_acceptance
+from ..acceptance.vectors import EMBEDDED, find_acceptance
 from ..codec import Probability
 from ..files import PAIR, __version__, from_cache, parse_json, to_cache
 from .cost_table import CostTable
@@ -21,9 +21,9 @@ from .forecast import Cell, forecast
 
 DEPTHS = range(1, 13)
 CACHE = "speed.json"
-MOST = 32  # entries that are kept
+MAX_ENTRIES = 32
 DAY = 86_400.0  # seconds after which a measurement is made again: the machine may have been busy with something else
-EMBEDDED = "embedded pair"
+FACTOR = 2.0  # by which plain decoding may have become faster
 
 
 @dataclass(frozen=True)
@@ -45,6 +45,10 @@ class MachineProfile:
     def old(self, now: float) -> bool:
         """Whether it is time to measure again, given the seconds since 1970; until that is done, this is known."""
         return not 0 <= now - self.when < DAY
+
+    def contradicts(self, plain_s: float) -> bool:
+        """Whether plain decoding is many times as fast as when this was measured: the machine was busy then."""
+        return FACTOR * plain_s < self.table.plain_s
 
     def best(self, verifier: str, temperature: float, most: int = 1024, least: int = 2) -> Cell:
         """Sequoia's tree of largest predicted speedup.
@@ -102,7 +106,7 @@ def _read(path: Path) -> list[MachineProfile]:
 def keep(known: MachineProfile) -> None:
     """Write an entry down in place of an older one of the same; where nothing can be written it is only not kept."""
     others = [one for one in kept() if one.about != known.about]
-    text = codec.dumps({"entries": [*others, known][-MOST:]}, exact=True)
+    text = codec.dumps({"entries": [*others, known][-MAX_ENTRIES:]}, exact=True)
     to_cache(CACHE, lambda path: path.write_text(text, encoding="utf-8"))
 
 

@@ -3,31 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import NamedTuple
 
 import plotly.graph_objects as go
 
+from ..benchmarks.this_machine import Point
 from ..planning.cost_table import CostTable
 from ..planning.forecast import Forecast
 from . import theme
-
-
-class Point(NamedTuple):
-    """One timed configuration.
-
-    Args:
-        name: of the tree.
-        size: its place on the axis, nodes with the root or a temperature.
-        predicted, measured: speedup over plain decoding.
-        low, high: interval of the measured speedup.
-    """
-
-    name: str
-    size: float
-    predicted: float
-    measured: float
-    low: float
-    high: float
 
 
 def plot_cost(tables: Mapping[str, CostTable]) -> go.Figure:

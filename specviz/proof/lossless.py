@@ -34,9 +34,9 @@ STEPS = 2
 SEEDS = (1, 5)
 CLOSENESS = 0.2  # a draft far from the target, or a lossy rule would hardly show
 EXACT, LOSSY = 1e-12, 1e-3  # errors: at most that of a lossless row, at least that of a lossy one
-PLAIN: dict[str, Any] = {}
+UNFILTERED: dict[str, Any] = {}
 SAMPLINGS: tuple[dict[str, Any], ...] = (
-    PLAIN, {"draft_temperature": 0.0}, {"draft_temperature": 0.6}, {"top_k": 2}, {"top_p": 0.9},
+    UNFILTERED, {"draft_temperature": 0.0}, {"draft_temperature": 0.6}, {"top_k": 2}, {"top_p": 0.9},
 )  # fmt: skip
 
 
@@ -170,7 +170,7 @@ def _drafter(name: str) -> Any:
     return DRAFTERS[menu_name](**parameters)
 
 
-def table(samplings: Sequence[dict[str, Any]] = (PLAIN,), chains: bool = False, **chosen: Any) -> Iterator[Row]:
+def table(samplings: Sequence[dict[str, Any]] = (UNFILTERED,), chains: bool = False, **chosen: Any) -> Iterator[Row]:
     """The rows of `cases`, proven."""
     yield from (case.prove() for case in cases(samplings=samplings, chains=chains, **chosen))
 

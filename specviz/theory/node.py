@@ -7,7 +7,7 @@ accepted; it is written here a second time, apart from the rules themselves, so 
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from itertools import combinations
 
 import numpy as np
@@ -68,23 +68,6 @@ def sequoia_acceptance(p: np.ndarray, q: np.ndarray, k: int, fallback: bool = Tr
 
     visit(0, 1.0, p, q, [])
     return accepted
-
-
-def sequoia_rejections(p: np.ndarray, q: np.ndarray, tokens: Sequence[int], fallback: bool = True) -> np.ndarray:
-    """Sequoia along one draw without replacement, float64 [k]: the chance that the first 1, 2, ... k children are all
-    rejected, given the tokens before the last of them. The mean over draws is 1 - cumsum of `sequoia_acceptance`.
-    """
-    rejected, reached, r, d = np.zeros(len(tokens)), 1.0, p, q
-    for child, token in enumerate(tokens):
-        if not fallback and q[token] == 0:
-            rejected[child:] = reached  # no child left to try
-            break
-        rejected[child] = reached * max(0.0, 1 - float(np.minimum(r, d).sum()))
-        reached *= max(0.0, 1.0 - float(r[token] / d[token]))
-        if reached == 0:
-            break
-        r, d = residual(r, d), without(d, list(tokens[: child + 1]))
-    return rejected
 
 
 def target_match_acceptance(p: np.ndarray, q: np.ndarray, k: int) -> np.ndarray:
@@ -170,3 +153,16 @@ def race_acceptance(p: np.ndarray, q: np.ndarray, k: int) -> float:
                 chosen = list(ahead)
                 total += sign * p[z] / (p[z] + tied.sum() - tied[chosen].sum() + free[chosen].sum())
     return float(total)
+
+
+def dyspec_acceptance(p: np.ndarray, q: np.ndarray, k: int) -> np.ndarray:
+    """DySpec with k children drawn without replacement, float64 [k]: small V only."""
+    return sequoia_acceptance(p, q, k, fallback=False)
+
+
+# By menu name, with children as the rule asks for them first. On one node traversal is Sequoia's rule.
+ACCEPTANCE: dict[str, Callable[[np.ndarray, np.ndarray, int], np.ndarray]] = {
+    "sequoia": sequoia_acceptance, "dyspec": dyspec_acceptance, "traversal": sequoia_acceptance,
+    "specinfer": specinfer_acceptance, "spectr": spectr_acceptance, "naive": naive_acceptance,
+    "target-match": target_match_acceptance, "exact-match": target_match_acceptance,
+}  # fmt: skip

@@ -5,14 +5,14 @@ from argparse import Namespace
 
 import numpy as np
 import pytest
+from specviz.acceptance.calibration import from_text, to_text
+from specviz.acceptance.text_units import Written
 
 import specviz
 from specviz.acceptance import vectors as acceptance
-from specviz.acceptance.calibration import from_text, to_text
 from specviz.acceptance.on_nodes import draft_uncertainty, rejection_rates
 from specviz.acceptance.on_text import acceptance_vector, own_texts
 from specviz.acceptance.positions import LEVELS, ReadOnce, levels_on_text
-from specviz.acceptance.text_units import Written
 from specviz.acceptance.vectors import read_acceptance
 from specviz.commands import calibrate
 from specviz.commands.cli import main

@@ -4,10 +4,10 @@ import json
 from dataclasses import replace
 
 import pytest
+from specviz.benchmarks.trials import in_turns
 
 import specviz
 from specviz.benchmarks import trials as module
-from specviz.benchmarks.trials import in_turns
 from specviz.metrics import Counts
 from specviz.record import Timing
 

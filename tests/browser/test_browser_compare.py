@@ -11,7 +11,7 @@ from playwright.sync_api import expect
 import specviz
 from app.tabs import compare
 from app.tabs.compare import runs, settings
-from specviz.benchmarks.trials import ROUNDS
+from specviz.benchmarks.timing import ROUNDS
 from tests.browser.test_browser_runs import HOSTILE
 
 pytestmark = pytest.mark.browser

@@ -199,6 +199,7 @@ def test_only_the_embedded_pair_on_enough_text_is_stored(capsys, monkeypatch, mo
 )  # fmt: skip
 def test_a_vector_that_cannot_be_is_rejected_everywhere(tmp_path, capsys, vector, words):
     from specviz.acceptance.calibration import from_text
+
     from specviz.acceptance.vectors import read_acceptance
 
     path = tmp_path / "vector.json"

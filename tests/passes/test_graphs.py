@@ -18,9 +18,9 @@ from specviz.models.early_exit import first_layers
 from specviz.models.selftest import check_tree_reading
 from specviz.passes import device_logits, direct, graphs
 from specviz.passes.cache import TreeCache
-from specviz.passes.direct import Product
 from specviz.passes.graphs import BUCKETS, StaticPasses, slots_bucket
 from specviz.passes.huggingface import HuggingFaceModel
+from specviz.passes.layers import read_layer
 from tests.passes.test_huggingface import FAMILIES, V, alone, along, make, random_run, random_tree
 
 pytestmark = pytest.mark.adapter
@@ -230,14 +230,14 @@ def test_a_pass_and_its_rows_mix_no_devices(padded, monkeypatch):
     """On the device that only knows shapes, where anything left on the CPU would be rejected."""
     pulled = []
 
-    def fuse(linears):  # weights without numbers cannot be views of others
-        return Product(torch.cat([linear.weight for linear in linears]), None)
-
     def pull(tensor):
         pulled.append(tensor.device.type)
         return np.zeros(tensor.shape, dtype=np.float64 if tensor.is_floating_point() else np.int64)
 
-    monkeypatch.setattr(direct, "_fuse", fuse)
+    def fuse(module):  # weights without numbers cannot be views of others
+        return read_layer(module, module.get_parameter)
+
+    monkeypatch.setattr(direct, "fuse", fuse)
     monkeypatch.setattr(device_logits, "pull", pull)
     with torch.device("meta"):
         model = HuggingFaceModel(transformers.AutoModelForCausalLM.from_config(FAMILIES["llama"]))
@@ -269,7 +269,7 @@ def test_two_threads_never_borrow_the_block_at_once():
             return torch.zeros(shape, dtype=dtype)
 
     passes = model.static
-    passes.direct = types.SimpleNamespace(kv_heads=2, width=8, embed=Weights(), held=torch.float32)
+    passes.direct = types.SimpleNamespace(kv_heads=2, width=8, embed=Weights(), kv_dtype=torch.float32)
     caches = [TreeCache(model.layers) for _ in range(2)]
     with ThreadPoolExecutor(2) as pool:
         lent = list(pool.map(lambda cache: passes._lend(cache, 16), caches))

@@ -1,19 +1,15 @@
 """Models larger than one device: trees read through accelerate's hooks, and a cache that is spread with the layers."""
 
-import json
-
 import numpy as np
 import pytest
 import torch
 import transformers
 
 import specviz
-from specviz.commands.cli import main
 from specviz.models.loading import load_model
 from specviz.models.pair import EMBEDDED
 from specviz.passes import cache, offload
 from specviz.passes.huggingface import HuggingFaceModel
-from specviz.planning.cost_table import CostTable
 from tests.passes.test_huggingface import FAMILIES, make, random_run
 
 pytestmark = pytest.mark.adapter
@@ -105,26 +101,12 @@ def test_only_layers_on_several_gpus_spread_the_cache():
         ("cpu", 'Leave it out, or use "disk"'),
     ],
 )
-def test_what_cannot_be_placed_is_a_sentence(where, message, capsys):
+def test_what_cannot_be_placed_is_a_sentence(where, message):
     with pytest.raises(ValueError, match=message):
         specviz.load_pair(device="cpu", offload=where)
-    assert main(["cost", "--device", "cpu", "--offload", where]) == 2
-    assert message in capsys.readouterr().err
 
 
 def test_without_accelerate_there_is_a_sentence(monkeypatch):
     monkeypatch.setattr(offload, "find_spec", lambda name: None)
     with pytest.raises(ValueError, match="pip install"):
         offload.check_offload("disk", CPU)
-
-
-def test_flat_passes_call_for_hundreds_of_nodes(tmp_path, capsys):
-    """What a pass that only fetches weights means for the tree: the optimiser's choice from such a cost table."""
-    table = CostTable(
-        "offload", True, "A pass fetches the weights, whatever it reads.", 1.0, (1, 256, 768), (1.0, 1.01, 1.03),
-        (0.0, 0.01, 0.03), (1, 256), (0.01, 0.02),
-    )  # fmt: skip
-    path = tmp_path / "cost.json"
-    path.write_text(table.to_json())
-    assert main(["optimize", "--cost", str(path), "--verifier", "sequoia", "--json"]) == 0
-    assert json.loads(capsys.readouterr().out)["size"] >= 128

@@ -12,7 +12,8 @@ import specviz
 from specviz import plots
 from specviz.acceptance.in_traces import DepthAcceptance, depth_acceptance
 from specviz.acceptance.on_nodes import draft_uncertainty, rejection_rates
-from specviz.acceptance.on_text import acceptance_vector, own_texts
+from specviz.acceptance.on_text import acceptance_vector
+from specviz.acceptance.texts import continuations
 from specviz.planning.cost_table import machine
 from specviz.planning.forecast import forecast
 from specviz.plots import PLOTS, export, plot, theme
@@ -22,7 +23,7 @@ from specviz.tree import Topology
 
 PAIR = specviz.toy_pair(vocab=6, seed=3)
 CONFIG = specviz.RunConfig("ab", temperature=1.0, max_new_tokens=40)
-TEXTS = list(own_texts(PAIR, ["abc", "bca"], CONFIG))
+TEXTS = list(continuations(PAIR, ["abc", "bca"], CONFIG))
 VECTOR = (0.6, 0.2, 0.1, 0.1)
 ACCEPTANCE = acceptance_vector(PAIR, specviz.VERIFIERS["sequoia"](), TEXTS, CONFIG, width=5)
 RATES = rejection_rates(PAIR, TEXTS, CONFIG, widths=(1, 2, 4, 6))

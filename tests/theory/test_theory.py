@@ -11,14 +11,16 @@ from scipy.optimize import linprog
 
 import specviz
 from specviz.builders.sequoia import best_tree
-from specviz.distributions import Distributions, entropy, normalise, total_variation
+from specviz.distributions import entropy, normalise, total_variation
 from specviz.proof.enumerate import distribution_of
+from specviz.randomness import Seeded
 from specviz.sampling import draw_children
-from specviz.strategy import built_in
 from specviz.theory import bounds
 from specviz.theory import node as node_theory
-from specviz.theory.forms import FORMS
+from specviz.theory.node import ACCEPTANCE
+from specviz.theory.rates import SameRow, accepted_within, try_children
 from specviz.tree import TokenTree
+from tests.growing import VERIFIERS
 
 
 @st.composite
@@ -150,29 +152,6 @@ def test_a_power_law_is_recovered():
 # One node.
 
 
-def by_enumeration(name, law_name, p, q, k):
-    """The exact chance of each child under the rule itself, every draw and every coin tried."""
-    rule = specviz.VERIFIERS[name]()
-
-    class Star(Distributions):
-        def __init__(self):
-            pass
-
-        def __getitem__(self, node):
-            return p
-
-    def program(rng):
-        tree = TokenTree(0, scheme=law_name)
-        tree.draft_distributions[0] = q
-        for token in draw_children(q, k, law_name, rng, 1):
-            tree.add(0, token)
-        path = rule(tree, Star(), rng).path
-        return path[0] if path else 0
-
-    found = distribution_of(program)
-    return [found.get(child, 0.0) for child in range(1, k + 1)]
-
-
 PAIRS = [
     (P, Q),
     (np.array([0.1, 0.2, 0.3, 0.4]), np.array([0.4, 0.3, 0.2, 0.1])),
@@ -181,25 +160,58 @@ PAIRS = [
 ]
 
 
-def test_every_rule_of_the_menu_has_its_closed_forms_or_says_why_not():
-    missing = [
-        name for name, rule in specviz.VERIFIERS.items() if built_in(rule) and not rule.alone and name not in FORMS
-    ]
-    assert not missing, f"{', '.join(missing)}: write an entry in FORMS of specviz/theory/forms.py"
-    silent = [name for name, forms in FORMS.items() if None in vars(forms).values() and not forms.gap]
-    assert not silent, f"{', '.join(silent)}: say in `gap` why a form is missing"
+def enumerated(rule, p, q, k):
+    """The exact chance of each child under the rule itself, every draw and every coin tried."""
+    scheme = rule.schemes[0]
+
+    def program(rng):
+        children = draw_children(q, k, scheme, rng, 1)
+        path = rule(star(q, children, scheme), SameRow(p), rng).path
+        return path[0] if path else 0
+
+    found = distribution_of(program)
+    return [found.get(child, 0.0) for child in range(1, k + 1)]
 
 
-# Noise cannot be enumerated: races are counted in `test_microscope`.
-@pytest.mark.parametrize("name", [name for name in FORMS if not specviz.VERIFIERS[name]().shared_noise])
+def star(q, children, scheme):
+    tree = TokenTree(0, scheme=scheme)
+    tree.draft_distributions[0] = q
+    for token in children:
+        tree.add(0, token)
+    return tree
+
+
+FREE = [name for name, rule in VERIFIERS.items() if not rule().shared_noise]  # noise cannot be enumerated
+
+
+@pytest.mark.parametrize("name", ACCEPTANCE)
 @pytest.mark.parametrize("pair", range(len(PAIRS)))
 def test_closed_forms_are_what_the_rules_do(name, pair):
-    rule = specviz.VERIFIERS[name]
-    p, q = PAIRS[pair]
+    rule, (p, q) = VERIFIERS[name](), PAIRS[pair]
     p = np.eye(len(p))[p.argmax()] if rule.greedy_only else p
-    for k in (1,) if rule.chain_only else (1, 2, 3):
-        wanted = by_enumeration(name, rule.schemes[0], p, q, k)
-        assert FORMS[name].acceptance(p, q, k) == pytest.approx(wanted, abs=1e-12)
+    for k in (1, 2, 3):
+        assert ACCEPTANCE[name](p, q, k) == pytest.approx(enumerated(rule, p, q, k), abs=1e-12)
+
+
+@pytest.mark.parametrize("name", FREE)
+@pytest.mark.parametrize("pair", range(len(PAIRS)))
+def test_rates_with_rejecting_coins_have_the_exact_mean(name, pair):
+    """The mean over every draw of the children; and that later children change nothing for the first ones."""
+    rule, (p, q) = VERIFIERS[name](), PAIRS[pair]
+    p = np.eye(len(p))[p.argmax()] if rule.greedy_only else p
+    widths, mean = (1, 2, 3), np.zeros(3)
+    for rates, chance in distribution_of(lambda rng: tuple(accepted_within(rule, p, q, widths, rng, 1))).items():
+        mean += chance * np.array(rates)
+    wanted = [sum(enumerated(rule, p, q, k)) for k in ((1,) if rule.chain_only else widths)]
+    assert mean[: len(wanted)] == pytest.approx(wanted, abs=1e-9) and np.isnan(mean[len(wanted) :]).all()
+
+
+def test_rejecting_coins_show_every_chance_and_the_residual():
+    found = try_children(VERIFIERS["specinfer"](), P, Q, [2, 2, 0], "iid", Seeded(0))
+    residual = np.array([0.3, 0.1, 0.0]) / 0.4
+    assert found.flips == 3 and found.accept_prob == pytest.approx([1 / 3, 0, 1])
+    assert found.acceptance == pytest.approx([1 / 3, 0, 2 / 3])
+    assert try_children(VERIFIERS["specinfer"](), P, Q, [2], "iid", Seeded(0)).residual == pytest.approx(residual)
 
 
 @given(rows())
@@ -215,21 +227,6 @@ def test_one_child_is_accepted_with_one_minus_total_variation(pair):
 def test_as_many_children_as_tokens_cover_everything(pair):
     p, q = pair
     assert node_theory.sequoia_acceptance(p, q, len(p)).sum() == pytest.approx(1)  # Sequoia, theorem 3.7
-
-
-@given(rows(high=4), st.integers(1, 3))
-@settings(max_examples=40, deadline=None)
-def test_the_mean_over_draws_is_the_exact_rejection(pair, k):
-    p, q = pair
-    k = min(k, len(p))
-    mean = np.zeros(k)
-
-    def program(rng):
-        return tuple(draw_children(q, k, "distinct", rng, 1))
-
-    for tokens, share in distribution_of(program).items():
-        mean += share * node_theory.sequoia_rejections(p, q, tokens)
-    assert mean == pytest.approx(1 - np.cumsum(node_theory.sequoia_acceptance(p, q, k)), abs=1e-12)
 
 
 def best_by_programme(p, law_of_sets):

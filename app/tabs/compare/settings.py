@@ -8,16 +8,14 @@ from typing import Any
 
 import gradio as gr
 
-from specviz import BUILDERS, DRAFTERS, VERIFIERS
-
-from ...parts.controls import Controls, family, scalar_controls
+from ...parts.controls import LABELS, Controls, mark, picker, scalar_controls
 from ...parts.stage import notice, sentence
 from ..explore import judged
-from .compared_run import ComparedRun
-from .runs import LETTERS, RACE, RUNNERS
+from . import race
+from .entry import Entry
 
 KINDS = {"speculation": "Speculation", "plain": "Plain decoding", "off": "Off"}
-FIRST = dict(zip(LETTERS, RUNNERS, strict=True))  # the drafter of each column
+FIRST = {"A": race.CHAIN, "B": race.TREE, "C": race.TREE}  # what each column holds at first
 OPTIONAL = "C"
 
 
@@ -39,12 +37,12 @@ class Column:
     @property
     def inputs(self) -> list[gr.components.Component]:
         """Its controls, the kind of decoding first."""
-        return [self.kind, *self.controls.strategies]
+        return [self.kind, *self.controls.strategies.values()]
 
     @property
     def outputs(self) -> list[Any]:
         """The components that `updates` is for."""
-        return [self.body, self.said, *self.controls.menu_boxes]
+        return [self.body, self.said, *self.controls.strategies.values()]
 
     def verdict(self, kind: Any, values: tuple[Any, ...]) -> tuple[str, str]:
         """The remark on it while the prompt may be empty: a kind of notice and its sentence.
@@ -60,9 +58,7 @@ class Column:
     def updates(self, kind: Any, values: tuple[Any, ...]) -> list[Any]:
         """The updates of `outputs`: menus marked for what is chosen, and the sentence on it."""
         config = judged(self.controls, values)[2]
-        marked = [gr.skip() for _ in self.controls.menu_boxes]
-        if config is not None:
-            marked = [gr.Dropdown(choices=choices) for choices in self.controls.menus(values, config)]
+        marked = [gr.skip() for _ in LABELS] if config is None else mark(config)
         return [gr.Column(visible=kind == "speculation"), self.sentence(kind, values), *marked]
 
     def sentence(self, kind: Any, values: tuple[Any, ...]) -> str:
@@ -70,7 +66,7 @@ class Column:
         found, text = self.verdict(kind, values)
         return sentence("", "") if found == "lossless" else sentence(found, text)
 
-    def entry(self, kind: Any, values: tuple[Any, ...]) -> ComparedRun | None:
+    def entry(self, kind: Any, values: tuple[Any, ...]) -> Entry | None:
         """What it runs; None if it is empty.
 
         Raises:
@@ -82,12 +78,12 @@ class Column:
                 raise ValueError(text)
             return None
         if kind == "plain":  # what is hidden cannot be wrong
-            hidden = self.controls.strategies
+            hidden = self.controls.strategies.values()
             values = (*values[: -len(hidden)], *(control.value for control in hidden))
         config = self.controls.read(values)
         if kind == "speculation":
             config.resolved.match.required()
-        return ComparedRun(self.letter, config, kind == "plain")
+        return Entry(self.letter, config.plainly() if kind == "plain" else config)
 
 
 @dataclass
@@ -113,14 +109,12 @@ class Settings:
         """The components that `updates` is for."""
         return [part for column in self.columns for part in column.outputs]
 
-    def names(self, values: Sequence[Any]) -> list[str | None]:
-        """What a link calls each of `inputs`, such as "seed" or "a.builder"; None for what does not matter."""
-        found: list[str | None] = ["prompt", *self.scalars]
-        for column, (kind, mine) in zip(self.columns, self.split(values), strict=True):
-            own = column.controls.names(mine)[len(self.shared) :]
-            names = ["decodes", *(own if kind == "speculation" else [None] * len(own))]
-            found += [name and f"{column.letter.lower()}.{name}" for name in names]
-        return found
+    @property
+    def named(self) -> dict[str, Any]:
+        """All controls by the name of their parameter in a link, such as "seed" or "a.builder"."""
+        columns = {f"{c.letter.lower()}.{n}": one for c in self.columns
+                   for n, one in {"decodes": c.kind, **c.controls.strategies}.items()}  # fmt: skip
+        return {"prompt": self.prompt, **self.scalars, **columns}
 
     def split(self, values: Sequence[Any]) -> list[tuple[Any, tuple[Any, ...]]]:
         """Of the values of `inputs`, what decodes each column and the values of its `controls.inputs`."""
@@ -144,7 +138,7 @@ class Settings:
         found = [column.verdict(*mine)[0] for column, mine in zip(self.columns, self.split(values), strict=True)]
         return not {"impossible", "error"} & set(found)
 
-    def read(self, values: Sequence[Any]) -> list[ComparedRun]:
+    def read(self, values: Sequence[Any]) -> list[Entry]:
         """What the values of `inputs` ask to run.
 
         Raises:
@@ -171,33 +165,28 @@ def kinds(letter: str) -> dict[str, str]:
 
 def column(letter: str, prompt: gr.Textbox, scalars: dict[str, Any]) -> Column:
     """Lay out the controls of a column, as they are in the recorded race."""
-    first = RACE.resolved
     choices = [(title, kind) for kind, title in kinds(letter).items()]
-    with gr.Group(elem_classes=f"sv-side sv-run-{letter}", elem_id=f"sv-side-{letter}"):
-        kind = gr.Radio(choices, value="speculation", label=f"{letter} decodes by", elem_classes="sv-kind")
-        with gr.Column(elem_classes="sv-side-body") as body:
-            fold = gr.Accordion("Parameters", open=False, render=False)
-            builders = family(f"Tree builder of {letter}", BUILDERS, first.builder.name, fold)
-            verifiers = family(f"Verification rule of {letter}", VERIFIERS, first.verifier.name, fold)
-            drafters = family(f"Drafter of {letter}", DRAFTERS, FIRST[letter], fold)
-            fold.render()
+    with gr.Column(elem_classes=f"sv-side sv-run-{letter}", elem_id=f"sv-side-{letter}", min_width=220):
+        first = "off" if letter == OPTIONAL else "speculation"
+        kind = gr.Radio(choices, value=first, label=letter, elem_classes="sv-choice")
+        with gr.Column(elem_classes="sv-side-body", visible=letter != OPTIONAL) as body:
+            pickers = {
+                kind: picker(kind, FIRST[letter], f"{title} of {letter}", True) for kind, title in LABELS.items()
+            }
         said = notice("", elem_id=f"sv-side-{letter}-notice")
-    for value, control in zip(first.builder.parameters.values(), builders.parameters[first.builder.name], strict=True):
-        if isinstance(control, gr.Slider):
-            control.value = value
-    return Column(letter, kind, body, Controls(prompt, builders, verifiers, drafters, scalars), said)
+    return Column(letter, kind, body, Controls(prompt, scalars, pickers), said)
 
 
 def lay_out(prompt: gr.Textbox) -> Settings:
-    """Lay out everything below the prompt, marked for what is chosen at first."""
-    scalars = scalar_controls()
+    """Lay out everything below the prompt."""
+    with gr.Row(elem_classes="sv-sides"):
+        with gr.Column(min_width=220):
+            scalars = scalar_controls()
+        columns = tuple(column(letter, prompt, scalars) for letter in FIRST)
     for name, control in scalars.items():
-        if (value := getattr(RACE, name)) is not None:
+        if (value := getattr(race.TREE, name)) is not None:
             control.value = value
-    made = Settings(prompt, scalars, tuple(column(letter, prompt, scalars) for letter in FIRST))
+    made = Settings(prompt, scalars, columns)
     for side, (kind, values) in zip(made.columns, made.split([control.value for control in made.inputs]), strict=True):
         side.said.value = side.sentence(kind, values)
-        menus = side.controls.menus(values, side.controls.read(values))
-        for menu, marked in zip(side.controls.menu_boxes, menus, strict=True):
-            menu.choices = marked
     return made

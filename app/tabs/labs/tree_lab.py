@@ -6,7 +6,6 @@ model is needed.
 
 from __future__ import annotations
 
-from inspect import signature
 from typing import Any
 
 import numpy as np
@@ -137,7 +136,7 @@ def tree_of(name: str, vector: tuple[float, ...], nodes: int, levels: int, width
 def fitted(name: str, vector: tuple[float, ...], nodes: int, levels: int, width: int) -> tuple[TreeBuilder, Step]:
     """A builder whose tree has at most so many nodes and levels, and the step that drafts it."""
     cls = BUILDERS[name]
-    known = signature(cls).parameters
+    known = cls.model_fields
     sizes: dict[str, Any] = {"size": nodes, "acceptance": vector}
     if "acceptance" not in known:  # a planned tree has as many children as pay
         sizes["width"] = min(width, nodes - 1)

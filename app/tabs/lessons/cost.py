@@ -10,8 +10,8 @@ from specviz import BUILDERS, VERIFIERS, RunConfig, speculate
 
 from .lesson import TALE, Facts, Figure, Lesson, Place, Recording
 
-NODES, GUESSES = 160, 2
-TREE = RunConfig(TALE, BUILDERS["sequoia"](size=NODES, depth=10), VERIFIERS["sequoia"](), temperature=1.3)
+NODES, GUESSES = 32, 2
+TREE = RunConfig(TALE, BUILDERS["sequoia"](size=NODES, depth=5), VERIFIERS["sequoia"](), temperature=1.3)
 CHAIN = RunConfig(TALE, BUILDERS["chain"](depth=GUESSES), VERIFIERS["speculative-sampling"](), temperature=1.3)
 SIZES, STEPS = (1, 2, 4, 8, 16, 32, 64, 96, 128), 8  # of the measured curves, and steps for each size
 

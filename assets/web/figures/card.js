@@ -47,7 +47,7 @@ export function statusLine(element, value) {
   const status = JSON.parse(value || '{}'), line = query(element, '.sv-notice');
   line.dataset.kind = status.kind || (status.text ? 'note' : '');
   line.querySelector('.text').textContent = status.text || '';
-  const bar = query(element, '.sv-progress');
+  const bar = /** @type {HTMLProgressElement | null} */ (element.querySelector('.sv-progress'));
   if (!bar) return;
   bar.hidden = !status.of;
   bar.max = status.of || 1;

@@ -140,24 +140,8 @@ export function lessonBook(element, start, server) {
   /** @param {number} by 1 or -1 */
   function advance(by) {
     if (!lesson?.pictures[picture].message) return void open(number + by, by < 0);
-    const parts = /** @type {HTMLElement[]} */ ([...root.querySelectorAll('.sv-phases [data-phase]')]);
-    const at = parts.findIndex(part => part.hasAttribute('aria-current')), begun = sentence.dataset.part;
-    const next = by > 0 && !begun ? 0 : at + by;
-    if (parts[next]) {
-      parts[next].click();
-      sentence.dataset.part = String(next);
-      sentence.textContent = [...parts[next].childNodes].slice(1).map(node => node.textContent?.trim()).join(': ');
-      return;
-    }
-    const where = query(root, '.sv-scrub', HTMLInputElement), step = Number(where.value) + by;
-    if (step < 0 || step > Number(where.max)) {
-      if (number + by >= 0 && number + by <= last) open(number + by, by < 0);
-      return;
-    }
-    player.show(step);
-    delete sentence.dataset.part;
-    sentence.textContent = `Step ${step + 1} of ${Number(where.max) + 1}`;
-    if (by > 0) requestAnimationFrame(() => advance(1));
+    if (!player.move(by)) return number + by >= 0 && number + by <= last ? void open(number + by, by < 0) : undefined;
+    requestAnimationFrame(() => { sentence.textContent = query(root, '.sv-caption').textContent; });
   }
 
   $('exercise').querySelector('button').addEventListener('click', () => { if (lesson) show(lesson.shows); });

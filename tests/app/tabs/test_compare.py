@@ -6,13 +6,13 @@ from dataclasses import replace
 
 import gradio as gr
 import pytest
+from app.tabs.compare.compared_run import ComparedRun
 
 import specviz
 from app.machine.engine import Engine
 from app.parts import links
 from app.tabs.compare import runs, settings, texts
-from app.tabs.compare.compared_run import ComparedRun
-from specviz.benchmarks.trials import ROUNDS
+from specviz.benchmarks.timing import ROUNDS
 
 B, V = specviz.BUILDERS, specviz.VERIFIERS
 PAIR = specviz.toy_pair(vocab=12)

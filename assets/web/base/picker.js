@@ -1,0 +1,146 @@
+// The strategy picker: a menu and the parameters of what is chosen, drawn from their schema. Its value is the strategy as
+// text, such as "sequoia:size=16,depth=6", without the parameters that have their defaults.
+
+import { make } from './dom.js';
+
+/**
+ * @typedef {object} Field
+ * @property {string} name
+ * @property {string} label
+ * @property {string} help
+ * @property {string} value the default
+ * @property {'number' | 'flag' | 'choice' | 'text'} type
+ * @property {number} [min]
+ * @property {number} [max]
+ * @property {number} [step]
+ * @property {string[]} [options]
+ */
+/** @typedef {{ name: string, title: string, fields: Field[] }} Strategy */
+
+let ids = 0;
+const LOGARITHMIC = 256; // a range of so many times its lower end has a logarithmic slider
+
+/**
+ * The name in a strategy's text, and the text of each parameter.
+ * @param {string} text
+ */
+export function split(text) {
+  const [name, ...rest] = text.split(':'), values = /** @type {Record<string, string>} */ ({});
+  for (const part of rest.length ? rest.join(':').split(/,(?=[^,=]*=)/) : []) {
+    const [key, ...value] = part.split('=');
+    values[key.trim()] = value.join('=').trim();
+  }
+  return { name: name.trim(), values };
+}
+
+/**
+ * A strategy's text.
+ * @param {Strategy} strategy
+ * @param {Record<string, string>} values
+ */
+export function join({ name, fields }, values) {
+  const parts = fields.filter(field => values[field.name] !== undefined && values[field.name] !== field.value);
+  return name + (parts.length ? ':' : '') + parts.map(field => `${field.name}=${values[field.name]}`).join(',');
+}
+
+/**
+ * @param {Element} root
+ * @param {Strategy[]} strategies
+ * @param {{ label: string, folded: boolean }} look
+ * @param {(text: string) => void} change gets what a visitor chose
+ */
+export function strategyPicker(root, strategies, { label, folded }, change) {
+  const select = make('select'), fields = make('div', '', 'sv-parameters'), fold = make('details');
+  const named = make('label', '', 'sv-parameter');
+  named.append(make('span', label), select);
+  fold.append(make('summary', 'Parameters'), fields);
+  fold.open = !folded;
+  root.replaceChildren(named, fold);
+  for (const { name, title } of strategies) select.append(new Option(title, name));
+  /** @type {Record<string, Record<string, string>>} the parameters of each strategy, also while another is chosen */
+  const values = Object.fromEntries(strategies.map(({ name }) => [name, {}]));
+  const chosen = () => strategies.find(({ name }) => name === select.value) ?? strategies[0];
+  const send = () => change(join(chosen(), values[select.value]));
+
+  function draw() {
+    const { name, fields: described } = chosen();
+    fields.replaceChildren(...described.map(field => {
+      const row = make('label', '', 'sv-parameter'), id = `sv-parameter-${++ids}`, help = make('small', field.help);
+      help.id = id;
+      const inputs = inputsOf(field, values[name][field.name] ?? field.value, text => {
+        values[name][field.name] = text;
+        send();
+      });
+      for (const input of inputs) input.setAttribute('aria-describedby', id);
+      row.append(make('span', field.label), ...inputs, help);
+      return row;
+    }));
+    fold.hidden = !described.length;
+  }
+
+  select.addEventListener('change', () => {
+    draw();
+    send();
+  });
+
+  return {
+    /** @param {string} text */
+    receive(text) {
+      const found = split(text);
+      if (!(found.name in values) || (found.name === select.value && text === join(chosen(), values[found.name]) && fields.children.length)) return;
+      select.value = found.name;
+      values[found.name] = found.values;
+      draw();
+    },
+    /** @param {Record<string, string>} marks */
+    mark(marks) {
+      for (const option of select.options) {
+        const { title } = strategies[option.index], [mark = '', ...why] = (marks[option.value] ?? '').split('\n');
+        option.text = mark ? `${title} ${mark}` : title;
+        option.title = why.join(' ');
+        option.className = mark ? 'sv-marked' : '';
+      }
+    },
+  };
+}
+
+/**
+ * The inputs of a parameter; a number has a slider and a box.
+ * @param {Field} field
+ * @param {string} value
+ * @param {(text: string) => void} change
+ * @returns {HTMLElement[]}
+ */
+function inputsOf(field, value, change) {
+  if (field.type === 'choice') {
+    const select = make('select');
+    for (const option of field.options ?? []) select.append(new Option(option, option));
+    select.value = value;
+    select.addEventListener('change', () => change(select.value));
+    return [select];
+  }
+  const box = make('input');
+  if (field.type === 'flag') {
+    box.type = 'checkbox';
+    box.checked = value === 'true';
+    box.addEventListener('change', () => change(String(box.checked)));
+    return [box];
+  }
+  box.value = value;
+  box.addEventListener('change', () => change(box.value.trim()));
+  if (field.type === 'text') return [box];
+  const { min = 0, max = 1, step = 1 } = field, logarithmic = min > 0 && max >= LOGARITHMIC * min;
+  Object.assign(box, { type: 'number', min, max, step: step === 1 ? 1 : 'any' });
+  box.value = value;
+  const slider = make('input'), to = logarithmic ? Math.log2 : Number;
+  Object.assign(slider, { type: 'range', min: to(min), max: to(max), step: logarithmic ? 0.01 : step });
+  slider.value = String(to(Number(value)));
+  slider.setAttribute('aria-label', field.label);
+  slider.addEventListener('input', () => {
+    const number = logarithmic ? 2 ** Number(slider.value) : Number(slider.value);
+    box.value = String(step === 1 ? Math.round(number) : Number(number.toFixed(6)));
+  });
+  slider.addEventListener('change', () => change(box.value));
+  box.addEventListener('input', () => { slider.value = String(to(Number(box.value))); });
+  return [slider, box];
+}

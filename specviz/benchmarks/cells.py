@@ -1,0 +1,158 @@
+"""Measure the cells of a grid, here or on a Ray cluster."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from functools import lru_cache
+from typing import Any
+
+from ..builders.base import TreeBuilder
+from ..compatibility import compatible
+from ..config import RunConfig
+from ..files import __version__
+from ..metrics import known
+from ..models.base import Pair
+from ..planning.machine_profile import machine
+from ..plugins.load import load_known
+from ..plugins.load import sources as plugins_loaded
+from ..progress import final_result
+from ..strategy import parse_strategy, split_strategy
+from .grid import ROWS, TRANSFORMERS, key_of
+from .quiet import Watch
+from .timing import TimedRun, time_runs
+
+
+def measure_cells(cells: Sequence[dict], prompts: Sequence[str]) -> Iterator[dict[str, Any]]:
+    """The outcomes of cells, measured one after the other on this machine."""
+    return (measure_cell(cell, prompts) for cell in cells)
+
+
+def measure_cell(cell: dict[str, Any], prompts: Sequence[str], plugins: Sequence[str] = ()) -> dict[str, Any]:
+    """The outcome of one cell: "cell" with its "result", or with why it is "impossible", or how it "failed".
+
+    Args:
+        cell, prompts: what to measure.
+        plugins: what another machine must load first, see `plugins.load.sources`.
+    """
+    load_known(plugins)
+    try:
+        watch = Watch()
+        outcome = _measure(cell, prompts)
+        if "result" in outcome:
+            outcome["result"]["busy_cores"] = round(watch.cores, 2)
+        return {"cell": cell} | outcome
+    except Exception as error:  # one cell that fails must not end a night's work
+        sentence = " ".join(str(error).split())[:300]
+        kind = "" if isinstance(error, ValueError) else f"{type(error).__name__}: "
+        return {"cell": cell, "failed": f"{kind}{sentence}"}
+
+
+def _measure(cell: dict[str, Any], prompts: Sequence[str]) -> dict[str, Any]:
+    config = RunConfig(
+        temperature=cell["temperature"], max_new_tokens=cell["max_new_tokens"], seed=cell["seed"],
+        **{name: cell[name] for name in ROWS if name in cell},
+    )  # fmt: skip
+    if cell["builder"] in TRANSFORMERS:
+        from .against_transformers import time_transformers
+
+        row, settings = time_transformers(cell["pair"], TRANSFORMERS[cell["builder"]], prompts, config, cell["rounds"])
+        return {"result": summary(row) | {"settings": settings, "lossless": True, "machine": list(machine())}}
+    try:
+        builder = sized(cell["builder"], cell.get("size"))
+    except ValueError as error:
+        return {"impossible": str(error)}
+    config = replace(config, builder=builder, verifier=cell.get("verifier", "plain"), drafter=cell.get("drafter"))
+    match = compatible(config)
+    if not match.possible:
+        return {"impossible": match.reason}
+    pair = load_cell_pair(key_of(cell["pair"]))
+    rows = final_result(time_runs({"tree": (pair, config)}, prompts, cell["rounds"]))
+    if not rows:
+        raise ValueError("the models end every text at once, so there is no step to time. Use other prompts.")
+    return {"result": summary(rows[0]) | _settings(pair) | {"lossless": match.lossless, "machine": list(machine())}}
+
+
+def summary(row: TimedRun) -> dict[str, Any]:
+    """A timed run as plain data; times in milliseconds."""
+    counts, plain = row.counts, row.plain
+    return {
+        "tokens_per_pass": known(counts.tokens_per_pass), "tokens_margin": row.tokens_margin,
+        "speedup": row.speedup, "speedup_margin": row.margin, "low": row.low, "high": row.high,
+        "plain_ms": 1000 * plain.seconds_per_token, "step_ms": 1000 * counts.seconds_per_step,
+        "parts_ms": {part: 1000 * seconds for part, seconds in counts.step_parts.items()},
+        "tokens_per_s": counts.tokens_per_s, "plain_tokens_per_s": plain.tokens_per_s,
+        "nodes": known(1 + counts.drafted), "draft_passes": known(counts.draft_passes_per_step),
+        "steps": counts.passes,
+    }  # fmt: skip
+
+
+def _settings(pair: Pair) -> dict[str, Any]:
+    """With what a cell was measured."""
+    threads = getattr(getattr(getattr(pair, "target", None), "threads", None), "count", None)
+    offload = getattr(pair, "offload", None)
+    return {"dtype": pair.info.get("dtype"), "threads": threads, "offload": offload, "version": __version__}
+
+
+def sized(text: str, size: int | None) -> TreeBuilder:
+    """A builder with trees of about `size` nodes, its root included.
+
+    Args:
+        text: as `parse_strategy` reads it; its parameters override what follows from the size.
+        size: None leaves the builder its own.
+
+    Raises:
+        ValueError: if the builder has no parameter for the size of its trees.
+    """
+    builder, (_, own) = parse_strategy("builder", text), split_strategy("builder", text)
+    parameters = {} if size is None else builder.sized(size)
+    return builder.replace(**{name: value for name, value in parameters.items() if name not in own})
+
+
+@lru_cache(maxsize=1)
+def load_cell_pair(pair: str) -> Pair:
+    """The pair of a cell, kept until another is needed."""
+    spec = json.loads(pair)
+    if "toy" in spec:
+        from ..models.table import toy_pair
+
+        return toy_pair(vocab=spec["toy"])
+    from ..models.pair import load_pair
+
+    return load_pair(**spec)
+
+
+def on_ray(
+    cells: Sequence[dict], prompts: Sequence[str], address: str, cpus: float = 1, gpus: float = 0
+) -> Iterator[dict[str, Any]]:
+    """The outcomes of cells in the order in which a Ray cluster finishes them.
+
+    Args:
+        cells, prompts: what to measure; specviz must be installed on the cluster's machines.
+        address: of the cluster, as `ray.init` takes it.
+        cpus, gpus: what one cell takes of a machine; all of it where speeds are to be trusted.
+
+    Raises:
+        ValueError: if ray is not installed or the cluster cannot be reached.
+    """
+    try:
+        import ray
+    except ImportError:
+        raise ValueError('--ray needs ray, which is not installed: pip install "ray>=2.9".') from None
+    try:
+        ray.init(address=address)
+    except Exception as error:
+        raise ValueError(f"--ray: no cluster found at {address!r}: {' '.join(str(error).split())[:200]}") from error
+    try:
+        task, texts = ray.remote(measure_cell).options(num_cpus=cpus, num_gpus=gpus), ray.put(list(prompts))
+        pending = {task.remote(cell, texts, plugins_loaded()): cell for cell in cells}
+        while pending:
+            (done, *_), _ = ray.wait(list(pending), num_returns=1)
+            cell = pending.pop(done)
+            try:
+                yield ray.get(done)
+            except Exception as error:  # the machine was lost, say
+                yield {"cell": cell, "failed": f"{type(error).__name__}: {' '.join(str(error).split())[:300]}"}
+    finally:
+        ray.shutdown()  # what still runs is given up

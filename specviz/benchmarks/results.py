@@ -1,0 +1,88 @@
+"""The file of `bench`: one JSON object a line, each written whole before the next cell begins."""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Iterable, Iterator
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+from .. import codec
+from ..files import parse_json
+from .grid import key_of
+
+BEGINS = b'{"cell": {'  # how a line of results begins
+MAX_LINE = 4_000_000  # bytes
+KINDS = {"result": dict, "impossible": str, "failed": str}
+
+
+class Results:
+    """The outcomes in a file.
+
+    Args:
+        path: of the file; it need not exist. The cut-off beginning of an outcome at its end, as a power failure leaves
+            one, is removed. Whoever writes holds the file (`files.held`).
+
+    Raises:
+        ValueError: if it holds anything else; it is then left as it is.
+    """
+
+    def __init__(self, path: str | Path) -> None:
+        self.path = Path(path)
+        self.outcomes: dict[str, dict[str, Any]] = {}  # the latest of each cell
+        if self.path.exists():
+            with open(self.path, "rb") as file:
+                whole = self._read(iter(partial(file.readline, MAX_LINE), b""))
+            if whole < self.path.stat().st_size:
+                os.truncate(self.path, whole)
+
+    def _read(self, lines: Iterable[bytes]) -> int:
+        """Read the outcomes; returns their bytes."""
+        whole = damaged = 0
+        for number, line in enumerate(lines, 1):
+            outcome = _outcome(line)
+            if damaged or (outcome is None and not _cut_off(line, first=number == 1)):
+                raise ValueError(
+                    f"results {str(self.path)!r} are damaged in line {damaged or number}, which is not a result. "
+                    "Remove that line, or use another file."
+                )
+            if outcome is None:
+                damaged = number
+                continue
+            whole += len(line)
+            self.outcomes[key_of(outcome["cell"])] = outcome
+        return whole
+
+    def missing(self, cells: Iterable[dict[str, Any]]) -> list[dict[str, Any]]:
+        """The cells without an outcome; one that failed is tried again."""
+        return [cell for cell in cells if "failed" in self.outcomes.get(key_of(cell), {"failed": ""})]
+
+    def add(self, outcome: dict[str, Any]) -> None:
+        """Append an outcome."""
+        line = json.dumps(codec.plain(outcome, exact=True), ensure_ascii=False).encode() + b"\n"
+        with open(self.path, "ab") as file:
+            file.write(line)
+            file.flush()
+            os.fsync(file.fileno())
+        self.outcomes[key_of(outcome["cell"])] = outcome
+
+    def of(self, cells: Iterable[dict[str, Any]]) -> Iterator[dict[str, Any]]:
+        """The outcomes of cells, as far as there are any."""
+        return (self.outcomes[key] for key in map(key_of, cells) if key in self.outcomes)
+
+
+def _cut_off(line: bytes, first: bool) -> bool:
+    """Whether a line is an outcome that was not written to its end, or the zeros that a power failure leaves."""
+    begins = line.startswith(BEGINS) or (not first and BEGINS.startswith(line))
+    return not line.endswith(b"\n") and (begins or not line.strip(b"\0"))
+
+
+def _outcome(line: bytes) -> dict[str, Any] | None:
+    try:
+        outcome = codec.read(dict[str, Any], parse_json(line), "outcome")
+    except ValueError:
+        return None
+    good = line.endswith(b"\n") and isinstance(outcome, dict) and isinstance(outcome.get("cell"), dict)
+    return outcome if good and any(isinstance(outcome.get(name), kind) for name, kind in KINDS.items()) else None

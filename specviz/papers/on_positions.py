@@ -1,0 +1,143 @@
+"""What both models say at single positions of the target's own texts, as sums for each text."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+
+from ..distributions import entropy
+from ..randomness import Seeded
+from ..theory.bounds import (
+    bretagnolle_huber_bound,
+    cross_entropy,
+    entropy_estimate,
+    kl_divergence,
+    pinsker_bound,
+    race_acceptance,
+)
+from ..theory.rates import accepted_within
+from ..verifiers import VERIFIERS
+from .index_entropy import rejection_index_entropy
+from .workbench import Text, Workbench, measurement
+
+WIDTHS = (1, 2, 3, 4, 5, 8, 16, 32)
+RULES = ("sequoia", "specinfer", "spectr", "target-match", "naive", "race")
+LONGEST = 40  # drafted tokens in a row: the longest draft of SVIP's figure 2
+ENTROPIES = (0.0, 0.05, 0.2, 0.5, 1.0, 1.5, 2.0, 3.0, math.inf)  # in nats
+SHARES = (0.0, 0.02, 0.05, 0.1, 0.2, 0.35, 0.5, 0.7, 0.9, 1.0)
+C = 0.15  # of the estimate, as in SVIP's code
+EVERY = 8  # positions that the entropy of an index is found at
+
+
+def moments(name: str, weight: np.ndarray, x: np.ndarray, y: np.ndarray) -> dict[str, float]:
+    """The sums that a correlation follows from."""
+    kinds = {"": np.ones(len(x)), "x": x, "y": y, "xx": x * x, "yy": y * y, "xy": x * y}
+    return {f"{name} {kind}".strip(): float((weight * values).sum()) for kind, values in kinds.items()}
+
+
+@measurement("counted")
+def rejection(bench: Workbench, text: Text, temperature: float, top_p: float = 1.0) -> dict[str, float]:
+    """How often every rule rejects all k children, at every second position."""
+    rows = bench.rows(text, temperature, top_p)[::2]
+    rng, widths = Seeded(text.seed), [k for k in WIDTHS if k <= bench.pair.vocab_size]
+    if not rows:
+        return {}
+    sums = {"positions": float(len(rows))}
+    for name in RULES:
+        rule = VERIFIERS[name]()
+        accepted = np.sum([accepted_within(rule, row.p, row.q, widths, rng, i + 1) for i, row in enumerate(rows)], 0)
+        sums |= {f"{name} {k}": len(rows) - value for k, value in zip(widths, accepted, strict=True)}
+    return sums
+
+
+@measurement("counted")
+def uncertainty(bench: Workbench, text: Text, temperature: float) -> dict[str, float]:
+    """The draft's entropy at temperature 1 against acceptance and the length accepted from there on."""
+    rows = bench.rows(text, temperature, draft_temperature=1.0)
+    if not rows:
+        return {}
+    entropies = np.array([entropy(row.q) for row in rows])
+    if temperature == 0:
+        share = token_share = np.array([float(row.q.argmax() == row.token) for row in rows])
+    else:
+        share = np.array([min(1.0, float(np.minimum(row.p, row.q).sum())) for row in rows])
+        token_share = np.array([min(1.0, float(row.q[row.token] / row.p[row.token])) for row in rows])
+    enough = max(0, len(rows) - LONGEST + 1)  # positions with so much text behind them
+    length = np.array([np.cumprod(token_share[at : at + LONGEST]).sum() for at in range(enough)])
+    sure = entropies[:enough] < ENTROPIES[1]
+    return {
+        **moments("acceptance", np.ones(len(rows)), entropies, share),
+        **moments("length", np.ones(enough), entropies[:enough], length),
+        "m 0": sure.sum(), "length 0": length[sure].sum(),
+    }  # fmt: skip
+
+
+@measurement("counted")
+def bounds(bench: Workbench, text: Text, temperature: float) -> dict[str, float]:
+    """SVIP's bounds of the acceptance and the ratio of cross-entropy and entropy, position by position."""
+    rows = bench.rows(text, temperature)
+    names = ("positions", "share", "pinsker", "huber", "ratios", "1 to 1.3", "under", "estimate off", "bound off")
+    sums = dict.fromkeys(names, 0.0)
+    for row in rows:
+        own, cross = entropy(row.q), cross_entropy(row.q, row.p)
+        share = min(1.0, float(np.minimum(row.p, row.q).sum()))
+        estimate, finite = max(0.0, entropy_estimate(own, C)), math.isfinite(cross)
+        pinsker = pinsker_bound(max(0.0, cross - own)) if finite else -math.inf
+        sums["positions"] += 1
+        sums["under"] += estimate <= share
+        sums["estimate off"] += abs(share - estimate)
+        sums["bound off"] += share - max(0.0, pinsker)
+        if finite:
+            sums["share"] += share
+            sums["pinsker"] += pinsker
+            sums["huber"] += bretagnolle_huber_bound(max(0.0, cross - own))
+            if own > 1e-3:
+                sums["ratios"] += 1
+                sums["1 to 1.3"] += 1 <= cross / own <= 1.3
+    return sums if rows else {}
+
+
+@measurement("counted")
+def agreement(bench: Workbench, text: Text, temperature: float) -> dict[str, float]:
+    """The draft's probability of a drafted token against the target's and against its acceptance, over all drafts."""
+    sums: dict[str, float] = {}
+    for row in bench.rows(text, temperature):
+        drafted = row.q > 1e-6
+        q, p = row.q[drafted], row.p[drafted]
+        place = np.clip(np.searchsorted(SHARES, q, side="right") - 1, 0, len(SHARES) - 2)
+        found = moments("target", q, q, p)
+        for i in range(len(SHARES) - 1):
+            inside = place == i
+            found |= {f"w {i}": q[inside].sum(), f"a {i}": (q * np.minimum(1.0, p / q))[inside].sum()}
+        sums = {name: sums.get(name, 0.0) + value for name, value in found.items()}
+    return sums
+
+
+@measurement("counted")
+def raced(bench: Workbench, text: Text, temperature: float) -> dict[str, float]:
+    """The first race: run, in closed form, and its ceiling 1 - TV."""
+    rng, sums = Seeded(text.seed), dict.fromkeys(("positions", "won", "exact", "ceiling"), 0.0)
+    rows = bench.rows(text, temperature)
+    for at, row in enumerate(rows):
+        noise = rng.noise(at, len(row.p))
+        with np.errstate(divide="ignore"):
+            sums["won"] += int(np.argmin(noise / row.p)) == int(np.argmin(noise / row.q))
+        sums["exact"] += race_acceptance(row.p, row.q)
+        sums["ceiling"] += float(np.minimum(row.p, row.q).sum())
+        sums["positions"] += 1
+    return sums if rows else {}
+
+
+@measurement("counted")
+def index_entropy(bench: Workbench, text: Text, temperature: float) -> dict[str, float]:
+    """KL against what the entropy of the accepted index exceeds KL + 2 log(KL + 1) by, in bits."""
+    found = []
+    for row in bench.rows(text, temperature)[::EVERY]:
+        kl = kl_divergence(row.p, row.q) / math.log(2)
+        if math.isfinite(kl):
+            found.append((kl, rejection_index_entropy(row.p, row.q) / math.log(2)))
+    if not found:
+        return {}
+    kl, bits = np.array(found).T
+    return moments("GSD", np.ones(len(kl)), kl, bits - kl - 2 * np.log2(kl + 1))

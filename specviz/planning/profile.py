@@ -1,0 +1,110 @@
+"""A profile of a pair: acceptance vectors and costs, in one file that `calibrate` writes and other commands read.
+
+The vectors that are shipped in assets/acceptance have the same form, without costs.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+from .. import codec
+from ..acceptance.on_text import Acceptance
+from ..acceptance.vectors import MAX_BYTES, find_row, stored
+from ..codec import Positive, Record
+from ..config import RunConfig
+from ..files import parse_json, read_text
+from ..models.base import Pair
+from .cost_table import CostTable
+
+
+@dataclass(frozen=True)
+class Profile(Record):
+    """What was measured of a pair with one drafter.
+
+    Args:
+        source: how it was made, in words.
+        pair: what describes the pair, plain JSON data with at least "name".
+        drafter: its "name" and "parameters".
+        vectors: acceptance vectors of rules and temperatures.
+        costs: seconds of passes on `machine`; None where they were not measured.
+        machine: system, processor and cores.
+    """
+
+    source: str
+    pair: dict[str, Any]
+    drafter: dict[str, Any]
+    vectors: tuple[Acceptance, ...]
+    costs: CostTable | None = None
+    machine: tuple[str | Positive, ...] = ()
+
+    def vector(self, verifier: str, temperature: float) -> Acceptance:
+        """The vector for a rule at the nearest measured temperature, Sequoia's where the rule has none."""
+        rows = [{"verifier": one.verifier, "temperature": one.temperature, "row": one} for one in self.vectors]
+        return find_row({"vectors": rows}, verifier, temperature)["row"]
+
+    def check(self, pair: Pair, config: RunConfig) -> None:
+        """Check that the profile is one of a pair and a drafter.
+
+        Raises:
+            ValueError: if it is another's, or lacks the temperature.
+        """
+        drafter = config.drafter
+        checks = {
+            "pair": (self.pair.get("name"), pair.info.get("name")), "drafter": (self.drafter.get("name"), drafter.name),
+        }  # fmt: skip
+        for name, (measured, used) in checks.items():
+            if measured != used:
+                raise ValueError(
+                    f"the profile is of the {name} {measured!r}, not {used!r}. Run `calibrate` for this one."
+                )
+        temperatures = sorted({one.temperature for one in self.vectors})
+        if not any(abs(config.temperature - one) <= 0.05 for one in temperatures):
+            shown = ", ".join(f"{one:g}" for one in temperatures)
+            raise ValueError(
+                f"the profile has temperature {shown}, not {config.temperature:g}. Use one of these, or calibrate."
+            )
+
+    def to_json(self) -> str:
+        """The profile as JSON text."""
+        return codec.lines(self, exact=True) + "\n"
+
+
+def read_profile(path: str | Path) -> Profile:
+    """The profile in a file.
+
+    Raises:
+        ValueError: if the file is missing, or no profile; the message says what is wrong.
+    """
+    text = read_text(path, "profile", MAX_BYTES)
+    try:
+        data = parse_json(text)
+    except ValueError:
+        raise ValueError(f"profile {str(path)!r} is not valid JSON. Make it with `calibrate --out`.") from None
+    if not isinstance(data, dict) or not {"pair", "drafter", "vectors"} <= data.keys():
+        raise ValueError(f"profile {str(path)!r} must be a file from `calibrate --out`; it is other JSON.")
+    return read_data(data, f"profile {str(path)!r}")
+
+
+def stored_profile(drafter: str) -> Profile | None:
+    """What is shipped of the embedded pair with a drafter, by its menu name."""
+    data = stored(drafter)
+    return None if data is None else read_data(data, "stored vectors")
+
+
+def read_data(data: dict[str, Any], what: str) -> Profile:
+    """A profile from plain JSON data; `what` it is, for messages."""
+    pair = data.get("pair")
+    shared = {"pair": pair.get("name", ""), "dtype": pair.get("dtype", "")} if isinstance(pair, dict) else {}
+    vectors = data.get("vectors")
+    if isinstance(vectors, list):
+        data = data | {"vectors": [shared | row if isinstance(row, dict) else row for row in vectors]}
+    return codec.read(Profile, data, what)
+
+
+def with_vectors(profile: Profile, vectors: Sequence[Acceptance]) -> Profile:
+    """A profile with more vectors; a newer one of the same rule and temperature replaces the older."""
+    rows = {(one.verifier, one.temperature): one for one in (*profile.vectors, *vectors)}
+    return replace(profile, vectors=tuple(rows.values()))

@@ -1,0 +1,99 @@
+"""The labs in headless Chromium: numbers that a visitor sets, keys, links, a phone. No model is loaded."""
+
+import re
+
+import pytest
+from playwright.sync_api import expect
+
+from tests.pages import CROWDED
+
+pytestmark = pytest.mark.browser
+PAGE = ("Explore", "Lab")
+TREES, NODE = ".sv-lab[aria-busy=false]", ".sv-v[aria-busy=false]"
+
+
+def never():
+    raise AssertionError("a model was loaded")
+
+
+@pytest.fixture
+def lab(serve, visit):
+    """A function that opens a page of the Lab by a link."""
+    url = serve(load=never)
+    return lambda link, ready, **more: visit(f"{url}?{link}", ready=ready, **more)
+
+
+def test_six_trees_one_of_them_large_with_its_mask(lab):
+    page = lab("lab=tree", TREES)
+    cards, tree = page.locator(".sv-lab-cards button"), page.locator(".sv-lab-tree")
+    expect(cards).to_have_count(6)
+    expect(page.locator(".sv-lab-name")).to_contain_text("Sequoia")
+    page.get_by_role("button", name="Sequoia’s figure 2").click()
+    expect(tree.locator("g")).to_have_count(64)
+    assert page.locator(".sv-lab-mask svg").get_attribute("viewBox") == "0 0 64 64"
+    tree.focus()
+    page.keyboard.press("ArrowRight")
+    page.keyboard.press("ArrowRight")
+    expect(page.locator(".sv-lab-node")).to_contain_text("child 1 of node 1")
+    expect(tree.locator("g.above")).to_have_count(3)  # it, its parent, the root: what it attends to
+    assert page.locator(".sv-lab-mask .row").get_attribute("y") == re.search(
+        r"Node (\d+)", page.locator(".sv-lab-node").inner_text()
+    ).group(1)
+    cards.nth(0).click()
+    expect(page.locator(".sv-lab-name")).to_contain_text("Chain")
+    page.get_by_label("Another builder").select_option("optimal")
+    expect(cards).to_have_count(7)
+    expect(page.locator(".sv-lab-name")).to_contain_text("Optimal")
+
+
+def test_what_is_typed_is_drawn_or_answered_by_a_sentence(lab):
+    page = lab("lab=tree", TREES)
+    box, status = page.get_by_label("Acceptance of child"), page.locator(".sv-lab-status")
+    name = page.locator(".sv-lab-cards b").first
+    box.fill("0.9, 0.9")
+    expect(status).to_contain_text("sum to at most 1")
+    box.fill("0.5, <b>")
+    expect(status).to_contain_text("not a number")
+    expect(name).to_have_text("Chain")  # the trees stay
+    box.fill("0.5")
+    expect(page.locator(".sv-lab-cards span").first).to_contain_text("2.00 tokens")  # 1 + 1/2 + 1/4 ...
+    expect(status).to_have_text("")
+
+
+def test_a_node_is_shown_at_once_and_stepped_through(lab):
+    page = lab("lab=verification", NODE)
+    expect(page.locator(".sv-v-try h3")).to_contain_text("rejected")
+    expect(page.locator(".sv-v-table tbody tr")).not_to_have_count(0)
+    page.locator(".sv-v-try").click()
+    page.keyboard.press("ArrowRight")
+    expect(page.locator(".sv-v-where")).to_have_text("try 2 of 3")
+    page.get_by_role("button", name="A lossy rule").click()
+    expect(page.locator(".sv-v-verdict")).to_have_attribute("data-kind", "differs")
+    typical = page.locator(".sv-v-table tr", has_text="Typical acceptance")
+    expect(typical.locator(".kind")).to_have_text("≠ p")
+    page.locator(".sv-v-table").get_by_role("button", name="Sequoia").click()
+    expect(page.locator(".sv-v-verdict")).to_have_attribute("data-kind", "equal")
+    number = page.get_by_label("target p of a, as a number")
+    number.fill("0.0666")
+    number.press("Enter")
+    expect(number).to_have_value("0.0666")
+    assert number.evaluate("box => box.scrollWidth <= box.clientWidth"), "it is not cut"
+    expect(page.locator(".sv-v-law tbody tr").first).to_contain_text("0.0666")
+    page.get_by_role("button", name="Add a token").click()
+    expect(page.locator(".sv-v-line")).to_have_count(8)
+
+
+def test_a_link_opens_the_node_of_a_counterexample(lab):
+    page = lab("tab=labs&lab=verification&rule=block&p=1/2,1/2&q=1,0&children=1&levels=2&scheme=iid", NODE)
+    expect(page.locator(".sv-v-rule")).to_have_value("block")
+    expect(page.locator(".sv-v-shape")).to_have_value("1 2")
+    expect(page.get_by_label("draft q of a, as a number")).to_have_value("1")
+    expect(page.locator(".sv-v-about")).to_contain_text("from a link")
+
+
+@pytest.mark.parametrize(("width", "height"), [(390, 844), (1280, 800)])
+@pytest.mark.parametrize(("link", "ready"), [("lab=tree", TREES), ("lab=verification", NODE)])
+def test_nothing_is_cut_off_or_overlaps(lab, link, ready, width, height):
+    page = lab(link, ready, width=width, height=height)
+    assert page.evaluate("document.documentElement.scrollWidth") <= width
+    assert page.evaluate(CROWDED) == []

@@ -1,0 +1,203 @@
+"""Saved runs from strangers: whatever they hold, reading ends in a sentence, and text stays text."""
+
+import json
+import re
+
+import pytest
+
+import specviz
+from specviz.player.offline import offline_page
+from specviz.player.payload import recorded_message
+
+SCRIPT = "</script><img src=x onerror=window.hacked=1>${window.hacked=1}{{window.hacked=1}}`"
+
+
+@pytest.fixture(scope="module")
+def text():
+    config = specviz.RunConfig("abc", "sequoia:size=9", temperature=0.7, max_new_tokens=16)
+    return specviz.run(specviz.toy_pair(vocab=9), config).to_json()
+
+
+def put(*path_and_value):
+    """A change that sets what stands at a path of keys."""
+    *path, value = path_and_value
+
+    def change(data):
+        *keys, last = path
+        for key in keys:
+            data = data[key]
+        data[last] = value
+
+    return change
+
+
+def drop(*path):
+    def change(data):
+        *keys, last = path
+        for key in keys:
+            data = data[key]
+        del data[last]
+
+    return change
+
+
+def many_steps(data):
+    data["steps"] = [0] * 20_001
+
+
+def many_nodes(data):
+    step = data["steps"][0]
+    n = 5000
+    step |= {
+        "parents": [-1, *range(n - 1)],
+        "tokens": [0] * n,
+        "texts": [""] * n,
+        "outcome": ["root"] + ["unreached"] * (n - 1),
+    }
+    step |= {
+        name: [None] * n for name in ("draft_prob", "target_prob", "target_prob_plain", "accept_prob", "coin", "keys")
+    }
+
+
+def deep(levels):
+    nested = 1
+    for _ in range(levels):
+        nested = {"a": [nested]}
+    return nested
+
+
+STEP = ("steps", 0)
+DAMAGES = {
+    "a parent that comes later": put(*STEP, "parents", 1, 3),
+    "a node that is its own parent": put(*STEP, "parents", 1, 1),
+    "a second root": put(*STEP, "parents", 2, -1),
+    "a cycle of two": lambda data: (put(*STEP, "parents", 1, 2)(data), put(*STEP, "parents", 2, 1)(data)),
+    "a parent far away": put(*STEP, "parents", 1, 10**9),
+    "a fractional parent": put(*STEP, "parents", 1, 0.5),
+    "a column too short": lambda data: data["steps"][0]["texts"].pop(),
+    "a column too long": lambda data: data["steps"][0]["coin"].append(0.5),
+    "no nodes at all": put(*STEP, "parents", []),
+    "more nodes than fit": many_nodes,
+    "more steps than fit": many_steps,
+    "steps that are an object": put("steps", {"0": 1}),
+    "a step that is nothing": put("steps", 0, None),
+    "no steps": put("steps", []),
+    "another schema": put("schema", 2),
+    "a schema that is text": put("schema", "1 or 1=1"),
+    "a schema as long as a book": put("schema", "x" * 10**6),
+    "no schema": drop("schema"),
+    "no configuration": drop("config"),
+    "a pair without a name": put("pair", {}),
+    "a pair whose name is a list": put("pair", "name", [1]),
+    "a pair that is text": put("pair", SCRIPT),
+    "a huge token": put(*STEP, "tokens", 1, 10**30),
+    "a token as large as a whole number can be written": put(*STEP, "tokens", 1, int("9" * 4000)),
+    "a huge probability": put(*STEP, "draft_prob", 1, 1e300),
+    "a probability below zero": put(*STEP, "target_prob", 1, -0.1),
+    "a probability that is a huge whole number": put(*STEP, "coin", 1, int("9" * 4000)),
+    "a huge key": put(*STEP, "keys", 1, int("9" * 4000)),
+    "huge seconds": put(*STEP, "seconds", "draft", int("9" * 4000)),
+    "seconds that are missing": drop(*STEP, "seconds", "draft"),
+    "a huge number in a detail": put(*STEP, "detail", {"0": {"facts": {"rho": int("9" * 4000)}}}),
+    "a detail that is a list": put(*STEP, "detail", [1]),
+    "a detail as deep as a well": put(*STEP, "detail", deep(30)),
+    "growth as deep as a well": put(*STEP, "growth", deep(30)),
+    "half a character": put(*STEP, "texts", 1, "\ud800"),
+    "half a character in a piece": put(*STEP, "pieces", 0, "\udfff"),
+    "half a character in a detail": put(*STEP, "detail", {"0": {"texts": ["\ud800"]}}),
+    "half a character as a name": put(*STEP, "detail", {"\ud800": {"rho": 1}}),
+    "an enormous text": put(*STEP, "texts", 1, "x" * 300_000),
+    "texts that are numbers": put(*STEP, "texts", 1, 1),
+    "an unknown outcome": put(*STEP, "outcome", 1, SCRIPT),
+    "an accepted node off the path": put(*STEP, "outcome", -1, "accepted"),
+    "a text that was not decided": put(*STEP, "emitted", [1, 2, 3, 4, 5, 6, 7]),
+    "a builder nobody knows": put("config", "builder", "name", SCRIPT),
+    "a builder that is a path": put("config", "builder", "name", "../../etc/passwd"),
+    "a builder that is a list": put("config", "builder", "name", ["sequoia"]),
+    "a verifier nobody knows": put("config", "verifier", "name", "__class__"),
+    "a parameter nobody knows": put("config", "builder", "parameters", {"__init__": 1}),
+    "a parameter out of range": put("config", "builder", "parameters", {"size": 10**9}),
+    "a parameter of a wrong kind": put("config", "builder", "parameters", {"size": {"a": 1}}),
+    "a vector of text": put("config", "builder", "parameters", {"acceptance": ["x"]}),
+    "a vector that is an object": put("config", "builder", "parameters", {"acceptance": {"a": 1}}),
+    "a vector with a huge number": put("config", "builder", "parameters", {"acceptance": [int("9" * 4000)]}),
+    "parameters that are a list": put("config", "builder", "parameters", [1]),
+    "a temperature below zero": put("config", "temperature", -1),
+    "a huge temperature": put("config", "temperature", int("9" * 4000)),
+    "a top-k of zero": put("config", "top_k", 0),
+    "a seed that is text": put("config", "seed", "0"),
+    "an empty prompt": put("config", "prompt", ""),
+    "a prompt of letters": put("config", "prompt", ["a"]),
+}
+
+CUT = {
+    "nothing": "",
+    "a space": " ",
+    "a word": "hello",
+    "null": "null",
+    "a number": "1",
+    "a list": "[]",
+    "an object": "{}",
+    "text": '"trace"',
+    "a brace": "{",
+    "zero bytes": "\x00" * 100,
+    "a byte order mark": "\ufeff{}",
+    "a picture": "\x89PNG\r\n",
+    "a page": "<!doctype html><script>alert(1)</script>",
+    "a thousand brackets": "[" * 1000,
+    "a mountain": "[" * 10**6,
+    "a mountain of objects": '{"a":' * 10**5,
+    "a huge literal": "9" * 10**5,
+    "nan": '{"schema":NaN}',
+    "infinity": '{"schema":3,"steps":[Infinity]}',
+    "a twin key": '{"schema":1,"schema":2}',
+}
+
+
+def rejected(text):
+    """Reading a text ends in one sentence, in words of this project."""
+    with pytest.raises(ValueError) as caught:
+        recorded_message(specviz.Trace.from_json(text)).encode()
+    sentence = str(caught.value)
+    assert "Traceback" not in sentence and len(sentence) < 600
+    assert not re.search(r"codec|max\(\)|float\(\)|NoneType|argument|unpack|iterable", sentence), sentence
+
+
+@pytest.mark.parametrize("change", DAMAGES.values(), ids=DAMAGES.keys())
+def test_a_damaged_run_is_answered_by_a_sentence(text, change):
+    data = json.loads(text)
+    change(data)
+    rejected(json.dumps(data))
+
+
+@pytest.mark.parametrize("text", CUT.values(), ids=CUT.keys())
+def test_what_is_no_run_is_answered_by_a_sentence(text):
+    rejected(text)
+
+
+@pytest.mark.parametrize("share", [0.01, 0.5, 0.999])
+def test_a_run_that_was_cut_off_is_answered_by_a_sentence(text, share):
+    rejected(text[: int(share * len(text))])
+
+
+@pytest.mark.parametrize("number", ["NaN", "-Infinity", "1e999"])
+@pytest.mark.parametrize("name", ["draft_prob", "coin", "draft"])
+def test_numbers_that_are_none_are_answered_by_a_sentence(text, name, number):
+    name = f'"{name}":'
+    at = text.index(name) + len(name)
+    at += text[at] == "["
+    end = re.compile(r"[,\]}]").search(text, at).start()
+    rejected(text[:at] + number + text[end:])
+
+
+def test_all_text_of_a_run_stays_text_and_unknown_fields_are_left_behind(text):
+    data = json.loads(text) | {"__proto__": {"hacked": 1}, "html": SCRIPT}
+    data["prompt_text"] = data["pair"]["name"] = SCRIPT
+    for step in data["steps"]:
+        step["texts"] = [SCRIPT] * len(step["texts"])
+        step["pieces"] = [SCRIPT] * len(step["pieces"])
+        step["scheme"] = SCRIPT
+    trace = specviz.Trace.from_json(json.dumps(data))
+    message, page = recorded_message(trace), offline_page(trace)
+    assert "<" not in message and json.loads(message)["head"]["prompt"] == SCRIPT
+    assert "__proto__" not in message and page.count("<script") == 2 and "<img" not in page

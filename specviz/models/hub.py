@@ -120,6 +120,9 @@ def _progress_bar(report: Callable[[int, int], None] | None) -> Any:
 
         def update(self, n: float | None = 1) -> None:
             self.n += n or 0
+            self.refresh()
+
+        def refresh(self, *args: Any, **options: Any) -> None:
             if report is not None and self.counts_bytes:
                 report(int(self.n), int(self.total or 0))
 

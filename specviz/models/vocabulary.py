@@ -88,7 +88,7 @@ class Translation:
 def translation(target: Any, draft: Any, width: int, draft_width: int) -> Translation:
     """The translation between the tokenizers of a target and of a draft.
 
-    Ends of text are common, whatever they are called; other special tokens are if they are spelled alike.
+    Ends of text are common, whatever they are called; other special tokens are if they are format_strategy alike.
 
     Args:
         target, draft: transformers tokenizers.
@@ -122,7 +122,7 @@ def token_bytes(role: str, tokenizer: Any) -> list[bytes | None]:
         tokenizer: a transformers tokenizer.
 
     Raises:
-        ValueError: if its tokens are spelled in another way.
+        ValueError: if its tokens are format_strategy in another way.
     """
     decoder = getattr(getattr(tokenizer, "backend_tokenizer", None), "decoder", None)
     kind = "" if decoder is None else decoder.__getstate__().decode()  # JSON, as in tokenizer.json

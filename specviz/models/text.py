@@ -126,7 +126,7 @@ def bytes_of(written: str, letters: bool = True) -> bytes:
 
 @lru_cache
 def _byte_letters() -> dict[str, int]:
-    """Byte-level BPE writes printable Latin-1 bytes as themselves and the others as the letters from 256 up."""
-    printable = {*range(0x21, 0x7F), *range(0xA1, 0xAD), *range(0xAE, 0x100)}
-    others = [byte for byte in range(256) if byte not in printable]
-    return {chr(byte): byte for byte in printable} | {chr(256 + i): byte for i, byte in enumerate(others)}
+    """The byte for which each letter of byte-level BPE stands."""
+    from transformers.convert_slow_tokenizer import bytes_to_unicode
+
+    return {letter: byte for byte, letter in bytes_to_unicode().items()}

@@ -185,7 +185,7 @@ def test_an_interrupted_phase_continues_at_the_next_batch_with_the_same_weights(
         assert torch.equal(ours, theirs)
 
 
-@pytest.mark.exhaustive
+@pytest.mark.nightly
 def test_a_tiny_pair_end_to_end(library, tmp_path):
     out, seconds = tmp_path / "pair", 180.0  # of a clock that ticks with the batches
     options = {"code_folder": library[1], "recipe": TINY, "device": "cpu"}

@@ -1,7 +1,7 @@
 """A pair that keeps the logits after every text it has read, for many runs from one prompt.
 
-The logits after a text do not depend on the run. So each text is read once, in a pass over all nodes of a tree that were
-not read yet, and every further run draws from the same rows.
+The logits after a text do not depend on the run. So each text is read once, in a pass over all nodes of a tree that
+were not read yet, and every further run draws from the same rows.
 """
 
 from __future__ import annotations

@@ -18,7 +18,7 @@ from ..config import LARGEST, RunConfig
 from ..decode import speculate
 from ..distributions import distributions_of, total_variation
 from ..models.base import Pair
-from ..models.cached import ReadsTarget, CachedPair
+from ..models.cached import CachedPair, ReadsTarget
 from ..session import DecodingSession, prompt_tokens
 from ..tree import TokenTree
 

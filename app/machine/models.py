@@ -13,7 +13,7 @@ from typing import Any
 import specviz
 
 from . import limits
-from .fetching import Named
+from .fetching import NamedPair
 from .server import local, on_a_space
 
 log = logging.getLogger(__name__)
@@ -83,14 +83,14 @@ def others() -> Callable[[str], Callable[[], Any]] | None:
     return _typed if limits.flag("SPECVIZ_CUSTOM", local()) else None
 
 
-def _typed(written: str) -> Named:
+def _typed(written: str) -> NamedPair:
     if len(written) > LONGEST_NAME:
         raise ValueError(f"Model pair must have at most {LONGEST_NAME} characters; got {len(written)}.")
     target, draft = _named(written, 'Model pair must be chosen from the menu or typed like "target|draft"')
     for name in (target, draft):
         if name and not local() and not (ON_THE_HUB.fullmatch(name) and not Path(name).is_dir()):
             raise ValueError(f"A model must be a name on the hub here, such as org/model; got {name!r}.")
-    return Named(target, draft)
+    return NamedPair(target, draft)
 
 
 def _named(written: str, must: str) -> tuple[str, str | None]:

@@ -3,7 +3,7 @@
 
 import { subscribe, publish } from './base/bus.js';
 import { query } from './base/dom.js';
-import { fileButton, sendFile } from './base/open_file.js';
+import { sendFile } from './base/open_file.js';
 import { jobNews, stopsAtOnce } from './base/jobs.js';
 import { strategyPicker } from './base/picker.js';
 import { onPage } from './base/page.js';
@@ -65,8 +65,6 @@ export function picker({ element, props, values, watch, menus }, look) {
   watch('marks', marked);
   marked();
 }
-/** @type {(host: Host, limits: { max: number }) => void} */
-export const file = ({ element, props, trigger }, { max }) => fileButton(element, max, text => { props.value = text; trigger('upload'); });
 /** @type {Component} */
 export const headline = ({ element }) => headlineView(element);
 /** @type {Component} */

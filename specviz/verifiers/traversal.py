@@ -15,9 +15,8 @@ from ..distributions import Distributions, excess
 from ..randomness import Randomness
 from ..sampling import SequentialProposal
 from ..tree import TokenTree
-from .bars import Bars
 from .base import Verifier
-from .walk import Walk, carry, ratio, untried
+from .walk import Bars, Walk, carry, ratio, untried
 
 
 class Traversal(Verifier):
@@ -54,7 +53,7 @@ def _visit(tree: TokenTree, p: Distributions, rng: Randomness, walk: Walk, node:
             bars = Bars(r)
         d = offers.row
         child_share = ratio(share * r[token], d[token])
-        walk.show(child, facts={"ratio": child_share}, tried=bars(token, residual=r, draft=d))
+        walk.note(child, facts={"ratio": child_share}, tried=bars(token, residual=r, draft=d))
         bonus = _visit(tree, p, rng, walk, child, child_share)
         if bonus is not None:
             return bonus
@@ -69,5 +68,5 @@ def _visit(tree: TokenTree, p: Distributions, rng: Randomness, walk: Walk, node:
     if r is None or bars is None:
         return rng.draw(p[node])
     bonus = rng.draw(r)
-    walk.show(node, after=bars(token, bonus, residual=r))
+    walk.note(node, after=bars(token, bonus, residual=r))
     return bonus

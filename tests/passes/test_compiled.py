@@ -12,7 +12,7 @@ from specviz.models.selftest import check_tree_reading
 from specviz.passes import compiled as door
 from specviz.passes.compiled import dot_products, kernels, numbers
 from specviz.passes.compiled import passes as compiled
-from specviz.passes.compiled.helpers import run_with_helpers
+from specviz.passes.compiled.helpers import FAILED, run_with_helpers
 from specviz.passes.threads import using
 from specviz.tree import TokenTree
 from tests.passes.test_huggingface import alone, along, make, random_tree
@@ -94,6 +94,13 @@ def test_a_helper_that_comes_late_finds_nothing_left_to_do():
     assert ran == ["one"]
     late.set()
     assert done.wait(10)
+
+
+def test_work_that_fails_ends_all_waiting_for_it():
+    counters = np.zeros(3, np.int64)
+    with pytest.raises(ZeroDivisionError):
+        run_with_helpers(lambda counters: 1 / 0, 1, counters)
+    assert counters[FAILED] == 1
 
 
 def test_a_wrong_kernel_leaves_the_passes_to_torch(monkeypatch, caplog):

@@ -11,8 +11,8 @@ import pytest
 import specviz
 from specviz.acceptance.vectors import expected_tokens, find_acceptance
 from specviz.benchmarks import measure_cost as clock
-from specviz.builders.filling import grow_shape
 from specviz.builders.sequoia import best_tree, best_trees
+from specviz.builders.static import grow_shape
 from specviz.commands.cli import main
 from specviz.planning.choose import best_candidate
 from specviz.planning.cost_table import MACHINES, CostTable, flat_up_to, machine, roofline

@@ -14,10 +14,11 @@ PAGE = ("Explore", "Learn")
 NAMES = list(lessons.LESSONS)
 TREE = "const svg = document.querySelector('#sv-lessons .sv-svg');"
 CLIPPED = f"""() => {{ {TREE} const box = svg.parentElement.getBoundingClientRect();
-  return [...svg.querySelectorAll('.node')].map(node => node.getBoundingClientRect()).filter(at => at.right > box.right + 1
-    || at.bottom > box.bottom + 1 || at.left < box.left - 1 || at.top < box.top - 1).length; }}"""
-SMALLEST = f"""() => {{ {TREE} const sizes = [...svg.querySelectorAll('.node > text')].map(text => getComputedStyle(text).fontSize);
-  return Math.min(...sizes.map(parseFloat)) * svg.getScreenCTM().a; }}"""
+  const marks = [...svg.querySelectorAll('.node')].map(node => node.getBoundingClientRect());
+  return marks.filter(at => at.right > box.right + 1 || at.bottom > box.bottom + 1
+    || at.left < box.left - 1 || at.top < box.top - 1).length; }}"""
+SMALLEST = f"""() => {{ {TREE} const texts = [...svg.querySelectorAll('.node > text')];
+  return Math.min(...texts.map(text => parseFloat(getComputedStyle(text).fontSize))) * svg.getScreenCTM().a; }}"""
 
 
 def never():

@@ -115,7 +115,7 @@ def test_nothing_is_measured_unless_it_is_asked_for(tmp_path, monkeypatch):
 def test_a_run_goes_before_a_measurement(tmp_path, monkeypatch):
     monkeypatch.setenv("SPECVIZ_CACHE", str(tmp_path))
     engine = Engine({"toy": lambda: specviz.toy_pair(vocab=6)}, measures=True)
-    with engine.exclusive():
+    with engine_busy(engine):
         engine.best.start("toy")
         in_a_loop(engine.best.wait("toy", 0.3))
         assert engine.best.tree("toy", "sequoia", 0.8) is None  # it waits for the machine

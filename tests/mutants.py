@@ -62,7 +62,7 @@ EDITS = (
         f"{DECLARED}[sequoia-traversal]",
     ),
     Edit("sampling.py", "self._turns[len(self._drawn)]", "self._turns[len(self._drawn) - 1]", MERGED),
-    Edit("sampling.py", "        q.turns = tuple(part for _, part in drawn)\n", "", MERGED),
+    Edit("sampling.py", "        q.order = tuple(first[token] for token in tokens)\n", "", MERGED),
     # Noise is keyed by the position in the text.
     Edit(
         "randomness.py",

@@ -20,7 +20,8 @@ from specviz.files import asset
 
 from . import limits
 from .checks import Checks, Rejected, fields
-from .queue import VISITOR, Slots, Visitor
+from .pool import Slots
+from .queue import VISITOR, Visitor
 
 # Gradio compiles the code of its events; everything else comes from here, and of inline scripts only those that the
 # page was sent with (`with_hashes`).

@@ -29,6 +29,7 @@ class Edit(NamedTuple):
     test: str
 
 
+TIMEOUT = 600  # seconds
 EDITS = [Edit(**edit) for edit in tomllib.loads((ROOT / "tests/mutants.toml").read_text(encoding="utf-8"))["edit"]]
 
 
@@ -47,7 +48,12 @@ def passes(folder: Path, *tests: str) -> bool:
         RuntimeError: if they could not be run.
     """
     asked = [sys.executable, "-B", "-m", "pytest", "-x", "-p", "no:cacheprovider", *tests]
-    done = subprocess.run(asked, cwd=folder, capture_output=True, text=True, env=os.environ | {"PYTHONPATH": ""})
+    try:
+        done = subprocess.run(
+            asked, cwd=folder, capture_output=True, text=True, env=os.environ | {"PYTHONPATH": ""}, timeout=TIMEOUT
+        )
+    except subprocess.TimeoutExpired:  # a test that waits for ever has noticed
+        return False
     if done.returncode not in (0, 1):  # 1: a test failed
         raise RuntimeError(f"{', '.join(tests)} could not be run:\n{done.stdout[-2000:]}{done.stderr[-2000:]}")
     return done.returncode == 0

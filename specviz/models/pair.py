@@ -16,6 +16,7 @@ from .learning import LearningModel
 from .loading import choose_device, choose_dtype, load_model, load_tokenizer, longest_text, place_model
 from .selftest import check_tree_reading
 from .shapes import NumberText
+from .streamed import stream_target
 from .text import Text, TokenText
 from .translated import TranslatedModel, common_mass
 from .vocabulary import translation
@@ -51,6 +52,8 @@ class HuggingFacePair:
         self.vocab_size = target.vocab_size
         self._drafters: dict[tuple, Any] = {}
         self.max_positions, self.eos_ids, self.info = max_positions, eos_ids, info
+        self.disk_speed = target.disk_speed
+        self.offload = None if target.disk_speed is None else "disk"
         self.encode, self.decode, self.piece, self.stream = text.encode, text.decode, text.piece, text.stream
 
     def __repr__(self) -> str:
@@ -166,8 +169,9 @@ def load_pair(
         device: "auto", "cpu", "cuda" or "mps".
         dtype: "auto", "float32", "bfloat16" or "float16".
         progress: gets the fraction done and what is being done.
-        offload: how to place a target larger than the device (needs accelerate): "auto" fills GPUs, then main memory,
-            then the disk; "balanced" fills all GPUs alike; "cpu" and "disk" keep every layer there. The draft is whole.
+        offload: where the target's layers are. "disk" reads them from there for every pass. With accelerate "auto"
+            fills GPUs, then main memory, then the disk, "balanced" fills all GPUs alike, and "cpu" keeps every layer
+            in main memory. The draft is whole.
         offload_folder: where weights go that are offloaded to disk and do not lie there as safetensors already.
         like: a pair with the same target, which is then not loaded again.
 
@@ -188,9 +192,11 @@ def load_pair(
     tokenizer, other = read_tokenizers(target, draft)
     if like is None:
         report(0.1, "Loading the target")
-        folder = None if offload_folder is None else str(offload_folder)
-        reader = HuggingFaceModel(load_model("target", target, place, number_format, offload, folder))
-        check_tree_reading("target", reader)
+        reader = stream_target(target, number_format, place, report) if offload == "disk" else None
+        if reader is None:
+            folder = None if offload_folder is None else str(offload_folder)
+            reader = HuggingFaceModel(load_model("target", target, place, number_format, offload, folder))
+            check_tree_reading("target", reader)
         reader.capture_graphs()
     else:
         reader = like.target

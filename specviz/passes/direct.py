@@ -43,8 +43,6 @@ class Layers(Protocol):
 
     def __iter__(self) -> Iterator[Layer]: ...
 
-    def __getitem__(self, layer: int) -> Layer: ...
-
 
 class DirectForward:
     """A Llama-like model's forward pass over given tokens, positions and mask.
@@ -71,9 +69,10 @@ class DirectForward:
         self.rotary = self._rotary(config.max_position_embeddings)
         self.compiled: CompiledPasses | None = None
 
-    def of(self, layer_ids: Sequence[int], model: Any) -> DirectForward:
+    def of(self, layer_ids: Sequence[int], model: Any) -> DirectForward | None:
         """The same with some of its layers, in memory; `model` is a shortened copy of this one's and has no others."""
-        some = DirectForward(model, [self.layers[layer] for layer in layer_ids])
+        layers = list(self.layers)
+        some = DirectForward(model, [layers[layer] for layer in layer_ids])
         some.compiled = self.compiled and self.compiled.of(layer_ids)
         return some
 

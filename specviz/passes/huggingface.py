@@ -75,6 +75,7 @@ class HuggingFaceModel:
         self.static = static_passes(self.direct)  # on a GPU: passes of fixed shape, which can be captured
         self.plans: dict[tuple, Plan] = {}
         self.lazy = self.device.type == "cuda"  # whether logits stay where they are until they are read
+        self.disk_speed: float | None = None  # bytes of weights read per second, where passes read them from disk
         self.threads = Threads(self.device)
         self._selects = "logits_to_keep" in inspect.signature(model.forward).parameters
         self.cache_argument = cache_argument(model)

@@ -45,9 +45,9 @@ def fuse(module: torch.nn.Module) -> Layer:
 
     def joined(names: tuple[str, ...]) -> torch.Tensor | None:
         parts = [parameters[name] for name in names if name in parameters]
-        if len(parts) < 2:
-            return parts[0].detach() if parts else None
-        whole = torch.cat([part.data for part in parts])
+        if not parts:
+            return None
+        whole = torch.cat([part.data for part in parts])  # a single part as well: products depend on its alignment
         for part, view in zip(parts, whole.split([len(part) for part in parts]), strict=True):
             part.data = view
         return whole

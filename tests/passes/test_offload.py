@@ -7,7 +7,6 @@ import transformers
 
 import specviz
 from specviz.models.loading import load_model
-from specviz.models.pair import EMBEDDED
 from specviz.passes import cache, offload
 from specviz.passes.huggingface import HuggingFaceModel
 from tests.passes.test_huggingface import FAMILIES, make, random_run
@@ -44,33 +43,12 @@ def test_trees_are_read_through_hooks(family, dtype, tolerance, tmp_path):
     random_run(model, np.random.default_rng(1), tolerance=tolerance)
 
 
-def test_an_offloaded_pair_writes_the_text_of_the_whole_one(tmp_path):
-    config = specviz.RunConfig(
-        "Once upon a time", specviz.BUILDERS["sequoia"](size=12), specviz.VERIFIERS["exact-match"](), 0.0,
-        max_new_tokens=16,
-    )  # fmt: skip
-    folders = dict(target=EMBEDDED / "target", draft=EMBEDDED / "draft", dtype="float32")
-    whole = specviz.load_pair(**folders)
-    pair = specviz.load_pair(**folders, offload="disk")
-    assert pair.info["device"] == "cpu, offload disk"
-    assert specviz.run(pair, config).tokens == specviz.run(whole, config).tokens
-
-
 def test_a_model_that_fits_is_read_directly(tmp_path):
     if torch.cuda.is_available():
         pytest.skip("this is about a machine where everything goes to the CPU")
     model = HuggingFaceModel(load_model("target", saved("llama", tmp_path), CPU, torch.float32, "auto"))
     assert model.direct is not None and not model.spread
     random_run(model, np.random.default_rng(3))
-
-
-def test_early_exit_shares_the_hooks_of_its_target(tmp_path):
-    config = specviz.RunConfig(
-        "Once upon a time", specviz.BUILDERS["chain"](), specviz.VERIFIERS["exact-match"](), 0.0, max_new_tokens=8
-    )
-    folders = dict(target=EMBEDDED / "target", draft="early-exit:2", dtype="float32")
-    found = specviz.run(specviz.load_pair(**folders, offload="disk"), config)
-    assert found.tokens == specviz.run(specviz.load_pair(**folders), config).tokens
 
 
 @pytest.mark.parametrize("family", ["llama", "gpt2"])

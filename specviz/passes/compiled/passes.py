@@ -138,13 +138,13 @@ class CompiledPasses:
                 else:  # no token sees what is read after it
                     unseen = np.ascontiguousarray(masked[part, : masked.shape[1] - m + part.stop])
                 whole = len(here) == len(rows)  # then results are written in place
-                some = (states, logits) if whole else (states[here], logits[here])
+                some, rows_of_logits = (states, logits) if whole else (states[here], logits[here])
                 self._run(
                     inputs[part], x[part], places[part], unseen, selected[here] - start, layer_ids, weights,
-                    block[slots], used + start, *some, threads,
+                    block[slots], used + start, some, rows_of_logits, threads,
                 )  # fmt: skip
                 if not whole:
-                    states[here], logits[here] = some
+                    states[here], logits[here] = some, rows_of_logits
         return states, logits
 
     def _groups(self) -> Iterator[tuple[np.ndarray, slice, Layer, bool]]:

@@ -83,7 +83,7 @@ class RunMessages:
             return say(state="running", note=note, timing=timing, speedup=plain(update.speedup))
         if update.same:
             return self._same(update)
-        return say(state="done")
+        return say(state="done", speedup=plain(self.stored.speedup))
 
     def _same(self, update: Update) -> str | None:
         same, total = update.same, self.counts.tokens

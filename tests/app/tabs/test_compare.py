@@ -124,7 +124,9 @@ def test_the_end_of_a_text_stops_no_run():
 @pytest.mark.parametrize("temperature", [0.0, 0.8])
 def test_promised_texts_are_identical(temperature):
     config = replace(RACE if temperature else TREE, temperature=temperature)
-    told = sent([Entry("A", config), Entry("B", replace(config, builder=B["dyspec"]())), Entry("C", config.autoregressive())])
+    told = sent(
+        [Entry("A", config), Entry("B", replace(config, builder=B["dyspec"]())), Entry("C", config.autoregressive())]
+    )
     assert [pair["kind"] for pair in last(told, "pairs")] == ["equal"] * 3
 
 

@@ -72,7 +72,7 @@ def test_a_run_is_sent_to_its_end():
     )
     sent = [json.loads(text) for text in explore.play(engine, config)]
     steps = [step for news in sent for step in news["steps"]]
-    assert "".join("".join(step["pieces"]) for step in steps) == specviz.run(engine.pair, config).text
+    assert "".join("".join(step["pieces"]) for step in steps) == specviz.run(engine.take(), config).text
     assert (
         sent[0]["state"] == "loading" and sent[-1]["state"] == "done" and sent[-1]["speedup"]["plain_tokens_per_s"] > 0
     )

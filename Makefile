@@ -75,7 +75,7 @@ browser:
 STAMPS := .renew
 WEIGHTS := $(wildcard assets/pair/*/*.safetensors)
 VECTORS := $(addprefix $(STAMPS)/vectors-,model eagle early-exit layer-skip medusa ngram retrieval)
-TRACES := $(addprefix $(STAMPS)/traces-,story race channel lessons)
+TRACES := $(addprefix $(STAMPS)/traces-,explore race lessons)
 HEATS = $(if $(filter model,$*),0 0.3 0.6 0.8 1,0 0.8 1)
 SMALLER = $(addprefix --temperature ,$(HEATS)) $(if $(filter model,$*),,--positions 1000 --width 16)
 IDLE := $(BIN)/python -m specviz.benchmarks.quiet $(BIN)/python

@@ -34,7 +34,7 @@ TABS = (
 )
 STYLES = ("style", "base/picker", "page/style", "page/present", "stage/stage", "tree/tree", "figures/figures",
           *(style for tab in TABS for part in tab.parts for style in part.styles))  # fmt: skip
-SENTENCE = "A small model drafts a tree of tokens; a large model verifies the whole tree in a single pass."
+SENTENCE = "A small model drafts a tree of tokens; a large model verifies all of it in one pass."
 PRESENT = "large type for a projector, without settings; Escape exits"
 HEADER = (
     f'<header class="sv-title"><h1>specviz</h1><p>{SENTENCE}</p>'

@@ -1,13 +1,14 @@
 """Write every recorded run that the page shows: `python -m app.record_traces`.
 
-For the first screen a run with the pair's defaults, and plain decoding of the same prompt beside it for the measured
-speedup; for Compare a race of three drafters; for each lesson the runs it
-asks for, with the first seed whose runs show what the lesson is about.
+For Explore every preset at three temperatures, for Compare a race, both with weights in memory and on disk and timed
+against plain decoding; for each lesson the runs it asks for, with the first seed whose runs show what the lesson is
+about. Times mean something on an idle machine only.
 """
 
 from __future__ import annotations
 
 import argparse
+from collections import deque
 from dataclasses import replace
 from itertools import islice
 from pathlib import Path
@@ -15,43 +16,61 @@ from typing import Any
 
 import specviz
 from specviz import codec
+from specviz.benchmarks.timing import measure_speedup
 from specviz.decode import collect
-from specviz.files import TRACES
 
-from .machine.models import default_pair
+from .machine.models import default_pair, offered, on_disk
+from .parts.decoding import Endless
 from .tabs import lessons
-from .tabs.compare import runs
+from .tabs.compare import race
+from .tabs.explore import recordings
 from .tabs.lessons.lesson import Lesson, Recording
 
 SEEDS = range(1, 101)
-PLAIN_TOKENS = 24  # of plain decoding beside the first screen
 FEWEST = 6  # steps of a lesson's run
+ROUNDS = 5  # of timing against plain decoding
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description="Write all recorded runs of the page.")
-    parser.add_argument("--only", choices=("story", "race", "lessons", *lessons.LESSONS), help="write only these")
-    parser.add_argument("--prompt", default="Once upon a time there was a little", help="of the first screen")
-    parser.add_argument("--temperature", type=float, default=0.6)
-    parser.add_argument("--seed", type=int, default=2)
-    parser.add_argument("--max-new-tokens", type=int, default=96)
-    args = vars(parser.parse_args())
-    only, config, pair = args.pop("only"), specviz.RunConfig(**args), default_pair()
-    short = replace(config, max_new_tokens=PLAIN_TOKENS)
-    specviz.run(pair, short), specviz.autoregress(pair, short)  # the first passes of a process are slow
-    if only in (None, "story"):
-        write(TRACES / "story.json", specviz.run(pair, config))
-        write(TRACES / "plain.json", specviz.autoregress(pair, short))
-    if only in (None, "race"):
-        for drafter, trace in runs.record_race(pair):
-            write(runs.race_path(drafter), trace)
-    for name, lesson in lessons.LESSONS.items():
-        if only in (None, "lessons", name):
-            recorded = record(pair, lesson)
-            for recording, trace in zip(lesson.recordings, recorded, strict=False):
-                write(lesson.path(recording), trace)
-            if lesson.measure:
-                lesson.measured.write_text(codec.dumps(recorded[-1]) + "\n", encoding="utf-8")
+    parser.add_argument("--only", choices=("explore", "race", "lessons", *lessons.LESSONS), help="write only these")
+    only = parser.parse_args().only
+    if only in (None, "explore", "race"):
+        for title, load in offered().items():
+            pair = load() if any(one.title == title for one in recordings.RECORDINGS) else None
+            if pair and only in (None, "explore"):
+                for one in recordings.RECORDINGS:
+                    if one.title == title:
+                        write(one.path, timed_run(pair, one.config, title))
+            if pair and only in (None, "race"):
+                for name, config in race.CONFIGS.items():
+                    if title == race.TITLE:
+                        write(race.path(name), timed_run(Endless(pair), config, title))
+    if only in (None, "lessons", *lessons.LESSONS):
+        pair = default_pair()
+        for name, lesson in lessons.LESSONS.items():
+            if only in (None, "lessons", name):
+                write_lesson(pair, lesson)
+
+
+def timed_run(pair: Any, config: specviz.RunConfig, title: str) -> specviz.Trace:
+    """A run after one that warms up, with its speedup over plain decoding in alternating rounds."""
+    specviz.run(pair, replace(config, max_new_tokens=8))
+    trace = specviz.run(pair, config)
+    speedup = None
+    if config.builder.name != "plain":
+        updates = measure_speedup(pair, config, trace.counts, ROUNDS)
+        speedup = deque((one for one in updates if one is not None), maxlen=1).pop()
+    offload = {"offload": "disk"} if on_disk(title) else {}
+    return replace(trace, pair=trace.pair | offload, speedup=speedup)
+
+
+def write_lesson(pair: Any, lesson: Lesson) -> None:
+    recorded = record(pair, lesson)
+    for recording, trace in zip(lesson.recordings, recorded, strict=False):
+        write(lesson.path(recording), trace)
+    if lesson.measure:
+        lesson.measured.write_text(codec.dumps(recorded[-1]) + "\n", encoding="utf-8")
 
 
 def record(pair: Any, lesson: Lesson) -> list[Any]:
@@ -66,7 +85,7 @@ def record(pair: Any, lesson: Lesson) -> list[Any]:
 
 def decode(pair: Any, recording: Recording, seed: int) -> specviz.Trace:
     config = replace(recording.config, seed=seed)
-    config = config.plainly() if recording.autoregressive else config
+    config = config.autoregressive() if recording.autoregressive else config
     return collect(pair, config, islice(specviz.speculate(pair, config), recording.steps))
 
 

@@ -128,7 +128,7 @@ def register(cls: AnyStrategy) -> AnyStrategy:
     Raises:
         ValueError: if it is not that; the message says what to do.
 
-    >>> from specviz.verifiers.naive import Naive
+    >>> from specviz.verifiers.match import Naive
     >>> @specviz.register
     ... class Mine(Naive):
     ...     name, title = "mine", "My rule"

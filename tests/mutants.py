@@ -20,7 +20,7 @@ ROOT = Path(__file__).resolve().parent.parent
 
 
 class Edit(NamedTuple):
-    """One mistake: `old` stands once in `file` and becomes `new`; `test` must fail."""
+    """One mistake: `old` stands once in `file`, from the folder specviz, and becomes `new`; `test` must fail."""
 
     file: str
     old: str
@@ -31,6 +31,14 @@ class Edit(NamedTuple):
 DECLARED = "tests/proof/test_check.py::test_every_pair_is_what_it_is_declared_to_be"
 TREES = "tests/passes/test_huggingface.py::test_trees_score_as_separate_passes[llama-sdpa]"
 FRESH = "tests/drafters/test_after_commits.py::test_after_every_commit_a_drafter_says_what_a_fresh_one_says"
+COMPILED = "tests/passes/test_compiled.py::test_a_compiled_pass_gives_the_logits_of_torch[qwen2-dtype0-{}]"
+FAILS = "tests/passes/test_compiled.py::test_work_that_fails_ends_all_waiting_for_it"
+SAME = "tests/passes/test_compiled.py::test_a_token_has_the_same_logits_whatever_stands_beside_it[dtype0]"
+TEXT_FORM = "tests/engine/test_wrong_use.py::{}"
+INTERVALS = "tests/test_metrics.py::{}"
+QUEUE = "tests/app/machine/test_queue.py::{}"
+FAIR = QUEUE.format("test_the_address_then_the_session_served_least_recently_comes_next")
+SLOTS = QUEUE.format("test_slots_are_given_in_fair_order_and_the_last_is_rejected_where_too_many_wait")
 TOP_P = "tests/engine/test_distributions.py::test_top_p_keeps_the_token_that_crosses_the_threshold"
 MERGED = "tests/drafters/test_drafters.py::test_a_merged_child_is_compared_with_the_row_of_who_drew_it_first"
 
@@ -54,7 +62,7 @@ EDITS = (
         f"{DECLARED}[sequoia-traversal]",
     ),
     Edit("sampling.py", "self._turns[len(self._drawn)]", "self._turns[len(self._drawn) - 1]", MERGED),
-    Edit("sampling.py", "        q.turns = tuple(part for _, part in drawn)\n", "", MERGED),
+    Edit("sampling.py", "        q.order = tuple(first[token] for token in tokens)\n", "", MERGED),
     # Noise is keyed by the position in the text.
     Edit(
         "randomness.py",
@@ -85,7 +93,7 @@ EDITS = (
         "tree.py",
         "(self.weight[child], -child)",
         "(self.weight[child], child)",
-        "tests/theory/test_orders.py::test_the_heaviest_child_comes_first_and_ties_stay_as_drawn",
+        "tests/papers/test_mask_blocks.py::test_the_heaviest_child_comes_first_and_ties_stay_as_drawn",
     ),
     # Drafters, and what is learnt from them.
     Edit(
@@ -124,12 +132,109 @@ EDITS = (
         "tried[rank] += child_taken not in children[node][:rank]",
         "tests/builders/test_builders_planned.py::test_children_after_the_accepted_one_count_as_tried_too",
     ),
+    # Compiled passes.
     Edit(
-        "acceptance/in_traces.py",
-        "if step.start + 1 + levels < end]",
-        "if max(Topology(step.parents).depth) == levels]",
-        "tests/benchmarks/test_agreement.py::test_steps_at_which_a_drafter_had_little_to_say_count",
+        "passes/compiled/kernels.py",
+        "low * cos[i] + high * sin[i]\n",
+        "low * cos[i] - high * sin[i]\n",
+        COMPILED.format(1),
     ),
+    Edit(
+        "passes/compiled/kernels.py",
+        "first = slots - len(masked)",
+        "first = slots - len(masked) - 1",
+        COMPILED.format(1),
+    ),
+    Edit(
+        "passes/compiled/kernels.py",
+        "np.sqrt(total / np.float32(width) + np.float32(eps))",
+        "np.sqrt(total / np.float32(width) + np.float32(1000 * eps))",
+        COMPILED.format(1),
+    ),
+    Edit("passes/compiled/kernels.py", "values[pair, used + row, i] = ", "values[pair, row, i] = ", COMPILED.format(1)),
+    Edit(
+        "passes/compiled/kernels.py",
+        "cos, sin, keys[pair, used + row])",
+        "cos, sin, keys[pair, row])",
+        COMPILED.format(1),
+    ),
+    Edit(
+        "passes/compiled/kernels.py",
+        "    chunk = atomic_add(counters, 2 * phase)\n",
+        "    chunk = atomic_add(counters, 2 * phase) // 2\n",
+        COMPILED.format(1),
+    ),
+    Edit(
+        "passes/compiled/kernels.py",
+        "if len(bias):\n                    _add(sums[row], bias[start:end])",
+        "if len(bias):\n                    _add(sums[row], bias[: end - start])",
+        COMPILED.format(1),
+    ),
+    Edit("passes/compiled/kernels.py", "top = row_max(scores[row])", "top = scores[row, 0] * 0 + 60", SAME),
+    Edit("passes/compiled/kernels.py", "group = heads // kv_heads", "group = 1", COMPILED.format(1)),
+    Edit("passes/compiled/helpers.py", "            self.counters[FAILED] = 1\n", "            pass\n", FAILS),
+    # The text form of strategies.
+    Edit(
+        "strategy.py",
+        r"""re.split(r",(?=[^,=]*=)", parameters)""",
+        """parameters.split(",")""",
+        TEXT_FORM.format("test_parse_strategy"),
+    ),
+    Edit(
+        "strategy.py",
+        """separators=(",", ":")) if nested else""",
+        """separators=(",", ":")) if not nested else""",
+        TEXT_FORM.format("test_a_spelled_vector_is_read_back"),
+    ),
+    Edit(
+        "strategy.py",
+        """return (value,) if "array" in types and not""",
+        """return value if "array" in types and not""",
+        TEXT_FORM.format("test_parse_strategy"),
+    ),
+    Edit("strategy.py", " or key.strip() in values:", ":", TEXT_FORM.format("test_a_wrong_use_gets_a_sentence")),
+    Edit(
+        "strategy.py",
+        """if value != ("auto" if defaults else fields[name].default)}""",
+        "}",
+        TEXT_FORM.format("test_a_spelled_strategy_is_read_back"),
+    ),
+    # Intervals.
+    Edit(
+        "metrics.py",
+        "student(number - 1) * np.sqrt",
+        "student(number) * np.sqrt",
+        INTERVALS.format("test_a_mean_is_its_standard_error_times_t_and_one_text_has_no_interval"),
+    ),
+    Edit(
+        "metrics.py",
+        "of(total[..., None, :] - rows)",
+        "of(rows)",
+        INTERVALS.format("test_a_mean_is_its_standard_error_times_t_and_one_text_has_no_interval"),
+    ),
+    Edit("metrics.py", "np.minimum(worth, total)", "total", INTERVALS.format("test_texts_are_the_unit_of_a_share")),
+    Edit(
+        "metrics.py",
+        "rows = _by_text(np.asarray(rows, dtype=float), texts)",
+        "rows = np.asarray(rows, dtype=float)",
+        INTERVALS.format("test_texts_are_the_unit_of_a_share"),
+    ),
+    # The queue of the page.
+    Edit("../app/machine/queue.py", "for key in (visitor.address, visitor):", "for key in (visitor,):", FAIR),
+    Edit(
+        "../app/machine/queue.py",
+        "take_turns(take_turns(list(waiting), visitor_of), lambda",
+        "take_turns(list(waiting), lambda",
+        FAIR,
+    ),
+    Edit("../app/machine/queue.py", "rounds[key(item)] += 1", "pass", FAIR),
+    Edit(
+        "../app/machine/queue.py",
+        "self._waiting, lambda one: one[0])[-1]",
+        "self._waiting, lambda one: one[0])[0]",
+        SLOTS,
+    ),
+    Edit("../app/machine/queue.py", "        self._free += 1\n", "", SLOTS),
 )
 
 

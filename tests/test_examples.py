@@ -15,6 +15,7 @@ from pathlib import Path
 import pytest
 
 import specviz
+from specviz.strategy import Strategy
 
 ROOT = Path(__file__).resolve().parent.parent
 TORCH = [pytest.mark.adapter]  # the module imports torch, and the example loads the embedded pair
@@ -35,13 +36,12 @@ metrics: Counts estimate share_interval
 models.pair: load_pair
 models.table: TableModel toy_pair
 builders.base: TreeBuilder TreeBuilder.sized
-builders.filling: grow_shape
+builders.static: grow_shape
 verifiers.base: Verifier
 verifiers.walk: Walk
 drafters.base: Drafter
 doctor: diagnose
 plots: plot
-plots.export: to_csv to_json
 acceptance.calibration: to_text
 acceptance.in_traces: depth_acceptance
 acceptance.on_text: acceptance_vector
@@ -50,7 +50,6 @@ acceptance.vectors: check_acceptance expected_tokens find_acceptance
 planning.cost_table: CostTable roofline
 planning.forecast: forecast predict
 benchmarks.measure_cost: measure_cost
-benchmarks.studies: levels
 benchmarks.trials: trials
 """
 # What such calls return, and the methods that users write or call: every argument is named.
@@ -63,11 +62,11 @@ models.base: Session.commit Session.features Session.forward Pair.decode Pair.dr
 metrics: Counts.of
 tree: TokenTree.add
 builders.base: TreeBuilder.__call__ TreeBuilder.learn TreeBuilder.prepare
-builders.filling: fill
+builders.static: fill
 verifiers.base: Verdict Verifier.__call__ Verifier.explain
 verifiers.walk: follow try_in_turn
-drafters.base: Draft.expand Draft.plain Drafter.open DrafterContext DrafterContext.model DrafterSession.commit
-    DrafterSession.describe_guess DrafterSession.expand DrafterSession.plain Seen
+drafters.base: Draft.at_temperature_1 Draft.expand Drafter.open DrafterContext DrafterContext.model
+    DrafterSession.at_temperature_1 DrafterSession.commit DrafterSession.describe_guess DrafterSession.expand Seen
 acceptance.on_text: Acceptance acceptance_so_far
 doctor.report: Report
 doctor.window: Window
@@ -90,6 +89,8 @@ def find(module, name):
 
 
 def arguments(one):
+    if inspect.isclass(one) and issubclass(one, Strategy):
+        return []  # its fields say themselves what they are
     if dataclasses.is_dataclass(one):
         return [field.name for field in dataclasses.fields(one)]
     return [name for name in inspect.signature(one).parameters if name != "self"]

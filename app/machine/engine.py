@@ -52,7 +52,7 @@ class Engine:
     ) -> None:
         self._loads = load if isinstance(load, dict) else {"This pair": load}
         self.other, self.hub = other, hub
-        self.own: dict[str, str] = {}  # pairs of visitors that were loaded, as they named them -> for a menu
+        self.own: dict[str, str] = {}  # pairs that visitors of this machine loaded, as they named them -> for a menu
         self._pairs: dict[str, Any] = {}  # the one used last comes last
         self._loading, self._quiet, self._computing = Lock(), Condition(), 0
         self._under_way: dict[str, tuple[Callable, Future]] = {}  # pairs that are being loaded
@@ -143,7 +143,8 @@ class Engine:
         finally:
             self._waiting[title] -= 1
             if not self._waiting[title] and hasattr(load, "stop"):
-                load.stop()  # no visitor waits for it
+                load.stop()  # no visitor waits for it; the next one loads it anew
+                self._under_way.pop(title, None)
         under_way.result()
 
     def _load(self, title: str, load: Callable[[], Any], under_way: Future) -> None:
@@ -152,7 +153,8 @@ class Engine:
         except Exception as error:
             under_way.set_exception(error)
         finally:
-            self._under_way.pop(title, None)
+            if self._under_way.get(title, (load, None))[1] is under_way:
+                self._under_way.pop(title, None)
 
     def compute(self, work: Callable[..., Iterator[Any]], *args: Any, title: str | None = None) -> Iterator[Any]:
         """The items of work(pair, *args), computed where the models are: here, or on ZeroGPU.

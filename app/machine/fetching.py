@@ -14,6 +14,7 @@ from typing import Any, NamedTuple
 
 import specviz
 from specviz.models import hub
+from specviz.models.hub import ModelFiles, free_memory
 
 from . import limits
 from .server import local
@@ -34,7 +35,7 @@ AGAIN = 600.0  # seconds after which the hub is asked again
 NO_HUB = "The hub did not answer within a second, so well-known pairs are not available."
 
 
-class Named:
+class NamedPair:
     """Loads a pair of folders or hub names.
 
     Args:
@@ -45,44 +46,47 @@ class Named:
     """
 
     def __init__(self, target: str, draft: str | None) -> None:
-        self.target, self.draft, self.news, self._left = target, draft, "", Event()
+        self.target, self.draft, self.news, self._stopped = target, draft, "", Event()
 
     def look(self) -> None:
         """Raise a `ValueError` for what can be known to be wrong without its weights."""
-        from specviz.models.pair import look_at
+        from specviz.models.pair import read_tokenizers
 
-        look_at(self.target, self.draft)
+        read_tokenizers(self.target, self.draft)
 
     def stop(self) -> None:
         """No visitor waits: end the download."""
-        self._left.set()
+        self._stopped.set()
 
     def __call__(self) -> Any:
-        self._left.clear()
+        self._stopped.clear()
+        names = {"target": self.target, "draft": self.draft or "early-exit"}
+        names = {role: name for role, name in names.items() if not name.startswith(("early-exit", "random:"))}
         try:
-            self._fetch([name for name in (self.target, self.draft) if name and not _here(name)])
+            problem = too_large([hub.model_files(name) for name in names.values()])
+        except Exception:  # offline, or a name is wrong: what follows says which, or takes what is here
+            problem = ""
+        if problem:
+            raise ValueError(problem)
+        try:
+            for role, name in names.items():
+                self._download(role, name)
         except hub.Stopped:
             raise ValueError("Loading was stopped. Downloaded files are kept.") from None
         self.news = "Loading the models. This happens once."
         return specviz.load_pair(target=self.target, draft=self.draft)  # looked up when called: torch comes with it
 
-    def _fetch(self, names: list[str]) -> None:
-        try:
-            models = [hub.listed(name) for name in names]
-        except Exception:  # offline, or the name is wrong: loading says which, or takes what is here
-            return
-        of, done, began = sum(model.bytes for model in models), 0, monotonic()
-        if problem := too_large(models):
-            raise ValueError(problem)
+    def _download(self, role: str, name: str) -> None:
+        began = monotonic()
 
-        def report(bytes: int) -> None:
-            spent, came = monotonic() - began, done + bytes
-            left = f", about {spent * (of - came) / came:.0f} s left" if came and spent > 1 and came < of else ""
-            self.news = f"Downloading the models: {size(came)} of {size(of)}{left}."
+        def report(done: int, total: int) -> None:
+            if self._stopped.is_set():
+                raise hub.Stopped
+            spent = monotonic() - began
+            left = f", about {spent * (total - done) / done:.0f} s left" if 0 < done < total and spent > 1 else ""
+            self.news = f"Downloading the {role}: {size(done)} of {size(total)}{left}."
 
-        for model in models:
-            hub.fetch(model, report, self._left)
-            done += model.bytes
+        hub.model_folder(role, name, report=report)
 
 
 class Menu(NamedTuple):
@@ -100,36 +104,43 @@ class Hub:
     """
 
     def __init__(self) -> None:
-        self.pairs = {"|".join(pair): Named(*pair) for pair in KNOWN.values()}
-        self._asking, self._until = Lock(), 0.0
+        self.pairs = {"|".join(pair): NamedPair(*pair) for pair in KNOWN.values()}
+        self._lock, self._until = Lock(), 0.0
         self._menu: Menu | None = None
 
     def menu(self) -> Menu:
         """The pairs that the hub has; a sentence where none answers within a second."""
-        with self._asking:
+        with self._lock:
             if self._menu is None or monotonic() > self._until:
-                self._menu, self._until = self._asked(), monotonic() + AGAIN
+                self._menu, self._until = self._ask(), monotonic() + AGAIN
             return self._menu
 
-    def _asked(self) -> Menu:
-        if not hub.answers():
+    def _ask(self) -> Menu:
+        if not hub.hub_answers():
             return Menu([], NO_HUB)
         names = list(dict.fromkeys(name for pair in KNOWN.values() for name in pair))
         with ThreadPoolExecutor(len(names)) as pool:
-            found = dict(zip(names, pool.map(_listed, names), strict=True))
-        rows = [(title, pair, [model for name in pair if (model := found[name])]) for title, pair in KNOWN.items()]
+            files = dict(zip(names, pool.map(_files_or_none, names), strict=True))
+        rows = [(title, pair, [model for name in pair if (model := files[name])]) for title, pair in KNOWN.items()]
         choices = [(label(title, models), "|".join(pair)) for title, pair, models in rows if len(models) == len(pair)]
         return Menu(choices, "Well-known pairs are downloaded from the hub at their first run.")
 
 
-def label(title: str, models: list[hub.Listed]) -> str:
+def _files_or_none(name: str) -> ModelFiles | None:
+    try:
+        return hub.model_files(name)
+    except Exception:  # not on this hub, or only for those its owner admits
+        return None
+
+
+def label(title: str, models: list[ModelFiles]) -> str:
     """A pair in the menu: size, licence, and whether it fits."""
     licences = " and ".join(dict.fromkeys(model.licence for model in models))
     fits = "✕ too large for this machine's memory" if too_large(models) else "fits this machine's memory"
     return f"{title} · {size(sum(model.bytes for model in models))} · {licences} · {fits}"
 
 
-def too_large(models: list[hub.Listed]) -> str:
+def too_large(models: list[ModelFiles]) -> str:
     """A sentence where models do not fit into this machine's free memory; nothing where they do, or none can tell."""
     free, need = free_memory(), needed(models)
     if free is None or need <= free:
@@ -137,32 +148,19 @@ def too_large(models: list[hub.Listed]) -> str:
     return f"The models need about {size(need)} of memory, but only {size(free)} are free. Choose smaller models."
 
 
-def needed(models: list[hub.Listed]) -> float:
-    """Bytes of memory that models need while they are loaded."""
-    return ROOM * sum(width() * model.parameters if model.parameters else model.bytes for model in models)
-
-
-def width() -> int:
-    """Bytes of a weight without a GPU: bfloat16 where the processor computes in it, else float32."""
+def needed(models: list[ModelFiles]) -> float:
+    """Bytes of memory that models need while they are loaded: in bfloat16 where the processor computes in it."""
     try:
         flags = Path("/proc/cpuinfo").read_text(encoding="ascii", errors="replace")
     except OSError:
-        return 4
-    return 2 if "avx512_bf16" in flags or "amx_bf16" in flags else 4
+        flags = ""
+    width = 2 if "avx512_bf16" in flags or "amx_bf16" in flags else 4
+    return ROOM * sum(width * model.parameters if model.parameters else model.bytes for model in models)
 
 
-def free_memory() -> int | None:
-    """Bytes that can be had without swapping; None if the system does not report it."""
-    try:
-        lines = Path("/proc/meminfo").read_text(encoding="ascii").splitlines()
-        return 1024 * int(next(line.split()[1] for line in lines if line.startswith("MemAvailable")))
-    except (OSError, StopIteration, ValueError):
-        return None
-
-
-def size(bytes: float) -> str:
+def size(count: float) -> str:
     """Bytes in words."""
-    return f"{bytes / 1e9:.1f} GB" if bytes >= 1e9 else f"{bytes / 1e6:.1f} MB"
+    return f"{count / 1e9:.1f} GB" if count >= 1e9 else f"{count / 1e6:.1f} MB"
 
 
 def may_fetch() -> bool:
@@ -173,17 +171,4 @@ def may_fetch() -> bool:
     """
     if os.environ.get("SPECVIZ_HUB", "").strip():
         return limits.flag("SPECVIZ_HUB")
-    if os.environ.get("SPECVIZ_PAIR", "").strip():
-        return False
-    return local()
-
-
-def _here(name: str) -> bool:
-    return name.startswith("early-exit") or Path(name).expanduser().is_dir()
-
-
-def _listed(name: str) -> hub.Listed | None:
-    try:
-        return hub.listed(name)
-    except Exception:  # not on this hub, or only for those its owner admits
-        return None
+    return not os.environ.get("SPECVIZ_PAIR", "").strip() and local()

@@ -13,12 +13,13 @@ from typing import Any
 import specviz
 
 from . import limits
-from .fetching import Named
+from .fetching import NamedPair
 from .server import local, on_a_space
 
 log = logging.getLogger(__name__)
 EMBEDDED = "Embedded pair"
 EARLY_EXIT = "Embedded target, its first 3 layers as draft"
+ON_DISK = ", weights on disk"  # ends the title of a pair whose weights are read again for every pass
 
 ON_THE_HUB = re.compile(r"\w[\w.-]*/\w[\w.-]*|early-exit:\d+", re.ASCII)
 LONGEST_NAME = 400  # characters of what a visitor types
@@ -45,7 +46,17 @@ def offered() -> Pairs:
         target, draft = _named(written, 'SPECVIZ_PAIRS must be like "target|draft, target|draft"')
         names = [name.rstrip("/").rsplit("/", 1)[-1] for name in (target, draft) if name]
         pairs[" + ".join(names)] = partial(_load, target=target, draft=draft)
-    return pairs
+    disk = {title + ON_DISK: _streamed(load) for title, load in pairs.items() if title != EARLY_EXIT}
+    return pairs | disk
+
+
+def on_disk(title: Any) -> bool:
+    """Whether a title is that of a pair whose weights are read from disk for every pass."""
+    return isinstance(title, str) and title.endswith(ON_DISK)
+
+
+def _streamed(load: Callable[[], Any]) -> Callable[[], Any]:
+    return partial(load, offload="disk")
 
 
 def place(pairs: Pairs) -> None:
@@ -53,8 +64,8 @@ def place(pairs: Pairs) -> None:
     from specviz.models.pair import place_pair
 
     for title, load in pairs.items():
-        if load is not _load and getattr(load, "func", None) is not _load:
-            continue  # exact tables have no weights
+        if on_disk(title) or (load is not _load and getattr(load, "func", None) is not _load):
+            continue  # exact tables have no weights, and those on disk stay there
         try:
             place_pair(**getattr(load, "keywords", {}))
         except Exception:
@@ -72,14 +83,14 @@ def others() -> Callable[[str], Callable[[], Any]] | None:
     return _typed if limits.flag("SPECVIZ_CUSTOM", local()) else None
 
 
-def _typed(written: str) -> Named:
+def _typed(written: str) -> NamedPair:
     if len(written) > LONGEST_NAME:
         raise ValueError(f"Model pair must have at most {LONGEST_NAME} characters; got {len(written)}.")
     target, draft = _named(written, 'Model pair must be chosen from the menu or typed like "target|draft"')
     for name in (target, draft):
         if name and not local() and not (ON_THE_HUB.fullmatch(name) and not Path(name).is_dir()):
             raise ValueError(f"A model must be a name on the hub here, such as org/model; got {name!r}.")
-    return Named(target, draft)
+    return NamedPair(target, draft)
 
 
 def _named(written: str, must: str) -> tuple[str, str | None]:

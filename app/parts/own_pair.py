@@ -47,14 +47,14 @@ def connect(demo: gr.Blocks, engine: Engine) -> None:
     def check(target: Any, draft: Any) -> Iterator[dict]:
         yield {report: said("Reading configurations and tokenizers.")}
         _, first, second = names(engine, target, draft)
-        found = looked_at(first, second)
-        yield {report: said(" ".join(sentences(found)), "error" if problem(found) else "")}
+        found = look(first, second)
+        yield {report: said(" ".join(sentences(found)), "error" if too_large(list(found.models)) else "")}
 
     def use(target: Any, draft: Any) -> Iterator[dict]:
         title, first, second = names(engine, target, draft)
         yield {report: said("Reading configurations and tokenizers.")}
-        found = looked_at(first, second)
-        if problem(found):
+        found = look(first, second)
+        if too_large(list(found.models)):
             raise ValueError(" ".join(sentences(found)))
         for text in engine.loading(title):
             yield {report: said(text)}
@@ -65,9 +65,9 @@ def connect(demo: gr.Blocks, engine: Engine) -> None:
         menu = gr.Dropdown(choices=[(name, title) for title, name in choices.items()], value=title, info="")
         yield {report: said(f"In use: {name}. {' '.join(sentences(found))}")} | dict.fromkeys(menus, menu)
 
-    shared = dict(show_progress="hidden", preprocess=False, api_visibility="private", **MACHINE)
-    named[CHECK].click(answer(check), inputs, [report], **shared)
-    named[USE].click(answer(use), inputs, [report, *menus], **shared)
+    shared = dict(show_progress="hidden", preprocess=False, api_visibility="private")
+    named[CHECK].click(answer(check), inputs, [report], **shared)  # the hub may take long: no run waits for it
+    named[USE].click(answer(use), inputs, [report, *menus], **shared, **MACHINE)
 
 
 def names(engine: Engine, target: Any, draft: Any) -> tuple[str, str, str | None]:
@@ -85,7 +85,7 @@ def names(engine: Engine, target: Any, draft: Any) -> tuple[str, str, str | None
     return title, load.target, load.draft
 
 
-def looked_at(target: str, draft: str | None) -> Preview:
+def look(target: str, draft: str | None) -> Preview:
     """What is known of a pair; torch comes with it, which the page opens without."""
     from specviz.models.preview import preview
 
@@ -94,57 +94,46 @@ def looked_at(target: str, draft: str | None) -> Preview:
 
 def label(found: Preview, draft: str | None) -> str:
     """A pair in a menu: the last parts of both names."""
-    second = found.draft.name if found.draft else draft
-    return " + ".join(name.rsplit("/", 1)[-1] for name in (found.target.name, second) if name)
-
-
-def problem(found: Preview) -> bool:
-    """Whether the pair cannot be loaded here."""
-    return bool(too_large(models(found)))
-
-
-def models(found: Preview) -> list:
-    """The models of a pair, as they are listed."""
-    return [model for model in (found.target, found.draft) if model]
+    names = [model.name for model in found.models]
+    return " + ".join(name.rsplit("/", 1)[-1] for name in [*names, *([draft] if draft and len(names) == 1 else [])])
 
 
 def sentences(found: Preview) -> list[str]:
-    """What is known of a pair before it is loaded: a sentence on its vocabulary, its size, and its memory."""
-    need, free = needed(models(found)), free_memory()
-    memory = too_large(models(found)) or (
+    """What is known of a pair before it is loaded: on its vocabulary, its size, and its memory."""
+    models = list(found.models)
+    need, free = needed(models), free_memory()
+    memory = too_large(models) or (
         f"They need about {size(need)} of memory" + (f"; {size(free)} are free." if free is not None else ".")
         if need else "How much memory they need is not known."
     )  # fmt: skip
-    return [vocabulary(found), sizes(found), f"Texts may have up to {found.longest:,} tokens.", memory]
+    vocabulary = f"The vocabulary has {found.tokens[0]:,} tokens."
+    if found.common is not None:
+        vocabulary = (
+            f"The vocabularies differ: {found.tokens[0]:,} and {found.tokens[1]:,} tokens, {found.common:,} in common; "
+            "the draft proposes only common tokens."
+        )
+    elif len(models) > 1:
+        vocabulary = f"Target and draft have the same vocabulary of {found.tokens[0]:,} tokens."
+    return [vocabulary, parameters(found), f"Texts may have up to {found.longest:,} tokens.", memory]
 
 
-def vocabulary(found: Preview) -> str:
-    """A sentence on the vocabularies."""
-    if found.draft_tokens is None:
-        return f"The vocabulary has {found.tokens:,} tokens."
-    if found.common is None:
-        return f"Target and draft have the same vocabulary of {found.tokens:,} tokens."
-    return (
-        f"The vocabularies differ: {found.tokens:,} and {found.draft_tokens:,} tokens, {found.common:,} in common; the "
-        "draft proposes only common tokens."
-    )
-
-
-def sizes(found: Preview) -> str:
+def parameters(found: Preview) -> str:
     """A sentence on the sizes, and whether the draft is small enough to help."""
-    target, draft = found.target.parameters, found.draft and found.draft.parameters
-    if not target or (found.draft and not draft):
-        return f"The files have {size(sum(model.bytes for model in models(found)))}; the parameters are not known."
+    counts = [model.parameters for model in found.models]
+    if not all(counts):
+        total = size(sum(model.bytes for model in found.models))
+        return f"The files have {total}; the parameters are not known."
+    target, *draft = (float(count or 0) for count in counts)
     if not draft:
-        return f"The target has {count(target)} parameters."
-    ratio = target / draft
+        return f"The target has {count_words(target)} parameters."
+    ratio = target / draft[0]
     small = f"{ratio:.1f} times as many as the draft" if ratio > 1 else "no more than the draft, which cannot save time"
-    return f"The target has {count(target)} parameters, {small} ({count(draft)})."
+    return f"The target has {count_words(target)} parameters, {small} ({count_words(draft[0])})."
 
 
-def count(parameters: int) -> str:
-    """Parameters in words."""
+def count_words(number: float) -> str:
+    """A number of parameters in words."""
     for unit, name in ((1e9, "billion"), (1e6, "million")):
-        if parameters >= unit:
-            return f"{parameters / unit:.1f} {name}"
-    return f"{parameters:,}"
+        if number >= unit:
+            return f"{number / unit:.1f} {name}"
+    return f"{number:,.0f}"

@@ -16,9 +16,7 @@ from ..machine import limits
 from .run_store import save
 from .web import starts
 
-HEADLINE = (
-    '<h2 class="sv-headline"><em></em> <span></span> <small></small> <i>Press Run to see the new settings.</i></h2>'
-)
+HEADLINE = '<h2 class="sv-headline"><em></em><span></span> <small></small></h2>'
 NOTICE = (
     '<p class="sv-notice" role="status"><span class="mark"></span><span class="text"></span>'
     '<button type="button" class="sv-fix" hidden></button></p>'

@@ -3,9 +3,10 @@
 
 import { subscribe, publish } from './base/bus.js';
 import { query } from './base/dom.js';
-import { fileButton, sendFile } from './base/open_file.js';
+import { sendFile } from './base/open_file.js';
 import { jobNews, stopsAtOnce } from './base/jobs.js';
 import { strategyPicker } from './base/picker.js';
+import { onPage } from './base/page.js';
 import { placeAsked } from './base/place.js';
 import { termed } from './base/terms.js';
 import { compareBoard } from './compare/board.js';
@@ -20,7 +21,6 @@ import { freshness } from './stage/fresh.js';
 import { headline as headlineView, opener as openerButton } from './stage/headline.js';
 import { runPlayer } from './stage/player.js';
 import { sampledTexts } from './stage/sampled.js';
-import { logSliders } from './stage/log_slider.js';
 import { sumAsked } from './stage/share.js';
 
 /**
@@ -65,14 +65,11 @@ export function picker({ element, props, values, watch, menus }, look) {
   watch('marks', marked);
   marked();
 }
-/** @type {(host: Host, limits: { max: number }) => void} */
-export const file = ({ element, props, trigger }, { max }) => fileButton(element, max, text => { props.value = text; trigger('upload'); });
 /** @type {Component} */
 export const headline = ({ element }) => headlineView(element);
 /** @type {Component} */
 export const opener = ({ element }) => {
   openerButton(element);
-  subscribe('held', element, () => setTimeout(() => logSliders(document.body))); // gradio shows parameters a little later
 };
 /** @type {(host: Host, about: Parameters<typeof linkBar>[1]) => void} */
 export const links = ({ element, trigger, values }, about) => values(linkBar(element, about, trigger));
@@ -81,14 +78,18 @@ export const trees = ({ element, props, server }) => treeLab(element, JSON.parse
 /** @type {Component} */
 export const verification = ({ element, props, server }) => verificationLab(element, JSON.parse(props.value), server);
 /** @type {Component} */
-export const compare = ({ element, server, values }) => values(compareBoard(element, () => server.recorded(0)).receive);
+export const compare = ({ element, server, values }) => {
+  const board = compareBoard(element, () => server.recorded(0));
+  onPage(element, 'input', ({ target }) => { if (target.closest?.('.sv-compare-page')) board.edited(); });
+  values(board.receive);
+};
 
 /** @param {Host} host @param {{ most: number }} limits */
 export function stage({ element, server, values }, { most }) {
   const fresh = freshness(element, '#sv-prompt', () => player.changed());
   const player = runPlayer(element, {
     save: server.save, open: sendFile, most, take: opensInLab, fresh, links: true, wanted: sumAsked(location.search),
-    told: news => publish('headline', news), holds: head => head.settings && publish('opened', { search: `?${new URLSearchParams({ prompt: head.prompt || '' })}&${head.settings}` }),
+    headline: content => publish('headline', content), opened: head => head.settings && publish('opened', { search: `?${new URLSearchParams({ prompt: head.prompt || '' })}&${head.settings}` }),
   });
   subscribe('settings', element, fresh.hold);
   player.expect(placeAsked(location.search, false));

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import Any, ClassVar, Self
 
+from pydantic import Field
+
 from ..distributions import Distributions
 from ..drafters.base import Draft
 from ..randomness import Randomness
@@ -11,6 +13,19 @@ from ..sampling import SCHEMES
 from ..strategy import Strategy
 from ..tree import TokenTree
 from ..verifiers.base import Verdict, Verifier
+
+MAX_NODES = 1024
+
+
+def tree_size(default: int) -> Any:
+    """The field of a parameter `size`."""
+    description = "Maximum number of nodes, including the root."
+    return Field(default, ge=1, le=MAX_NODES, title="Tree size (nodes)", description=description)
+
+
+def max_depth(default: int) -> Any:
+    """The field of a parameter `depth` that bounds the levels of a tree."""
+    return Field(default, ge=1, le=64, title="Max depth", description="Maximum number of levels below the root.")
 
 
 class TreeBuilder(Strategy):

@@ -1,38 +1,106 @@
-"""DySpec's greedy tree: always add the node that is most likely to be reached according to the draft (algorithm 1).
+"""DySpec's trees: the slots that are most likely to be reached are filled (Xiong et al. 2024).
 
-Unlike Sequoia's tree its shape depends on the draft's distributions in the current step. A slot is a place where a
+Unlike Sequoia's tree the shape depends on the draft's distributions in the current step. A slot is a place where a
 token could be drawn; its key is the draft's probability that a verifier gets there: the product of q along the path,
-times the draft's mass that the siblings before it left over. The best slot is taken off the heap *before* its token is
-known, and both slots it opens, next sibling and first child, have smaller keys, so the keys fall from node to node
-(Xiong et al. 2024, equations 8 to 11). Within this order the draft reads a node only once its first child is due. The
-target is fed the nodes along heavy paths (appendix C), which keeps an accepted path in neighbouring slots and the
-mask's blocks few.
+times the draft's mass that the siblings before it left over. A slot is taken off the heap *before* its token is known,
+and both slots it opens, next sibling and first child, have smaller keys (equations 8 to 11). The target is fed the
+nodes along heavy paths (appendix C), which keeps an accepted path in neighbouring slots.
 """
 
 from __future__ import annotations
 
 from heapq import heappop, heappush, nsmallest
-from typing import Any, ClassVar
+from typing import Annotated, Any, ClassVar, Literal
 
 from pydantic import Field
 
+from ..drafters.base import Draft
+from ..randomness import Randomness
 from ..sampling import ChildSampler
-from .base import TreeBuilder
+from .base import TreeBuilder, max_depth, tree_size
 
 WAITING = 3  # how many of the waiting slots are recorded at each choice
+LOW, HIGH = 1e-5, 0.999  # of a threshold
+GAIN = 0.5  # how much of a tree's lack of nodes, as a ratio, the next threshold makes up for
+RISE = 1.25  # by how much the threshold rises after a tree that was cut
 
 
-class DySpec(TreeBuilder):
-    """The `size` - 1 slots of largest key, one after the other."""
+class SlotHeap:
+    """The slots where a token could be drawn, the best one first; at most one slot a parent at any time.
 
-    name: ClassVar[str] = "dyspec"
-    title: ClassVar[str] = "DySpec"
+    Args:
+        draft, scheme, rng: as a builder is given them.
+
+    Attributes:
+        slots: (minus key, parent), a heap.
+        reach: the product of q along the path of each node, [n].
+    """
+
+    def __init__(self, draft: Draft, scheme: str, rng: Randomness) -> None:
+        self.draft, self.tree, self.scheme, self.rng = draft, draft.tree, scheme, rng
+        self.samplers: dict[int, ChildSampler] = {}
+        self.slots: list[tuple[float, int]] = []
+        self.reach = [1.0]
+        self.waiting: list[tuple[tuple[int, float], ...]] = []
+
+    def add(self, parent: int, key: float) -> None:
+        """Add a slot below a parent."""
+        heappush(self.slots, (-key, parent))
+
+    def read(self, nodes: list[int]) -> None:
+        """Have the draft read nodes, in one pass."""
+        for node, q in zip(nodes, self.draft.expand(nodes), strict=True):
+            self.samplers[node] = ChildSampler(q, self.scheme, self.rng, self.tree.position(node))
+
+    def fill(self, key: float, parent: int) -> int | None:
+        """Draw the token of a slot that was taken off; None where the drafter has nothing to say there."""
+        sampler = self.samplers[parent]
+        if sampler.left == 0:
+            return None
+        self.waiting.append(tuple((other, -minus) for minus, other in nsmallest(WAITING, self.slots)))
+        node = self.tree.add(parent, sampler.draw(), key)
+        self.reach.append(self.reach[parent] * float(sampler.q[self.tree.tokens[node]]))
+        return node
+
+    def sibling_key(self, parent: int) -> float:
+        """The key of the next slot below a parent; 0 where nothing is left there."""
+        return self.reach[parent] * self.samplers[parent].left
+
+
+class SlotBuilder(TreeBuilder):
+    """A builder that fills slots in the order of their keys."""
+
     key_title: ClassVar[str] = "probability to be reached"
     schemes: ClassVar[tuple[str, ...]] = ("distinct", "top", "race")
     in_support: ClassVar[bool] = True
+
+    def finish(self, heap: SlotHeap, **facts: Any) -> Any:
+        """The tree, in the order in which the target is to read it, with a record of how it grew."""
+        tree = heap.tree
+        tree.grew(waiting=tuple(heap.waiting), **facts)
+        tree.order = tree.topology.heavy_path if getattr(self, "reorder", True) else None
+        return tree
+
+
+REORDER = Field(
+    True,
+    title="Heavy paths first",
+    description="Order of the nodes in the target's pass: longest paths first, or as drawn.",
+)
+
+
+class DySpec(SlotBuilder):
+    """The `size` - 1 slots of largest key, one after the other (algorithm 1).
+
+    The keys fall from node to node. The draft reads a node only once its first child is due, and with it the nodes
+    whose turn is likely to come next.
+    """
+
+    name: ClassVar[str] = "dyspec"
+    title: ClassVar[str] = "DySpec"
     small: ClassVar[dict[str, Any]] = {"size": 4, "depth": 2}
-    size: int = Field(16, ge=1, le=1024, title="Tree size (nodes)", description="Number of nodes, including the root.")
-    depth: int = Field(16, ge=1, le=64, title="Max depth", description="Maximum number of levels below the root.")
+    size: int = tree_size(16)
+    depth: int = max_depth(16)
     batch: int = Field(
         8,
         ge=1,
@@ -40,38 +108,80 @@ class DySpec(TreeBuilder):
         title="Nodes per draft pass",
         description="Number of nodes that the draft reads at once: the required one and the most likely next ones.",
     )
-    reorder: bool = Field(
-        True,
-        title="Heavy paths first",
-        description="Order of the nodes in the target's pass: longest paths first, or as drawn.",
-    )
+    reorder: bool = REORDER
 
     def __call__(self, draft, rng, scheme, tokens_left, state):
-        tree, families, reach = draft.tree, {}, [1.0]  # reach: the product of q along the path of each node
+        heap, tree = SlotHeap(draft, scheme, rng), draft.tree
         deepest = min(self.depth, tokens_left - 1)
-        slots = [(-1.0, 0)] if deepest else []  # (minus key, parent): at most one slot a parent at any time
-        waiting = []
-        while slots and len(tree) < self.size:
-            minus_key, parent = heappop(slots)
-            if parent not in families:
-                unread = [other for _, other in nsmallest(self._spare(tree), slots) if other not in families]
-                nodes = [parent, *unread[: self.batch - 1]]
-                for node, q in zip(nodes, draft.expand(nodes), strict=True):
-                    families[node] = ChildSampler(q, scheme, rng, tree.position(node))
-            family = families[parent]
-            if family.left == 0:  # the drafter has nothing to say
+        if deepest:
+            heap.add(0, 1.0)
+        while heap.slots and len(tree) < self.size:
+            minus_key, parent = heappop(heap.slots)
+            if parent not in heap.samplers:  # slots beyond the size of the tree are never filled, so not read either
+                best = nsmallest(self.size - len(tree) - 1, heap.slots)
+                unread = [other for _, other in best if other not in heap.samplers]
+                heap.read([parent, *unread[: self.batch - 1]])
+            node = heap.fill(-minus_key, parent)
+            if node is None:
                 continue
-            waiting.append(tuple((other, -key) for key, other in nsmallest(WAITING, slots)))
-            node = tree.add(parent, family.draw(), -minus_key)
-            reach.append(reach[parent] * float(family.q[tree.tokens[node]]))
-            if family.left > 0:
-                heappush(slots, (-reach[parent] * family.left, parent))
+            if (key := heap.sibling_key(parent)) > 0:
+                heap.add(parent, key)
             if tree.depths[node] < deepest:
-                heappush(slots, (-reach[node], node))
-        tree.grew(waiting=tuple(waiting))
-        tree.order = tree.topology.heavy_path if self.reorder else None
-        return tree
+                heap.add(node, heap.reach[node])
+        return self.finish(heap)
 
-    def _spare(self, tree) -> int:
-        """How many further slots could still be taken: the draft need not look beyond them."""
-        return self.size - len(tree) - 1
+
+class DySpecThreshold(SlotBuilder):
+    """Level by level, every slot whose key is above a threshold (algorithm 2).
+
+    Unlike the greedy heap it needs one batched draft pass per level, and a threshold takes the place of the budget. The
+    source takes about one over the number of nodes wanted, finds that the right one varies over time, and leaves a way
+    to adjust it open (section 4.4, appendix B.1). Here "auto" begins at 1 / size, and a controller moves its logarithm
+    by the sizes of past trees: it is fixed before the step draws anything. Where a level would overflow the budget,
+    slots are cut by their keys before their tokens are drawn: dropping drawn tokens because they are unlikely would
+    change the distribution.
+    """
+
+    name: ClassVar[str] = "dyspec-threshold"
+    title: ClassVar[str] = "DySpec by threshold"
+    small: ClassVar[dict[str, Any]] = {"size": 4, "depth": 2, "threshold": 0.2}
+    threshold: Literal["auto"] | Annotated[float, Field(ge=LOW, le=HIGH)] = Field(
+        "auto",
+        title="Threshold",
+        description="Fill every slot with a higher probability to be reached: auto (about 1 / tree size, adapted to "
+        "the sizes of past trees), or a number.",
+    )
+    size: int = tree_size(32)
+    depth: int = max_depth(8)
+    reorder: bool = REORDER
+
+    def start(self):
+        return max(LOW, min(0.5, 1 / self.size)) if self.threshold == "auto" else None
+
+    def __call__(self, draft, rng, scheme, tokens_left, state):
+        heap, tree, level = SlotHeap(draft, scheme, rng), draft.tree, [0]
+        threshold = self.threshold if state is None else state
+        for _ in range(min(self.depth, tokens_left - 1)):
+            if not level or len(tree) >= self.size:
+                break
+            heap.read(level)
+            heap.slots = []  # what the level before left over is not deep enough
+            for node in level:
+                heap.add(node, heap.reach[node])
+            level = []
+            while heap.slots and len(tree) < self.size:
+                minus_key, parent = heappop(heap.slots)
+                node = heap.fill(-minus_key, parent)
+                if node is None:
+                    continue
+                if (key := heap.sibling_key(parent)) > threshold:
+                    heap.add(parent, key)
+                if heap.reach[node] > threshold:
+                    level.append(node)
+        return self.finish(heap, threshold=threshold)
+
+    def learn(self, state, tree, verdict, rows=None):
+        if state is None or len(tree) == 1:  # a number was given, or the text had no room for a tree
+            return state
+        change = RISE if len(tree) >= self.size else ((len(tree) - 1) / max(1, self.size - 1)) ** GAIN
+        return max(LOW, min(0.5, state * change))

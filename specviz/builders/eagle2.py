@@ -1,25 +1,110 @@
-"""EAGLE-2's tree: expand the most likely nodes level by level, then keep the best of all (Li et al. 2024, section 4).
+"""Trees that are re-ranked once they are drafted: expand the most likely nodes level by level, keep the best of all.
 
-Unlike DySpec it re-ranks tokens after they are known, and a drawn token may not be dropped because of its value. So its
-children are the draft's most probable tokens instead of draws, and only rules that never compare with q keep it
+Unlike DySpec they re-rank tokens after these are known, and a drawn token may not be dropped because of its value. So
+their children are the draft's most probable tokens instead of draws, and only rules that never compare with q keep them
 lossless. A node counts the product of q along its path, which falls from parent to child: what is kept is a tree.
-With `h` the draft stops at high entropy, as SVIP's authors tried it on EAGLE-2 (Zhang et al. 2024, section 3.3): after
-every second level the entropy H of the best node's row is looked at, and nothing is drafted below where sqrt(H) > h.
 """
 
 from __future__ import annotations
 
 import math
+from dataclasses import dataclass
 from typing import Any, ClassVar
 
+import numpy as np
 from pydantic import Field
 
 from ..distributions import entropy
-from .reranking import Reranked
+from ..sampling import most_probable
+from ..tree import Chart, TokenTree
+from .base import TreeBuilder, max_depth, tree_size
+
+CUT = 8  # how many of the candidates that were cut are recorded
+
+
+@dataclass(frozen=True, eq=False)
+class Candidate:
+    """A token that may enter the tree.
+
+    Args:
+        value: the product of q along its path.
+        parent: the candidate above it, None for the root.
+        token: its id.
+    """
+
+    value: float
+    parent: Candidate | None
+    token: int
+
+
+class Reranked(TreeBuilder):
+    """The best `size` - 1 of all candidates found by expanding the `width` best nodes of every level."""
+
+    key_title: ClassVar[str] = "the draft's probability of its path"
+    schemes: ClassVar[tuple[str, ...]] = ("top",)
+    in_support: ClassVar[bool] = True
+    size: int = tree_size(16)
+    depth: int = max_depth(5)
+    width: int = Field(
+        4,
+        ge=1,
+        le=64,
+        title="Expanded per level",
+        description="Number of nodes expanded per level, and of children per node.",
+    )
+
+    def __call__(self, draft, rng, scheme, tokens_left, state):
+        root = Candidate(1.0, None, draft.tree.tokens[0])
+        read, level, found = {root: 0}, [root], list[Candidate]()  # read: candidate -> node in the draft's own tree
+        for depth in range(min(self.depth, tokens_left - 1)):
+            if not level or not self.is_likely(sum(candidate.value for candidate in level)):
+                break
+            rows = draft.expand([read[candidate] for candidate in level])
+            if not self.is_certain(depth, draft.at_temperature_1(read[level[0]], rows[0])):
+                break
+            children = [
+                Candidate(above.value * float(q[token]), above, token)
+                for above, q in zip(level, rows, strict=True)
+                for token in most_probable(q, self.width)
+                if q[token] > 0
+            ]
+            found += children
+            level = sorted(children, key=lambda candidate: -candidate.value)[: self.width]
+            read |= {candidate: draft.tree.add(read[candidate.parent], candidate.token) for candidate in level}
+        ranked = sorted(found, key=lambda candidate: -candidate.value)  # stable: a parent stays before its children
+        return self._keep_best(draft.tree, root, read, ranked)
+
+    def is_likely(self, mass: float) -> bool:
+        """Whether the draft is to read a level, by what the probabilities of its paths add up to."""
+        return True
+
+    def is_certain(self, depth: int, row: np.ndarray) -> bool:
+        """Whether a level that was read is to have children, by its depth and its best node's row."""
+        return True
+
+    def _keep_best(self, drafted: TokenTree, root: Candidate, read: dict, ranked: list[Candidate]) -> TokenTree:
+        """The tree of the best candidates, best first, and a record of what was cut."""
+        tree, place = TokenTree(drafted.tokens[0], drafted.start, drafted.scheme), {root: 0}
+        for candidate in ranked[: self.size - 1]:
+            assert candidate.parent is not None
+            place[candidate] = tree.add(place[candidate.parent], candidate.token, candidate.value)
+        # The draft's own tree is another one: it holds only what was read, and some of that was cut.
+        tree.origin = {place[candidate]: node for candidate, node in read.items() if candidate in place}
+        rows = drafted.draft_distributions
+        tree.draft_distributions = {node: rows[old] for node, old in tree.origin.items() if old in rows}
+        cut = ranked[self.size - 1 :][:CUT]
+        chart = Chart(tuple(one.token for one in cut), {"keys": tuple(one.value for one in cut)})
+        tree.grew(candidates=len(ranked), cut=chart)
+        return tree
 
 
 class Eagle2(Reranked):
-    """The best `size` - 1 of all candidates found by expanding the `width` best nodes of every level."""
+    """EAGLE-2's tree (Li et al. 2024, section 4).
+
+    With `h` the draft stops at high entropy, as SVIP's authors tried it on EAGLE-2 (Zhang et al. 2024, section 3.3):
+    after every second level the entropy H of the best node's row is looked at, and nothing is drafted below where
+    sqrt(H) > h.
+    """
 
     name: ClassVar[str] = "eagle2"
     title: ClassVar[str] = "EAGLE-2"
@@ -32,5 +117,27 @@ class Eagle2(Reranked):
         description="Every two levels, stop if sqrt(entropy) is above it; 0 never stops.",
     )
 
-    def _certain(self, depth, row):
+    def is_certain(self, depth, row):
         return not (self.h and depth and depth % 2 == 0) or math.sqrt(entropy(row)) <= self.h
+
+
+class Ddd(Reranked):
+    """EAGLE-2's tree with a depth that depends on the draft (Dynamic Depth Decoding: Brown et al. 2024).
+
+    Unlike `eagle2` with its entropy test it looks at a level before the draft reads it: it stops where the
+    probabilities of the level's paths add up to less than `mass`, as the text is then unlikely to be among them.
+    """
+
+    name: ClassVar[str] = "ddd"
+    title: ClassVar[str] = "Dynamic depth"
+    small: ClassVar[dict[str, Any]] = {"size": 5, "depth": 3, "width": 2, "mass": 0.6}
+    mass: float = Field(
+        0.3,
+        ge=0.0,
+        le=1.0,
+        title="Least probability",
+        description="Stop if a level's paths together are less probable.",
+    )
+
+    def is_likely(self, mass):
+        return mass >= self.mass

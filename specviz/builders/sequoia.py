@@ -1,33 +1,129 @@
-"""Sequoia's tree: the shape of a given size and depth with the most expected tokens.
+"""Sequoia's tree and the optimal tree: shapes planned from an acceptance vector P.
 
-Unlike the other static shapes it is computed, by dynamic programming over an acceptance vector P, where P[k] is the
-probability that the k-th child is accepted once its parent is (Chen et al. 2024, section 3.1, algorithm 1; bounded
-depth and one vector per level: appendix F.1.1, algorithm 4).
-A node counts the product of P along its path; the sum over all nodes, the root's 1 included, is the expected number
-of tokens per pass. Depth is counted here in levels below the root, one draft pass each; the paper counts the root's
-level as well (its P has D - 1 rows), so its tree of size 64 and depth 12 is `size=64, depth=11`.
+P[k] is the probability that the k-th child is accepted once its parent is. A node counts the product of P along its
+path; the sum over all nodes, the root's 1 included, is the expected number of tokens per pass.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from functools import lru_cache
-from typing import ClassVar
+from heapq import heappop, heappush
+from typing import Annotated, Any, ClassVar, Literal
 
 import numpy as np
+from pydantic import AfterValidator, Field
 
+from ..acceptance.vectors import RunningAcceptance, check_acceptance, find_acceptance, reach
+from ..codec import Probability
 from ..tree import Topology
-from .planned import PlannedBuilder
+from .base import max_depth, tree_size
+from .static import StaticBuilder, fill
+
+DEEPEST = 16  # levels of a tree of which only the size is given
+Acceptance = Annotated[
+    tuple[Probability, ...] | tuple[tuple[Probability, ...], ...],
+    AfterValidator(lambda value: check_acceptance(value, "")),
+]
+_reach = lru_cache(maxsize=64)(reach)  # a shape is planned once for many steps
+
+
+class PlannedBuilder(StaticBuilder):
+    """A static builder with an `acceptance`: "auto" (stored for pair, drafter, rule and temperature), "measured" (auto
+    at first, then following the run), or numbers."""
+
+    key_title: ClassVar[str] = "estimated acceptance probability"
+    small: ClassVar[dict[str, Any]] = {"size": 4, "depth": 2, "width": 2, "acceptance": (0.5, 0.3)}
+    size: int = tree_size(16)
+    depth: int = max_depth(6)
+    width: int = Field(32, ge=1, le=64, title="Max branching", description="Maximum number of children per node.")
+    acceptance: Literal["auto", "measured"] | Acceptance = Field(
+        "auto",
+        title="Acceptance",
+        description="The acceptance vector: auto (stored for this drafter, rule and temperature), measured (follows "
+        "the run), or numbers, one list for all levels or one per level.",
+    )
+
+    def plan(self, acceptance: tuple) -> Topology:
+        """The shape for a vector."""
+        raise NotImplementedError
+
+    @classmethod
+    def sized(cls, nodes):
+        return {"size": nodes, "depth": DEEPEST}
+
+    @property
+    def is_chain(self) -> bool:
+        levels = self.vector if isinstance(self.vector[0], tuple) else (self.vector,)
+        return self.width == 1 or self.size <= 2 or all(len(level) == 1 for level in levels)
+
+    @property
+    def vector(self) -> tuple:
+        """The vector before the first step."""
+        if isinstance(self.acceptance, RunningAcceptance):
+            return self.acceptance.vector
+        return find_acceptance("sequoia", 1.0) if isinstance(self.acceptance, str) else self.acceptance
+
+    @property
+    def shape(self) -> Topology:
+        return self.plan(self.vector)
+
+    def prepare(self, verifier, temperature, drafter, pair):
+        if not isinstance(self.acceptance, str):
+            return self
+        stored = find_acceptance(verifier.name, temperature, drafter, pair)
+        resolved = RunningAcceptance.begin(stored) if self.acceptance == "measured" else stored
+        return self.model_copy(update={"acceptance": resolved})
+
+    def start(self):
+        return self.acceptance if isinstance(self.acceptance, RunningAcceptance) else None
+
+    def __call__(self, draft, rng, scheme, tokens_left, state):
+        vector = self.vector if state is None else state.vector
+        shape = self.plan(vector)
+        chance = _reach(shape, vector)
+        tree = fill(draft, shape, scheme, rng, tokens_left, keys=chance)
+        tree.grew(acceptance=vector, expected=sum(chance), split=tuple(tree.topology.weight.tolist()))
+        return tree
+
+    def learn(self, state, tree, verdict, rows=None):
+        return None if state is None else state.learn(tree.children, verdict.path)
 
 
 class Sequoia(PlannedBuilder):
-    """The best tree of `size` nodes and `depth` levels for an acceptance vector."""
+    """The best tree of `size` nodes and `depth` levels for an acceptance vector, by dynamic programming.
+
+    Source: Chen et al. 2024, section 3.1, algorithm 1; bounded depth and one vector per level: appendix F.1.1,
+    algorithm 4. Depth is counted here in levels below the root, one draft pass each; the paper counts the root's level
+    as well (its P has D - 1 rows), so its tree of size 64 and depth 12 is `size=64, depth=11`.
+    """
 
     name: ClassVar[str] = "sequoia"
     title: ClassVar[str] = "Sequoia"
 
     def plan(self, acceptance):
         return best_tree(acceptance, self.size, self.depth, self.width)[0]
+
+
+class Optimal(PlannedBuilder):
+    """The `size` - 1 nodes that are most likely to be accepted, by priority queue (Kobus and Gündüz 2025, algorithm 3).
+
+    Unlike Sequoia's dynamic programme it takes the most likely node again and again, in k log k steps. For acceptance
+    vectors that never rise both find the same value. If a vector rises, a good child comes after a poor one and the
+    greedy choice is not optimal; such a vector (noise, as a rule) is first replaced by the nearest one that never
+    rises, and the shape is optimal for that one only. The record of growth shows the vector used.
+    """
+
+    name: ClassVar[str] = "optimal"
+    title: ClassVar[str] = "Optimal by priority queue"
+
+    def plan(self, acceptance):
+        return likeliest_tree(falling(acceptance), self.size, self.depth, self.width)
+
+    def __call__(self, draft, rng, scheme, tokens_left, state):
+        tree = super().__call__(draft, rng, scheme, tokens_left, state)
+        tree.grew(smoothed=falling(tree.growth.acceptance) != tree.growth.acceptance)
+        return tree
 
 
 @lru_cache(maxsize=64)
@@ -44,76 +140,109 @@ def best_tree(acceptance: tuple, size: int, depth: int, width: int) -> tuple[Top
         The shape, nodes breadth first, and its expected tokens per pass. It has fewer nodes than `size` only where
         depth and width leave no room for more.
     """
-    return _unfold(size, *_programme(acceptance, size, depth, width))
+    return _unfold(size, _levels(acceptance, depth, width), _knapsacks(_levels(acceptance, depth, width), size))
 
 
 def best_trees(
     acceptance: tuple, sizes: Sequence[int], depths: Sequence[int], width: int
 ) -> dict[tuple[int, int], tuple[Topology, float]]:
-    """`best_tree` for every size and depth: one dynamic programme holds all smaller trees."""
-    largest, deepest = max(sizes), max(depths)
-    one_vector = not isinstance(acceptance[0], tuple)
-    programme = _programme(acceptance, largest, deepest, width) if one_vector else None
+    """`best_tree` for every size and depth: one table holds all smaller trees."""
     trees: dict[tuple[int, int], tuple[Topology, float]] = {}
+    same_level = not isinstance(acceptance[0], tuple)
+    levels = _levels(acceptance, max(depths), width)
+    tables = _knapsacks(levels, max(sizes)) if same_level else []
     for depth in depths:
-        if programme:  # with one vector for all levels the lower part of a programme is that of a shallower tree
-            levels, best, exact = (rows[deepest - depth :] for rows in programme)
+        if same_level:  # the lower part of the tables is that of a shallower tree
+            part, below = levels[len(levels) - depth :], tables[len(levels) - depth :]
         else:
-            levels, best, exact = _programme(acceptance, largest, depth, width)
-        trees |= {(size, depth): _unfold(size, levels, best, exact) for size in sizes}
+            part = _levels(acceptance, depth, width)
+            below = _knapsacks(part, max(sizes))
+        trees |= {(size, depth): _unfold(size, part, below) for size in sizes}
     return trees
 
 
-def _programme(acceptance: tuple, size: int, depth: int, width: int) -> tuple[list, list, list]:
-    """The dynamic programme, level by level: P, `best` and `exact`.
+def _levels(acceptance: tuple, depth: int, width: int) -> list[np.ndarray]:
+    """P of each of `depth` levels, cut at `width` children."""
+    vectors = acceptance if isinstance(acceptance[0], tuple) else (acceptance,)
+    return [np.array(vectors[min(level, len(vectors) - 1)][:width], float) for level in range(depth)]
 
-    best[d][m] is the most tokens from a subtree of exactly m nodes whose top node is at depth d (at the last level only
-    a single node fits), and exact[d][b][m] the same with exactly b children.
+
+def _knapsacks(levels: list[np.ndarray], size: int) -> list[np.ndarray]:
+    """For each level a table [children, nodes]: the most tokens of a subtree with exactly so many of each.
+
+    Each table is a knapsack over that of the level below: with P of child b, the best split of m nodes gives j of them
+    to child b, table[b, m] = max over j of table[b - 1, m - j] + P * below[j].
     """
-    vectors = [acceptance] * depth if not isinstance(acceptance[0], tuple) else list(acceptance)
-    levels = [np.asarray(level[:width], float) for level in (vectors + vectors[-1:] * depth)[:depth]]
-    best: list[np.ndarray] = [np.full(size + 1, -np.inf) for _ in range(depth + 1)]
-    best[depth][1] = 1.0
-    exact: list[np.ndarray] = [np.empty(0)] * depth
-    for d in reversed(range(depth)):
-        exact[d] = _split(levels[d], best[d + 1])
-        best[d] = exact[d].max(axis=0)
-    return levels, best, exact
+    leaf = np.full((1, size + 1), -np.inf)
+    leaf[0, 1] = 1.0  # below the last level there is room for a single node
+    tables = [leaf]
+    for level in reversed(levels):
+        below = tables[0].max(axis=0)
+        largest = int(np.flatnonzero(np.isfinite(below))[-1])
+        table = np.full((len(level) + 1, size + 1), -np.inf)
+        table[0, 1] = 1.0
+        padded = np.full(size + 1 + largest, -np.inf)
+        # rest[m, j - 1] = table[b - 1, m - j], as a view
+        rest = np.lib.stride_tricks.sliding_window_view(padded, largest)[: size + 1, ::-1]
+        sums = np.empty((size + 1, largest))
+        for b, accept in enumerate(level, 1):
+            padded[largest:] = table[b - 1]
+            np.add(rest, accept * below[1 : largest + 1], out=sums)
+            sums.max(axis=1, out=table[b])
+        tables.insert(0, table)
+    return tables
 
 
-def _split(level: np.ndarray, below: np.ndarray) -> np.ndarray:
-    """exact[b, m]: the most tokens of m nodes split over a node, and b children that each head a subtree of `below`."""
-    size = len(below) - 1
-    exact = np.full((len(level) + 1, size + 1), -np.inf)
-    exact[0, 1] = 1.0
-    largest = int(np.flatnonzero(np.isfinite(below))[-1]) if np.isfinite(below).any() else 0
-    # rest[m, j] = exact[b - 1, m - j] for subtrees of j = 1 .. largest nodes, as a view on a padded copy
-    padded = np.full(size + 1 + largest, -np.inf)
-    window = np.lib.stride_tricks.sliding_window_view(padded, largest)[: size + 1, ::-1]
-    scratch = np.empty((size + 1, largest))
-    for b, accept in enumerate(level, 1):
-        padded[largest:] = exact[b - 1]
-        np.add(window, accept * below[1 : largest + 1], out=scratch)
-        scratch.max(axis=1, out=exact[b])
-    return exact
-
-
-def _unfold(
-    size: int, levels: list[np.ndarray], best: list[np.ndarray], exact: list[np.ndarray]
-) -> tuple[Topology, float]:
-    """Follow the choices of the dynamic programme back from the root; the largest tree of at most `size` nodes."""
+def _unfold(size: int, levels: list[np.ndarray], tables: list[np.ndarray]) -> tuple[Topology, float]:
+    """The largest tree of at most `size` nodes, by following the best splits back from the root."""
+    best = [table.max(axis=0) for table in tables]
     nodes = int(np.flatnonzero(np.isfinite(best[0][: size + 1]))[-1])
-    parents, waiting = [-1], [(0, 0, nodes)]  # (node, depth, nodes of its subtree)
-    for node, d, m in waiting:
-        if m == 1:
-            continue
-        children, b = [], int(exact[d][:, m].argmax())
-        for k in range(b, 0, -1):
-            j = np.flatnonzero(np.isfinite(best[d + 1][:m]))
-            share = int(j[(exact[d][k - 1, m - j] + levels[d][k - 1] * best[d + 1][j]).argmax()])
-            children.append(share)
-            m -= share
-        for share in reversed(children):
-            waiting.append((len(parents), d + 1, share))
+    parents, subtrees = [-1], [(0, 0, nodes)]  # (node, its level, nodes of its subtree)
+    for node, depth, left in subtrees:
+        shares: list[int] = []  # of the children, the last one first
+        for child in range(int(tables[depth][:, left].argmax()), 0, -1):
+            j = np.flatnonzero(np.isfinite(best[depth + 1][:left]))
+            tokens = tables[depth][child - 1, left - j] + levels[depth][child - 1] * best[depth + 1][j]
+            shares.append(int(j[tokens.argmax()]))
+            left -= shares[-1]
+        for share in reversed(shares):
+            subtrees.append((len(parents), depth + 1, share))
             parents.append(node)
     return Topology(tuple(parents)), float(best[0][nodes])
+
+
+@lru_cache(maxsize=64)
+def likeliest_tree(acceptance: tuple, size: int, depth: int, width: int) -> Topology:
+    """The `size` - 1 most likely nodes for a vector, or one per level, that never rises, numbered breadth first.
+
+    A slot (chance of the parent, rank) opens two others: the next sibling's and the first child's.
+    """
+    vectors = acceptance if isinstance(acceptance[0], tuple) else (acceptance,)
+    levels = [vector[:width] for vector in (*vectors, *vectors[-1:] * depth)]
+    parents = [-1]  # in the order of choice
+    slots = [(-levels[0][0], 0, 0, 1.0, 1)]  # minus the node's chance, parent, rank, the parent's chance, level
+    while slots and len(parents) < size:
+        minus_chance, parent, rank, above, level = heappop(slots)
+        parents.append(parent)
+        vector = levels[level - 1]
+        if rank + 1 < len(vector):
+            heappush(slots, (-above * vector[rank + 1], parent, rank + 1, above, level))
+        if level < depth:
+            heappush(slots, (minus_chance * levels[level][0], len(parents) - 1, 0, -minus_chance, level + 1))
+    shape = Topology(tuple(parents))
+    number = {node: i for i, node in enumerate(shape.breadth_first)}
+    return Topology((-1, *(number[parents[node]] for node in shape.breadth_first[1:])))
+
+
+def falling(vector: tuple) -> tuple:
+    """The nearest vector, in squares, that never rises: neighbours that rise are pooled to their mean; level by level
+    where there is one per level."""
+    if isinstance(vector[0], tuple):
+        return tuple(map(falling, vector))
+    pools: list[tuple[float, int]] = []  # (sum, how many)
+    for value in vector:
+        pools.append((value, 1))
+        while len(pools) > 1 and pools[-2][0] * pools[-1][1] < pools[-1][0] * pools[-2][1]:
+            (high, many), (low, few) = pools.pop(), pools.pop()
+            pools.append((high + low, many + few))
+    return tuple(total / count for total, count in pools for _ in range(count))

@@ -1,28 +1,36 @@
-"""A chain that stops where the draft is uncertain (SVIP: Zhang et al. 2024, algorithm 1).
+"""Trees that depend on how certain the draft is of its next token: SVIP's chain and tree, and CaPE.
 
-Unlike `heuristic`, which looks at past steps, it looks at the entropy H of the row each token was drawn from, and stops
-after the first token with sqrt(c H) > h. The test does not depend on the token itself, and the token is kept, so every
-rule that is lossless on chains remains lossless. 1 - sqrt(c H) estimates a lower bound of the acceptance.
-
-The paper's h from 0.2 to 0.5 multiplies no constant, so c is 1; the default h was chosen by the paper's procedure, as
-the fastest on eight held-out prompts. Where the draft's temperature is 0 its rows have no entropy, and the
-test looks at the row at temperature 1.
+Each test sees the row a token is drawn from and never the token, and no drawn token is dropped, so every rule that is
+lossless on such trees remains lossless. Where the draft's temperature is 0 its rows have no entropy, and the tests look
+at the row at temperature 1.
 """
 
 from __future__ import annotations
 
 import math
-from typing import Any, ClassVar
+from typing import Annotated, Any, ClassVar
 
 from pydantic import Field
 
 from ..distributions import entropy
-from ..sampling import draw_children
-from .base import TreeBuilder
+from ..sampling import children_of, draw_children
+from .base import TreeBuilder, max_depth, tree_size
+
+FACTOR = Field(1.0, ge=0.01, le=2.0, title="Factor c", description="Factor of the entropy; 1 is the paper's value.")
+
+
+def uncertainty(draft: Any, node: int, q: Any, c: float) -> float:
+    """sqrt(c H), H the entropy of the row after a node in nats; 1 less it estimates a lower bound of the acceptance."""
+    return math.sqrt(c * entropy(draft.at_temperature_1(node, q)))
 
 
 class Svip(TreeBuilder):
-    """A chain of at most `depth` tokens that ends with the first one drawn from a row of high entropy."""
+    """A chain of at most `depth` tokens that stops after the first one with sqrt(c H) > h (Zhang et al. 2024, alg. 1).
+
+    Unlike `heuristic`, which looks at past steps, it looks at the entropy H of the row each token was drawn from. The
+    paper's h from 0.2 to 0.5 multiplies no constant, so c is 1; the default h was chosen by the paper's procedure, as
+    the fastest on eight held-out prompts.
+    """
 
     name: ClassVar[str] = "svip"
     title: ClassVar[str] = "SVIP chain"
@@ -36,20 +44,100 @@ class Svip(TreeBuilder):
         title="Threshold h",
         description="Stop after a token with sqrt(c * entropy in nats) above this.",
     )
-    c: float = Field(
-        1.0, ge=0.01, le=2.0, title="Factor c", description="Factor of the entropy; 1 is the paper's value."
-    )
+    c: float = FACTOR
     depth: int = Field(40, ge=1, le=64, title="Max length", description="Maximum number of tokens in the chain.")
 
     def __call__(self, draft, rng, scheme, tokens_left, state):
         tree, node = draft.tree, 0
         for _ in range(min(self.depth, tokens_left - 1)):
             (q,) = draft.expand([node])
-            uncertainty = math.sqrt(self.c * entropy(draft.plain(node, q)))
+            doubt = uncertainty(draft, node, q, self.c)
             tokens = draw_children(q, 1, scheme, rng, tree.position(node))
             if not tokens:  # the drafter has nothing to say
                 break
-            node = tree.add(node, tokens[0], uncertainty)
-            if uncertainty > self.h:
+            node = tree.add(node, tokens[0], doubt)
+            if doubt > self.h:
                 break
+        return tree
+
+
+class SvipTree(TreeBuilder):
+    """`width` children for every node whose row has low entropy; the others stay leaves.
+
+    Unlike `svip` the draft reads a level before it decides, so the row that is tested is the one the children would
+    come from; the root is always expanded. The budget is spent level by level, in order.
+    """
+
+    name: ClassVar[str] = "svip-tree"
+    title: ClassVar[str] = "SVIP tree"
+    key_title: ClassVar[str] = "draft entropy before it"
+    small: ClassVar[dict[str, Any]] = {"size": 4, "depth": 2, "h": 1.0}
+    size: int = tree_size(32)
+    depth: int = max_depth(6)
+    width: int = Field(2, ge=1, le=32, title="Branching", description="Number of children of an expanded node.")
+    h: float = Field(
+        1.8,
+        ge=0.0,
+        le=3.0,
+        title="Threshold h",
+        description="Expand a node while sqrt(c * entropy in nats) is at most this.",
+    )
+    c: float = FACTOR
+
+    def __call__(self, draft, rng, scheme, tokens_left, state):
+        tree, level = draft.tree, [0]
+        for _ in range(min(self.depth, tokens_left - 1)):
+            if not level or len(tree) >= self.size:
+                break
+            grown: list[int] = []
+            for node, q in zip(level, draft.expand(level), strict=True):
+                count = min(self.width, self.size - len(tree))
+                doubt = uncertainty(draft, node, q, self.c)
+                if count and (doubt <= self.h or node == 0):
+                    tokens = draw_children(q, children_of(q, count, draft.sparse), scheme, rng, tree.position(node))
+                    grown += [tree.add(node, token, doubt) for token in tokens]
+            level = grown
+        return tree
+
+
+class Cape(TreeBuilder):
+    """A chain whose nodes have the more siblings the less confident the draft is (CaPE: Du et al. 2024).
+
+    Unlike `svip` it does not stop at an uncertain place but drafts further tokens there, as leaves beside the chain.
+    The confidence is the draft's largest probability. The default counts are the first ten of the list in the authors'
+    code.
+    """
+
+    name: ClassVar[str] = "cape"
+    title: ClassVar[str] = "CaPE"
+    key_title: ClassVar[str] = "draft confidence"
+    small: ClassVar[dict[str, Any]] = {"depth": 2, "counts": (3, 2, 1)}
+    size: int = tree_size(64)
+    depth: int = Field(5, ge=1, le=64, title="Length", description="Number of tokens in the chain.")
+    counts: tuple[Annotated[int, Field(ge=1, le=16)], ...] = Field(
+        (8, 8, 8, 6, 6, 6, 4, 4, 2, 2),
+        min_length=1,
+        title="Children by confidence",
+        description="Number of children for each of equal intervals of the draft's largest probability, the lowest "
+        "first.",
+    )
+
+    @property
+    def is_chain(self) -> bool:
+        return max(self.counts) == 1 or self.size <= 2
+
+    def __call__(self, draft, rng, scheme, tokens_left, state):
+        tree, node = draft.tree, 0
+        for _ in range(min(self.depth, tokens_left - 1)):
+            if len(tree) == self.size:
+                break
+            (q,) = draft.expand([node])
+            confidence = float(draft.at_temperature_1(node, q).max())
+            interval = min(int(confidence * len(self.counts)), len(self.counts) - 1)
+            count = children_of(q, min(self.counts[interval], self.size - len(tree)), draft.sparse)
+            tokens = draw_children(q, count, scheme, rng, tree.position(node))
+            if not tokens:  # the drafter has nothing to say
+                break
+            children = [tree.add(node, token, confidence) for token in tokens]
+            node = children[0]
         return tree

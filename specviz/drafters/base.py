@@ -67,7 +67,7 @@ class DrafterSession:
             seen: what the target saw of them.
         """
 
-    def plain(self, node: int, q: np.ndarray) -> np.ndarray:
+    def at_temperature_1(self, node: int, q: np.ndarray) -> np.ndarray:
         """A row of temperature 0 as it is at temperature 1, where it is known; else the same row.
 
         Args:
@@ -81,12 +81,12 @@ class DrafterSession:
         """Whether it has anything to tell about a guess."""
         return type(self).describe_guess is not DrafterSession.describe_guess
 
-    def describe_guess(self, tokens: Sequence[int], whose: str) -> dict[str, Any]:
+    def describe_guess(self, tokens: Sequence[int], drafter: str) -> dict[str, Any]:
         """How the last of `tokens`, a path below the root, was drafted; plain JSON data, or {}.
 
         Args:
             tokens: the path down to the guess.
-            whose: the name of the drafter whose guess it is.
+            drafter: the name of the drafter whose guess it is.
         """
         return {}
 
@@ -107,6 +107,17 @@ class DrafterContext:
     draft: Session | None
     context: Sequence[int]
     prompt_features: Any = None
+
+    def draft_model(self, title: str) -> Session:
+        """The session of the pair's draft, which the drafter with this `title` needs.
+
+        Raises:
+            ValueError: if the pair has none.
+        """
+        if self.draft is None:
+            hint = "Load one, or choose another drafter, or prompt-lookup."
+            raise ValueError(f"{title} needs a pair with a draft; this pair has none. {hint}")
+        return self.draft
 
     def model(self, kind: str, **parameters: Any) -> Any:
         """A session of what the pair drafts with under that name.
@@ -157,11 +168,11 @@ class Drafter(Strategy):
         if "title" in vars(cls) and "spoken" not in vars(cls):
             cls.spoken = cls.title[:1].lower() + cls.title[1:]
 
-    def open(self, desk: DrafterContext) -> DrafterSession:
+    def open(self, context: DrafterContext) -> DrafterSession:
         """Begin to draft for one text.
 
         Args:
-            desk: the models, their sessions and the text so far.
+            context: the models, their sessions and the text so far.
 
         Raises:
             ValueError: if the pair lacks the required model; the message says what to do.
@@ -192,7 +203,7 @@ class Draft(Protocol):
             n rows, float64 [V]; zeros where the drafter has no prediction after a node, which stays a leaf.
         """
 
-    def plain(self, node: int, q: np.ndarray) -> np.ndarray:
+    def at_temperature_1(self, node: int, q: np.ndarray) -> np.ndarray:
         """The row after an expanded node as one can read doubt from it: at temperature 1 where the draft's is 0.
 
         Args:

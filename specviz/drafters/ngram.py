@@ -16,7 +16,7 @@ from pydantic import Field
 
 from ..distributions import probabilities
 from .base import Drafter, DrafterSession
-from .library import tales
+from .retrieval import tales
 
 DISCOUNT = 0.75
 
@@ -36,9 +36,9 @@ class NGram(Drafter):
         True, title="Shipped text", description="Start with counts of a shipped text; otherwise only the prompt."
     )
 
-    def open(self, desk):
-        stored = _counted(tales(desk.pair), self.order) if self.shipped else Counts(self.order)
-        return Counting(self.name, stored, self.order, desk.context, desk.pair.vocab_size)
+    def open(self, context):
+        stored = _counted(tales(context.pair), self.order) if self.shipped else Counts(self.order)
+        return Counting(self.name, stored, self.order, context.context, context.pair.vocab_size)
 
 
 class Counts:
@@ -97,7 +97,7 @@ class Counting(DrafterSession):
         self.context.extend(emitted)
         self.own.add(self.context, len(self.context) - len(emitted))
 
-    def describe_guess(self, tokens, whose) -> dict[str, Any]:
+    def describe_guess(self, tokens, drafter) -> dict[str, Any]:
         text = self._text(tokens[:-1])
         for length in range(min(self.order, len(text)), -1, -1):
             if count := self._counts(tuple(text[len(text) - length :])).get(tokens[-1]):
@@ -120,8 +120,10 @@ _tables: dict[tuple[int, int, bytes], Counts] = {}
 def _counted(text: np.ndarray, order: int) -> Counts:
     """The counts of a text, made once."""
     key = (order, len(text), text[:64].tobytes())
-    if key not in _tables:
-        _tables.clear()  # that of another pair is not wanted any more
-        _tables[key] = Counts(order)
-        _tables[key].add(text.tolist(), 0)
-    return _tables[key]
+    counts = _tables.get(key)
+    if counts is None:
+        counts = Counts(order)
+        counts.add(text.tolist(), 0)
+        _tables.clear()  # that of another pair is not needed any more
+        _tables[key] = counts  # only now: other threads may read it
+    return counts

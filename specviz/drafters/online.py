@@ -13,7 +13,7 @@ import numpy as np
 from pydantic import Field
 
 from .base import Drafter
-from .reading import Reading
+from .models import ModelSession
 
 
 class Online(Drafter):
@@ -35,11 +35,11 @@ class Online(Drafter):
         description="Maximum number of the target's latest distributions used per step.",
     )
 
-    def open(self, desk):
-        return Learning(self.name, desk.model(self.name, rate=self.rate), self.every, self.last)
+    def open(self, context):
+        return Learning(self.name, context.model(self.name, rate=self.rate), self.every, self.last)
 
 
-class Learning(Reading):
+class Learning(ModelSession):
     """A draft at work on one text, with a session that learns.
 
     Args:

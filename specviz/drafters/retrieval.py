@@ -1,14 +1,17 @@
 """Retrieval: continuations of the last tokens in a library of texts (REST, He et al. 2023; suffix decoding, 2024).
 
-Unlike n-grams it goes back as far as it can: the longest end of the text that occurs anywhere, found in a suffix array.
-The row is what was counted there and nothing else: no smoothing, so no child is drawn that was never seen, and where
-nothing is found the tree ends.
+Unlike n-grams it goes back as far as it can: the longest end of the text that occurs anywhere. The row is what was
+counted there and nothing else: no smoothing, so no child is drawn that was never seen, and where nothing is found the
+tree ends.
 """
 
 from __future__ import annotations
 
+import sysconfig
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
 from typing import Any, ClassVar, Self
 
 import numpy as np
@@ -16,10 +19,14 @@ from pydantic import Field, model_validator
 
 from ..distributions import probabilities
 from ..errors import ParameterError
+from ..files import TALES
 from .base import Drafter, DrafterSession
-from .library import Library, library
 
-MOST = 20_000  # occurrences that are counted of a sequence: of more, evenly spread ones
+BREAK = -1  # stands between two documents
+MODULES = (  # of the standard library, some 180,000 tokens
+    "argparse", "ast", "collections/__init__", "contextlib", "csv", "dataclasses", "enum", "functools", "heapq",
+    "json/decoder", "json/encoder", "random", "shutil", "statistics", "string", "textwrap", "threading",
+)  # fmt: skip
 
 
 class Retrieval(Drafter):
@@ -32,7 +39,7 @@ class Retrieval(Drafter):
     longest: int = Field(16, ge=1, le=16, title="Max match", description="Maximum number of last tokens to match.")
     shortest: int = Field(2, ge=1, le=16, title="Min match", description="Shorter matches are ignored.")
     code: bool = Field(
-        True, title="Standard library", description="Also search this machine's Python standard library."
+        True, title="Standard library", description="Also search modules of this machine's Python standard library."
     )
 
     @model_validator(mode="after")
@@ -43,29 +50,119 @@ class Retrieval(Drafter):
             )
         return self
 
-    def open(self, desk):
-        stored = library(desk.pair, self.code)
-        return LookingUp(self.name, stored, self.longest, self.shortest, desk.context, desk.pair.vocab_size)
+    def open(self, context):
+        return RetrievalSession(
+            self.name, library(context.pair, self.code), self.longest, self.shortest, context.context,
+            context.pair.vocab_size,
+        )  # fmt: skip
+
+
+@dataclass(frozen=True)
+class Library:
+    """Documents as one stream of tokens.
+
+    Args:
+        tokens: token ids, `BREAK` after each document, int [n].
+        starts: where each document begins, [documents]; names: what it is called.
+        newlines: how many line ends a token of the stream holds, token id -> count.
+    """
+
+    tokens: np.ndarray
+    starts: np.ndarray
+    names: tuple[str, ...]
+    newlines: dict[int, int]
+
+    @cached_property
+    def _by_token(self) -> tuple[np.ndarray, np.ndarray]:
+        """The places of the stream sorted by their token, and the tokens in that order."""
+        order = np.argsort(self.tokens, kind="stable")
+        return order, self.tokens[order]
+
+    def after(self, token: int) -> np.ndarray:
+        """One past every occurrence of a token, in order."""
+        order, tokens = self._by_token
+        first, last = np.searchsorted(tokens, [token, token + 1])
+        return order[first:last] + 1
+
+    def where(self, place: int) -> tuple[str, int]:
+        """The document that holds the token at `place`, and its line there, from 1."""
+        document = int(np.searchsorted(self.starts, place, side="right")) - 1
+        before = self.tokens[self.starts[document] : place].tolist()
+        return self.names[document], 1 + sum(self.newlines[token] for token in before)
+
+
+def longest_match(tokens: np.ndarray, text: np.ndarray, ends: np.ndarray, most: int) -> tuple[int, np.ndarray]:
+    """The longest end of `text` that occurs in `tokens`: its length, and one past each occurrence.
+
+    Args:
+        tokens: where to search.
+        text: whose end is searched.
+        ends: one past each occurrence of its last token.
+        most: the longest match that counts.
+    """
+    length = min(len(ends), 1)
+    while 0 < length < min(most, len(text)):
+        longer = ends[ends > length]
+        longer = longer[tokens[longer - length - 1] == text[-length - 1]]
+        if not len(longer):
+            break
+        length, ends = length + 1, longer
+    return length, ends
+
+
+def tales(pair: Any) -> np.ndarray:
+    """The shipped text as token ids; a pair with a small `library` of its own has that."""
+    texts = [text for _, text in getattr(pair, "library", None) or [(TALES.name, TALES.read_text("utf-8"))]]
+    return np.array([token for text in texts for token in pair.encode(text)], dtype=np.int32)
+
+
+_libraries: dict[Any, Library] = {}
+
+
+def library(pair: Any, code: bool = True) -> Library:
+    """The documents that are searched, tokenised at the first use.
+
+    Args:
+        pair: its tokenizer is what counts.
+        code: whether modules of the standard library are among them.
+    """
+    documents = getattr(pair, "library", None) or [(TALES.name, TALES.read_text("utf-8"))]
+    key = (code, pair.vocab_size, tuple(pair.encode(documents[0][1][:4000])))  # two tokenizers cut it differently
+    found = _libraries.get(key)
+    if found is None:
+        if code and not hasattr(pair, "library"):
+            paths = [Path(sysconfig.get_paths()["stdlib"], f"{module}.py") for module in MODULES]
+            documents = [*documents, *((path.name, path.read_text("utf-8")) for path in paths if path.exists())]
+        found = _tokenize(pair, documents)
+        if len(_libraries) > 1:
+            _libraries.clear()
+        _libraries[key] = found
+    return found
+
+
+def _tokenize(pair: Any, documents: Sequence[tuple[str, str]]) -> Library:
+    streams = [np.array([*pair.encode(text), BREAK], dtype=np.int32) for _, text in documents]
+    tokens, ends = np.concatenate(streams), np.cumsum([len(stream) for stream in streams])
+    newlines = {token: pair.decode([token]).count("\n") for token in np.unique(tokens).tolist() if token != BREAK}
+    return Library(tokens, np.array([0, *ends[:-1]]), tuple(name for name, _ in documents), newlines)
 
 
 @dataclass(frozen=True)
 class Match:
-    """What followed a match.
+    """What followed the longest match.
 
     Args:
         length: tokens that matched; 0 where nothing was found.
         tokens: what followed each occurrence, [m].
         places: where in the library each of them stands, -1 for the text so far, [m].
-        share: occurrences that each of them stands for.
     """
 
     length: int
     tokens: np.ndarray
     places: np.ndarray
-    share: float = 1.0
 
 
-class LookingUp(DrafterSession):
+class RetrievalSession(DrafterSession):
     """Retrieval for one text."""
 
     def __init__(
@@ -79,24 +176,21 @@ class LookingUp(DrafterSession):
     def look_up(self, path: tuple[int, ...]) -> Match:
         """What followed the longest end of the text and `path` that occurs, in the library or earlier in the text."""
         if path not in self._matches:
-            text = [*self.context, *path]
-            length, first, last = self.stored.index.longest(text, self.longest)
-            own_length, own = earlier(text, self.longest)
+            text = np.array([*self.context, *path])
+            earlier = np.flatnonzero(text[:-1] == text[-1]) + 1
+            length, places = longest_match(self.stored.tokens, text, self.stored.after(text[-1]), self.longest)
+            own_length, ends = longest_match(text, text, earlier, self.longest)
             best = max(length, own_length)
-            if best < self.shortest:
-                self._matches[path] = Match(0, np.zeros(0, int), np.zeros(0, int))
-            else:
-                places, tokens, share = np.zeros(0, int), np.zeros(0, int), 1.0
-                if length == best:
-                    share = max(1.0, (last - first) / MOST)
-                    step = int(np.ceil(share))
-                    places, tokens = self.stored.index.following(length, first, last)
-                    places, tokens = places[::step] + length, tokens[::step]
-                    share = float(step)
-                mine = own if own_length == best else []
-                tokens = np.concatenate([tokens, np.array(mine, dtype=int)])
-                places = np.concatenate([places, np.full(len(mine), -1)])
-                self._matches[path] = Match(best, tokens, places, share)
+            if length < best or best < self.shortest:
+                places = places[:0]
+            if own_length < best or best < self.shortest:
+                ends = ends[:0]
+            places = places[self.stored.tokens[places] != BREAK]
+            self._matches[path] = Match(
+                best if best >= self.shortest else 0,
+                np.concatenate([self.stored.tokens[places], text[ends]]),
+                np.concatenate([places, np.full(len(ends), -1)]),
+            )
         return self._matches[path]
 
     def expand(self, tree, nodes, sampling):
@@ -106,35 +200,20 @@ class LookingUp(DrafterSession):
             counts = np.bincount(match.tokens, minlength=self.vocab_size).astype(float)
             if counts.any():
                 with np.errstate(divide="ignore"):
-                    rows.append(probabilities(np.log(counts), sampling))
-            else:
-                rows.append(counts)
+                    counts = probabilities(np.log(counts), sampling)
+            rows.append(counts)
         return rows
 
     def commit(self, tree, path, emitted, seen):
         self.context.extend(emitted)
         self._matches.clear()
 
-    def describe_guess(self, tokens, whose) -> dict[str, Any]:
+    def describe_guess(self, tokens, drafter) -> dict[str, Any]:
         match = self.look_up(tuple(tokens[:-1]))
         places = match.places[match.tokens == tokens[-1]]
-        if not len(places):
-            return {"match": match.length, "seen": 0}
-        guess = {"match": match.length, "seen": round(len(places) * match.share)}
+        guess = {"match": match.length, "seen": len(places)}
         in_library = places[places >= 0]
-        if not len(in_library):
-            return guess | {"where": "this text"}
-        name, line = self.stored.where(int(in_library[0]))
-        return guess | {"where": name, "line": line}
-
-
-def earlier(text: Sequence[int], most: int) -> tuple[int, list[int]]:
-    """The longest end of a text that occurs earlier in it: its length, and the tokens that followed, oldest first."""
-    tokens = np.asarray(text)
-    ends = np.flatnonzero(tokens[:-1] == tokens[-1]) + 1  # one past every earlier copy of the last token
-    length, kept = 0, ends
-    while len(kept) and length < min(most, len(tokens) - 1):
-        length, ends = length + 1, kept
-        kept = kept[(kept > length)]
-        kept = kept[tokens[kept - length - 1] == tokens[-length - 1]] if length < len(tokens) - 1 else kept[:0]
-    return length, tokens[ends].tolist() if length else []
+        if len(in_library):
+            name, line = self.stored.where(int(in_library[0]))
+            return guess | {"where": name, "line": line}
+        return guess | ({"where": "this text"} if len(places) else {})

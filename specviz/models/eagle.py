@@ -11,18 +11,20 @@ from __future__ import annotations
 from collections.abc import Sequence
 from functools import cached_property
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import torch
 from safetensors.torch import save_file
 from torch import nn
 from transformers import LlamaConfig, LlamaForCausalLM
 
-from ..passes.compiled import CompiledPasses
 from ..passes.direct import MOST_POSITIONS, direct_forward
 from ..passes.huggingface import HuggingFaceModel, HuggingFaceSession
 from ..tree import TokenTree
 from .heads import read_config, read_weights, width_of, write_config
+
+if TYPE_CHECKING:
+    from ..passes.compiled.passes import CompiledPasses
 
 
 class EagleLayer(nn.Module):

@@ -21,7 +21,7 @@ from ..passes.huggingface import HuggingFaceModel, HuggingFaceSession
 from ..tree import TokenTree
 
 
-def layers_asked(draft: str) -> int | None:
+def count_layers(draft: str) -> int | None:
     """N of "early-exit:N", None for any other name.
 
     Raises:
@@ -30,8 +30,8 @@ def layers_asked(draft: str) -> int | None:
     kind, colon, number = draft.partition(":")
     if kind != "early-exit":
         return None
-    if not (colon and number.isdecimal() and int(number) >= 1):
-        raise ValueError(f'draft must be written like "early-exit:3", with the number of layers; got {draft!r}.')
+    if not (colon and number.isascii() and number.isdecimal() and len(number) <= 4 and int(number) >= 1):
+        raise ValueError(f'draft must be written like "early-exit:3", with the number of layers; got {draft[:40]!r}.')
     return int(number)
 
 
@@ -76,11 +76,11 @@ def _with_layers(drafter: str, target: HuggingFaceModel, kept: Sequence[int]) ->
             f"{drafter} needs a model that keeps its {depth} layers in one list; "
             f"{type(target.model).__name__} does not. Use another draft."
         )
-    model = _shortened(target.model, found[0].split("."), kept)
+    model = shortened(target.model, found[0].split("."), kept)
     return model, target.direct and target.direct.of(kept, model)
 
 
-def _shortened(module: Any, path: list[str], kept: Sequence[int]) -> Any:
+def shortened(module: Any, path: list[str], kept: Sequence[int]) -> Any:
     """`module` with the list at `path` cut to `kept`; only the modules along the path are new objects."""
     if not path:
         return torch.nn.ModuleList(module[layer] for layer in kept)
@@ -91,7 +91,7 @@ def _shortened(module: Any, path: list[str], kept: Sequence[int]) -> Any:
     if "_hf_hook" in vars(clone):  # accelerate's wrapped forward is bound to the whole module
         for name in ("forward", "_old_forward", "_hf_hook"):
             vars(clone).pop(name, None)
-    clone._modules = module._modules | {path[0]: _shortened(module._modules[path[0]], path[1:], kept)}
+    clone._modules = module._modules | {path[0]: shortened(module._modules[path[0]], path[1:], kept)}
     return clone
 
 

@@ -1,20 +1,22 @@
-"""Models of a hub before they are here: whether one answers, how large they are, and bytes as they come.
+"""From a name to a folder: a local one, or a model of the Hugging Face hub in its cache, downloaded if need be.
 
 The hub is the one that HF_ENDPOINT names. Only files that are loaded here are fetched: safetensors, never pickles.
 """
 
 from __future__ import annotations
 
+import json
 import os
 from collections.abc import Callable
 from dataclasses import dataclass
-from functools import partial
-from threading import Event
+from math import prod
+from pathlib import Path
 from typing import Any
 from urllib.request import Request, urlopen
 
-KEPT = (".safetensors", ".json", ".txt", ".model")
-ANSWER = 1.0  # seconds that a hub has to answer at all
+SMALL_FILES = ["*.json", "*.txt", "*.model", "*.jinja"]
+FILES = [*SMALL_FILES, "*.safetensors"]
+TIMEOUT = 10.0  # seconds
 
 
 class Stopped(Exception):
@@ -22,28 +24,147 @@ class Stopped(Exception):
 
 
 @dataclass(frozen=True)
-class Listed:
-    """What a hub tells of a model.
+class ModelFiles:
+    """What is known of a model before it is loaded.
 
     Args:
-        name: on the hub.
-        files: file name -> bytes, of those that are loaded.
-        parameters: how many, or None where the hub does not know.
+        name: on the hub, or of the folder.
+        bytes: the size of its files.
+        parameters: how many, or None where that is not known.
         licence: its short name, or "unknown".
     """
 
     name: str
-    files: dict[str, int]
+    bytes: int
     parameters: int | None
-    licence: str
-
-    @property
-    def bytes(self) -> int:
-        """The size of all its files, in bytes."""
-        return sum(self.files.values())
+    licence: str = "unknown"
 
 
-def answers(seconds: float = ANSWER) -> bool:
+def model_folder(role: str, name: str, weights: bool = True, report: Callable[[int, int], None] | None = None) -> Path:
+    """The folder of a model, its files downloaded if they are not here yet.
+
+    Args:
+        role: "target" or "draft", for messages.
+        name: a folder, or "organisation/model" on the hub.
+        weights: whether the weights are needed, or only configuration and tokenizer.
+        report: gets the bytes that were downloaded, and those of all files; if it raises `Stopped` the download ends,
+            and the next one continues it.
+
+    Raises:
+        ValueError: if there is no such model, or it cannot be downloaded; the message says what to do.
+    """
+    folder = Path(name).expanduser()
+    if name.strip() and folder.is_dir():
+        _check_folder(role, name, folder)
+        return folder
+    from huggingface_hub import HfApi, constants, snapshot_download
+    from huggingface_hub.errors import GatedRepoError, HFValidationError, RepositoryNotFoundError
+
+    options = {"allow_patterns": FILES if weights else SMALL_FILES, "ignore_patterns": ["*/*"]}
+    try:
+        cached = Path(snapshot_download(name, local_files_only=True, **options))
+        if not weights or _is_complete(cached):
+            return cached
+    except HFValidationError:
+        message = f"{role} {name!r} is neither a folder here nor a name on the hub. Give a model folder or org/model."
+        raise ValueError(message) from None
+    except OSError:
+        pass  # it is not in the cache
+    try:
+        HfApi().model_info(name, timeout=TIMEOUT)
+        constants.HF_HUB_DISABLE_XET = True  # its own threads cannot be stopped
+        return Path(snapshot_download(name, tqdm_class=_progress_bar(report), **options))
+    except GatedRepoError:
+        raise ValueError(
+            f"{role} {name!r} is a gated model. Log in to the hub with an account that has access."
+        ) from None
+    except RepositoryNotFoundError:
+        raise ValueError(f"{role} {name!r} is not on the Hugging Face hub. Check the spelling of org/model.") from None
+    except Stopped:
+        raise
+    except Exception as error:
+        raise ValueError(
+            f"{role} {name!r} is not on this machine and the Hugging Face hub cannot be reached "
+            f"({type(error).__name__}). Give a local model folder, or try again online."
+        ) from error
+
+
+def _check_folder(role: str, name: str, folder: Path) -> None:
+    try:
+        json.loads((folder / "config.json").read_text(encoding="utf-8"))
+    except FileNotFoundError:
+        raise ValueError(
+            f"{role} folder {name!r} has no config.json. Give a folder saved by save_pretrained."
+        ) from None
+    except ValueError:
+        raise ValueError(f"{role} folder {name!r} has a config.json that is not JSON. Save the model again.") from None
+    if not any(folder.glob("*.safetensors")):
+        raise ValueError(f"{role} folder {name!r} has no weights (*.safetensors, the only format that is read).")
+
+
+def _is_complete(folder: Path) -> bool:
+    """Whether all weights of a model in the cache are here."""
+    index = folder / "model.safetensors.index.json"
+    names = set(json.loads(index.read_text())["weight_map"].values()) if index.is_file() else {"model.safetensors"}
+    return all((folder / name).is_file() for name in names)
+
+
+def _progress_bar(report: Callable[[int, int], None] | None) -> Any:
+    """A class of progress bars that prints nothing, and reports the bytes of those that count bytes."""
+    from tqdm.auto import tqdm
+
+    class Bar(tqdm):
+        def __init__(self, *args: Any, **options: Any) -> None:
+            self.counts_bytes = options.get("unit") == "B" and "Download" not in str(options.get("desc"))
+            super().__init__(*args, **options | {"disable": True})
+
+        def update(self, n: float | None = 1) -> None:
+            self.n += n or 0
+            self.refresh()
+
+        def refresh(self, *args: Any, **options: Any) -> None:
+            if report is not None and self.counts_bytes:
+                report(int(self.n), int(self.total or 0))
+
+    return Bar
+
+
+def model_files(name: str, timeout: float = 5.0) -> ModelFiles:
+    """The size, parameters and licence of a folder or of a hub model.
+
+    Raises:
+        ValueError: if the weights in the folder are damaged.
+        Exception: what `huggingface_hub` raises where it cannot tell.
+    """
+    folder = Path(name).expanduser()
+    if folder.is_dir():
+        files = [file for pattern in FILES for file in folder.glob(pattern)]
+        parameters = sum(map(_count_parameters, folder.glob("*.safetensors")))
+        return ModelFiles(folder.resolve().name, sum(file.stat().st_size for file in files), parameters)
+    from huggingface_hub import HfApi
+
+    info = HfApi().model_info(name, files_metadata=True, timeout=timeout)
+    suffixes = tuple(pattern.removeprefix("*") for pattern in FILES)
+    sizes = [
+        file.size or 0
+        for file in info.siblings or ()
+        if "/" not in file.rfilename and file.rfilename.endswith(suffixes)
+    ]
+    licence = next((tag.removeprefix("license:") for tag in info.tags or () if tag.startswith("license:")), "unknown")
+    return ModelFiles(name, sum(sizes), getattr(info.safetensors, "total", None), licence)
+
+
+def _count_parameters(file: Path) -> int:
+    from safetensors import SafetensorError, safe_open
+
+    try:
+        with safe_open(file, framework="np") as weights:
+            return sum(prod(weights.get_slice(key).get_shape()) for key in weights.keys())  # noqa: SIM118
+    except SafetensorError as error:
+        raise ValueError(f"{file.name} is damaged: {error}. Save the model again.") from None
+
+
+def hub_answers(seconds: float = 1.0) -> bool:
     """Whether the hub answers in time, whatever it says."""
     if os.environ.get("HF_HUB_OFFLINE", "").upper() in ("1", "ON", "YES", "TRUE"):
         return False
@@ -56,54 +177,10 @@ def answers(seconds: float = ANSWER) -> bool:
         return hasattr(error, "code")  # it answered, with an error
 
 
-def listed(name: str, seconds: float = 5.0) -> Listed:
-    """What the hub tells of a model; raises what `huggingface_hub` does."""
-    from huggingface_hub import HfApi
-
-    info = HfApi().model_info(name, files_metadata=True, timeout=seconds)
-    files = {one.rfilename: one.size or 0 for one in info.siblings or () if "/" not in one.rfilename}
-    tags = [tag.removeprefix("license:") for tag in info.tags or () if tag.startswith("license:")]
-    total = getattr(info.safetensors, "total", None)
-    return Listed(name, {n: s for n, s in files.items() if n.endswith(KEPT)}, total, tags[0] if tags else "unknown")
-
-
-def fetch(model: Listed, report: Callable[[int], None], left: Event) -> None:
-    """Bring a model's files into the cache; what is there already is not fetched again.
-
-    Args:
-        model: from `listed`.
-        report: gets how many bytes of it are there so far.
-        left: when it is set, the download ends at the next piece; what came is kept for another time.
-
-    Raises:
-        Stopped: if it was.
-    """
-    from huggingface_hub import constants, hf_hub_download
-
-    constants.HF_HUB_DISABLE_XET = True  # its own threads could not be stopped
-    done = 0
-    for name, size in model.files.items():
-        if left.is_set():
-            raise Stopped
-        hf_hub_download(model.name, name, tqdm_class=partial(_Counter, done, report, left))
-        done += size
-        report(done)
-
-
-class _Counter:
-    """Replaces the progress bar of `huggingface_hub`: counts from `done`."""
-
-    def __init__(self, done: int, report: Callable[[int], None], left: Event, initial: float = 0, **_: Any) -> None:
-        self.came, self.report, self.left = done + int(initial), report, left
-
-    def __enter__(self) -> _Counter:
-        return self
-
-    def __exit__(self, *_: Any) -> None:
-        pass
-
-    def update(self, n: float = 1) -> None:
-        if self.left.is_set():
-            raise Stopped
-        self.came += int(n)
-        self.report(self.came)
+def free_memory() -> int | None:
+    """Bytes of main memory that can be had without swapping; None where the system does not say."""
+    try:
+        lines = Path("/proc/meminfo").read_text(encoding="ascii").splitlines()
+        return 1024 * int(next(line.split()[1] for line in lines if line.startswith("MemAvailable:")))
+    except (OSError, StopIteration):
+        return None

@@ -1,19 +1,15 @@
-"""From a name to a model in memory: a local folder or a model of the Hugging Face hub, safetensors only.
-
-Everything that can be wrong with a name, a folder, a device or a number format is said here in one sentence.
-"""
+"""From a name to a model in memory: a folder, a model of the Hugging Face hub, or random weights of a known shape."""
 
 from __future__ import annotations
 
-import json
-from collections.abc import Callable
-from pathlib import Path
 from typing import Any
 
 import torch
 
 from ..errors import cause
 from ..passes.offload import check_offload, device_map
+from .hub import model_folder
+from .shapes import RANDOM, NumberText, random_model, shape_config
 
 _placed: dict[tuple[str, torch.device, torch.dtype], Any] = {}  # models that were loaded before anybody decodes
 DTYPES = {"float32": torch.float32, "bfloat16": torch.bfloat16, "float16": torch.float16}
@@ -70,7 +66,7 @@ def load_model(
 
     Args:
         role: "target" or "draft", for messages.
-        name: a local folder or "organisation/model" on the hub.
+        name: a local folder, "organisation/model" on the hub, or "random:SHAPE".
         device, dtype: where and how it computes.
         offload: how a model larger than the device is placed, see `offload.device_map`; None for all on the device.
         folder: where weights go that are offloaded to disk and cannot be read from where they are.
@@ -78,28 +74,26 @@ def load_model(
     Raises:
         ValueError: if it cannot be loaded; the message says why and what to do.
     """
+    if name.startswith(RANDOM) and offload is None:
+        return random_model(role, name, device, dtype)
     if offload is None and (name, device, dtype) in _placed:
         return _placed[name, device, dtype]
-    from transformers import AutoConfig, AutoModelForCausalLM
+    if offload is not None:
+        check_offload(offload, device)
+    from transformers import AutoModelForCausalLM
     from transformers.utils import logging
 
     logging.disable_progress_bar()  # progress is reported to the caller
+    options: dict[str, Any] = {"dtype": dtype, "use_safetensors": True, "output_loading_info": True}
     if offload is not None:
-        check_offload(offload, device)
-
-    def load(place: str, **where: Any) -> tuple[Any, dict]:
-        options = dict(dtype=dtype, use_safetensors=True, trust_remote_code=False, output_loading_info=True, **where)
-        if offload is not None:
-            config = AutoConfig.from_pretrained(place, trust_remote_code=False, **where)
-            options |= dict(device_map=device_map(config, offload, device), offload_folder=folder)
-        try:
-            return AutoModelForCausalLM.from_pretrained(place, attn_implementation="sdpa", **options)
-        except ValueError as error:
-            if "scaled_dot_product_attention" not in str(error):
-                raise
-            return AutoModelForCausalLM.from_pretrained(place, attn_implementation="eager", **options)
-
-    model, report = _loaded(role, name, load)
+        placement = device_map(load_config(role, name), offload, device)
+        options |= {"device_map": placement, "offload_folder": folder}
+    try:
+        model, report = _read(role, name, AutoModelForCausalLM, attn_implementation="sdpa", **options)
+    except ValueError as error:
+        if "scaled_dot_product_attention" not in str(error.__cause__):
+            raise
+        model, report = _read(role, name, AutoModelForCausalLM, attn_implementation="eager", **options)
     if missing := sorted(report["missing_keys"]):
         raise ValueError(
             f"{role} {name!r} lacks weights of its configuration, for example {missing[0]}; "
@@ -114,43 +108,30 @@ def place_model(role: str, name: str, device: torch.device, dtype: torch.dtype) 
 
 
 def load_tokenizer(role: str, name: str) -> Any:
-    """The tokenizer that belongs to a model; arguments and errors as for `load_model`."""
+    """The tokenizer of a model, or the `NumberText` of random weights; arguments and errors as for `load_model`."""
+    if name.startswith(RANDOM):
+        return NumberText(shape_config(role, name).vocab_size)
     from transformers import AutoTokenizer
 
-    def load(place: str, **where: Any) -> Any:
-        return AutoTokenizer.from_pretrained(place, trust_remote_code=False, **where)
-
-    return _loaded(role, name, load)
+    return _read(role, name, AutoTokenizer)
 
 
 def load_config(role: str, name: str) -> Any:
     """The configuration of a model; arguments and errors as for `load_model`."""
+    if name.startswith(RANDOM):
+        return shape_config(role, name)
     from transformers import AutoConfig
 
-    def load(place: str, **where: Any) -> Any:
-        return AutoConfig.from_pretrained(place, trust_remote_code=False, **where)
-
-    return _loaded(role, name, load)
+    return _read(role, name, AutoConfig)
 
 
-def _loaded(role: str, name: str, load: Callable[..., Any]) -> Any:
-    """What `load` makes of a folder, or of a hub model; the network is asked only for what is not here yet."""
-    folder = Path(name).expanduser()
-    local = bool(name.strip()) and folder.is_dir()
-    if local:
-        _check_folder(role, name, folder)
-    else:
-        _check_name(role, name)
+def _read(role: str, name: str, auto: Any, **options: Any) -> Any:
+    """What one of transformers' Auto classes makes of a model's folder; no code of the folder is run."""
+    folder = model_folder(role, name, weights="use_safetensors" in options)
     try:
-        return load(str(folder) if local else name, local_files_only=True)
+        return auto.from_pretrained(str(folder), local_files_only=True, trust_remote_code=False, **options)
     except Exception as error:
-        if local or not isinstance(error, OSError):
-            raise ValueError(_sentence(role, name, error)) from error
-    _check_hub(role, name)
-    try:
-        return load(name, local_files_only=False)
-    except Exception as error:
-        raise ValueError(_sentence(role, name, error)) from error
+        raise ValueError(f"{role} {name!r} cannot be loaded: {cause(error)}.") from error
 
 
 def longest_text(role: str, config: Any) -> int:
@@ -191,52 +172,3 @@ def _switches(config: Any) -> list[int]:
     name = "original_max_position_embeddings"
     found = [part.get(name) or getattr(config, name, None) for part in parts if part.get("rope_type") == "longrope"]
     return [length for length in found if length]
-
-
-def _check_name(role: str, name: str) -> None:
-    from huggingface_hub.errors import HFValidationError
-    from huggingface_hub.utils import validate_repo_id
-
-    try:
-        validate_repo_id(name)
-    except HFValidationError:
-        raise ValueError(
-            f"{role} {name!r} is neither a folder here nor a name on the hub. Give a model folder or org/model."
-        ) from None
-
-
-def _check_hub(role: str, name: str) -> None:
-    """Ask the hub once, briefly, before transformers asks it again and again."""
-    from huggingface_hub import HfApi
-    from huggingface_hub.errors import GatedRepoError, RepositoryNotFoundError
-
-    try:
-        HfApi().model_info(name, timeout=10)
-    except GatedRepoError:
-        raise ValueError(
-            f"{role} {name!r} is a gated model. Log in to the hub with an account that has access."
-        ) from None
-    except RepositoryNotFoundError:
-        raise ValueError(f"{role} {name!r} is not on the Hugging Face hub. Check the spelling of org/model.") from None
-    except Exception as error:
-        raise ValueError(
-            f"{role} {name!r} is not on this machine and the Hugging Face hub cannot be reached "
-            f"({type(error).__name__}). Give a local model folder, or try again online."
-        ) from error
-
-
-def _check_folder(role: str, name: str, folder: Path) -> None:
-    config = folder / "config.json"
-    if not config.is_file():
-        raise ValueError(f"{role} folder {name!r} has no config.json. Give a folder saved by save_pretrained.")
-    try:
-        json.loads(config.read_text(encoding="utf-8"))
-    except ValueError:
-        raise ValueError(f"{role} folder {name!r} has a config.json that is not JSON. Save the model again.") from None
-    if not any(folder.glob("*.safetensors")):
-        raise ValueError(f"{role} folder {name!r} has no weights (*.safetensors, the only format that is read).")
-
-
-def _sentence(role: str, name: str, error: Exception) -> str:
-    """What went wrong while loading, as one sentence."""
-    return f"{role} {name!r} cannot be loaded: {cause(error)}."

@@ -6,18 +6,22 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
-from ..files import PAIR as EMBEDDED
-from ..files import TALES
+from ..errors import ParameterError
+from ..files import PAIR, TALES
 from ..passes.huggingface import HuggingFaceModel, HuggingFaceSession
-from .drafts import draft_model
-from .early_exit import first_layers, layers_asked
+from .eagle import load_layer
+from .early_exit import count_layers, first_layers, without_layers
+from .heads import load_heads
+from .learning import LearningModel
 from .loading import choose_device, choose_dtype, load_model, load_tokenizer, longest_text, place_model
 from .selftest import check_tree_reading
+from .shapes import NumberText
+from .streamed import stream_target
 from .text import Text, TokenText
-from .translated import TranslatedModel, common_share
+from .translated import TranslatedModel, common_mass
 from .vocabulary import translation
 
-SAMPLE = 400  # characters of a shipped text along which the share of common tokens is measured
+SAMPLE = 400  # characters of a shipped text along which the mass of common tokens is measured
 Progress = Callable[[float, str], None]
 
 
@@ -31,7 +35,7 @@ class HuggingFacePair:
         max_positions: the longest text both can hold, in tokens.
         eos_ids: tokens that end a text.
         info: name and description, plain JSON data.
-        beside: the folder that holds the target's, where drafters trained for it lie too; None for one from the hub.
+        folder: the one that holds the target's, where drafters trained for it lie too; None for one from the hub.
     """
 
     def __init__(
@@ -42,24 +46,31 @@ class HuggingFacePair:
         max_positions: int,
         eos_ids: frozenset[int],
         info: dict[str, Any],
-        beside: Path | None = None,
+        folder: Path | None = None,
     ) -> None:
-        self.target, self.draft, self.text = target, draft, text
+        self.target, self.draft, self.text, self.folder = target, draft, text, folder
         self.vocab_size = target.vocab_size
-        self.beside = beside
-        self._drafts: dict[tuple, Any] = {}
+        self._drafters: dict[tuple, Any] = {}
         self.max_positions, self.eos_ids, self.info = max_positions, eos_ids, info
+        self.disk_speed = target.disk_speed
+        self.offload = None if target.disk_speed is None else "disk"
         self.encode, self.decode, self.piece, self.stream = text.encode, text.decode, text.piece, text.stream
 
     def __repr__(self) -> str:
         return f"HuggingFacePair({self.info['name']!r})"
 
     def drafter(self, kind: str, **parameters: Any) -> Any:
-        """What the pair can draft with besides its draft, loaded at the first use; see `drafts.DRAFTS`."""
+        """What the pair can draft with besides its draft, loaded at the first use; see `DRAFTERS`.
+
+        Raises:
+            ValueError: if this pair has no such thing; the message says what to do.
+        """
+        if kind not in DRAFTERS:
+            raise ParameterError("drafter", f"be one of {', '.join(DRAFTERS)}", kind)
         key = (kind, *sorted(parameters.items()))
-        if key not in self._drafts:
-            self._drafts[key] = draft_model(self, kind, **parameters)
-        return self._drafts[key]
+        if key not in self._drafters:
+            self._drafters[key] = DRAFTERS[kind](self, **parameters)
+        return self._drafters[key]
 
     def open(self, tokens: Sequence[int]) -> tuple[HuggingFaceSession, HuggingFaceSession | None]:
         """Fresh sessions of target and draft that start with `tokens`."""
@@ -68,11 +79,55 @@ class HuggingFacePair:
         return target, draft
 
 
-def _both(target: str | Path | None, draft: str | Path | None) -> tuple[str, str | None]:
-    """The folders or names of both models, the embedded ones where none is given."""
-    if target is None and draft is None:
-        draft = EMBEDDED / "draft"
-    return str(EMBEDDED / "target" if target is None else target), None if draft is None else str(draft)
+def _early_exit(pair: HuggingFacePair, layers: int) -> Any:
+    model = first_layers(pair.target, layers)
+    check_tree_reading("draft", model, pair.target)
+    return model
+
+
+def _layer_skip(pair: HuggingFacePair, skip: Sequence[int]) -> Any:
+    model = without_layers(pair.target, skip)
+    check_tree_reading("draft", model)
+    return model
+
+
+def _online(pair: HuggingFacePair, rate: float) -> Any:
+    if type(pair.draft) is not HuggingFaceModel:
+        raise ValueError(
+            "Learning draft needs a draft with weights of its own and the target's vocabulary; this pair has none. "
+            "Load one, or choose another drafter."
+        )
+    return LearningModel(pair.draft, rate)
+
+
+def _folder(pair: HuggingFacePair, kind: str) -> Path:
+    if pair.folder is None:
+        raise ValueError(f"{kind} is looked for beside the target's folder; this target has none. Choose another.")
+    return pair.folder / kind
+
+
+# What can draft for a target besides a draft model: an object whose `open(tokens, target)` makes a session.
+DRAFTERS: dict[str, Callable[..., Any]] = {
+    "early-exit": _early_exit,
+    "layer-skip": _layer_skip,
+    "medusa": lambda pair, heads: load_heads(_folder(pair, "medusa"), pair.target, heads),
+    "eagle": lambda pair: load_layer(_folder(pair, "eagle"), pair.target),
+    "online": _online,
+}
+
+
+def pair_names(target: str | Path | None, draft: str | Path | None) -> tuple[str, str | None]:
+    """The folders or names of both models, the embedded ones where none is given.
+
+    Raises:
+        ValueError: if a draft with weights of its own is given without the target that it drafts for.
+    """
+    if target is None and draft is not None and count_layers(str(draft)) is None and Path(draft) != PAIR / "draft":
+        must = f"be given with the draft {str(draft)!r}, which was not made for the embedded target"
+        raise ParameterError("target", must)
+    if target is None:
+        target, draft = PAIR / "target", PAIR / "draft" if draft is None else draft
+    return str(target), None if draft is None else str(draft)
 
 
 def place_pair(target: str | Path | None = None, draft: str | Path | None = None) -> None:
@@ -85,9 +140,9 @@ def place_pair(target: str | Path | None = None, draft: str | Path | None = None
     """
     device = choose_device("auto")
     dtype = choose_dtype("auto", device)
-    target, draft = _both(target, draft)
+    target, draft = pair_names(target, draft)
     place_model("target", target, device, dtype)
-    if draft is not None and not layers_asked(draft):
+    if draft is not None and count_layers(draft) is None:
         place_model("draft", draft, device, dtype)
 
 
@@ -107,14 +162,16 @@ def load_pair(
     how many they are and how much probability the target gives them along a sample.
 
     Args:
-        target: a local folder or a name on the Hugging Face hub; None for the embedded target.
+        target: a local folder, a name on the Hugging Face hub, or "random:llama-2-7b" for random weights in one of
+            `models.shapes.SHAPES`; None for the embedded target.
         draft: the same; "early-exit:N" for the target's own first N layers; None for no draft, and for the embedded
             one where the target is embedded too.
         device: "auto", "cpu", "cuda" or "mps".
         dtype: "auto", "float32", "bfloat16" or "float16".
         progress: gets the fraction done and what is being done.
-        offload: how to place a target larger than the device (needs accelerate): "auto" fills GPUs, then main memory,
-            then the disk; "balanced" fills all GPUs alike; "cpu" and "disk" keep every layer there. The draft is whole.
+        offload: where the target's layers are. "disk" reads them from there for every pass. With accelerate "auto"
+            fills GPUs, then main memory, then the disk, "balanced" fills all GPUs alike, and "cpu" keeps every layer
+            in main memory. The draft is whole.
         offload_folder: where weights go that are offloaded to disk and do not lie there as safetensors already.
         like: a pair with the same target, which is then not loaded again.
 
@@ -125,89 +182,89 @@ def load_pair(
     >>> pair.info["name"], specviz.run(pair, specviz.RunConfig("Once upon", temperature=0, max_new_tokens=2)).text
     ('embedded pair', ' a time')
     """
-    tell = progress or (lambda fraction, message: None)
-    chosen_device = choose_device(device)
-    chosen_dtype = choose_dtype(dtype, chosen_device)
-    target, draft = _both(target, draft)
-    early = None if draft is None else layers_asked(draft)
-    folder = None if offload_folder is None else str(offload_folder)
+    report = progress or (lambda fraction, message: None)
+    place = choose_device(device)
+    number_format = choose_dtype(dtype, place)
+    target, draft = pair_names(target, draft)
+    layers = None if draft is None else count_layers(draft)
 
-    tell(0.0, "Reading the tokenizer")
-    tokenizer, other = look_at(target, draft)
-    tell(0.1, "Loading the target")
+    report(0.0, "Reading the tokenizer")
+    tokenizer, other = read_tokenizers(target, draft)
     if like is None:
-        model = HuggingFaceModel(load_model("target", target, chosen_device, chosen_dtype, offload, folder))
+        report(0.1, "Loading the target")
+        reader = stream_target(target, number_format, place, report) if offload == "disk" else None
+        if reader is None:
+            folder = None if offload_folder is None else str(offload_folder)
+            reader = HuggingFaceModel(load_model("target", target, place, number_format, offload, folder))
+            check_tree_reading("target", reader)
+        reader.capture_graphs()
     else:
-        model = like.target
-    limit = longest_text("target", model.model.config)
-    tell(0.6, "Loading the draft" if draft is not None else "No draft to load")
+        reader = like.target
+    limit = longest_text("target", reader.model.config)
+    report(0.6, "Loading the draft" if draft is not None else "No draft to load")
     drafter: HuggingFaceModel | None = None
-    if early:
-        drafter = first_layers(model, early)
+    if layers:
+        drafter = first_layers(reader, layers)
     elif draft is not None:
-        width = model.vocab_size if other is None else None
-        drafter = HuggingFaceModel(load_model("draft", draft, chosen_device, chosen_dtype), width)
+        width = reader.vocab_size if other is None else None
+        drafter = HuggingFaceModel(load_model("draft", draft, place, number_format), width)
         limit = min(limit, longest_text("draft", drafter.model.config))
-    tell(0.8, "Checking the attention over a tree")
-    if like is None:
-        check_tree_reading("target", model)
     if drafter is not None:
-        check_tree_reading("draft", drafter, model if other is None else None)
-    for side in filter(None, (model if like is None else None, drafter)):
-        side.capture_graphs()
-    text = TokenText(tokenizer)
+        report(0.8, "Checking the attention over a tree")
+        check_tree_reading("draft", drafter, reader if other is None else None)
+        drafter.capture_graphs()
+    text = tokenizer if isinstance(tokenizer, NumberText) else TokenText(tokenizer)
     names = [_short(name) for name in (target, draft) if name is not None]
     info = {
         "name": "embedded pair" if names == ["embedded target", "embedded draft"] else " + ".join(names),
-        "target": _describe(model, target),
+        "target": _describe(reader, target),
         "draft": None if drafter is None or draft is None else _describe(drafter, draft),
-        "dtype": str(chosen_dtype).removeprefix("torch."),
-        "device": str(chosen_device) + (f", offload {offload}" if offload else ""),
-        "vocab_size": model.vocab_size,
+        "dtype": str(number_format).removeprefix("torch."),
+        "device": str(place) + (f", offload {offload}" if offload else ""),
+        "vocab_size": reader.vocab_size,
         "max_positions": limit,
     }
     drafts: HuggingFaceModel | TranslatedModel | None = drafter
     if other is not None and drafter is not None:
-        words = translation(tokenizer, other, model.vocab_size, drafter.vocab_size)
+        words = translation(tokenizer, other, reader.vocab_size, drafter.vocab_size)
         drafts = TranslatedModel(drafter, words, longest_text("draft", drafter.model.config))
         sample = text.encode(TALES.read_text("utf-8")[:SAMPLE])[: min(SAMPLE, limit)]
-        info["common"] = {"tokens": len(words.ours), "mass": round(common_share(model, words, sample), 4)}
-    tell(1.0, "Ready")
-    place = Path(target).expanduser()
-    beside = place.resolve().parent if place.is_dir() else None
-    return HuggingFacePair(model, drafts, text, limit, end_of_text(model.model, tokenizer), info, beside)
+        info["common"] = {"tokens": len(words.target_ids), "mass": round(common_mass(reader, words, sample), 4)}
+    report(1.0, "Ready")
+    parent = Path(target).expanduser().resolve().parent if Path(target).expanduser().is_dir() else None
+    return HuggingFacePair(reader, drafts, text, limit, end_of_text(reader.model, tokenizer), info, parent)
 
 
-def look_at(target: str, draft: str | None) -> tuple[Any, Any]:
-    """The tokenizer of a pair, and the draft's where it has another vocabulary, else None.
-
-    All that can be known without the weights is checked; arguments as in `load_pair`.
+def read_tokenizers(target: str, draft: str | None) -> tuple[Any, Any]:
+    """The tokenizer of a pair, and the draft's where it has another vocabulary, else None; no weights are read.
 
     Raises:
         ValueError: if a model is unknown, or the two vocabularies have no token in common.
     """
     tokenizer = load_tokenizer("target", target)
-    if draft is None or layers_asked(draft):
+    if draft is None or count_layers(draft):
         return tokenizer, None
     other = load_tokenizer("draft", draft)
-    if same_ids(tokenizer, other):
+    if isinstance(tokenizer, NumberText) or isinstance(other, NumberText):
+        if getattr(other, "vocab_size", None) != tokenizer.vocab_size:
+            must = f"have the vocabulary of {target!r}, {tokenizer.vocab_size} tokens"
+            raise ParameterError(
+                "draft", must, other.vocab_size, "Random weights know no text that could be translated."
+            )
+        return tokenizer, None
+    ours, theirs = ({i: token for token, i in side.get_vocab().items()} for side in (tokenizer, other))
+    if all(ours[i] == theirs[i] for i in ours.keys() & theirs.keys()):
         return tokenizer, None
     translation(tokenizer, other, len(tokenizer), len(other))  # raises where nothing is common
     return tokenizer, other
-
-
-def same_ids(target: Any, draft: Any) -> bool:
-    """Whether two tokenizers mean the same token by every id both have."""
-    ours, theirs = ({i: token for token, i in side.get_vocab().items()} for side in (target, draft))
-    return all(ours[token] == theirs[token] for token in ours.keys() & theirs.keys())
 
 
 def end_of_text(model: Any, tokenizer: Any) -> frozenset[int]:
     """The tokens that end a text, by the generation settings, the configuration and the tokenizer."""
     ids: set[int] = set()
     for source in (getattr(model, "generation_config", None), model.config, tokenizer):
-        found = getattr(source, "eos_token_id", None)
-        ids.update(found if isinstance(found, list | tuple) else [] if found is None else [found])
+        value = getattr(source, "eos_token_id", None)
+        ids.update(value if isinstance(value, list | tuple) else [] if value is None else [value])
     return frozenset(ids)
 
 
@@ -224,6 +281,6 @@ def _describe(model: HuggingFaceModel, name: str) -> dict[str, Any]:
 def _short(name: str) -> str:
     """A hub name unchanged, a folder by its last part, without its location on this machine."""
     folder = Path(name).expanduser()
-    if folder.parent == EMBEDDED:
+    if folder.parent == PAIR:
         return f"embedded {folder.name}"
     return folder.resolve().name if folder.is_dir() else name

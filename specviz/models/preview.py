@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from math import prod
-from pathlib import Path
 
-from .early_exit import layers_asked
-from .hub import KEPT, Listed, listed
+from .early_exit import count_layers
+from .hub import ModelFiles, model_files
 from .loading import load_config, longest_text
-from .pair import look_at
+from .pair import read_tokenizers
+from .shapes import RANDOM
 from .vocabulary import translation
 
 
@@ -18,17 +17,14 @@ class Preview:
     """A pair that was not loaded.
 
     Args:
-        target: its files and parameters.
-        draft: the same; None where there is none, or where it is made of the target's layers.
-        tokens, draft_tokens: sizes of the vocabularies; None without a draft of its own.
+        models: the files and parameters of the target, and of a draft with weights of its own.
+        tokens: sizes of their vocabularies.
         common: how many tokens both have; None where the vocabularies are the same.
         longest: the longest text that both can read, in tokens.
     """
 
-    target: Listed
-    draft: Listed | None
-    tokens: int
-    draft_tokens: int | None
+    models: tuple[ModelFiles, ...]
+    tokens: tuple[int, ...]
     common: int | None
     longest: int
 
@@ -42,38 +38,23 @@ def preview(target: str, draft: str | None) -> Preview:
     Raises:
         ValueError: if it is known already that the pair cannot be loaded.
     """
-    own = draft if draft and not layers_asked(draft) else None
-    ours, theirs = look_at(target, draft)
-    longest = min(longest_text(role, load_config(role, name)) for role, name in _named(target, own))
+    names = [target] if draft is None or count_layers(draft) else [target, draft]
+    tokenizer, other = read_tokenizers(target, draft)
+    longest = min(longest_text(role, load_config(role, name)) for role, name in zip(("target", "draft"), names))  # noqa: B905
     common = None
-    if theirs is not None:
-        common = len(translation(ours, theirs, len(ours), len(theirs)).ours)
-    draft_tokens = len(ours if theirs is None else theirs) if own else None
-    return Preview(files_of(target), files_of(own) if own else None, len(ours), draft_tokens, common, longest)
+    if other is not None:
+        common = len(translation(tokenizer, other, len(tokenizer), len(other)).target_ids)
+    tokens = tuple(_size(side) for side in (tokenizer, other or tokenizer))[: len(names)]
+    return Preview(tuple(map(_files, names)), tokens, common, longest)
 
 
-def files_of(name: str) -> Listed:
-    """The files of a folder, or of a hub model; without sizes where the hub does not answer."""
-    folder = Path(name).expanduser()
-    if not folder.is_dir():
-        try:
-            return listed(name)
-        except Exception:  # it lies in the cache, or its look would have failed
-            return Listed(name, {}, None, "unknown")
-    files = [file for file in folder.iterdir() if file.suffix in KEPT and file.is_file()]
-    parameters = sum(map(_parameters, folder.glob("*.safetensors")))
-    return Listed(folder.resolve().name, {file.name: file.stat().st_size for file in files}, parameters, "unknown")
+def _size(tokenizer: object) -> int:
+    return getattr(tokenizer, "vocab_size", 0) if not hasattr(tokenizer, "__len__") else len(tokenizer)
 
 
-def _parameters(file: Path) -> int:
-    from safetensors import SafetensorError, safe_open
-
+def _files(name: str) -> ModelFiles:
+    """The files of a model; without sizes for random weights, and where the hub does not answer."""
     try:
-        with safe_open(file, framework="np") as weights:
-            return sum(prod(weights.get_slice(key).get_shape()) for key in weights.keys())  # noqa: SIM118
-    except SafetensorError as error:
-        raise ValueError(f"{file.name} is damaged: {error}. Save the model again.") from None
-
-
-def _named(target: str, draft: str | None) -> list[tuple[str, str]]:
-    return [("target", target), *([("draft", draft)] if draft else [])]
+        return ModelFiles(name, 0, None) if name.startswith(RANDOM) else model_files(name)
+    except OSError:  # its tokenizer lies in the cache
+        return ModelFiles(name, 0, None)

@@ -29,7 +29,7 @@ class Translation:
         begin: draft ids that every text of the draft starts with.
 
     Attributes:
-        ours, theirs: the common tokens as ids of the target and of the draft, [n] each.
+        target_ids, draft_ids: the common tokens as ids of the target and of the draft, [n] each.
 
     Raises:
         ValueError: if no token is common.
@@ -43,16 +43,16 @@ class Translation:
         self, target: Bytes, draft: Bytes, width: int, special: dict[int, int] | None = None,
         drafted: Sequence[int] = (), begin: Sequence[int] = (),
     ) -> None:  # fmt: skip
-        self._target, self._special, self._begin = target, special or {}, list(begin)
+        self.width, self._target, self._special, self._begin = width, target, special or {}, list(begin)
         self._draft = _by_bytes(draft)
         self._longest = max(map(len, self._draft), default=0)
         common = {token: self._draft[text] for text, token in _by_bytes(target).items() if text in self._draft}
         common |= {token: self._special[token] for token in drafted}
         if not common:
             raise ValueError("target and draft must have tokens in common; these have none. Choose another draft.")
-        self.ours, self.theirs = (np.array(ids, dtype=np.int64) for ids in zip(*sorted(common.items()), strict=True))
-        self.width = width
-        self._common = common
+        target_ids, draft_ids = zip(*sorted(common.items()), strict=True)
+        self.target_ids, self.draft_ids = np.array(target_ids), np.array(draft_ids)
+        self._known = self._special | common
         self.tokens = lru_cache(maxsize=None)(self._tokens)
 
     def _tokens(self, token: int) -> tuple[int, ...]:
@@ -61,29 +61,28 @@ class Translation:
         Each token is translated alone, so the draft's context is a function of the committed tokens: it does not depend
         on the steps in which they were committed, and grows only at its end.
         """
-        for known in (self._common, self._special):
-            if token in known:
-                return (known[token],)
+        if token in self._known:
+            return (self._known[token],)
         text = (self._target[token] if token < len(self._target) else None) or b""
-        found: list[int] = []
+        ids: list[int] = []
         while text:
             size = next((n for n in range(min(self._longest, len(text)), 0, -1) if text[:n] in self._draft), 0)
-            found += [self._draft[text[:size]]] if size else []  # a byte that the draft does not know is left out
+            ids += [self._draft[text[:size]]] if size else []  # a byte that the draft does not know is left out
             text = text[size or 1 :]
-        return tuple(found)
+        return tuple(ids)
 
     def context(self, tokens: Sequence[int]) -> list[int]:
         """The draft's ids for a text that starts with `tokens`, ids of the target; at least one."""
-        found = [theirs for token in tokens for theirs in self.tokens(token)]
+        ids = [draft_id for token in tokens for draft_id in self.tokens(token)]
         if self._begin:
-            return found if found[: len(self._begin)] == self._begin else [*self._begin, *found]
-        return found if self.tokens(tokens[0]) else [int(self.theirs[0]), *found]  # a text must begin with something
+            return ids if ids[: len(self._begin)] == self._begin else [*self._begin, *ids]
+        return ids if self.tokens(tokens[0]) else [int(self.draft_ids[0]), *ids]  # a text must begin with something
 
     def columns(self, logits: np.ndarray) -> np.ndarray:
         """The draft's logits, [n, V'], as logits over the target's tokens, [n, V]: -inf for what is not common."""
-        found = np.full((len(logits), self.width), -np.inf, dtype=logits.dtype)
-        found[:, self.ours] = logits[:, self.theirs]
-        return found
+        columns = np.full((len(logits), self.width), -np.inf, dtype=logits.dtype)
+        columns[:, self.target_ids] = logits[:, self.draft_ids]
+        return columns
 
 
 def translation(target: Any, draft: Any, width: int, draft_width: int) -> Translation:
@@ -98,7 +97,6 @@ def translation(target: Any, draft: Any, width: int, draft_width: int) -> Transl
     Raises:
         ValueError: if the bytes of tokens are not known, or none is common.
     """
-    ours, theirs = token_bytes("target", target)[:width], token_bytes("draft", draft)[:draft_width]
     names = {name: i for i, name in _special(draft).items() if i < draft_width}
     special = {i: names[name] for i, name in _special(target).items() if name in names and i < width}
     drafted = list(special)
@@ -107,11 +105,9 @@ def translation(target: Any, draft: Any, width: int, draft_width: int) -> Transl
         if one is not None and other is not None and one not in special:
             drafted += [one] if role == "eos_token_id" and other not in special.values() else []
             special[one] = other
-    begin = []
-    for token in draft.encode("a"):
-        if token not in draft.all_special_ids:
-            break
-        begin.append(token)
+    ids = draft.encode("a")
+    begin = ids[: next((n for n, token in enumerate(ids) if token not in draft.all_special_ids), len(ids))]
+    ours, theirs = token_bytes("target", target)[:width], token_bytes("draft", draft)[:draft_width]
     return Translation(ours, theirs, width, special, drafted, begin)
 
 
@@ -137,14 +133,14 @@ def token_bytes(role: str, tokenizer: Any) -> list[bytes | None]:
             f"{type(tokenizer).__name__}. Choose a draft of the same family."
         )
     vocabulary = tokenizer.get_vocab()
-    found: list[bytes | None] = [None] * (1 + max(vocabulary.values()))
+    text: list[bytes | None] = [None] * (1 + max(vocabulary.values()))
     special, added = _special(tokenizer), tokenizer.added_tokens_decoder
     for written, i in vocabulary.items():
         if i in added:
-            found[i] = None if i in special else written.encode()
+            text[i] = None if i in special else written.encode()
         else:
-            found[i] = bytes_of(written if letters else written.replace("▁", " "), letters)
-    return found
+            text[i] = bytes_of(written if letters else written.replace("▁", " "), letters)
+    return text
 
 
 def _special(tokenizer: Any) -> dict[int, str]:

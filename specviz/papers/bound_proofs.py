@@ -7,8 +7,7 @@ import math
 import numpy as np
 
 from ..acceptance.vectors import expected_tokens, published, reach
-from ..builders.optimal import falling, likeliest_tree
-from ..builders.sequoia import best_tree
+from ..builders.sequoia import best_tree, falling, likeliest_tree
 from ..distributions import entropy, total_variation
 from ..randomness import Seeded
 from ..theory.bounds import (

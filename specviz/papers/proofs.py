@@ -12,12 +12,11 @@ from typing import Any
 import numpy as np
 
 from ..acceptance.vectors import expected_tokens, reach
-from ..builders.optimal import likeliest_tree
-from ..builders.sequoia import best_tree
+from ..builders.sequoia import best_tree, likeliest_tree
 from ..config import RunConfig
 from ..decode import run
 from ..distributions import Sampling, total_variation
-from ..drafters.reading import Reading
+from ..drafters.models import ModelSession
 from ..metrics import Counts
 from ..models.table import toy_pair
 from ..proof.lossless import PROMPT, UNFILTERED, cases
@@ -135,7 +134,9 @@ def grown(builder: str, seed: int, vocab: int = 3):
     made = RunConfig(builder=builder).builder
     session: Any = toy_pair(vocab=vocab, seed=seed).open([0, 1])[1]
     tree = TokenTree(1, start=1, scheme="top")
-    return made(StepDraft(Reading("model", session), tree, [0, 1], Sampling()), Seeded(seed), "top", 50, made.start())
+    return made(
+        StepDraft(ModelSession("model", session), tree, [0, 1], Sampling()), Seeded(seed), "top", 50, made.start()
+    )
 
 
 @exact

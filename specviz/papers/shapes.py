@@ -5,9 +5,8 @@ from __future__ import annotations
 from functools import lru_cache
 
 from ..acceptance.vectors import expected_tokens, find_acceptance
-from ..builders.filling import grow_shape
-from ..builders.optimal import falling, likeliest_tree
-from ..builders.sequoia import best_tree
+from ..builders.sequoia import best_tree, falling, likeliest_tree
+from ..builders.static import grow_shape
 from ..tree import Topology
 
 SIZES, DEEPEST, WIDEST = (4, 8, 16, 32, 64, 128, 256, 512), 16, 32

@@ -2,35 +2,24 @@
 
 from __future__ import annotations
 
-from typing import Protocol
-
 import torch
 import torch.nn.functional as F
 
 FEW = 32  # queries up to which two products are faster on a CPU than the fused kernel, which is made for long runs
 
 
-class Apart(Protocol):
-    """Attention of several texts whose tokens stand in a row, each to its own text."""
-
-    def attend(self, q: torch.Tensor, k: torch.Tensor, v: torch.Tensor, scale: float) -> torch.Tensor:
-        """What the queries attend to; as `attend`."""
-
-
 def attend(
-    q: torch.Tensor, k: torch.Tensor, v: torch.Tensor, mask: torch.Tensor | Apart | None, causal: bool, scale: float
+    q: torch.Tensor, k: torch.Tensor, v: torch.Tensor, mask: torch.Tensor | None, causal: bool, scale: float
 ) -> torch.Tensor:
     """Scaled dot-product attention, [texts, heads, m, width].
 
     Args:
-        q: queries, [texts, heads, m, width].
-        k, v: keys and values, [texts, key heads, slots, width]; the number of key heads divides that of heads.
-        mask: additive, [texts, 1, m, slots], or who keeps texts apart that stand in a row; None for none.
+        q: queries, [1, heads, m, width].
+        k, v: keys and values, [1, key heads, slots, width]; the number of key heads divides that of heads.
+        mask: additive, [1, 1, m, slots]; None for none.
         causal: whether each query sees only the slots up to its own; without a mask.
         scale: factor of the products.
     """
-    if mask is not None and not isinstance(mask, torch.Tensor):
-        return mask.attend(q, k, v, scale)
     if q.is_cuda and mask is not None and q.shape[1] != k.shape[1]:
         return in_line(q, k, v, mask, scale)
     if q.is_cpu and q.shape[2] <= FEW and not causal:

@@ -9,66 +9,22 @@ differ, keeps the transformers forward (`direct_forward` returns None).
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import Any, Protocol
+from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING, Any, Protocol
 
 import torch
 import torch.nn.functional as F
 
 from .attention import attend
-from .compiled import CompiledPasses, worth_compiling
+from .compiled import compiled_passes, worth_compiling
+from .layers import Layer, fuse
+
+if TYPE_CHECKING:
+    from .compiled.passes import CompiledPasses
 
 FAMILIES = ("LlamaForCausalLM", "Qwen2ForCausalLM", "MistralForCausalLM")
 ROTARIES = ("default", "linear", "llama3")  # tables that do not change with the length of the text
 MOST_POSITIONS = 1 << 18  # in such a table
-
-
-class Product:
-    """x -> x W^T + b, for a weight W [out, in] and a bias b [out] or None."""
-
-    def __init__(self, weight: torch.Tensor, bias: torch.Tensor | None) -> None:
-        self.weight, self.bias = weight.detach(), None if bias is None else bias.detach()
-
-    def __call__(self, x: torch.Tensor) -> torch.Tensor:
-        return F.linear(x, self.weight, self.bias)
-
-
-class Layer:
-    """One decoder layer with fused weights, of which the module's own become views."""
-
-    def __init__(self, module: Any) -> None:
-        attention, mlp = module.self_attn, module.mlp
-        self.qkv = _fuse([attention.q_proj, attention.k_proj, attention.v_proj])
-        self.out = Product(attention.o_proj.weight, attention.o_proj.bias)
-        self.gate_up = _fuse([mlp.gate_proj, mlp.up_proj])
-        self.down = Product(mlp.down_proj.weight, mlp.down_proj.bias)
-        self.before, self.after = Norm(module.input_layernorm), Norm(module.post_attention_layernorm)
-        self.scale = attention.scaling
-
-
-class Norm:
-    """A root-mean-square norm, on a CPU in one call in place of the eight of its module."""
-
-    def __init__(self, module: Any) -> None:
-        self.module, self.weight, self.eps = module, module.weight.detach(), module.variance_epsilon
-
-    def __call__(self, x: torch.Tensor) -> torch.Tensor:
-        return torch.rms_norm(x, self.weight.shape, self.weight, self.eps) if x.is_cpu else self.module(x)
-
-
-def _fuse(linears: list[torch.nn.Linear]) -> Product:
-    """One product in place of several of the same input."""
-    weight = _joined([linear.weight for linear in linears])
-    bias = None if linears[0].bias is None else _joined([linear.bias for linear in linears])
-    return Product(weight, bias)
-
-
-def _joined(parts: list[torch.nn.Parameter]) -> torch.Tensor:
-    """Parameters below each other as one, of which they become views."""
-    whole = torch.cat([part.data for part in parts])
-    for part, view in zip(parts, whole.split([len(part) for part in parts]), strict=True):
-        part.data = view
-    return whole
 
 
 class KeysAndValues(Protocol):
@@ -80,34 +36,44 @@ class KeysAndValues(Protocol):
         """Add a layer's keys and values of the pass, and return all of them."""
 
 
+class Layers(Protocol):
+    """The layers of a model in order, in memory or from disk, any number of times."""
+
+    def __len__(self) -> int: ...
+
+    def __iter__(self) -> Iterator[Layer]: ...
+
+
 class DirectForward:
     """A Llama-like model's forward pass over given tokens, positions and mask.
 
     Args:
-        model: the transformers model.
-        layers: its fused layers.
-        head: its output head.
+        model: the transformers model, of which only embeddings, final norm and output head need to be in memory.
+        layers: its layers, in memory or streamed from disk.
 
     Attributes:
-        held: the type of keys and values, in which it attends.
+        kv_dtype: the type of keys and values, in which it attends.
         compiled: its small passes as compiled calls; None where it has none.
     """
 
-    def __init__(self, model: Any, layers: list[Layer], head: Product) -> None:
+    def __init__(self, model: Any, layers: Layers) -> None:
         config = model.config
         self.model, self.layers = model, layers
         self.heads, self.kv_heads = config.num_attention_heads, config.num_key_value_heads
         self.width = getattr(config, "head_dim", None) or config.hidden_size // self.heads
-        self.embed, self.norm, self.head = model.get_input_embeddings().weight, Norm(model.model.norm), head
+        self.mlp = config.intermediate_size
+        self.scale, self.eps = model.model.layers[0].self_attn.scaling, config.rms_norm_eps
+        self.embed, self.norm, self.head = model.get_input_embeddings().weight, model.model.norm.weight, model.lm_head
         half = self.embed.is_cpu and self.embed.dtype.itemsize < 4
-        self.held = torch.float32 if half else self.embed.dtype
+        self.kv_dtype = torch.float32 if half else self.embed.dtype
         self.rotary = self._rotary(config.max_position_embeddings)
         self.compiled: CompiledPasses | None = None
 
-    def of(self, kept: Sequence[int], model: Any) -> DirectForward:
-        """The same with some of its layers, which are all that `model` has, a shortened copy of this one's."""
-        some = DirectForward(model, [self.layers[layer] for layer in kept], self.head)
-        some.compiled = self.compiled and self.compiled.of(kept)
+    def of(self, layer_ids: Sequence[int], model: Any) -> DirectForward | None:
+        """The same with some of its layers, in memory; `model` is a shortened copy of this one's and has no others."""
+        layers = list(self.layers)
+        some = DirectForward(model, [layers[layer] for layer in layer_ids])
+        some.compiled = self.compiled and self.compiled.of(layer_ids)
         return some
 
     def lay_out_again(self) -> None:
@@ -124,7 +90,7 @@ class DirectForward:
         cos, sin = self.model.model.rotary_emb(self.embed, positions)
         half = sin.shape[-1] // 2
         sin = torch.cat([-sin[..., :half], sin[..., half:]], dim=-1)
-        return torch.stack([cos[0], sin[0]], dim=1)[:, :, None].to(self.held)
+        return torch.stack([cos[0], sin[0]], dim=1)[:, :, None].to(self.kv_dtype)
 
     def __call__(
         self,
@@ -149,7 +115,7 @@ class DirectForward:
 
         Args:
             ids, positions: the tokens to read and where they stand, [m]; instead of tokens also embeddings, [m, width].
-            mask: additive, of the type `held`, [1, 1, m, slots in use + m]; None for a plain causal run.
+            mask: additive, of the type `kv_dtype`, [1, 1, m, slots in use + m]; None for a plain causal run.
             cache: where keys and values go.
             rows: which tokens need logits; None for all.
         """
@@ -158,20 +124,28 @@ class DirectForward:
         causal = mask is None and m > 1
         if causal and cache.used:  # torch aligns "causal" with the first slot, not with the last
             shape = (m, cache.used + m)
-            mask = torch.full(shape, torch.finfo(self.held).min, dtype=self.held, device=ids.device)
+            mask = torch.full(shape, torch.finfo(self.kv_dtype).min, dtype=self.kv_dtype, device=ids.device)
             mask, causal = mask.triu_(cache.used + 1)[None, None], False
         x = ids if ids.is_floating_point() else self.embed.index_select(0, ids)
-        for index, layer in enumerate(self.layers):
-            qkv = layer.qkv(layer.before(x)).to(self.held).view(1, m, heads + 2 * kv_heads, width)
-            turned, v = qkv.split_with_sizes([heads + kv_heads, kv_heads], 2)
-            turned = torch.addcmul(turned * cos, turned.roll(width // 2, -1), sin)
-            q, k = turned.transpose(1, 2).split_with_sizes([heads, kv_heads], 1)
+        for index, w in enumerate(self.layers):
+            qkv = F.linear(rms_norm(x, w.input_norm, self.eps), w.qkv, w.qkv_bias)
+            qk, v = qkv.to(self.kv_dtype).view(1, m, -1, width).split_with_sizes([heads + kv_heads, kv_heads], 2)
+            qk = torch.addcmul(qk * cos, qk.roll(width // 2, -1), sin)
+            q, k = qk.transpose(1, 2).split_with_sizes([heads, kv_heads], 1)
             k, v = cache.update(k, v.transpose(1, 2), index)
-            mixed = attend(q, k, v, mask, causal, layer.scale)
-            x = x + layer.out(mixed.transpose(1, 2).reshape(m, heads * width).to(x.dtype))
-            gate, up = layer.gate_up(layer.after(x)).chunk(2, dim=-1)
-            x = x + layer.down(F.silu(gate).mul_(up))
-        return self.norm(x if rows is None else x.index_select(0, rows))
+            mixed = attend(q, k, v, mask, causal, self.scale)
+            x = x + F.linear(mixed.transpose(1, 2).reshape(m, -1).to(x.dtype), w.output, w.output_bias)
+            gate, up = F.linear(rms_norm(x, w.mlp_norm, self.eps), w.gate_up, w.gate_up_bias).chunk(2, dim=-1)
+            x = x + F.linear(F.silu(gate).mul_(up), w.down, w.down_bias)
+        return rms_norm(x if rows is None else x.index_select(0, rows), self.norm, self.eps)
+
+
+def rms_norm(x: torch.Tensor, weight: torch.Tensor, eps: float) -> torch.Tensor:
+    """x / rms(x) * weight, on a CPU in one call, elsewhere rounded where transformers' module rounds."""
+    if x.is_cpu:
+        return torch.rms_norm(x, weight.shape, weight, eps)
+    wide = x.float()
+    return weight * (wide * torch.rsqrt(wide.pow(2).mean(-1, keepdim=True) + eps)).to(x.dtype)
 
 
 def _untouched(model: Any) -> bool:
@@ -190,11 +164,11 @@ def _hooked(module: torch.nn.Module) -> bool:
     return bool(module._forward_hooks or module._forward_pre_hooks or "forward" in vars(module))
 
 
-def direct_forward(model: Any) -> DirectForward | None:
-    """A direct forward of `model`, None where its configuration has anything this file does not know."""
+def is_known(model: Any) -> bool:
+    """Whether this file knows all that a model's configuration has; its weights need not be in memory."""
     config = model.config
     rotary = getattr(config, "rope_parameters", None) or {}
-    known = (
+    return (
         type(model).__name__ in FAMILIES
         and type(model).__module__.startswith("transformers.")
         and getattr(config, "hidden_act", None) == "silu"
@@ -205,14 +179,17 @@ def direct_forward(model: Any) -> DirectForward | None:
         and config.max_position_embeddings <= MOST_POSITIONS
         and _untouched(model)
     )
-    if not known:
+
+
+def direct_forward(model: Any) -> DirectForward | None:
+    """A direct forward of `model`, None where it is of another kind."""
+    if not is_known(model):
         return None
     small = worth_compiling(model)
     for weight in model.parameters() if small else ():  # the file's pages would stay beside the fused weights
         weight.data = weight.data.clone()
     with torch.inference_mode():
-        layers = [Layer(module) for module in model.model.layers]
-        direct = DirectForward(model, layers, Product(model.lm_head.weight, model.lm_head.bias))
+        direct = DirectForward(model, [fuse(module) for module in model.model.layers])
         if small:
-            direct.compiled = CompiledPasses(direct)
+            direct.compiled = compiled_passes(direct)
         return direct

@@ -165,7 +165,7 @@ class StaticPasses:
             slots = max(length, 2 * block.shape[3] if block is not None else 4 * SLOTS) + 1
             heads, width, weights = self.direct.kv_heads, self.direct.width, self.direct.embed
             self.passes.clear()  # they point to the old one
-            block = weights.new_zeros(2 * cache.depth, 1, heads, slots, width, dtype=self.direct.held)
+            block = weights.new_zeros(2 * cache.depth, 1, heads, slots, width, dtype=self.direct.kv_dtype)
         if theirs is not None:
             block[:, :, :, : cache.used] = theirs[:, :, :, : cache.used]
         self._block = cache._block = block

@@ -11,23 +11,25 @@ from __future__ import annotations
 import inspect
 from collections.abc import Sequence
 from functools import cached_property
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import torch
 
 from ..tree import TokenTree
 from .cache import TreeCache
-from .compiled import CompiledPasses
+from .compiled import host_logits
 from .device_logits import DeviceLogits, push
 from .direct import DirectForward, direct_forward
 from .features import heard_by_head
 from .graphs import cuda_graphs, static_passes
-from .host_logits import HostLogits
 from .mask import Mask
 from .offload import SpreadCache, computing_device, layer_devices
 from .slots import Plan, Slots
 from .threads import Threads, using
+
+if TYPE_CHECKING:
+    from .compiled.passes import CompiledPasses
 
 RUN = 512  # committed tokens read in one pass before the tree joins in: bounds the size of the mask
 
@@ -73,6 +75,7 @@ class HuggingFaceModel:
         self.static = static_passes(self.direct)  # on a GPU: passes of fixed shape, which can be captured
         self.plans: dict[tuple, Plan] = {}
         self.lazy = self.device.type == "cuda"  # whether logits stay where they are until they are read
+        self.disk_speed: float | None = None  # bytes of weights read per second, where passes read them from disk
         self.threads = Threads(self.device)
         self._selects = "logits_to_keep" in inspect.signature(model.forward).parameters
         self.cache_argument = cache_argument(model)
@@ -137,7 +140,7 @@ class HuggingFaceModel:
     def logits_of(self, states: torch.Tensor) -> np.ndarray | DeviceLogits:
         """Logits of last hidden states after the final norm, [n, width], by the output head; as `read` returns them."""
         with torch.inference_mode(), using(self.threads.count):
-            head = self.compiled.head if self.compiled else self.model.get_output_embeddings()
+            head = self.compiled.logits if self.compiled else self.model.get_output_embeddings()
             return self.handed_over(head(states))
 
     @property
@@ -154,7 +157,7 @@ class HuggingFaceModel:
         missing = self.vocab_size - logits.shape[1]
         if missing > 0:
             logits = np.pad(logits, ((0, 0), (0, missing)), constant_values=-np.inf)
-        return logits[:, : self.vocab_size].view(HostLogits)
+        return host_logits(logits[:, : self.vocab_size])
 
     def inputs(self, ids: torch.Tensor, beside: torch.Tensor | None) -> torch.Tensor:
         """What the first layer of a direct forward is given: tokens, [m], or embeddings, [m, width]."""
@@ -166,7 +169,7 @@ class HuggingFaceModel:
         slots = len(ids) + (0 if cache is None else cache.used)
         ids, positions = (self._tensor(np.asarray(given, dtype=np.int64)) for given in (ids, positions))
         if self.direct is not None and cache is not None:
-            added = None if mask is None else mask.added(slots, self.direct.held, self.device)
+            added = None if mask is None else mask.added(slots, self.direct.kv_dtype, self.device)
             states = self.direct.states(self.inputs(ids, beside), positions, added, cache, keep)
             if features is not None:
                 features.append(states)

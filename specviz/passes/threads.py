@@ -1,4 +1,4 @@
-"""How many threads a pass on a CPU uses, the number that was fastest recently; and threads that help with one.
+"""How many threads a pass on a CPU uses: the number that was fastest recently.
 
 Threads that spin while they wait for each other are fastest on idle cores. Beside another busy program every product
 waits for a thread that does not run, and one thread alone is several times faster. Which of the two holds changes from
@@ -8,15 +8,11 @@ Small and large passes are judged apart: for one token the memory's speed decide
 
 from __future__ import annotations
 
-import os
 import time
 from collections import deque
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, nullcontext
-from queue import SimpleQueue
 from statistics import median
-from threading import Lock, Thread
-from typing import Any
 
 import torch
 
@@ -103,49 +99,3 @@ def using(count: int) -> Iterator[None]:
         yield
     finally:
         torch.set_num_threads(before)
-
-
-_jobs: SimpleQueue[tuple[Callable[..., Any], tuple]] = SimpleQueue()
-_threads: list[Thread] = []
-_lock = Lock()
-
-
-def run_with_helpers(work: Callable[..., Any], helpers: int, *arguments: Any) -> None:
-    """Run `work(*arguments)` here, and beside it in so many other threads as soon as they wake up.
-
-    Args:
-        work: what shares its work out among those that run it, releases the GIL, and returns at once where nothing is
-            left: a helper may come late.
-        helpers: how many other threads.
-        arguments: of the work.
-    """
-    if len(_threads) < helpers:
-        _start(helpers)
-    for _ in range(helpers):
-        _jobs.put((work, arguments))
-    work(*arguments)
-
-
-def _start(helpers: int) -> None:
-    with _lock:
-        while len(_threads) < helpers:
-            _threads.append(Thread(target=_help, daemon=True, name="compiled passes"))
-            _threads[-1].start()
-
-
-def _help() -> None:
-    while True:
-        work, arguments = _jobs.get()
-        work(*arguments)
-        del work, arguments
-
-
-def _begin_again() -> None:
-    """Threads do not live on in a fork."""
-    global _jobs, _lock
-    _jobs, _lock = SimpleQueue(), Lock()
-    _threads.clear()
-
-
-if hasattr(os, "register_at_fork"):
-    os.register_at_fork(after_in_child=_begin_again)

@@ -12,8 +12,8 @@ from dataclasses import dataclass, replace
 from ..acceptance.on_text import Acceptance
 from ..acceptance.vectors import expected_tokens
 from ..builders import BUILDERS
-from ..builders.filling import StaticBuilder
-from ..builders.planned import PlannedBuilder
+from ..builders.sequoia import PlannedBuilder
+from ..builders.static import StaticBuilder
 from ..compatibility import compatible
 from ..config import RunConfig
 from ..metrics import estimate

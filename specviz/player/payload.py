@@ -13,7 +13,6 @@ from urllib.parse import urlencode
 
 from ..codec import plain as as_plain
 from ..drafters import DRAFTERS
-from ..metrics import Counts, known
 from ..record import Step
 from ..strategy import REGISTRIES, format_strategy
 from ..trace import Trace
@@ -136,14 +135,11 @@ def worth_showing(steps: Sequence[Step]) -> int:
     return worth.index(max(worth))
 
 
-def recorded_message(
-    trace: Trace, plain: Trace | None = None, name: str = "recorded", badge: str = "recorded run"
-) -> str:
+def recorded_message(trace: Trace, name: str = "recorded", badge: str = "recorded run") -> str:
     """A recorded run as one message, opened at a step with a rejection, the one that writes the most tokens.
 
     Args:
         trace: the run.
-        plain: plain decoding of the same prompt on the same machine, to compare with if the run has no speedup.
         name: of the run on the page.
         badge: what the page calls it.
 
@@ -156,7 +152,8 @@ def recorded_message(
     _, verifier, _, match = config.resolved
     setting = trace.pair.get("setting")  # of a run whose configuration and rule are not known
     steps = [step_payload(step, None if setting else verifier) for step in trace.steps]
-    about = head(config, trace.prompt_text, described(trace.pair), match.reason if not match.lossless else None)
+    lossy = None if match.lossless else match.reason
+    about = head(config, trace.prompt_text, described(trace.pair), lossy, trace.pair.get("offload"))
     if setting:
         about |= {"title": str(setting), "settings": ""}
     return message(
@@ -165,17 +162,26 @@ def recorded_message(
         head=about | {"recorded": True, "badge": badge, "show": worth_showing(trace.steps)},
         state="done",
         figures=as_plain(trace.counts.figures()),
-        speedup=as_plain(trace.speedup) or against_plain(trace.counts, plain.counts if plain else None),
+        speedup=as_plain(trace.speedup),
     )
 
 
-def head(config: Any, prompt: str, pair: str, lossy: str | None = None) -> dict[str, Any]:
-    """The configuration of a run, sent once; `lossy` is the reason why its text is lossy, or None."""
+def head(config: Any, prompt: str, pair: str, lossy: str | None = None, offload: str | None = None) -> dict[str, Any]:
+    """The configuration of a run, sent once.
+
+    Args:
+        config: of it.
+        prompt: its text.
+        pair: the name of the models.
+        lossy: why its text is lossy, or None.
+        offload: where the target's weights are read from for every pass; None where they are in memory.
+    """
     builder, verifier, _, _ = config.resolved
     return {
         "title": f"{settings_title(config)}, seed {config.seed}",
         "pair": pair, "prompt": prompt, "lossy": lossy, "key": builder.key_title,
         "rule": verifier.name, "leaves_first": verifier.leaves_first, "settings": settings_text(config),
+        "offload": offload, "declared": not type(verifier).__module__.startswith("specviz."),
     }  # fmt: skip
 
 
@@ -202,14 +208,3 @@ def described(info: dict[str, Any]) -> str:
     if not isinstance(share, int | float):
         return info["name"]
     return f"{info['name']}, whose common tokens have {share:.1%} of the target's probability"
-
-
-def against_plain(counts: Counts, plain: Counts | None) -> dict[str, Any] | None:
-    """The speedup of a recorded run over recorded plain decoding; None if there is no recording or no time."""
-    if plain is None or known(counts.speedup(plain)) is None:
-        return None
-    numbers = {
-        "speedup": counts.speedup(plain), "plain_tokens_per_s": plain.tokens_per_s,
-        "seconds": counts.tokens * counts.seconds_per_token, "plain_seconds": counts.tokens * plain.seconds_per_token,
-    }  # fmt: skip
-    return as_plain(numbers)

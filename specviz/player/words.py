@@ -18,6 +18,14 @@ GLOSSARY = {
     "q": "The draft's probability of a token after the tokens before it; children are drawn from it.",
     "residual": "p − q for every token, 0 where that is negative, normalised to sum 1. After a rejection the next "
     "child is compared with it, or the target draws from it.",
+    "target pass": "One computation of the large model. Plain decoding needs one for every token; "
+    "here it scores a whole tree.",
+    "exact": "By enumeration: the text has the distribution of the target alone. Is it exact? samples it here.",
+    "without replacement": "No two children of a node are the same token: what was drawn is taken out before "
+    "the next draw.",
+    "bonus": "The token that the target adds where a whole branch was accepted. It costs no further pass.",
+    "embedded pair": "The two small models that come with specviz: a target of 28 million parameters and a "
+    "draft of 2 million.",
     "bonus token": "The token that the target adds where a whole branch was accepted. It costs no further pass.",
     "acceptance vector": "The probability that the first child of a node is accepted, that the second is, and so on. "
     "Its sum is the probability that any child is accepted.",

@@ -1,1 +1,1 @@
-"""Theory without running a model: bounds, closed forms of one node, mask orders, distributions by enumeration."""
+"""Theory without running a model: bounds, closed forms of one node, and rates by running a rule."""

@@ -1,7 +1,7 @@
 """Closed forms and bounds: what one draft, a chain and a tree are worth at best, without running anything.
 
 p = target and q = draft, distributions as float64 [V]; logarithms are natural. What happens at one node with several
-children, for each rule, is in `node` and `forms`.
+children is in `node` and `rates`.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from ..distributions import entropy, total_variation
+from ..distributions import entropy
 
 # One draft, one position.
 
@@ -37,12 +37,6 @@ def harmonic_bound(p: np.ndarray, q: np.ndarray) -> float:
     """Lower bound of `race_acceptance`: sum p q / (p + q) (exponential-races paper, lemma 3.1); at most 1/2."""
     total = p + q
     return float(np.divide(p * q, total, out=np.zeros_like(total), where=total > 0).sum())
-
-
-def coupling_bound(p: np.ndarray, q: np.ndarray) -> float:
-    """Lower bound of `race_acceptance`: (1 - TV) / (1 + TV); neither it nor the harmonic bound is always the better."""
-    distance = total_variation(p, q)
-    return (1 - distance) / (1 + distance)
 
 
 def kl_divergence(q: np.ndarray, p: np.ndarray) -> float:
@@ -91,43 +85,6 @@ def chain_tokens(acceptance: float, length: int) -> float:
     return (1 - acceptance ** (length + 1)) / (1 - acceptance)
 
 
-def chain_speedup(acceptance: float, length: int, draft_cost: float) -> float:
-    """Speedup of a chain where a pass of many tokens costs what one token costs (Leviathan et al. 2023, theorem 3.8).
-
-    Args:
-        acceptance, length: as in `chain_tokens`.
-        draft_cost: one draft pass, in passes of the target.
-
-    Returns:
-        Tokens in the time in which plain decoding writes one.
-    """
-    return chain_tokens(acceptance, length) / (length * draft_cost + 1)
-
-
-def plateaus(acceptance: Sequence[float], width: int) -> dict[str, float]:
-    """What each shape tends to as it grows without end, in tokens per pass.
-
-    Args:
-        acceptance: P[k], the chance of the k-th child once its parent is accepted.
-        width: children of a node (or sequences) of the shapes that have a width.
-
-    Returns:
-        For "chain" 1 / (1 - P[1]), for "k-sequences" 1 + S / (1 - P[1]) and for "k-ary" 1 / (1 - S), S the sum of the
-        first `width` entries, and for "batch" 1 + the sum of all; infinite where the denominator is 0.
-    """
-    first, some = acceptance[0], sum(acceptance[:width])
-    return {
-        "chain": _endless(first),
-        "k-sequences": 1 + some * _endless(first),
-        "k-ary": _endless(some),
-        "batch": 1 + sum(acceptance),
-    }
-
-
-def _endless(share: float) -> float:
-    return math.inf if share >= 1 else 1 / (1 - share)
-
-
 # Trees.
 
 
@@ -139,11 +96,6 @@ def tunstall_bound(acceptance: Sequence[float], drafted: int) -> float:
         drafted: k, the number of drafted tokens.
     """
     return _over_entropy(math.log(len(acceptance)) + math.log(drafted + 1), _entropy(acceptance))
-
-
-def leaf_bound(acceptance: Sequence[float], drafted: int) -> float:
-    """The same bound a little tighter: k + 1 inner nodes have (k + 1)(|R| - 1) + 1 leaves, and log of that counts."""
-    return _over_entropy(math.log((drafted + 1) * (len(acceptance) - 1) + 1), _entropy(acceptance))
 
 
 def tail_bound(acceptance: Sequence[float], drafted: int, used: int) -> float:

@@ -6,9 +6,7 @@ accepted; it is written here a second time, apart from the rules themselves, so 
 
 from __future__ import annotations
 
-import math
-from collections.abc import Callable, Mapping, Sequence
-from itertools import combinations
+from collections.abc import Callable, Sequence
 
 import numpy as np
 
@@ -92,67 +90,6 @@ def transport_acceptance(p: np.ndarray, q: np.ndarray, k: int | Sequence[int]) -
         order = np.argsort(np.where(q > 0, p / q, np.inf), kind="stable")
     p_in, q_in = np.append(0.0, np.cumsum(p[order])), np.append(0.0, np.cumsum(q[order]))
     return np.array([1 + min(0.0, float((p_in - q_in**power).min())) for power in np.atleast_1d(k)])
-
-
-def transport_acceptance_of(p: np.ndarray, distribution: Mapping[frozenset[int], float]) -> float:
-    """The same ceiling for any distribution of the set of children, trying all 2^V token sets: small V only.
-
-    Args:
-        distribution: set of child tokens -> its probability.
-    """
-    wanted, inside = np.zeros(2 ** len(p)), np.zeros(2 ** len(p))  # of the set whose bits are the index
-    for children, share in distribution.items():
-        inside[sum(1 << token for token in children)] += share
-    for token, prob in enumerate(p):
-        halves = (-1, 2, 2**token)  # sets without the token and with it
-        wanted.reshape(halves)[:, 1] += prob
-        inside.reshape(halves)[:, 1] += inside.reshape(halves)[:, 0]
-    return 1 + float((wanted - inside).min())
-
-
-def distinct_sets(q: np.ndarray, k: int) -> dict[frozenset[int], float]:
-    """The distribution of the set of k children drawn without replacement: small V only.
-
-    What is left of q depends on the tokens drawn, not on their order, so orders are never distinguished.
-    """
-    sets: dict[frozenset[int], float] = {frozenset(): 1.0}
-    for _ in range(k):
-        grown: dict[frozenset[int], float] = {}
-        for drawn, share in sets.items():
-            d = _rest(q, sorted(drawn))
-            for token in np.flatnonzero(d).tolist():
-                grown[drawn | {token}] = grown.get(drawn | {token}, 0.0) + share * float(d[token])
-        sets = grown
-    return sets
-
-
-def _rest(q: np.ndarray, drawn: Sequence[int]) -> np.ndarray:
-    d = q
-    for last in range(1, len(drawn) + 1):
-        d = without(d, list(drawn[:last]))
-    return d
-
-
-def race_acceptance(p: np.ndarray, q: np.ndarray, k: int) -> float:
-    """The chance that the target's winner is among the first k arrivals of a race shared with the draft: small V only.
-
-    Given that z wins under p with noise t p_z, another token has arrived later under p with probability
-    exp(-t p_y), and later under p and q alike with exp(-t max(p_y, q_y p_z / q_z)). Summed over the fewer than k tokens
-    that arrive before z under q, by inclusion and exclusion, every term is an exponential in t. One child gives
-    `theory.race_acceptance`.
-    """
-    total = 0.0
-    for z in np.flatnonzero((p > 0) & (q > 0)):
-        others = [y for y in range(len(p)) if y != z]
-        free, tied = p[others], np.maximum(p[others], q[others] * (p[z] / q[z]))
-        for size in range(min(k, len(others) + 1)):
-            sign = (-1) ** (k - 1 - size) * (
-                math.comb(len(others) - size - 1, k - 1 - size) if size < len(others) else 1
-            )
-            for ahead in combinations(range(len(others)), size):
-                chosen = list(ahead)
-                total += sign * p[z] / (p[z] + tied.sum() - tied[chosen].sum() + free[chosen].sum())
-    return float(total)
 
 
 def dyspec_acceptance(p: np.ndarray, q: np.ndarray, k: int) -> np.ndarray:

@@ -2,20 +2,13 @@
 
 from ..strategy import VERIFIERS as VERIFIERS
 from .block import Block
-from .dyspec import DySpecRule
-from .exact_match import ExactMatch
-from .naive import Naive
-from .plain import PlainRule
-from .race import Race
-from .sequoia import SequoiaRule
-from .specinfer import SpecInfer
+from .coins import DySpecRule, SequoiaRule, SpecInfer, SpeculativeSampling
+from .match import ExactMatch, Naive, PlainRule, Race, TargetMatch
 from .spectr import SpecTr
-from .speculative_sampling import SpeculativeSampling
-from .target_match import TargetMatch
 from .traversal import Traversal
 from .typical import Typical
 
 VERIFIERS.add(
     SequoiaRule, DySpecRule, Traversal, SpecInfer, SpecTr, SpeculativeSampling, Block,
-        TargetMatch, Naive, Race, ExactMatch, Typical, PlainRule,
+    TargetMatch, Naive, Race, ExactMatch, Typical, PlainRule,
 )  # fmt: skip

@@ -11,9 +11,8 @@ from typing import ClassVar
 
 from ..distributions import excess, residual
 from ..sampling import SequentialProposal
-from .bars import Bars
 from .base import Verifier
-from .walk import ROOT, Walk, carry, ratio
+from .walk import ROOT, Bars, Walk, carry, ratio
 
 
 class Block(Verifier):
@@ -33,7 +32,7 @@ class Block(Verifier):
             prob = share[node]
             if node < last:
                 prob = carry(excess(prob * p[node], rows[node])[1], prob)
-            walk.show(node, facts={"ratio": share[node]})
+            walk.note(node, facts={"ratio": share[node]})
             if walk.toss(node, prob, rng):
                 accepted = node
         for node in range(1, last + 1):
@@ -41,7 +40,7 @@ class Block(Verifier):
         if accepted == last:
             return walk.end(rng.draw(p[last]))
         left = residual(share[accepted] * p[accepted], rows[accepted])
-        walk.show(accepted, after=Bars(p[accepted])(tree.tokens[accepted + 1], residual=left))
+        walk.note(accepted, after=Bars(p[accepted])(tree.tokens[accepted + 1], residual=left))
         return walk.end(rng.draw(left))
 
     def explain(self, step, node):

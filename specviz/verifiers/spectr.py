@@ -14,9 +14,8 @@ import numpy as np
 from ..distributions import excess
 from ..record import Detail
 from ..sampling import SequentialProposal
-from .bars import Bars
 from .base import Verifier
-from .walk import Walk, explain_coin, ratio
+from .walk import Bars, Walk, explain_coin, ratio
 
 CLOSE = 1e-13  # how near to rho*, of rho: nearer costs time and accepts no more
 
@@ -40,15 +39,15 @@ class SpecTr(Verifier):
             row, q, bars = p[node], SequentialProposal(tree.draft_distributions[node], "iid").row, Bars(p[node])
             rho = division_factor(row, q, len(children))
             left, beta = leftover(row, q, len(children), rho)
-            walk.show(node, facts={"rho": rho, "beta": beta})
+            walk.note(node, facts={"rho": rho, "beta": beta})
             for child in children:
                 token = tree.tokens[child]
-                walk.show(child, tried=bars(token, draft=q))
+                walk.note(child, tried=bars(token, draft=q))
                 if walk.flip(child, ratio(row[token], rho * q[token]), rng):
                     break
             else:
                 bonus = rng.draw(left)
-                walk.show(node, after=bars(token, bonus, residual=left / left.sum()))
+                walk.note(node, after=bars(token, bonus, residual=left / left.sum()))
                 return walk.end(bonus)
             node = child
         return walk.end(rng.draw(p[node]))

@@ -50,7 +50,7 @@ class Typical(Verifier):
                 continue
             row = p[node]
             threshold = min(self.epsilon, self.delta * math.exp(-entropy(row)))
-            walk.show(node, facts={"threshold": threshold})
+            walk.note(node, facts={"threshold": threshold})
             best = most_probable(row, self.top_k) if self.top_k else range(len(row))
             for child in tree.children[node]:
                 prob = float(row[tree.tokens[child]])

@@ -3,18 +3,47 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import cached_property, partial
 from typing import Any
+
+import numpy as np
 
 from ..distributions import Distributions, residual
 from ..randomness import Randomness
 from ..record import Detail, Step
-from ..sampling import SequentialProposal
-from ..tree import TokenTree
-from .bars import Bars
+from ..sampling import SequentialProposal, most_probable
+from ..tree import Chart, TokenTree
 from .base import Verdict
 
 ROOT = "The last committed token: the tree grows from here."
 UNTRIED = ("unreached", "probe")
+LIKELIEST = 4  # with the token in question, five bars; with the one that was rejected last, six
+WHOLE = 12  # a row of so few tokens is kept whole
+
+
+class Bars:
+    """The target's most probable tokens after one node, as the axis along which rows are shown.
+
+    Args:
+        p: the target's distribution after the node, float64 [V].
+    """
+
+    def __init__(self, p: np.ndarray) -> None:
+        self.p = p
+
+    def __call__(self, *tokens: int, **rows: np.ndarray) -> Callable[[], Chart]:
+        """What makes the chart of those tokens and of further ones: "p", and each row under its keyword."""
+        return partial(self._chart, tokens, rows)
+
+    @cached_property
+    def _likeliest(self) -> list[int]:
+        return most_probable(self.p, len(self.p) if len(self.p) <= WHOLE else LIKELIEST)
+
+    def _chart(self, others: tuple[int, ...], rows: dict[str, np.ndarray]) -> Chart:
+        tokens = list(dict.fromkeys([*self._likeliest, *others]))
+        places = np.array(tokens)
+        named = {"p": self.p, **rows}.items()
+        return Chart(tuple(tokens), {name: tuple(row[places].tolist()) for name, row in named})
 
 
 class Walk:
@@ -59,12 +88,12 @@ class Walk:
         if accepted:
             self.path.append(child)
 
-    def show(self, node: int, **shown: Any) -> None:
+    def note(self, node: int, **fields: Any) -> None:
         """Record details of a node: fields of `Detail`, as they are or as functions that make them once they are read.
 
         Such a function may keep rows; nobody writes to them.
         """
-        self._notes.setdefault(node, {}).update(shown)
+        self._notes.setdefault(node, {}).update(fields)
 
     def end(self, bonus: int) -> Verdict:
         """Finish the record: the target adds `bonus` after the last accepted node."""
@@ -89,17 +118,21 @@ def try_in_turn(tree: TokenTree, p: Distributions, rng: Randomness, scheme: str,
     walk, node = Walk(tree), 0
     while children := tree.children[node]:
         q, r, bars = tree.draft_distributions[node], p[node], Bars(p[node])
-        offers = SequentialProposal(q, scheme)
-        for child in children[: int((q > 0).sum())] if in_support else children:
-            token, d = tree.tokens[child], offers.row
-            walk.show(child, tried=bars(token, residual=r, draft=d))
+        proposal = SequentialProposal(q, scheme)
+        if in_support:
+            children = children[: int((q > 0).sum())]
+        for before, child in zip((None, *children), children, strict=False):
+            if before is not None:
+                r = residual(r, proposal.row)
+                proposal.advance(tree.tokens[before])
+            token, d = tree.tokens[child], proposal.row
+            walk.note(child, tried=bars(token, residual=r, draft=d))
             if walk.flip(child, ratio(r[token], d[token]), rng):
                 break
-            r = residual(r, d)
-            offers.took(token)
         else:
+            r = residual(r, proposal.row)
             bonus = rng.draw(r)
-            walk.show(node, after=bars(token, bonus, residual=r))
+            walk.note(node, after=bars(token, bonus, residual=r))
             return walk.end(bonus)
         node = child
     return walk.end(rng.draw(p[node]))

@@ -15,11 +15,14 @@ import specviz
 from app.machine import models
 from app.machine.engine import Engine, batch_by_time, prefetch
 from app.page import STYLES, TABS, build_demo
+from app.parts import presets
 from app.parts.controls import Controls
+from app.parts.decoding import Update
 from app.tabs import explore
+from app.tabs.explore import recordings
 from specviz import compatibility
 from specviz.files import WEB
-from specviz.player.payload import step_payload
+from specviz.player.payload import settings_text, step_payload
 from specviz.proof.same_text import comparing
 from specviz.record import Timing
 from tests.app.tabs.test_compare import Breaking
@@ -34,7 +37,7 @@ def trace():
 
 
 def test_the_recorded_run_adds_up():
-    data = json.loads(explore.recorded())
+    data = json.loads(explore.opening_message())
     assert data["state"] == "done" and data["head"]["recorded"] and data["speedup"]["plain_tokens_per_s"] > 0
     assert data["steps"][data["head"]["show"]]["outcome"].count("a") >= 2
     assert [step["index"] for step in data["steps"]] == list(range(len(data["steps"])))
@@ -138,7 +141,7 @@ def test_no_message_of_a_run_is_written_beside_a_step(monkeypatch):
         told.append((step.index, current_thread().name))
         return step_payload(step, verifier)
 
-    monkeypatch.setattr(explore, "step_payload", payload)
+    monkeypatch.setattr(explore.messages, "step_payload", payload)
     engine = Engine(lambda: specviz.toy_pair(vocab=12))
     news = [json.loads(item) for item in explore.play(engine, CONFIG)]
     steps = [len(item["steps"]) for item in news if item["steps"]]
@@ -202,11 +205,14 @@ def test_the_models_offered(monkeypatch):
     monkeypatch.delenv("SPECVIZ_PAIR", raising=False)
     monkeypatch.setenv("SPECVIZ_PAIRS", "some/Big|some/Small, /models/one/|early-exit:2 ,lonely")
     pairs = models.offered()
-    assert list(pairs) == [models.EMBEDDED, models.EARLY_EXIT, "Big + Small", "one + early-exit:2", "lonely"]
+    shown = [models.EMBEDDED, "Big + Small", "one + early-exit:2", "lonely"]
+    in_memory = [shown[0], models.EARLY_EXIT, *shown[1:]]
+    assert list(pairs) == [*in_memory, *(title + models.ON_DISK for title in shown)]
     assert not loaded, "nothing is loaded before it is asked for"
     for load in pairs.values():
         load()
-    assert loaded == [
+    assert all(names.pop("offload") == "disk" for names in loaded[5:]) and loaded[5:] == [loaded[0], *loaded[2:5]]
+    assert loaded[:5] == [
         {}, {"draft": "early-exit:3"}, {"target": "some/Big", "draft": "some/Small"},
         {"target": "/models/one/", "draft": "early-exit:2"}, {"target": "lonely", "draft": None},
     ]  # fmt: skip
@@ -287,13 +293,27 @@ def test_a_comparison_can_be_left_and_frees_the_machine():
 
 
 def test_a_difference_is_told_with_its_margin():
-    pair = specviz.toy_pair(vocab=12)
+    pair, title = specviz.toy_pair(vocab=12), "pair"
     written = list(specviz.autoregress(pair, CONFIG).tokens)
     written[7] = (written[7] + 1) % 12
-    *_, last = (
-        json.loads(text)["same"] for text in explore.same("run", comparing(pair, CONFIG, written), len(written))
-    )
+    (*_, same) = comparing(pair, CONFIG, written)
+    write = explore.messages.RunMessages(CONFIG, title)
+    write(Update(blank=specviz.run(pair, CONFIG)))
+    last = json.loads(write(Update(same=same)))["same"]
     assert last["kind"] == "differs" and "up to token 7; there the two best candidates were" in last["text"]
+
+
+def test_every_preset_answers_at_once_at_three_temperatures():
+    for preset in presets.PRESETS:
+        for temperature in (0.0, 0.6, 1.0):
+            config = replace(recordings.OPENING, builder=presets.PRESETS[preset], temperature=temperature)
+            data = json.loads(explore.recorded(config.prompt, config, models.EMBEDDED))
+            assert data["head"]["recorded"] and data["head"]["settings"] == settings_text(config)
+            assert data["run"].startswith("recorded-") and data["speedup"]["rounds"] > 1
+    other = replace(recordings.OPENING, temperature=0.35)
+    assert explore.recorded(other.prompt, other, models.EMBEDDED) is None
+    assert explore.recorded("Another", recordings.OPENING, models.EMBEDDED) is None
+    assert explore.recorded(["<b>"], recordings.OPENING, models.EMBEDDED) is None
 
 
 @pytest.mark.parametrize(

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import specviz
-from specviz.builders.lookahead import Window
+from specviz.builders.lookup import Window
 from specviz.compatibility import compatible
 from specviz.config import RunConfig
 from specviz.distributions import entropy

@@ -11,8 +11,7 @@ from hypothesis import strategies as st
 
 import specviz
 from specviz.acceptance.vectors import RunningAcceptance, expected_tokens
-from specviz.builders.optimal import falling, likeliest_tree
-from specviz.builders.sequoia import best_tree
+from specviz.builders.sequoia import best_tree, falling, likeliest_tree
 from specviz.decode import speculate
 from specviz.proof.lossless import error_of
 from specviz.tree import Topology

@@ -1,6 +1,5 @@
 """A draft that learns while it drafts: exact, never late, each run with weights of its own."""
 
-import gc
 from dataclasses import replace
 from types import SimpleNamespace
 
@@ -85,12 +84,12 @@ def embedded():
 
 @pytest.mark.adapter
 def test_a_pair_whose_draft_has_no_weights_of_its_own_is_rejected_in_a_sentence(embedded):
-    from specviz.models.drafts import draft_model
     from specviz.models.early_exit import first_layers
+    from specviz.models.pair import DRAFTERS
 
     for draft in (None, first_layers(embedded.target, 2)):
         with pytest.raises(ValueError, match="a draft with weights of its own"):
-            draft_model(SimpleNamespace(draft=draft), "online", rate=1e-3)
+            DRAFTERS["online"](SimpleNamespace(draft=draft), rate=1e-3)
 
 
 @pytest.mark.adapter
@@ -123,28 +122,6 @@ def test_weights_of_a_run_are_its_own_and_what_drafts_follows_them(embedded):
     assert min(chances[1:]) > 10 * chances[0]
     assert chance(other) == pytest.approx(chances[0])
     assert all(torch.equal(now, then) for now, then in zip(embedded.draft.model.parameters(), before, strict=True))
-
-
-@pytest.mark.adapter
-def test_a_copy_is_made_at_the_first_step_of_learning_and_left_to_the_next_session(embedded):
-    text = embedded.encode("Once upon a time there was a little")
-    maker = embedded.drafter("online", rate=1e-2)
-    rows = np.full((len(text) - 1, embedded.vocab_size), 1 / embedded.vocab_size, dtype=np.float32)
-    maker._spare.clear()
-    session = maker.open(text)
-    assert session.session.model is embedded.draft
-    session.learn(rows, 1.0)
-    learner = session._learner
-    assert learner is not None and not maker._spare
-    del session
-    gc.collect()
-    assert maker._spare == [learner]
-    session = maker.open(text)
-    session.learn(rows, 1.0)
-    assert session._learner is learner
-    before = dict(embedded.draft.model.named_parameters())
-    moved = [(one.detach() - before[name]).abs().max() for name, one in session.weights.named_parameters()]
-    assert 0 < max(moved) < 1.1e-2  # one step from the draft's weights, not two
 
 
 @pytest.mark.adapter

@@ -13,8 +13,8 @@ import transformers
 import specviz
 from specviz.models.loading import longest_text
 from specviz.models.pair import HuggingFacePair
-from specviz.models.random_weights import NumberText
 from specviz.models.selftest import check_tree_reading
+from specviz.models.shapes import NumberText
 from specviz.passes.huggingface import HuggingFaceModel
 
 pytestmark = pytest.mark.adapter
@@ -93,6 +93,14 @@ REJECTED = {
 }
 
 
+SAMPLE = {"llama", "gemma2", "gpt2", "phi3 with longrope", "gpt_neo", "roberta", "bloom", "mamba"}
+
+
+def sampled(families):
+    """The families of `make test`; the others run nightly."""
+    return [pytest.param(name, marks=() if name in SAMPLE else pytest.mark.nightly) for name in families]
+
+
 def made(family, more):
     """A tiny model: of SIZES those that its configuration knows."""
     kind = type(transformers.AutoConfig.for_model(family.split(" ")[0]))
@@ -122,7 +130,7 @@ def near(model):
     return draft
 
 
-@pytest.mark.parametrize("family", EQUAL)
+@pytest.mark.parametrize("family", sampled(EQUAL))
 def test_a_family_writes_the_text_of_transformers_to_the_end_of_its_context(family):
     more, longest = EQUAL[family]
     model, prompt = made(family, more), [7, 3, 19, 4, 11]
@@ -143,7 +151,7 @@ def test_a_family_writes_the_text_of_transformers_to_the_end_of_its_context(fami
     assert trace.stop == "context" and any(len(step.path) for step in trace.steps)
 
 
-@pytest.mark.parametrize("family", REJECTED)
+@pytest.mark.parametrize("family", sampled(REJECTED))
 def test_a_family_that_cannot_be_read_rightly_is_rejected(family):
     more, why = REJECTED[family]
     with pytest.raises(ValueError, match=why):

@@ -36,7 +36,10 @@ def dropped_layer(direct):
     direct.layers[1].out = direct.layers[1].down = lambda x: 0
 
 
-@pytest.mark.parametrize("dtype", [torch.float32, torch.bfloat16, torch.float16])
+HALF = [pytest.param(dtype, marks=pytest.mark.nightly) for dtype in (torch.bfloat16, torch.float16)]
+
+
+@pytest.mark.parametrize("dtype", [torch.float32, *HALF])
 @pytest.mark.parametrize("defect", [wrong_scale, wrong_rotary_base, wrong_norms, dropped_layer])
 def test_a_wrong_direct_forward_is_noticed_and_left(defect, dtype, caplog):
     model = make(dtype=dtype)
@@ -50,7 +53,7 @@ def test_a_wrong_direct_forward_is_noticed_and_left(defect, dtype, caplog):
         random_run(model, np.random.default_rng(0))
 
 
-@pytest.mark.parametrize("dtype", [torch.float32, torch.bfloat16, torch.float16])
+@pytest.mark.parametrize("dtype", [torch.float32, *HALF])
 @pytest.mark.parametrize("family", ["llama", "qwen2"])
 def test_a_right_direct_forward_is_kept(family, dtype, caplog):
     model = make(family, dtype=dtype)

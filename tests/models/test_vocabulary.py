@@ -5,7 +5,7 @@ import pytest
 
 import specviz
 from specviz.models.table import TableModel, TablePair, TableSession, toy_pair
-from specviz.models.translated import TranslatedSession, _columns, _start
+from specviz.models.translated import TranslatedSession, first_token, translated_logits
 from specviz.models.vocabulary import Translation, token_bytes, translation
 from specviz.proof.lossless import EXACT, PROMPT, error_in
 from specviz.tree import TokenTree
@@ -91,7 +91,7 @@ def test_the_draft_context_is_the_translation_of_each_token():
 
 
 def test_a_text_longer_than_the_draft_can_hold_loses_its_first_half():
-    starts = [_start(length, 100) for length in range(400)]
+    starts = [first_token(length, 100) for length in range(400)]
     assert starts == sorted(starts) and set(starts) == {0, *range(37, 400, 37)} & set(starts)
     assert all(0 < length - start <= 75 for length, start in enumerate(starts) if length)
     pair = two()
@@ -140,7 +140,7 @@ def test_tokens_are_matched_by_their_bytes(tokenizers):
     assert ours[name("Ċ")] == theirs[other("<0x0A>")] == b"\n"
     assert ours[gpt.eos_token_id] is theirs[llama.bos_token_id] is None
     known = translation(gpt, llama, 400, 400)
-    pairs = dict(zip(known.ours.tolist(), known.theirs.tolist(), strict=True))
+    pairs = dict(zip(known.target_ids.tolist(), known.draft_ids.tolist(), strict=True))
     assert all(ours[one] == theirs[two] for one, two in pairs.items() if ours[one] is not None)
     assert pairs[gpt.eos_token_id] == llama.eos_token_id
     assert pairs[name("Ċ")] == other("<0x0A>")
@@ -179,7 +179,7 @@ def test_greedy_text_is_that_of_transformers_with_a_draft_of_another_family(tmp_
         assert trace.pair["common"] == common and sum(step.drafted for step in trace.steps) > 8
     sampled = specviz.RunConfig("the cat", "sequoia:size=8", "sequoia", 1.0, max_new_tokens=12)
     assert len(specviz.run(pair, sampled).tokens) > 0
-    with pytest.raises(ValueError, match="this pair's draft has another one"):
+    with pytest.raises(ValueError, match="the target's vocabulary"):
         specviz.run(pair, specviz.RunConfig("the cat", drafter="online"))
 
 
@@ -189,6 +189,6 @@ def test_logits_that_stay_on_a_device_are_translated_there():
     from specviz.passes.device_logits import DeviceLogits
 
     logits = np.arange(12, dtype=np.float32).reshape(3, 4)
-    found = _columns(DeviceLogits(torch.from_numpy(logits), 4), [2, 0, 2], words())
+    found = translated_logits(DeviceLogits(torch.from_numpy(logits), 4), [2, 0, 2], words())
     assert isinstance(found, DeviceLogits)
     np.testing.assert_array_equal(np.asarray(found), words().columns(logits[[2, 0, 2]]))

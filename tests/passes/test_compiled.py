@@ -9,8 +9,11 @@ import torch
 from numba import njit
 
 from specviz.models.selftest import check_tree_reading
-from specviz.passes import compiled, dot_products, kernels, numbers
-from specviz.passes.threads import run_with_helpers, using
+from specviz.passes import compiled as door
+from specviz.passes.compiled import dot_products, kernels, numbers
+from specviz.passes.compiled import passes as compiled
+from specviz.passes.compiled.helpers import FAILED, run_with_helpers
+from specviz.passes.threads import using
 from specviz.tree import TokenTree
 from tests.passes.test_huggingface import alone, along, make, random_tree
 
@@ -30,20 +33,20 @@ def test_a_compiled_pass_gives_the_logits_of_torch(monkeypatch, family, dtype, t
     rng, sessions = np.random.default_rng(1), [model.open([3, 1, 4, 1, 5]) for model in (ours, torchs)]
     ours.threads.counts = [threads]
     with using(threads):
-        for size in (12, 2 * compiled.MOST + 3, 1, 5):
+        for size in (12, 2 * compiled.MAX_TOKENS + 3, 1, 5):
             tree = random_tree(rng, sessions[0].context, size)
             found, wanted = (session.forward(tree, range(size)[::-1]) for session in sessions)
             assert np.sqrt(np.mean((found - wanted) ** 2)) < CLOSE[dtype] * wanted.std()
             for session in sessions:
                 session.commit(tree, tree.topology.path(size - 1), [*along(tree, size - 1), 7])
-    assert passes == [4 + 12, 2 * compiled.MOST + 3, 1, 5]
+    assert passes == [4 + 12, 2 * compiled.MAX_TOKENS + 3, 1, 5]
 
 
 @pytest.mark.parametrize("dtype", CLOSE)
 def test_a_token_has_the_same_logits_whatever_stands_beside_it(dtype):
-    model, text = make("llama", dtype=dtype, max_position_embeddings=512), [3, 1, 4] * compiled.MOST
+    model, text = make("llama", dtype=dtype, max_position_embeddings=512), [3, 1, 4] * compiled.MAX_TOKENS
     rng, one, many = np.random.default_rng(1), model.open(text), model.open(text)
-    for size in (20, 7, 1, compiled.MOST + 13):
+    for size in (20, 7, 1, compiled.MAX_TOKENS + 13):
         tree = random_tree(rng, many.context, size)
         path = tree.topology.path(size - 1)
         rows = many.forward(tree, range(size))
@@ -57,7 +60,7 @@ def test_a_token_has_the_same_logits_whatever_stands_beside_it(dtype):
 @pytest.mark.parametrize("dtype", [np.float32, np.int16])
 def test_a_product_of_blocks_is_that_of_its_matrix(dtype):
     rng = np.random.default_rng(0)
-    weight, x = (rng.normal(size=(size, 6)).astype(np.float32) for size in (40, dot_products.AT_ONCE + 3))
+    weight, x = (rng.normal(size=(size, 6)).astype(np.float32) for size in (40, dot_products.MAX_TOKENS + 3))
     given = [weight, x]
     if dtype is np.int16:
         given = [compiled.raw(torch.from_numpy(each).bfloat16()) for each in given]
@@ -69,7 +72,7 @@ def test_a_product_of_blocks_is_that_of_its_matrix(dtype):
 
 
 def test_pairs_are_multiplied_the_same_way_without_an_instruction_for_them(monkeypatch):
-    monkeypatch.setattr(dot_products, "PAIRS", None)
+    monkeypatch.setattr(dot_products, "PAIR_PRODUCT", None)
     rng = np.random.default_rng(0)
     weight, x = (torch.from_numpy(rng.normal(size=(size, 6))).bfloat16() for size in (32, 3))
     sums = np.empty((3, dot_products.BLOCK), np.float32)
@@ -81,16 +84,23 @@ def test_pairs_are_multiplied_the_same_way_without_an_instruction_for_them(monke
 def test_a_helper_that_comes_late_finds_nothing_left_to_do():
     ran, late, done = [], threading.Event(), threading.Event()
 
-    def work(name):
+    def work(counters, name):
         if threading.current_thread() is not threading.main_thread():
             late.wait(10)
             done.set()
         ran.append(name)
 
-    run_with_helpers(work, 1, "one")
+    run_with_helpers(work, 1, np.zeros(1, np.int64), "one")
     assert ran == ["one"]
     late.set()
     assert done.wait(10)
+
+
+def test_work_that_fails_ends_all_waiting_for_it():
+    counters = np.zeros(3, np.int64)
+    with pytest.raises(ZeroDivisionError):
+        run_with_helpers(lambda counters: 1 / 0, 1, counters)
+    assert counters[FAILED] == 1
 
 
 def test_a_wrong_kernel_leaves_the_passes_to_torch(monkeypatch, caplog):
@@ -106,10 +116,10 @@ def test_a_wrong_kernel_leaves_the_passes_to_torch(monkeypatch, caplog):
 
 def test_large_models_are_not_held_twice(monkeypatch):
     model = make("llama", dtype=torch.float32).model
-    assert compiled.worth_compiling(model)
-    assert not compiled.worth_compiling(model.double())
-    monkeypatch.setattr(compiled, "MOST_BYTES", 1000)
-    assert not compiled.worth_compiling(model.float())
+    assert door.worth_compiling(model)
+    assert not door.worth_compiling(model.double())
+    monkeypatch.setattr(door, "LARGEST", 1000)
+    assert not door.worth_compiling(model.float())
 
 
 def test_code_compiled_from_other_sources_is_neither_used_nor_kept(tmp_path, monkeypatch):

@@ -84,7 +84,7 @@ def test_only_the_rows_asked_for_are_computed():
 def test_the_weights_are_not_stored_twice():
     model = made("qwen2", torch.float32)
     direct = direct_forward(model)
-    attention, fused = model.model.layers[0].self_attn, direct.layers[0].qkv.weight
+    attention, fused = model.model.layers[0].self_attn, direct.layers[0].qkv
     assert attention.k_proj.weight.untyped_storage().data_ptr() == fused.untyped_storage().data_ptr()
 
 

@@ -18,9 +18,9 @@ from specviz.models.early_exit import first_layers
 from specviz.models.selftest import check_tree_reading
 from specviz.passes import device_logits, direct, graphs
 from specviz.passes.cache import TreeCache
-from specviz.passes.direct import Product
 from specviz.passes.graphs import BUCKETS, StaticPasses, slots_bucket
 from specviz.passes.huggingface import HuggingFaceModel
+from specviz.passes.layers import read_layer
 from tests.passes.test_huggingface import FAMILIES, V, alone, along, make, random_run, random_tree
 
 pytestmark = pytest.mark.adapter
@@ -230,14 +230,14 @@ def test_a_pass_and_its_rows_mix_no_devices(padded, monkeypatch):
     """On the device that only knows shapes, where anything left on the CPU would be rejected."""
     pulled = []
 
-    def fuse(linears):  # weights without numbers cannot be views of others
-        return Product(torch.cat([linear.weight for linear in linears]), None)
-
     def pull(tensor):
         pulled.append(tensor.device.type)
         return np.zeros(tensor.shape, dtype=np.float64 if tensor.is_floating_point() else np.int64)
 
-    monkeypatch.setattr(direct, "_fuse", fuse)
+    def fuse(module):  # weights without numbers cannot be views of others
+        return read_layer(module, module.get_parameter)
+
+    monkeypatch.setattr(direct, "fuse", fuse)
     monkeypatch.setattr(device_logits, "pull", pull)
     with torch.device("meta"):
         model = HuggingFaceModel(transformers.AutoModelForCausalLM.from_config(FAMILIES["llama"]))
@@ -251,7 +251,9 @@ def test_a_pass_and_its_rows_mix_no_devices(padded, monkeypatch):
         for sampling in (Sampling(0.0), Sampling(0.7), Sampling(0.7, top_p=0.9, top_k=20)):
             found = logits.rows(sampling, ahead=2)
             assert found[0].shape == found[5].shape == (V,)
-            assert len(found.of([0, 1, 0], [3, 4, 5])) == len(found.of([0, 2, 1], [3, 4, 5], plain=True)) == 3
+            assert (
+                len(found.of([0, 1, 0], [3, 4, 5])) == len(found.of([0, 2, 1], [3, 4, 5], at_temperature_1=True)) == 3
+            )
         session.commit(tree, tree.topology.path(6), [*along(tree, 6), 7])
     assert set(pulled) == {"meta"} and session.cache._block.device.type == "meta"
     assert bool(model.static and model.static.passes) is padded
@@ -269,7 +271,7 @@ def test_two_threads_never_borrow_the_block_at_once():
             return torch.zeros(shape, dtype=dtype)
 
     passes = model.static
-    passes.direct = types.SimpleNamespace(kv_heads=2, width=8, embed=Weights(), held=torch.float32)
+    passes.direct = types.SimpleNamespace(kv_heads=2, width=8, embed=Weights(), kv_dtype=torch.float32)
     caches = [TreeCache(model.layers) for _ in range(2)]
     with ThreadPoolExecutor(2) as pool:
         lent = list(pool.map(lambda cache: passes._lend(cache, 16), caches))

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from specviz.distributions import Sampling, distributions_of, softmax
-from specviz.passes.host_logits import HostLogits
+from specviz.passes.compiled.softmax import HostLogits
 
 LOGITS = np.random.default_rng(0).normal(scale=9, size=(3, 501)).astype(np.float32)
 

@@ -8,7 +8,7 @@ import pytest
 import torch
 import transformers
 
-from specviz.models.early_exit import first_layers, layers_asked, without_layers
+from specviz.models.early_exit import count_layers, first_layers, without_layers
 from specviz.models.loading import longest_text
 from specviz.models.selftest import check_tree_reading
 from specviz.passes import cache
@@ -284,7 +284,7 @@ def test_layers_are_skipped_that_are_there_but_never_the_first(skip):
 @pytest.mark.parametrize("name", ["early-exit", "early-exit:", "early-exit:x", "early-exit:0", "early-exit:-1"])
 def test_early_exit_needs_a_number(name):
     with pytest.raises(ValueError, match="early-exit:3"):
-        layers_asked(name)
+        count_layers(name)
 
 
 @pytest.mark.parametrize("dtype", [torch.float32, torch.bfloat16, torch.float16])

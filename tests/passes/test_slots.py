@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from specviz.builders.filling import inner_levels
+from specviz.builders.static import inner_levels
 from specviz.passes import slots
 from specviz.tree import TokenTree, Topology
 from tests.passes.test_huggingface import V, alone, along, make

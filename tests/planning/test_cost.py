@@ -11,8 +11,8 @@ import pytest
 import specviz
 from specviz.acceptance.vectors import expected_tokens
 from specviz.benchmarks import measure_cost as clock
-from specviz.builders.filling import grow_shape
 from specviz.builders.sequoia import best_tree, best_trees
+from specviz.builders.static import grow_shape
 from specviz.planning.cost_table import MACHINES, CostTable, flat_up_to, machine, roofline
 from specviz.planning.forecast import forecast, predict
 from specviz.record import Timing

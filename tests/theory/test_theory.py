@@ -9,7 +9,6 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.optimize import linprog
 
-import specviz
 from specviz.builders.sequoia import best_tree
 from specviz.distributions import entropy, normalise, total_variation
 from specviz.proof.enumerate import distribution_of
@@ -46,7 +45,6 @@ def test_race_acceptance_is_the_double_sum_and_lies_between_its_bounds(pair):
     found = bounds.race_acceptance(p, q)
     assert found == pytest.approx(direct)
     assert bounds.harmonic_bound(p, q) <= found + 1e-12
-    assert bounds.coupling_bound(p, q) <= found + 1e-12
     assert found <= 1 - total_variation(p, q) + 1e-12
 
 
@@ -74,43 +72,12 @@ def test_svip_bounds_are_below_the_acceptance(pair):
         assert bounds.bretagnolle_huber_bound(kl) == 0
 
 
-def test_cross_entropy_by_hand():
-    p, q = np.array([0.25, 0.75]), np.array([0.5, 0.5])
-    assert bounds.cross_entropy(q, p) == pytest.approx(math.log(4) / 2 + math.log(4 / 3) / 2)
-    assert bounds.cross_entropy(np.array([1.0, 0.0]), np.array([0.0, 1.0])) == math.inf
-
-
 # Chains.
-
-
-def test_chain_tokens_by_hand():
-    assert bounds.chain_tokens(0.8, 4) == pytest.approx(1 + 0.8 + 0.64 + 0.512 + 0.4096)
-    assert bounds.chain_tokens(1.0, 4) == 5 and bounds.chain_tokens(0.0, 4) == 1
 
 
 def test_chain_tokens_is_the_best_tree_of_one_child():
     for length in (1, 3, 9):
         assert bounds.chain_tokens(0.6, length) == pytest.approx(best_tree((0.6,), length + 1, length, 1)[1])
-
-
-def test_plateaus_are_approached_from_below():
-    vector = (0.6, 0.2, 0.1)
-    ends = bounds.plateaus(vector, 2)
-    assert ends["chain"] == pytest.approx(2.5)
-    assert ends["k-sequences"] == pytest.approx(1 + 0.8 * 2.5)
-    assert ends["k-ary"] == pytest.approx(5.0)
-    assert ends["batch"] == pytest.approx(1.9)
-    from specviz.acceptance.vectors import expected_tokens
-
-    for name, builder in {
-        "chain": specviz.BUILDERS["chain"](depth=64),
-        "k-sequences": specviz.BUILDERS["k-sequences"](width=2, depth=64),
-        "batch": specviz.BUILDERS["batch"](width=3),
-    }.items():
-        assert expected_tokens(builder.shape, vector) == pytest.approx(ends[name], abs=1e-6)
-    partial = [expected_tokens(specviz.BUILDERS["k-ary"](width=2, depth=d).shape, vector) for d in (2, 4, 8)]
-    assert partial == pytest.approx([5 * (1 - 0.8 ** (d + 1)) for d in (2, 4, 8)])
-    assert bounds.plateaus((0.6, 0.4), 2)["k-ary"] == math.inf
 
 
 # Trees.
@@ -122,10 +89,8 @@ def test_no_tree_passes_the_bounds(weights, drafted):
     vector = tuple(sorted((np.array(weights) / sum(weights)).tolist(), reverse=True))
     shape, tokens = best_tree(vector, drafted + 1, drafted, len(vector))
     used = int(shape.rank.max()) + 1
-    plain, tight = bounds.tunstall_bound(vector, drafted), bounds.leaf_bound(vector, drafted)
-    assert tokens <= tight * (1 + 1e-9) and tight <= plain * (1 + 1e-9)
-    lemma = bounds.tail_bound(vector, drafted, used)
-    assert tokens <= lemma * (1 + 1e-9)
+    for bound in (bounds.tunstall_bound(vector, drafted), bounds.tail_bound(vector, drafted, used)):
+        assert tokens <= bound * (1 + 1e-9)
 
 
 def test_tail_bound_is_the_minimum_over_m_and_helps_small_trees():
@@ -254,30 +219,13 @@ def test_the_transport_ceiling_is_the_linear_programme_and_no_rule_passes_it(pai
     p, q = pair
     ceiling = node_theory.transport_acceptance(p, q, k)[0]
     assert ceiling == pytest.approx(best_by_programme(p, iid_sets(q, k)), abs=1e-9)
-    assert ceiling == pytest.approx(node_theory.transport_acceptance_of(p, iid_sets(q, k)), abs=1e-9)
     for form in (node_theory.specinfer_acceptance, node_theory.spectr_acceptance):
         assert form(p, q, k).sum() <= ceiling + 1e-9
     assert node_theory.spectr_acceptance(p, q, k).sum() >= (1 - 1 / math.e) * ceiling - 1e-9
 
 
-@given(rows(high=4), st.integers(1, 3))
-@settings(max_examples=30, deadline=None)
-def test_the_ceiling_of_distinct_children(pair, k):
-    p, q = pair
-    k = min(k, len(p))
-    sets = node_theory.distinct_sets(q, k)
-    assert sum(sets.values()) == pytest.approx(1)
-    ceiling = node_theory.transport_acceptance_of(p, sets)
-    assert ceiling == pytest.approx(best_by_programme(p, sets), abs=1e-9)
-    assert node_theory.sequoia_acceptance(p, q, k).sum() <= ceiling + 1e-9
-    if k == 1:
-        assert ceiling == pytest.approx(1 - total_variation(p, q))
-
-
-def test_the_ceiling_rises_with_k_and_is_the_mass_of_a_fixed_set():
+def test_the_ceiling_rises_with_k():
     values = node_theory.transport_acceptance(P, Q, [1, 2, 4, 8, 200])
     assert values[0] == pytest.approx(1 - total_variation(P, Q))
     assert (np.diff(values) >= 0).all() and values[1] > values[0] and values[-1] == pytest.approx(1)
-    fixed = {frozenset({0, 2}): 1.0}
-    assert node_theory.transport_acceptance_of(P, fixed) == pytest.approx(0.7)
     assert node_theory.target_match_acceptance(P, Q, 2).sum() == pytest.approx(P[2] + P[0])

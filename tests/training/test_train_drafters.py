@@ -8,7 +8,7 @@ import torch
 from safetensors.torch import load_file, save_file
 
 import specviz
-from specviz.drafters.reading import Reading
+from specviz.drafters.models import ModelSession
 from specviz.models.eagle import EagleLayer, layer_config
 from specviz.models.heads import MedusaHeads
 from specviz.models.pair import HuggingFacePair
@@ -157,7 +157,7 @@ def test_rows_of_eagle_are_those_of_a_fresh_pass(pair, place):
         fresh = open_drafter(specviz.DRAFTERS["eagle"](), pair, fresh_target, fresh_draft, context)
         other = fresh.expand(tree, [first, third, second], Sampling())
         np.testing.assert_allclose([*rows, deep], other, atol=2e-5)
-        assert isinstance(drafting, Reading)
+        assert isinstance(drafting, ModelSession)
         logits = target.forward(tree, range(len(tree)))
         path, emitted = (first, second), [tree.tokens[first], tree.tokens[second], 7]
         seen = Seen((0, *path), Distributions(logits, Sampling()), target.features((0, *path)))

@@ -1,4 +1,4 @@
-"""The tab "Compare": two or three configurations on the same prompt and seed, decoded in turn and replayed together."""
+"""The tab "Compare": a recorded race at true speed, and two or three runs of one's own on the same prompt and seed."""
 
 from __future__ import annotations
 
@@ -16,57 +16,68 @@ from ...parts.card import said, status
 from ...parts.failures import explained
 from ...parts.frame import Tab
 from ...parts.job import Job
-from ...parts.pairs import models_menu
+from ...parts.pairs import models_menu, title_of, weights_menu
+from ...parts.stage import opener
 from ...parts.web import QUIET, starts
-from ..explore import chips
-from .runs import RACE_PROMPT, play, recorded
+from . import race
+from .messages import play
 from .settings import Settings, lay_out
 
 TITLE = "Compare"
 
 
+def recorded(_: Any = None) -> str:
+    """The race that the tab opens with; a page's call brings one argument, which may be anything."""
+    return race.opening()
+
+
 def build(engine: Engine) -> Settings:
     """Lay out the tab and connect it; returns its controls, for links and other tabs to set."""
-    with gr.Row(elem_classes="sv-page"):
-        with gr.Column(scale=0, min_width=330, elem_classes="sv-rail"):
-            prompt = gr.Textbox(RACE_PROMPT, label="Prompt", lines=2, max_lines=6, elem_id="sv-compare-prompt")
-            chips(prompt)
-            with gr.Row(elem_classes="sv-go"):
-                go = gr.Button("Run all", variant="primary", elem_id="sv-compare-run")
-                stop = gr.Button("Stop", interactive=False, elem_id="sv-compare-stop")
+    with gr.Column(elem_classes="sv-explore sv-compare-page"):
+        with gr.Row(elem_classes="sv-ask"):
+            prompt = gr.Textbox(
+                race.PROMPT, label="Prompt", lines=1, max_lines=4, show_label=False, container=False,
+                elem_id="sv-compare-prompt",
+            )  # fmt: skip
+            go = gr.Button("Run", variant="primary", min_width=120, scale=0, elem_id="sv-compare-run")
+            stop = gr.Button("Stop", interactive=False, min_width=80, scale=0, elem_id="sv-compare-stop")
+        with gr.Row(elem_classes="sv-opts"):
+            weights = weights_menu(engine, "disk")
             line = status("sv-compare-status")
             link = links.bar(TITLE, elem_id="sv-compare-link")
+            opener("Choose runs", opens="sv-compare-settings", elem_id="sv-compare-opener")
+        with gr.Column(elem_id="sv-compare-settings", elem_classes="sv-fold"):
             models = models_menu(engine)
             chosen = lay_out(prompt)
-        with gr.Column(scale=1, min_width=320, elem_classes="sv-main"):
-            board = gr.HTML(
-                "", html_template=asset("compare/compare.html"), js_on_load=starts("compare"),
-                server_functions=[recorded], elem_id="sv-compare", apply_default_css=False,
-            )  # fmt: skip
-    links.connect(link, links.Together({"models": models}, {"": chosen}), [go.click, prompt.submit])
+        board = gr.HTML(
+            "", html_template=asset("compare/compare.html"), js_on_load=starts("compare"),
+            server_functions=[recorded], elem_id="sv-compare", apply_default_css=False,
+        )  # fmt: skip
+    linked = links.Together({"models": models, "weights": weights}, {"": chosen})
+    links.connect(link, linked, [go.click, prompt.submit])
     gr.on(
-        [control.change for control in chosen.inputs[1:]],
+        [control.change for control in (models, weights, *chosen.inputs[1:])],
         lambda *values: [gr.Button(interactive=chosen.possible(values)), *chosen.updates(values)],
         chosen.inputs, [go, *chosen.outputs], trigger_mode="always_last", **QUIET,
     )  # fmt: skip
-    events(engine, chosen, models, go, stop, line, board)
+    events(engine, chosen, [models, weights], go, stop, line, board)
     return chosen
 
 
-def events(engine: Engine, chosen: Settings, models, go, stop, line, board) -> None:
+def events(engine: Engine, chosen: Settings, pairs: list[Any], go, stop, line, board) -> None:
     """Every event of a run."""
 
     def end(text: str) -> dict:
         return {line: said(text, "error"), board: message("", state="done")}
 
     @explained("The comparison failed. The earlier results are unchanged.", end, chosen.with_labels)
-    def run(title: Any, *values: Any) -> Iterator[dict]:
+    def run(models: Any, weights: Any, *values: Any) -> Iterator[dict]:
         yield {line: said("")}
-        for value in play(engine, chosen.read(values), title):
+        for value in play(engine, chosen.read(values), title_of(engine, models, weights)):
             yield {board: value}
 
     job = Job(stop, line, {board: message("", state="stopped")})
-    job.starts([go.click, chosen.prompt.submit], run, [models, *chosen.inputs], [board, line])
+    job.starts([go.click, chosen.prompt.submit], run, [*pairs, *chosen.inputs], [board, line])
 
 
 TAB = Tab(TITLE, build, styles=("compare/compare",))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any
 
 import gradio as gr
@@ -11,11 +11,11 @@ import gradio as gr
 from ...parts.controls import LABELS, Controls, mark, picker, scalar_controls
 from ...parts.stage import notice, sentence
 from ..explore import judged
-from .compared_run import ComparedRun
-from .runs import LETTERS, RACE, RUNNERS
+from . import race
+from .entry import Entry
 
 KINDS = {"speculation": "Speculation", "plain": "Plain decoding", "off": "Off"}
-FIRST = dict(zip(LETTERS, RUNNERS, strict=True))  # the drafter of each column
+FIRST = {"A": race.CHAIN, "B": race.TREE, "C": race.TREE}  # what each column holds at first
 OPTIONAL = "C"
 
 
@@ -66,7 +66,7 @@ class Column:
         found, text = self.verdict(kind, values)
         return sentence("", "") if found == "lossless" else sentence(found, text)
 
-    def entry(self, kind: Any, values: tuple[Any, ...]) -> ComparedRun | None:
+    def entry(self, kind: Any, values: tuple[Any, ...]) -> Entry | None:
         """What it runs; None if it is empty.
 
         Raises:
@@ -83,7 +83,7 @@ class Column:
         config = self.controls.read(values)
         if kind == "speculation":
             config.resolved.match.required()
-        return ComparedRun(self.letter, config, kind == "plain")
+        return Entry(self.letter, config.autoregressive() if kind == "plain" else config)
 
 
 @dataclass
@@ -138,7 +138,7 @@ class Settings:
         found = [column.verdict(*mine)[0] for column, mine in zip(self.columns, self.split(values), strict=True)]
         return not {"impossible", "error"} & set(found)
 
-    def read(self, values: Sequence[Any]) -> list[ComparedRun]:
+    def read(self, values: Sequence[Any]) -> list[Entry]:
         """What the values of `inputs` ask to run.
 
         Raises:
@@ -166,22 +166,27 @@ def kinds(letter: str) -> dict[str, str]:
 def column(letter: str, prompt: gr.Textbox, scalars: dict[str, Any]) -> Column:
     """Lay out the controls of a column, as they are in the recorded race."""
     choices = [(title, kind) for kind, title in kinds(letter).items()]
-    with gr.Group(elem_classes=f"sv-side sv-run-{letter}", elem_id=f"sv-side-{letter}"):
-        kind = gr.Radio(choices, value="speculation", label=f"{letter} decodes by", elem_classes="sv-kind")
-        with gr.Column(elem_classes="sv-side-body") as body:
-            opened = RACE if FIRST[letter] == "model" else replace(RACE, drafter=FIRST[letter])
-            pickers = {kind: picker(kind, opened, f"{title} of {letter}", True) for kind, title in LABELS.items()}
+    with gr.Column(elem_classes=f"sv-side sv-run-{letter}", elem_id=f"sv-side-{letter}", min_width=220):
+        first = "off" if letter == OPTIONAL else "speculation"
+        kind = gr.Radio(choices, value=first, label=letter, elem_classes="sv-choice")
+        with gr.Column(elem_classes="sv-side-body", visible=letter != OPTIONAL) as body:
+            pickers = {
+                kind: picker(kind, FIRST[letter], f"{title} of {letter}", True) for kind, title in LABELS.items()
+            }
         said = notice("", elem_id=f"sv-side-{letter}-notice")
     return Column(letter, kind, body, Controls(prompt, scalars, pickers), said)
 
 
 def lay_out(prompt: gr.Textbox) -> Settings:
-    """Lay out everything below the prompt, marked for what is chosen at first."""
-    scalars = scalar_controls()
+    """Lay out everything below the prompt."""
+    with gr.Row(elem_classes="sv-sides"):
+        with gr.Column(min_width=220):
+            scalars = scalar_controls()
+        columns = tuple(column(letter, prompt, scalars) for letter in FIRST)
     for name, control in scalars.items():
-        if (value := getattr(RACE, name)) is not None:
+        if (value := getattr(race.TREE, name)) is not None:
             control.value = value
-    made = Settings(prompt, scalars, tuple(column(letter, prompt, scalars) for letter in FIRST))
+    made = Settings(prompt, scalars, columns)
     for side, (kind, values) in zip(made.columns, made.split([control.value for control in made.inputs]), strict=True):
         side.said.value = side.sentence(kind, values)
     return made

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 from specviz.proof.same_text import parted
 
-from .compared_run import ComparedRun
+from .entry import Entry
 
 
 def first_difference(one: Sequence[int], other: Sequence[int]) -> int | None:
@@ -15,38 +15,33 @@ def first_difference(one: Sequence[int], other: Sequence[int]) -> int | None:
     return next((i for i, (a, b) in enumerate(zip(one, other, strict=False)) if a != b), None)
 
 
-def comparison(
-    one: ComparedRun,
+def compare_texts(
+    one: Entry,
     wrote: Sequence[int],
-    other: ComparedRun,
+    other: Entry,
     also: Sequence[int],
-    margin: Callable[[int], float] | None = None,
+    margin: float | None = None,
     dtype: str | None = None,
-    whole: bool = True,
 ) -> dict[str, Any]:
-    """What is to be said about two texts, for the page.
+    """What is to be said about two whole texts, for the page.
 
     Args:
         one, other: the two configurations.
         wrote, also: the new tokens of each.
-        margin: index -> how far apart the two best candidates were there; called if equality was expected but not
-            found.
+        margin: how far apart the two best candidates were where texts part that should not, if that is known.
         dtype: the models' number format.
-        whole: whether both runs came to their end.
 
     Returns:
-        "a", "b": the letters; "kind": "equal", "differs" (not expected), "expected" or "so far"; "position": index of
+        "a", "b": the letters; "kind": "equal", "differs" (not expected) or "expected"; "position": index of
         the first token that differs, or None; "text": what was found; "why": a sentence on why, or nothing.
-    """  # fmt: skip
+    """
     at, both, promise = first_difference(wrote, also), f"{one.letter} and {other.letter}", promised(one, other)
 
     def say(kind: str, text: str, why: str = "") -> dict[str, Any]:
         return {"a": one.letter, "b": other.letter, "kind": kind, "position": at, "text": f"{both}: {text}", "why": why}
 
-    same = min(len(wrote), len(also))
-    if at is None and not whole:
-        return say("so far", f"identical for the first {_tokens(same)}, so far.")
     if at is None and len(wrote) != len(also):
+        same = min(len(wrote), len(also))
         text = f"identical for {_tokens(same)}, where {(one if len(wrote) == same else other).letter} ends."
         if promise:
             return say("differs", text, f"They should be identical: {promise}.")
@@ -56,25 +51,26 @@ def comparison(
     if at is None:
         return say("equal", f"identical text, all {_tokens(len(wrote))}, by chance: it is not guaranteed.")
     if promise:
-        apart = parted(margin(at) if margin else None, dtype)
-        return say("differs", f"equal up to token {at}{apart}.", f"They should be identical: {promise}.")
+        return say(
+            "differs", f"equal up to token {at}{parted(margin, dtype)}.", f"They should be identical: {promise}."
+        )
     return say("expected", f"the first different token is token {at + 1}.", _why(one, other))
 
 
-def promised(one: ComparedRun, other: ComparedRun) -> str | None:
+def promised(one: Entry, other: Entry) -> str | None:
     """Why two entries must write the same text; None if they need not."""
     if one.same_as_plain and other.same_as_plain:
         if one.config.temperature == 0:
             return "at temperature 0 both write the most probable tokens of the target"
-        if one.plain and other.plain:
+        if one.autoregressive and other.autoregressive:
             return "both are plain decoding with the same seed"
         return f"seed {one.config.seed} alone determines the target’s race"
-    if (one.config, one.plain) == (other.config, other.plain):
+    if one.config == other.config:
         return "both are the same configuration with the same seed"
     return None
 
 
-def _why(one: ComparedRun, other: ComparedRun) -> str:
+def _why(one: Entry, other: Entry) -> str:
     """Why different texts are expected."""
     lossy = [entry for entry in (one, other) if entry.lossy]
     if lossy:

@@ -1,6 +1,6 @@
-// Files that a visitor opens: a saved run, which the server reads, and small files, whose text is the value of a button.
+// The button "Open": a file that somebody saved is sent to the server, whose answer is shown.
 
-import { finder, query } from './dom.js';
+import { finder } from './dom.js';
 
 const session = crypto.randomUUID?.() ?? String(Math.random());
 
@@ -14,21 +14,6 @@ export async function sendFile(file) {
   const text = await answer.text();
   JSON.parse(text);
   return text;
-}
-
-/**
- * @param {Element} element has a button and a file input
- * @param {number} max bytes
- * @param {(text: string) => void} read gets the text of the file, and a sentence in its place where it is too large
- */
-export function fileButton(element, max, read) {
-  const input = query(element, 'input', HTMLInputElement);
-  query(element, 'button').addEventListener('click', () => input.click());
-  input.addEventListener('change', async () => {
-    const file = input.files?.[0];
-    if (file) read(file.size > max ? `too large: ${file.size}` : await file.text());
-    input.value = '';
-  });
 }
 
 /**

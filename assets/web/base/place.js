@@ -20,7 +20,7 @@ export function placeAsked(search, lesson) {
   const asked = new URLSearchParams(search), step = (asked.get('step') || '').trim(), node = asked.get('node') || '';
   if (asked.has('lesson') !== lesson || !/^-?\d{1,9}$/.test(step)) return null;
   return {
-    of: asked.get('picture') === 'recorded' ? 'recorded' : 'run',
+    of: /^recorded[\w.-]{0,60}$/.test(asked.get('picture') || '') ? String(asked.get('picture')) : 'run',
     recording: /^\d{1,3}$/.test(asked.get('recording') || '') ? Number(asked.get('recording')) : 0,
     index: Math.max(0, Number(step) - 1),
     key: /^(\d{1,6}|last)$/.test(node) ? node : null,

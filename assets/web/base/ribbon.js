@@ -30,10 +30,12 @@ export function pathOf(step) {
  * @param {HTMLElement} box
  * @param {HTMLElement[][]} spans those of each step
  * @param {number} current
+ * @param {number} [count] how many tokens of that step are in the text yet
  */
-export function follow(box, spans, current) {
-  spans.forEach((tokens, i) => tokens.forEach(span => {
+export function follow(box, spans, current, count = Infinity) {
+  spans.forEach((tokens, i) => tokens.forEach((span, at) => {
     span.classList.toggle('later', i > current);
+    span.classList.toggle('pending', i === current && at >= count);
     span.classList.toggle('here', i === current);
   }));
   const last = (spans[current] || []).at(-1);

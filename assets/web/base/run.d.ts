@@ -91,6 +91,10 @@ export interface Head {
   rule: string;
   leaves_first: boolean;
   settings: string;
+  /** Whether the rule itself declares that it is exact, and nobody proved it here. */
+  declared?: boolean;
+  /** Where the target's weights are read from for every pass. */
+  offload?: string;
   recorded?: boolean;
   badge?: string;
   show?: number;

@@ -1,11 +1,11 @@
-// Terms that explain themselves: in a text the first use of each is a button, and whatever is pointed at or has the
+// Terms that explain themselves: in a text the first use of each takes the focus, and whatever is pointed at or has the
 // focus says what it means.
 
-import { button, make } from './dom.js';
+import { make } from './dom.js';
 import { onPage } from './page.js';
 import { GLOSSARY } from './words.js';
 
-const TERMS = new RegExp(`(?<![\\w[(/−-]|[−/] )(${Object.keys(GLOSSARY).join('|')})(?![\\w\\]/]| [−/])`, 'g');
+const TERMS = new RegExp(`(?<![\\w[(/−-]|[−/] )(${Object.keys(GLOSSARY).sort((a, b) => b.length - a.length).join('|')})(?![\\w\\]/]| [−/])`, 'g');
 const GAP = 6;
 
 /** The nodes of a text, in which the first use of each term explains itself. @param {string} text */
@@ -14,8 +14,15 @@ export function termed(text) {
   return text.split(TERMS).map((part, i) => {
     if (i % 2 === 0 || seen.has(part)) return part;
     seen.add(part);
-    return button(part, null, 'sv-term');
+    const term = make('span', part, 'sv-term');
+    term.tabIndex = 0;
+    return term;
   });
+}
+
+/** The same in place of what an element says; a text that stays is not written again. @param {Element} node @param {string} text */
+export function sayTerms(node, text) {
+  if (node.textContent !== text) node.replaceChildren(...termed(text));
 }
 
 /** Shows what a term means, as long as `element` is on the page. @param {HTMLElement} element */

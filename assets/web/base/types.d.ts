@@ -31,8 +31,8 @@ export interface Message {
   state?: 'loading' | 'running' | 'done' | 'stopped' | 'error';
   note?: string;
   figures?: Figures;
-  /** Against plain decoding, timed in turns, or with one recording of each. */
-  speedup?: PairedSpeedup | { speedup: number; plain_tokens_per_s: number; seconds: number; plain_seconds: number; rounds?: undefined };
+  /** Against plain decoding, timed in turns. */
+  speedup?: PairedSpeedup;
   /** How many rounds of plain decoding in turns with the run, which is whole by then. */
   timing?: { done: number; of: number };
   same?: { kind: string; text: string };

@@ -2,11 +2,12 @@
 
 import { finder, say } from '../base/dom.js';
 import { keys } from '../base/keys.js';
+import { reducedMotion } from '../base/stepper.js';
 
 /** @typedef {import('./column.js').Column} Column */
 
-const SPEEDS = [1, 0.5, 0.25, 0.1, 0.05, 0.02];
-const SHORTEST = 4; // seconds that a replay takes at least, until a visitor chooses a speed
+const SPEEDS = [1, 0.5, 0.25, 0.1, 0.02];
+const SHORTEST = 1.5; // seconds that a replay takes at least, until a visitor chooses a speed
 
 /**
  * @param {HTMLElement} root
@@ -31,12 +32,11 @@ export function sharedClock(root, { columns, running, changed }) {
     if (following) time = limit();
   }
 
-  /** @param {boolean} [recorded] */
-  function ended(recorded) {
+  function ended() {
     following = false;
-    if (!chosen) $('speed').value = SPEEDS.find(speed => limit() / speed >= SHORTEST) || SPEEDS.at(-1);
-    if (recorded) time = first(); // when the first run is through
-    else if (!matchMedia('(prefers-reduced-motion: reduce)').matches && limit()) {
+    if (!chosen) $('speed', HTMLSelectElement).value = String(SPEEDS.find(speed => limit() / speed >= SHORTEST) ?? SPEEDS.at(-1));
+    if (reducedMotion()) time = first(); // when the first run is through
+    else if (limit()) {
       time = 0;
       play();
     }
@@ -116,8 +116,7 @@ export function sharedClock(root, { columns, running, changed }) {
       ArrowDown: column && walk('down'),
       Enter: column && (() => { if (column.pinned !== null) column.tree.unfold(column.pinned); }),
       Escape: column && (() => column.pin(null)),
-      e: column && (() => column.tree.toggle()),
-      0: column && (() => column.tree.reset()),
+      f: column && (() => column.tree.fit()),
       Home: () => { pause(); seek(0); },
       End: () => { pause(); seek(limit()); },
       ' ': toggle,

@@ -4,7 +4,7 @@ import { draw, finder, make, say } from '../base/dom.js';
 import { follow, onToken, pathOf, spansOf } from '../base/ribbon.js';
 import { readable, visible } from '../base/text.js';
 import { OUTCOMES, OWN } from '../base/words.js';
-import { stepSentence } from '../stage/inspector.js';
+import { stepSentence } from '../stage/frames.js';
 import { countGuesses } from '../tree/sources.js';
 import { isMore, treeView } from '../tree/view.js';
 import { raceKey } from './tokens_over_time.js';
@@ -14,7 +14,7 @@ import { raceKey } from './tokens_over_time.js';
 /** @typedef {import('./types.js').State} State */
 /** @typedef {ReturnType<typeof runColumn>} Column */
 
-const KEYS = 'up and down select a node, left and right change the step, E expands all, 0 resets the view';
+const KEYS = 'up and down select a node, left and right change the step, F shows the whole tree';
 
 /** @typedef {Partial<Record<State, string>>} Words */
 /** @type {Words} */
@@ -30,7 +30,7 @@ const AFTER = { running: '; decoding', stopped: '; stopped here' }; // the last 
  */
 export function runColumn(about, run, parent, { seek, said }) {
   const { letter } = about, box = make('section', '', `sv-run sv-run-${letter}${about.plain ? ' plain' : ''}`);
-  const ribbon = make('div', '', 'sv-ribbon'), canvas = make('div', '', 'sv-canvas'), $ = finder(box);
+  const ribbon = make('div', '', 'sv-ribbon'), canvas = make('div', '', 'sv-scroll'), $ = finder(box);
   box.setAttribute('aria-label', `${letter}: ${about.title}`);
   ribbon.tabIndex = 0;
   ribbon.setAttribute('role', 'group');
@@ -41,13 +41,11 @@ export function runColumn(about, run, parent, { seek, said }) {
   parent.append(box);
 
   let current = -2, pinned = /** @type {string | null} */ (null), hovered = /** @type {string | null} */ (null);
-  const tree = treeView(svg, { hover: key => { hovered = key; inspect(); }, pick: pin, fits: true });
+  const tree = treeView(svg, { hover: key => { hovered = key; inspect(); }, pick: pin });
   const column = {
     about, box, svg, tree, steps: /** @type {Step[]} */ ([]), spans: /** @type {HTMLElement[][]} */ ([]),
     ends: /** @type {number[]} */ ([]), totals: /** @type {number[]} */ ([]), // seconds, and tokens by then
     state: /** @type {State} */ (run.recorded ? 'done' : 'waiting'), note: '',
-    figures: /** @type {import('../base/types.js').Figures | null} */ (null),
-    speedup: /** @type {number | null} */ (null), paired: /** @type {import('../base/types.js').PairedSpeedup | null} */ (null),
     guessed: /** @type {import('../base/types.js').Guesses} */ (new Map()),
     get pinned() { return pinned; },
     add, show, pin, clock: () => $('clock').textContent,
@@ -100,7 +98,7 @@ export function runColumn(about, run, parent, { seek, said }) {
 /** @param {About} about */
 function heading(about) {
   const made = make('h3');
-  made.append(raceKey(about.letter), make('b', about.letter), make('span', about.title, 'sv-run-title'));
+  made.append(raceKey(about.letter), make('span', about.title, 'sv-run-title'));
   if (about.lossy) {
     const badge = make('span', 'lossy', 'sv-badge sv-lossy');
     badge.title = about.lossy;

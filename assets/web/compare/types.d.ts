@@ -1,8 +1,8 @@
-// What the server sends of a comparison, as app/tabs/compare/runs.py writes it.
+// What the server sends of a comparison, as app/tabs/compare/messages.py writes it.
 
-import type { Figures, PairedSpeedup, Sent } from '../base/types.js';
+import type { Sent } from '../base/types.js';
 
-/** How a run stands; the browser itself says that one was stopped, or never begun. */
+/** How a run stands; the browser itself marks one that was stopped, or never begun. */
 export type State = 'waiting' | 'running' | 'done' | 'error' | 'stopped' | 'never';
 
 /** What one column runs. */
@@ -14,14 +14,20 @@ export interface About {
   plain: boolean;
 }
 
-/** What is said about two texts, and the first token that differs. */
+/** A remark on two texts, and the first token that differs. */
 export interface Pair {
   a: string;
   b: string;
-  kind: 'equal' | 'differs' | 'expected' | 'so far';
+  kind: 'equal' | 'differs' | 'expected';
   text: string;
   why: string;
   position: number | null;
+}
+
+/** A row of the table: for each column a value and a note below it. */
+export interface Row {
+  name: string;
+  cells: [string, string][];
 }
 
 /** What is new of a column. */
@@ -32,17 +38,14 @@ export interface ColumnNews {
   steps?: Sent[];
   /** Seconds and tokens by the end of each of these steps. */
   clock?: [number, number][];
-  figures?: Figures;
-  /** Of every column against plain decoding, as far as both are known. */
-  speedups?: (number | null)[];
-  pairs?: Pair[];
-  paired?: PairedSpeedup;
 }
 
 /** One message; the one with columns opens a comparison. */
-export interface News {
+export interface Message {
   run: string;
   news?: ColumnNews[];
+  pairs?: Pair[];
+  table?: Row[];
   state?: 'loading' | 'running' | 'done' | 'stopped' | 'error';
   note?: string;
   columns?: About[];

@@ -1,4 +1,4 @@
-// Plain decoding beside a run: passes and time up to the step on the screen, as bars, and the sentence on the whole run.
+// Plain decoding beside a run: passes and time up to the step on the screen, as bars, and the sentences on the whole run.
 
 import { query } from '../base/dom.js';
 
@@ -9,8 +9,7 @@ const seconds = (/** @type {number} */ value) => (value < 1 ? `${(1000 * value).
 
 /** When and where a speedup of a saved run was measured. @param {import('../base/types.js').PairedSpeedup} against */
 export function thenAndThere({ date, machine }) {
-  const where = [date && `on ${date}`, machine && `on ${machine}`].filter(Boolean).join(', ');
-  return where ? `; measured ${where}` : '; measured when it was recorded';
+  return [date || 'when it was recorded', machine].filter(Boolean).join(', ');
 }
 
 /**
@@ -27,13 +26,14 @@ export function raceOf({ figures, against }) {
  * The run in one sentence, in three parts.
  * @param {Run} run
  */
-export function headlineOf({ figures, head }) {
+export function headlineOf({ figures, head, against }) {
   if (!figures?.per_pass) return null;
-  const exact = head.settings ? `, ${head.lossy ? 'not exactly' : 'with exactly'} the target’s distribution` : ''; // else its rule is unknown
+  const exact = !head.settings ? '' : head.lossy ? 'not exact' : head.declared ? 'declared exact by its rule, not proven here' : 'exact'; // else its rule is unknown
+  const weights = head.offload ? 'weights on disk' : '';
   return {
     strong: `${figures.per_pass.toFixed(1)} tokens per target pass`,
-    text: 'instead of 1',
-    small: `${figures.tokens} tokens in ${figures.passes} passes${exact}`,
+    text: against ? `, ${against.speedup.toFixed(1)}× plain decoding` : ' instead of 1',
+    small: [exact, weights, head.recorded && (head.badge || 'recorded')].filter(Boolean).join(' · '),
   };
 }
 
@@ -47,18 +47,17 @@ export function writeRace(element, run, current) {
   const done = run.steps.slice(0, current + 1).reduce((sum, step) => sum + step.pieces.length, 0);
   /** @type {(name: string, whole: number, part: number, text: string) => void} */
   const bar = (name, whole, part, text) => {
-    const line = query(element, `[data-race="${name}"]`), track = query(line, 'i');
+    const line = query(element, `[data-race="${name}"]`), track = query(line, 'i', HTMLElement);
     track.style.width = `${100 * Math.min(1, whole)}%`;
-    track.firstElementChild.style.width = `${100 * Math.min(1, part)}%`;
+    query(track, 'u', HTMLElement).style.width = `${100 * Math.min(1, part)}%`;
     query(line, 'b').textContent = text;
   };
-  const share = race ? fraction(done, race.tokens) : 0;
-  bar('plain-passes', race ? 1 : 0, share, race ? `${race.tokens} passes` : '–');
+  const part = race ? fraction(done, race.tokens) : 0, time = race?.time, longest = time ? Math.max(time.plain, time.ours) : 1;
+  bar('plain-passes', race ? 1 : 0, part, race ? `${race.tokens} passes` : '–');
   bar('passes', race ? fraction(race.passes, race.tokens) : 0, race ? fraction(current + 1, race.passes) : 0, race ? `${race.passes} passes` : '–');
-  const time = race?.time, longest = time ? Math.max(time.plain, time.ours) : 1;
-  bar('plain-time', time ? time.plain / longest : 0, share, time ? seconds(time.plain) : '–');
-  bar('time', time ? time.ours / longest : 0, share, time ? seconds(time.ours) : '–');
-  const rounds = against?.rounds ? `, ${against.low.toFixed(2)} to ${against.high.toFixed(2)} over ${against.rounds} rounds in turns${run.head.recorded ? thenAndThere(against) : ''}` : ', one recording of each';
-  const missing = run.head.recorded ? 'Plain decoding was not recorded with this run.' : 'Plain decoding is timed when the run ends.';
-  query(element, '.sv-beside-said').textContent = time && against ? `${against.speedup.toFixed(2)}× the speed of plain decoding${rounds}.` : missing;
+  bar('plain-time', time ? time.plain / longest : 0, part, time ? seconds(time.plain) : '–');
+  bar('time', time ? time.ours / longest : 0, part, time ? seconds(time.ours) : '–');
+  const missing = run.head.recorded ? 'Plain decoding was not timed with this run.' : 'Plain decoding is timed when the run ends.';
+  query(element, '.sv-beside-said').textContent = time && against
+    ? `${against.speedup.toFixed(2)}× as fast (${against.low.toFixed(2)} to ${against.high.toFixed(2)} over ${against.rounds} rounds${run.head.recorded ? `, ${thenAndThere(against)}` : ''})` : missing;
 }

@@ -1,14 +1,15 @@
-// What a rule kept about a node, drawn: rows over a few tokens as bars, races as two columns of arrival times, numbers.
-// It is what detail_payload of specviz/player/payload.py sends; nothing here knows a rule. Token text only becomes text nodes.
+// What a rule recorded about a node, drawn: rows over a few tokens as bars, races as arrival times, numbers. It is what
+// payload.py sends of `Step.detail`; nothing here knows a rule.
 
-import { make, query } from '../base/dom.js';
+import { barTable } from '../base/bars.js';
+import { make } from '../base/dom.js';
 import { probability, visible } from '../base/text.js';
 import { FACTS, ROWS } from '../base/words.js';
 
 /** @typedef {import('../base/types.js').Chart} Chart */
 /** @typedef {import('../base/types.js').Step} Step */
 
-const KNOWN = ['p', 'draft', 'residual']; // rows in this order, others after them
+const ORDER = ['p', 'draft', 'residual']; // rows in this order, others after them
 const RACE = 'arrival times (log scale), the smallest wins';
 
 /**
@@ -18,110 +19,60 @@ const RACE = 'arrival times (log scale), the smallest wins';
  * @returns {Chart}
  */
 export function weighed({ tokens, texts, rows }, own) {
-  const kept = tokens.map((_, at) => at).filter(at => tokens[at] === own || Object.values(rows).some(row => row[at] >= 1e-4));
+  const places = tokens.map((_, at) => at).filter(at => tokens[at] === own || Object.values(rows).some(row => row[at] >= 1e-4));
   /** @type {<T>(list: T[]) => T[]} */
-  const picked = list => kept.map(at => list[at]);
+  const picked = list => places.map(at => list[at]);
   return { tokens: picked(tokens), texts: picked(texts), rows: Object.fromEntries(Object.entries(rows).map(([name, row]) => [name, picked(row)])) };
 }
 
-/** @param {HTMLElement} box */
-export function detailView(box) {
-  /** @param {Step} step @param {number | 'last' | undefined} key a node, the token the target adds, or the whole step */
-  function show(step, key) {
-    /** @type {(node: number) => import('../base/types.js').Detail} */
-    const kept = node => step.detail[node] || {};
-    const end = key === 'last' ? step.path.at(-1) ?? 0 : key ?? -1;
-    const here = kept(end), above = kept(end > 0 && key !== 'last' ? step.parents[end] : -1);
-    const own = key === 'last' ? step.own : step.tokens[end];
-    const parts = /** @type {HTMLElement[]} */ ([]);
-    if (key === 'last') {
-      if (here.after) parts.push(bars('distribution of this token', here.after, own));
-      if (here.race) parts.push(...races('race of this token', here.race, own));
-    } else if (key !== undefined) {
-      numbers(parts, above.facts, here.facts);
-      if (here.tried) parts.push(bars('before this try', here.tried, own));
-      if (here.race) parts.push(...races('race for the next token', here.race));
-      else if (above.race) parts.push(...races('the race here', above.race, own));
-      if (here.after) parts.push(bars('distribution of the target’s next token', here.after));
-      else if (above.after && !here.tried) parts.push(bars('distribution of the target’s own token', above.after, own));
-    }
-    box.replaceChildren(...parts);
-    box.hidden = !parts.length;
-  }
+/**
+ * The tables and numbers on a node, the token that the target adds ("last"), or nothing on the whole step.
+ * @param {Step} step
+ * @param {number | 'last' | undefined} key
+ * @returns {HTMLElement[]}
+ */
+export function detailOf(step, key) {
+  if (key === undefined) return [];
+  const end = key === 'last' ? step.path.at(-1) ?? 0 : key, here = step.detail[end] ?? {};
+  const above = end > 0 && key !== 'last' ? step.detail[step.parents[end]] ?? {} : {}, own = key === 'last' ? step.own : step.tokens[end];
+  if (key === 'last') return [...bars('distribution of this token', here.after, own), ...races('race of this token', here.race, own)];
+  return [
+    ...numbers({ 'Parent: ': above.facts, 'Node: ': here.facts }),
+    ...bars('before this try', here.tried, own),
+    ...(here.race ? races('race for the next token', here.race) : races('the race here', above.race, own)),
+    ...(here.after ? bars('distribution of the target’s next token', here.after) : here.tried ? [] : bars('distribution of the target’s own token', above.after, own)),
+  ];
+}
 
-  /** @param {HTMLElement[]} parts @param {Record<string, number>} [above] @param {Record<string, number>} [here] */
-  function numbers(parts, above = {}, here = {}) {
-    const line = make('p');
-    for (const [where, facts] of Object.entries({ 'Parent: ': above, 'Node: ': here })) {
-      if (!Object.keys(facts).length) continue;
-      line.append(where);
-      for (const [name, value] of Object.entries(facts)) line.append(`${FACTS[name] || name} `, make('b', probability(value)));
-    }
-    if (line.childNodes.length) parts.push(line);
+/** @param {Record<string, Record<string, number> | undefined>} places */
+function numbers(places) {
+  const line = make('p');
+  for (const [where, facts = {}] of Object.entries(places)) {
+    const known = Object.entries(facts);
+    if (known.length) line.append(where, known.map(([name, value]) => `${FACTS[name] || name} ${probability(value)}`).join(', '), ' ');
   }
+  return line.childNodes.length ? [line] : [];
+}
 
-  /** @param {string} title @param {Chart} whole @param {number | null} [own] the token in question */
-  function bars(title, whole, own) {
-    const chart = weighed(whole, own);
-    const names = KNOWN.filter(name => name in chart.rows);
-    names.push(...Object.keys(chart.rows).filter(name => !KNOWN.includes(name)));
-    const most = Math.max(1e-9, ...names.flatMap(name => chart.rows[name]));
-    const cells = (/** @type {number} */ at) => {
-      const drawn = make('td');
-      for (const name of names) {
-        const bar = make('i', '', KNOWN.includes(name) ? name : '');
-        bar.style.width = `${100 * Math.max(0, chart.rows[name][at]) / most}%`;
-        drawn.append(bar);
-      }
-      return [drawn, ...names.map(name => make('td', probability(chart.rows[name][at])))];
-    };
-    const head = ['', '', ...names].map(name => make('th', ROWS[name] || name, KNOWN.includes(name) ? name : ''));
-    return table(title, head, chart, cells, own);
-  }
+/** @param {string} caption @param {Chart | undefined} whole @param {number | null} [own] the token in question */
+function bars(caption, whole, own) {
+  if (!whole) return [];
+  const chart = weighed(whole, own), rank = (/** @type {string} */ name) => (ORDER.indexOf(name) + ORDER.length + 1) % (ORDER.length + 1);
+  const names = Object.keys(chart.rows).sort((a, b) => rank(a) - rank(b));
+  return [barTable({ caption, series: names.map(name => ({ name: ROWS[name] || name, kind: name })), rows: rowsOf(chart, names, own) })];
+}
 
-  /** @param {string} title @param {Record<string, Chart>} columns @param {number | null} [own] */
-  function races(title, columns, own) {
-    const times = Object.values(columns).flatMap(chart => Object.values(chart.rows)[0]).filter(time => time > 0);
-    const low = Math.log(Math.min(...times)), span = Math.log(Math.max(...times)) - low || 1;
-    return Object.entries(columns).map(([name, chart]) => {
-      const arrivals = Object.values(chart.rows)[0];
-      const cells = (/** @type {number} */ at) => {
-        const drawn = make('td'), track = make('div', '', 'track'), dot = make('u');
-        dot.style.left = `${Math.max(0, 100 * (Math.log(arrivals[at]) - low) / span)}%`;
-        track.append(dot);
-        drawn.append(track);
-        return [drawn, make('td', arrivals[at].toPrecision(3))];
-      };
-      const made = table(`${title}, ${name}: ${RACE}`, null, chart, cells, own);
-      if (name === 'target') query(made, 'tbody tr').classList.add('first');
-      return made;
-    });
-  }
+/** @param {string} caption @param {Record<string, Chart> | undefined} columns @param {number | null} [own] */
+function races(caption, columns = {}, own) {
+  const times = Object.values(columns).flatMap(chart => Object.values(chart.rows)[0]).filter(time => time > 0);
+  const low = Math.log(Math.min(...times)), span = Math.log(Math.max(...times)) - low || 1;
+  return Object.entries(columns).map(([name, chart]) => barTable({
+    caption: `${caption}, ${name}: ${RACE}`, series: [{ name: 'arrives', kind: name === 'target' ? 'run' : 'q', mark: true }],
+    rows: rowsOf(chart, Object.keys(chart.rows).slice(0, 1), own), write: value => value.toPrecision(3), place: value => (Math.log(value) - low) / span,
+  }));
+}
 
-  /**
-   * @param {string} title
-   * @param {HTMLElement[] | null} head
-   * @param {Chart} chart
-   * @param {(at: number) => HTMLElement[]} cells beside the token at this place
-   * @param {number | null} [own]
-   */
-  function table(title, head, chart, cells, own) {
-    const made = make('table'), body = make('tbody');
-    made.append(make('caption', title));
-    if (head) {
-      const top = make('thead'), line = make('tr');
-      line.append(...head);
-      top.append(line);
-      made.append(top);
-    }
-    chart.tokens.forEach((token, at) => {
-      const line = make('tr', '', token === own ? 'own' : '');
-      line.append(make('th', visible(chart.texts[at])), ...cells(at));
-      body.append(line);
-    });
-    made.append(body);
-    return made;
-  }
-
-  return { show };
+/** @param {Chart} chart @param {string[]} names @param {number | null} [own] */
+function rowsOf(chart, names, own) {
+  return chart.tokens.map((token, at) => ({ name: visible(chart.texts[at]), kind: token === own ? 'own' : '', values: names.map(name => chart.rows[name][at]) }));
 }

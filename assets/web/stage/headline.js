@@ -1,16 +1,18 @@
 // The sentence above everything: what the run on the stage shows.
 
 import { subscribe } from '../base/bus.js';
-import { query, say } from '../base/dom.js';
+import { query } from '../base/dom.js';
+import { sayTerms } from '../base/terms.js';
 
 /** @param {HTMLElement} element */
 export function headline(element) {
   subscribe('headline', element, ({ strong, text, small, stale }) => {
     const line = query(element, '.sv-headline');
     line.classList.toggle('stale', stale);
-    say(query(line, 'em'), strong);
-    say(query(line, 'span'), text);
-    say(query(line, 'small'), stale ? 'Not run yet.' : small);
+    const [first, second, third] = line.children;
+    sayTerms(first, strong);
+    sayTerms(second, text);
+    sayTerms(third, stale ? 'The settings changed: press Run.' : small);
   });
 }
 

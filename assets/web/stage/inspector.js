@@ -1,125 +1,70 @@
-// The panel under the tree: what a node is, why it has its outcome, and its numbers. With no node, the step in a sentence.
+// The fold under the tree: what a node is, why it has its outcome, and its numbers. With no node, the step in a sentence.
 
-import { button, finder, query } from '../base/dom.js';
-import { probability, readable, visible } from '../base/text.js';
+import { barTable } from '../base/bars.js';
+import { button, finder } from '../base/dom.js';
+import { visible } from '../base/text.js';
 import { DRAWN, OUTCOMES, OWN } from '../base/words.js';
-import { detailView } from './detail.js';
+import { detailOf } from './detail.js';
+import { stepSentence } from './frames.js';
 
 /** @typedef {import('../base/types.js').Step} Step */
 /** @typedef {(step: Step, key: string, index: number) => (() => void) | null} Take what opens a node in the lab */
 
 /**
- * What the panel says; `node` where it is about one, with its numbers.
+ * What is known of something in a step; `node` where it is about one, with its numbers.
  * @typedef {{ token: string, why: string, facts: string, kind?: string | null, node?: number }} About
  */
 
-const BARS = /** @type {const} */ (['p', 'q', 'plain', 'accept']);
+/** @param {Step} step @param {number} index @param {string | null} key a node, "last", a fold, or the whole step @returns {About} */
+export function aboutOf(step, index, key) {
+  if (key === null) return { token: `step ${index + 1}`, why: stepSentence(step), facts: 'Hover over or click a node, or use the arrow keys.' };
+  if (key === 'last') {
+    return { kind: step.last, token: visible(step.pieces[step.pieces.length - 1]), why: OWN[step.last || ''] || '', facts: 'It follows the last accepted node and is the root of the next tree.' };
+  }
+  if (key.endsWith('+')) {
+    return { kind: 'u', token: '…', why: `More children of “${visible(step.texts[parseInt(key, 10)])}” that were not visited, collapsed.`, facts: 'Click or press Enter to expand them.' };
+  }
+  const node = Number(key), about = { node, kind: step.outcome[node], token: visible(step.texts[node]), why: step.sentences[step.why[node]] };
+  const law = `children are ${DRAWN[step.scheme] || step.scheme}`;
+  if (!node) return { ...about, facts: `tree of ${step.parents.length} nodes from ${step.draft_passes} draft passes; ${law}` };
+  let depth = 0;
+  for (let i = node; i > 0; i = step.parents[i]) depth++;
+  const siblings = step.parents.flatMap((parent, i) => (parent === step.parents[node] && step.outcome[i] !== 'o' ? [i] : []));
+  return { ...about, facts: about.kind === 'o' ? `depth ${depth}` : `depth ${depth}; child ${siblings.indexOf(node) + 1} of ${siblings.length}; ${law}` };
+}
 
-/** One sentence on a step, also what a screen reader hears. @param {Step} step */
-export function stepSentence(step) {
-  const said = readable(step.path.map(node => step.texts[node]).join(''));
-  const own = step.last ? readable(step.pieces[step.pieces.length - 1]) : '';
-  const drafted = step.parents.length - 1 - step.outcome.split('o').length + 1;
-  if (!drafted) return `Nothing was drafted${own && `; the target writes “${own}”`}.`;
-  const head = `${step.path.length} of ${drafted} drafted nodes accepted`;
-  const tail = !step.last ? '.' : step.last === 'bonus' ? `; the target adds “${own}”.` : `; the target writes “${own}” itself.`;
-  return step.path.length ? `${head}: “${said}”${tail}` : `${head}${tail}`;
+/** The probabilities of a node, and the draw or the threshold that decided it. @param {Step} step @param {number} node */
+function numbersOf(step, node) {
+  const threshold = node ? step.detail[step.parents[node]]?.facts?.threshold ?? null : null, coin = step.coin[node];
+  const series = [{ name: 'probability', kind: 'p' }, ...(coin === null && threshold === null ? [] : [{ name: coin === null ? 'threshold' : 'draw u', kind: 'exact', mark: true }])];
+  const rows = [
+    { name: 'target p', values: [step.p[node], coin === null ? threshold : null] }, { name: 'draft q', values: [step.q[node], null] },
+    { name: 'target p before temperature', values: [step.plain[node], null] }, { name: 'acceptance', values: [step.accept[node], coin] },
+  ].filter(({ values }) => values[0] !== null && values[0] !== undefined);
+  return rows.length ? [barTable({ series, rows: rows.map(row => ({ ...row, values: row.values.slice(0, series.length) })), place: value => value })] : [];
 }
 
 /** @param {HTMLElement} element @param {Take} [take] */
 export function inspectorView(element, take) {
-  const $ = finder(element), lab = button('Open in the lab', null, 'sv-take');
-  lab.title = 'open this node’s p and q in the Verification lab';
-  lab.hidden = true;
-  if (take) $('what').append(lab);
-  const detail = detailView($('detail'));
+  const $ = finder(element), lab = button('Open in the Verification lab', null, 'sv-lab-button');
   let shown = /** @type {{ step: Step | null, key: string | null }} */ ({ step: null, key: null });
+  $('facts').after(lab);
+  lab.hidden = true;
 
   /** @param {Step | undefined} step @param {number} index @param {string | null} key */
   function show(step, index, key) {
     if (!step || (step === shown.step && key === shown.key)) return; // what is read or selected here stays
     shown = { step, key };
-    const about = key === null ? aboutStep(step, index) : key === 'last' ? aboutLast(step)
-      : key.endsWith('+') ? aboutFold(key, step) : aboutNode(step, Number(key));
-    $('inspector').dataset.kind = about.kind || '';
-    $('bars').hidden = about.node === undefined;
+    const about = aboutOf(step, index, key), node = about.node;
+    $('why-fold').dataset.kind = about.kind || '';
     $('token').textContent = about.token;
     $('outcome').textContent = OUTCOMES[about.kind || ''] || '';
     $('why').textContent = about.why;
     $('facts').textContent = about.facts;
-    for (const name of BARS) bar(name, about.node === undefined ? null : step[name][about.node]);
-    const above = about.node ? step.detail[step.parents[about.node]] : undefined;
-    mark('accept', about.node === undefined ? null : step.coin[about.node]);
-    mark('p', above && above.facts ? above.facts.threshold : null);
-    detail.show(step, key === 'last' ? 'last' : about.node);
+    $('detail').replaceChildren(...(node === undefined ? [] : numbersOf(step, node)), ...detailOf(step, key === 'last' ? 'last' : node));
     const open = take && key !== null && take(step, key, index);
     lab.hidden = !open;
     lab.onclick = open || null;
-  }
-
-  /** @param {Step} step @param {number} index @returns {About} */
-  function aboutStep(step, index) {
-    return {
-      token: `step ${index + 1}`,
-      why: stepSentence(step),
-      facts: 'Hover over or click a node, or use the arrow keys.',
-    };
-  }
-
-  /** @param {Step} step @returns {About} */
-  function aboutLast(step) {
-    return {
-      kind: step.last,
-      token: visible(step.pieces[step.pieces.length - 1]),
-      why: OWN[step.last || ''] || '',
-      facts: 'It follows the last accepted node and is the root of the next tree.',
-    };
-  }
-
-  /** @param {string} key @param {Step} step @returns {About} */
-  function aboutFold(key, step) {
-    return {
-      kind: 'u',
-      token: '…',
-      why: `More children of “${visible(step.texts[parseInt(key, 10)])}” that were not visited, collapsed.`,
-      facts: 'Click or press Enter to expand them.',
-    };
-  }
-
-  /** @param {Step} step @param {number} node @returns {About} */
-  function aboutNode(step, node) {
-    const about = { node, kind: step.outcome[node], token: visible(step.texts[node]), why: step.sentences[step.why[node]] };
-    const law = `children are ${DRAWN[step.scheme] || step.scheme}`;
-    if (!node) return { ...about, facts: `tree of ${step.parents.length} nodes from ${step.draft_passes} draft passes; ${law}` };
-    let depth = 0, rank = 0, siblings = 0;
-    for (let i = node; i > 0; i = step.parents[i]) depth++;
-    step.parents.forEach((parent, i) => {
-      if (parent !== step.parents[node] || step.outcome[i] === 'o') return;
-      siblings++;
-      if (i <= node) rank++;
-    });
-    return { ...about, facts: about.kind === 'o' ? `depth ${depth}` : `depth ${depth}; child ${rank} of ${siblings}; ${law}` };
-  }
-
-  /** @param {string} name @param {number | null | undefined} value */
-  function bar(name, value) {
-    const line = query(element, `[data-bar="${name}"]`), known = value !== null && value !== undefined;
-    line.classList.toggle('empty', !known);
-    line.querySelector('u').style.width = known ? `${100 * Math.min(1, value)}%` : 0;
-    line.querySelector('b').textContent = known ? probability(value) : '–';
-  }
-
-  /**
-   * A line across a bar: the coin on the acceptance, the threshold on p; and its number.
-   * @param {string} name
-   * @param {number | null | undefined} value
-   */
-  function mark(name, value) {
-    const line = query(element, `[data-bar="${name}"]`), known = value !== null && value !== undefined;
-    line.querySelector('em').hidden = !known;
-    if (!known) return;
-    line.querySelector('em').style.left = `${100 * value}%`;
-    line.querySelector('b').textContent += ` / ${probability(value)}`;
   }
 
   return { show, spoken: () => `${$('token').textContent}: ${$('outcome').textContent}. ${$('why').textContent}` };

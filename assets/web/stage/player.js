@@ -1,52 +1,44 @@
-// Plays a run: moves through its steps, and writes text, measures, legend and inspector around the tree. Messages are
-// what specviz/player/payload.py writes.
+// Plays a run: draws the frame of the step at hand and writes text, numbers and legend around it. Messages are what
+// specviz/player/payload.py writes.
 
 import { finder, query, say as write } from '../base/dom.js';
 import { keys } from '../base/keys.js';
 import { placeIn, placeText } from '../base/place.js';
 import { follow, onToken, spansOf } from '../base/ribbon.js';
 import { treeView } from '../tree/view.js';
-import { stepClock } from './clock.js';
-import { inspectorView, stepSentence } from './inspector.js';
-import { filters, writeControls, writeLegend, writeMeasures, writeTitle, writeWhose } from './panel.js';
+import { fly } from './flight.js';
+import { inspectorView } from './inspector.js';
+import { writeControls, writeLegend, writeMeasures, writeTitle, writeWhose } from './panel.js';
+import { playback } from './playback.js';
 import { headlineOf, writeRace } from './beside_plain.js';
 import { emptyRun, isOver, kindOf, takeMessage } from './run.js';
 import { saving } from './save.js';
 import { compared } from './share.js';
-import { withinStep } from './within.js';
 
 /** @typedef {import('../base/place.js').Place} Place */
 /** @typedef {import('../base/types.js').Step} Step */
 /** @typedef {import('./run.js').Run} Run */
 
 /**
- * What there is beside the player: saving, opening, and what opens a node in the lab; whether the picture is of what the
- * controls hold, its headline, who sets them to an opened run's, and the check sum of the run that the page is to show.
+ * What there is around the player: saving and opening, what opens a node in the lab, whether the controls hold something
+ * else than the run, who shows its headline, who sets the controls to an opened run's, and the check sum of the run that
+ * the page is to show.
  * @typedef {import('./save.js').Server & {
  *   take?: (step: Step, key: string, head: Run['head'], index: number) => (() => void) | null,
- *   fresh?: ReturnType<typeof import('./fresh.js').freshness>, told?: (news: import('../base/types.js').Headline) => void,
- *   holds?: (head: Run['head']) => void, wanted?: string | null }} Beside
+ *   fresh?: ReturnType<typeof import('./fresh.js').freshness>, headline?: (content: import('../base/types.js').Headline) => void,
+ *   opened?: (head: Run['head']) => void, wanted?: string | null }} Around
  */
 
-/** @param {HTMLElement} element where stage.html is @param {Beside} [server] */
-export function runPlayer(element, server = {}) {
+/** @param {HTMLElement} element where stage.html is @param {Around} [around] */
+export function runPlayer(element, around = {}) {
   const $ = finder(element), left = new Set(); // runs that made room for one from a file
-  const { take: opens } = server;
-  /** @type {import('./inspector.js').Take | undefined} */
-  const take = opens && ((step, key, index) => opens(step, key, run.head, index));
-  const inspector = inspectorView(element, take);
-  const within = withinStep(element, {
-    changed: () => schedule(), hold: () => { clock.pause(); clock.hold(); }, say,
-    pick: node => { pinned = node === null ? null : String(node); hovered = null; },
-  });
-  const tree = treeView($('svg'), { hover: key => { hovered = key; inspect(); }, pick: pin, fits: true, note: true });
-  const clock = stepClock(element, {
-    count: () => run.steps.length, running: () => run.state === 'running', speed: () => Number($('speed').value),
-    moved: () => { hovered = pinned = null; within.leavePhases(); schedule(); }, changed: schedule,
-  });
-  let run = emptyRun(null), spans = /** @type {HTMLElement[][]} */ ([]), wanted = /** @type {Place | null} */ (null);
-  let pinned = /** @type {string | null} */ (null), hovered = /** @type {string | null} */ (null), frame = /** @type {number | null} */ (null);
-  saving(element, server, { shown: () => ({ run, step: run.steps[clock.current] }), say, replace });
+  const { take: opens } = around;
+  const inspector = inspectorView(element, opens && ((step, key, index) => opens(step, key, run.head, index)));
+  const tree = treeView($('svg'), { hover: key => { hovered = key; inspect(); }, pick: pin });
+  let run = emptyRun(null), spans = /** @type {HTMLElement[][]} */ ([]), wanted = /** @type {Place | null} */ (null), drawn = -1;
+  let pinned = /** @type {string | null} */ (null), hovered = /** @type {string | null} */ (null), drawing = /** @type {number | null} */ (null);
+  const at = playback(element, { steps: () => run.steps, running: () => run.state === 'running', head: () => run.head, changed: () => schedule() });
+  saving(element, around, { shown: () => ({ run, step: run.steps[at.current] }), say, replace });
 
   // ---- what arrives ----
 
@@ -55,67 +47,67 @@ export function runPlayer(element, server = {}) {
     run = emptyRun(name);
     spans = [];
     pinned = hovered = null;
-    clock.reset();
+    at.reset();
     tree.clear();
-    $('expand').setAttribute('aria-pressed', false);
     $('ribbon').replaceChildren($('prompt'));
   }
 
   /** @param {string} text a message */
   function receive(text) {
     if (!text) return;
-    const news = /** @type {import('../base/types.js').Message} */ (JSON.parse(text));
-    if (left.has(news.run)) return;
-    if (news.run && news.run !== run.name) start(news.run);
-    for (const step of takeMessage(run, news)) {
+    const message = /** @type {import('../base/types.js').Message} */ (JSON.parse(text));
+    if (left.has(message.run)) return;
+    if (message.run && message.run !== run.name) start(message.run);
+    for (const step of takeMessage(run, message)) {
       spans[step.index] = spansOf(step);
       $('ribbon').append(...spans[step.index]);
     }
     $('prompt').textContent = run.head.prompt || '';
-    if (run.head.show !== undefined && clock.current < 0 && run.steps.length) clock.hold(run.head.show);
-    clock.grown();
-    if (news.show !== undefined && clock.following) clock.hold(news.show);
+    const to = at.current < 0 && run.steps.length ? run.head.show ?? message.show : at.following ? message.show : undefined;
+    if (to === undefined) at.grown(); else at.open(to);
     arrive();
     schedule();
   }
 
   function arrive() { // where the link of the page leads, as soon as the run it means is that far
-    if (!wanted || wanted.of !== kindOf(run) || !run.steps.length) return;
-    if (wanted.index >= run.steps.length && !isOver(run)) return;
+    if (!wanted || wanted.of !== kindOf(run) || !run.steps.length || (wanted.index >= run.steps.length && !isOver(run))) return;
     const place = placeIn(run.steps, wanted);
     wanted = null;
-    go(place.index, place.key);
-    clock.hold();
-    if (place.key !== null) requestAnimationFrame(() => { if (!element.querySelector('.node.selected')) expand(); }); // it is folded away
+    show(place.index, place.key);
   }
 
   /** @param {string} text */
   function replace(text) {
     left.add(run.name);
     receive(text);
-    server.holds?.(run.head);
+    around.opened?.(run.head);
   }
 
-  // ---- drawing: at most once a frame ----
+  // ---- drawing: at most once a frame of the browser ----
 
   function schedule() {
-    frame ??= requestAnimationFrame(() => { frame = null; render(); });
+    drawing ??= requestAnimationFrame(() => { drawing = null; render(); });
   }
 
   function render() {
-    const { current, playing, following } = clock, step = run.steps[current];
-    writeAround(element, run, current, server);
-    writeControls(element, current, run.steps.length, playing || within.playing);
-    follow($('ribbon'), spans, current);
-    if (!step) return;
-    within.draw(tree, step);
+    const { current, frame, playing, following } = at, step = run.steps[current];
+    if (current !== drawn) pinned = hovered = null;
+    drawn = current;
+    writeAround(element, run, current, around);
+    writeControls(element, current, run.steps.length, playing, frame?.phase ?? 4);
+    if (!step || !frame) return follow($('ribbon'), spans, current);
+    const count = frame.phase === 4 ? step.pieces.length : frame.phase < 3 ? 0 : step.path.filter(node => !frame.later.has(node)).length;
+    const arriving = spans[current].slice(0, count).filter(span => span.matches('.pending, .later'));
+    tree.show(step, frame);
+    follow($('ribbon'), spans, current, count);
+    if (playing) fly(element, arriving, tree.place);
     tree.select(pinned);
-    $('svg').dataset.place = placeText(current, pinned);
-    $('svg').dataset.of = kindOf(run);
-    writeLegend(element, step);
+    Object.assign($('svg').dataset, { place: placeText(current, pinned), of: kindOf(run) });
+    write($('caption'), frame.text);
+    writeLegend(element, step, frame);
     writeWhose(element, step, run);
     inspect();
-    if (!within.step && (run.state !== 'running' || playing || !following)) say(stepSentence(step));
+    if (!following && (!playing || frame.phase === 4)) say(frame.text);
   }
 
   /** @param {string} text */
@@ -123,9 +115,10 @@ export function runPlayer(element, server = {}) {
     write($('live'), text);
   }
 
-  // What is pointed at, else what was picked, else the whole step.
+  // What is pointed at, else what was picked, else what the frame is about.
   function inspect() {
-    inspector.show(run.steps[clock.current], clock.current, hovered ?? pinned);
+    const about = at.frame?.at ?? null;
+    inspector.show(run.steps[at.current], at.current, hovered ?? pinned ?? (about === null ? null : String(about)));
   }
 
   /** @param {string | null} key @param {boolean} [look] at it */
@@ -133,83 +126,68 @@ export function runPlayer(element, server = {}) {
     pinned = key;
     hovered = null;
     tree.select(key, look);
-    if (run.steps.length) $('svg').dataset.place = placeText(clock.current, key);
+    if (run.steps.length) $('svg').dataset.place = placeText(at.current, key);
     inspect();
     if (key === null) return;
     $('why-fold').open = true;
     say(inspector.spoken());
   }
 
-  // ---- moving about ----
-
-  /** @param {number} index @param {string | null} [key] */
-  function go(index, key = null) {
-    clock.pause();
-    clock.go(index);
+  /** A step and a node of it, at rest. @param {number} index @param {string | null} [key] */
+  function show(index, key = null) {
+    at.show(index);
     pinned = key;
+    drawn = at.current;
+    if (key !== null) requestAnimationFrame(() => { if (!element.querySelector('.node.selected')) fit(); tree.select(key, true); }); // it is folded away
   }
 
-  const move = (/** @type {number} */ by) => { if (!within.move(by)) go(clock.current + by); };
-
-  function toggle() {
-    if (!within.toggle(!clock.playing && run.state !== 'running' && run.steps.length > 0, clock.toggle)) clock.toggle();
-  }
-
-  const expand = () => $('expand').setAttribute('aria-pressed', tree.toggle());
+  const fit = () => $('fit').setAttribute('aria-pressed', String(tree.fit()));
 
   controls(element, {
-    back: () => move(-1), forward: () => move(1), play: toggle, expand, tree,
-    grow: () => within.grow(run.steps[clock.current], run.head.key), walk: () => within.walk(run.steps[clock.current], run.head.leaves_first),
-    scrub: go, token: go,
-    pinned: () => pinned,
+    tree, at, fit, show, pinned: () => pinned,
     pick: key => { if (key !== null) pin(key, true); },
-    leave: () => (within.step ? within.stop() : pin(null)),
-    busy: () => within.step !== null || pinned !== null,
+    leave: () => (pinned === null ? at.rest() : pin(null)),
   });
-
-  filters(element);
-  return { receive, show: go, changed: schedule, expect: (/** @type {Place | null} */ place) => { wanted = place; } };
+  return { receive, show, move: at.move, changed: schedule, expect: (/** @type {Place | null} */ place) => { wanted = place; } };
 }
 
-/** The words and numbers of the whole run. @param {HTMLElement} element @param {Run} run @param {number} current @param {Beside} server */
-function writeAround(element, run, current, { fresh, told, wanted = null }) {
-  const stale = fresh?.stale(run) ?? false, news = headlineOf(run);
-  query(element, '.sv').classList.toggle('stale', stale);
-  if (news) told?.({ ...news, stale });
-  writeTitle(element, run, stale && isOver(run) ? 'not run yet' : compared(run, wanted));
+/** The words and numbers of the whole run. @param {HTMLElement} element @param {Run} run @param {number} current @param {Around} around */
+function writeAround(element, run, current, { fresh, headline, wanted = null }) {
+  const content = headlineOf(run);
+  if (content) headline?.({ ...content, stale: fresh?.stale(run) ?? false });
+  writeTitle(element, run, compared(run, wanted));
   writeMeasures(element, run);
   writeRace(element, run, current);
 }
 
-/** @typedef {'back' | 'forward' | 'play' | 'grow' | 'walk' | 'expand' | 'leave'} Act */
-
 /**
  * Buttons, the slider, the text and the keys.
  * @param {HTMLElement} element
- * @param {Record<Act, () => void> & { tree: import('../tree/view.js').TreeView, scrub: (index: number) => void,
- *   token: (index: number, key: string) => void, pinned: () => string | null, busy: () => boolean, pick: (key: string | null) => void }} on
+ * @param {{ tree: import('../tree/view.js').TreeView, at: import('./playback.js').Playback, fit: () => void, leave: () => void,
+ *   show: (index: number, key?: string) => void, pinned: () => string | null, pick: (key: string | null) => void }} on
  */
-function controls(element, on) {
-  const $ = finder(element), { tree } = on, along = (/** @type {import('../tree/view.js').Way} */ way) => () => on.pick(tree.walk(way));
-  const clicks = { back: on.back, forward: on.forward, play: on.play, grow: on.grow, tries: on.walk, expand: on.expand,
-    in: () => tree.zoom(1.25), out: () => tree.zoom(0.8), reset: tree.reset };
-  for (const [name, act] of Object.entries(clicks)) $(name).addEventListener('click', act);
-  $('scrub').addEventListener('input', () => on.scrub(Number($('scrub').value)));
-  onToken($('ribbon'), on.token);
+function controls(element, { tree, at, fit, leave, show, pinned, pick }) {
+  const $ = finder(element), along = (/** @type {import('../tree/view.js').Way} */ way) => () => pick(tree.walk(way));
+  const back = () => { at.move(-1); }, forward = () => { at.move(1); };
+  for (const [name, act] of Object.entries({ back, forward, play: at.toggle, fit })) $(name).addEventListener('click', act);
+  for (const button of /** @type {NodeListOf<HTMLElement>} */ (element.querySelectorAll('button[data-phase]'))) {
+    button.addEventListener('click', () => at.play(Number(button.dataset.phase)));
+  }
+  $('scrub').addEventListener('input', () => show(Number($('scrub').value)));
+  onToken($('ribbon'), show);
+  const phases = Object.fromEntries([1, 2, 3, 4].map(phase => [phase, () => at.play(phase)]));
   keys(query(element, '.sv'), event => {
-    const key = on.pinned(), up = event.target === $('svg') || event.shiftKey || key !== null; // else up and down scroll the page
+    const key = pinned(), up = event.target === $('svg') || event.shiftKey || key !== null; // else up and down scroll the page
     return {
-      ArrowLeft: event.shiftKey ? along('parent') : on.back,
-      ArrowRight: event.shiftKey ? along('child') : on.forward,
+      ...phases,
+      ArrowLeft: event.shiftKey ? along('parent') : back,
+      ArrowRight: event.shiftKey ? along('child') : forward,
       ArrowUp: up && along('up'),
       ArrowDown: up && along('down'),
-      ' ': on.play,
-      g: on.grow,
-      t: on.walk,
-      e: on.expand,
-      0: tree.reset,
+      ' ': at.toggle,
+      f: fit,
       Enter: () => { if (key !== null) tree.unfold(key); },
-      Escape: on.busy() && on.leave,
+      Escape: (key !== null || !at.resting) && leave,
     };
   }, { own: $('scrub') });
 }

@@ -1,7 +1,7 @@
 // The menu "Save" and the button "Open": a run as JSON or as a page that plays offline, the picture as SVG or PNG, and
 // a run that somebody saved, chosen or dragged in.
 
-import { finder, downloadFile } from '../base/dom.js';
+import { downloadFile, finder, query } from '../base/dom.js';
 import { fileOpener } from '../base/open_file.js';
 import { onPage } from '../base/page.js';
 import { pictureOf, png } from '../tree/picture.js';
@@ -32,7 +32,7 @@ export function saving(element, server, stage) {
     button.hidden = button.dataset.save === 'link' ? !server.links : button.dataset.save in TYPES && !server.save;
     button.addEventListener('click', () => {
       menu.open = false;
-      menu.querySelector('summary').focus();
+      query(menu, 'summary').focus();
       save(button.dataset.save).catch(() => tell('Saving failed. The server may not be running.'));
     });
   }
@@ -108,6 +108,6 @@ export function saving(element, server, stage) {
     if (event.key !== 'Escape' || !menu.open) return;
     event.stopPropagation();
     menu.open = false;
-    menu.querySelector('summary').focus();
+    query(menu, 'summary').focus();
   });
 }

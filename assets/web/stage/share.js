@@ -1,8 +1,8 @@
-// A link to a run itself: its settings, the step on the screen, and a check sum of its text. Whoever opens it sees the run
-// computed again, and whether the text is the same.
+// A link to what is seen: its settings and the step on the screen. Whoever opens it sees the same recording, or the run
+// computed again and, by a check sum, whether its text is the same.
 
 import { placeText } from '../base/place.js';
-import { isOver } from './run.js';
+import { isOver, kindOf } from './run.js';
 
 /** @typedef {import('./run.js').Run} Run */
 
@@ -22,7 +22,8 @@ export function sumAsked(search) {
 /** @param {Run} run @param {number} current the step on the screen @param {string} address of the page */
 export function runLink(run, current, address) {
   const link = new URL(address), { models } = run, { prompt = '', settings = '' } = run.head;
-  const asked = new URLSearchParams({ prompt, ...(models && { models }), run: checkSum(run) });
+  const recorded = kindOf(run).startsWith('recorded'); // the recording itself is shown again, a run is computed again
+  const asked = new URLSearchParams({ prompt, ...(models && { models }), ...(recorded ? { picture: kindOf(run) } : { run: checkSum(run) }) });
   link.search = `?${asked}&${settings}&${placeText(current, null)}`;
   link.hash = '';
   return link.href;

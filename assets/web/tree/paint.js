@@ -6,13 +6,13 @@ import { visible } from '../base/text.js';
 import { differ, outlineOf } from './sources.js';
 
 /** @typedef {import('../base/types.js').Step} Step */
-/** @typedef {import('./growth.js').Grown} Grown */
+/** @typedef {import('../stage/frames.js').Frame} Frame */
 /** @typedef {import('./layout.js').Mark} Mark */
 
 /**
- * Sizes in pixels: between columns, between rows, of type, of one unit (large type has larger ones); whether labels stand
- * below their marks, not beside them; and how wide text is, that of nodes and that of notes.
- * @typedef {{ dx: number, dy: number, size: number, unit: number, below: boolean, width: (text: string) => number, words: (text: string) => number }} Sizes
+ * Sizes in pixels: between columns, between rows, at least between both, of type, of one unit (large type has larger ones);
+ * whether labels stand below their marks, not beside them; and how wide text is.
+ * @typedef {{ dx: number, dy: number, least: { dx: number, dy: number }, size: number, unit: number, below: boolean, width: (text: string) => number }} Sizes
  */
 
 /** @type {Record<string, string>} */
@@ -42,20 +42,19 @@ export function curve(x0, y0, x1, y1) {
 }
 
 /**
- * Edges and nodes, two groups, and the boxes that they take.
+ * Edges and nodes, two groups, and how far to the right they reach.
  * @param {Mark[]} marks
  * @param {Step} step
  * @param {Sizes} sizes
- * @param {Grown | null} grown while the growth of a tree plays
- * @param {number} phase of the step, from 1; the outcomes are there from the third on
- * @param {Set<number>} [later] nodes that are tried later
+ * @param {Frame | null} frame of the step; its outcome where there is none
  */
-export function paint(marks, step, sizes, grown, phase = 4, later = undefined) {
+export function paint(marks, step, sizes, frame) {
   const { dx, dy, size, unit, below, width } = sizes;
   const many = differ(step.guessed), beside = (many ? 16 : 13) * unit;
-  const edges = draw('g'), nodes = draw('g', { 'font-size': size }), ends = new Map(), taken = /** @type {import('./callout.js').Box[]} */ ([]);
-  marks.forEach((mark, at) => {
-    const letter = mark.node && (phase < 3 || later?.has(mark.node)) ? 'u' : mark.letter;
+  const edges = draw('g'), nodes = draw('g', { 'font-size': size }), ends = new Map();
+  let right = 0;
+  marks.forEach(mark => {
+    const letter = mark.node && frame?.later.has(mark.node) ? 'u' : mark.letter;
     const x = mark.x * dx, y = mark.y * dy, text = textOf(mark, step);
     const label = fitted(text, below ? dx * (mark.leaf ? 1.4 : 1) - 5 : mark.leaf ? LONGEST * size : dx - 23 * unit - beside, width);
     const start = below ? -Math.min(width(label), dx - 5) / 2 : beside, low = below ? 7 * unit + size * 0.5 : 0;
@@ -63,40 +62,26 @@ export function paint(marks, step, sizes, grown, phase = 4, later = undefined) {
     if (mark.from) {
       const from = ends.get(mark.from), above = mark.from.y * dy, end = x - (mark.letter === 'more' ? 14 : 10) * unit;
       edge(edges, mark, letter, curve(from, above, end, y), step);
-      taken.push(...along(from, above, end, y));
     }
     const kind = mark.key === 'last' ? step.last : letter;
-    const node = draw('g', { class: `node ${kind}`, 'data-at': at, transform: `translate(${x} ${y})` }, nodes);
+    const node = draw('g', { class: `node ${kind}${frame && mark.node === frame.at ? ' current' : ''}`, 'data-key': mark.key, transform: `translate(${x} ${y})` }, nodes);
     const reach = Math.max(ends.get(mark) - x, start + width(label)) + (mark.hidden ? 60 : 0), left = Math.min(-9 * unit, start - 2); // from edge to edge
     const high = Math.min(dy, size * (below ? 2.5 : 2)), top = below ? -10 * unit : -high / 2;
     draw('rect', { class: 'hit', x: left, y: top, width: reach - left, height: high, rx: 5 }, node);
-    taken.push({ left: x + left - 7 * unit, top: y - size, right: x + reach + 8, bottom: y + low + size });
+    right = Math.max(right, x + reach + 8);
     if (many) outline(node, step.drafter?.[mark.node ?? -1], unit);
     if (SHAPES[letter]) draw('path', { class: 'shape', d: SHAPES[letter], transform: `scale(${unit})` }, node);
-    if (mark.turn && phase > 2 && !grown) {
+    const tag = mark.node === undefined ? undefined : frame?.tags.get(mark.node);
+    if (tag) draw('text', { class: 'tag', x: 9 * unit, y: -size * 1.2, 'font-size': SMALL * unit }, node, tag);
+    if (mark.turn && (frame?.phase ?? 4) > 2) {
       const number = draw('g', { class: 'turn' }, node);
       draw('text', { x: -18 * unit, y: -size * (below ? 0.2 : 0.42), 'font-size': SMALL * unit }, number, mark.turn);
     }
     if (label !== text) draw('title', {}, node, text);
     if (label) draw('text', { x: start, y: low, dy: '.34em' }, node, label);
-    if (grown && mark.node !== undefined) growth(node, mark.node, grown, sizes);
     if (mark.hidden) pill(node, mark, mark.letter === 'more' ? -10 : ends.get(mark) - x, sizes);
   });
-  return { edges, nodes, taken };
-}
-
-/**
- * A line as small boxes along it.
- * @param {number} x0
- * @param {number} y0
- * @param {number} x1
- * @param {number} y1
- */
-function along(x0, y0, x1, y1) {
-  return [0.1, 0.3, 0.5, 0.7, 0.9].map(t => {
-    const x = x0 + (x1 - x0) * (1.5 * t * (1 - t) + t ** 3), y = y0 + (y1 - y0) * (3 - 2 * t) * t * t;
-    return { left: x - 6, top: y - 5, right: x + 6, bottom: y + 5 };
-  });
+  return { edges, nodes, right };
 }
 
 /** @param {Mark} mark @param {Step} step */
@@ -125,12 +110,6 @@ function outline(node, name, unit) {
   if (!name) return;
   const { d, dash } = outlineOf(name);
   draw('path', { class: 'outline', 'data-drafter': name, d, 'stroke-dasharray': dash, transform: `scale(${unit})` }, node);
-}
-
-/** @param {SVGElement} node @param {number} number @param {Grown} grown @param {Sizes} sizes */
-function growth(node, number, { newest, tags }, { size, unit }) {
-  node.classList.toggle('newest', number === newest);
-  if (tags.has(number)) draw('text', { class: 'tag', x: 9 * unit, y: -size * 0.62, 'font-size': SMALL * unit }, node, tags.get(number));
 }
 
 /**

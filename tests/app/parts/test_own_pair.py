@@ -9,7 +9,7 @@ import specviz
 from app.machine import fetching, models
 from app.machine.engine import Engine
 from app.parts import own_pair
-from app.parts.menus import models_menu
+from app.parts.pairs import models_menu, offered
 
 SETTINGS = ("SPACE_ID", "SYSTEM", "GRADIO_SERVER_NAME", "SPECVIZ_CUSTOM", "SPECVIZ_PAIR")
 
@@ -87,6 +87,18 @@ def test_a_pair_is_checked_and_then_used(form, tmp_path):
 
 
 @pytest.mark.adapter
+@pytest.mark.parametrize("local", [True, False])
+def test_only_this_machines_own_page_offers_a_visitors_pair_to_others(form, tmp_path, monkeypatch, local):
+    from tests.models.test_pair import save
+
+    engine, press = form
+    monkeypatch.setattr(own_pair, "local", lambda: local)
+    target = save(tmp_path / "big")
+    _, (menu, _) = press(own_pair.USE, target, "")
+    assert ("big", target) in menu.choices and (("big", target) in offered(engine)[0]) == local
+
+
+@pytest.mark.adapter
 def test_a_pair_that_cannot_be_loaded_is_said_and_not_loaded(form, tmp_path, monkeypatch):
     from tests.models.test_pair import save
 
@@ -104,7 +116,6 @@ def test_a_pair_that_cannot_be_loaded_is_said_and_not_loaded(form, tmp_path, mon
     monkeypatch.setattr(fetching, "free_memory", lambda: 10)
     said, _ = press(own_pair.USE, target, "")
     assert said["kind"] == "error" and "but only 0.0 MB are free" in said["text"] and not engine.holds(target)
-    assert not engine.own and not engine._running.locked()
 
 
 @pytest.mark.adapter
@@ -114,7 +125,7 @@ def test_an_early_exit_is_named_and_damaged_weights_are_found(tmp_path):
 
     target = save(tmp_path / "big")
     found = preview(target, "early-exit:1")
-    assert (found.draft, found.draft_tokens, found.common) == (None, None, None)
+    assert len(found.models) == len(found.tokens) == 1 and found.common is None
     assert own_pair.label(found, "early-exit:1") == "big + early-exit:1"
     (tmp_path / "big" / "model.safetensors").write_bytes(b"x" * 20)
     with pytest.raises(ValueError, match=r"model.safetensors is damaged"):

@@ -1,0 +1,141 @@
+"""Runs as updates: the one generator behind Explore, Compare and the endpoint `/generate`."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import closing
+from dataclasses import dataclass
+from itertools import chain, islice
+from typing import Any, TypeVar
+
+from specviz import RunConfig, Step, Trace, speculate
+from specviz.benchmarks.timing import ROUNDS, measure_speedup
+from specviz.decode import collect
+from specviz.metrics import Counts
+from specviz.proof.same_text import Comparison, comparing, promised
+from specviz.trace import PairedSpeedup
+
+from ..machine.engine import Engine, batch_by_time, prefetch
+from ..machine.queue import until_run_waits
+from .failures import reason
+
+T = TypeVar("T")
+
+
+@dataclass(frozen=True)
+class Update:
+    """What is new of one run.
+
+    Args:
+        at: which run.
+        note: a sentence while the models are loaded.
+        blank: the run before its first step.
+        steps: new steps.
+        trace: the whole run.
+        speedup: over plain decoding, after a round of timing; `timed` when no further round comes.
+        same: how far its text was compared with that of plain decoding, where a rule promises the same.
+        error: a sentence on why it failed; `begun` where it had steps.
+    """
+
+    at: int = 0
+    note: str = ""
+    blank: Trace | None = None
+    steps: tuple[Step, ...] = ()
+    trace: Trace | None = None
+    speedup: PairedSpeedup | None = None
+    timed: bool = False
+    same: Comparison | None = None
+    error: str = ""
+    begun: bool = False
+
+
+class Endless:
+    """A pair in which the end of a text does not stop a run, so that all runs of a comparison write as many tokens."""
+
+    eos_ids: frozenset[int] = frozenset()
+
+    def __init__(self, pair: Any) -> None:
+        self._pair = pair
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._pair, name)
+
+
+def decode(
+    engine: Engine,
+    configs: Sequence[RunConfig],
+    title: str | None,
+    write: Callable[[Update], T | None],
+    rounds: int = ROUNDS,
+    endless: bool = False,
+    warm_up: int = 0,
+    compare: bool = False,
+) -> Iterator[T]:
+    """Decode runs one after the other, then time each against plain decoding.
+
+    Args:
+        engine: has the models.
+        configs: what to run.
+        title: of the pair; the engine's first where it is None.
+        write: what the caller makes of an update, None for nothing. While a run decodes it is called between two
+            steps, in the thread that decodes, so that no step is timed while something is written.
+        rounds: of timing; there are fewer while others wait.
+        endless: whether the end of a text stops no run.
+        warm_up: steps before each run that are not counted, so that none pays for a cold start.
+        compare: whether the text is compared with that of plain decoding where the rule promises the same.
+
+    Raises:
+        ValueError: if the pair cannot be loaded.
+    """
+    traces: dict[int, Trace] = {}
+
+    def written(updates: Iterator[Update]) -> Iterator[list[T]]:
+        for update in updates:
+            if update.trace:
+                traces[update.at] = update.trace
+            if (item := write(update)) is not None:
+                yield [item]
+
+    def told(update: Update) -> Iterator[T]:
+        if (item := write(update)) is not None:
+            yield item
+
+    for note in engine.loading(title):
+        yield from told(Update(note=note))
+    decoded = engine.compute(run_all, tuple(configs), endless, warm_up, title=title)
+    with closing(prefetch(decoded, written)) as groups:  # type: ignore[arg-type]
+        yield from chain.from_iterable(groups)
+    for at, trace in traces.items():
+        config = configs[at]
+        if rounds and config.builder.name != "plain":
+            timing = engine.compute(time_run, config, trace.counts, rounds, endless, title=title)
+            for speedup in filter(None, until_run_waits(timing)):
+                yield from told(Update(at, speedup=speedup))
+        yield from told(Update(at, timed=True))
+        if compare and promised(config.verifier, config.temperature):
+            for same in engine.compute(comparing, config, list(trace.tokens), title=title):
+                yield from told(Update(at, same=same))
+
+
+def run_all(pair: Any, configs: Sequence[RunConfig], endless: bool, warm_up: int) -> Iterator[Update]:
+    """Every run, its steps in groups; one that fails keeps its steps, and the others follow; for `Engine.compute`."""
+    pair = Endless(pair) if endless else pair
+    for at, config in enumerate(configs):
+        steps: list[Step] = []
+        try:
+            yield Update(at, blank=collect(pair, config, iter(())))
+            for _ in islice(speculate(pair, config), warm_up):
+                pass
+            for group in batch_by_time(speculate(pair, config)):
+                steps += group
+                yield Update(at, steps=tuple(group))
+            yield Update(at, trace=collect(pair, config, iter(steps)))
+        except Exception as error:
+            sentence = reason(error, log=bool(steps))
+            known = isinstance(error, ValueError) and not steps
+            yield Update(at, error=sentence if known else f"The run failed. {sentence}", begun=bool(steps))
+
+
+def time_run(pair: Any, config: RunConfig, first: Counts, rounds: int, endless: bool) -> Iterator[PairedSpeedup | None]:
+    """A run against plain decoding in alternating rounds; for `Engine.compute`."""
+    yield from measure_speedup(Endless(pair) if endless else pair, config, first, rounds)

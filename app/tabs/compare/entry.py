@@ -1,0 +1,96 @@
+"""One column of a comparison: a configuration under a letter, and what the page calls it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from specviz import RunConfig
+from specviz.proof.same_text import promised
+
+LETTERS = "ABC"
+
+
+@dataclass(frozen=True)
+class Entry:
+    """What one column runs.
+
+    Args:
+        letter: its name on the page.
+        config: its configuration; all entries of a comparison share prompt, seed, length and sampling.
+    """
+
+    letter: str
+    config: RunConfig
+
+    @property
+    def autoregressive(self) -> bool:
+        """Whether it is plain decoding, with the target alone."""
+        return self.config.builder.name == "plain"
+
+    @property
+    def tree(self) -> str:
+        """Its tree in a few words: "Sequoia 16", "Chain of 5"."""
+        if self.autoregressive:
+            return "Plain decoding"
+        builder = self.config.builder
+        name, value = next(iter(builder.parameters.items()), ("", "auto"))
+        size = "" if value == "auto" else f" of {short(value)}" if name == "depth" else f" {short(value)}"
+        return f"{builder.title}{size}"
+
+    @property
+    def drafter(self) -> Any:
+        """The drafter; None if there is none."""
+        return None if self.autoregressive or not self.config.builder.reads_draft else self.config.drafter
+
+    @property
+    def details(self) -> str:
+        """The parameters in words, without those that are left to the machine."""
+        if self.autoregressive:
+            return "the target alone, one token a pass"
+        config = self.config
+        given = (
+            (strategy.parameter_schema()[name]["title"].lower(), value)
+            for strategy in filter(None, (config.builder, config.verifier, self.drafter))
+            for name, value in strategy.parameters.items()
+        )
+        words = ", ".join(f"{label} {short(value)}" for label, value in given if value != "auto")
+        return f"{config.verifier.title}’s rule" + (f", {words}" if words else "")
+
+    @property
+    def lossy(self) -> str | None:
+        """Why its text does not follow the target's distribution, if it does not."""
+        match = self.config.resolved.match
+        return None if self.autoregressive or match.lossless else match.reason
+
+    @property
+    def same_as_plain(self) -> bool:
+        """Whether its text must equal that of plain decoding."""
+        return self.autoregressive or promised(self.config.verifier, self.config.temperature)
+
+
+def titles(entries: Sequence[Entry]) -> list[str]:
+    """What each is called beside the others: its tree, with its drafter and its rule where that is what differs."""
+    drafters = {entry.drafter.name for entry in entries if entry.drafter is not None}
+    trees = [entry.tree for entry in entries]
+    named = []
+    for entry in entries:
+        parts = [entry.tree]
+        if entry.drafter is not None and len(drafters) > 1:
+            parts.append(entry.drafter.title)
+        elif not entry.autoregressive and trees.count(entry.tree) > 1:
+            parts.append(entry.config.verifier.title)
+        named.append(" · ".join(parts))
+    return named
+
+
+def short(value: Any) -> str:
+    """A parameter's value on one line."""
+    if isinstance(value, bool):
+        return "on" if value else "off"
+    if isinstance(value, tuple) and all(isinstance(part, int) for part in value):
+        return "-".join(map(str, value))
+    if isinstance(value, tuple) and all(isinstance(part, str) for part in value):
+        return " + ".join(value)
+    return f"{value:g}" if isinstance(value, int | float) else value if isinstance(value, str) else "given"

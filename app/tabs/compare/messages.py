@@ -1,0 +1,195 @@
+"""A comparison as messages to the page: runs decoded one after the other, remarks on their texts, and a table.
+
+A message opens a comparison with its "columns", and brings "news" of them: each with "at" (which column), "state",
+"steps", "clock" and "note", as far as they are new; "pairs" and "table" are whole.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from itertools import combinations
+from typing import Any
+
+from specviz import Step, Trace, codec
+from specviz.benchmarks.timing import ROUNDS
+from specviz.metrics import PARTS, Counts, clock
+from specviz.player.payload import described, message, step_payload
+from specviz.proof.same_text import margin_at
+from specviz.trace import PairedSpeedup
+
+from ...machine.engine import Engine
+from ...parts.decoding import Endless, Update, decode
+from ...parts.run_store import new_name
+from .entry import Entry, titles
+from .texts import compare_texts
+
+WARM_UP = 2  # steps before each run that are not counted, so that none pays for a cold start
+
+
+def play(engine: Engine, entries: Sequence[Entry], title: str | None = None) -> Iterator[str]:
+    """Decode every entry, one at a time; the page keeps the previous results until the first step arrives.
+
+    Args:
+        engine: has the models.
+        entries: what to compare; they share the prompt.
+        title: of the pair; the engine's first where it is None.
+
+    Raises:
+        ValueError: if none of them can even begin (the prompt is too long, say).
+    """
+    board = Board(entries)
+    for text in decode(engine, [entry.config for entry in entries], title, board, endless=True, warm_up=WARM_UP):
+        if isinstance(text, ValueError):
+            raise text
+        yield text
+    if len(board.failed) == len(entries):
+        raise ValueError(board.failed[0])
+    margins = {}
+    for a, b, position in board.unexpected():
+        context = (entries[b].config, board.written[b][:position])
+        margins[a, b] = next(engine.compute(margin_after, *context, title=title))
+    yield message(board.name, state="done", pairs=board.pairs(margins))
+
+
+def margin_after(pair: Any, config: Any, tokens: Sequence[int]) -> Iterator[float]:
+    """How far apart the two best candidates were after these new tokens; for `Engine.compute`."""
+    yield margin_at(Endless(pair), config, [*pair.encode(config.prompt), *tokens])
+
+
+class Board:
+    """All that is known of a comparison; makes messages of updates.
+
+    Args:
+        entries: its columns.
+        name: on the page.
+    """
+
+    def __init__(self, entries: Sequence[Entry], name: str = "") -> None:
+        self.entries, self.name = entries, name or new_name("comparison")
+        self.written: list[list[int]] = [[] for _ in entries]
+        self.counts = [Counts() for _ in entries]
+        self.speedups: list[PairedSpeedup | None] = [None for _ in entries]
+        self.ended: set[int] = set()
+        self.failed: dict[int, str] = {}
+        self.dtype: str | None = None
+        self.head: dict[str, Any] = {}  # what the message with the first step also brings
+        self.held: list[dict[str, Any]] = []  # of columns that failed before any step came
+
+    def __call__(self, update: Update) -> str | None:
+        at = update.at
+        if update.note:
+            return message("", state="loading", note=update.note)
+        if update.blank:
+            if not any(self.written) and not self.head:
+                self.head = self.about(update.blank.prompt_text, described(update.blank.pair))
+                self.dtype = update.blank.pair.get("dtype")
+            return None
+        if update.steps:
+            news, self.held = [*self.held, self.add(at, update.steps)], []
+            more, self.head = self.head, {}
+            return message(self.name, news=news, state="running", **more)
+        if update.error:
+            self.failed[at] = update.error
+            self.held.append({"at": at, "state": "error", "note": update.error})
+            return self._flush("running") if any(self.written) else None
+        if update.trace:
+            self.ended.add(at)
+            self.held.append({"at": at, "state": "done"})
+            over = at == max(set(range(len(self.entries))) - self.failed.keys())
+            return self._flush("done" if over else "running", pairs=self.pairs(), table=self.table())
+        if update.speedup:
+            self.speedups[at] = update.speedup
+            note = (
+                f"Timing {titles(self.entries)[at]} against plain decoding: {update.speedup.rounds} of {ROUNDS} rounds."
+            )
+            return message(self.name, state="done", note=note, table=self.table())
+        return None
+
+    def _flush(self, state: str, **more: Any) -> str:
+        news, self.held = self.held, []
+        return message(self.name, news=news, state=state, **more)
+
+    def about(self, prompt: str, pair: str, **more: Any) -> dict[str, Any]:
+        """What is compared, sent once."""
+        columns = [
+            {"letter": entry.letter, "title": title, "details": entry.details, "lossy": entry.lossy,
+             "plain": entry.autoregressive}
+            for entry, title in zip(self.entries, titles(self.entries), strict=True)
+        ]  # fmt: skip
+        return {"columns": columns, "prompt": prompt, "pair": pair, **more}
+
+    def add(self, at: int, steps: Sequence[Step]) -> dict[str, Any]:
+        """New steps of a column, as news."""
+        before = self.counts[at]
+        self.counts[at] += Counts.of(steps)
+        self.written[at] += [token for step in steps for token in step.emitted]
+        payloads = [step_payload(step, self.entries[at].config.verifier) for step in steps]
+        return {"at": at, "state": "running", "steps": payloads, "clock": codec.plain(clock(steps, before))}
+
+    def pairs(self, margins: dict[tuple[int, int], float] | None = None) -> list[dict[str, Any]]:
+        """Remarks on the texts of every two columns that came to their end."""
+        found = []
+        for a, b in combinations(sorted(self.ended), 2):
+            texts = self.entries[a], self.written[a], self.entries[b], self.written[b]
+            found.append(compare_texts(*texts, (margins or {}).get((a, b)), self.dtype))
+        return found
+
+    def unexpected(self) -> Iterator[tuple[int, int, int]]:
+        """Every two columns whose texts should be the same and are not, and where they part."""
+        ended = list(combinations(sorted(self.ended), 2))
+        for (a, b), pair in zip(ended, self.pairs(), strict=True):
+            if pair["kind"] == "differs" and pair["position"] is not None:
+                yield a, b, pair["position"]
+
+    def table(self) -> list[dict[str, Any]]:
+        """The runs in numbers: rows with a name and, for each column, a value and a note below it."""
+        figures = [codec.plain(counts.figures()) for counts in self.counts]
+        rates = [f"{one['rate']:.0f}" if one["rate"] else "–" for one in figures]
+        rows = {
+            "tokens written": [(f"{one['tokens']} in {one['passes']} passes", "") for one in figures],
+            "tokens per target pass": [(f"{one['per_pass']:.2f}" if one["per_pass"] else "–", "") for one in figures],
+            "acceptance rate": [accepted(one) for one in figures],
+            "tokens per second": [(rate, "") for rate in rates],
+            "speedup vs. plain decoding": [gained(speedup) for speedup in self.speedups],
+            "time per step": [spent(one) for one in figures],
+        }
+        return [{"name": name, "cells": cells} for name, cells in rows.items()]
+
+
+def accepted(figures: dict[str, Any]) -> tuple[str, str]:
+    """The acceptance rate and what it is made of."""
+    if figures["acceptance"] is None:
+        return "–", ""
+    return f"{100 * figures['acceptance']:.0f} %", f"{figures['accepted']} of {figures['compared']} compared"
+
+
+def gained(speedup: PairedSpeedup | None) -> tuple[str, str]:
+    """A speedup and its spread."""
+    if speedup is None:
+        return "–", ""
+    return f"{speedup.speedup:.2f}×", f"{speedup.low:.2f} to {speedup.high:.2f} in {speedup.rounds} rounds"
+
+
+def spent(figures: dict[str, Any]) -> tuple[str, str]:
+    """The time of a step and its parts."""
+    if not figures["step_ms"]:
+        return "–", ""
+    parts = zip(PARTS, figures["step_parts"], strict=True)
+    return f"{figures['step_ms']:.1f} ms", " · ".join(f"{part} {ms:.1f}" for part, ms in parts)
+
+
+def of_traces(entries: Sequence[Entry], traces: Sequence[Trace], name: str = "recorded race", **more: Any) -> str:
+    """Recorded runs on the same prompt as one message.
+
+    Args:
+        entries: what they are.
+        traces: the runs.
+        name: of the comparison on the page.
+        more: "badge", what the page calls it; "when" and where they were recorded, in words.
+    """
+    board = Board(entries, name)
+    news = [board.add(at, trace.steps) | {"state": "done"} for at, trace in enumerate(traces)]
+    board.speedups = [trace.speedup for trace in traces]
+    board.ended = set(range(len(traces)))
+    about = board.about(traces[0].prompt_text, described(traces[0].pair), **more)
+    return message(name, news=news, state="done", pairs=board.pairs(), table=board.table(), **about)

@@ -1,0 +1,39 @@
+"""The recorded race that the tab opens with: plain decoding, a chain and Sequoia's tree, with the weights on disk."""
+
+from __future__ import annotations
+
+from functools import cache
+from pathlib import Path
+
+from specviz import RunConfig, Trace
+from specviz.files import TRACES
+
+from ...machine.models import EMBEDDED, ON_DISK
+from .entry import LETTERS, Entry
+from .messages import of_traces
+
+TITLE = EMBEDDED + ON_DISK
+PROMPT = "Once upon a time there was a little"
+TREE = RunConfig(PROMPT, "sequoia:size=64,depth=10", "sequoia", temperature=0, max_new_tokens=64)
+CHAIN = RunConfig(PROMPT, "chain:depth=5", "sequoia", temperature=0, max_new_tokens=64)
+CONFIGS = {"plain": TREE.autoregressive(), "chain": CHAIN, "tree": TREE}
+
+
+def path(name: str) -> Path:
+    """The file of a run of the race."""
+    return TRACES / "race" / f"{name}.json"
+
+
+def traces() -> list[Trace]:
+    """The runs of the race."""
+    return [Trace.from_json(path(name).read_text("utf-8")) for name in CONFIGS]
+
+
+@cache
+def opening() -> str:
+    """The race as a message to the page."""
+    runs = traces()
+    timed = next(trace.speedup for trace in runs if trace.speedup)
+    weights = "weights on disk, " if any(trace.pair.get("offload") for trace in runs) else ""
+    entries = [Entry(letter, trace.config) for letter, trace in zip(LETTERS, runs, strict=False)]
+    return of_traces(entries, runs, badge="recorded", when=f"{weights}on {timed.date} on {timed.machine}")

@@ -1,0 +1,97 @@
+"""A run of Explore as messages to the page, which shows what it showed before until the first step is there."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from functools import partial
+from typing import Any
+
+from specviz import RunConfig
+from specviz.benchmarks.timing import ROUNDS
+from specviz.codec import plain
+from specviz.metrics import Counts
+from specviz.player.payload import described, head, message, step_payload, worth_showing
+
+from ...machine.engine import Engine
+from ...machine.models import on_disk
+from ...parts.decoding import Update, decode
+from ...parts.run_store import STORE, StoredRun, new_name
+
+COMPARED_AT_ONCE = 8  # tokens between two messages while a run is compared with plain decoding
+
+
+def play(engine: Engine, config: RunConfig, title: str | None = None) -> Iterator[str]:
+    """A run as messages. One that fails on its way ends with a sentence; what was decoded before stays.
+
+    Args:
+        engine: has the models.
+        config: what to run.
+        title: of the pair; the engine's first where it is None.
+
+    Raises:
+        ValueError: if it cannot even begin (the prompt is too long, say).
+    """
+    config.resolved.match.required()
+    title = title or engine.titles[0]
+    for text in decode(engine, [config], title, RunMessages(config, title), compare=True):
+        if isinstance(text, ValueError):
+            raise text
+        yield text
+
+
+class RunMessages:
+    """Makes messages of updates.
+
+    Args:
+        config: of the run.
+        title: of the pair.
+    """
+
+    stored: StoredRun
+
+    def __init__(self, config: RunConfig, title: str) -> None:
+        self.config, self.title, self.name, self.counts = config, title, new_name("run"), Counts()
+        self.first: dict[str, Any] = {}  # what the message with the first step also brings
+
+    def __call__(self, update: Update) -> str | ValueError | None:
+        say = partial(message, self.name)
+        if update.note:
+            return message("", state="loading", note=update.note)
+        if update.error:
+            return say(state="error", note=update.error) if update.begun else ValueError(update.error)
+        if update.blank:
+            match, blank = self.config.resolved.match, update.blank
+            lossy, disk = None if match.lossless else match.reason, "disk" if on_disk(self.title) else None
+            self.first = {"head": head(self.config, blank.prompt_text, described(blank.pair), lossy, disk)}
+            self.stored = STORE.begin(self.name, blank)
+            return None
+        if update.steps:
+            more, self.first = self.first | {"models": self.title} if self.first else {}, {}
+            self.stored.steps += update.steps
+            self.counts += Counts.of(update.steps)
+            payloads = [step_payload(step, self.config.verifier) for step in update.steps]
+            return say(payloads, state="running", figures=plain(self.counts.figures()), **more)
+        if update.trace:
+            self.stored.ended = True
+            note = f"Timing the run against plain decoding, {ROUNDS} rounds."
+            show = worth_showing(self.stored.steps)
+            return say(state="running", note=note, timing={"done": 0, "of": ROUNDS}, show=show)
+        if update.speedup:
+            self.stored.speedup, done = update.speedup, update.speedup.rounds
+            note = f"Timing the run against plain decoding: {done} of {ROUNDS} rounds."
+            timing = {"done": done, "of": ROUNDS}
+            return say(state="running", note=note, timing=timing, speedup=plain(update.speedup))
+        if update.same:
+            return self._same(update)
+        return say(state="done", speedup=plain(self.stored.speedup))
+
+    def _same(self, update: Update) -> str | None:
+        same, total = update.same, self.counts.tokens
+        assert same
+        if same.equal and same.compared < total:
+            if same.compared % COMPARED_AT_ONCE != 1:
+                return None
+            text = f"Comparing with plain decoding: {same.compared} of {total} tokens."
+            return message(self.name, same={"kind": "checking", "text": text})
+        text = same.sentence(self.stored.blank.pair.get("dtype") if self.stored.blank else None)
+        return message(self.name, same={"kind": "equal" if same.equal else "differs", "text": text})

@@ -1,0 +1,88 @@
+"""Recorded runs: every preset at three temperatures on the opening prompt, with weights in memory and on disk."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from functools import cache
+from pathlib import Path
+from typing import NamedTuple
+
+from specviz import RunConfig, Trace
+from specviz.files import TRACES
+from specviz.player.payload import recorded_message
+
+from ...machine.models import EMBEDDED, ON_DISK
+from ...parts.presets import PRESETS, TREE
+from ...parts.run_store import STORE
+
+OPENING = RunConfig("Once upon a time there was a little", temperature=0.6, seed=2, max_new_tokens=64)
+TEMPERATURES = (0.0, 0.6, 1.0)
+
+
+class Recording(NamedTuple):
+    """A recorded run.
+
+    Args:
+        preset: its tree.
+        temperature: of it.
+        title: of its pair.
+    """
+
+    preset: str
+    temperature: float
+    title: str
+
+    @property
+    def config(self) -> RunConfig:
+        return replace(OPENING, builder=PRESETS[self.preset], temperature=self.temperature)
+
+    @property
+    def name(self) -> str:
+        disk = "-disk" if self.title.endswith(ON_DISK) else ""
+        return f"recorded-{self.preset.lower().replace(' ', '-')}-{self.temperature:g}{disk}"
+
+    @property
+    def path(self) -> Path:
+        return TRACES / "explore" / f"{self.name.removeprefix('recorded-')}.json"
+
+    def trace(self) -> Trace:
+        return Trace.from_json(self.path.read_text("utf-8"))
+
+    def message(self) -> str:
+        """The run as a message to the page."""
+        return _message(self)
+
+
+RECORDINGS = tuple(
+    Recording(preset, temperature, title)
+    for title in (EMBEDDED, EMBEDDED + ON_DISK)
+    for preset in PRESETS
+    for temperature in TEMPERATURES
+)
+
+
+@cache
+def available() -> dict[tuple[RunConfig, str], Recording]:
+    """The recordings that are there, by what they are recorded of."""
+    return {(one.config, one.title): one for one in RECORDINGS if one.path.exists()}
+
+
+def find(config: RunConfig, title: str) -> Recording | None:
+    """The recording of a configuration and a pair; None where there is none."""
+    return available().get((config, title))
+
+
+@cache
+def opening() -> Recording:
+    """The run that the page opens with, on disk where that was recorded; the controls hold its settings."""
+    choices = [Recording(TREE, OPENING.temperature, title) for title in (EMBEDDED + ON_DISK, EMBEDDED)]
+    return next(one for one in choices if one.path.exists())
+
+
+@cache
+def _message(recording: Recording) -> str:
+    return recorded_message(recording.trace(), recording.name, "recorded")
+
+
+for one in RECORDINGS:
+    STORE.ship(one.name, lambda path=one.path: path.read_text("utf-8"))

@@ -1,0 +1,155 @@
+"""Drafts without a draft model: prompt lookup, and lookahead decoding. Equal beginnings share their nodes.
+
+There is no distribution q, so only rules that do not compare with q can be used.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from itertools import cycle, islice
+from typing import Any, ClassVar
+
+import numpy as np
+from pydantic import Field
+
+from ..tree import TokenTree
+from .base import TreeBuilder, tree_size
+
+Tokens = tuple[int, ...]
+
+
+def add_sequences(tree: TokenTree, sequences: Iterable[tuple[Sequence[int], float | None]], size: int) -> None:
+    """Add (tokens, key) sequences below the root, until the tree has `size` nodes."""
+    nodes: dict[tuple[int, int], int] = {}
+    for tokens, key in sequences:
+        node = 0
+        for token in tokens:
+            if (node, token) not in nodes:
+                if len(tree) >= size:
+                    return
+                nodes[node, token] = tree.add(node, token, key)
+            node = nodes[node, token]
+
+
+class PromptLookup(TreeBuilder):
+    """Continuations of the last tokens, found in the text so far (prompt lookup, Saxena 2023).
+
+    Several matches are merged into one tree, as in retrieval-based drafting (REST: He et al. 2023): longer matches
+    first, then the most recent.
+    """
+
+    name: ClassVar[str] = "prompt-lookup"
+    title: ClassVar[str] = "Prompt lookup"
+    key_title: ClassVar[str] = "length of the match"
+    schemes: ClassVar[tuple[str, ...]] = ("top",)
+    reads_draft: ClassVar[bool] = False
+    small: ClassVar[dict[str, Any]] = {"depth": 2, "width": 2}
+    ngram: int = Field(
+        3,
+        ge=1,
+        le=16,
+        title="Max match",
+        description="Maximum number of last tokens to match; fewer if there is no match.",
+    )
+    depth: int = Field(8, ge=1, le=64, title="Max depth", description="Maximum number of tokens per continuation.")
+    width: int = Field(4, ge=1, le=64, title="Matches", description="Number of continuations merged into the tree.")
+    size: int = tree_size(32)
+
+    def __call__(self, draft, rng, scheme, tokens_left, state):
+        most = min(self.depth, tokens_left - 1)
+        matches = islice(self._matches(draft.context), self.width)
+        sequences = ((draft.context[end : end + most], float(length)) for length, end in matches)
+        add_sequences(draft.tree, sequences, self.size)
+        return draft.tree
+
+    def _matches(self, context: Sequence[int]) -> Iterator[tuple[int, int]]:
+        """(length of the match, where its continuation starts), each place once."""
+        text, seen = np.asarray(context), set()
+        ends = 1 + np.flatnonzero(text[:-1] == text[-1])[::-1]  # one past every earlier copy of the last token
+        for length in range(min(self.ngram, len(text) - 1), 0, -1):
+            for end in ends.tolist():
+                if end >= length and end not in seen and (text[end - length : end] == text[-length:]).all():
+                    seen.add(end)
+                    yield length, end
+
+
+@dataclass(frozen=True)
+class Window:
+    """What one step of lookahead leaves to the next.
+
+    Args:
+        levels: guesses, the oldest level first, with a token for each column.
+        pool: a token -> what was found to follow it, `ngram` - 1 tokens each, the latest first.
+    """
+
+    levels: tuple[Tokens, ...] = ()
+    pool: Mapping[int, tuple[Tokens, ...]] = field(default_factory=dict)
+
+
+class Lookahead(TreeBuilder):
+    """Jacobi iteration makes n-grams, and those that fit are tried (lookahead decoding: Fu et al. 2024, algorithm 2).
+
+    Unlike all other builders it needs no drafter: the target fills a window of guesses for the tokens to come. The
+    window's tokens are probes, nodes that are read with the tree and never compared: level 0 is a chain below the root,
+    and the token of level i and column j follows that of level i - 1 there. What the target finds most probable after
+    the last level becomes a level of the next step, and each column that is N tokens long with it goes into a pool of
+    n-grams. Those that begin with the root are the drafted tokens. A window of 0 is plain decoding.
+    """
+
+    name: ClassVar[str] = "lookahead"
+    title: ClassVar[str] = "Lookahead"
+    schemes: ClassVar[tuple[str, ...]] = ("top",)
+    reads_draft: ClassVar[bool] = False
+    small: ClassVar[dict[str, Any]] = {"window": 2, "ngram": 2, "guesses": 2}
+    window: int = Field(
+        5, ge=0, le=32, title="Window", description="Number of columns of guesses; 0 is plain decoding."
+    )
+    ngram: int = Field(3, ge=2, le=8, title="N-gram length", description="Number of tokens per n-gram in the pool.")
+    guesses: int = Field(
+        4, ge=1, le=32, title="Guesses", description="Maximum number of n-grams tried that start with the last token."
+    )
+
+    @property
+    def is_chain(self) -> bool:
+        return self.window == 0 or self.guesses == 1
+
+    @property
+    def size(self) -> int:
+        """How many nodes a tree may have, probes included."""
+        return 1 + (self.window + self.guesses) * (self.ngram - 1)
+
+    def start(self):
+        return Window()
+
+    def __call__(self, draft, rng, scheme, tokens_left, state):
+        tree = draft.tree
+        known = state.pool.get(tree.tokens[0], ())
+        add_sequences(tree, ((guess[: tokens_left - 1], None) for guess in known), self.size)
+        levels = state.levels or (first_guesses(draft.context, self.window),)
+        columns = max(0, min(len(levels[0]), tokens_left - len(levels)))  # the others reach behind the end
+        above: list[int] = []
+        for i, level in enumerate(levels):
+            for j, token in enumerate(level[:columns]):
+                above.append(tree.probe(above[-columns] if i else above[-1] if j else 0, token))
+        return tree
+
+    def learn(self, state, tree, verdict, rows=None):
+        if not tree.probes:
+            return state
+        columns = len(tree.probes) // max(1, len(state.levels))
+        latest = tuple(int(rows[node].argmax()) for node in tree.probes[-columns:])
+        tokens = [tree.tokens[node] for node in tree.probes]
+        levels = [tuple(tokens[i : i + columns]) for i in range(0, len(tokens), columns)] + [latest]
+        if len(levels) < self.ngram:
+            return Window(tuple(levels), state.pool)
+        pool = dict(state.pool)
+        for first, *following in zip(*levels, strict=True):
+            known = [other for other in pool.get(first, ()) if other != tuple(following)]
+            pool[first] = (tuple(following), *known)[: self.guesses]
+        return Window(tuple(levels[1:]), pool)
+
+
+def first_guesses(context: Sequence[int], count: int) -> Tokens:
+    """Initial tokens: the last tokens of the text, repeated if there are fewer than `count`."""
+    return tuple(islice(cycle(context[-count:]), count)) if count else ()

@@ -1,0 +1,249 @@
+"""Static trees: a shape chosen before any token is drawn, filled level by level with one draft pass per level."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from functools import cached_property, lru_cache
+from itertools import accumulate, groupby
+from math import sqrt
+from operator import mul
+from typing import Annotated, Any, ClassVar, Self
+
+from pydantic import Field, model_validator
+
+from ..drafters.base import Draft
+from ..errors import ParameterError
+from ..randomness import Randomness
+from ..sampling import children_of, draw_children
+from ..tree import TokenTree, Topology
+from .base import MAX_NODES, TreeBuilder
+
+
+class StaticBuilder(TreeBuilder):
+    """A builder whose shape is fixed before any token is drawn."""
+
+    @property
+    def shape(self) -> Topology:
+        """The shape of its trees, nodes breadth first."""
+        raise NotImplementedError
+
+    @property
+    def is_chain(self) -> bool:
+        return not self.shape.rank.any()
+
+    def __call__(self, draft, rng, scheme, tokens_left, state):
+        return fill(draft, self.shape, scheme, rng, tokens_left)
+
+
+def fill(
+    draft: Draft, shape: Topology, scheme: str, rng: Randomness, tokens_left: int, keys: Sequence[float] | None = None
+) -> TokenTree:
+    """Fill a shape with drawn tokens, breadth first.
+
+    Levels deeper than `tokens_left` - 1 are left out, and so is what the vocabulary, or a drafter that has seen few
+    tokens, is too small for (the children after the last drawn one, with everything below them): all of this is decided
+    before the tokens concerned are drawn.
+
+    Args:
+        draft, scheme, rng, tokens_left: as a builder is given them.
+        shape: the tree, nodes breadth first.
+        keys: what its nodes were chosen by, [n].
+    """
+    tree, nodes = draft.tree, {0: 0}  # node of the shape -> node of the tree
+    tree.plan = shape
+    for level in inner_levels(shape)[: tokens_left - 1]:
+        spots = [spot for spot in level if spot in nodes]
+        if not spots:
+            break
+        rows = draft.expand([nodes[spot] for spot in spots])
+        for spot, q in zip(spots, rows, strict=True):
+            node, below = nodes[spot], shape.children[spot]
+            count = children_of(q, len(below), draft.sparse)
+            tokens = draw_children(q, count, scheme, rng, tree.position(node))
+            for child, token in zip(below, tokens, strict=False):
+                nodes[child] = tree.add(node, token, None if keys is None else keys[child])
+            if len(tokens) < len(below):
+                tree.plan = None
+    if tree.parents == list(shape.parents):
+        tree.topology = shape  # with its cached properties
+    return tree
+
+
+@lru_cache(maxsize=64)
+def inner_levels(shape: Topology) -> tuple[tuple[int, ...], ...]:
+    """The nodes that have children, level by level from the root."""
+    inner = [node for node in shape.breadth_first if shape.children[node]]
+    return tuple(tuple(level) for _, level in groupby(inner, key=lambda node: shape.depth[node]))
+
+
+def grow_shape(widths: Iterable[int]) -> Topology:
+    """The full tree in which every node of level i has widths[i] children.
+
+    Args:
+        widths: one number a level, from the root's children downwards.
+
+    >>> grow_shape([2, 1]).parents
+    (-1, 0, 0, 1, 2)
+    """
+    parents, level = [-1], [0]
+    for width in widths:
+        grown: list[int] = []
+        for node in level:
+            grown += range(len(parents), len(parents) + width)
+            parents += [node] * width
+        level = grown
+    return Topology(tuple(parents))
+
+
+class LevelWidths(StaticBuilder):
+    """A builder of full trees: every node of a level has the same number of children."""
+
+    @property
+    def level_widths(self) -> Sequence[int]:
+        """How many children the nodes of each level have."""
+        raise NotImplementedError
+
+    @model_validator(mode="after")
+    def _check_size(self) -> Self:
+        if 1 + sum(accumulate(self.level_widths, mul)) > MAX_NODES:
+            raise ParameterError(self.name, f"have at most {MAX_NODES} nodes", hint="Reduce its width or depth.")
+        return self
+
+    @cached_property
+    def shape(self) -> Topology:
+        return grow_shape(self.level_widths)
+
+
+class Chain(LevelWidths):
+    """A chain of `depth` tokens: speculative decoding as first published (Leviathan et al. 2023; Chen et al. 2023)."""
+
+    name: ClassVar[str] = "chain"
+    title: ClassVar[str] = "Chain"
+    small: ClassVar[dict[str, Any]] = {"depth": 2}
+    depth: int = Field(4, ge=1, le=64, title="Length", description="Number of drafted tokens.")
+
+    @property
+    def level_widths(self):
+        return [1] * self.depth
+
+
+class KAry(LevelWidths):
+    """Every node has `width` children, `depth` levels (Medusa's Cartesian tree; Sequoia, section 2.1)."""
+
+    name: ClassVar[str] = "k-ary"
+    title: ClassVar[str] = "k-ary"
+    small: ClassVar[dict[str, Any]] = {"width": 2, "depth": 2}
+    width: int = Field(2, ge=1, le=32, title="Branching", description="Number of children per node.")
+    depth: int = Field(3, ge=1, le=64, title="Depth", description="Number of levels below the root.")
+
+    @property
+    def level_widths(self):
+        return [self.width] * self.depth
+
+
+class Branching(LevelWidths):
+    """Every node of level i has `widths[i]` children: SpecInfer's expansion (Miao et al. 2023, section 3).
+
+    Unlike the k-ary tree it may be wide near the root, where a rejection costs most, and narrow below.
+    """
+
+    name: ClassVar[str] = "branching"
+    title: ClassVar[str] = "Branching"
+    small: ClassVar[dict[str, Any]] = {"widths": (2, 1)}
+    widths: tuple[Annotated[int, Field(ge=1, le=64)], ...] = Field(
+        (3, 2, 1, 1),
+        min_length=1,
+        title="Children per level",
+        description="How many children the nodes of each level have.",
+    )
+
+    @property
+    def level_widths(self):
+        return self.widths
+
+
+class Batch(LevelWidths):
+    """`width` alternatives for the next token, one draft pass (the "batch" of Kobus and Gündüz 2025, section 2).
+
+    Unlike deeper trees it writes at most two tokens per pass, the accepted child and the bonus.
+    """
+
+    name: ClassVar[str] = "batch"
+    title: ClassVar[str] = "Batch"
+    small: ClassVar[dict[str, Any]] = {"width": 2}
+    width: int = Field(
+        8, ge=1, le=256, title="Children", description="Number of drafted alternatives for the next token."
+    )
+
+    @classmethod
+    def sized(cls, nodes):
+        return {"width": nodes - 1}
+
+    @property
+    def level_widths(self):
+        return [self.width]
+
+
+class KSequences(LevelWidths):
+    """`width` chains of `depth` tokens that share only the root (Sequoia, section 2.1 and tables 1 and 2).
+
+    SpecInfer's and SpecTr's drafts have this shape. Unlike SpecInfer, equal first tokens of i.i.d. sequences stay
+    separate nodes: merging them would drop tries that the rule relies on.
+    """
+
+    name: ClassVar[str] = "k-sequences"
+    title: ClassVar[str] = "k sequences"
+    small: ClassVar[dict[str, Any]] = {"width": 2, "depth": 2}
+    width: int = Field(3, ge=1, le=64, title="Sequences", description="Number of chains.")
+    depth: int = Field(4, ge=1, le=64, title="Length", description="Number of tokens per chain.")
+
+    @classmethod
+    def sized(cls, nodes):
+        depth = round(sqrt(nodes - 1)) + 1
+        return {"width": max(1, (nodes - 1) // depth), "depth": depth}
+
+    @property
+    def level_widths(self):
+        return [self.width] + [1] * (self.depth - 1)
+
+
+class Heuristic(TreeBuilder):
+    """A chain with adaptive length: two tokens more after a fully accepted draft, one fewer otherwise.
+
+    This is the "heuristic" schedule of assisted generation in Hugging Face transformers, SVIP's baseline, with its
+    limit of 40 tokens (Zhang et al. 2024, section 3.1.1). The length is decided before anything is drawn, so the output
+    distribution does not change.
+    """
+
+    name: ClassVar[str] = "heuristic"
+    title: ClassVar[str] = "Heuristic chain"
+    is_chain: ClassVar[bool] = True
+    small: ClassVar[dict[str, Any]] = {"depth": 2}
+    depth: int = Field(5, ge=1, le=64, title="Initial length", description="Number of tokens of the first draft.")
+    longest: int = Field(40, ge=1, le=64, title="Max length", description="Maximum number of drafted tokens.")
+
+    def start(self):
+        return min(self.depth, self.longest)
+
+    def __call__(self, draft, rng, scheme, tokens_left, state):
+        tree = fill(draft, grow_shape([1] * state), scheme, rng, tokens_left)
+        tree.grew(length=state)
+        return tree
+
+    def learn(self, state, tree, verdict, rows=None):
+        if len(tree) == 1:  # the text had no room for a draft
+            return state
+        return min(self.longest, state + 2) if len(verdict.path) == len(tree) - 1 else max(1, state - 1)
+
+
+class Plain(TreeBuilder):
+    """Plain decoding: only the root, so every pass of the target writes one token."""
+
+    name: ClassVar[str] = "plain"
+    title: ClassVar[str] = "Plain decoding"
+    is_chain: ClassVar[bool] = True
+    reads_draft: ClassVar[bool] = False
+    alone: ClassVar[bool] = True
+
+    def __call__(self, draft, rng, scheme, tokens_left, state):
+        return draft.tree

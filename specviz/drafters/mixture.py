@@ -1,0 +1,256 @@
+"""Drafters that combine others: several at every node, a cascade by level, and a draft that is itself speculated.
+
+Where several fill a tree, the drafter of a child is chosen before anything is drawn, and each child is compared with
+the row that it was drawn from; so a lossless rule stays lossless.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Annotated, Any, ClassVar, Literal, Self
+
+import numpy as np
+from pydantic import AfterValidator, Field, model_validator
+
+from ..distributions import Blend, distributions_of
+from ..errors import ParameterError
+from ..models.base import Session
+from ..strategy import DRAFTERS
+from ..tree import TokenTree
+from .base import Drafter, DrafterContext, DrafterSession
+
+Part = Literal["model", "early-exit", "medusa", "eagle", "ngram", "retrieval"]
+FEATURES = {"medusa", "eagle"}  # those that read the target's hidden states
+LAYERS = Field(
+    3,
+    ge=1,
+    le=128,
+    title="Layers",
+    description="Number of target layers used by early exit, if it is chosen; fewer than the target has.",
+)
+
+
+def open_parts(context: DrafterContext, names: Sequence[str], layers: int) -> list[DrafterSession]:
+    """The drafters of those names, early exit with so many layers, each at work on the text."""
+    return [DRAFTERS[name](**({"layers": layers} if name == "early-exit" else {})).open(context) for name in names]
+
+
+class MixtureSession(DrafterSession):
+    """Several drafters on one text. Each row is a `Blend` of theirs."""
+
+    def __init__(self, name: str, parts: list[DrafterSession], merge: bool = False) -> None:
+        self.parts, self.merge = parts, merge
+        super().__init__(name)
+
+    @property
+    def passes(self) -> int:
+        """Passes of all of its drafters."""
+        return sum(part.passes for part in self.parts)
+
+    @passes.setter
+    def passes(self, value: int) -> None:
+        """The passes are counted by the parts."""
+
+    def expand(self, tree, nodes, sampling):
+        rows = zip(*(part.expand(tree, nodes, sampling) for part in self.parts), strict=True)
+        return [Blend.of(row, [part.name for part in self.parts], self.merge) for row in rows]
+
+    def commit(self, tree, path, emitted, seen):
+        for part in self.parts:
+            part.commit(tree, path, emitted, seen)
+
+    @property
+    def describes(self) -> bool:
+        """Whether one of its drafters has anything to tell about a guess."""
+        return any(part.describes for part in self.parts)
+
+    def describe_guess(self, tokens, drafter):
+        return next(part for part in self.parts if part.name == drafter).describe_guess(tokens, drafter)
+
+
+def _distinct(names: tuple[str, ...]) -> tuple[str, ...]:
+    if len(set(names)) < len(names):
+        raise ParameterError("several.drafters", "list each drafter once", names)
+    return names
+
+
+class Several(Drafter):
+    """Two or more drafters that alternate at every node (SpecInfer, Miao et al. 2023, section 3).
+
+    Without replacement they draw from one pool, which takes what was drawn out of every row. SpecInfer merges equal
+    tokens of two drafters into one node; that drops tries that rules with ratios rely on.
+    """
+
+    name: ClassVar[str] = "several"
+    title: ClassVar[str] = "Several drafters"
+    small: ClassVar[dict[str, Any]] = {"drafters": ("model", "early-exit")}
+    drafters: Annotated[tuple[Part, ...], Field(min_length=1), AfterValidator(_distinct)] = Field(
+        ("model", "retrieval"),
+        title="Drafters",
+        description="The drafters; the first child of a node is from the first one.",
+        json_schema_extra={"uniqueItems": True},
+    )
+    merge: bool = Field(
+        False, title="Merge equal tokens", description="Merge nodes with equal tokens, as SpecInfer's system does."
+    )
+    layers: int = LAYERS
+
+    @property
+    def blends(self) -> bool:  # type: ignore[override]  # these follow from its parameters
+        """Whether there is more than one row at a node."""
+        return len(self.drafters) > 1
+
+    @property
+    def merges(self) -> bool:  # type: ignore[override]
+        """Whether equal tokens are merged."""
+        return self.merge
+
+    @property
+    def reads_features(self) -> bool:  # type: ignore[override]
+        """Whether one of its drafters does."""
+        return not FEATURES.isdisjoint(self.drafters)
+
+    @property
+    def by_level(self) -> bool:  # type: ignore[override]
+        """Whether one of its drafters depends on the level."""
+        return self.reads_features
+
+    @property
+    def sparse(self) -> bool:  # type: ignore[override]
+        """Whether it has no drafter but the retrieval."""
+        return self.drafters == ("retrieval",)
+
+    def open(self, context):
+        return MixtureSession(self.name, open_parts(context, self.drafters, self.layers), self.merge)
+
+
+class Cascade(Drafter):
+    """`first` for `at` levels, a cheaper drafter `then` below them (CS Drafting, Chen et al. 2023: horizontal).
+
+    A token deep in the tree is rarely reached, so a cheap drafter costs little acceptance there. Every node keeps the
+    row it was drawn from, so rules need not know.
+    """
+
+    name: ClassVar[str] = "cascade"
+    title: ClassVar[str] = "Cascade"
+    spoken: ClassVar[str] = "a cascade"
+    small: ClassVar[dict[str, Any]] = {"at": 1, "then": "ngram"}
+    by_level: ClassVar[bool] = True
+    first: Part = Field("model", title="First", description="The drafter of the upper levels.")
+    then: Part = Field("ngram", title="Then", description="The drafter of the levels below.")
+    at: int = Field(2, ge=1, le=16, title="Levels of the first", description="Number of levels of the first drafter.")
+    layers: int = LAYERS
+
+    @model_validator(mode="after")
+    def _check(self) -> Self:
+        if self.first == self.then:  # two parts would commit to one session
+            raise ParameterError("cascade.then", f"differ from first, {self.first!r}", hint="Choose another drafter.")
+        return self
+
+    @property
+    def reads_features(self) -> bool:  # type: ignore[override]  # follows from its parameters
+        """Whether one of its drafters does."""
+        return not FEATURES.isdisjoint((self.first, self.then))
+
+    def open(self, context):
+        return CascadeSession(self.name, open_parts(context, (self.first, self.then), self.layers), self.at)
+
+
+class CascadeSession(MixtureSession):
+    """Two drafters on one text, of which the depth of a node decides."""
+
+    def __init__(self, name: str, parts: list[DrafterSession], at: int) -> None:
+        super().__init__(name, parts)
+        self.at = at
+
+    def expand(self, tree, nodes, sampling):
+        rows = {}
+        for part, upper in zip(self.parts, (True, False), strict=True):
+            if mine := [node for node in nodes if (tree.depths[node] < self.at) is upper]:
+                expanded = part.expand(tree, mine, sampling)
+                rows |= {node: Blend.of([row], [part.name]) for node, row in zip(mine, expanded, strict=True)}
+        return [rows[node] for node in nodes]
+
+
+class Staged(Drafter):
+    """The pair's draft model, with guesses of what it will draw (Spector and Re 2023; Chen et al. 2023: vertical).
+
+    Unlike a cascade it changes no row: the draft reads, with the nodes asked for, what the cheaper drafter thinks comes
+    next. If the builder then draws that token, its distribution is already computed and a pass is saved. To the draft
+    this is tree speculative decoding by target match, whose output has exactly the draft's distribution.
+    """
+
+    name: ClassVar[str] = "staged"
+    title: ClassVar[str] = "Staged draft"
+    spoken: ClassVar[str] = "a staged draft"
+    small: ClassVar[dict[str, Any]] = {"ahead": 2}
+    guesser: Literal["ngram", "retrieval"] = Field(
+        "ngram", title="Guesser", description="The drafter that predicts what the draft will draw."
+    )
+    ahead: int = Field(
+        3, ge=1, le=16, title="Ahead", description="Number of tokens guessed below each node that the draft reads."
+    )
+
+    def open(self, context):
+        draft, guesser = context.draft_model(self.title), DRAFTERS[self.guesser]().open(context)
+        return StagedSession(self.name, draft, guesser, self.ahead)
+
+
+class StagedSession(DrafterSession):
+    """A draft that reads ahead along guesses.
+
+    Args:
+        draft: the draft model's session; it reads a tree of its own, with the guesses in it.
+        guesser: the cheaper drafter.
+        ahead: tokens guessed below each node.
+    """
+
+    def __init__(self, name: str, draft: Session, guesser: DrafterSession, ahead: int) -> None:
+        super().__init__(name)
+        self.draft, self.guesser, self.ahead = draft, guesser, ahead
+        self._tree = TokenTree(0)  # the tree that the draft reads; begun with the step
+        self._rows: dict[int, np.ndarray] = {}  # by the nodes of that tree
+        self._nodes: dict[tuple[int, ...], int] = {}  # path below the root -> its node there
+
+    def expand(self, tree, nodes, sampling):
+        if not self._nodes:
+            self._tree, self._nodes = TokenTree(tree.tokens[0], tree.start), {(): 0}
+        paths = [tuple(tree.tokens[step] for step in tree.topology.path(node)) for node in nodes]
+        own = [self._add(path) for path in paths]
+        unread = [node for node in dict.fromkeys(own) if node not in self._rows]
+        if unread:
+            for path, node in zip(paths, own, strict=True):
+                if node in unread:
+                    unread += [guess for guess in self._guess(path, sampling) if guess not in unread]
+            rows = distributions_of(self.draft.forward(self._tree, unread), sampling, ahead=len(unread)).every()
+            self._rows.update(zip(unread, rows, strict=True))
+            self.passes += 1
+        return [self._rows[node] for node in own]
+
+    def _add(self, path: tuple[int, ...]) -> int:
+        """The node of a path in the draft's tree."""
+        if path not in self._nodes:
+            self._nodes[path] = self._tree.add(self._add(path[:-1]), path[-1])
+        return self._nodes[path]
+
+    def _guess(self, path: tuple[int, ...], sampling: Any) -> list[int]:
+        """Nodes of the draft's tree for what most likely follows a path, those not read yet."""
+        guesses = []
+        for _ in range(self.ahead):
+            (row,) = self.guesser.expand(self._tree, [self._add(path)], sampling)
+            if not row.any():
+                break
+            path = (*path, int(row.argmax()))
+            if self._add(path) not in self._rows:
+                guesses.append(self._add(path))
+        return guesses
+
+    def commit(self, tree, path, emitted, seen):
+        if self._nodes:
+            tokens = [tree.tokens[node] for node in path]
+            along = [tuple(tokens[: i + 1]) for i in range(len(tokens))]
+            self.draft.commit(self._tree, [self._nodes[step] for step in along if step in self._nodes], emitted)
+        else:
+            self.draft.commit(tree, path, emitted)
+        self.guesser.commit(tree, path, emitted, seen)
+        self._rows, self._nodes = {}, {}

@@ -1,0 +1,83 @@
+"""Threads that help with a compiled pass."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable
+from queue import SimpleQueue
+from threading import Lock, Thread
+from typing import Any
+
+import numpy as np
+
+FAILED = -1  # the counter that is set where a thread failed, so that no other waits for it
+
+
+class Job:
+    """Work that several threads share out among themselves.
+
+    Args:
+        work: takes `counters` and `arguments`, releases the GIL, and returns at once where nothing is left to do: a
+            helper may come late.
+        counters: zeros, by which the work is shared out; the one at `FAILED` ends all waiting.
+        arguments: of the work.
+    """
+
+    def __init__(self, work: Callable[..., Any], counters: np.ndarray, arguments: tuple) -> None:
+        self.work, self.counters, self.arguments = work, counters, arguments
+        self.error: BaseException | None = None
+
+    def run(self) -> None:
+        """Do a share of the work."""
+        try:
+            self.work(self.counters, *self.arguments)
+        except BaseException as error:
+            self.error = self.error or error
+            self.counters[FAILED] = 1
+
+
+_jobs: SimpleQueue[Job] = SimpleQueue()
+_threads: list[Thread] = []
+_lock = Lock()
+
+
+def run_with_helpers(work: Callable[..., Any], helpers: int, counters: np.ndarray, *arguments: Any) -> None:
+    """Run work here, and in so many other threads as soon as they wake up; arguments as of `Job`.
+
+    Raises:
+        BaseException: what the work raised, in whichever thread.
+    """
+    if sum(thread.is_alive() for thread in _threads) < helpers:
+        _start(helpers)
+    job = Job(work, counters, arguments)
+    for _ in range(helpers):
+        _jobs.put(job)
+    job.run()
+    if job.error is not None:
+        raise job.error
+
+
+def _start(helpers: int) -> None:
+    with _lock:
+        _threads[:] = [thread for thread in _threads if thread.is_alive()]
+        while len(_threads) < helpers:
+            _threads.append(Thread(target=_help, daemon=True, name="compiled passes"))
+            _threads[-1].start()
+
+
+def _help() -> None:
+    while True:
+        job = _jobs.get()
+        job.run()
+        del job  # or its arrays would stay until the next one
+
+
+def _begin_again() -> None:
+    """Threads do not live on in a fork."""
+    global _jobs, _lock
+    _jobs, _lock = SimpleQueue(), Lock()
+    _threads.clear()
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_begin_again)

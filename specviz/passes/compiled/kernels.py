@@ -1,0 +1,259 @@
+"""A whole pass of a Llama-like model over a few tokens, compiled by numba.
+
+Numbers are float32, or the int16 of bfloat16's bits; sums are float32 in either case, and rounded where the model's own
+forward rounds. Several threads may run `forward` on the same arrays: each phase (a product, or attention) is cut into
+chunks, every thread takes the next chunk that nobody has taken, and all wait until the last one is done. A thread that
+comes late, or does not come at all, is waited for by nobody. What is computed for a token does not depend on the other
+tokens of the pass or on the threads.
+"""
+
+from __future__ import annotations
+
+import os
+
+import numpy as np
+from numba import types
+
+from .dot_products import BLOCK, MAX_TOKENS, atomic_add, atomic_load, multiply
+from .helpers import FAILED
+from .numbers import bf16_to_f32, exact, exp, f32_to_bf16, fast, row_max
+
+CHUNKS = 8  # of a product, at least, where it has so many blocks
+SPINS = 2000  # looks at a counter before a thread lets others run
+
+_yield = types.ExternalFunction("SwitchToThread" if os.name == "nt" else "sched_yield", types.int32())
+
+
+@fast
+def _norm(x, weight, eps, out):
+    """out = x / rms(x) * weight; x and out [m, width]."""
+    m, width = x.shape
+    for row in range(m):
+        total = np.float32(0)
+        for i in range(width):
+            each = bf16_to_f32(x[row, i])
+            total += each * each
+        scale = np.float32(1) / np.sqrt(total / np.float32(width) + np.float32(eps))
+        for i in range(width):
+            out[row, i] = f32_to_bf16(bf16_to_f32(x[row, i]) * scale * bf16_to_f32(weight[i]), out[row, i])
+
+
+@exact
+def _block(weights, x, sums):
+    """sums = x W^T for one block of outputs; sums float32 [m, BLOCK]."""
+    m = len(x)
+    groups, first = -(-m // MAX_TOKENS), 0
+    for group in range(groups):
+        count = (m - first + groups - group - 1) // (groups - group)
+        multiply(weights, x, first, count, sums)
+        first += count
+
+
+@exact
+def next_chunk(counters, phase, chunks):
+    """The next chunk of a phase that no thread has taken, -1 if there is none."""
+    chunk = atomic_add(counters, 2 * phase)
+    return chunk if chunk < chunks else -1
+
+
+@exact
+def wait(counters, phase, chunks):
+    """Until all chunks of a phase are done, or a thread failed."""
+    looks = 0
+    while atomic_load(counters, 2 * phase + 1) < chunks and not atomic_load(counters, len(counters) + FAILED):
+        looks += 1
+        if looks > SPINS:
+            _yield()
+
+
+@exact
+def _add(sums, more):
+    """sums += more, as far as there is more."""
+    for i in range(len(more)):
+        sums[i] += bf16_to_f32(more[i])
+
+
+@exact
+def _round(sums, like, out):
+    """out = sums, rounded to the type of `like`."""
+    for i in range(len(out)):
+        out[i] = f32_to_bf16(bf16_to_f32(f32_to_bf16(sums[i], like)), out[i])
+
+
+@exact
+def _gate(gates, ups, out):
+    """out = silu(gates) * ups."""
+    for i in range(len(out)):
+        gate, up = bf16_to_f32(f32_to_bf16(gates[i], out[i])), bf16_to_f32(f32_to_bf16(ups[i], out[i]))
+        part = exp(-abs(gate))
+        share = (np.float32(1) if gate > 0 else part) / (np.float32(1) + part)
+        out[i] = f32_to_bf16(gate * share * up, out[i])
+
+
+@exact
+def _product(counters, phase, x, norm, eps, weights, bias, plus, out):
+    """out = norm(x) W^T + bias + plus, rounded as x is.
+
+    x [m, in]; norm [in], [0] for none; weights in blocks; bias [out], [0] for none; plus [m, out], [0, 0] for none.
+    """
+    (m, outputs), blocks = out.shape, len(weights)
+    each = max(1, blocks // CHUNKS)
+    chunks, sums, normed, begun = -(-blocks // each), np.empty((m, BLOCK), np.float32), x, False
+    while True:
+        chunk = next_chunk(counters, phase, chunks)
+        if chunk < 0:
+            break
+        if len(norm) and not begun:  # by each thread for itself: that is faster than to wait for each other
+            normed = np.empty_like(x)
+            _norm(x, norm, eps, normed)
+        begun = True
+        for block in range(chunk * each, min(blocks, (chunk + 1) * each)):
+            _block(weights[block], normed, sums)
+            start, end = block * BLOCK, min(outputs, (block + 1) * BLOCK)
+            for row in range(m):
+                if len(bias):
+                    _add(sums[row], bias[start:end])
+                if len(plus):
+                    _add(sums[row], plus[row, start:end])
+                _round(sums[row], x[0, 0], out[row, start:end])
+        atomic_add(counters, 2 * phase + 1)
+    wait(counters, phase, chunks)
+
+
+@exact
+def _gated(counters, phase, x, norm, eps, weights, bias, out):
+    """out = silu(gate) * up of norm(x), where blocks of gate's and up's weights alternate; out [m, mlp]."""
+    (m, outputs), blocks = out.shape, len(weights) // 2
+    each = max(1, blocks // CHUNKS)
+    chunks, gates, ups = -(-blocks // each), np.empty((m, BLOCK), np.float32), np.empty((m, BLOCK), np.float32)
+    normed = np.empty_like(x)
+    begun = False
+    while True:
+        chunk = next_chunk(counters, phase, chunks)
+        if chunk < 0:
+            break
+        if not begun:
+            _norm(x, norm, eps, normed)
+        begun = True
+        for block in range(chunk * each, min(blocks, (chunk + 1) * each)):
+            _block(weights[2 * block], normed, gates)
+            _block(weights[2 * block + 1], normed, ups)
+            start, end = block * BLOCK, min(outputs, (block + 1) * BLOCK)
+            for row in range(m):
+                if len(bias):
+                    _add(gates[row], bias[start:end])
+                    _add(ups[row], bias[outputs + start : outputs + end])
+                _gate(gates[row], ups[row], out[row, start:end])
+        atomic_add(counters, 2 * phase + 1)
+    wait(counters, phase, chunks)
+
+
+@exact
+def apply_rope(vector, cos, sin, to):
+    """Rotary embedding of one vector; the first half of sin is negative."""
+    half = len(to) // 2
+    for i in range(half):
+        low, high = bf16_to_f32(vector[i]), bf16_to_f32(vector[i + half])
+        to[i] = low * cos[i] + high * sin[i]
+        to[i + half] = high * cos[i + half] + low * sin[i + half]
+
+
+@fast
+def _scores(q, keys, slots, masked, scale, scores):
+    """Scaled products of a query with the keys that it sees, -inf for others."""
+    first = slots - len(masked)
+    for slot in range(slots):
+        product = np.float32(0)
+        for i in range(len(q)):
+            product += q[i] * keys[slot, i]
+        scores[slot] = product * np.float32(scale)
+    for i in range(len(masked)):
+        if masked[i]:
+            scores[first + i] = -np.inf
+
+
+@exact
+def _exp_rows(scores, totals):
+    """e^(scores - highest of the row) in place, [m, slots]; their sums, in order, so that masked slots add nothing."""
+    for row in range(len(scores)):
+        top = row_max(scores[row])
+        for slot in range(scores.shape[1]):
+            scores[row, slot] = exp(scores[row, slot] - top)
+        total = np.float32(0)
+        for slot in range(scores.shape[1]):
+            total += scores[row, slot]
+        totals[row] = total
+
+
+@exact
+def _attend(counters, phase, qkv, table, positions, masked, keys, values, used, scale, out):
+    """Rotary embeddings, the write of keys and values to the slots from `used` on, and attention, head by head.
+
+    qkv [m, (heads + 2 key heads) * width]; table [positions, 2, width]; masked: which of the last slots a token does
+    not see, bool [m, w]; keys, values [key heads, slots, width]; out [m, heads * width].
+    """
+    m, (kv_heads, _, width) = len(qkv), keys.shape
+    heads, slots, blocks = out.shape[1] // width, used + m, -(-width // BLOCK)
+    group = heads // kv_heads
+    q, scores, totals = np.empty(width, np.float32), np.empty((m, slots), np.float32), np.empty(m, np.float32)
+    mixed, part = np.empty((m, BLOCK), np.float32), np.zeros((blocks, slots, BLOCK), np.float32)
+    while True:
+        pair = next_chunk(counters, phase, kv_heads)
+        if pair < 0:
+            break
+        for row in range(m):
+            cos, sin = table[positions[row], 0], table[positions[row], 1]
+            apply_rope(qkv[row, (heads + pair) * width : (heads + pair + 1) * width], cos, sin, keys[pair, used + row])
+            for i in range(width):
+                values[pair, used + row, i] = bf16_to_f32(qkv[row, (heads + kv_heads + pair) * width + i])
+        for block in range(blocks):
+            for slot in range(slots):
+                for i in range(min(BLOCK, width - block * BLOCK)):
+                    part[block, slot, i] = values[pair, slot, block * BLOCK + i]
+        for head in range(pair * group, (pair + 1) * group):
+            for row in range(m):
+                cos, sin = table[positions[row], 0], table[positions[row], 1]
+                apply_rope(qkv[row, head * width : (head + 1) * width], cos, sin, q)
+                _scores(q, keys[pair], slots, masked[row], scale, scores[row])
+            _exp_rows(scores, totals)
+            for block in range(blocks):
+                _block(part[block], scores, mixed)
+                for row in range(m):
+                    start, end = head * width + block * BLOCK, head * width + min(width, (block + 1) * BLOCK)
+                    for i in range(end - start):
+                        mixed[row, i] /= totals[row]
+                    _round(mixed[row], qkv[0, 0], out[row, start:end])
+        atomic_add(counters, 2 * phase + 1)
+    wait(counters, phase, kv_heads)
+
+
+@exact
+def forward(
+    counters, inputs, join, x, positions, masked, rows, layer_ids, layers, block, used, table, scale, eps,
+    norm, head, head_bias, qkv, mixed, gate, states, logits,
+):  # fmt: skip
+    """The layers `layer_ids` over x [m, width], which ends as what they pass on; then `states` and `logits` of `rows`.
+
+    With weights `join`, x is what they make of `inputs` [m, in] at first.
+    layers: weights with one more axis, the layers', in front. block: the cache's memory, keys and values of the layers
+    in turn. counters: zeros, two for each phase and one more. Without layers, x are states.
+    """
+    end, one, none = 5 * len(layer_ids), min(1, len(layer_ids)), x[:0]
+    if len(join):
+        _product(counters, end + 2, inputs, norm[:0], eps, join, norm[:0], none, x)
+    for at in range(len(layer_ids)):
+        i, phase = layer_ids[at], 5 * at
+        keys, values = block[2 * at], block[2 * at + 1]
+        _product(counters, phase, x, layers.input_norm[i], eps, layers.qkv[i], layers.qkv_bias[i], none, qkv)
+        _attend(counters, phase + 1, qkv, table, positions, masked, keys, values, used, scale, mixed)
+        _product(counters, phase + 2, mixed, norm[:0], eps, layers.output[i], layers.output_bias[i], x, x)
+        _gated(counters, phase + 3, x, layers.mlp_norm[i], eps, layers.gate_up[i], layers.gate_up_bias[i], gate)
+        _product(counters, phase + 4, gate, norm[:0], eps, layers.down[i], layers.down_bias[i], x, x)
+    if next_chunk(counters, end, one) == 0:
+        selected = np.empty_like(states)
+        for i in range(len(rows)):
+            selected[i] = x[rows[i]]
+        _norm(selected, norm, eps, states)
+        atomic_add(counters, 2 * end + 1)
+    wait(counters, end, one)
+    _product(counters, end + 1, states, norm[:0], eps, head, head_bias, states[:0], logits)

@@ -1,0 +1,185 @@
+"""A pass as compiled calls, with weights laid out for them.
+
+Through torch a layer of a small model is some thirty calls, each of which takes longer than its arithmetic once the
+target's weights have gone through the processor's caches; and a product of a few rows reads its weights at a third of
+the memory's speed. Here a pass is one call (`kernels.py`), which does both at once; a long pass is several calls, and
+so is one whose layers come from disk. The self-test compares the logits with torch's.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+import numpy as np
+import torch
+
+from ..cache import TreeCache
+from ..layers import Layer
+from . import kernels
+from .dot_products import in_blocks
+from .helpers import run_with_helpers
+
+MAX_TOKENS = 64  # of a call
+# A pass is over before another thread could help up to so many bytes of weights times tokens, where reading the weights
+# counts as much as computing with them for a few tokens.
+ALONE, READING = 3 << 24, 4
+
+
+def raw(tensor: torch.Tensor) -> np.ndarray:
+    """The numbers of a tensor on a CPU as numpy and numba see them: bfloat16 as the int16 of its bits."""
+    tensor = tensor.detach().contiguous()
+    return (tensor.view(torch.int16) if tensor.dtype == torch.bfloat16 else tensor).numpy()
+
+
+def compiled_layer(layer: Layer) -> Layer:
+    """The weights of a layer as arrays for `kernels.forward`: matrices in blocks, those of gate and up in turn."""
+    none = raw(layer.input_norm)[:0]
+    gate, up = (in_blocks(raw(half)) for half in layer.gate_up.chunk(2))
+    gate_up = np.stack([gate, up], axis=1).reshape(-1, *gate.shape[1:])
+    return Layer(*(
+        none if weight is None else gate_up if name == "gate_up" else in_blocks(raw(weight)) if weight.ndim == 2
+        else raw(weight) for name, weight in layer._asdict().items()
+    ))  # fmt: skip
+
+
+class CompiledPasses:
+    """The passes of one model.
+
+    Args:
+        direct: its `DirectForward`, whose weights are laid out.
+        stream: its layers from disk, each as `compiled_layer` makes them with an axis of one layer in front; None where
+            they are in memory.
+    """
+
+    def __init__(self, direct: Any, stream: Any = None) -> None:
+        self.heads, self.kv_heads, self.width, self.mlp = direct.heads, direct.kv_heads, direct.width, direct.mlp
+        self.embed, self.table = direct.embed, direct.rotary[:, :, 0].contiguous().numpy()
+        self.scale, self.eps = float(direct.scale), float(direct.eps)
+        self.rows, self.stream = raw(self.embed), stream
+        self.layer_ids = np.arange(len(direct.layers))
+        self.lay_out(direct)
+        self.join = self.head[1][:0]
+
+    def lay_out(self, direct: Any) -> None:
+        """Read the weights as they are now."""
+        self.vocabulary = len(direct.head.weight)
+        norm, bias = raw(direct.norm), direct.head.bias
+        self.head = norm, in_blocks(raw(direct.head.weight)), norm[:0] if bias is None else raw(bias)
+        self.size = sum(part.nbytes for part in self.head)
+        if self.stream is not None:
+            self.size, self.layers = self.size + self.stream.bytes, self.stream.no_layers
+            return
+        for i, layer in enumerate(direct.layers):
+            parts = compiled_layer(layer)
+            if i == 0:
+                self.layers = Layer(*(np.empty((len(direct.layers), *part.shape), part.dtype) for part in parts))
+            for weights, part in zip(self.layers, parts, strict=True):
+                weights[i] = part
+        self.size += sum(part.nbytes for part in self.layers)
+
+    def of(self, layer_ids: Sequence[int]) -> CompiledPasses:
+        """The passes of the same model with some of its layers, in memory; no weight is copied."""
+        some = object.__new__(CompiledPasses)
+        vars(some).update(vars(self), layer_ids=self.layer_ids[list(layer_ids)])
+        return some
+
+    def after(self, join: torch.Tensor, target: CompiledPasses) -> CompiledPasses:
+        """The passes of a layer that reads a target's features beside its embeddings, with the target's output head.
+
+        Args:
+            join: what makes the layer's input of both, [width, 2 * width].
+            target: the target's passes.
+        """
+        some = object.__new__(CompiledPasses)
+        vars(some).update(vars(self), rows=target.rows, vocabulary=target.vocabulary, join=in_blocks(raw(join)))
+        some.head = self.head[0], *target.head[1:]
+        some.size = sum(part.nbytes for part in (some.join, *some.layers, *some.head))
+        return some
+
+    def takes(self, cache: Any) -> bool:
+        """Whether a pass is one of these: over one text with a cache of its own."""
+        return type(cache) is TreeCache
+
+    def read(
+        self, tokens: Sequence[int], positions: Sequence[int], masked: np.ndarray | None, cache: TreeCache,
+        rows: Sequence[int], threads: int, features: torch.Tensor | None = None,
+    ) -> tuple[np.ndarray, np.ndarray]:  # fmt: skip
+        """One pass; the cache's slots behind those in use are written.
+
+        Args:
+            tokens: to read, [m].
+            positions: where they stand in the text, [m].
+            masked: which of the last slots each token must not see, bool [m, w]; None for a plain causal run.
+            cache: where keys and values are.
+            rows: which of the m tokens need logits.
+            threads: how many may work on it.
+            features: read together with the tokens, [m, width], by passes made with `after`.
+
+        Returns:
+            Last hidden states after the final norm, [len(rows), width], for `states`, and float32 logits,
+            [len(rows), V].
+        """
+        x = self.rows[tokens]
+        inputs = x[:0]
+        if features is not None:
+            inputs, x = np.concatenate([raw(features), x], axis=1), np.empty_like(x)
+        m, used = len(x), cache.used
+        block = cache.numbers(used + m, self.kv_heads, self.width)
+        places, selected = np.array(positions, np.int64), np.array(rows, np.int64)
+        states = np.empty((len(rows), x.shape[1]), x.dtype)
+        logits = np.empty((len(rows), self.vocabulary), np.float32)
+        for layer_ids, slots, weights, last in self._groups():
+            for start in range(0, m, MAX_TOKENS):
+                part = slice(start, min(m, start + MAX_TOKENS))
+                here = np.flatnonzero((selected >= start) & (selected < part.stop)) if last else selected[:0]
+                if masked is None:
+                    unseen = ~np.tri(part.stop - start, dtype=bool)
+                else:  # no token sees what is read after it
+                    unseen = np.ascontiguousarray(masked[part, : masked.shape[1] - m + part.stop])
+                whole = len(here) == len(rows)  # then results are written in place
+                some, rows_of_logits = (states, logits) if whole else (states[here], logits[here])
+                self._run(
+                    inputs[part], x[part], places[part], unseen, selected[here] - start, layer_ids, weights,
+                    block[slots], used + start, some, rows_of_logits, threads,
+                )  # fmt: skip
+                if not whole:
+                    states[here], logits[here] = some, rows_of_logits
+        return states, logits
+
+    def _groups(self) -> Iterator[tuple[np.ndarray, slice, Layer, bool]]:
+        """What one call goes through: all layers in memory, or one after the other from disk.
+
+        Returns:
+            The layers' places in the weights, their keys and values in the cache, weights, and whether they are last.
+        """
+        if self.stream is None:
+            yield self.layer_ids, slice(None), self.layers, True
+        else:
+            for layer, weights in enumerate(self.stream):
+                yield self.layer_ids[:1], slice(2 * layer, 2 * layer + 2), weights, layer == len(self.stream) - 1
+
+    def states(self, numbers: np.ndarray) -> torch.Tensor:
+        """States as a tensor."""
+        return torch.from_numpy(numbers).view(self.embed.dtype)
+
+    def logits(self, states: torch.Tensor) -> np.ndarray:
+        """Float32 logits of last hidden states after the final norm, [n, width]."""
+        logits, none = np.empty((len(states), self.vocabulary), np.float32), np.empty(0, np.int64)
+        block, masked = np.empty((0, self.kv_heads, 1, self.width), np.float32), np.empty((0, 0), bool)
+        x = raw(states)
+        self._run(x[:0], x, none, masked, none, none, self.layers, block, 0, x, logits, torch.get_num_threads())
+        return logits
+
+    def _run(self, inputs, x, positions, masked, rows, layer_ids, weights, block, used, states, logits, threads):
+        m, width = len(x), self.heads * self.width
+        qkv, mixed, gate = (
+            np.empty((m, size), x.dtype) for size in (width + 2 * self.kv_heads * self.width, width, self.mlp)
+        )
+        counters = np.zeros(2 * (5 * len(layer_ids) + 3) + 1, np.int64)
+        helpers = min(threads, kernels.CHUNKS) - 1 if self.size * (m + READING) > ALONE else 0
+        run_with_helpers(
+            kernels.forward, helpers, counters,
+            inputs, self.join, x, positions, masked, rows, layer_ids, weights, block, used, self.table, self.scale,
+            self.eps, *self.head, qkv, mixed, gate, states, logits,
+        )  # fmt: skip

@@ -1,0 +1,164 @@
+"""Rules that fix the target's token first and then accept the child that has it. They never read the draft's rows."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import partial
+from typing import ClassVar
+
+import numpy as np
+from pydantic import Field
+
+from ..distributions import Distributions
+from ..randomness import first_arrivals
+from ..tree import Chart
+from .base import Verifier
+from .walk import ROOT, Bars, Walk, explain_match, follow
+
+ARRIVALS = 5  # of a race that are recorded
+
+
+class MatchRule(Verifier):
+    """The target's token is decided after each node that is reached, and the walk goes on if a child has it.
+
+    Class attributes:
+        found: why a child was accepted; other: why one was rejected.
+    """
+
+    reads_draft: ClassVar[bool] = False
+    found: ClassVar[str] = "the target drew this token"
+    other: ClassVar[str] = "the target drew another token"
+
+    def explain(self, step, node):
+        return explain_match(step, node, self.found, self.other)
+
+
+def follow_draws(tree, p: Distributions, draw: Callable[[int], int]):
+    """Follow tokens that `draw` takes from p after each node; a child is accepted with its probability under p."""
+    walk = Walk(tree)
+
+    def token_after(node: int) -> int:
+        token = draw(node)
+        walk.note(node, after=Bars(p[node])(token))
+        return token
+
+    return follow(walk, tree, token_after, p)
+
+
+def race_winner(tree, p: Distributions, rng, node: int) -> int:
+    """The token that arrives first in the race after a node, argmin E / p, with noise E keyed by its position."""
+    return int(first_arrivals(p[node], rng.noise(tree.position(node), len(p[node])))[0])
+
+
+class TargetMatch(MatchRule):
+    """One draw from p per accepted node, and one more: the top-k rule (Sequoia, section 2.2).
+
+    It asks for the draft's most probable tokens as children, and any tree is lossless; but the chance to accept is the
+    children's mass under p, less than what a coupling of p and q can reach.
+    """
+
+    name: ClassVar[str] = "target-match"
+    title: ClassVar[str] = "Target match"
+    schemes: ClassVar[tuple[str, ...]] = ("top", "distinct", "iid", "race")
+    keyed: bool = Field(
+        False,
+        title="Keyed noise",
+        description="Draw by a race keyed by position, so that the seed alone determines the text.",
+    )
+
+    @property
+    def shared_noise(self) -> bool:  # type: ignore[override]  # follows from its parameter
+        """Whether it draws by a race."""
+        return self.keyed
+
+    def __call__(self, tree, p, rng):
+        draw = partial(race_winner, tree, p, rng) if self.keyed else lambda node: rng.draw(p[node])
+        return follow_draws(tree, p, draw)
+
+
+class Naive(MatchRule):
+    """Naive sampling: independent draws of the draft, accepted if they contain the target's own draw.
+
+    The same rule as `target-match`, but it asks for children drawn with replacement: the baseline that SpecInfer and
+    Sequoia compare with (Sequoia, section 2.2: naive against top-k sampling). It accepts with sum p (1 - (1 - q)^k), so
+    with one child with sum p q where a coupling reaches sum min(p, q).
+    """
+
+    name: ClassVar[str] = "naive"
+    title: ClassVar[str] = "Naive sampling"
+    schemes: ClassVar[tuple[str, ...]] = ("iid", "distinct", "top", "race")
+
+    def __call__(self, tree, p, rng):
+        return follow_draws(tree, p, lambda node: rng.draw(p[node]))
+
+
+class Race(MatchRule):
+    """Exponential races shared by draft and target (Kobus and Gündüz 2025, algorithms 2 and 5).
+
+    The token that arrives first under p is written, whatever was drafted: the seed alone determines the text. Where the
+    draft ran the same race with q in place of p, its first arrivals are the likeliest winners.
+    """
+
+    name: ClassVar[str] = "race"
+    title: ClassVar[str] = "Race"
+    schemes: ClassVar[tuple[str, ...]] = ("race", "top", "distinct", "iid")
+    shared_noise: ClassVar[bool] = True
+    found: ClassVar[str] = "it won the target's race"
+    other: ClassVar[str] = "another token won the target's race"
+
+    def __call__(self, tree, p, rng):
+        walk = Walk(tree)
+
+        def winner(node: int) -> int:
+            noise = rng.noise(tree.position(node), len(p[node]))
+            arrivals = first_arrivals(p[node], noise, ARRIVALS)
+            walk.note(node, race=partial(_race_charts, noise, arrivals, p[node], tree.draft_distributions.get(node)))
+            return arrivals[0]
+
+        return follow(walk, tree, winner)
+
+
+def _race_charts(noise: np.ndarray, arrivals: np.ndarray, p: np.ndarray, q: np.ndarray | None) -> dict[str, Chart]:
+    """The first arrivals and their times, under the target and under the draft where there is one."""
+    rows = {"target": (arrivals, p)}
+    if q is not None:
+        rows["draft"] = (first_arrivals(q, noise, ARRIVALS), q)
+    return {
+        name: Chart(tuple(tokens.tolist()), {"times": tuple((noise[tokens] / row[tokens]).tolist())})
+        for name, (tokens, row) in rows.items()
+    }
+
+
+class ExactMatch(MatchRule):
+    """Greedy verification: accept the target's most probable token, at temperature 0 only (SVIP, algorithm 3)."""
+
+    name: ClassVar[str] = "exact-match"
+    title: ClassVar[str] = "Exact match"
+    schemes: ClassVar[tuple[str, ...]] = ("top", "distinct", "iid")
+    greedy_only: ClassVar[bool] = True
+    found: ClassVar[str] = "it is the target's most probable token"
+    other: ClassVar[str] = "the target's most probable token is different"
+
+    def __call__(self, tree, p, rng):
+        return follow(Walk(tree), tree, lambda node: int(np.argmax(p[node])))
+
+
+class PlainRule(Verifier):
+    """Plain decoding: nothing is drafted or verified, and the target's own token is written.
+
+    The token is argmin E / p with noise E keyed by its position, the most probable one at temperature 0: the text that
+    rules with shared noise (`race`, keyed `target-match`) promise to write again.
+    """
+
+    name: ClassVar[str] = "plain"
+    title: ClassVar[str] = "Plain decoding"
+    reads_draft: ClassVar[bool] = False
+    shared_noise: ClassVar[bool] = True
+    alone: ClassVar[bool] = True
+
+    def __call__(self, tree, p, rng):
+        greedy = p.sampling.temperature == 0
+        return Walk(tree).end(int(np.argmax(p[0])) if greedy else race_winner(tree, p, rng, 0))
+
+    def explain(self, step, node):
+        return ROOT

@@ -1,0 +1,250 @@
+"""Layers that are read from disk for every pass: the logits of memory bit for bit, and a sentence for every fault."""
+
+import errno
+import os
+import threading
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import closing
+from pathlib import Path
+
+import numpy as np
+import pytest
+import torch
+
+import specviz
+from specviz.models import streamed
+from specviz.models.loading import load_model
+from specviz.passes.compiled import passes as compiled
+from specviz.passes.huggingface import HuggingFaceModel
+from specviz.passes.streamed import layer_file, stream
+from specviz.tree import TokenTree
+from tests.passes.test_huggingface import V, along, make, random_tree
+
+pytestmark = pytest.mark.adapter
+CPU = torch.device("cpu")
+
+
+@pytest.fixture(autouse=True)
+def cache(tmp_path, monkeypatch):
+    monkeypatch.setenv("SPECVIZ_CACHE", str(tmp_path / "cache"))
+    return tmp_path / "cache"
+
+
+@pytest.fixture
+def folder(tmp_path):
+    return save(tmp_path / "model")
+
+
+def save(folder, family="llama", dtype=torch.float32, shards="1GB", **changes):
+    make(family, dtype=dtype, **changes).model.save_pretrained(folder, max_shard_size=shards)
+    return str(folder)
+
+
+def open_target(folder, dtype=torch.float32):
+    model = streamed.stream_target(folder, dtype, CPU, lambda fraction, message: None)
+    assert model.disk_speed > 0
+    return model
+
+
+def in_memory(folder, dtype=torch.float32):
+    return HuggingFaceModel(load_model("target", folder, CPU, dtype))
+
+
+def same_logits(one, other, sizes=(12, 1, 2 * compiled.MAX_TOKENS + 3, 5)):
+    rng, sessions = np.random.default_rng(1), [model.open([3, 1, 4, 1, 5]) for model in (one, other)]
+    for size in sizes:
+        tree = random_tree(rng, sessions[0].context, size)
+        rows = [session.forward(tree, range(size)[::-1]) for session in sessions]
+        np.testing.assert_array_equal(*rows)
+        for session in sessions:
+            session.commit(tree, tree.topology.path(size - 1), [*along(tree, size - 1), 7])
+
+
+@pytest.mark.parametrize("way", ["compiled", "torch"])
+@pytest.mark.parametrize("dtype", [torch.float32, torch.bfloat16])
+@pytest.mark.parametrize("family, changes", [("llama", {}), ("qwen2", {"tie_word_embeddings": True})])
+def test_the_logits_are_those_of_memory(tmp_path, monkeypatch, family, changes, dtype, way):
+    changes |= {"max_position_embeddings": 512, "num_hidden_layers": 5, "layer_types": None}
+    folder = save(tmp_path / "model", family, dtype, shards="20KB", **changes)
+    assert len(list(Path(folder).glob("*.safetensors"))) > 1
+    if way == "torch":
+        monkeypatch.setattr("specviz.passes.direct.worth_compiling", lambda model: False)
+    ours, theirs = open_target(folder, dtype), in_memory(folder, dtype)
+    for model in (ours, theirs):
+        model.threads.counts = [1]
+        assert (model.direct.compiled is None) == (way == "torch")
+    assert all(weight.is_meta for weight in ours.model.model.layers.parameters())
+    same_logits(ours, theirs)
+    states = torch.randn(3, 32, dtype=dtype)
+    np.testing.assert_array_equal(ours.logits_of(states), theirs.logits_of(states))
+
+
+def test_a_pair_on_disk_writes_the_texts_of_memory():
+    disk, memory = specviz.load_pair(offload="disk"), specviz.load_pair()
+    assert (disk.offload, memory.offload, memory.disk_speed) == ("disk", None, None) and disk.disk_speed > 0
+    for drafter in ("model", "early-exit:layers=2", "eagle", "medusa"):
+        config = specviz.RunConfig(
+            "Once upon a time", builder="sequoia:size=12", verifier="sequoia", max_new_tokens=24, drafter=drafter
+        )
+        assert specviz.run(disk, config).tokens == specviz.run(memory, config).tokens, drafter
+
+
+def test_layers_are_read_from_the_disk_for_every_pass(folder):
+    before = stream._bytes_from_disk()
+    if before is None:
+        pytest.skip("this system does not count what is read from disks")
+    model = open_target(folder)
+    session, layers = model.open([3, 1, 4]), model.direct.layers.stream
+    session.forward(TokenTree(4, start=2), [0])
+    before = stream._bytes_from_disk()
+    for _ in range(20):
+        session.forward(TokenTree(4, start=2), [0])
+    model.direct.layers.stream._thread.shutdown()
+    assert stream._bytes_from_disk() - before >= 20 * layers.bytes - 3 * layers.file.layout.bytes
+
+
+def test_the_file_is_written_once_and_again_where_it_was_changed(folder, cache):
+    def file():
+        (path,) = (cache / "layers").glob("*.bin")
+        return path, path.stat().st_ino
+
+    open_target(folder)
+    path, number = file()
+    open_target(folder)
+    assert file() == (path, number)
+    with open(path, "r+b") as content:
+        content.write(b"\1" * 100)
+    model = open_target(folder)
+    assert file()[1] != number
+    same_logits(model, in_memory(folder), (5,))
+    assert not list((cache / "layers").glob("*.part"))
+
+
+def change(path):
+    with open(path, "r+b") as content:
+        content.write(b"\1")
+
+
+@pytest.mark.parametrize(
+    "harm, words", [(change, "were changed"), (lambda path: os.truncate(path, 4096), "were changed")]
+)
+def test_a_file_that_is_changed_in_use_is_a_sentence(folder, harm, words):
+    model = open_target(folder)
+    session = model.open([3, 1, 4])
+    session.forward(TokenTree(4, start=2), [0])
+    harm(model.direct.layers.stream.file.path)
+    for _ in range(2):
+        with pytest.raises(ValueError, match="were changed"):
+            session.forward(TokenTree(4, start=2), [0])
+
+
+@pytest.mark.parametrize("way", ["error", "cut", "exception"])
+def test_a_read_that_fails_is_a_sentence_and_the_next_pass_is_right(folder, monkeypatch, way):
+    model, other = open_target(folder), in_memory(folder)
+    honest, calls = os.preadv, []
+
+    def preadv(*given):
+        calls.append(given)
+        if len(calls) == 5:
+            if way == "error":
+                raise OSError(errno.EIO, "Input/output error")
+            if way == "exception":
+                raise ValueError("something else")
+            return 0
+        return honest(*given)
+
+    monkeypatch.setattr(os, "preadv", preadv)
+    words = {"error": "Input/output error", "cut": "were cut", "exception": "something else"}[way]
+    with pytest.raises(ValueError, match=words):
+        for _ in range(3):
+            model.open([3, 1, 4]).forward(TokenTree(4, start=2), [0])
+    same_logits(model, other, (5, 3))
+
+
+def test_a_pass_that_is_given_up_between_layers_leaves_the_next_one_right(folder):
+    model = open_target(folder)
+    with closing(iter(model.direct.layers)) as layers:
+        next(layers), next(layers)
+    same_logits(model, in_memory(folder), (5,))
+
+
+def test_two_threads_take_turns(folder):
+    model, other = open_target(folder), in_memory(folder)
+    with ThreadPoolExecutor(2) as threads:
+        for done in [threads.submit(same_logits, model, other, (9, 4, 7) * 3) for _ in range(4)]:
+            done.result(60)
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="this system does not fork")
+@pytest.mark.filterwarnings("ignore:.*fork")
+def test_a_fork_reads_with_a_thread_of_its_own(folder):
+    model = open_target(folder)
+    session = model.open([3, 1, 4])
+    expected = session.forward(TokenTree(4, start=2), [0])
+    if not (child := os.fork()):
+        os._exit(not all((model.open([3, 1, 4]).forward(TokenTree(4, start=2), [0]) == expected).all() for _ in "ab"))
+    assert os.waitpid(child, 0)[1] == 0
+
+
+def test_a_full_disk_is_a_sentence(folder, cache, monkeypatch):
+    monkeypatch.setattr(layer_file.shutil, "disk_usage", lambda place: type("Usage", (), {"free": 1000}))
+    with pytest.raises(ValueError, match="1,000 are free"):
+        open_target(folder)
+    monkeypatch.undo()
+    monkeypatch.setenv("SPECVIZ_CACHE", str(cache))
+    monkeypatch.setattr(os, "fsync", lambda number: (_ for _ in ()).throw(OSError(errno.ENOSPC, "No space left")))
+    with pytest.raises(ValueError, match="No space left"):
+        open_target(folder)
+    assert not [*(cache / "layers").glob("*.part"), *(cache / "layers").glob("*.bin")]
+
+
+@pytest.mark.parametrize("fault", ["nothing fetched", "second read is faster"])
+def test_a_file_that_stays_in_memory_is_refused(folder, monkeypatch, fault):
+    if fault == "nothing fetched":
+        monkeypatch.setattr(stream, "_bytes_from_disk", lambda: 7)
+    else:
+        clock = iter(np.cumsum([0, 1.0, 0, 0.1] * 3).tolist())
+        monkeypatch.setattr(stream, "perf_counter", lambda: next(clock))
+    with pytest.raises(ValueError, match="stays in memory"):
+        open_target(folder)
+
+
+def test_without_direct_reads_the_system_is_told_to_forget(folder, monkeypatch):
+    advice, honest = [], os.posix_fadvise
+    monkeypatch.delattr(os, "O_DIRECT")
+    monkeypatch.setattr(os, "posix_fadvise", lambda *given: advice.append(given) or honest(*given))
+    same_logits(open_target(folder), in_memory(folder), (5,))
+    assert len(advice) >= 3
+
+
+def test_memory_and_descriptors_stay_flat(folder):
+    def descriptors():
+        return len(os.listdir("/proc/self/fd"))
+
+    def resident():
+        return int(Path("/proc/self/statm").read_text().split()[1]) * os.sysconf("SC_PAGE_SIZE")
+
+    if not Path("/proc/self/fd").exists():
+        pytest.skip("this system does not list descriptors")
+    before, model = descriptors(), open_target(folder)
+    pair = specviz.models.pair.HuggingFacePair
+    session = None
+    for step in range(300):
+        session = model.open([3, 1, step % V])
+        tree = random_tree(np.random.default_rng(step), session.context, 9)
+        session.forward(tree, range(9))
+        if step == 100:
+            first = resident()
+    assert resident() - first < 4_000_000 and pair
+    threads = threading.active_count()
+    del model, session
+    assert descriptors() == before and threading.active_count() <= threads
+
+
+def test_random_weights_are_streamed_and_the_same_every_time():
+    one, other = (open_target("random:tiny") for _ in range(2))
+    same_logits(one, other, (5,))
+
+
+def test_other_families_are_left_to_transformers(tmp_path):
+    assert streamed.stream_target(save(tmp_path / "gpt2", "gpt2"), torch.float32, CPU, print) is None

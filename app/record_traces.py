@@ -84,7 +84,7 @@ def record(pair: Any, lesson: Lesson) -> list[Any]:
 
 def decode(pair: Any, recording: Recording, seed: int) -> specviz.Trace:
     config = replace(recording.config, seed=seed)
-    config = config.plainly() if recording.autoregressive else config
+    config = config.autoregressive() if recording.autoregressive else config
     return collect(pair, config, islice(specviz.speculate(pair, config), recording.steps))
 
 

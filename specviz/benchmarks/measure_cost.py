@@ -75,7 +75,7 @@ def measure_cost(
     if drafter.name == "model" and pair.open(pair.encode("a") or [0])[1] is None:
         raise ValueError("the pair must have a draft to measure its cost. Choose another drafter.")
     watch = Watch()
-    runs = {(1, 0): _Run(pair, config.plainly())}
+    runs = {(1, 0): _Run(pair, config.autoregressive())}
     for size in sorted(set(sizes) - {1}):
         for depth in sorted({min(size - 1, ceil(log2(size))), min(size - 1, 2 * ceil(log2(size)), 16)}):
             shaped = replace(config, builder=Sequoia(size=size, depth=depth, acceptance=acceptance))

@@ -86,7 +86,7 @@ def sampling(pair: Pair, config: RunConfig, runs: int = RUNS) -> Iterator[Sample
     if not config.resolved.match.possible:
         raise ValueError(config.resolved.match.reason)
     prompt = prompt_tokens(pair, config)
-    DecodingSession(pair, config.plainly(), None)  # says what is wrong with the prompt
+    DecodingSession(pair, config.autoregressive(), None)  # says what is wrong with the prompt
     kept = CachedPair(pair, prompt)
     texts = exact_texts(kept, config, prompt)
     probs = (*texts.values(), max(0.0, 1 - sum(texts.values())))
@@ -107,7 +107,7 @@ def sampling(pair: Pair, config: RunConfig, runs: int = RUNS) -> Iterator[Sample
         # Never one seed for both, since keyed rules follow it; the largest seed is followed by 0.
         seed, other = ((config.seed + 2 * turn + more) % (LARGEST + 1) for more in (1, 2))
         counts["run"][_two(speculating, replace(config, seed=seed))] += 1
-        counts["plain"][_two(kept, replace(config.plainly(), seed=other))] += 1
+        counts["plain"][_two(kept, replace(config.autoregressive(), seed=other))] += 1
         if (turn + 1) % TOGETHER == 0 or turn + 1 == runs or speculating is not kept:
             yield found(turn + 1)
 

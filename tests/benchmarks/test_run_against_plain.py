@@ -26,7 +26,7 @@ def clocks(monkeypatch):
 
     def set_up(run, plain):
         def timed(pair, config):
-            name = "plain" if config == config.plainly() else "run"
+            name = "plain" if config == config.autoregressive() else "run"
             spent = (plain if name == "plain" else run)(sum(one[0] == name for one in order))
             order.append((name, config.prompt, config.temperature, config.seed))
             for step in specviz.speculate(pair, config):

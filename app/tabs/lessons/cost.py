@@ -71,7 +71,7 @@ def time_step(pair, size, seed, turn):
     """Median seconds of a step with Sequoia's tree of a size, 1 for decoding alone, and its expected tokens."""
     config = RunConfig(TALE, temperature=0.6, seed=seed, max_new_tokens=256)
     if size == 1:
-        config = config.plainly()
+        config = config.autoregressive()
     else:
         tree = BUILDERS["sequoia"](size=size, depth=min(size - 1, 2 + int(log2(size))))
         config = replace(config, builder=tree, verifier=VERIFIERS["sequoia"]())

@@ -1,4 +1,4 @@
-"""Explore in headless Chromium: recordings that answer at once, the frames of a step, what a node is, and the settings."""
+"""Explore in headless Chromium: recordings that answer at once, the frames of a step, what a node is, settings."""
 
 import json
 import re

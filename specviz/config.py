@@ -83,7 +83,7 @@ class RunConfig:
         """Builder, rule and drafter, and whether they go together: `compatibility.Resolved`, found once."""
         return import_module("specviz.compatibility").resolve(self)
 
-    def plainly(self) -> RunConfig:
+    def autoregressive(self) -> RunConfig:
         """The same run with plain decoding."""
         return replace(self, builder="plain", verifier="plain")
 

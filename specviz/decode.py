@@ -95,7 +95,7 @@ def autoregress(pair: Pair, config: RunConfig) -> Trace:
     1.0
     """
     _check_order(pair, config)
-    return run(pair, config.plainly())
+    return run(pair, config.autoregressive())
 
 
 def collect(pair: Pair, config: RunConfig, steps: Iterable[Step]) -> Trace:

@@ -47,7 +47,7 @@ class Sampling:
     top_k: TopK | None = None
 
     @property
-    def plain(self) -> bool:
+    def unfiltered(self) -> bool:
         """True where only the temperature acts, so a probability needs no look at the other tokens' ranks."""
         return self.top_p >= 1 and self.top_k is None
 
@@ -97,7 +97,7 @@ def probabilities(logits: np.ndarray, sampling: Sampling) -> np.ndarray:
         row[most_likely(logits)] = 1.0
         return row
     row = softmax(logits, sampling.temperature)
-    if sampling.plain:
+    if sampling.unfiltered:
         return row
     kept = _kept(row, sampling)
     cut = np.zeros_like(row)
@@ -164,35 +164,35 @@ class Distributions:
 
     def every(self) -> list[np.ndarray]:
         """All rows: several at once where they are short."""
-        if self.sampling.temperature == 0 or not self.sampling.plain:
+        if self.sampling.temperature == 0 or not self.sampling.unfiltered:
             return [self[node] for node in range(len(self))]
         logits, many = self.logits, max(1, TOGETHER // self.logits.shape[1])
         parts = (logits[i : i + many] for i in range(0, len(logits), many))
         return [row for part in parts for row in softmax(part, self.sampling.temperature)]
 
-    def of(self, nodes: Sequence[int], tokens: Sequence[int], plain: bool = False) -> list[float]:
-        """Probabilities of `tokens[i]` after `nodes[i]`; with `plain` those of the model itself, at temperature 1.
+    def of(self, nodes: Sequence[int], tokens: Sequence[int], at_temperature_1: bool = False) -> list[float]:
+        """Probabilities of `tokens[i]` after `nodes[i]`; with `at_temperature_1` those of the model itself.
 
         For the record of many nodes: where it can, it forms no rows and works in the precision of the logits.
         """
         if not nodes:
             return []
-        if plain or (self.sampling.plain and self.sampling.temperature > 0):
-            return self._gather(nodes, tokens, 1.0 if plain else self.sampling.temperature)[0]
+        if at_temperature_1 or (self.sampling.unfiltered and self.sampling.temperature > 0):
+            return self._gather(nodes, tokens, 1.0 if at_temperature_1 else self.sampling.temperature)[0]
         if self.sampling.temperature == 0:
             best = {node: most_likely(self.logits[node]) for node in set(nodes)}
             return [float(best[node] == token) for node, token in zip(nodes, tokens, strict=True)]
         return [float(self[node][token]) for node, token in zip(nodes, tokens, strict=True)]
 
     def of_both(self, nodes: Sequence[int], tokens: Sequence[int]) -> tuple[list[float], list[float]]:
-        """What `of` gives without and with `plain`."""
+        """What `of` gives without and with `at_temperature_1`."""
         if self.sampling == Sampling():
-            plain = self.of(nodes, tokens, plain=True)
-            return plain, plain
-        if not nodes or not self.sampling.plain or self.sampling.temperature == 0:
-            return self.of(nodes, tokens), self.of(nodes, tokens, plain=True)
-        own, plain = self._gather(nodes, tokens, self.sampling.temperature, 1.0)
-        return own, plain
+            own = self.of(nodes, tokens)
+            return own, own
+        if not nodes or not self.sampling.unfiltered or self.sampling.temperature == 0:
+            return self.of(nodes, tokens), self.of(nodes, tokens, at_temperature_1=True)
+        own, at_temperature_1 = self._gather(nodes, tokens, self.sampling.temperature, 1.0)
+        return own, at_temperature_1
 
     def _gather(self, nodes: Sequence[int], tokens: Sequence[int], *temperatures: float) -> tuple[list[float], ...]:
         """The probabilities at each of the temperatures, in the precision of the logits."""
@@ -227,23 +227,23 @@ class Blend(np.ndarray):
     """Rows of several drafters at one node: as an array their mean, [V]; each child is drawn from one of `parts`.
 
     Attributes:
-        parts: the rows, float64 [V] each; whose: the name of the drafter that each of them came from.
+        parts: the rows, float64 [V] each; drafters: the name of the drafter that each of them came from.
         merge: whether equal tokens that were drawn independently become one child.
-        turns: the part that each child came from, where some were merged away.
+        order: the part that each child came from, where some were merged away.
     """
 
     parts: tuple[np.ndarray, ...] = ()
-    whose: tuple[str, ...] = ()
+    drafters: tuple[str, ...] = ()
     merge: bool = False
-    turns: tuple[int, ...] | None = None
+    order: tuple[int, ...] | None = None
 
     @classmethod
-    def of(cls, parts: Sequence[np.ndarray], whose: Sequence[str], merge: bool = False) -> Blend:
+    def of(cls, parts: Sequence[np.ndarray], drafters: Sequence[str], merge: bool = False) -> Blend:
         """The blend of rows of which each sums to 1, or to 0 where its drafter had nothing to say."""
         speaking = [part for part in parts if part.any()]
         mean = np.mean(speaking, axis=0) if speaking else np.zeros_like(parts[0])
         blend = mean.view(cls)
-        blend.parts, blend.whose, blend.merge = tuple(parts), tuple(whose), merge
+        blend.parts, blend.drafters, blend.merge = tuple(parts), tuple(drafters), merge
         return blend
 
 

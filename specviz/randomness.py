@@ -1,7 +1,6 @@
 """Randomness: the operations that builders and verifiers may use.
 
 `flip` and `draw` are asked of a stream of fresh numbers; a test answers them itself and so enumerates every outcome.
-`draw_apart` is several of such draws.
 `noise` is keyed by the absolute position in the text and belongs to rules whose output is argmin E/p: asking twice
 for the same position gives the same numbers, which is what makes a seeded text independent of the draft.
 """
@@ -9,16 +8,13 @@ for the same position gives the same numbers, which is what makes a seeded text 
 from __future__ import annotations
 
 import math
-from bisect import insort
 from functools import lru_cache
 from typing import Protocol
 
 import numpy as np
 
-BLOCK = 64
-FEW = 4  # values that are found one by one sooner than together
-KEPT = 64  # positions whose noise is kept
-LITTLE = 1e-6  # of a row's weight: where less is left, it is summed up anew, free of what rounding left of the rest
+BLOCK = 64  # a large vocabulary is searched block by block
+MAX_NOISE = 64  # positions whose noise is stored: draft and target ask for the same ones
 
 
 class Randomness(Protocol):
@@ -30,12 +26,19 @@ class Randomness(Protocol):
     def draw(self, probs: np.ndarray) -> int:
         """A token drawn from `probs`, [V], non-negative weights that need not sum to one."""
 
-    def draw_apart(self, probs: np.ndarray, count: int) -> list[int]:
+    def sample_without_replacement(self, probs: np.ndarray, count: int) -> list[int]:
         """`count` different tokens drawn one after the other from `probs`, [V]; at most V.
 
         Once its weights are used up, its other tokens are equally likely.
         """
-        return _apart(self, probs, count, [])
+        left, drawn = probs.copy(), list[int]()
+        for _ in range(min(count, len(probs))):
+            if not left.any():
+                left[:] = 1.0
+                left[drawn] = 0.0
+            drawn.append(self.draw(left))
+            left[drawn[-1]] = 0.0
+        return drawn
 
     def noise(self, position: int, size: int) -> np.ndarray:
         """Independent Exp(1) numbers for one absolute position of the text, float64 [size]."""
@@ -54,76 +57,32 @@ class Seeded(Randomness):
     def __init__(self, seed: int) -> None:
         self.seed = int(seed)
         self._stream = np.random.default_rng([self.seed, 0])
-        self._noise: dict[tuple[int, int], np.ndarray] = {}  # draft and target ask for the same positions
+        self._noise: dict[tuple[int, int], np.ndarray] = {}
 
     def flip(self, prob: float) -> tuple[bool, float]:
         coin = float(self._stream.random())
         return coin < prob, coin
 
     def draw(self, probs: np.ndarray) -> int:
-        ends, total = _block_ends(probs)
-        return _find(probs, ends, self._stream.random() * total)[0]
-
-    def draw_apart(self, probs: np.ndarray, count: int) -> list[int]:
-        # The tokens of one `draw` after the other, but what was drawn is passed over and not taken out of a copy.
-        ends, total = _block_ends(probs)
-        left, drawn = total, list[int]()
-        gone: list[tuple[float, float]] = []  # of each token drawn: the weight before it, and its own; in order
-        while len(drawn) < count and left > LITTLE * total:
-            mark = self._stream.random() * left
-            for before, weight in gone:
-                if mark < before:
-                    break
-                mark += weight
-            token, before = _find(probs, ends, mark)
-            if token not in drawn:  # or rounding carried the mark back to it
-                drawn.append(token)
-                weight = float(probs[token])
-                insort(gone, (before, weight))
-                left -= weight
-        return drawn if len(drawn) == count else _apart(self, probs, count, drawn)
+        # The weights laid end to end: first the block on which the number falls, then the token within it.
+        ends = np.add.reduceat(probs, _block_starts(len(probs))).cumsum()
+        if not 0 < ends[-1] < math.inf:
+            raise ValueError(
+                f"probabilities must be finite and not all 0; they sum to {ends[-1]}. The model overflowed: "
+                "load it with dtype float32."
+            )
+        mark = self._stream.random() * float(ends[-1])
+        block = _search(ends, mark)
+        before = float(ends[block - 1]) if block else 0.0
+        return BLOCK * block + _search(probs[BLOCK * block : BLOCK * (block + 1)].cumsum(), mark - before)
 
     def noise(self, position: int, size: int) -> np.ndarray:
         if (position, size) not in self._noise:
-            if len(self._noise) == KEPT:
+            if len(self._noise) == MAX_NOISE:
                 self._noise.pop(next(iter(self._noise)))
             self._noise[position, size] = np.random.default_rng([self.seed, 1, int(position)]).exponential(size=size)
             self._noise[position, size].flags.writeable = False
         return self._noise[position, size]
-
-
-def _apart(rng: Randomness, probs: np.ndarray, count: int, drawn: list[int]) -> list[int]:
-    """`drawn`, and further tokens up to `count`, each by a `draw` of its own."""
-    rest = probs.copy()
-    rest[drawn] = 0.0
-    for _ in range(len(drawn), min(count, len(probs))):
-        if not rest.any():
-            rest[:] = 1.0
-            rest[drawn] = 0.0
-        drawn.append(rng.draw(rest))
-        rest[drawn[-1]] = 0.0
-    return drawn
-
-
-def _block_ends(probs: np.ndarray) -> tuple[np.ndarray, float]:
-    """The running sum of a vocabulary at the end of every block, and the whole sum."""
-    ends = np.add.reduceat(probs, _block_starts(len(probs))).cumsum()
-    total = float(ends[-1])
-    if not 0 < total < math.inf:
-        raise ValueError(
-            f"probabilities must be finite and not all 0; they sum to {total}. The model overflowed: "
-            "load it with dtype float32."
-        )
-    return ends, total
-
-
-def _find(probs: np.ndarray, ends: np.ndarray, mark: float) -> tuple[int, float]:
-    """The token on which `mark` falls, and the weight before it: a search for its block and one within it."""
-    block = _search(ends, mark)
-    first, before = block * BLOCK, float(ends[block - 1]) if block else 0.0
-    inside = probs[first : first + BLOCK].cumsum()
-    place = _search(inside, mark - before)
-    return first + place, before + (float(inside[place - 1]) if place else 0.0)
 
 
 @lru_cache(maxsize=8)
@@ -152,26 +111,10 @@ def smallest(values: np.ndarray, count: int) -> np.ndarray:
     """The indices of the `count` smallest values, smallest first, ties by the lower index, int [<= count]."""
     if count == 1:
         return np.array([values.argmin()])
-    if 0 < count <= FEW <= len(values):
-        found = _one_by_one(values, count)
-        if len(found) == count:
-            return np.array(found, dtype=int)
     near = np.arange(len(values))
     if 0 < 2 * count < len(values):
         # At least `count` values are as small as the count-th smallest block minimum: no other can be among them.
-        far = 2 * count * BLOCK >= len(values)
-        lowest = values if far else np.minimum.reduceat(values, _block_starts(len(values)))
-        near = np.flatnonzero(values <= np.partition(lowest, count - 1)[count - 1])
+        few_blocks = 2 * count * BLOCK >= len(values)
+        minima = values if few_blocks else np.minimum.reduceat(values, _block_starts(len(values)))
+        near = np.flatnonzero(values <= np.partition(minima, count - 1)[count - 1])
     return near[np.argsort(values[near], kind="stable")[:count]]
-
-
-def _one_by_one(values: np.ndarray, count: int) -> list[int]:
-    """As many of the `count` smallest as are finite: the infinite ones look like those found already."""
-    rest, found = values.copy(), []
-    for _ in range(count):
-        place = int(rest.argmin())
-        if rest[place] == math.inf:
-            break
-        found.append(place)
-        rest[place] = math.inf
-    return found

@@ -15,7 +15,7 @@ from .distributions import Blend, Distributions, Sampling, distributions_of
 from .drafters.base import Draft, Drafter, DrafterContext, DrafterSession, Seen
 from .models.base import Pair, Session
 from .record import Detail, Step, Timing
-from .sampling import whose
+from .sampling import drafter_of
 from .tree import TokenTree
 from .verifiers.base import Verdict
 
@@ -82,8 +82,8 @@ class StepDraft(Draft):
         self.tree.draft_distributions.update(zip(nodes, rows, strict=True))
         return rows
 
-    def plain(self, node: int, q: np.ndarray) -> np.ndarray:
-        return q if self.sampling.temperature > 0 or self.drafting is None else self.drafting.plain(node, q)
+    def at_temperature_1(self, node: int, q: np.ndarray) -> np.ndarray:
+        return q if self.sampling.temperature > 0 or self.drafting is None else self.drafting.at_temperature_1(node, q)
 
 
 def open_drafter(
@@ -253,11 +253,11 @@ def _sources(
         if not (drafting.describes or isinstance(row, Blend)):
             continue
         children = tree.children[node]
-        parts = whose(row, tree.scheme, [tree.tokens[child] for child in children])
+        parts = drafter_of(row, tree.scheme, [tree.tokens[child] for child in children])
         for child, part in zip(children, parts, strict=True):
             name = drafting.name
             if part is not None and isinstance(row, Blend):
-                name = row.whose[part]
+                name = row.drafters[part]
                 probs[child] = float(row.parts[part][tree.tokens[child]])
             names[child] = name
             path = [tree.tokens[above] for above in tree.topology.path(child)]

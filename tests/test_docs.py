@@ -88,7 +88,7 @@ def test_the_python_of_the_readme_runs_on_toy_models(monkeypatch, tmp_path, caps
 def test_the_notebook_example_draws_a_saved_run(monkeypatch, tmp_path):
     code = next(code for code in python_of("docs/python.md") if "specviz.plots" in code)
     monkeypatch.chdir(tmp_path)
-    (tmp_path / "run.json").write_bytes((ROOT / "assets" / "traces" / "story.json").read_bytes())
+    (tmp_path / "run.json").write_bytes((ROOT / "assets" / "traces" / "explore" / "tree-0.6.json").read_bytes())
     names = {}
     exec(code, names)
     trace = names["trace"]

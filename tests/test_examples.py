@@ -65,8 +65,8 @@ builders.base: TreeBuilder.__call__ TreeBuilder.learn TreeBuilder.prepare
 builders.static: fill
 verifiers.base: Verdict Verifier.__call__ Verifier.explain
 verifiers.walk: follow try_in_turn
-drafters.base: Draft.expand Draft.plain Drafter.open DrafterContext DrafterContext.model DrafterSession.commit
-    DrafterSession.describe_guess DrafterSession.expand DrafterSession.plain Seen
+drafters.base: Draft.at_temperature_1 Draft.expand Drafter.open DrafterContext DrafterContext.model
+    DrafterSession.at_temperature_1 DrafterSession.commit DrafterSession.describe_guess DrafterSession.expand Seen
 acceptance.on_text: Acceptance acceptance_so_far
 doctor.report: Report
 doctor.window: Window

@@ -13,7 +13,7 @@ import pytest
 
 import specviz
 from specviz import codec, metrics
-from specviz.benchmarks import trials as turns
+from specviz.benchmarks import timing as turns
 from specviz.commands.cli import main
 from specviz.files import TRACES
 from specviz.metrics import Counts, estimate, plus_minus, ratio_of_rates, share_interval, student, wilson
@@ -22,7 +22,8 @@ from specviz.player.offline import offline_page
 from specviz.plots import PLOTS
 
 ROOT = Path(__file__).resolve().parent.parent
-STORY, PLAIN = (specviz.Trace.from_json((TRACES / f"{name}.json").read_text("utf-8")) for name in ("story", "plain"))
+FILES = TRACES / "explore" / "tree-0.6.json", TRACES / "race" / "plain.json"
+STORY, PLAIN = (specviz.Trace.from_json(path.read_text("utf-8")) for path in FILES)
 
 
 # What counts.
@@ -72,7 +73,7 @@ def test_the_same_numbers_stand_everywhere(monkeypatch, capsys, tmp_path):
     words = f"{figures['per_pass']:.2f} per pass, {figures['acceptance']:.0%} of compared tokens accepted, "
     words += f"{figures['rate']:.0f}"
 
-    assert main(["replay", str(TRACES / "story.json")]) == 0 and words in capsys.readouterr().out
+    assert main(["replay", str(FILES[0])]) == 0 and words in capsys.readouterr().out
     loads = types.SimpleNamespace(load_pair=lambda *args, **options: specviz.toy_pair())
     monkeypatch.setitem(sys.modules, "specviz.models.pair", loads)
     monkeypatch.setattr("specviz.decode.speculate", lambda pair, config: iter(STORY.steps))
@@ -80,11 +81,11 @@ def test_the_same_numbers_stand_everywhere(monkeypatch, capsys, tmp_path):
     main(["generate", "--prompt", STORY.prompt_text])
     assert words in capsys.readouterr().out
 
-    sent = json.loads(payload.recorded_message(STORY, PLAIN))
+    sent = json.loads(payload.recorded_message(STORY))
     assert sent["figures"] == codec.plain(figures)
-    assert sent["speedup"]["speedup"] == codec.plain(speedup)
+    assert sent["speedup"] == codec.plain(STORY.speedup)
     page = tmp_path / "run.html"
-    main(["replay", str(TRACES / "story.json"), "--html", str(page)])
+    main(["replay", str(FILES[0]), "--html", str(page)])
     offline = json.loads(re.search(r'id="run">(.*?)</script>', page.read_text("utf-8"))[1])
     assert page.read_text("utf-8") == offline_page(STORY) and offline["figures"] == sent["figures"]
 
@@ -93,7 +94,7 @@ def test_the_same_numbers_stand_everywhere(monkeypatch, capsys, tmp_path):
     assert PLOTS["lengths"].info(STORY).mean_written == figures["per_pass"]
 
     monkeypatch.setattr(turns, "speculate", lambda pair, config: iter(PLAIN.steps))
-    *_, against = turns.in_turns(None, STORY.config, STORY.counts, rounds=1)
+    *_, against = turns.measure_speedup(None, STORY.config, STORY.counts, rounds=1)
     assert (against.speedup, against.tokens_per_s) == pytest.approx((speedup, figures["rate"]))
     assert against.plain_tokens_per_s == pytest.approx(sent["speedup"]["plain_tokens_per_s"], rel=1e-5)
 
@@ -101,19 +102,22 @@ def test_the_same_numbers_stand_everywhere(monkeypatch, capsys, tmp_path):
 def test_compare_and_the_endpoint_say_the_same_as_the_recorded_run(monkeypatch):
     from app import api
     from app.machine.engine import Engine
-    from app.tabs.compare import runs
+    from app.parts import decoding
+    from app.tabs.compare import messages
+    from app.tabs.compare.entry import Entry
 
-    sent = json.loads(payload.recorded_message(STORY, PLAIN))
-    first, second = json.loads(runs.of_traces([STORY, PLAIN]))["news"]
-    assert first["figures"] == sent["figures"] and second["speedups"] == [sent["speedup"]["speedup"], 1.0]
-    assert first["clock"][-1] == [codec.plain(STORY.seconds), len(STORY.tokens)]
+    figures, speedup = codec.plain(STORY.counts.figures()), STORY.counts.speedup(PLAIN.counts)
+    board = json.loads(messages.of_traces([Entry("A", STORY.config), Entry("B", PLAIN.config)], [STORY, PLAIN]))
+    rows = {row["name"]: [value for value, _ in row["cells"]] for row in board["table"]}
+    assert rows["tokens per target pass"] == [f"{figures['per_pass']:.2f}", "1.00"]
+    assert rows["tokens per second"][0] == f"{figures['rate']:.0f}"
+    assert board["news"][0]["clock"][-1] == [codec.plain(STORY.seconds), len(STORY.tokens)]
 
-    monkeypatch.setattr(api, "recorded", lambda pair, config: iter([STORY.steps, STORY]))
+    monkeypatch.setattr(decoding, "speculate", lambda pair, config: iter(STORY.steps))
     monkeypatch.setattr(turns, "speculate", lambda pair, config: iter(PLAIN.steps))
     *_, (_, _, trace) = api.answers(Engine(specviz.toy_pair), STORY.config, rounds=1)
     found = json.loads(trace)["speedup"]
-    assert found["speedup"] == sent["speedup"]["speedup"] and found["tokens_per_s"] == sent["figures"]["rate"]
-    assert found["plain_tokens_per_s"] == sent["speedup"]["plain_tokens_per_s"]
+    assert found["speedup"] == pytest.approx(speedup) and found["tokens_per_s"] == pytest.approx(figures["rate"])
 
 
 # Nothing else computes them.

@@ -131,7 +131,7 @@ def measure_profile(
     """
     known = known or recall(pair.info)
     if known is not None and not known.old(time()):
-        counts = Counts.of(islice(speculate(pair, RunConfig(PROMPT).plainly()), PROBE))
+        counts = Counts.of(islice(speculate(pair, RunConfig(PROMPT).autoregressive()), PROBE))
         yield None
         if not known.contradicts(counts.seconds_per_step):
             yield known

@@ -107,7 +107,7 @@ def summarise(name: str, runs: Sequence[Counts], plain: Sequence[Counts], texts:
         texts: which text each continues: texts are the unit of the intervals.
     """
     own, baseline = sum(runs, Counts()), sum(plain, Counts())
-    ratios = [a.speedup(b) for a, b in zip(runs, plain, strict=True)]
+    ratios = [own.speedup(baseline), *(a.speedup(b) for a, b in zip(runs, plain, strict=True))]
     rates = [(a.timed_tokens, sum(a.seconds), b.timed_tokens, sum(b.seconds)) for a, b in zip(runs, plain, strict=True)]
     return TimedRun(
         name, own.speedup(baseline), estimate(rates, ratio_of_rates, texts)[1], min(ratios), max(ratios), own, baseline,
@@ -135,7 +135,7 @@ def time_runs(
     [(1, 2), (2, 2)]
     """
     pair, config = next(iter(runs.values()))
-    runs = {AUTOREGRESSIVE: (pair, config.plainly()), **runs}
+    runs = {AUTOREGRESSIVE: (pair, config.autoregressive()), **runs}
     for pair, config in runs.values():
         run(pair, replace(config, prompt=prompts[0], max_new_tokens=min(WARM_UP, config.max_new_tokens)))
 
@@ -190,7 +190,7 @@ def measure_speedup(
     """
     if not first.tokens_per_s > 0:
         return  # it ended with its first step, so there is nothing to time
-    calls = {"run": lambda _: speculate(pair, config), "plain": lambda _: speculate(pair, config.plainly())}
+    calls = {"run": lambda _: speculate(pair, config), "plain": lambda _: speculate(pair, config.autoregressive())}
     _, processor, cores = machine()
     counts: dict[str, list[Counts]] = {name: [] for name in calls}
     for turn, name, steps in interleave(calls, rounds):

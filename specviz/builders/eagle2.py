@@ -60,7 +60,7 @@ class Reranked(TreeBuilder):
             if not level or not self.is_likely(sum(candidate.value for candidate in level)):
                 break
             rows = draft.expand([read[candidate] for candidate in level])
-            if not self.is_certain(depth, draft.plain(read[level[0]], rows[0])):
+            if not self.is_certain(depth, draft.at_temperature_1(read[level[0]], rows[0])):
                 break
             children = [
                 Candidate(above.value * float(q[token]), above, token)

@@ -21,7 +21,7 @@ FACTOR = Field(1.0, ge=0.01, le=2.0, title="Factor c", description="Factor of th
 
 def uncertainty(draft: Any, node: int, q: Any, c: float) -> float:
     """sqrt(c H), H the entropy of the row after a node in nats; 1 less it estimates a lower bound of the acceptance."""
-    return math.sqrt(c * entropy(draft.plain(node, q)))
+    return math.sqrt(c * entropy(draft.at_temperature_1(node, q)))
 
 
 class Svip(TreeBuilder):
@@ -132,7 +132,7 @@ class Cape(TreeBuilder):
             if len(tree) == self.size:
                 break
             (q,) = draft.expand([node])
-            confidence = float(draft.plain(node, q).max())
+            confidence = float(draft.at_temperature_1(node, q).max())
             interval = min(int(confidence * len(self.counts)), len(self.counts) - 1)
             count = children_of(q, min(self.counts[interval], self.size - len(tree)), draft.sparse)
             tokens = draw_children(q, count, scheme, rng, tree.position(node))

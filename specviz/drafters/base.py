@@ -67,7 +67,7 @@ class DrafterSession:
             seen: what the target saw of them.
         """
 
-    def plain(self, node: int, q: np.ndarray) -> np.ndarray:
+    def at_temperature_1(self, node: int, q: np.ndarray) -> np.ndarray:
         """A row of temperature 0 as it is at temperature 1, where it is known; else the same row.
 
         Args:
@@ -203,7 +203,7 @@ class Draft(Protocol):
             n rows, float64 [V]; zeros where the drafter has no prediction after a node, which stays a leaf.
         """
 
-    def plain(self, node: int, q: np.ndarray) -> np.ndarray:
+    def at_temperature_1(self, node: int, q: np.ndarray) -> np.ndarray:
         """The row after an expanded node as one can read doubt from it: at temperature 1 where the draft's is 0.
 
         Args:

@@ -32,7 +32,7 @@ class ModelSession(DrafterSession):
             self._logits.update((node, (rows.logits, place)) for place, node in enumerate(nodes))
         return rows.every()
 
-    def plain(self, node, q):
+    def at_temperature_1(self, node, q):
         if node not in self._logits:
             return q
         logits, place = self._logits[node]

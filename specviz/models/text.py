@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Sequence
-from functools import lru_cache
+from functools import cache, lru_cache
 from typing import Any, Protocol
 
-UNFINISHED = "\ufffd"  # what a decoder writes for bytes that are no whole character
+REPLACEMENT = "\ufffd"  # what a decoder writes for bytes that are no whole character
 WINDOW = 8  # tokens that are decoded again before a new one
 
 
@@ -25,7 +25,7 @@ class Text(Protocol):
         """The text of token ids."""
 
     def stream(self, context: Sequence[int]) -> Callable[[int], str]:
-        """What is given the tokens after `context` one by one and returns the text each adds."""
+        """A function that takes the tokens after `context` one by one and returns the text each adds."""
 
 
 class TokenText:
@@ -37,8 +37,6 @@ class TokenText:
 
     def __init__(self, tokenizer: Any) -> None:
         self.tokenizer = tokenizer
-        self._fast = _plain_decoder(tokenizer)
-        self.special = frozenset(tokenizer.all_special_ids)
         self.piece = lru_cache(maxsize=None)(self._piece)
 
     def encode(self, text: str) -> list[int]:
@@ -55,9 +53,9 @@ class TokenText:
 
     def decode(self, tokens: Sequence[int]) -> str:
         """The text of `tokens`, without special tokens and without tidying spaces."""
-        tokens = list(map(int, tokens))
-        if self._fast is not None:
-            return self._fast(tokens, skip_special_tokens=True)
+        tokens, fast = list(map(int, tokens)), getattr(self.tokenizer, "backend_tokenizer", None)
+        if fast is not None and _decodes_as_its_backend(type(self.tokenizer)):
+            return fast.decode(tokens, skip_special_tokens=True)
         return self.tokenizer.decode(tokens, skip_special_tokens=True, clean_up_tokenization_spaces=False)
 
     def _piece(self, token: int) -> str:
@@ -66,47 +64,46 @@ class TokenText:
         written = self.tokenizer.convert_ids_to_tokens(token)
         if written is None:
             return f"<{token}>"
-        if token in self.special:
+        if token in self.tokenizer.all_special_ids:
             return written
         text = self.decode([token])
-        if UNFINISHED in text:
+        if REPLACEMENT in text:
             return bytes_of(written).decode("utf-8", errors="backslashreplace")
         # A decoder drops the space before the first word, which here is not the first.
         return " " + text if written.startswith("▁") and not text.startswith(" ") else text
 
     def stream(self, context: Sequence[int]) -> Callable[[int], str]:
-        """A function that is given the tokens after `context` one by one and returns the text each of them adds.
+        """A function that takes the tokens after `context` one by one and returns the text each of them adds.
 
         A character whose bytes are spread over several tokens is returned with the last of them, so an unfinished one
         at the very end never is; otherwise the parts add up to the decoded whole.
         """
         window = list(context[-WINDOW:])  # enough to know whether the next word needs its space
-        known = len(window)  # tokens of the window whose text has been returned
-        before = self.decode(window)  # their text
+        before = self.decode(window)
+        complete = len(window)  # tokens of the window whose text has been returned
 
         def add(token: int) -> str:
-            nonlocal window, known, before
+            nonlocal window, complete, before
             window.append(int(token))
             text = self.decode(window)
-            if len(text) <= len(before) or text.endswith(UNFINISHED):
+            if len(text) <= len(before) or text.endswith(REPLACEMENT):
                 return ""
             added = text[len(before) :]
             if len(window) > 2 * WINDOW:  # a long one takes long to decode
-                window = window[known:]
+                window = window[complete:]
                 text = self.decode(window)
-            known, before = len(window), text
+            complete, before = len(window), text
             return added
 
         return add
 
 
-def _plain_decoder(tokenizer: Any) -> Callable[..., str] | None:
-    """The decoder below transformers' own, where that would do nothing but call it, at four times the cost."""
+@cache
+def _decodes_as_its_backend(kind: type) -> bool:
+    """Whether a tokenizer's own decoding would do nothing but call the backend's, at four times the cost."""
     from transformers import PreTrainedTokenizerFast as Fast
 
-    own = type(tokenizer)
-    wraps = isinstance(tokenizer, Fast) and own.decode is Fast.decode and own._decode is Fast._decode
-    return tokenizer.backend_tokenizer.decode if wraps else None
+    return issubclass(kind, Fast) and kind.decode is Fast.decode and kind._decode is Fast._decode
 
 
 def bytes_of(written: str, letters: bool = True) -> bytes:
@@ -118,13 +115,11 @@ def bytes_of(written: str, letters: bool = True) -> bytes:
     """
     if found := re.fullmatch(r"<0x([0-9A-Fa-f]{2})>", written):
         return bytes([int(found[1], 16)])
-    bytes_by_letter = _byte_letters() if letters else {}
-    return b"".join(
-        bytes([bytes_by_letter[letter]]) if letter in bytes_by_letter else letter.encode() for letter in written
-    )
+    table = _byte_letters() if letters else {}
+    return b"".join(bytes([table[letter]]) if letter in table else letter.encode() for letter in written)
 
 
-@lru_cache
+@cache
 def _byte_letters() -> dict[str, int]:
     """The byte for which each letter of byte-level BPE stands."""
     from transformers.convert_slow_tokenizer import bytes_to_unicode

@@ -54,7 +54,7 @@ def _with(config: RunConfig, builder: str, rule: str = "", drafter: str = "model
 
 
 def _timed(bench: Workbench, pair: Pair, plain: RunConfig, ways: dict[str, RunConfig], turn: int) -> dict[str, float]:
-    configs = {"plain": plain.plainly(), **ways}
+    configs = {"plain": plain.autoregressive(), **ways}
     first = turn % len(configs)
     names = [*list(configs)[first:], *list(configs)[:first]]
     # The first run of all would pay for what the models set up.

@@ -120,9 +120,9 @@ class DeviceRows(Distributions):
     def every(self) -> list[np.ndarray]:
         return [self[node] for node in range(len(self))]
 
-    def of(self, nodes: Sequence[int], tokens: Sequence[int], plain: bool = False) -> list[float]:
+    def of(self, nodes: Sequence[int], tokens: Sequence[int], at_temperature_1: bool = False) -> list[float]:
         """As for any rows; gathered on the device, in one transfer."""
-        sampling = Sampling() if plain else self.sampling
+        sampling = Sampling() if at_temperature_1 else self.sampling
         if not nodes:
             return []
         if sampling.temperature == 0:
@@ -140,7 +140,7 @@ class DeviceRows(Distributions):
 
     def of_both(self, nodes: Sequence[int], tokens: Sequence[int]) -> tuple[list[float], list[float]]:
         """As for any rows: two gathers on the device, no whole row comes over."""
-        return self.of(nodes, tokens), self.of(nodes, tokens, plain=True)
+        return self.of(nodes, tokens), self.of(nodes, tokens, at_temperature_1=True)
 
 
 def pull_ranked(rows: torch.Tensor) -> list[Ranked]:
@@ -170,7 +170,7 @@ def probabilities(logits: torch.Tensor, sampling: Sampling) -> torch.Tensor:
     row = ((row - row.amax(dim=1, keepdim=True)) / sampling.temperature).exp_()
     row.masked_fill_(row < NOTHING, 0.0)
     row /= row.sum(dim=1, keepdim=True)
-    if sampling.plain:
+    if sampling.unfiltered:
         return row
     falling, order = row.sort(dim=1, descending=True, stable=True)
     if sampling.top_k is not None:

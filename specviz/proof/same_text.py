@@ -95,7 +95,7 @@ def comparing(pair: Pair, config: RunConfig, tokens: Sequence[int]) -> Iterator[
         tokens: the new tokens it wrote, all of them.
     """
     context = list(pair.encode(config.prompt) if isinstance(config.prompt, str) else config.prompt)
-    plain = (step.emitted[0] for step in speculate(pair, config.plainly()))
+    plain = (step.emitted[0] for step in speculate(pair, config.autoregressive()))
     for position, (wrote, wanted) in enumerate(zip_longest(tokens, plain)):
         if wrote is None or wanted is None:
             yield Comparison(position + 1, position, early="run" if wrote is None else "plain")

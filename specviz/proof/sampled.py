@@ -1,7 +1,7 @@
 """The next two tokens after a prompt, sampled many times with speculation and with plain decoding, beside their exact
 distribution.
 
-Every draw is real. The distributions they are drawn from are read from the models once for each text (`RememberedPair`)
+Every draw is real. The distributions they are drawn from are read from the models once for each text (`CachedPair`)
 where the drafter allows it. The exact probability of two tokens is p(a) p(b | a), from the target alone.
 """
 
@@ -18,7 +18,7 @@ from ..config import LARGEST, RunConfig
 from ..decode import speculate
 from ..distributions import distributions_of, total_variation
 from ..models.base import Pair
-from ..models.remembered import ReadsTarget, RememberedPair
+from ..models.cached import CachedPair, ReadsTarget
 from ..session import DecodingSession, prompt_tokens
 from ..tree import TokenTree
 
@@ -86,8 +86,8 @@ def sampling(pair: Pair, config: RunConfig, runs: int = RUNS) -> Iterator[Sample
     if not config.resolved.match.possible:
         raise ValueError(config.resolved.match.reason)
     prompt = prompt_tokens(pair, config)
-    DecodingSession(pair, config.plainly(), None)  # says what is wrong with the prompt
-    kept = RememberedPair(pair, prompt)
+    DecodingSession(pair, config.autoregressive(), None)  # says what is wrong with the prompt
+    kept = CachedPair(pair, prompt)
     texts = exact_texts(kept, config, prompt)
     probs = (*texts.values(), max(0.0, 1 - sum(texts.values())))
     exact = tuple(prob if prob > 1e-9 else 0.0 for prob in probs)
@@ -107,7 +107,7 @@ def sampling(pair: Pair, config: RunConfig, runs: int = RUNS) -> Iterator[Sample
         # Never one seed for both, since keyed rules follow it; the largest seed is followed by 0.
         seed, other = ((config.seed + 2 * turn + more) % (LARGEST + 1) for more in (1, 2))
         counts["run"][_two(speculating, replace(config, seed=seed))] += 1
-        counts["plain"][_two(kept, replace(config.plainly(), seed=other))] += 1
+        counts["plain"][_two(kept, replace(config.autoregressive(), seed=other))] += 1
         if (turn + 1) % TOGETHER == 0 or turn + 1 == runs or speculating is not kept:
             yield found(turn + 1)
 
@@ -170,7 +170,7 @@ def exact_texts(pair: Any, config: RunConfig, prompt: list[int], shown: int = SH
     return best
 
 
-def _source(pair: Any, kept: RememberedPair, config: RunConfig) -> Any:
+def _source(pair: Any, kept: CachedPair, config: RunConfig) -> Any:
     """The pair that runs draw from: the one that remembers, unless the drafter reads more of the target."""
     builder, _, drafter, _ = config.resolved
     try:

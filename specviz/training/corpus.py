@@ -1,4 +1,4 @@
-"""Text files and the standard library as streams of tokens, some documents held out of training."""
+"""Text files and the standard library as streams of tokens."""
 
 from __future__ import annotations
 
@@ -6,8 +6,8 @@ import re
 import sysconfig
 import zlib
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from pathlib import Path
+from typing import NamedTuple
 
 import numpy as np
 from tokenizers import Tokenizer, decoders, models, pre_tokenizers, trainers
@@ -18,29 +18,14 @@ DOCUMENT = 4000  # characters of a document, where a text has no end-of-text mar
 SKIPPED_FOLDERS = {"site-packages", "dist-packages", "test", "tests", "idle_test", "__pycache__"}
 
 
-@dataclass(frozen=True)
-class Document:
-    """A part of a text or a source file, "prose" or "code"; its name decides whether training may see it."""
+Streams = dict[str, np.ndarray]  # kind -> token ids
 
-    name: str
+
+class Document(NamedTuple):
+    """A part of a text or a source file, "prose" or "code"."""
+
     kind: str
     text: str
-
-
-@dataclass(frozen=True)
-class Corpus:
-    """Token streams by kind; end-of-text stands before every document."""
-
-    train: dict[str, np.ndarray]
-    held_out: dict[str, np.ndarray]
-
-    @property
-    def checksum(self) -> int:
-        """A number that differs where the tokens do."""
-        checksum = 0
-        for stream in (*self.train.values(), *self.held_out.values()):
-            checksum = zlib.crc32(stream.tobytes(), checksum)
-        return checksum
 
 
 def read_documents(
@@ -64,12 +49,12 @@ def read_documents(
             raise ValueError(f"text must name readable UTF-8 files; {str(path)!r} is not one: {error}.") from None
         if not text.strip():
             raise ValueError(f"text must name non-empty files; {str(path)!r} is empty.")
-        documents += [Document(f"{path.name}#{i}", "prose", part) for i, part in enumerate(split_text(text))]
+        documents += [Document("prose", part) for part in split_text(text)]
     root = Path(code_folder or sysconfig.get_paths()["stdlib"])
     for path in sorted(root.rglob("*.py")) if code else ():
-        name = path.relative_to(root)
-        source = "" if SKIPPED_FOLDERS & set(name.parts) else path.read_text(encoding="utf-8", errors="ignore")
-        documents += [Document(name.as_posix(), "code", source)] if source.strip() else []
+        if not SKIPPED_FOLDERS & set(path.relative_to(root).parts):
+            source = path.read_text(encoding="utf-8", errors="ignore")
+            documents += [Document("code", source)] if source.strip() else []
     return documents
 
 
@@ -92,25 +77,8 @@ def split_text(text: str) -> Iterator[str]:
         yield group
 
 
-def held_out(documents: list[Document]) -> set[str]:
-    """Names of the documents that training never sees: of each kind one in 50 by a hash of the name, at least one.
-
-    Raises:
-        ValueError: if there are fewer than two documents of a kind.
-    """
-    names = set()
-    for kind in KINDS:
-        hashes = {d.name: zlib.crc32(d.name.encode()) for d in documents if d.kind == kind}
-        if len(hashes) < 2:
-            raise ValueError(
-                f"the corpus must have at least two documents of {kind}, one to hold out; got {len(hashes)}."
-            )
-        names |= {name for name, value in hashes.items() if value % 50 == 0} or {min(hashes, key=hashes.__getitem__)}
-    return names
-
-
 def train_tokenizer(documents: list[Document], vocabulary: int) -> Tokenizer:
-    """Byte-level byte-pair encoding learnt on the training documents; end-of-text is token 0."""
+    """Byte-level byte-pair encoding learnt on the documents; end-of-text is token 0."""
     tokenizer = Tokenizer(models.BPE())
     tokenizer.pre_tokenizer = pre_tokenizers.ByteLevel(add_prefix_space=False)
     tokenizer.decoder = decoders.ByteLevel()
@@ -118,29 +86,26 @@ def train_tokenizer(documents: list[Document], vocabulary: int) -> Tokenizer:
         vocab_size=vocabulary, special_tokens=[END_OF_TEXT], show_progress=False,
         initial_alphabet=pre_tokenizers.ByteLevel.alphabet(),
     )  # fmt: skip
-    excluded = held_out(documents)
-    tokenizer.train_from_iterator((d.text for d in documents if d.name not in excluded), trainer)
+    tokenizer.train_from_iterator((document.text for document in documents), trainer)
     return tokenizer
 
 
-def encode(documents: list[Document], tokenizer: Tokenizer, excluded: set[str], end: Sequence[int] = (0,)) -> Corpus:
-    """Tokenise every document into the stream of its kind, in training or held out.
-
-    Args:
-        documents, tokenizer: what to encode, and how.
-        excluded: names of the documents that are held out.
-        end: the tokens that stand before each document.
-    """
-    parts: dict[tuple[str, bool], list[int]] = {(kind, out): [] for kind in KINDS for out in (False, True)}
+def encode(documents: list[Document], tokenizer: Tokenizer, end: Sequence[int] = (0,)) -> Streams:
+    """The token ids of every document in the stream of its kind, with the tokens `end` before each."""
+    parts: dict[str, list[int]] = {kind: [] for kind in KINDS}
     encodings = tokenizer.encode_batch([document.text for document in documents], add_special_tokens=False)
     for document, encoding in zip(documents, encodings, strict=True):
-        parts[document.kind, document.name in excluded] += [*end, *encoding.ids]
-    train, out = ({kind: np.array(parts[kind, side], np.int32) for kind in KINDS} for side in (False, True))
-    return Corpus(train, out)
+        parts[document.kind] += [*end, *encoding.ids]
+    return {kind: np.array(ids, np.int32) for kind, ids in parts.items()}
+
+
+def checksum(streams: Streams) -> int:
+    """A number that differs where the tokens do."""
+    return zlib.crc32(b"|".join(stream.tobytes() for stream in streams.values()))
 
 
 def random_windows(
-    streams: dict[str, np.ndarray], rng: np.random.Generator, count: int, length: int, code_share: float
+    streams: Streams, rng: np.random.Generator, count: int, length: int, code_share: float
 ) -> np.ndarray:
     """Random spans of tokens, [count, length], each from code with probability `code_share`."""
     rows = []

@@ -14,7 +14,6 @@ from typing import Any
 
 import numpy as np
 import torch
-from tokenizers import Tokenizer
 from torch.nn import functional
 from transformers import AutoTokenizer
 
@@ -22,7 +21,7 @@ from ..models.eagle import EagleLayer, begin_with_last_layer, layer_config, save
 from ..models.heads import MedusaHeads, save_heads
 from ..models.loading import choose_device, longest_text
 from ..models.pair import end_of_text
-from .corpus import encode, read_documents
+from .corpus import checksum, encode, read_documents
 from .loop import check_same_run, fit, weights_digest
 from .pair import load
 from .samples import random_rows, shards, write_samples
@@ -75,9 +74,16 @@ def train_heads(
     facts = {"drafter": kind, "target": digest, "seed": seed, "heads": heads if kind == "medusa" else None}
     check_same_run(out / "checkpoint", facts)
     if text_files:
-        began = clock()
-        samples = out / "checkpoint" / "samples"
-        _make_samples(teacher, target, text_files, code_folder, samples, SAMPLE_TIME * seconds, clock, digest, seed)
+        began, samples = clock(), out / "checkpoint" / "samples"
+        tokenizer = AutoTokenizer.from_pretrained(target, local_files_only=True)
+        documents = read_documents(text_files, code_folder, code=code_folder is not None)
+        text = encode(documents, tokenizer.backend_tokenizer, sorted(end_of_text(teacher, tokenizer))[:1])
+        check_same_run(samples, {"text": checksum(text), "target": digest, "seed": seed})
+        longest = longest_text("target", teacher.config)
+        write_samples(
+            teacher, text, samples, SAMPLE_TIME * seconds, clock, window=min(512, longest), length=min(128, longest),
+            seed=seed, code_share=0.5 if code_folder is not None else 0.0,
+        )  # fmt: skip
         seconds = max(1.0, seconds - (clock() - began))
     samples = samples or target.parent / "checkpoint" / "samples"
     paths = shards(samples)
@@ -105,24 +111,6 @@ def train_heads(
     line = fit(kind, model, batch_loss, out / "checkpoint" / "state.pt", seconds, RATE[kind], clock)
     (save_heads if kind == "medusa" else save_layer)(model, out)
     return line
-
-
-def _make_samples(
-    teacher: Any, target: Path, text_files: Sequence[str | Path], code_folder: str | Path | None, folder: Path,
-    seconds: float, clock: Callable[[], float], digest: str, seed: int,
-) -> None:  # fmt: skip
-    """Samples of a target on text of its owner, half of them code if a folder of it is given."""
-    if not (target / "tokenizer.json").is_file():
-        raise ValueError(f"target must have a tokenizer.json to read text with; {str(target)!r} has none.")
-    end = sorted(end_of_text(teacher, AutoTokenizer.from_pretrained(target, local_files_only=True)))[:1]
-    documents = read_documents(text_files, code_folder, code=code_folder is not None)
-    corpus = encode(documents, Tokenizer.from_file(str(target / "tokenizer.json")), set(), end)
-    check_same_run(folder, {"text": corpus.checksum, "target": digest, "seed": seed})
-    longest = longest_text("target", teacher.config)
-    write_samples(
-        teacher, corpus, folder, seconds, clock, window=min(512, longest), length=min(128, longest), seed=seed,
-        code_share=0.5 if code_folder is not None else 0.0,
-    )  # fmt: skip
 
 
 def heads_loss(

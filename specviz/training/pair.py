@@ -17,7 +17,7 @@ from torch.utils.checkpoint import checkpoint
 from transformers import AutoModelForCausalLM, LlamaConfig, LlamaForCausalLM, PreTrainedModel, PreTrainedTokenizerFast
 
 from ..models.loading import choose_device, choose_dtype
-from .corpus import END_OF_TEXT, encode, held_out, random_windows, read_documents, train_tokenizer
+from .corpus import END_OF_TEXT, checksum, encode, random_windows, read_documents, train_tokenizer
 from .loop import check_same_run, fit, weights_digest
 from .samples import random_rows, shards, write_samples
 
@@ -100,7 +100,6 @@ def train_pair(
     recipe = recipe or (Recipe(target_time=0.0, sample_time=0.3) if target else Recipe())
     work, place = out / "checkpoint", choose_device(device)
     documents = read_documents(text_files, code_folder)
-    excluded = held_out(documents)
     work.mkdir(parents=True, exist_ok=True)
     path = Path(target) / "tokenizer.json" if target else work / "tokenizer.json"
     if not path.exists():
@@ -108,10 +107,10 @@ def train_pair(
     tokenizer = Tokenizer.from_file(str(path))
     if tokenizer.id_to_token(0) != END_OF_TEXT:
         raise ValueError(f"target must have {END_OF_TEXT} as token 0; {path} has {tokenizer.id_to_token(0)!r}.")
-    corpus = encode(documents, tokenizer, excluded)
+    text = encode(documents, tokenizer)
     given = weights_digest(Path(target)) if target else None
-    check_same_run(work, {"recipe": asdict(recipe), "text": corpus.checksum, "target": given})
-    lines = [f"# A pair trained on {sum(map(len, corpus.train.values())):,} tokens\n"]
+    check_same_run(work, {"recipe": asdict(recipe), "text": checksum(text), "target": given})
+    lines = [f"# A pair trained on {sum(map(len, text.values())):,} tokens\n"]
 
     if target is None:
         torch.manual_seed(recipe.seed)
@@ -119,7 +118,7 @@ def train_pair(
 
         def target_loss(step: int, done: float) -> torch.Tensor:
             rng = np.random.default_rng([recipe.seed, 1, step])
-            ids = random_windows(corpus.train, rng, recipe.rows, recipe.window, recipe.code_share)
+            ids = random_windows(text, rng, recipe.rows, recipe.window, recipe.code_share)
             return next_token_loss(model, torch.from_numpy(ids).to(place, torch.long))
 
         rates = {"rate": recipe.target_rate, "matrix_rate": recipe.matrix_rate}
@@ -129,15 +128,9 @@ def train_pair(
     elif Path(target).resolve() != (out / "target").resolve():
         shutil.copytree(target, out / "target", dirs_exist_ok=True)
     teacher = load(out / "target", place)
-    nats = float(np.mean([
-        next_token_loss(teacher, torch.from_numpy(row[None]).to(place, torch.long)).item()
-        for row in random_windows(corpus.held_out, np.random.default_rng(recipe.seed), 32, recipe.window, 0.0)
-    ]))  # fmt: skip
-    lines.append(f"target on held-out prose: {nats:.3f} nats a token")
-
     time_for_samples = 0.0 if (work / "draft.pt").exists() else seconds * recipe.sample_time
     write_samples(
-        teacher, corpus, work / "samples", time_for_samples, clock, window=recipe.window, code_share=0.5,
+        teacher, text, work / "samples", time_for_samples, clock, window=recipe.window, code_share=0.5,
         length=recipe.sample_length, rows=recipe.sample_rows, seed=recipe.seed,
     )  # fmt: skip
     torch.manual_seed(recipe.seed)

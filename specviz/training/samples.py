@@ -19,7 +19,7 @@ from tqdm import tqdm
 from transformers import DynamicCache, PreTrainedModel
 
 from ..passes.huggingface import cache_argument
-from .corpus import Corpus, random_windows
+from .corpus import Streams, random_windows
 from .loop import BAR
 
 TEMPERATURES = (0.0, 0.3, 0.6, 0.8, 1.0, 1.0)
@@ -56,25 +56,20 @@ def continue_text(
 
 
 def write_samples(
-    target: PreTrainedModel, corpus: Corpus, folder: Path, seconds: float, clock: Callable[[], float], *,
+    target: PreTrainedModel, text: Streams, folder: Path, seconds: float, clock: Callable[[], float], *,
     window: int, length: int, code_share: float, seed: int, rows: int = ROWS, max_bytes: int = MAX_BYTES,
-) -> float:  # fmt: skip
+) -> None:  # fmt: skip
     """Fill a folder with shards, after those already there; a shard follows from its number alone.
 
-    Every third shard is running text in full windows; the others are short prompts of the corpus that the target
+    Every third shard is running text in full windows; the others are short prompts of the text that the target
     continues at several temperatures.
 
     Args:
-        target, corpus, folder: who writes, on which text, and where.
+        target, text, folder: who writes, on which text, and where.
         seconds: at most, as `clock` counts them; one shard is written in any case.
         window, length: tokens of a window of running text, and of a continuation.
         code_share: how much of the text is code, from 0 to 1.
-        seed: of the random choices.
-        rows: continuations of a shard.
-        max_bytes: of all hidden states, at most.
-
-    Returns:
-        The seconds that were spent in this call.
+        seed, rows, max_bytes: of the random choices; continuations of a shard; of all hidden states, at most.
 
     Raises:
         ValueError: if a shard cannot be written.
@@ -82,11 +77,24 @@ def write_samples(
     folder.mkdir(parents=True, exist_ok=True)
     began, number = clock(), len(shards(folder))
     size = 2 * rows * length * target.get_output_embeddings().weight.shape[1]
+
+    def windows(rng: np.random.Generator, count: int, size: int) -> torch.Tensor:
+        return torch.from_numpy(random_windows(text, rng, count, size, code_share)).to(target.device, torch.long)
+
     with tqdm(desc="samples", total=round(seconds), bar_format=BAR) as bar:
         while not number or (clock() - began < seconds and (number + 1) * size <= max_bytes):
-            shard = _shard(
-                target, corpus, np.random.default_rng([seed, number]), number, window, length, rows, code_share
-            )
+            rng = np.random.default_rng([seed, number])
+            if number % TEXT_EVERY == TEXT_EVERY - 1:
+                tokens = windows(rng, max(1, rows * length // window), window)
+                with torch.inference_mode():
+                    states = torch.cat([target.base_model(part).last_hidden_state for part in tokens.split(8)])
+                heat = torch.ones(len(tokens))
+            else:
+                prompts = windows(rng, rows, int(rng.integers(4, min(LONGEST_PROMPT, length // 2) + 1)))
+                heat = torch.from_numpy(rng.choice(TEMPERATURES, rows).astype(np.float32))
+                generator = torch.Generator().manual_seed(int(rng.integers(2**62)))
+                tokens, states = continue_text(target, prompts, length, heat.to(target.device), generator)
+            shard = {"tokens": tokens.int().cpu(), "states": states.bfloat16().cpu(), "temperatures": heat}
             path = folder / f"{number:05d}.safetensors"
             try:
                 save_file(shard, path.with_suffix(".part"))
@@ -96,28 +104,6 @@ def write_samples(
             number += 1
             bar.set_postfix_str(f"{number * rows * length:,} tokens", refresh=False)
             bar.update(min(round(clock() - began), bar.total) - bar.n)
-    return clock() - began
-
-
-def _shard(
-    target: PreTrainedModel, corpus: Corpus, rng: np.random.Generator, number: int,
-    window: int, length: int, rows: int, code_share: float,
-) -> dict[str, torch.Tensor]:  # fmt: skip
-    def text(count: int, size: int) -> torch.Tensor:
-        spans = random_windows(corpus.train, rng, count, size, code_share)
-        return torch.from_numpy(spans).to(target.device, torch.long)
-
-    if number % TEXT_EVERY == TEXT_EVERY - 1:
-        tokens = text(max(1, rows * length // window), window)
-        with torch.inference_mode():
-            states = torch.cat([target.base_model(part).last_hidden_state for part in tokens.split(8)])
-        temperatures = torch.ones(len(tokens))
-    else:
-        prompts = text(rows, int(rng.integers(4, min(LONGEST_PROMPT, length // 2) + 1)))
-        temperatures = torch.from_numpy(rng.choice(TEMPERATURES, rows).astype(np.float32))
-        generator = torch.Generator().manual_seed(int(rng.integers(2**62)))
-        tokens, states = continue_text(target, prompts, length, temperatures.to(target.device), generator)
-    return {"tokens": tokens.int().cpu(), "states": states.bfloat16().cpu(), "temperatures": temperatures}
 
 
 def shards(folder: Path) -> list[Path]:

@@ -45,27 +45,26 @@ class Traversal(Verifier):
 
 def _visit(tree: TokenTree, p: Distributions, rng: Randomness, walk: Walk, node: int, share: float) -> int | None:
     """Try the subtree of `node`, itself last; the bonus token where a path was accepted, None if all were rejected."""
-    r = offers = bars = None  # rows that nobody reads are never made, a leaf's that is rejected for one
-    for child in tree.children[node]:
-        token = tree.tokens[child]
-        if r is None or offers is None or bars is None:
-            r, offers = p[node], SequentialProposal(tree.draft_distributions[node], "distinct")
-            bars = Bars(r)
-        d = offers.row
+    if children := tree.children[node]:  # the row of a leaf is read only if it is accepted
+        r, bars = p[node], Bars(p[node])
+        proposal = SequentialProposal(tree.draft_distributions[node], "distinct")
+    for before, child in zip((None, *children), children, strict=False):
+        if before is not None:
+            proposal.advance(tree.tokens[before])
+        token, d = tree.tokens[child], proposal.row
         child_share = ratio(share * r[token], d[token])
         walk.note(child, facts={"ratio": child_share}, tried=bars(token, residual=r, draft=d))
         bonus = _visit(tree, p, rng, walk, child, child_share)
         if bonus is not None:
             return bonus
-        offers.took(token)
-        left, wanted = excess(share * r, d)
-        share, r = carry(wanted, share), left / wanted if wanted > 0 else r
+        left, mass = excess(share * r, d)
+        share, r = carry(mass, share), left / mass if mass > 0 else r
     if node > 0 and not walk.toss(node, share, rng):
         walk.outcome[node] = "rejected"
         return None
     for above in tree.topology.path(node):
         walk.mark(above, True)
-    if r is None or bars is None:
+    if not children:
         return rng.draw(p[node])
     bonus = rng.draw(r)
     walk.note(node, after=bars(token, bonus, residual=r))

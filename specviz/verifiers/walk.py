@@ -118,15 +118,19 @@ def try_in_turn(tree: TokenTree, p: Distributions, rng: Randomness, scheme: str,
     walk, node = Walk(tree), 0
     while children := tree.children[node]:
         q, r, bars = tree.draft_distributions[node], p[node], Bars(p[node])
-        offers = SequentialProposal(q, scheme)
-        for child in children[: int((q > 0).sum())] if in_support else children:
-            token, d = tree.tokens[child], offers.row
+        proposal = SequentialProposal(q, scheme)
+        if in_support:
+            children = children[: int((q > 0).sum())]
+        for before, child in zip((None, *children), children, strict=False):
+            if before is not None:
+                r = residual(r, proposal.row)
+                proposal.advance(tree.tokens[before])
+            token, d = tree.tokens[child], proposal.row
             walk.note(child, tried=bars(token, residual=r, draft=d))
             if walk.flip(child, ratio(r[token], d[token]), rng):
                 break
-            r = residual(r, d)
-            offers.took(token)
         else:
+            r = residual(r, proposal.row)
             bonus = rng.draw(r)
             walk.note(node, after=bars(token, bonus, residual=r))
             return walk.end(bonus)

@@ -25,7 +25,7 @@ def lab(serve, visit):
 
 def test_six_trees_one_of_them_large_with_its_mask(lab):
     page = lab("lab=tree", TREES)
-    cards, tree = page.locator(".sv-lab-cards button"), page.locator(".sv-lab-tree")
+    cards, tree = page.locator(".sv-lab-cards figure"), page.locator(".sv-lab-tree")
     expect(cards).to_have_count(6)
     expect(page.locator(".sv-lab-name")).to_contain_text("Sequoia")
     page.get_by_role("button", name="Sequoia’s figure 2").click()
@@ -41,7 +41,7 @@ def test_six_trees_one_of_them_large_with_its_mask(lab):
     ).group(1)
     cards.nth(0).click()
     expect(page.locator(".sv-lab-name")).to_contain_text("Chain")
-    page.get_by_label("Another builder").select_option("optimal")
+    page.get_by_label("Shown large").select_option("optimal")
     expect(cards).to_have_count(7)
     expect(page.locator(".sv-lab-name")).to_contain_text("Optimal")
 

@@ -10,7 +10,7 @@ import specviz
 from specviz.acceptance import vectors as acceptance
 from specviz.distributions import Blend, Sampling
 from specviz.randomness import Seeded
-from specviz.sampling import SequentialProposal, draw_children, whose
+from specviz.sampling import SequentialProposal, drafter_of, draw_children
 from specviz.session import StepDraft, open_drafter
 from specviz.strategy import strategy_of
 from specviz.tree import TokenTree
@@ -46,20 +46,20 @@ def test_children_of_two_rows_are_drawn_by_the_laws_that_rules_are_told():
     np.testing.assert_allclose(blend, [0.35, 0.25, 0.15, 0.25])
     offers = SequentialProposal(blend, "distinct")
     np.testing.assert_allclose(offers.row, rows[0])
-    offers.took(0)
+    offers.advance(0)
     np.testing.assert_allclose(offers.row, rows[1])
-    offers.took(1)
+    offers.advance(1)
     np.testing.assert_allclose(offers.row, [0, 0, 0.375, 0.625])  # the first has nothing left that was not drawn
     assert offers.part == 1
-    offers.took(3)
+    offers.advance(3)
     np.testing.assert_allclose(offers.row, [0, 0, 1, 0])
-    offers.took(2)
+    offers.advance(2)
     np.testing.assert_allclose(offers.row, 0)
     iid = SequentialProposal(blend, "iid")
     for part in (0, 1, 0, 1):
         np.testing.assert_allclose(iid.row, rows[part])
         assert iid.part == part
-        iid.took(1)
+        iid.advance(1)
 
 
 def test_children_of_two_rows_follow_their_rows():
@@ -69,11 +69,11 @@ def test_children_of_two_rows_follow_their_rows():
         for scheme in ("iid", "distinct"):
             tokens = draw_children(blend, 4, scheme, Seeded(seed), 0)
             offers = SequentialProposal(blend, scheme)
-            for token, part in zip(tokens, whose(blend, scheme, tokens), strict=True):
+            for token, part in zip(tokens, drafter_of(blend, scheme, tokens), strict=True):
                 assert offers.row[token] > 0 and offers.part == part
-                offers.took(token)
+                offers.advance(token)
     assert draw_children(blend, 2, "top", Seeded(0), 0) == [0, 1]
-    assert whose(blend, "top", [0, 1, 3]) == [0, 0, 1]
+    assert drafter_of(blend, "top", [0, 1, 3]) == [0, 0, 1]
 
 
 def test_a_merged_child_is_compared_with_the_row_of_who_drew_it_first():
@@ -90,18 +90,18 @@ def test_a_merged_child_is_compared_with_the_row_of_who_drew_it_first():
     rows = np.array([[0.5, 0.5, 0.0, 0.0], [0.0, 0.5, 0.3, 0.2]])
     blend = Blend.of(rows, ("a", "b"), merge=True)
     assert draw_children(blend, 6, "iid", Fixed(1, 1, 0, 2, 1, 3), 0) == [1, 0, 2, 3]
-    assert whose(blend, "iid", [1, 0, 2, 3]) == [0, 0, 1, 1]
+    assert drafter_of(blend, "iid", [1, 0, 2, 3]) == [0, 0, 1, 1]
     offers = SequentialProposal(blend, "iid")
     for token, part in ((1, 0), (0, 0), (2, 1), (3, 1)):
         np.testing.assert_allclose(offers.row, rows[part])
-        offers.took(token)
+        offers.advance(token)
 
 
 def test_the_levels_of_a_cascade_come_from_whom_it_says():
     pair, tokens = specviz.toy_pair(vocab=6), [2, 0, 1, 4]
     for at in (1, 2, 3):
         rows = rows_of_every_node(pair, specviz.DRAFTERS["cascade"](at=at), [0, 1], tokens)
-        assert [row.whose[0] for row in rows[:5]] == ["model"] * at + ["ngram"] * (5 - at)
+        assert [row.drafters[0] for row in rows[:5]] == ["model"] * at + ["ngram"] * (5 - at)
         for name, part in (("model", slice(0, at)), ("ngram", slice(at, 5))):
             np.testing.assert_allclose(rows[part], rows_of_every_node(pair, name, [0, 1], tokens)[part])
 

@@ -46,10 +46,10 @@ def test_rows_agree_however_they_are_asked_for():
         wanted = [rows[n][t] for n, t in zip(nodes, tokens, strict=True)]
         assert rows.of(nodes, tokens) == pytest.approx(wanted, rel=1e-5)
         assert rows.of([1], [2]) == pytest.approx([rows[1][2]], rel=1e-5)
-        assert rows.of(nodes, tokens, plain=True) == pytest.approx(
+        assert rows.of(nodes, tokens, at_temperature_1=True) == pytest.approx(
             [softmax(values[n])[t] for n, t in zip(nodes, tokens, strict=True)], rel=1e-5
         )
-    assert Distributions(values, Sampling()).of([], [], plain=True) == []
+    assert Distributions(values, Sampling()).of([], [], at_temperature_1=True) == []
 
 
 @given(logits, logits)

@@ -61,8 +61,8 @@ def test_distinct_children_have_the_law_of_sequential_draws():
 def test_seeded_tokens_drawn_apart_are_those_of_one_draw_after_the_other(weights, count, seed):
     """So the law that is proven by enumeration, where each is a draw of its own, is that of a seeded run."""
     probs, count = np.array(weights), min(count, len(weights))
-    found = Seeded(seed).draw_apart(probs, count)
-    assert found == Randomness.draw_apart(Seeded(seed), probs, count)
+    found = Seeded(seed).sample_without_replacement(probs, count)
+    assert found == Randomness.sample_without_replacement(Seeded(seed), probs, count)
     assert len(set(found)) == count and probs.tolist() == weights
 
 

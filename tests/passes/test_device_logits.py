@@ -170,4 +170,4 @@ def test_rows_that_are_no_numbers_are_rejected_on_the_device_too(value, sampling
     with pytest.raises(ValueError, match="logits must be finite numbers"):
         distributions_of(damaged, sampling)[1]
     with pytest.raises(ValueError, match="logits must be finite numbers"):
-        distributions_of(damaged, sampling).of([1], [3], plain=True)
+        distributions_of(damaged, sampling).of([1], [3], at_temperature_1=True)

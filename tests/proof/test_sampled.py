@@ -8,7 +8,7 @@ from scipy import stats
 
 import specviz
 from specviz.distributions import probabilities
-from specviz.models.remembered import RememberedPair
+from specviz.models.cached import CachedPair
 from specviz.proof.sampled import Sampled, chi_square_excess, exact_texts, sampling
 
 
@@ -57,7 +57,7 @@ def test_at_temperature_zero_one_text_is_possible():
 @pytest.mark.parametrize("builder", ["sequoia:size=8", "dyspec:size=8", "eagle2", "lookahead"])
 def test_a_remembered_pair_writes_the_same_texts_and_reads_each_once(builder, drafter):
     pair = specviz.toy_pair(vocab=8)
-    kept = RememberedPair(pair, pair.encode("ab"))
+    kept = CachedPair(pair, pair.encode("ab"))
     rule = "target-match" if builder == "lookahead" else "sequoia"
     for seed in (1, 2, 1):
         config = specviz.RunConfig("ab", builder, rule, 0.8, max_new_tokens=12, seed=seed, drafter=drafter)

@@ -10,7 +10,7 @@ from transformers import AutoModelForCausalLM, AutoTokenizer
 
 from specviz.commands.cli import main
 from specviz.training import corpus as corpora
-from specviz.training.corpus import KINDS, Document, encode, held_out, random_windows, read_documents, split_text
+from specviz.training.corpus import KINDS, encode, random_windows, read_documents, split_text
 from specviz.training.loop import fit
 from specviz.training.pair import Recipe, Shape, draft_loss, new_model, train_pair, warm_start
 from specviz.training.samples import continue_text, draw, random_rows, shards, write_samples
@@ -60,7 +60,7 @@ def library(tmp_path: Path, monkeypatch) -> tuple[Path, Path]:
 def corpus_of(library):
     documents = read_documents([library[0]], library[1])
     tokenizer = corpora.train_tokenizer(documents, 300)
-    return documents, tokenizer, encode(documents, tokenizer, held_out(documents))
+    return documents, tokenizer, encode(documents, tokenizer)
 
 
 def test_prose_is_cut_at_marks_or_paragraphs_and_loses_no_text():
@@ -70,16 +70,13 @@ def test_prose_is_cut_at_marks_or_paragraphs_and_loses_no_text():
     assert len(parts) == 3 and "\n\n".join(parts).split() == text.split()
 
 
-def test_held_out_documents_never_reach_the_training_stream(library):
-    documents, tokenizer, corpus = corpus_of(library)
-    excluded = held_out(documents)
-    assert {d.kind for d in documents if d.name in excluded} == set(KINDS)
-    assert held_out([Document(d.name, d.kind, "other") for d in reversed(documents)]) == excluded
-    assert not any("tests/" in d.name for d in documents)
-    for document in documents:
-        own = bytes(np.array([0, *tokenizer.encode(document.text).ids[:60]], np.int32))  # behind an end of text
-        present = [own in side[document.kind].tobytes() for side in (corpus.train, corpus.held_out)]
-        assert present == [document.name not in excluded, document.name in excluded]
+def test_streams_hold_every_document_behind_an_end_of_text(library):
+    documents, tokenizer, streams = corpus_of(library)
+    for kind in KINDS:
+        parts = np.split(streams[kind], np.flatnonzero(streams[kind] == 0)[1:])
+        texts = [tokenizer.decode(part[1:].tolist()) for part in parts]
+        assert texts == [document.text for document in documents if document.kind == kind]
+    assert not any("skipped" in document.text for document in documents)
 
 
 def test_a_draw_follows_its_own_temperature():
@@ -194,7 +191,7 @@ def test_a_tiny_pair_end_to_end(library, tmp_path):
 
     tokenizer = AutoTokenizer.from_pretrained(out / "draft")
     assert tokenizer.eos_token_id == 0 and tokenizer.decode(tokenizer.encode("fox\n  Ü")) == "fox\n  Ü"
-    text = random_windows(corpus_of(library)[2].train, np.random.default_rng(0), 8, 64, 0.5)
+    text = random_windows(corpus_of(library)[2], np.random.default_rng(0), 8, 64, 0.5)
     for name in ("target", "draft"):
         model = AutoModelForCausalLM.from_pretrained(out / name)
         assert model.dtype == torch.bfloat16 and model.config.max_position_embeddings == 64
@@ -227,14 +224,13 @@ def test_a_tiny_pair_end_to_end(library, tmp_path):
         (["--device", "abacus"], "device"),
         (["--text", "empty.txt"], "text"),
         (["--text", "bytes.txt"], "text"),
-        (["--text", "one.txt"], "two documents"),
         (["--drafter", "oracle"], "drafter"),
         (["--drafter", "eagle"], "--target"),
     ],
 )
 def test_bad_values_get_a_sentence(arguments, parameter, library, tmp_path, monkeypatch, capsys):
     monkeypatch.chdir(tmp_path)
-    for name, content in {"empty.txt": b"", "bytes.txt": b"\xff\xfe\xff", "one.txt": b"one"}.items():
+    for name, content in {"empty.txt": b"", "bytes.txt": b"\xff\xfe\xff"}.items():
         (tmp_path / name).write_bytes(content)
     defaults = {"--text": "tales.txt", "--out": "pair", "--code": "code"}
     if arguments[0] == "--drafter":

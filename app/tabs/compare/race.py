@@ -16,7 +16,7 @@ TITLE = EMBEDDED + ON_DISK
 PROMPT = "Once upon a time there was a little"
 TREE = RunConfig(PROMPT, "sequoia:size=64,depth=10", "sequoia", temperature=0, max_new_tokens=64)
 CHAIN = RunConfig(PROMPT, "chain:depth=5", "sequoia", temperature=0, max_new_tokens=64)
-CONFIGS = {"plain": TREE.plainly(), "chain": CHAIN, "tree": TREE}
+CONFIGS = {"plain": TREE.autoregressive(), "chain": CHAIN, "tree": TREE}
 
 
 def path(name: str) -> Path:

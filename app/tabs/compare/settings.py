@@ -83,7 +83,7 @@ class Column:
         config = self.controls.read(values)
         if kind == "speculation":
             config.resolved.match.required()
-        return Entry(self.letter, config.plainly() if kind == "plain" else config)
+        return Entry(self.letter, config.autoregressive() if kind == "plain" else config)
 
 
 @dataclass

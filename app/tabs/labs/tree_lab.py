@@ -40,25 +40,25 @@ class TreeRequest(BaseModel):
     Args:
         vector: the probability that the first, second, ... child of a node is accepted.
         nodes, levels, width: sizes of the trees; nodes counts the root, levels does not.
-        other: a further builder, "" for none.
+        builder: the one that is shown large, one of the six or another.
     """
 
     vector: tuple[float, ...] = Field(max_length=64)
     nodes: int = Field(32, ge=2, le=256, title="Nodes")
     levels: int = Field(8, ge=1, le=32, title="Levels")
     width: int = Field(3, ge=1, le=16, title="Width")
-    other: str = Field("", max_length=40)
+    builder: str = Field("sequoia", max_length=40)
 
     @field_validator("vector")
     @classmethod
     def _checked(cls, vector: tuple[float, ...]) -> tuple[float, ...]:
         return check_acceptance(vector, "The acceptance vector")
 
-    @field_validator("other")
+    @field_validator("builder")
     @classmethod
     def _known(cls, name: str) -> str:
-        if name and name not in OTHERS:
-            raise ValueError(f"other must be one of {', '.join(OTHERS)}; got {name!r}.")
+        if name not in (*SIX, *OTHERS):
+            raise ValueError(f"builder must be one of {', '.join((*SIX, *OTHERS))}; got {name!r}.")
         return name
 
 
@@ -90,10 +90,10 @@ def build(engine: Any) -> None:
         if name in ("nodes", "levels", "width")
         for low, high in [field.metadata]
     }
-    others = [[name, BUILDERS[name].title] for name in OTHERS]
+    builders = [[name, BUILDERS[name].title] for name in (*SIX, *OTHERS)]
     first = trees({"vector": start[0]["vector"], "nodes": start[0]["nodes"], "levels": start[0]["levels"]})
     gr.HTML(
-        dumps({"presets": start, "sizes": sizes, "others": others, "first": first}),
+        dumps({"presets": start, "sizes": sizes, "builders": builders, "first": first}),
         html_template=asset("labs/trees.html"),
         js_on_load=starts("trees"),
         server_functions=[server_function(trees)],
@@ -109,7 +109,7 @@ def trees(request: Any) -> str:
 
 def all_trees(request: TreeRequest) -> dict[str, Any]:
     """The tree of every builder that is shown."""
-    names = (*SIX, request.other) if request.other else SIX
+    names = dict.fromkeys((*SIX, request.builder))
     return {"trees": [tree_of(name, request.vector, request.nodes, request.levels, request.width) for name in names]}
 
 

@@ -52,11 +52,9 @@ def _lesson(name: str) -> str:
     this = LESSONS[name]
     recorded = read(this)
     facts = this.facts(*recorded)
-    traces = list(zip(this.recordings, recorded, strict=False))
-    alone = next((trace for recording, trace in traces if recording.autoregressive), None)
     runs = [
-        {"label": recording.label, "message": json.loads(recorded_message(trace, alone, f"{name}, {recording.name}"))}
-        for recording, trace in traces
+        {"label": recording.label, "message": json.loads(recorded_message(trace, f"{name}, {recording.name}"))}
+        for recording, trace in zip(this.recordings, recorded, strict=False)
     ]
     pictures = [*runs, *(figure._asdict() for figure in facts.figures)]
     places = {"opens": facts.opens._asdict(), "shows": facts.shows._asdict()}

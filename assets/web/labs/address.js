@@ -1,36 +1,7 @@
 // The node that the address of the page asks for, as `check` prints it for a rule that is wrong.
 
-/** @typedef {import('./types.js').Start} Start */
-/** @typedef {import('./types.js').LabNode} LabNode */
-
-const LONGEST = 40; // characters of a name that are shown
-
-/**
- * What an address asks for: a node, and a sentence on it; null where it names no rows.
- * @param {string} search
- * @param {Start} start
- * @returns {{ node: LabNode | null, about: string } | null}
- */
-export function linkedNode(search, start) {
-  const asked = new URLSearchParams(search), name = asked.get('rule') || '';
-  if (!asked.has('p') || !asked.has('q')) return null;
-  const [p, q] = ['p', 'q'].map(row => (asked.get(row) || '').split(',').map(share));
-  const { children, levels } = start.most, tokens = start.names.length;
-  if (p.length !== q.length || p.length < 2 || p.length > tokens || ![...p, ...q].every(Number.isFinite)) {
-    return { node: null, about: `The link was not opened: p and q must have one number for each of 2 to ${tokens} tokens.` };
-  }
-  const known = start.rules.some(([rule]) => rule === name), scheme = asked.get('scheme') || '';
-  const node = {
-    p, q, rule: known ? name : start.rules[0][0], scheme: start.schemes.some(([other]) => other === scheme) ? scheme : null, seed: 0,
-    children: whole(asked.get('children'), children), levels: whole(asked.get('levels'), levels),
-  };
-  if (known || !name) return { node, about: 'This node was opened from a link.' };
-  const shown = name.length > LONGEST ? `${name.slice(0, LONGEST)}…` : name;
-  return { node, about: `The rule “${shown}” of the link is not available here. If it is a plugin, start the page with it.` };
-}
-
 /** A number such as 0.25 or 1/4; NaN for anything else. @param {string} text */
-function share(text) {
+function fraction(text) {
   const [over, under = '1'] = text.split('/').map(part => (/^[0-9.]+$/.test(part) ? part : 'none'));
   return Number(over) / Number(under);
 }
@@ -39,4 +10,26 @@ function share(text) {
 function whole(text, most) {
   const number = Number(text);
   return Number.isInteger(number) && number >= 1 && number <= most ? number : 1;
+}
+
+/**
+ * What an address asks for: a node, and a sentence on it; null where it names no rows.
+ * @param {string} search
+ * @param {import('./types.js').Start} start
+ * @returns {{ node: import('./types.js').LabNode | null, about: string } | null}
+ */
+export function linkedNode(search, { rules, schemes, names, most }) {
+  const request = new URLSearchParams(search), rule = request.get('rule') ?? '', scheme = request.get('scheme') ?? '';
+  if (!request.has('p') || !request.has('q')) return null;
+  const [p, q] = ['p', 'q'].map(row => (request.get(row) ?? '').split(',').map(fraction));
+  if (p.length !== q.length || p.length < 2 || p.length > names.length || ![...p, ...q].every(Number.isFinite)) {
+    return { node: null, about: `The link was not opened: p and q must have one number for each of 2 to ${names.length} tokens.` };
+  }
+  const known = rules.some(([name]) => name === rule);
+  const node = {
+    p, q, rule: known ? rule : rules[0][0], scheme: schemes.some(([name]) => name === scheme) ? scheme : null, seed: 0,
+    children: whole(request.get('children'), most.children), levels: whole(request.get('levels'), most.levels),
+  };
+  return { node, about: known || !rule ? 'This node was opened from a link.'
+    : `The rule “${rule.slice(0, 40)}” of the link is not available here. If it is a plugin, start the page with it.` };
 }

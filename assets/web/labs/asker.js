@@ -1,28 +1,20 @@
-// One question to the server at a time, always about what was set last.
+// Requests to the server about what was set last: after a pause, and without the answers to older ones.
 
 /**
- * @param {HTMLElement} root is busy until the last question is answered
- * @param {(stale: () => boolean) => Promise<void>} work asks and shows; once `stale`, the answer is not wanted any more
+ * @param {HTMLElement} root is busy until the last request is answered
+ * @param {(stale: () => boolean) => Promise<void>} work requests and shows; once `stale`, the answer is not shown any more
  * @param {(text: string) => void} failed
- * @returns {(wait?: number) => void} asks after so many milliseconds
+ * @returns {(wait?: number) => void} requests after so many milliseconds
  */
 export function asker(root, work, failed) {
-  let busy = false, again = false, unread = false, timer = 0;
-
-  async function ask() {
-    busy = true;
-    do {
-      again = unread = false;
-      await work(() => again).catch(() => failed('The server did not answer. Change any value to try again.'));
-    } while (again);
-    busy = false;
-    if (!unread) root.setAttribute('aria-busy', 'false');
-  }
-
+  let latest = 0, timer = 0;
   return (wait = 0) => {
-    unread = true;
+    const mine = ++latest, stale = () => mine !== latest;
     root.setAttribute('aria-busy', 'true');
     clearTimeout(timer);
-    timer = setTimeout(() => { if (busy) again = true; else ask(); }, wait);
+    timer = setTimeout(async () => {
+      await work(stale).catch(() => { if (!stale()) failed('The server did not answer. Change any value to try again.'); });
+      if (!stale()) root.setAttribute('aria-busy', 'false');
+    }, wait);
   };
 }

@@ -33,8 +33,8 @@ export function treeLab(element, start, askTrees) {
     $('sizes').append(label);
     sizes[size] = slider;
   }
-  $('other').append(...start.others.map(([value, title]) => new Option(title, value)));
-  $('other').addEventListener('change', () => { name = $('other').value || 'sequoia'; ask(); });
+  $('builder').append(...start.builders.map(([value, title]) => new Option(title, value)));
+  $('builder').addEventListener('change', () => { name = $('builder').value; ask(); });
   $('vector').addEventListener('input', () => { mark(-1); ask(300); });
   $('form').addEventListener('submit', (/** @type {Event} */ event) => event.preventDefault());
   $('presets').append(...start.presets.map((preset, i) => button(preset.title, () => load(i))));
@@ -68,7 +68,7 @@ export function treeLab(element, start, askTrees) {
       $('status').textContent = `Number ${wrong + 1} of the vector is not a number.`;
       return;
     }
-    const text = await askTrees({ vector, other: $('other').value, ...numbers });
+    const text = await askTrees({ vector, builder: name, ...numbers });
     if (!stale()) show(text);
   }
 
@@ -89,9 +89,10 @@ export function treeLab(element, start, askTrees) {
 
   /** @param {LabTree} tree @param {number} most tokens of the best one */
   function card(tree, most) {
-    const made = button('', () => open(tree.name), 'sv-lab-card'), bar = make('i');
+    const made = make('figure', '', 'sv-lab-card'), bar = make('i');
     bar.style.width = `${(100 * tree.tokens) / most}%`;
     made.dataset.name = tree.name;
+    made.addEventListener('click', () => open(tree.name)); // the menu does the same by keyboard
     made.append(make('b', tree.title), treePicture(tree, { width: 200, height: 90 }), bar,
       make('span', `${tree.tokens.toFixed(2)} tokens per pass`), make('small', `${tree.nodes} nodes, ${tree.levels} levels, ${tree.passes} draft ${tree.passes === 1 ? 'pass' : 'passes'}`));
     return made;
@@ -102,7 +103,8 @@ export function treeLab(element, start, askTrees) {
     name = wanted;
     selected = 0;
     const tree = /** @type {LabTree} */ (trees.find(other => other.name === name));
-    for (const other of $('cards').children) other.setAttribute('aria-pressed', String(other.dataset.name === name));
+    for (const other of $('cards').children) other.classList.toggle('own', other.dataset.name === name);
+    $('builder').value = name;
     $('name').textContent = `${tree.title}: ${tree.settings}`;
     const picture = treePicture(tree, { row: 20, column: Math.max(56, Math.min(90, ($('tree').clientWidth - 80) / tree.levels)), labels: true });
     picture.addEventListener('click', event => {

@@ -22,11 +22,11 @@ export interface Trees {
   trees: LabTree[];
 }
 
-/** What the lab starts with: vectors with sizes, the sliders, further builders by name and title, and the first answer. */
+/** What the lab starts with: vectors with sizes, the sliders, builders by name and title, and the first answer. */
 export interface TreeStart {
   presets: { title: string; vector: number[]; nodes: number; levels: number; about: string }[];
   sizes: Record<string, { title: string; min: number; max: number; value: number }>;
-  others: [string, string][];
+  builders: [string, string][];
   first: string;
 }
 

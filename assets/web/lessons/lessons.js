@@ -1,9 +1,10 @@
 // The lessons: which one is shown, its text, its pictures, and how it is presented.
 
+import { subscribe } from '../base/bus.js';
 import { button, finder, query } from '../base/dom.js';
 import { keys } from '../base/keys.js';
 import { placeAsked, placeIn } from '../base/place.js';
-import { present, presents } from '../base/present.js';
+import { presents } from '../base/present.js';
 import { runPlayer } from '../stage/player.js';
 import { raceFigure } from './race.js';
 import { plainText, writeBlocks } from './text.js';
@@ -91,6 +92,7 @@ export function lessonBook(element, start, server) {
     $('next').textContent = number < last ? `Next: ${start.lessons[number + 1][1]} ▶` : '';
     $('more').hidden = false;
     $('stage').classList.toggle('timed', timed);
+    query(root, '.sv-about').open = timed;
     $('pictures').hidden = pictures.length < 2;
     $('pictures').replaceChildren(...pictures.map(({ label }, i) => button(label, () => show({ picture: i, step: 0, node: null }))));
   }
@@ -111,7 +113,8 @@ export function lessonBook(element, start, server) {
       player.receive(JSON.stringify(message));
       player.show(Math.min(message.steps.length - 1, step), node === null ? null : String(node));
     }
-    sentence.textContent = lesson.sentence;
+    root.classList.add('sv-idea'); // the sentence that is presented, until the arrows go on
+    if (presents()) query(root, '.sv-svg').focus();
   }
 
   // ---- which lesson ----
@@ -125,23 +128,25 @@ export function lessonBook(element, start, server) {
     seen();
   }
 
-  // While the lessons are on the screen the address is the lesson's own, and presenting is theirs.
+  // While the lessons are on the screen the address is the lesson's own.
   function seen() {
     const here = new URL(location.href), on = !!element.offsetParent;
     for (const name of ['recording', 'step', 'node']) here.searchParams.delete(name);
     if (on) here.searchParams.set('lesson', start.lessons[number][0]); else here.searchParams.delete('lesson');
     if (here.href !== location.href) history.replaceState(history.state, '', here);
-    document.documentElement.classList.toggle('sv-lecture', on);
   }
   new ResizeObserver(seen).observe(element);
+  subscribe('type', element, () => { if (presents()) query(root, '.sv-svg').focus(); });
 
   // ---- presenting: the arrows go through the parts of a step, then its steps, then the lessons ----
 
   /** @param {number} by 1 or -1 */
   function advance(by) {
     if (!lesson?.pictures[picture].message) return void open(number + by, by < 0);
-    if (!player.move(by)) return number + by >= 0 && number + by <= last ? void open(number + by, by < 0) : undefined;
-    requestAnimationFrame(() => { sentence.textContent = query(root, '.sv-caption').textContent; });
+    const begins = root.classList.contains('sv-idea');
+    root.classList.remove('sv-idea');
+    if (by > 0 && begins) query(root, '[data-phase="1"]').click();
+    else if (!player.move(by) && number + by >= 0 && number + by <= last) open(number + by, by < 0);
   }
 
   $('exercise').querySelector('button').addEventListener('click', () => { if (lesson) show(lesson.shows); });
@@ -155,8 +160,7 @@ export function lessonBook(element, start, server) {
     return {
       ArrowLeft: turn(-1), ArrowRight: turn(1),
       PageUp: large && (() => open(number - 1)), PageDown: large && (() => open(number + 1)),
-      f: () => present(!large), a: () => { $('question').open = !$('question').open; },
-      ...Object.fromEntries((lesson?.pictures ?? []).map((_, i) => [String(i + 1), large && (() => show({ picture: i, step: 0, node: null }))])),
+      p: () => show({ picture: (picture + 1) % (lesson?.pictures.length ?? 1), step: 0, node: null }),
     };
   }, { own: query(root, '.sv-scrub', HTMLInputElement), first: true });
 

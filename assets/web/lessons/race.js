@@ -1,6 +1,7 @@
 // Two races with one noise: the dials set how wrong the draft is and which noise is drawn; the server works out the rest.
 
 import { draw, make } from '../base/dom.js';
+import { asker } from '../labs/asker.js';
 
 /** @typedef {import('./types.js').Races} Races */
 
@@ -10,33 +11,23 @@ const SIDES = /** @type {const} */ (['p', 'q']), TITLES = { p: 'target', q: 'dra
 export function raceFigure(box, start, server) {
   const lanes = make('div', '', 'sv-race-lanes'), result = make('p', '', 'sv-race-result');
   result.setAttribute('role', 'status');
-  let latest = 0;
   const error = dial('How wrong the draft is', start.dials.error, 1, 0.05), seed = dial('Seed of the noise', start.dials.seed, 999, 1);
 
   /** @param {string} text @param {number} value @param {number} max @param {number} step */
   function dial(text, value, max, step) {
     const label = make('label', text), input = Object.assign(make('input'), { type: 'range', className: 'sv-track', min: '0', max: String(max), step: String(step) });
     input.value = String(value);
-    input.addEventListener('input', change);
+    input.addEventListener('input', () => ask(60));
     label.append(input);
     box.append(label);
     return input;
   }
 
-  async function change() {
-    const mine = ++latest;
-    try {
-      const races = /** @type {Races | { error: string }} */ (JSON.parse(await server.two_races({ error: Number(error.value), seed: Number(seed.value) })));
-      if (mine === latest) show(races);
-    } catch {
-      if (mine === latest) result.textContent = 'The server did not answer. Move a dial to try again.';
-    }
-  }
-
-  /** @param {Races | { error: string }} races */
-  function show(races) {
+  const ask = asker(box, async stale => {
+    const races = /** @type {Races | { error: string }} */ (JSON.parse(await server.two_races({ error: Number(error.value), seed: Number(seed.value) })));
+    if (stale()) return;
     if (races.error !== undefined) result.textContent = races.error; else write(races);
-  }
+  }, text => { result.textContent = text; });
 
   /** @param {Races} races */
   function write(races) {

@@ -85,7 +85,7 @@ export function playback(element, { steps, running, head, changed }) {
     /** @param {number} phase */
     play(phase) {
       streak = -1;
-      play(phase);
+      play(phase, presents());
     },
     /** By a frame where a step is half played, by a phase where it is presented, else by a step. @param {number} by @returns {boolean} whether there was any */
     move(by) {

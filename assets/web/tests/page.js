@@ -10,19 +10,21 @@ export function freshPage(html = '') {
   window.Element.prototype.getBoundingClientRect = () => ({ left: 0, top: 0, width: 800, height: 400 });
   window.Element.prototype.setPointerCapture = () => {};
   Object.assign(globalThis, {
-    window, document, wide, Node: window.Node,
+    window, document, wide, Node: window.Node, HTMLElement: window.HTMLElement, HTMLInputElement: window.HTMLInputElement,
     getComputedStyle: () => ({ fontSize: '16px', fontFamily: 'mono', maxHeight: 'none', getPropertyValue: () => '' }),
     requestAnimationFrame: draw => draw(0),
     ResizeObserver: class { observe() {} },
+    matchMedia: () => ({ matches: false }),
   });
   return document;
 }
 
-// An <svg> of a known size.
+// An <svg> in a box of a known size.
 export function canvas(document, clientWidth = 1000, clientHeight = 400) {
-  const svg = document.createElementNS('http://www.w3.org/2000/svg', 'svg');
-  Object.defineProperties(svg, { clientWidth: { value: clientWidth }, clientHeight: { value: clientHeight } });
-  document.body.append(svg);
+  const svg = document.createElementNS('http://www.w3.org/2000/svg', 'svg'), box = document.createElement('div');
+  Object.defineProperties(box, { clientWidth: { value: clientWidth }, clientHeight: { value: clientHeight } });
+  box.append(svg);
+  document.body.append(box);
   return svg;
 }
 

@@ -1,15 +1,13 @@
 import assert from 'node:assert/strict';
 import test from 'node:test';
 
-import { stepClock } from '../stage/clock.js';
 import { weighed } from '../stage/detail.js';
-import { stepSentence } from '../stage/inspector.js';
-import { writeLegend, writeMeasures, writeWhose } from '../stage/panel.js';
+import { framesOf, stepSentence, triesOf, trySentence } from '../stage/frames.js';
+import { playback } from '../stage/playback.js';
+import { writeMeasures, writeWhose } from '../stage/panel.js';
 import { headlineOf, raceOf, thenAndThere } from '../stage/beside_plain.js';
 import { emptyRun, kindOf, takeMessage } from '../stage/run.js';
-import { placeOf, valueAt } from '../stage/log_slider.js';
 import { checkSum, compared, runLink, sumAsked } from '../stage/share.js';
-import { growthSentence, grows } from '../tree/growth.js';
 import { freshPage, step } from './page.js';
 
 test('a run keeps its steps and the numbers that are sent with them', () => {
@@ -35,15 +33,16 @@ test('the speedup stands beside both of the rates that it is the ratio of', () =
 });
 
 test('the speedup of a saved run says when and where it was measured', () => {
-  assert.equal(thenAndThere({ date: '2026-11-23', machine: 'x86, 2 cores' }), '; measured on 2026-11-23, on x86, 2 cores');
-  assert.equal(thenAndThere({ date: '', machine: '' }), '; measured when it was recorded');
+  assert.equal(thenAndThere({ date: '2026-11-23', machine: 'x86, 2 cores' }), '2026-11-23, x86, 2 cores');
+  assert.equal(thenAndThere({ date: '', machine: '' }), 'when it was recorded');
 });
 
 test('the headline and the bars are of one measurement', () => {
   const run = emptyRun('run 1'), figures = { tokens: 96, passes: 22, per_pass: 96 / 22, rate: 500 };
   takeMessage(run, { steps: [], head: { recorded: false, lossy: null, settings: 'seed=1' }, figures });
   assert.equal(headlineOf(run).strong, '4.4 tokens per target pass');
-  assert.equal(headlineOf(run).small, '96 tokens in 22 passes, with exactly the target’s distribution');
+  assert.deepEqual([headlineOf(run).text, headlineOf(run).small], [' instead of 1', 'exact']);
+  assert.equal(headlineOf({ ...run, head: { ...run.head, declared: true, offload: 'disk' } }).small, 'declared exact by its rule, not proven here · weights on disk');
   assert.equal(raceOf(run).time, null, 'plain decoding was not timed yet');
   takeMessage(run, { steps: [], speedup: { speedup: 2, low: 1.9, high: 2.1, rounds: 3, tokens_per_s: 400, plain_tokens_per_s: 200, seconds: 0.24, plain_seconds: 0.48 } });
   assert.deepEqual(raceOf(run), { tokens: 96, passes: 22, time: { plain: 0.48, ours: 0.24 } }, 'both times are those of the rounds');
@@ -67,35 +66,12 @@ test('a run that is whole stays so when its comparison with plain decoding is st
   assert.deepEqual([run.state, run.note], ['done', 'Whole run; the comparison with plain decoding was stopped after 1 of 3 rounds.']);
 });
 
-test('the clock follows a run that grows until somebody goes back', () => {
-  let count = 0, moved = 0;
-  const clock = stepClock(freshPage().body, { count: () => count, running: () => true, speed: () => 1, moved: () => { moved++; }, changed: () => {} });
-  count = 3;
-  clock.grown();
-  clock.grown();
-  assert.deepEqual([clock.current, moved], [2, 1]);
-  clock.go(0);
-  count = 5;
-  clock.grown();
-  assert.deepEqual([clock.current, clock.following], [0, false]);
-  clock.go(99);
-  assert.deepEqual([clock.current, clock.following], [4, true]);
-});
-
 test('a step in one sentence', () => {
   const one = step([-1, 0, 1], 'raa', { texts: ['r', ' a', ' b'], path: [1, 2], pieces: [' a', ' b', ' c'], last: 'bonus' });
-  assert.equal(stepSentence(one), '2 of 2 drafted nodes accepted: “a b”; the target adds “c”.');
-  assert.equal(stepSentence({ ...one, path: [], last: null }), '0 of 2 drafted nodes accepted.');
+  assert.equal(stepSentence(one), '2 of 2 drafted tokens accepted: “a b”; the target adds “c” without a further pass.');
+  assert.equal(stepSentence({ ...one, path: [], last: null }), '0 of 2 drafted tokens accepted.');
   const probed = step([-1, 0], 'ro', { pieces: [' c'], last: 'bonus' });
   assert.equal(stepSentence(probed), 'Nothing was drafted; the target writes “c”.');
-});
-
-test('how a tree grew is told node by node', () => {
-  const one = step([-1, 0, 0], 'ruu', { growth: { keys: [null, 0.5, 0.25], waiting: [[[0, 0.4]], []] } });
-  assert.ok(grows(one) && !grows(step([-1, 0], 'ru')));
-  assert.equal(growthSentence(one, 1, 'chance'), 'Node 1 of 2: “t1” after “t0”, chance 0.500. Best open slot. Other open slots: after “t0” 0.400.');
-  assert.equal(growthSentence(one, 2, 'chance'), 'Node 2 of 2: “t2” after “t0”, chance 0.250. Only open slot.');
-  assert.equal(growthSentence(one, 3, 'chance'), 'All 2 nodes.');
 });
 
 test('a run counts accepted by drafter, drafter by drafter, and says so where there is more than one', () => {
@@ -120,11 +96,6 @@ test('bars leave out what no row gives any weight, but never the token in questi
   assert.deepEqual(weighed({ ...chart, rows: { p: [1, 0, 0], draft: [0, 0.4, 0.6] } }).tokens, [7, 8, 9]);
 });
 
-test('a logarithmic slider has as many places for 1 to 32 as for 32 to 1024', () => {
-  assert.deepEqual([0, 500, 1000].map(place => valueAt(place, 1, 1024)), [1, 32, 1024]);
-  for (const value of [1, 2, 16, 333, 1024]) assert.equal(valueAt(placeOf(value, 1, 1024), 1, 1024), value);
-});
-
 test('a shared run is the same where its text is', () => {
   const run = { ...emptyRun('run 1'), state: 'done', steps: [step([-1], 'r', { pieces: ['a', 'ü'] })], head: { prompt: 'Hi & you', settings: 'builder=chain&seed=3' } };
   const link = runLink(run, 0, 'http://x/?old=1#y'), wanted = sumAsked(new URL(link).search);
@@ -134,8 +105,54 @@ test('a shared run is the same where its text is', () => {
   assert.deepEqual([compared({ ...run, state: 'running' }, wanted), compared(run, null), sumAsked('?run=xyz')], [null, null, null]);
 });
 
-test('the legend counts one node and several', () => {
-  const { body } = freshPage('<p class="sv-legend"></p><p class="sv-sum">= <b></b> nodes</p><p class="sv-last"><svg></svg><span></span></p>');
-  const said = one => (writeLegend(body, one), body.querySelector('.sv-sum').textContent);
-  assert.deepEqual([step([-1], 'r'), step([-1, 0], 'ra')].map(said), ['= 1 node', '= 2 nodes']);
+
+test('a step is told in four parts, of which the third is one frame a try', () => {
+  const one = step([-1, 0, 0, 1], 'rxau', { p: [null, 0.609, 0.07, null], q: [null, 0.767, 0.05, null], accept: [null, 0.794, 0.715, null],
+    coin: [null, 0.967, 0.683, null], pieces: [' b', ' c'], texts: ['r', ' boy', ' b', ' x'], tokens: [0, 1, 2, 3], last: 'bonus', path: [2],
+    detail: { 2: { tried: { tokens: [2], texts: [' b'], rows: { residual: [0.141], draft: [0.198] } } } } });
+  const frames = framesOf(one);
+  assert.deepEqual(frames.map(frame => frame.phase), [1, 1, 1, 2, 3, 3, 4]);
+  assert.deepEqual(frames.filter(frame => frame.phase === 3).map(frame => [frame.at, [...frame.later]]), [[1, [2]], [2, []]]);
+  assert.match(frames[2].text, /^The draft proposes 3 tokens in 1 draft pass; with the last token that is a tree of 4 nodes\./);
+  assert.equal(trySentence(one, 1), '“boy” is tried first. The draft gave it q = 0.77, the target p = 0.61: kept with probability 0.79. The draw was u = 0.97: rejected.');
+  assert.match(trySentence(one, 2), /^“b” is tried second\. After the rejection the target’s residual gives it 0\.14, the rest of the draft 0\.20: kept with/);
+  assert.match(trySentence({ ...one, coin: [null, null, null, null] }, 1), /^“boy” is tried first\. why$/, 'a rule without draws uses its own words');
+  assert.deepEqual(triesOf(step([-1, 0, 1], 'raa')), [1, 2]);
+  assert.deepEqual(triesOf(step([-1, 0, 1], 'raa'), true), [2, 1]);
+});
+
+test('a step that is opened plays its verification, which can be paused, and a run follows its newest step', t => {
+  t.mock.timers.enable({ apis: ['setTimeout'] });
+  const wait = ms => { for (let i = 0; i < ms; i += 100) t.mock.timers.tick(100); };
+  const steps = [0, 1, 2].map(index => step([-1, 0], 'ra', { index, last: 'bonus' })), run = { running: false, count: 3 };
+  const at = playback(freshPage().body, { steps: () => steps.slice(0, run.count), running: () => run.running, head: () => ({}), changed: () => {} });
+  at.open(1);
+  assert.deepEqual([at.current, at.frame.phase, at.playing], [1, 3, true]);
+  at.toggle();
+  wait(9000);
+  assert.deepEqual([at.frame.phase, at.playing], [3, false]);
+  at.move(1);
+  assert.deepEqual([at.current, at.frame.phase], [1, 4], 'a step half played is moved in');
+  at.toggle();
+  wait(30_000);
+  assert.deepEqual([at.current, at.playing], [2, false], 'the run plays to its end');
+  at.reset();
+  Object.assign(run, { running: true, count: 1 });
+  at.grown();
+  run.count = 3;
+  at.grown();
+  assert.deepEqual([at.current, at.frame.phase, at.following], [2, 4, true]);
+  at.show(0);
+  at.grown();
+  assert.deepEqual([at.current, at.following], [0, false]);
+});
+
+test('with less motion a step is shown at rest, and its parts one at a time', () => {
+  const steps = [step([-1, 0], 'ra', { last: 'bonus' })], body = freshPage().body;
+  globalThis.matchMedia = () => ({ matches: true });
+  const at = playback(body, { steps: () => steps, running: () => false, head: () => ({}), changed: () => {} });
+  at.open(0);
+  assert.deepEqual([at.frame.phase, at.playing], [4, false]);
+  at.play(3);
+  assert.deepEqual([at.frame.phase, at.playing], [3, false]);
 });

@@ -29,7 +29,7 @@ test('a node is pointed at once, however often the pointer moves over it', () =>
 });
 
 test('labels of wide letters end before the next column, as measured', () => {
-  const { svg } = shown(chain(['漢字仮名交じり文の長い札', '漢字仮名交じり文の長い札', 'latin text of some length', 'end']), { width: 560 });
+  const { svg } = shown(chain(['漢字仮名交じり文の長い札', '漢字仮名交じり文の長い札', 'latin text of some length', 'end']), { width: 620 });
   const columns = [...svg.querySelectorAll('.node')].map(node => Number(/translate\(([\d.]+)/.exec(node.getAttribute('transform'))[1]));
   const texts = [...svg.querySelectorAll('.node > text')].map(node => node.firstChild.data);
   for (let i = 0; i < 3; i++) assert.ok(columns[i] + 13 + globalThis.wide(texts[i]) < columns[i + 1] - 10, `${texts[i]} runs into the next`);
@@ -50,12 +50,12 @@ test('keys walk the marks, and folds open', () => {
   assert.deepEqual(pills(), [['1', '+2']]);
   tree.unfold('1');
   assert.deepEqual(pills(), [['3', '+1']]);
-  tree.toggle();
+  tree.fit();
   assert.deepEqual(pills(), []);
 });
 
 test('a fold that is opened by hand closes none that stood open because there was room', () => {
-  const deep = step([-1, 0, 0, 1, 1, 2, 5], 'ruuuuuu'), { svg, tree } = shown(deep, { height: 100 });
+  const deep = step([-1, 0, 0, 1, 1, 2, 5], 'ruuuuuu'), { svg, tree } = shown(deep, { height: 75 });
   const drawn = () => svg.querySelectorAll('.node').length;
   assert.deepEqual([drawn(), svg.querySelectorAll('.pill').length], [5, 1]);
   tree.unfold('1');
@@ -77,7 +77,7 @@ test('where more than one drafter guessed, nodes are outlined by drafter, with n
   const one = step([-1, 0, 0, 0, 0, 0, 0], 'raxuuuu', { drafter: [null, ...names] }), alone = step([-1, 0], 'ra', { drafter: [null, 'model'] });
   for (const some of [one, alone]) some.guessed = countGuesses(new Map(), some);
   const { svg, tree } = shown(one), outlines = () => [...svg.querySelectorAll('.outline')];
-  tree.toggle();
+  tree.fit();
   assert.deepEqual(new Set(outlines().map(path => path.dataset.drafter)), new Set(names));
   assert.equal(new Set(outlines().map(path => path.getAttribute('d') + path.getAttribute('stroke-dasharray'))).size, names.length);
   assert.equal(svg.querySelectorAll('.node.r .outline').length, 0);
@@ -85,12 +85,23 @@ test('where more than one drafter guessed, nodes are outlined by drafter, with n
   assert.equal(outlines().length, 0, 'one drafter is told apart from nobody');
 });
 
-test('a narrow picture has labels below their marks, and shows at which sides the tree goes on', () => {
-  const label = svg => svg.querySelectorAll('.node')[1].querySelector('text').getAttribute('y');
-  const { svg } = shown(chain(['a', 'b', 'c', 'd', 'e', 'f', 'g']), { width: 354, height: 320 });
-  assert.ok(Number(label(svg)) > 0);
-  assert.equal(svg.dataset.cut, '', 'seven columns fit on a phone');
-  const { svg: long } = shown(chain(Array(14).fill('a')), { width: 354, height: 320 });
-  assert.equal(long.dataset.cut, 'right');
-  assert.equal(Number(label(shown(chain(['a', 'b', 'c']), { width: 900 }).svg)), 0);
+
+test('frames hide what is not there yet and what is tried later', () => {
+  const one = step([-1, 0, 0, 1], 'rxau', { last: 'bonus', pieces: ['a', 'b'] }), { svg, tree } = shown(one);
+  const letters = () => [...svg.querySelectorAll('.node')].map(node => node.getAttribute('class').replace('node ', ''));
+  tree.show(one, { phase: 1, nodes: 1, later: new Set([0, 1, 2, 3]), at: 1, tags: new Map([[1, '0.5']]), text: '' });
+  assert.deepEqual([letters().sort(), svg.querySelector('.tag').textContent], [['r', 'u current'], '0.5']);
+  tree.show(one, { phase: 3, nodes: 4, later: new Set([2]), at: 1, tags: new Map(), text: '' });
+  assert.deepEqual(letters().sort(), ['r', 'u', 'u', 'x current']);
+  tree.show(one);
+  assert.deepEqual(letters().sort(), ['a', 'bonus', 'r', 'u', 'x']);
+});
+
+test('a tree keeps a readable size in a small box, which then scrolls, and fits when it is asked to', () => {
+  const wide = svg => parseFloat(svg.style.width), long = chain(Array(14).fill('a'));
+  const { svg, tree } = shown(long, { width: 354, height: 320 });
+  assert.ok(wide(svg) > 354);
+  tree.fit();
+  assert.ok(wide(svg) <= 354);
+  assert.ok(Number(svg.querySelectorAll('.node')[1].querySelector('text').getAttribute('y')) > 0, 'labels stand below their marks');
 });

@@ -48,7 +48,9 @@ class HostLogits(np.ndarray):
     def rows(self, sampling: Sampling, ahead: int = 1) -> Distributions:
         """Their probability distributions."""
         return (
-            HostRows(self, sampling) if sampling.plain and sampling.temperature > 0 else Distributions(self, sampling)
+            HostRows(self, sampling)
+            if sampling.unfiltered and sampling.temperature > 0
+            else Distributions(self, sampling)
         )
 
 

@@ -259,7 +259,7 @@ def test_exact():
 
 def test_the_recorder_writes_what_the_lessons_read(monkeypatch, tmp_path, toy_recordings, capsys):
     monkeypatch.setattr(parts, "RUNS", tmp_path)
-    monkeypatch.setattr(record_traces, "TRACES", tmp_path)
+
     for name, recorded in toy_recordings.items():
         for recording, trace in zip(lessons.LESSONS[name].recordings, recorded, strict=False):
             record_traces.write(lessons.LESSONS[name].path(recording), trace)

@@ -37,7 +37,7 @@ def test_no_tree_is_worth_more_than_sequoias(preset):
 
 
 def test_another_builder_stands_beside_the_six():
-    data = answer(other="optimal")["trees"]
+    data = answer(builder="optimal")["trees"]
     assert [tree["name"] for tree in data] == [*SIX, "optimal"]
     assert data[-1]["tokens"] == pytest.approx(data[2]["tokens"]), "the optimal tree is Sequoia's"
 
@@ -45,8 +45,8 @@ def test_another_builder_stands_beside_the_six():
 BAD = [
     None, 7, [], "vector", {}, GOOD | {"vector": []}, GOOD | {"vector": [0.7, 0.7]}, GOOD | {"vector": [-0.1]},
     GOOD | {"vector": [0.01] * 65}, GOOD | {"vector": ["x"]}, GOOD | {"vector": [float("nan")]}, GOOD | {"nodes": 1},
-    GOOD | {"nodes": 10**9}, GOOD | {"levels": 2.5}, GOOD | {"width": None}, GOOD | {"other": "nobody"},
-    GOOD | {"other": "lookahead"}, GOOD | {"other": ["chain"]},
+    GOOD | {"nodes": 10**9}, GOOD | {"levels": 2.5}, GOOD | {"width": None}, GOOD | {"builder": "nobody"},
+    GOOD | {"builder": "lookahead"}, GOOD | {"builder": ["chain"]},
 ]  # fmt: skip
 
 

@@ -1,0 +1,154 @@
+"""A pair that keeps the logits after every text it has read, for many runs from one prompt.
+
+The logits after a text do not depend on the run. So each text is read once, in a pass over all nodes of a tree that
+were not read yet, and every further run draws from the same rows.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from ..distributions import Distributions, Sampling, probabilities
+from ..tree import TokenTree
+from .base import Session
+
+MAX_NUMBERS = 1 << 26  # of all rows of one model, at most 512 MB
+Text = tuple[int, ...]
+
+
+class ReadsTarget(Exception):
+    """A drafter reads more of the target than its logits, so the runs need sessions of their own."""
+
+
+class RowCache:
+    """The logits of one model, and distributions made of them, after texts that begin with the same prompt.
+
+    Args:
+        session: the model on the prompt; it commits nothing.
+    """
+
+    def __init__(self, session: Session) -> None:
+        self.session, self.start = session, len(session.context)
+        self.passes = 0
+        self._rows: dict[Any, np.ndarray] = {}  # text, or (text, sampling) -> row
+
+    def logits(self, text: Text, others: Sequence[Text]) -> np.ndarray:
+        """The logits after what follows the prompt, [V]; `others` are read in the same pass if one is needed."""
+        if text not in self._rows:
+            context = self.session.context
+            tree, nodes = TokenTree(context[-1], start=self.start - 1), dict[Text, int]({(): 0})
+            for one in [text, *(other for other in others if other not in self._rows)]:
+                for end in range(1, len(one) + 1):
+                    if one[:end] not in nodes:
+                        nodes[one[:end]] = tree.add(nodes[one[: end - 1]], one[end - 1])
+            logits = self.session.forward(tree, range(len(tree)))
+            self.passes += 1
+            self._add({one: np.array(logits[node]) for one, node in nodes.items()})
+        return self._rows[text]
+
+    def distribution(self, text: Text, others: Sequence[Text], sampling: Sampling) -> np.ndarray:
+        """The distribution after a text, float64 [V]; arguments as for `logits`."""
+        if (text, sampling) not in self._rows:
+            self._add({(text, sampling): probabilities(self.logits(text, others), sampling)})
+        return self._rows[text, sampling]
+
+    def _add(self, rows: dict[Any, np.ndarray]) -> None:
+        if sum(len(row) for row in [*self._rows.values(), *rows.values()]) > MAX_NUMBERS:
+            self._rows.clear()
+        self._rows.update(rows)
+
+
+class CachedLogits:
+    """The logits of a pass, each looked up when it is first used."""
+
+    def __init__(self, cache: RowCache, texts: Sequence[Text], width: int) -> None:
+        self._cache, self._texts, self.shape = cache, texts, (len(texts), width)
+
+    def __len__(self) -> int:
+        return len(self._texts)
+
+    def __getitem__(self, index: Any) -> np.ndarray:
+        if not isinstance(index, slice) and not np.ndim(index):
+            return self._cache.logits(self._texts[index], self._texts)
+        texts = self._texts[index] if isinstance(index, slice) else [self._texts[i] for i in index]
+        return np.array([self._cache.logits(text, self._texts) for text in texts])
+
+    def rows(self, sampling: Sampling, ahead: int = 1) -> Distributions:
+        """The distributions, made when they are used."""
+        return CachedRows(self, sampling)
+
+    def distribution(self, node: int, sampling: Sampling) -> np.ndarray:
+        """The distribution after a node, float64 [V]."""
+        return self._cache.distribution(self._texts[node], self._texts, sampling)
+
+
+class CachedRows(Distributions):
+    """Distributions of which each is made once for all runs."""
+
+    logits: CachedLogits
+
+    def __getitem__(self, node: int) -> np.ndarray:
+        return self.logits.distribution(node, self.sampling)
+
+    def every(self) -> list[np.ndarray]:
+        return [self[node] for node in range(len(self))]
+
+
+class CachedSession:
+    """A session whose passes are looked up: a row that nobody uses is never read."""
+
+    def __init__(self, cache: RowCache, tokens: Sequence[int], width: int) -> None:
+        self.context = list(tokens)
+        self._cache, self._width = cache, width
+
+    def forward(self, tree: TokenTree, nodes: Sequence[int]) -> CachedLogits:
+        """See `Session.forward`."""
+        text = tuple(self.context[self._cache.start :])
+        texts = [(*text, *(tree.tokens[step] for step in tree.topology.path(node))) for node in nodes]
+        return CachedLogits(self._cache, texts, self._width)
+
+    def commit(self, tree: TokenTree, path: Sequence[int], emitted: Sequence[int]) -> None:
+        """See `Session.commit`."""
+        self.context.extend(emitted)
+
+    def watch(self) -> Any:
+        """Not available: features are not kept."""
+        raise ReadsTarget
+
+    def features(self, nodes: Sequence[int]) -> Any:
+        """Not available: features are not kept."""
+        raise ReadsTarget
+
+
+class CachedPair:
+    """A pair on one prompt, whose target and draft read each continuation once.
+
+    Args:
+        pair: the models.
+        prompt: token ids that every run begins with.
+
+    >>> cached = CachedPair(specviz.toy_pair(), [0, 1])
+    >>> config = specviz.RunConfig([0, 1], max_new_tokens=8, seed=1)
+    >>> specviz.run(cached, config).tokens == specviz.run(specviz.toy_pair(), config).tokens
+    True
+    """
+
+    def __init__(self, pair: Any, prompt: Sequence[int]) -> None:
+        self.pair = pair
+        target, draft = pair.open(prompt)
+        self.target, self.draft = RowCache(target), draft and RowCache(draft)
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self.pair, name)
+
+    def drafter(self, kind: str, **parameters: Any) -> Any:
+        """Not available: what else the pair drafts with may read the target's cache."""
+        raise ReadsTarget
+
+    def open(self, tokens: Sequence[int]) -> tuple[CachedSession, CachedSession | None]:
+        """Fresh sessions of target and draft that start with `tokens`, which begin with the prompt."""
+        draft = None if self.draft is None else CachedSession(self.draft, tokens, self.vocab_size)
+        return CachedSession(self.target, tokens, self.vocab_size), draft

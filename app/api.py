@@ -92,6 +92,8 @@ def config_of(**values: Any) -> RunConfig:
 def check_title(engine: Engine, models: Any, weights: Any) -> str:
     """The title of the pair that is asked for; raises a `ParameterError` where there is none."""
     models = models or engine.titles[0]
+    if not isinstance(models, str):
+        raise ParameterError("models", "be one of the pairs on the page", models)
     if weights not in ("memory", "disk"):
         raise ParameterError("weights", "be memory or disk", weights)
     title = title_of(engine, models, weights)

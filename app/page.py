@@ -111,8 +111,8 @@ def launch(demo: gr.Blocks, **more: Any) -> Any:
         # The page itself is the largest thing that travels, and the only one that gradio would send as it is.
         "app_kwargs": {
             "middleware": [
-                Middleware(Guard, checks=Checks(demo), queue=demo._queue, last_hop=server.behind_any_proxy()),
                 Middleware(GZipMiddleware, minimum_size=10_000, compresslevel=6),
+                Middleware(Guard, checks=Checks(demo), queue=demo._queue, last_hop=server.behind_any_proxy()),
             ],
             "routes": [web.route(), run_store.ROUTE],
         },

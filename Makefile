@@ -76,15 +76,16 @@ STAMPS := .renew
 WEIGHTS := $(wildcard assets/pair/*/*.safetensors)
 VECTORS := $(addprefix $(STAMPS)/vectors-,model eagle early-exit layer-skip medusa ngram retrieval)
 TRACES := $(addprefix $(STAMPS)/traces-,explore race lessons)
-DRAFTERS := model medusa eagle ngram retrieval several cascade early-exit layer-skip
-SMALLER = $(if $(filter model,$*),,--positions 1000 --width 16)
+HEATS = $(if $(filter model,$*),0 0.3 0.6 0.8 1,0 0.8 1)
+SMALLER = $(addprefix --temperature ,$(HEATS)) $(if $(filter model,$*),,--positions 1000 --width 16)
 IDLE := $(BIN)/python -m specviz.benchmarks.quiet $(BIN)/python
 
 renew: $(VENV)/.installed-dev $(STAMPS)/drafters $(STAMPS)/papers-timed $(STAMPS)/screenshots  ## hours, on an idle machine
 
 $(VECTORS): $(STAMPS)/vectors-%: $(WEIGHTS)
-	$(BIN)/python -m specviz calibrate --store --drafter $* $(SMALLER)
-	@mkdir -p $(STAMPS) && touch $@
+	@mkdir -p $(STAMPS)
+	$(BIN)/python -m specviz calibrate --drafter $* $(SMALLER) --no-costs --out assets/acceptance/embedded/$*.json
+	@touch $@
 
 $(TRACES): $(STAMPS)/traces-%: $(VECTORS)
 	$(IDLE) -m app.record_traces --only $*
@@ -105,8 +106,7 @@ $(STAMPS)/papers-timed: $(STAMPS)/papers
 	@touch $@
 
 $(STAMPS)/drafters: $(VECTORS)
-	$(IDLE) -m specviz bench --builder sequoia:size=7,depth=4 $(addprefix --drafter ,$(DRAFTERS)) --rounds 2 --max-new-tokens 64 --json > $@.json
-	$(BIN)/python -m tests.drafter_table $@.json
+	$(IDLE) -m tests.drafter_table $@.jsonl
 	@touch $@
 
 $(STAMPS)/screenshots: $(TRACES) $(STAMPS)/curves

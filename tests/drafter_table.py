@@ -1,6 +1,6 @@
-"""The table of drafters of docs/strategies.md, from what `bench --drafter ... --json` measured: `make renew` runs it.
+"""The table of drafters of docs/strategies.md: `make renew` measures it again.
 
-Not a test: `python -m tests.drafter_table drafters.json` replaces the table.
+Not a test: `python -m tests.drafter_table drafters.jsonl` measures what the file lacks and replaces the table.
 """
 
 import json
@@ -8,7 +8,15 @@ import re
 import sys
 from pathlib import Path
 
-README = Path(__file__).resolve().parent.parent / "docs/strategies.md"
+from specviz.benchmarks.cells import measure_cells
+from specviz.benchmarks.grid import cells_of
+from specviz.benchmarks.results import Results
+from specviz.files import HELD_OUT
+
+DOCUMENT = Path(__file__).resolve().parent.parent / "docs/strategies.md"
+DRAFTERS = ("model", "medusa", "eagle", "ngram", "retrieval", "several", "cascade", "early-exit", "layer-skip")
+GRID = {"builders": ["sequoia:size=7,depth=4"], "drafters": list(DRAFTERS), "temperatures": [0, 0.8], "rounds": 2}
+KINDS = {"prose": "tales", "code": "code"}
 HEAD = (
     "| drafter | draft, ms per step | tales, T 0 | tales, T 0.8 | code, T 0 | code, T 0.8 |\n"
     "| --- | ---: | ---: | ---: | ---: | ---: |\n"
@@ -16,19 +24,32 @@ HEAD = (
 TABLE = re.compile(r"(<!-- drafters -->\n)(\|.*\n)+")
 
 
-def table(rows: list[dict]) -> str:
+def measure(path: str) -> dict[tuple[str, str, float], dict]:
+    """The results by drafter, kind of text and temperature."""
+    results, rows = Results(path), {}
+    for kind, prompts in json.loads(HELD_OUT.read_text(encoding="utf-8")).items():
+        cells, prompts = cells_of(GRID, prompts[:5])
+        for outcome in measure_cells(results.missing(cells), prompts):
+            results.add(outcome)
+        for outcome in results.of(cells):
+            cell = outcome["cell"]
+            rows[cell["drafter"], KINDS[kind], cell["temperature"]] = outcome["result"]
+    return rows
+
+
+def table(rows: dict[tuple[str, str, float], dict]) -> str:
     """A line for each drafter, in the order of its first row."""
     lines = []
-    for drafter in dict.fromkeys(row["name"] for row in rows):
-        own = {row["setting"]: row for row in rows if row["name"] == drafter}
-        spent = [1000 * row["parts"]["draft"] for row in own.values()]
-        cells = [own[f"{kind}, T {heat}"] for kind in ("tales", "code") for heat in (0, 0.8)]
-        shown = [f"{one['tokens_per_pass']:.2f}, {one['speedup']:.2f} x" for one in cells]
-        lines.append(f"| {drafter} | {min(spent):.1f} to {max(spent):.1f} | {' | '.join(shown)} |\n")
+    for drafter in dict.fromkeys(drafter for drafter, _, _ in rows):
+        cells = [rows[drafter, kind, heat] for kind in KINDS.values() for heat in (0, 0.8)]
+        spent = [one["parts_ms"]["draft"] for one in cells]
+        texts = [f"{one['tokens_per_pass']:.2f}, {one['speedup']:.2f} x" for one in cells]
+        lines.append(f"| {drafter} | {min(spent):.1f} to {max(spent):.1f} | {' | '.join(texts)} |\n")
     return HEAD + "".join(lines)
 
 
 if __name__ == "__main__":
-    measured = table(json.loads(Path(sys.argv[1]).read_text(encoding="utf-8")))
-    README.write_text(TABLE.sub(rf"\g<1>{measured}", README.read_text(encoding="utf-8"), count=1), encoding="utf-8")
+    measured = table(measure(sys.argv[1]))
+    text = DOCUMENT.read_text(encoding="utf-8")
+    DOCUMENT.write_text(TABLE.sub(rf"\g<1>{measured}", text, count=1), encoding="utf-8")
     print(measured, end="")

@@ -107,7 +107,7 @@ def summarise(name: str, runs: Sequence[Counts], plain: Sequence[Counts], texts:
         texts: which text each continues: texts are the unit of the intervals.
     """
     own, baseline = sum(runs, Counts()), sum(plain, Counts())
-    ratios = [a.speedup(b) for a, b in zip(runs, plain, strict=True)]
+    ratios = [own.speedup(baseline), *(a.speedup(b) for a, b in zip(runs, plain, strict=True))]
     rates = [(a.timed_tokens, sum(a.seconds), b.timed_tokens, sum(b.seconds)) for a, b in zip(runs, plain, strict=True)]
     return TimedRun(
         name, own.speedup(baseline), estimate(rates, ratio_of_rates, texts)[1], min(ratios), max(ratios), own, baseline,

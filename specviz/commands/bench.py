@@ -101,7 +101,7 @@ def run(args: argparse.Namespace) -> int:
         stopped = measure(cells, prompts, args, outcomes)
     try:
         rows = [row_of(outcome) for outcome in outcomes if "result" in outcome]
-    except (KeyError, TypeError, ValueError):
+    except (KeyError, TypeError, ValueError, OverflowError):
         raise ValueError(f"results {args.out!r} are damaged: a result lacks its numbers. Remove its line.") from None
     if args.json:
         print(lines(outcomes))

@@ -63,17 +63,14 @@ def print_table(rows: Sequence[dict[str, Any]], digits: int = 2) -> None:
         rows: column -> value, the same columns in each.
         digits: of numbers that are not whole.
     """
-    if not rows:
-        return
-    from pandas import DataFrame  # type: ignore[import-untyped]
 
     def text(value: Any) -> str:
         return "" if value is None else f"{value:.{digits}f}" if isinstance(value, float) else printable(str(value))
 
-    table = DataFrame([{name: text(value) for name, value in row.items()} for row in rows])
-    words = [name for name in table if any(isinstance(row[name], str) for row in rows)]
-    for name in words:
-        width = max(len(name), *map(len, table[name]))
-        table[name] = table[name].str.ljust(width)
-        table = table.rename(columns={name: name.ljust(width)})
-    print(table.to_string(index=False))
+    columns = []
+    for name in rows[0] if rows else ():
+        cells = [name, *(text(row[name]) for row in rows)]
+        width, words = max(map(len, cells)), any(isinstance(row[name], str) for row in rows)
+        columns.append([cell.ljust(width) if words else cell.rjust(width) for cell in cells])
+    for line in zip(*columns, strict=True):
+        print("  ".join(line).rstrip())

@@ -48,9 +48,25 @@ def export(trace: Trace, outputs: dict[str, str]) -> None:
     from ..player import FORMATS
 
     for name, path in outputs.items():
-        text = FORMATS[name](trace)
+        text = graph_of(trace) if name == "graphml" else FORMATS[name](trace)
         write_text(path, text)
         print(f"{printable(path)}: {len(text.encode()) / 1000:.0f} kB")
+
+
+def graph_of(trace: Trace) -> str:
+    """The trees of all steps as one graph in GraphML; the last accepted node of a step leads to the next root."""
+    import networkx as nx
+
+    graph, last = nx.DiGraph(), None
+    for step in trace.steps:
+        for node, values in (tree := step.to_networkx()).nodes(data=True):
+            plain = {name: printable(value) if isinstance(value, str) else value for name, value in values.items()}
+            known = {name: value for name, value in plain.items() if value is not None}
+            graph.add_node(f"{step.index}.{node}", step=step.index, **known)
+        graph.add_edges_from((f"{step.index}.{one}", f"{step.index}.{other}") for one, other in tree.edges)
+        graph.add_edges_from([(last, f"{step.index}.0")] if last else [])
+        last = f"{step.index}.{step.path[-1] if step.path else 0}"
+    return "\n".join(nx.generate_graphml(graph)) + "\n"
 
 
 def print_steps(trace: Trace) -> None:

@@ -61,6 +61,8 @@ def run(args: argparse.Namespace) -> int:
         raise ValueError(f"--code must be a folder of Python files; there is no folder {args.code!r}.")
     if args.target is not None and not (Path(args.target) / "config.json").is_file():
         raise ValueError(f"--target must be a folder with a model; {args.target!r} is not.")
+    if args.target is not None and args.text and not (Path(args.target) / "tokenizer.json").is_file():
+        raise ValueError(f"--target must have a tokenizer.json to read text with; {args.target!r} has none.")
     out = Path(args.out or Path(args.target).parent / args.drafter)
     try:
         out.mkdir(parents=True, exist_ok=True)

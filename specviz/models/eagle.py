@@ -14,14 +14,13 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import torch
-from safetensors.torch import save_file
 from torch import nn
 from transformers import LlamaConfig, LlamaForCausalLM
 
 from ..passes.direct import MOST_POSITIONS, direct_forward
 from ..passes.huggingface import HuggingFaceModel, HuggingFaceSession
 from ..tree import TokenTree
-from .heads import read_config, read_weights, width_of, write_config
+from .heads import load_drafter, save_drafter
 
 if TYPE_CHECKING:
     from ..passes.compiled.passes import CompiledPasses
@@ -37,8 +36,7 @@ class EagleLayer(nn.Module):
     def __init__(self, config: LlamaConfig) -> None:
         super().__init__()
         self.join = nn.Linear(2 * config.hidden_size, config.hidden_size, bias=False)
-        lonely = LlamaConfig(**config.to_dict() | {"vocab_size": 1, "tie_word_embeddings": True})
-        self.llama = LlamaForCausalLM(lonely)
+        self.llama = LlamaForCausalLM(LlamaConfig(**config.to_dict() | {"vocab_size": 1, "tie_word_embeddings": True}))
         self.config = config
 
     def forward(self, features: torch.Tensor, embeddings: torch.Tensor) -> torch.Tensor:
@@ -46,72 +44,54 @@ class EagleLayer(nn.Module):
         x = self.join(torch.cat([features, embeddings], dim=-1))
         return self.llama.model(inputs_embeds=x, use_cache=False).last_hidden_state
 
-    def own_weights(self) -> dict[str, torch.Tensor]:
-        """What is trained and stored: all but the embeddings."""
-        return {
-            name: weights for name, weights in self.state_dict().items() if "embed" not in name and "lm_" not in name
-        }
-
 
 def layer_config(target: Any) -> LlamaConfig:
     """The sizes of a layer for a target: one like its own, where the target is Llama-like."""
     config = target.config.get_text_config()
-    width = target.get_output_embeddings().weight.shape[1]
+    width, heads = target.get_output_embeddings().weight.shape[1], config.num_attention_heads
+    return _config(
+        width=width, heads=heads, kv_heads=getattr(config, "num_key_value_heads", None) or heads,
+        mlp=getattr(config, "intermediate_size", None) or 4 * width, positions=config.max_position_embeddings,
+        eps=getattr(config, "rms_norm_eps", 1e-6),
+    )  # fmt: skip
+
+
+def _config(width: int, heads: int, kv_heads: int, mlp: int, positions: int, eps: float) -> LlamaConfig:
     return LlamaConfig(
-        hidden_size=width,
-        num_hidden_layers=1,
-        num_attention_heads=config.num_attention_heads,
-        num_key_value_heads=getattr(config, "num_key_value_heads", None) or config.num_attention_heads,
-        intermediate_size=getattr(config, "intermediate_size", None) or 4 * width,
-        max_position_embeddings=config.max_position_embeddings,
-        rms_norm_eps=getattr(config, "rms_norm_eps", 1e-6),
-        vocab_size=1,
-        bos_token_id=None,
+        hidden_size=width, num_hidden_layers=1, num_attention_heads=heads, num_key_value_heads=kv_heads,
+        intermediate_size=mlp, max_position_embeddings=positions, rms_norm_eps=eps, vocab_size=1, bos_token_id=None,
         eos_token_id=None,
-    )
+    )  # fmt: skip
 
 
+@torch.no_grad()
 def begin_with_last_layer(layer: EagleLayer, target: Any) -> None:
-    """Start from the target's last layer and final norm where they are of the same kind, and hand the feature on."""
-    with torch.no_grad():
-        width = layer.config.hidden_size
-        layer.join.weight.zero_()
-        layer.join.weight[:, :width] = torch.eye(width)
-        layer.join.weight[:, width:] = torch.eye(width)
-        theirs = dict(target.base_model.named_parameters())
-        last = f"layers.{target.config.get_text_config().num_hidden_layers - 1}."
-        for name, ours in layer.llama.model.named_parameters():
-            given = theirs.get(name.replace("layers.0.", last))
-            if given is not None and given.shape == ours.shape and "embed" not in name:
-                ours.copy_(given)
+    """Start from the target's last layer and final norm where they are of the same kind, and pass on the feature."""
+    width = layer.config.hidden_size
+    layer.join.weight.copy_(torch.cat([torch.eye(width)] * 2, dim=1))
+    weights = dict(target.base_model.named_parameters())
+    last = f"layers.{target.config.get_text_config().num_hidden_layers - 1}."
+    for name, parameter in layer.llama.model.named_parameters():
+        source = weights.get(name.replace("layers.0.", last))
+        if source is not None and source.shape == parameter.shape and "embed" not in name:
+            parameter.copy_(source)
 
 
 def save_layer(layer: EagleLayer, folder: Path) -> None:
-    """Write a folder that `load_layer` reads: weights in bfloat16."""
-    folder.mkdir(parents=True, exist_ok=True)
-    weights = {name: w.detach().to(torch.bfloat16).contiguous() for name, w in layer.own_weights().items()}
-    save_file(weights, folder / "model.safetensors")
-    c = layer.config
-    write_config(
-        folder, kind="eagle", width=c.hidden_size, heads=c.num_attention_heads, kv_heads=c.num_key_value_heads,
+    """Write a folder that `load_layer` reads: all weights but the embeddings."""
+    c, weights = layer.config, layer.state_dict()
+    weights = {name: weight for name, weight in weights.items() if "embed" not in name and "lm_" not in name}
+    save_drafter(
+        folder, "eagle", weights, width=c.hidden_size, heads=c.num_attention_heads, kv_heads=c.num_key_value_heads,
         mlp=c.intermediate_size, positions=c.max_position_embeddings, eps=c.rms_norm_eps,
     )  # fmt: skip
 
 
 def load_layer(folder: Path, target: HuggingFaceModel) -> EagleModel:
-    """The layer in a folder, ready to draft for a target.
-
-    Raises:
-        ValueError: if there is none, or it was made for another target.
-    """
-    facts = read_config(folder, "eagle", width_of(target))
-    config = LlamaConfig(
-        hidden_size=facts["width"], num_hidden_layers=1, num_attention_heads=facts["heads"],
-        num_key_value_heads=facts["kv_heads"], intermediate_size=facts["mlp"], rms_norm_eps=facts["eps"],
-        max_position_embeddings=facts["positions"], vocab_size=1, bos_token_id=None, eos_token_id=None,
-    )  # fmt: skip
-    layer = EagleLayer(config)
-    layer.load_state_dict(read_weights(folder, "eagle", facts["width"]), strict=False)
+    """The layer in a folder, ready to draft for a target; errors as for `load_drafter`."""
+    sizes, weights = load_drafter(folder, "eagle", target)
+    layer = EagleLayer(_config(**{name: sizes[name] for name in sizes if name != "kind"}))
+    layer.load_state_dict(weights, strict=False)
     return EagleModel(target, layer)
 
 
@@ -148,8 +128,8 @@ class EagleModel(HuggingFaceModel):
 
     @cached_property
     def _compiled(self) -> CompiledPasses | None:
-        own, theirs = super().compiled, self.target.compiled
-        return None if own is None or theirs is None else own.after(self.join.weight, theirs)
+        layer, target = super().compiled, self.target.compiled
+        return None if layer is None or target is None else layer.after(self.join.weight, target)
 
     def inputs(self, ids: torch.Tensor, beside: torch.Tensor | None) -> torch.Tensor:
         return self.join(torch.cat([beside, self.target.model.get_input_embeddings()(ids)], dim=-1))
@@ -194,11 +174,10 @@ class EagleSession(HuggingFaceSession):
 
     def _ask(self, run, order, mask, rows, features):
         tree, (true,) = self._tree, self._true
-        given = [true[run.start : run.stop]]
-        given += [(self._guesses[tree.parents[node]] if node else true[self._base])[None] for node in order]
+        below = [self._guesses[tree.parents[node]] if node else true[self._base] for node in order]
         ids, positions = self._inputs(run, order)
         states: list[torch.Tensor] = []
-        beside = torch.cat(given).to(self.model.dtype)
-        logits = self.model.read(ids, positions, mask, self.cache, rows, states, beside)
+        inputs = torch.cat([true[run.start : run.stop], *(feature[None] for feature in below)]).to(self.model.dtype)
+        logits = self.model.read(ids, positions, mask, self.cache, rows, states, inputs)
         self._guesses.update(zip(order, states[0], strict=False))  # none of a run alone
         return logits

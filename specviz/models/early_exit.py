@@ -58,32 +58,29 @@ def without_layers(target: HuggingFaceModel, skip: Sequence[int]) -> HuggingFace
     if not set(skip) <= set(range(2, depth + 1)):
         got = ",".join(map(str, skip))
         raise ValueError(f"layer-skip.skip must be from 2 to {depth}, as the target has {depth} layers; got {got}.")
-    kept = [layer for layer in range(depth) if layer + 1 not in skip]
-    model, direct = _with_layers("layer-skip", target, kept)
+    layer_ids = [layer for layer in range(depth) if layer + 1 not in skip]
+    model, direct = _with_layers("layer-skip", target, layer_ids)
     return HuggingFaceModel(model, layers=depth, direct=direct)  # transformers keeps the numbers of its layers
 
 
-def _with_layers(drafter: str, target: HuggingFaceModel, kept: Sequence[int]) -> tuple[Any, DirectForward | None]:
-    """The target's model with the layers `kept`, and its direct forward where it has one."""
+def _with_layers(drafter: str, target: HuggingFaceModel, layer_ids: Sequence[int]) -> tuple[Any, DirectForward | None]:
+    """The target's model with the layers `layer_ids`, and its direct forward where it has one."""
     depth = target.layers
-    found = [
-        name
-        for name, module in target.model.named_modules()
-        if isinstance(module, torch.nn.ModuleList) and len(module) == depth
-    ]
-    if len(found) != 1:
+    modules = target.model.named_modules()
+    lists = [name for name, module in modules if isinstance(module, torch.nn.ModuleList) and len(module) == depth]
+    if len(lists) != 1:
         raise ValueError(
             f"{drafter} needs a model that keeps its {depth} layers in one list; "
             f"{type(target.model).__name__} does not. Use another draft."
         )
-    model = shortened(target.model, found[0].split("."), kept)
-    return model, target.direct and target.direct.of(kept, model)
+    model = shortened(target.model, lists[0].split("."), layer_ids)
+    return model, target.direct and target.direct.of(layer_ids, model)
 
 
-def shortened(module: Any, path: list[str], kept: Sequence[int]) -> Any:
-    """`module` with the list at `path` cut to `kept`; only the modules along the path are new objects."""
+def shortened(module: Any, path: list[str], layer_ids: Sequence[int]) -> Any:
+    """`module` with the list at `path` cut to `layer_ids`; only the modules along the path are new objects."""
     if not path:
-        return torch.nn.ModuleList(module[layer] for layer in kept)
+        return torch.nn.ModuleList(module[layer] for layer in layer_ids)
     clone = copy.copy(module)
     for name, value in vars(module).items():
         if "_hooks" in name:  # dictionaries: what is hooked to the target is not meant for its draft
@@ -91,7 +88,7 @@ def shortened(module: Any, path: list[str], kept: Sequence[int]) -> Any:
     if "_hf_hook" in vars(clone):  # accelerate's wrapped forward is bound to the whole module
         for name in ("forward", "_old_forward", "_hf_hook"):
             vars(clone).pop(name, None)
-    clone._modules = module._modules | {path[0]: shortened(module._modules[path[0]], path[1:], kept)}
+    clone._modules = module._modules | {path[0]: shortened(module._modules[path[0]], path[1:], layer_ids)}
     return clone
 
 

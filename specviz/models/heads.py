@@ -57,61 +57,48 @@ class HeadsOf:
 
 
 def save_heads(heads: MedusaHeads, folder: Path) -> None:
-    """Write a folder that `load_heads` reads: weights in bfloat16."""
-    folder.mkdir(parents=True, exist_ok=True)
-    save_file({"weight": heads.weight.detach().to(torch.bfloat16).contiguous()}, folder / "model.safetensors")
+    """Write a folder that `load_heads` reads."""
     count, width, _ = heads.weight.shape
-    write_config(folder, kind="medusa", heads=count, width=width)
+    save_drafter(folder, "medusa", {"weight": heads.weight}, heads=count, width=width)
 
 
-def load_heads(folder: Path, target: HuggingFaceModel, most: int) -> HeadsOf:
-    """The first `most` of the heads in a folder.
-
-    Raises:
-        ValueError: if there are none, or they were made for another target.
-    """
-    weights = read_weights(folder, "medusa", width_of(target))["weight"][:most]
+def load_heads(folder: Path, target: HuggingFaceModel, count: int) -> HeadsOf:
+    """The first `count` of the heads in a folder; errors as for `load_drafter`."""
+    weights = load_drafter(folder, "medusa", target)[1]["weight"][:count]
     heads = MedusaHeads(len(weights), weights.shape[2])
-    with torch.no_grad():
-        heads.weight.copy_(weights)
+    heads.load_state_dict({"weight": weights})
     return HeadsOf(target, heads)
 
 
-def width_of(target: HuggingFaceModel) -> int:
-    """The width of a target's features."""
-    return target.model.get_output_embeddings().weight.shape[1]
+def save_drafter(folder: Path, kind: str, weights: dict[str, torch.Tensor], **sizes: Any) -> None:
+    """Write weights in bfloat16, and their sizes, of which "width" is that of the target's features."""
+    folder.mkdir(parents=True, exist_ok=True)
+    tensors = {name: tensor.detach().to(torch.bfloat16).contiguous() for name, tensor in weights.items()}
+    save_file(tensors, folder / "model.safetensors")
+    (folder / "config.json").write_text(json.dumps({"kind": kind} | sizes, indent=1) + "\n", encoding="utf-8")
 
 
-def write_config(folder: Path, **facts: Any) -> None:
-    """Write `facts` as the config.json of a folder."""
-    (folder / "config.json").write_text(json.dumps(facts, indent=1) + "\n", encoding="utf-8")
-
-
-def read_config(folder: Path, kind: str, width: int) -> dict[str, Any]:
-    """What `write_config` wrote for a target of that width.
+def load_drafter(folder: Path, kind: str, target: HuggingFaceModel) -> tuple[dict[str, Any], dict[str, torch.Tensor]]:
+    """The sizes and weights that `save_drafter` wrote for a target.
 
     Raises:
         ValueError: if the folder holds nothing of the kind, or for another target.
     """
+    train = f"python -m specviz train --drafter {kind}"
     try:
-        facts = json.loads((folder / "config.json").read_text(encoding="utf-8"))
+        sizes = json.loads((folder / "config.json").read_text(encoding="utf-8"))
     except (OSError, ValueError, RecursionError):
         raise ValueError(
             f"{kind} must be trained for this target; {folder.parent.name}/{folder.name} does not exist. Train it with "
-            f"python -m specviz train --drafter {kind}, or choose another drafter."
+            f"{train}, or choose another drafter."
         ) from None
-    if not isinstance(facts, dict) or facts.get("kind") != kind or facts.get("width") != width:
+    width = target.model.get_output_embeddings().weight.shape[1]
+    if not isinstance(sizes, dict) or sizes.get("kind") != kind or sizes.get("width") != width:
         raise ValueError(
-            f"{kind} must have been trained for this target, whose states have {width} numbers; "
-            f"{folder.name} was not. Train it again: python -m specviz train --drafter {kind}."
+            f"{kind} must have been trained for this target, whose states have {width} numbers; {folder.name} was not. "
+            f"Train it again: {train}."
         )
-    return facts
-
-
-def read_weights(folder: Path, kind: str, width: int) -> dict[str, torch.Tensor]:
-    """The weights in a folder; errors as for `read_config`."""
-    read_config(folder, kind, width)
     try:
-        return load_file(folder / "model.safetensors")
+        return sizes, load_file(folder / "model.safetensors")
     except (OSError, SafetensorError) as error:
-        raise ValueError(f"{kind} cannot be read from {folder.name}: {error}. Train it again.") from None
+        raise ValueError(f"{kind} cannot be read from {folder.name}: {error}. Train it again: {train}.") from None

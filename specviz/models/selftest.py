@@ -14,6 +14,7 @@ import numpy as np
 import torch
 
 from ..errors import cause
+from ..passes.cache import TreeCache
 from ..passes.huggingface import HuggingFaceModel
 from ..passes.threads import using
 from ..tree import TokenTree
@@ -26,7 +27,6 @@ SHORT = 14  # tokens of the text that every model reads
 EFFORT = {"cpu": 5e9, "cuda": 5e11}  # parameters times tokens of the long text
 MEMORY = 1 << 28  # bytes of keys and values between a text and its tree
 LAST = 3  # rows of a text that are compared
-BRANCHES = ((0, 1, 1), (1, 0, 1), (0, 1, 0))  # masked of a token, its sibling, and the token after the first
 
 
 def check_tree_reading(role: str, model: HuggingFaceModel, target: HuggingFaceModel | None = None) -> None:
@@ -122,14 +122,8 @@ def tree_error(model: HuggingFaceModel, target: HuggingFaceModel | None = None) 
 
 def long_text_error(model: HuggingFaceModel, ids: Sequence[int]) -> float:
     """The difference of two branches at the end of a long text, whose last tokens are the longer branch."""
-    context, branch = list(ids[:-2]), ids[-2:]
-    cache, base = model.new_cache(), len(context)
-    model.read(context, range(base), None, cache, [base - 1])
-    masked = np.zeros((3, base + 3), dtype=bool)
-    masked[:, base:] = BRANCHES
-    read = model.read([branch[0], branch[1], branch[1]], [base, base, base + 1], masked, cache, [1, 2])
-    texts = [*context, branch[1]], ids
-    return difference(model, np.asarray(read), np.array([reference(model, text)[-1] for text in texts]))
+    context, (first, second) = list(ids[:-2]), ids[-2:]
+    return branch_error(model, context, [first, second, second], len(context), model.new_cache())
 
 
 def slot_error(model: HuggingFaceModel, limit: int) -> float:
@@ -144,13 +138,21 @@ def slot_error(model: HuggingFaceModel, limit: int) -> float:
     cache.used = gap
     model.read(ids[:1], [0], None, cache, [0])  # makes room up to there
     cache.used = 0
-    model.read(ids[:4], range(4), None, cache, [3])
-    cache.used = gap
-    masked = np.ones((3, gap + 3), dtype=bool)
-    masked[:, :4] = False
-    masked[:, gap:] = BRANCHES
-    read = model.read(ids[4:7], [4, 4, 5], masked, cache, [1, 2])
-    texts = [*ids[:4], ids[5]], [*ids[:5], ids[6]]
+    return branch_error(model, ids[:4], ids[4:7], gap, cache)
+
+
+def branch_error(
+    model: HuggingFaceModel, context: Sequence[int], branch: Sequence[int], start: int, cache: TreeCache
+) -> float:
+    """The difference of a token's sibling and of the token after it, which lie in the cache from a slot on."""
+    base = len(context)
+    model.read(context, range(base), None, cache, [base - 1])
+    cache.used = start
+    masked = np.ones((3, start + 3), dtype=bool)
+    masked[:, :base] = False
+    masked[:, start:] = [[0, 1, 1], [1, 0, 1], [0, 1, 0]]
+    read = model.read(branch, [base, base, base + 1], masked, cache, [1, 2])
+    texts = [*context, branch[1]], [*context, branch[0], branch[2]]
     return difference(model, np.asarray(read), np.array([reference(model, text)[-1] for text in texts]))
 
 

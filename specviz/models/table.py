@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from functools import cache
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -46,14 +46,8 @@ class TableSession:
 
     def forward(self, tree: TokenTree, nodes: Sequence[int]) -> np.ndarray:
         """See `Session.forward`."""
-        self._tree, rows = tree, []
-        for node in nodes:
-            path = []
-            while node > 0:
-                path.append(tree.tokens[node])
-                node = tree.parents[node]
-            rows.append(self.model.logits([*self.context[-MEMORY:], *reversed(path)]))
-        return np.array(rows)
+        self._tree = tree
+        return np.array([self.model.logits([*self.context[-MEMORY:], *self._below(node)]) for node in nodes])
 
     def commit(self, tree: TokenTree, path: Sequence[int], emitted: Sequence[int]) -> None:
         """See `Session.commit`."""
@@ -63,11 +57,11 @@ class TableSession:
 
     def watch(self) -> np.ndarray:
         """See `Session.watch`."""
-        return np.array([remembered(self.context[: i + 1]) for i in range(len(self.context) - 1)])
+        return np.array([feature_of(self.context[: i + 1]) for i in range(len(self.context) - 1)])
 
     def features(self, nodes: Sequence[int]) -> np.ndarray:
         """See `Session.features`."""
-        return np.array([remembered([*self.context, *self._below(node)]) for node in nodes])
+        return np.array([feature_of([*self.context, *self._below(node)]) for node in nodes])
 
     def _below(self, node: int) -> list[int]:
         if self._tree is None:
@@ -75,13 +69,13 @@ class TableSession:
         return [self._tree.tokens[step] for step in self._tree.topology.path(node)]
 
 
-def remembered(tokens: Sequence[int]) -> list[int]:
+def feature_of(tokens: Sequence[int]) -> list[int]:
     """The last `MEMORY` tokens, -1 where there are not so many."""
     last = [int(token) for token in tokens[-MEMORY:]]
     return [-1] * (MEMORY - len(last)) + last
 
 
-def known(feature: np.ndarray) -> list[int]:
+def tokens_of(feature: np.ndarray) -> list[int]:
     """The tokens that a feature of a table stands for."""
     return [int(token) for token in feature if token >= 0]
 
@@ -95,7 +89,7 @@ class ToyEagle(TableSession):
 
     def forward(self, tree: TokenTree, nodes: Sequence[int]) -> np.ndarray:
         self._tree = tree
-        above = [*(() if self._feature is None else known(self._feature)), self.context[-1]]
+        above = [*(() if self._feature is None else tokens_of(self._feature)), self.context[-1]]
         return np.array([self.model.logits([*above, *self._below(node)]) for node in nodes])
 
 
@@ -114,16 +108,11 @@ class ToyLearning(TableSession):
         self._moved = temperature * np.log(0.02 + rows.mean(axis=0))
 
 
-class ToyDraft:
-    """A toy of something a pair can draft with.
+class ToyDraft(NamedTuple):
+    """A toy of something a pair can draft with: makes a session of (model, tokens), and its tables."""
 
-    Args:
-        session: makes a session of (model, tokens).
-        model: its tables.
-    """
-
-    def __init__(self, session: Callable[..., Any], model: Any) -> None:
-        self.session, self.model = session, model
+    session: Callable[..., Any]
+    model: Any
 
     def open(self, tokens: Sequence[int], target: TableSession) -> Any:
         """A session that starts with `tokens`."""
@@ -210,7 +199,7 @@ def toy_pair(vocab: int = 3, seed: int = 0, closeness: float = 0.6, eos: Sequenc
 
     def heads(heads: int) -> Callable[[np.ndarray], np.ndarray]:
         tables = [blended(1000 + level) for level in range(heads)]
-        return lambda feature: np.array([table.logits(known(feature)) for table in tables])
+        return lambda feature: np.array([table.logits(tokens_of(feature)) for table in tables])
 
     toys: dict[str, Callable[..., Any]] = {
         "early-exit": lambda layers: ToyDraft(TableSession, blended(1 + layers)),

@@ -116,4 +116,8 @@ def recall(info: dict[str, Any] | None = None) -> MachineProfile | None:
         wanted = codec.plain(about(info), exact=True)
         return next((one for one in reversed(kept()) if one.about == wanted), None)
     ours = {"machine": machine(), "version": __version__, "bytes": embedded_bytes()}
-    return next((one for one in reversed(kept()) if ours.items() <= one.about.items()), None)
+    return next((one for one in reversed(kept()) if ours.items() <= one.about.items() and not _offloaded(one)), None)
+
+
+def _offloaded(profile: MachineProfile) -> bool:
+    return "offload" in str(profile.about.get("pair", {}).get("device", ""))

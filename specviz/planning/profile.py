@@ -60,6 +60,8 @@ class Profile(Record):
                 raise ValueError(
                     f"the profile is of the {name} {measured!r}, not {used!r}. Run `calibrate` for this one."
                 )
+        if self.costs and (measured := self.costs.settings.get("offload")) != (used := getattr(pair, "offload", None)):
+            raise ValueError(f"the costs were measured with offload {measured}, not {used}. Run `calibrate` again.")
         temperatures = sorted({one.temperature for one in self.vectors})
         if not any(abs(config.temperature - one) <= 0.05 for one in temperatures):
             shown = ", ".join(f"{one:g}" for one in temperatures)

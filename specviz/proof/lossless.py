@@ -21,6 +21,7 @@ from ..config import RunConfig
 from ..decode import speculate
 from ..distributions import Sampling, probabilities
 from ..drafters import DRAFTERS
+from ..drafters.base import Drafter
 from ..models.table import TablePair, toy_pair
 from ..strategy import REGISTRIES
 from ..verifiers.base import Verifier
@@ -40,10 +41,10 @@ SAMPLINGS: tuple[dict[str, Any], ...] = (
 )  # fmt: skip
 
 
-def drafter_cases() -> dict[str, tuple[str, dict[str, Any]]]:
-    """Drafters as they are checked: their name in the table -> their menu name and small parameters."""
-    merged = {**DRAFTERS["several"].small, "merge": True}
-    return {**{name: (name, cls.small) for name, cls in DRAFTERS.items()}, "several-merged": ("several", merged)}
+def drafter_cases() -> dict[str, Drafter]:
+    """Drafters as they are checked, with small parameters, by their name in the table."""
+    small = {name: cls(**cls.small) for name, cls in DRAFTERS.items()}
+    return small | {"several-merged": small["several"].replace(merge=True)}
 
 
 @dataclass(frozen=True)
@@ -157,17 +158,12 @@ def cases(
                 continue
             config = RunConfig(
                 PROMPT, builder, verifier, 0.0 if verifier.greedy_only else 1.0, max_new_tokens=tokens,
-                drafter=_drafter(d), **sampling,
+                drafter=drafter_cases()[d], **sampling,
             )  # fmt: skip
             for scheme in builder.schemes if config.temperature > 0 else ("top",):
                 case = Case(name, d, config, scheme, tuple(seeds), steps)
                 if case.match.possible:
                     yield case
-
-
-def _drafter(name: str) -> Any:
-    menu_name, parameters = drafter_cases()[name]
-    return DRAFTERS[menu_name](**parameters)
 
 
 def table(samplings: Sequence[dict[str, Any]] = (UNFILTERED,), chains: bool = False, **chosen: Any) -> Iterator[Row]:
@@ -248,19 +244,19 @@ def error_in(
     """
     outcomes = distribution_of(partial(_write, pair, config, scheme, steps), max_runs)
     target = partial(_target_distribution, pair, config.target_sampling)
-    found: dict[tuple[int, ...], float] = {}
+    texts = list(product(range(pair.vocab_size), repeat=LENGTH))
+
+    def chance(text: tuple[int, ...], start: int) -> float:
+        """Of the target to write `text` once its first tokens are there."""
+        return float(np.prod([target(text[:i])[text[i]] for i in range(start, LENGTH)]))
+
+    errors = {text: -chance(text, 0) for text in texts}
     for written, weight in outcomes.items():
-        text = written[:LENGTH]
-        for rest in product(range(pair.vocab_size), repeat=LENGTH - len(text)):
-            whole = text + rest
-            chance = weight * np.prod([target(whole[:i])[whole[i]] for i in range(len(text), LENGTH)])
-            found[whole] = found.get(whole, 0.0) + chance
-    wanted = {
-        text: np.prod([target(text[:i])[text[i]] for i in range(LENGTH)])
-        for text in product(range(pair.vocab_size), repeat=LENGTH)
-    }
-    # numpy's max keeps a NaN, which would be the worst of errors
-    return float(np.max([abs(found.get(text, 0.0) - wanted[text]) for text in wanted])), len(outcomes)
+        start = min(len(written), LENGTH)
+        for text in texts if start < LENGTH else (written[:LENGTH],):
+            if text[:start] == written[:start]:
+                errors[text] += weight * chance(text, start)
+    return float(np.max(np.abs(list(errors.values())))), len(outcomes)  # numpy's max keeps a NaN, the worst of errors
 
 
 def _write(pair: TablePair, config: RunConfig, scheme: str | None, steps: int, rng: Any) -> tuple[int, ...]:

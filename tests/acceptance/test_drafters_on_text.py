@@ -1,27 +1,23 @@
 """Acceptance by drafter: rows as a run would draw from them, vectors level by level."""
 
 import json
-from argparse import Namespace
 
 import numpy as np
 import pytest
-from specviz.acceptance.calibration import from_text, to_text
-from specviz.acceptance.text_units import Written
 
 import specviz
 from specviz.acceptance import vectors as acceptance
 from specviz.acceptance.on_nodes import draft_uncertainty, rejection_rates
-from specviz.acceptance.on_text import acceptance_vector, own_texts
-from specviz.acceptance.positions import LEVELS, ReadOnce, levels_on_text
+from specviz.acceptance.on_text import acceptance_vector, read_vectors, write_vectors
+from specviz.acceptance.positions import LEVELS, levels_on_text
+from specviz.acceptance.texts import Text, continuations
 from specviz.acceptance.vectors import read_acceptance
-from specviz.commands import calibrate
-from specviz.commands.cli import main
 from specviz.distributions import Sampling
 from specviz.session import open_drafter
 from specviz.tree import TokenTree
 
 PAIR = specviz.toy_pair(vocab=5, seed=3)
-TEXTS = list(own_texts(PAIR, ["abcab", "bca"], specviz.RunConfig(temperature=1.0, max_new_tokens=20)))
+TEXTS = list(continuations(PAIR, ["abcab", "bca"], specviz.RunConfig(temperature=1.0, max_new_tokens=20)))
 RULES = {name: rule() for name, rule in specviz.VERIFIERS.items()}
 
 
@@ -35,16 +31,16 @@ def test_rows_are_those_that_a_fresh_drafter_gives_in_a_tree(name):
     config, text = with_drafter(name, **unlearned), TEXTS[0]
     drafter = specviz.DRAFTERS[name]()
     found = list(levels_on_text(PAIR, text, config))
-    assert [at for at, _, _ in found] == list(range(text.begin - 1, len(text) - 1))
+    assert [at for at, _, _ in found] == list(range(text.start - 1, len(text.tokens) - 1))
     for number, (at, p, rows) in enumerate(found):
-        logits = PAIR.target.logits(text[: at + 1])
+        logits = PAIR.target.logits(text.tokens[: at + 1])
         assert p == pytest.approx(np.exp(logits) / np.exp(logits).sum())
         assert len(rows) == (min(number + 1, LEVELS) if drafter.by_level else 1)
         for depth, row in enumerate(rows):
-            context = text[: at - depth + 1]
+            context = text.tokens[: at - depth + 1]
             drafting = open_drafter(config.drafter, PAIR, *PAIR.open(context), context)
             tree = TokenTree(context[-1], start=at - depth)
-            for node, token in enumerate(text[at - depth + 1 : at + 1]):
+            for node, token in enumerate(text.tokens[at - depth + 1 : at + 1]):
                 tree.add(node, token)
             assert row == pytest.approx(drafting.expand(tree, [depth], Sampling())[0], abs=1e-12)
 
@@ -87,54 +83,21 @@ def test_where_retrieval_finds_nothing_no_child_is_accepted():
     assert rejection_rates(PAIR, TEXTS, config, widths=(1, 2)).positions == len(spoke)
 
 
-def test_a_text_is_read_once_for_all_rules(monkeypatch):
-    once, config = ReadOnce(), with_drafter("eagle")
-    first = acceptance_vector(PAIR, RULES["sequoia"], TEXTS, config, 3, read=once)
-    assert first == acceptance_vector(PAIR, RULES["sequoia"], TEXTS, config, 3)
-    monkeypatch.setattr(PAIR, "open", None)
-    assert acceptance_vector(PAIR, RULES["sequoia"], TEXTS, config, 3, read=once) == first
-
-
 def test_a_measurement_by_level_survives_json_and_older_ones_are_the_models(tmp_path):
     found = acceptance_vector(PAIR, RULES["sequoia"], TEXTS, with_drafter("medusa"), width=3)
-    assert from_text(to_text([found]))[0] == found
-    (tmp_path / "vector.json").write_text(to_text([found]))
+    assert read_vectors(write_vectors([found]))[0] == found
+    (tmp_path / "vector.json").write_text(write_vectors([found]))
     assert read_acceptance(tmp_path / "vector.json") == found.levels
-    old = json.loads(to_text([found]))
+    old = json.loads(write_vectors([found]))
     del old["drafter"], old["levels"], old["by_text"]
-    assert from_text(json.dumps(old))[0].drafter == "model"
+    assert read_vectors(json.dumps(old))[0].drafter == "model"
     with pytest.raises(ValueError, match="levels"):
-        from_text(json.dumps(json.loads(to_text([found])) | {"levels": [[0.9, 0.9]]}))
+        read_vectors(json.dumps(json.loads(write_vectors([found])) | {"levels": [[0.9, 0.9]]}))
 
 
 def test_a_text_of_one_token_has_no_positions():
     assert list(levels_on_text(PAIR, [1], with_drafter("medusa"))) == []
-    assert len(list(levels_on_text(PAIR, Written([1, 2, 3], 2), with_drafter("eagle")))) == 1
-
-
-def test_calibrate_measures_with_the_drafter_and_stores_under_it(tmp_path, monkeypatch, capsys):
-    pair = specviz.toy_pair(vocab=6)
-    monkeypatch.setattr("specviz.models.pair.load_pair", lambda *args, **options: pair)
-    assert main(["calibrate", "--drafter", "medusa:heads=2", "--positions", "30", "--width", "6", "--json"]) == 0
-    found = from_text(capsys.readouterr().out)[0]
-    assert found.drafter == "medusa" and [sum(level) for level in found.levels] == pytest.approx([1, 1, 0, 0, 0])
-    monkeypatch.setattr(calibrate, "STORED", {acceptance.EMBEDDED: tmp_path})
-    monkeypatch.setattr(acceptance, "STORED", {acceptance.EMBEDDED: tmp_path})
-    acceptance.stored.cache_clear()
-    config = specviz.RunConfig(max_new_tokens=20, drafter=specviz.DRAFTERS["ngram"]())
-    calibrate.store(pair, config, Namespace(positions=12, width=3, text=None))
-    kept = acceptance.stored("ngram")
-    assert kept["drafter"] == {"name": "ngram", "parameters": {"order": 4, "shipped": True}}
-    rules = {row["verifier"] for row in kept["vectors"]}
-    assert {"exact-match", "sequoia", "race"} <= rules and {row["drafter"] for row in kept["vectors"]} == {"ngram"}
-    acceptance.stored.cache_clear()
-
-
-def test_vectors_of_other_parameters_are_not_stored(capsys):
-    assert main(["calibrate", "--store", "--drafter", "medusa:heads=2"]) == 2
-    assert "Omit its parameters" in capsys.readouterr().err
-    assert main(["calibrate", "--drafter", "oracle"]) == 2
-    assert "--drafter must be one of" in capsys.readouterr().err
+    assert len(list(levels_on_text(PAIR, Text((1, 2, 3), 2), with_drafter("eagle")))) == 1
 
 
 @pytest.mark.parametrize("name", specviz.DRAFTERS)

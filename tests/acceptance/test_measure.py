@@ -7,12 +7,11 @@ import numpy as np
 import pytest
 
 import specviz
-from specviz.acceptance.calibration import from_text, to_text
 from specviz.acceptance.in_traces import depth_acceptance
 from specviz.acceptance.on_nodes import LONGEST, draft_uncertainty, rejection_rates
-from specviz.acceptance.on_text import acceptance_vector, own_texts
+from specviz.acceptance.on_text import acceptance_vector, measure_acceptance, read_vectors, write_vectors
 from specviz.acceptance.positions import distributions_on_text
-from specviz.acceptance.text_units import Written, cut, positions_of
+from specviz.acceptance.texts import Text, continuations, limited, windows
 from specviz.acceptance.vectors import check_acceptance, expected_tokens, find_acceptance, published, read_acceptance
 from specviz.distributions import total_variation
 from specviz.metrics import share_interval
@@ -20,7 +19,7 @@ from specviz.tree import Topology
 
 PAIR = specviz.toy_pair(vocab=5, seed=3)
 CONFIG = specviz.RunConfig(temperature=1.0, max_new_tokens=50)
-TEXTS = list(own_texts(PAIR, ["abc", "bca"], CONFIG))
+TEXTS = list(continuations(PAIR, ["abc", "bca"], CONFIG))
 RULES = {name: rule() for name, rule in specviz.VERIFIERS.items()}
 
 
@@ -32,9 +31,9 @@ def one_minus_tv():
 def test_rows_on_text_are_the_rows_of_both_models():
     text = TEXTS[0]
     for position, p, q in distributions_on_text(PAIR, text, specviz.RunConfig(temperature=1.0, draft_temperature=0.5)):
-        logits = PAIR.target.logits(text[: position + 1])
+        logits = PAIR.target.logits(text.tokens[: position + 1])
         assert p == pytest.approx(np.exp(logits) / np.exp(logits).sum())
-        logits = PAIR.draft.logits(text[: position + 1]) / 0.5
+        logits = PAIR.draft.logits(text.tokens[: position + 1]) / 0.5
         assert q == pytest.approx(np.exp(logits) / np.exp(logits).sum())
 
 
@@ -42,7 +41,7 @@ def test_rows_on_text_are_the_rows_of_both_models():
 def test_one_child_is_accepted_with_one_minus_total_variation(rule):
     """Over many draws of the child the expected acceptance of every rejection rule is 1 - TV (Leviathan, th. 3.5)."""
     found = acceptance_vector(PAIR, RULES[rule], TEXTS * 60, CONFIG, width=1)
-    assert found.method == "expected" and found.positions == 60 * sum(map(positions_of, TEXTS))
+    assert found.method == "expected" and found.positions == 60 * sum(text.positions for text in TEXTS)
     assert found.acceptance[0] == pytest.approx(one_minus_tv(), abs=0.01)
 
 
@@ -72,18 +71,16 @@ def test_at_temperature_zero_it_is_the_rank_of_the_best_token():
 
 def test_a_measurement_survives_json_and_a_damaged_one_gets_a_sentence():
     found = acceptance_vector(PAIR, RULES["sequoia"], TEXTS[:1], CONFIG, width=3)
-    assert from_text(to_text([found]))[0] == found
-    good = json.loads(to_text([found]))
+    assert read_vectors(write_vectors([found]))[0] == found
+    good = json.loads(write_vectors([found]))
     for change, words in (
-        ({"low": [0.1]}, "one length"),
-        ({"acceptance": [2, 0, 0]}, "vector 1 is damaged: vector 1.acceptance"),
-        ({"positions": 0}, "positions"),
-        ({"temperature": "warm"}, "temperature"),
-    ):
+        ({"low": [0.1]}, "one length"), ({"acceptance": [2, 0, 0]}, "vector 1.acceptance"),
+        ({"positions": 0}, "positions"), ({"temperature": "warm"}, "temperature"),
+    ):  # fmt: skip
         with pytest.raises(ValueError, match=words):
-            from_text(json.dumps(good | change))
-    with pytest.raises(ValueError, match="has no 'acceptance'"):
-        from_text("{}")
+            read_vectors(json.dumps(good | change))
+    with pytest.raises(ValueError, match="acceptance vectors"):
+        read_vectors("{}")
 
 
 def test_a_text_too_short_is_rejected():
@@ -136,7 +133,7 @@ def test_a_bad_acceptance_file_gets_a_sentence(tmp_path, text):
 def test_rejection_rates_are_those_of_single_rules():
     """All rules in one pass over the text against each measured alone, on other draws of the children."""
     many = rejection_rates(PAIR, TEXTS * 20, CONFIG, widths=(1, 2, 3))
-    assert many.positions == 20 * sum(map(positions_of, TEXTS)) == 2000
+    assert many.positions == 20 * sum(text.positions for text in TEXTS) == 2000
     assert many.rates["specinfer"][0] == pytest.approx(1 - one_minus_tv(), abs=0.02)
     assert many.rates["speculative-sampling"] == (pytest.approx(1 - one_minus_tv(), abs=0.02), None, None)
     for rule in ("specinfer", "target-match", "sequoia", "traversal", "race"):
@@ -176,8 +173,7 @@ def test_doubt_by_hand():
         assert found.cross_entropy[place] == pytest.approx(-(q * np.log(p)).sum())
         assert found.acceptance[place] == pytest.approx(1 - total_variation(p, q))
         assert any(found.draft_prob[place] == q[x] and found.target_prob[place] == p[x] for x in range(len(q)))
-    assert found.c == pytest.approx((np.median(np.divide(found.cross_entropy, found.entropy)) - 1) / 2)
-    shares = [min(1, q[x] / p[x]) for (_, p, q), x in zip(rows, TEXTS[0][3:], strict=True)]
+    shares = [min(1, q[x] / p[x]) for (_, p, q), x in zip(rows, TEXTS[0].tokens[3:], strict=True)]
     assert found.accepted_length[0] == pytest.approx(np.cumprod(shares[:16]).sum())
     # What would have followed the end of the text is not known, and no shorter chain stands in for it.
     assert found.accepted_length[-16:] == (pytest.approx(np.cumprod(shares[-16:]).sum()), *[None] * 15)
@@ -187,13 +183,13 @@ def test_the_accepted_length_on_the_targets_own_text_is_that_of_chains():
     """The identity of `_lengths`: both are sums of products of min(p, q)."""
     config = specviz.RunConfig("abc", temperature=1.0, max_new_tokens=1500, builder=specviz.BUILDERS["chain"](depth=16),
                                verifier=RULES["speculative-sampling"])  # fmt: skip
-    texts = list(own_texts(PAIR, ["abc"], config))
+    texts = list(continuations(PAIR, ["abc"], config))
     expected = np.mean(draft_uncertainty(PAIR, texts, config).accepted_length[: 1 - LONGEST])
     # Positions of a text, not steps: a chain drafted at every position of the target's own text.
     lengths = []
-    for start in range(2, len(texts[0]) - 20, 3):
-        step = next(specviz.speculate(PAIR, specviz.RunConfig(texts[0][:start], config.builder, config.verifier, 1.0,
-                                                              seed=start, max_new_tokens=40)))  # fmt: skip
+    for start in range(2, len(texts[0].tokens) - 20, 3):
+        prompt = texts[0].tokens[:start]
+        step = next(specviz.speculate(PAIR, replace(config, prompt=prompt, seed=start, max_new_tokens=40)))
         lengths.append(len(step.path))
     assert expected == pytest.approx(np.mean(lengths), abs=0.15)
 
@@ -234,25 +230,49 @@ def test_every_rule_can_be_measured(name):
 
 def test_a_vectors_interval_is_that_of_its_texts_and_one_text_has_none():
     config = specviz.RunConfig(temperature=0.0, max_new_tokens=60)
-    texts = list(own_texts(PAIR, ["a", "b", "c", "ab", "ba"], config))
+    texts = list(continuations(PAIR, ["a", "b", "c", "ab", "ba"], config))
     every = [acceptance_vector(PAIR, RULES["exact-match"], [text], config, width=2) for text in texts]
     assert {(one.low, one.high) for one in every} == {((None, None), (None, None))}
     found = acceptance_vector(PAIR, RULES["exact-match"], texts, config, width=2)
     hits, tries = [one.acceptance[0] * one.positions for one in every], [one.positions for one in every]
     assert (found.low[0], found.high[0]) == share_interval(hits, tries)
     rates = [rejection_rates(PAIR, part, config, widths=(1, 2)) for part in (texts, texts[:1])]
-    for text in texts:  # pieces of one text
-        text.source = "one"
-    assert acceptance_vector(PAIR, RULES["exact-match"], texts, config, width=2).low == (None, None)
-    assert from_text(to_text([every[0]]))[0] == every[0]
+    pieces = [replace(text, source="one") for text in texts]
+    joined = acceptance_vector(PAIR, RULES["exact-match"], pieces, config, width=2)
+    assert joined.low == (None, None) and joined.by_text == ((joined.positions, joined.acceptance),)
+    assert joined.acceptance == pytest.approx(found.acceptance) and found.over(range(5)) == found.acceptance
     assert 1 - rates[0].high["exact-match"][0] == pytest.approx(found.low[0])
     assert rates[1].low["exact-match"] == (None, None)
 
 
 def test_the_prompts_positions_are_left_out():
-    text = Written([1, 2, 3, 0, 4], 3)
+    text = Text((1, 2, 3, 0, 4), 3)
     assert [at for at, _, _ in distributions_on_text(PAIR, text, CONFIG)] == [2, 3]
-    assert positions_of(text) == 2 and positions_of(list(text)) == 4
-    assert cut(text, 1) == [1, 2, 3, 0] and positions_of(cut(text, 1)) == 1
+    assert text.positions == 2 and [one.tokens for one in limited([Text((1,)), text], 1)] == [(1, 2, 3, 0)]
     for at, p, _ in distributions_on_text(PAIR, text, CONFIG):
-        assert p == pytest.approx(np.exp(logits := PAIR.target.logits(text[: at + 1])) / np.exp(logits).sum())
+        assert p == pytest.approx(np.exp(logits := PAIR.target.logits(text.tokens[: at + 1])) / np.exp(logits).sum())
+
+
+def test_windows_of_a_text_are_one_text(monkeypatch):
+    pair = specviz.toy_pair(vocab=5, seed=3)
+    monkeypatch.setattr(pair, "max_positions", 8)
+    pieces = list(windows(pair, "abcde" * 5, "a file"))
+    assert [len(piece.tokens) for piece in pieces] == [8, 8, 8, 1] and {piece.source for piece in pieces} == {"a file"}
+    found = acceptance_vector(pair, RULES["sequoia"], pieces, CONFIG, width=2)
+    assert found.positions == 21 and len(found.by_text) == 1 and found.low == (None, None)
+
+
+def test_rules_are_measured_together_as_alone_and_stopping_leaves_fewer_texts():
+    rules = [RULES["sequoia"], RULES["race"], RULES["block"]]
+    updates = list(measure_acceptance(PAIR, rules, [[1], *TEXTS], CONFIG, 3, positions=100))
+    assert [(one.done, one.total) for one in updates] == [(50, 100), (100, 100)]
+    for rule, found in zip(rules, updates[-1].result, strict=True):
+        assert found == acceptance_vector(PAIR, rule, [[1], *TEXTS], CONFIG, 3)
+    assert updates[0].result[0] == acceptance_vector(PAIR, rules[0], [[1], TEXTS[0]], CONFIG, 3)
+
+
+def test_the_largest_seed_is_a_seed():
+    config = replace(CONFIG, seed=2**53, max_new_tokens=4)
+    texts = list(continuations(PAIR, ["abc", "bca"], config))
+    assert len(texts) == 2 and acceptance_vector(PAIR, RULES["sequoia"], texts, config, 2).positions == 8
+    assert rejection_rates(PAIR, texts, config, widths=(1,)).positions == 8

@@ -6,48 +6,56 @@ from dataclasses import replace
 import pytest
 
 import specviz
-from specviz.benchmarks import drafter_advice
-from specviz.benchmarks.drafter_advice import Advice, Option, engines_for, reason, verdict_of
-from specviz.benchmarks.trials import Trial
+from specviz.benchmarks import advice
+from specviz.benchmarks.advice import Advice, Option, engines_for, reason, verdict_of
+from specviz.benchmarks.timing import TimedRun
 from specviz.commands.advise import sentence_of
 from specviz.commands.cli import main
+from specviz.metrics import Counts
 from specviz.planning.choose import Candidate
 from specviz.planning.cost_table import flat_up_to
 from specviz.planning.forecast import predict
 
 TREE, CHAIN = (
     Candidate(builder, predict(builder.shape, (0.6, 0.2), flat_up_to(16)))
-    for builder in (specviz.BUILDERS["sequoia"](size=12, depth=5, acceptance=(0.6, 0.2)), specviz.BUILDERS["chain"](4))
+    for builder in (
+        specviz.BUILDERS["sequoia"](size=12, depth=5, acceptance=(0.6, 0.2)),
+        specviz.BUILDERS["chain"](depth=4),
+    )
 )
 
 
-def option(speedup=1.4, margin=0.1, first=0.6, parts=(0.3, 0.6, 0.1), tokens=2.8, name="org/small"):
-    times = dict(zip(("draft", "target", "verify"), parts, strict=True)) | {"other": 0.0}
-    trial = Trial(TREE.name, speedup, speedup, speedup, margin, tokens, sum(parts), times, 99)
-    return Option(name, "model", "sequoia", TREE, CHAIN, first, trial)
+def option(speedup=1.4, margin=0.1, first=0.6, parts=(0.3, 0.6, 0.1), tokens=28, name="org/small"):
+    """Ten steps; a plain step takes as long as the speedup asks for."""
+    counts = Counts(
+        tokens=tokens, passes=10, timed_tokens=tokens, timed_passes=10,
+        seconds=(10 * parts[0], 10 * parts[1], 10 * parts[2], 0.0),
+    )  # fmt: skip
+    plain = Counts(tokens=10, passes=10, timed_tokens=10, timed_passes=10, seconds=(0, speedup / tokens * 100, 0, 0))
+    timing = TimedRun(TREE.name, speedup, margin, speedup, speedup, counts, plain)
+    return Option(name, "model", "sequoia", TREE, CHAIN, (1.5, 1.2, 1.8), (2.9, 2.5, 3.3), first, 8, timing=timing)
 
 
 @pytest.mark.parametrize(
-    ("speedup", "margin", "verdict", "says"),
+    ("speedup", "margin", "verdict", "words"),
     [
         (1.4, 0.1, "pays", "pays: 1.40 x [1.30, 1.50], sequoia:size=12"),
         (0.8, 0.1, "does-not-pay", "does not pay: the best is 0.80 x [0.70, 0.90]"),
-        (1.05, 0.1, "undecided", "undecided, the interval holds 1"),
-        (1.4, None, "undecided", "undecided, one text gives no interval"),
+        (1.05, 0.1, "undecided", "prompts would decide it"), (1.4, None, "undecided", "Give at least 16 prompts"),
     ],
-)
-def test_the_answer_follows_from_the_interval(speedup, margin, verdict, says):
+)  # fmt: skip
+def test_the_answer_follows_from_the_interval_of_what_was_timed(speedup, margin, verdict, words):
     best = option(speedup, margin)
-    assert verdict_of(best)[0] == verdict
-    assert sentence_of(Advice("", (replace(best, trial=None), best))).startswith(says)
+    assert verdict_of(best)[0] == verdict and words in sentence_of(Advice((best, replace(best, timing=None))))
+    assert sentence_of(Advice((replace(best, timing=None),))).startswith("predicted, not timed: 1.50 x [1.20, 1.80]")
 
 
 def test_the_reason_names_the_price_of_a_step_and_what_is_dear():
     assert "writes 2.80 tokens and costs 2.00 plain steps (draft 0.60, target 1.20, overhead 0.20)" in reason(option())
-    slow = option(0.7, parts=(0.6, 0.3, 0.1))
-    assert reason(slow).endswith("The draft is too expensive for what is accepted.")
-    assert reason(option(0.7, parts=(0.1, 0.8, 0.1))).endswith("tokens at once is expensive on this machine.")
+    assert "The draft is too expensive" in reason(option(0.7, parts=(0.6, 0.3, 0.1)))
+    assert "Reading several tokens" in reason(option(0.7, parts=(0.1, 0.8, 0.1)))
     assert "chat template" in reason(option(0.7, first=0.2))
+    assert "costs 1.00 plain" not in reason(replace(option(), timing=None))
 
 
 def test_engines_get_the_chain_or_the_tree_of_the_best_option():
@@ -66,18 +74,23 @@ def loaded(monkeypatch):
     def load_pair(target, draft, like=None, **options):
         if draft == "foreign":
             raise ValueError("target and draft must share a vocabulary.")
-        assert (draft is None) == (like is None), "the target is loaded once"
         return specviz.toy_pair(vocab=8, seed=3, closeness=float(draft or 0.6))
 
     monkeypatch.setattr(module, "load_pair", load_pair)
-    monkeypatch.setattr(drafter_advice, "SECONDS", 0.3)
+    monkeypatch.setattr(advice, "SECONDS", 0.3)
 
 
-def test_every_draft_is_tried_and_the_best_three_are_timed(loaded, capsys, tmp_path):
-    prompts = tmp_path / "mine.txt"
-    prompts.write_text("ab\nbca\ncab\nddc\n")
+@pytest.fixture
+def prompts(tmp_path):
+    path = tmp_path / "mine.txt"
+    path.write_text("ab\nbca\ncab\nddc\nbb\nca\n")
+    return str(path)
+
+
+def test_every_draft_is_tried_and_the_best_three_are_timed(loaded, capsys, prompts):
     names = ["--draft", "0.9", "--draft", "0.1", "--draft", "foreign", "--drafter", "ngram"]
-    assert main(["advise", "--target", "mine", *names, "--prompts", str(prompts), "--each", "3", "--json"]) == 0
+    asked = ["advise", "--target", "mine", *names, "--prompts", prompts, "--each", "3", "--texts", "1,4"]
+    assert main([*asked, "--json"]) == 0
     found = json.loads(capsys.readouterr().out)
     timed = [one for one in found["options"] if one["measured"]]
     assert {one["draft"] for one in found["options"]} == {"0.9", "0.1", "ngram"}
@@ -88,14 +101,47 @@ def test_every_draft_is_tried_and_the_best_three_are_timed(loaded, capsys, tmp_p
     low, high = found["interval"]
     assert found["verdict"] == ("pays" if low > 1 else "does-not-pay" if high < 1 else "undecided")
     assert [one["engine"] for one in found["engines"]] == ["vLLM", "SGLang", "llama.cpp"]
+    for one in found["options"]:
+        speedup, low, high = one["predicted"]
+        assert low <= speedup <= high and speedup <= one["predicted_tokens_per_pass"][0] / one["predicted_price"] + 1e-9
+        assert set(one["by_texts"]) == {"1", "4"}
 
 
-def test_the_answer_is_printed_with_the_table_and_the_flags(loaded, capsys):
-    assert main(["advise", "--draft", "0.9", "--each", "2"]) == 0
+def test_a_profile_and_a_machine_take_the_place_of_measuring(loaded, capsys, prompts, tmp_path, monkeypatch):
+    profile = tmp_path / "profile.json"
+    calibrate = ["calibrate", "--target", "mine", "--draft", "0.9", "--temperature", "0.8", "--verifier", "sequoia"]
+    assert main([*calibrate, "--prompts", prompts, "--positions", "80", "--seconds", "1", "--out", str(profile)]) == 0
+    assert "pass ms" in capsys.readouterr().out
+    monkeypatch.setattr(advice, "measure_acceptance", None)
+    monkeypatch.setattr(advice, "measure_cost", None)
+    monkeypatch.setattr(advice, "time_runs", None)
+    asked = ["advise", "--target", "mine", "--draft", "0.9", "--profile", str(profile), "--no-timing"]
+    assert main([*asked, "--json"]) == 0
+    found = json.loads(capsys.readouterr().out)
+    assert found["best"]["measured"] is None and found["verdict"] == "undecided"
+    assert main([*asked, "--machine", "a100"]) == 0
     out = capsys.readouterr().out
-    assert "0.9 " in out and "tokens and costs" in out and "llama.cpp" in out
+    assert "predicted, not timed" in out and "llama.cpp" in out
+    assert main([*asked, "--temperature", "0.3"]) == 0, "a drafter that cannot be used is named"
+    assert "temperature 0.8, not 0.3" in capsys.readouterr().out
 
 
-def test_a_target_without_anything_to_draft_with_gets_a_sentence(capsys):
-    assert main(["advise", "--target", "x"]) == 2
-    assert "--target needs a draft" in capsys.readouterr().err
+def test_a_large_tree_is_chosen_where_a_pass_costs_the_same_at_any_size(loaded, capsys, prompts):
+    """As with weights that are read for every pass."""
+    asked = ["advise", "--target", "mine", "--draft", "0.9", "--prompts", prompts, "--no-timing", "--json"]
+    assert main([*asked, "--machine", "flat:768"]) == 0
+    assert json.loads(capsys.readouterr().out)["best"]["nodes"] >= 32
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        (["--target", "x"], "--target needs a draft"), (["--draft", "org/small"], "Add --target"),
+        (["--each", "1"], "--each"), (["--machine", "oak", "--no-timing"], "machine"), (["--texts", "0"], "--texts"),
+        (["--profile", "/nowhere"], "cannot be read"),
+    ],
+)  # fmt: skip
+def test_bad_values_get_a_sentence(capsys, arguments, words):
+    assert main(["advise", *arguments]) == 2
+    error = capsys.readouterr().err
+    assert words in error and error.count("\n") == 1

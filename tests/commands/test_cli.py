@@ -3,36 +3,12 @@
 import json
 import sys
 
+import networkx
 import pytest
 
 import specviz
 from specviz.commands import COMMANDS
 from specviz.commands.cli import main
-
-
-def test_tree_prints_parents_and_expected_tokens(capsys, tmp_path):
-    vector = tmp_path / "vector.json"
-    vector.write_text('{"acceptance": [0.6, 0.2]}')
-    assert main(["tree", "--builder", f"sequoia:size=4,depth=2,acceptance={vector}", "--json"]) == 0
-    found = json.loads(capsys.readouterr().out)
-    assert found == {"parents": [-1, 0, 0, 1], "expected_tokens": pytest.approx(1 + 0.6 + 0.2 + 0.36)}
-
-
-def test_tree_of_another_static_builder(capsys):
-    assert main(["tree", "--builder", "chain:depth=3", "--acceptance", "0.5,0.1", "--json"]) == 0
-    assert json.loads(capsys.readouterr().out) == {"parents": [-1, 0, 1, 2], "expected_tokens": 1.875}
-
-
-def test_an_acceptance_vector_may_be_written_with_exponents(capsys):
-    assert main(["tree", "--builder", "chain:depth=2", "--acceptance", "5e-1,1e-1", "--json"]) == 0
-    assert json.loads(capsys.readouterr().out)["expected_tokens"] == 1.75
-
-
-def test_tree_per_depth(capsys, tmp_path):
-    vector = tmp_path / "vector.json"
-    vector.write_text('{"acceptance": [[0.9, 0.0], [0.1, 0.1]]}')
-    assert main(["tree", "--builder", f"sequoia:acceptance={vector},size=3,depth=3", "--json"]) == 0
-    assert json.loads(capsys.readouterr().out)["expected_tokens"] == pytest.approx(1.99)
 
 
 def test_check_prints_rows(capsys):
@@ -46,21 +22,19 @@ def test_check_prints_rows(capsys):
 @pytest.mark.parametrize(
     ("arguments", "words"),
     [
-        (["tree", "--builder", "sequoia:size=0"], "sequoia.size must be a whole number from 1"),
-        (["tree", "--builder", "sequoia:size=99999"], "sequoia.size must be a whole number from 1 to 1024"),
-        (["tree", "--builder", "sequoia:size=many"], "sequoia.size must be a whole number"),
-        (["tree", "--builder", "sequioa"], "Did you mean 'sequoia'?"),
         (["check", "--drafter", "modle"], "Did you mean 'model'?"),
-        (["strategies", "sequioa"], "Did you mean 'sequoia'?"),
-        (["tree", "--builder", "chain:dept=4"], "Its parameters: depth. Did you mean 'depth'?"),
-        (["tree", "--acceptance", "/nowhere.json"], "cannot be read"),
-        (["tree", "--builder", "sequoia:acceptance=/nowhere.json"], "cannot be read"),
-        (["tree", "--acceptance", "0.5,7"], "numbers from 0 to 1"),
-        (["tree", "--acceptance", "5e-1,2e0"], "numbers from 0 to 1"),
-        (["tree", "--builder", "chain", "--acceptance", "0.5,nan"], "--acceptance must list numbers from 0 to 1"),
         (["bench", "--builder", "chain:4"], "--builder must be written like sequoia:size=16,depth=6"),
-        (["bench", "--acceptance", "0.5"], "--acceptance needs --shape."),
-        (["calibrate", "--verifier", "exact-match", "--temperature", "1"], "set the temperature to 0"),
+        (["calbrate"], "Did you mean 'calibrate'?"),
+        (["generate", "--prompt", "a", "--target", "x"], "--target needs a draft"),
+        (["generate", "--prompt", "a", "--draft", "y"], "Add --target"),
+        (["generate", "--prompt", "a", "--builder", "sequioa"], "Did you mean 'sequoia'?"),
+        (["generate", "--prompt", "a", "--builder", "chain:dept=4"], "Did you mean 'depth'?"),
+        (["generate", "--prompt", "a", "--builder", "sequoia:size=99999"], "sequoia.size must be"),
+        (["generate", "--prompt", "a", "--builder", "sequoia:acceptance=/nowhere.json"], "cannot be read"),
+        (["bench", "--size", "1"], "sizes must be"), (["bench", "--gpus", "1"], "--gpus is not used without --ray"),
+        (["bench", "--same-text", "--temperature", "1"], "--temperature is not used with --same-text"),
+        (["bench", "grid.toml", "--builder", "chain"], "--builder is not used with a grid file"),
+        (["replay", "run.json", "--steps", "--html", "x.html"], "cannot be combined"),
         (["generate", "--prompt", "a", "--trace", "/nowhere/at/all/run.json"], "there is no folder"),
         (["generate", "--prompt", "a", "--trace", "/"], "it is a folder"),
         (["generate", "--prompt", "a", "--verifier", "block"], "is defined for chains"),
@@ -125,9 +99,9 @@ def test_a_recorded_text_cannot_command_the_terminal(capsys, trace_file):
     assert "\x1b" not in capsys.readouterr().out
 
 
-def test_export_writes_one_page_that_fetches_nothing(capsys, trace_file, tmp_path):
+def test_replay_writes_one_page_that_fetches_nothing(capsys, trace_file, tmp_path):
     out = tmp_path / "run.html"
-    assert main(["export", str(trace_file), "--html", str(out)]) == 0
+    assert main(["replay", str(trace_file), "--html", str(out)]) == 0
     page = out.read_text()
     assert page.startswith("<!doctype html>") and "default-src 'none'" in page
     assert "src=" not in page.replace("img-src", "") and "<link" not in page and "@import" not in page
@@ -139,7 +113,7 @@ def test_a_hostile_trace_stays_text_in_an_exported_page(trace_file, tmp_path, ho
     data["prompt_text"] = data["steps"][0]["texts"][1] = data["steps"][0]["pieces"][0] = hostile
     trace_file.write_text(json.dumps(data))
     out = tmp_path / "run.html"
-    assert main(["export", str(trace_file), "--html", str(out)]) == 0
+    assert main(["replay", str(trace_file), "--html", str(out)]) == 0
     assert hostile not in out.read_text()
 
 
@@ -147,6 +121,37 @@ def test_a_hostile_trace_stays_text_in_an_exported_page(trace_file, tmp_path, ho
 def test_a_damaged_trace_gets_one_sentence(capsys, tmp_path, content):
     path = tmp_path / "run.json"
     path.write_bytes(content.encode("utf-8", "surrogateescape"))
-    for command in (["replay", str(path)], ["export", str(path), "--html", str(tmp_path / "x.html")]):
+    for command in (["replay", str(path)], ["replay", str(path), "--html", str(tmp_path / "x.html")]):
         assert main(command) == 2
         assert capsys.readouterr().err.count("\n") == 1
+
+
+def test_replay_writes_the_trees_as_a_graph(trace_file, tmp_path):
+    out = tmp_path / "run.graphml"
+    assert main(["replay", str(trace_file), "--graphml", str(out)]) == 0
+    nodes = sum(len(step["parents"]) for step in json.loads(trace_file.read_text())["steps"])
+    graph = networkx.read_graphml(out)
+    assert len(graph) == nodes and networkx.is_arborescence(graph)
+
+
+def test_every_command_has_the_same_temperature(monkeypatch):
+    """A vector that one command measured is for the temperature at which another uses it."""
+    from specviz.benchmarks.grid import LISTS
+    from specviz.commands.cli import _parser
+
+    temperature = specviz.RunConfig().temperature
+    for name in (["generate", "--prompt", "a"], ["advise"]):
+        assert _parser(name).parse_args(name).temperature == temperature
+    assert LISTS["temperatures"] == [temperature]
+
+
+def test_bench_prints_a_table_of_what_its_options_say(capsys, monkeypatch, tmp_path):
+    monkeypatch.setattr("specviz.models.pair.load_pair", lambda **options: specviz.toy_pair(vocab=12))
+    prompts = tmp_path / "mine.txt"
+    prompts.write_text("abc\ncab\n")
+    asked = ["bench", "--builder", "chain", "--builder", "k-ary", "--verifier", "typical", "--temperature", "1"]
+    assert main([*asked, "--prompts", str(prompts), "--max-new-tokens", "8"]) == 0
+    out = capsys.readouterr().out
+    assert "times plain" in out and out.count("lossy") == 0 and out.count("typical") == 2
+    assert main([*asked, "--verifier", "sequoia", "--prompts", str(prompts), "--max-new-tokens", "8"]) == 0
+    assert capsys.readouterr().out.count("lossy") == 2, "it is marked where it is not the same for all"

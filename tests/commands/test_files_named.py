@@ -37,7 +37,7 @@ def sentence(capsys, arguments, *words):
 # ---- reading ----
 
 
-@pytest.mark.parametrize("command", [["replay"], ["export", "--html", "{tmp}/x.html"]])
+@pytest.mark.parametrize("command", [["replay"], ["replay", "--html", "{tmp}/x.html"]])
 def test_what_has_no_end_is_not_read_until_memory_ends(capsys, tmp_path, command):
     filled = [part.format(tmp=tmp_path) for part in command]
     sentence(capsys, [filled[0], "/dev/zero", *filled[1:]], "at most 4,000,000 bytes")
@@ -46,8 +46,8 @@ def test_what_has_no_end_is_not_read_until_memory_ends(capsys, tmp_path, command
 @pytest.mark.parametrize(
     "arguments",
     [
-        ["bench", "--prompts", "/dev/zero"], ["sweep", "/dev/zero"], ["optimize", "--cost", "/dev/zero"],
-        ["tree", "--acceptance", "/dev/zero"],
+        ["bench", "--prompts", "/dev/zero"], ["bench", "/dev/zero"], ["advise", "--profile", "/dev/zero"],
+        ["calibrate", "--text", "/dev/zero"],
     ],
 )  # fmt: skip
 def test_every_input_has_a_limit(capsys, monkeypatch, arguments):
@@ -57,7 +57,7 @@ def test_every_input_has_a_limit(capsys, monkeypatch, arguments):
 
 
 def test_prompts_of_a_json_file_are_its_texts(tmp_path, capsys):
-    from specviz.commands.bench import read_prompts
+    from specviz.commands.prompts import read_prompts
 
     path = tmp_path / "prompts.json"
     path.write_text(json.dumps(["One\nof two lines", "two"]))
@@ -96,7 +96,7 @@ def test_a_link_stays_a_link_and_rights_stay(tmp_path):
 
 @pytest.mark.parametrize(
     "command",
-    [["generate", "--prompt", "a", "--trace"], ["export", "run.json", "--html"], ["sweep", "grid.json", "--out"]],
+    [["generate", "--prompt", "a", "--trace"], ["replay", "run.json", "--html"], ["bench", "grid.json", "--out"]],
 )
 def test_a_link_to_itself_as_output_is_a_sentence(tmp_path, capsys, trace, monkeypatch, command):
     monkeypatch.chdir(tmp_path)
@@ -115,7 +115,7 @@ def test_an_output_that_is_an_input_is_rejected(tmp_path, capsys, trace, monkeyp
     monkeypatch.chdir(tmp_path)
     Path("run.json").write_text(trace)
     Path("link.json").symlink_to("run.json")
-    sentence(capsys, ["export", "run.json", "--html", other], "also an input")
+    sentence(capsys, ["replay", "run.json", "--html", other], "also an input")
     assert Path("run.json").read_text() == trace
 
 
@@ -123,12 +123,12 @@ def test_a_sweep_does_not_write_into_its_grid_and_a_trace_not_into_its_vector(tm
     grid, vector = tmp_path / "grid.json", tmp_path / "vector.json"
     grid.write_text("{}")
     vector.write_text('{"acceptance": [0.5]}')
-    sentence(capsys, ["sweep", str(grid), "--out", str(grid)], "also an input")
+    sentence(capsys, ["bench", str(grid), "--out", str(grid)], "also an input")
     generate = ["generate", "--prompt", "a", "--builder", f"sequoia:acceptance={vector}", "--trace", str(vector)]
     sentence(capsys, generate, "also an input")
 
 
-@pytest.mark.parametrize("command", [["sweep", "{grid}", "--out"], ["generate", "--prompt", "a", "--trace"]])
+@pytest.mark.parametrize("command", [["bench", "{grid}", "--out"], ["generate", "--prompt", "a", "--trace"]])
 def test_a_path_that_is_too_long_is_a_sentence(tmp_path, capsys, command):
     grid = tmp_path / "grid.json"
     grid.write_text("{}")
@@ -141,50 +141,34 @@ def test_a_path_that_is_too_long_is_a_sentence(tmp_path, capsys, command):
 @pytest.mark.parametrize("content", ["{trace}", "{trace}\n", '{"pairs": ["toy"]}\n', "dear diary", "", "{"])
 def test_only_outcomes_make_a_file_of_results(tmp_path, capsys, trace, content):
     grid, out = tmp_path / "grid.json", tmp_path / "mine.json"
-    grid.write_text(json.dumps({"pairs": ["toy"], "builders": ["chain"], "max_new_tokens": 2, "prompts": ["a"]}))
+    grid.write_text(json.dumps({"pairs": ["toy"], "builders": ["chain"], "max_new_tokens": 8, "prompts": ["a"]}))
     text = content.replace("{trace}", trace)
     out.write_text(text)
     if text:
-        sentence(capsys, ["sweep", str(grid), "--out", str(out)], "not a result")
+        sentence(capsys, ["bench", str(grid), "--out", str(out)], "not a result")
         assert out.read_text() == text
     else:
-        assert main(["sweep", str(grid), "--out", str(out)]) == 0
+        assert main(["bench", str(grid), "--out", str(out)]) == 0
 
 
 def test_two_sweeps_do_not_write_one_file(tmp_path, capsys):
     grid, out = tmp_path / "grid.json", tmp_path / "out.jsonl"
-    grid.write_text(json.dumps({"pairs": ["toy"], "builders": ["chain"], "max_new_tokens": 2, "prompts": ["a"]}))
+    grid.write_text(json.dumps({"pairs": ["toy"], "builders": ["chain"], "max_new_tokens": 8, "prompts": ["a"]}))
     with files.held(out):
-        sentence(capsys, ["sweep", str(grid), "--out", str(out)], "another process")
-    assert main(["sweep", str(grid), "--out", str(out)]) == 0
+        sentence(capsys, ["bench", str(grid), "--out", str(out)], "another process")
+    assert main(["bench", str(grid), "--out", str(out)]) == 0
 
 
 def test_a_damaged_result_is_a_sentence(tmp_path, capsys):
     grid, out = tmp_path / "grid.json", tmp_path / "out.jsonl"
-    grid.write_text(json.dumps({"pairs": ["toy"], "builders": ["chain"], "max_new_tokens": 2, "prompts": ["a"]}))
-    assert main(["sweep", str(grid), "--out", str(out)]) == 0
+    grid.write_text(json.dumps({"pairs": ["toy"], "builders": ["chain"], "max_new_tokens": 8, "prompts": ["a"]}))
+    assert main(["bench", str(grid), "--out", str(out)]) == 0
     (outcome,) = map(json.loads, out.read_text().splitlines())
     for wrong in ({}, {"tokens_per_pass": "many"}, {"tokens_per_pass": 10**400}):
         out.write_text(json.dumps(outcome | {"result": outcome["result"] | wrong if wrong else {}}) + "\n")
         capsys.readouterr()
-        assert main(["sweep", str(grid), "--out", str(out)]) == 2
+        assert main(["bench", str(grid), "--out", str(out)]) == 2
         assert re.search("Remove (its|that) line", capsys.readouterr().err)
-
-
-# ---- what is stored for every tree ----
-
-
-@pytest.mark.parametrize(
-    ("more", "words"),
-    [
-        (["--target", "org/other", "--draft", "org/small"], "--target"), (["--draft", "early-exit:3"], "--draft"),
-        (["--text", "mine.txt"], "--text"), (["--top-p", "0.5"], "--top-p"), (["--positions", "50"], "--positions"),
-        (["--width", "2"], "--width"),
-    ],
-)  # fmt: skip
-def test_only_the_embedded_pair_on_enough_text_is_stored(capsys, monkeypatch, more, words):
-    monkeypatch.setitem(sys.modules, "specviz.models.pair", None)  # nothing is loaded for it
-    sentence(capsys, ["calibrate", "--store", *more], "--store", words)
 
 
 # ---- acceptance vectors ----
@@ -198,8 +182,7 @@ def test_only_the_embedded_pair_on_enough_text_is_stored(capsys, monkeypatch, mo
     ],
 )  # fmt: skip
 def test_a_vector_that_cannot_be_is_rejected_everywhere(tmp_path, capsys, vector, words):
-    from specviz.acceptance.calibration import from_text
-
+    from specviz.acceptance.on_text import read_vectors
     from specviz.acceptance.vectors import read_acceptance
 
     path = tmp_path / "vector.json"
@@ -209,15 +192,14 @@ def test_a_vector_that_cannot_be_is_rejected_everywhere(tmp_path, capsys, vector
     for builder in ("sequoia", "optimal"):
         with pytest.raises(ValueError, match=words):
             specviz.BUILDERS[builder](acceptance=vector)
-    sentence(capsys, ["tree", "--acceptance", str(path)], words)
+    sentence(capsys, ["generate", "--prompt", "a", "--builder", f"sequoia:acceptance={path}"], words)
     if isinstance(vector[0], float):
-        sentence(capsys, ["tree", "--acceptance", ",".join(map(str, vector))], words)
         found = {
             "acceptance": vector, "low": vector, "high": vector, "positions": 9, "method": "counted", "scheme": "iid",
             "verifier": "sequoia", "temperature": 1, "draft_temperature": None,
         }  # fmt: skip
-        with pytest.raises(ValueError, match=f"{words}|at most 64 values"):
-            from_text(json.dumps(found))
+        with pytest.raises(ValueError, match=f"{words}|at most 64 items"):
+            read_vectors(json.dumps(found))
 
 
 def test_every_shipped_vector_is_one():
@@ -238,30 +220,11 @@ def test_no_text_of_a_stranger_commands_the_terminal(tmp_path, capsys, trace):
     path.write_text(json.dumps(data))
     assert main(["replay", str(path)]) == 0 and main(["replay", str(path), "--steps"]) == 0
     with pytest.raises(SystemExit):
-        main(["tree", ESCAPE])
-    assert main(["tree", "--builder", ESCAPE]) == 2
+        main(["replay", "a", ESCAPE])
+    assert main(["bench", "--builder", ESCAPE]) == 2
     assert main(["replay", ESCAPE]) == 2
     output = "".join(capsys.readouterr())
     assert output and not set(output) & set(ESCAPE) - set("]0;owned2J")
-
-
-@pytest.mark.parametrize("digits", [400, 5000])
-def test_a_cost_without_end_is_a_sentence(tmp_path, capsys, digits):
-    from specviz.planning.cost_table import machine
-
-    path = tmp_path / "cost.json"
-    path.write_text(machine("a100").to_json().replace('"plain_s":', f'"plain_s":{"9" * digits}'))
-    sentence(capsys, ["optimize", "--cost", str(path)], "plain_s must be a number from 0")
-
-
-def test_a_table_of_costs_does_not_command_the_terminal(tmp_path, capsys):
-    from specviz.planning.cost_table import machine
-
-    table = json.loads(machine("a100").to_json()) | {"machine": ESCAPE, "note": ESCAPE}
-    path = tmp_path / "cost.json"
-    path.write_text(json.dumps(table))
-    assert main(["optimize", "--cost", str(path), "--verifier", "sequoia"]) == 0
-    assert "\x1b" not in capsys.readouterr().out
 
 
 # ---- the output itself ----
@@ -272,14 +235,14 @@ def specviz_with(arguments, redirect):
     return subprocess.run(["sh", "-c", command], cwd=ROOT, capture_output=True, text=True)
 
 
-@pytest.mark.parametrize("arguments", ["tree --builder chain --acceptance 0.5", "--help", "tree --help", "--version"])
+@pytest.mark.parametrize("arguments", ["--help", "bench --help", "--version"])
 @pytest.mark.parametrize("redirect", [">/dev/full", ">&-"])
 def test_a_full_disk_or_a_closed_output_is_a_sentence(arguments, redirect):
     done = specviz_with(arguments, redirect)
     assert done.returncode == 1 and done.stderr.count("\n") == 1 and "Traceback" not in done.stderr, done.stderr
 
 
-@pytest.mark.parametrize("arguments", ["tree --builder sequoia:size=0", "oak"])
+@pytest.mark.parametrize("arguments", ["bench --builder sequoia:size=0", "oak"])
 @pytest.mark.parametrize("redirect", ["2>/dev/full", "2>&-"])
 def test_a_bad_value_ends_with_2_where_nobody_can_be_told(arguments, redirect):
     done = specviz_with(arguments, redirect)
@@ -314,10 +277,6 @@ def test_help_says_meaning_range_and_default():
         (["calibrate", "--text", ""], "--text must not be empty"),
         (["calibrate", "--text", "/nowhere.txt"], "--text '/nowhere.txt' cannot be read"),
         (["train", "--text", __file__, "--out", "{tmp}", "--code", "/nowhere"], "code must be a folder"),
-        (["optimize", "--cost", "missing", "--machine", "a100"], "Omit one of them"),
-        (["cost", "--machine", "a100", "--target", "x"], "--target is not used with --machine"),
-        (["cost", "--machine", "a100", "--seconds", "5"], "--seconds is not used with --machine"),
-        (["sweep", "grid.json", "--gpus", "1"], "--gpus is not used without --ray"),
         (["train", "--drafter", "eagle", "--target", "x", "--code", "y"], "--code is not used with --drafter"),
         (["train", "--text", "x", "--out", "y", "--heads", "2"], "--heads is not used without --drafter"),
         (
@@ -332,7 +291,7 @@ def test_nothing_that_is_asked_for_is_ignored(tmp_path, capsys, monkeypatch, arg
     sentence(capsys, [part.format(tmp=tmp_path) for part in arguments], words)
 
 
-@pytest.mark.parametrize("arguments", [["tree", "--dept", "3"], ["check", "--draft", "model"]])
+@pytest.mark.parametrize("arguments", [["bench", "--dept", "3"], ["check", "--draft", "model"]])
 def test_options_are_not_abbreviated(capsys, arguments):
     with pytest.raises(SystemExit):
         main(arguments)
@@ -344,10 +303,8 @@ def test_a_repeated_option_adds_up_or_is_rejected(capsys):
     assert {row["builder"] for row in json.loads(capsys.readouterr().out)} == {"chain", "batch", "batch:width=1"}
     bench = _parser(["bench"]).parse_args(["bench", "--builder", "chain", "--builder", "sequoia:size=8"])
     assert bench.builder == ["chain", "sequoia:size=8"]
-    agree = _parser(["agree"]).parse_args(["agree", "--temperature", "0", "--temperature", "0.5", "1"])
-    assert agree.temperature == [0, 0.5, 1]
     with pytest.raises(SystemExit):
-        main(["tree", "--builder", "chain", "--builder", "sequoia"])
+        main(["generate", "--prompt", "a", "--builder", "chain", "--builder", "sequoia"])
     assert "more than once" in capsys.readouterr().err
 
 

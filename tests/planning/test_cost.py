@@ -9,14 +9,12 @@ from dataclasses import replace
 import pytest
 
 import specviz
-from specviz.acceptance.vectors import expected_tokens, find_acceptance
+from specviz.acceptance.vectors import expected_tokens
 from specviz.benchmarks import measure_cost as clock
 from specviz.builders.sequoia import best_tree, best_trees
 from specviz.builders.static import grow_shape
-from specviz.commands.cli import main
-from specviz.planning.choose import best_candidate
 from specviz.planning.cost_table import MACHINES, CostTable, flat_up_to, machine, roofline
-from specviz.planning.forecast import forecast, marginal_values, predict, shape_curves
+from specviz.planning.forecast import forecast, predict
 from specviz.record import Timing
 from specviz.theory import bounds
 
@@ -54,6 +52,35 @@ def test_prediction_is_tokens_times_plain_over_step():
     assert cell.speedup == pytest.approx(tokens * 10 / TABLE.step(shape))
 
 
+def test_no_prediction_exceeds_its_tokens_per_pass():
+    """A plain step that was measured while the machine was busy cannot make a tree's step cheaper than a plain one."""
+    busy = replace(TABLE, plain_s=100.0)
+    for cell in (cell for row in forecast(VECTOR, busy).cells for cell in row if cell):
+        assert cell.price == 1 and cell.speedup == cell.tokens_per_pass
+    assert predict(grow_shape([2, 2]), VECTOR, TABLE).price == pytest.approx(TABLE.step(grow_shape([2, 2])) / 10)
+
+
+def test_the_range_of_a_price_comes_from_the_quartiles_of_both_sides():
+    spread = {
+        "plain": [8.0, 12.0],
+        "target": [[7.0, 9.0], [8.0, 11.0], [12.0, 15.0]],
+        "draft": [[0.5, 2.0], [2.0, 3.0]],
+    }
+    table, shape = replace(TABLE, spread=spread), grow_shape([1, 1, 1])
+    rest = 2.0 + 3 * 0.25
+    assert table.price_range(shape) == pytest.approx(((8 + 3 * 0.5 + rest) / 12, (11 + 3 * 2.0 + rest) / 8))
+    assert TABLE.price_range(shape) == (TABLE.price(shape),) * 2
+
+
+def test_several_texts_share_a_pass():
+    shared = TABLE.per_text(4)
+    assert shared.target(2) == pytest.approx(TABLE.target(8) / 4) and shared.draft(1) == pytest.approx(
+        TABLE.draft(4) / 4
+    )
+    assert shared.plain_s == pytest.approx((10 - TABLE.target(1)) + TABLE.target(4) / 4)
+    assert TABLE.per_text(1) == replace(TABLE, plain_s=pytest.approx(10.0))
+
+
 def test_on_a_flat_machine_a_chain_is_leviathans_formula():
     ideal = flat_up_to(1000, draft_cost=0.1)
     for length in (1, 4, 10):
@@ -82,28 +109,6 @@ def test_one_programme_holds_all_smaller_trees(vector):
         single, value = best_tree(vector, size, depth, 32)
         assert tokens == pytest.approx(value) and len(shape) == len(single)
         assert expected_tokens(shape, vector) == pytest.approx(tokens)
-
-
-def test_curves_hold_every_static_shape_and_none_passes_sequoia():
-    curves = shape_curves(VECTOR, [2, 5, 7, 13, 31], width=2)
-    assert set(curves) == {"sequoia", "k-ary", "k-sequences", "chain", "batch"}
-    best = dict(curves["sequoia"])
-    assert curves["chain"] == [(n, pytest.approx(bounds.chain_tokens(0.6, n - 1))) for n in (2, 5, 7, 13, 31)]
-    assert dict(curves["k-ary"])[7] == pytest.approx(1 + 0.8 + 0.64)
-    assert dict(curves["k-sequences"])[5] == pytest.approx(1 + 0.8 + 0.8 * 0.6)
-    assert dict(curves["batch"])[31] == pytest.approx(1.9)
-    for points in curves.values():
-        assert all(tokens <= best.get(n, 99) + 1e-9 for n, tokens in points)
-        assert [n for n, _ in points] == sorted({n for n, _ in points})
-
-
-def test_marginal_values_are_differences_of_the_best_trees():
-    values = marginal_values(VECTOR, TABLE, [2, 4, 8])
-    grid = forecast(VECTOR, TABLE, [2, 4, 8])
-    best = [max(filter(None, row), key=lambda cell: cell.speedup) for row in grid.cells]
-    assert [n for n, _, _ in values] == [4, 8]
-    assert values[0][1] == pytest.approx((best[1].tokens_per_pass - best[0].tokens_per_pass) / 2)
-    assert values[1][2] == pytest.approx((best[2].step_s - best[1].step_s) / 10 / 4)
 
 
 # Named machines.
@@ -146,9 +151,9 @@ def test_unknown_machines_get_a_sentence(name):
 
 def test_a_measurement_reports_progress_and_a_table():
     seen = list(clock.measure_cost(specviz.toy_pair(vocab=20), sizes=(1, 2, 4, 8), rounds=2, burst=2))
-    assert [p.done for p in seen] == list(range(1, seen[0].of + 1))
-    assert seen[0].known is None
-    table = seen[-1].known
+    assert [p.done for p in seen] == list(range(1, seen[0].total + 1))
+    assert seen[0].result is None
+    table = seen[-1].result
     assert table.sizes == (1, 2, 4, 8) and not table.projection and table.settings["verifier"] == "sequoia"
     assert min(*table.target_s, *table.draft_s, table.plain_s) > 0 and min(*table.overhead_s, table.row_s) >= 0
     assert table.widths[0] == 1 and list(table.widths) == sorted(set(table.widths))
@@ -160,13 +165,13 @@ def test_a_measurement_reports_progress_and_a_table():
 def test_a_measurement_stopped_early_keeps_what_it_has():
     stopped = None
     for progress in clock.measure_cost(specviz.toy_pair(vocab=20), sizes=(1, 2, 4, 8), rounds=3, burst=1):
-        if progress.known is not None and len(progress.known.sizes) == 3:
-            stopped = progress.known
+        if progress.result is not None and len(progress.result.sizes) == 3:
+            stopped = progress.result
             break
     assert stopped.sizes == (1, 2, 4)
     assert predict(grow_shape([2, 1]), VECTOR, stopped).speedup > 0
     late = list(clock.measure_cost(specviz.toy_pair(vocab=20), sizes=(1, 2, 4), burst=1, seconds=0.0))
-    assert len(late) == 3 and late[-1].known is not None
+    assert len(late) == 3 and late[-1].result is not None
 
 
 def test_sizes_that_the_vocabulary_cannot_fill_are_what_they_are():
@@ -238,12 +243,12 @@ def test_a_pair_without_a_draft_gets_a_sentence():
     ("change", "words"),
     [
         (None, "not valid JSON"),
-        ({}, "has no 'machine'"),
-        ({"sizes": [1, 4]}, "target_s must hold 2 numbers"),
-        ({"sizes": [4, 1, 8]}, "sizes must rise"),
+        ({}, "machine"),
+        ({"sizes": [1, 4]}, "2 numbers in target_s"),
+        ({"sizes": [4, 1, 8]}, "rising sizes"),
         ({"draft_s": [1, "x"]}, "draft_s"),
         ({"plain_s": -1}, "plain_s"),
-        ({"plain_s": float("inf")}, "not valid JSON"),
+        ({"plain_s": float("inf")}, "plain_s"),
         ({"note": 3}, "note"),
         ({"sizes": 3}, "sizes"),
     ],
@@ -256,84 +261,3 @@ def test_damaged_tables_get_a_sentence(change, words):
 
 def test_a_table_survives_json():
     assert CostTable.from_json(TABLE.to_json()) == TABLE
-
-
-def test_cost_and_optimize_on_named_machines_need_no_models(capsys, tmp_path):
-    assert main(["cost", "--machine", "a100", "--json"]) == 0
-    text = capsys.readouterr().out
-    assert CostTable.from_json(text) == machine("a100")
-    saved, vector = tmp_path / "cost.json", tmp_path / "vector.json"
-    saved.write_text(text)
-    vector.write_text(json.dumps({"acceptance": list(VECTOR), "verifier": "specinfer"}))
-    assert main(["optimize", "--acceptance", str(vector), "--cost", str(saved), "--json"]) == 0
-    found = json.loads(capsys.readouterr().out)
-    best = forecast(VECTOR, machine("a100")).best
-    assert (found["builder"], found["verifier"]) == ("sequoia", "specinfer")
-    assert (found["size"], found["depth"]) == (best.size, best.depth)
-    assert found["tokens_per_pass"] == pytest.approx(best.tokens_per_pass)
-    assert found["speedup"] == pytest.approx(best.speedup) and found["pays"]
-
-
-def test_optimize_takes_the_vector_of_the_drafter(capsys):
-    """Heads say nothing below their last level, so on a machine where depth is free their tree is not the draft's."""
-    arguments = ["optimize", "--machine", "flat:64", "--verifier", "sequoia", "--json"]
-    for name in ("model", "medusa"):
-        assert main([*arguments, "--drafter", name]) == 0
-        found = json.loads(capsys.readouterr().out)
-        config = specviz.RunConfig(verifier=RULE, temperature=0.8, drafter=specviz.DRAFTERS[name]())
-        best = best_candidate(find_acceptance("sequoia", 0.8, name), machine("flat:64"), config)
-        assert found["drafter"] == name and found["size"] == best.predicted.size
-        assert found["tokens_per_pass"] == pytest.approx(best.predicted.tokens_per_pass)
-
-
-def test_optimize_says_when_no_tree_pays_and_chooses_by_temperature(capsys):
-    assert main(["optimize", "--machine", "flat:1"]) == 0
-    assert "faster than every tree" in capsys.readouterr().out
-    assert main(["optimize", "--machine", "a100", "--temperature", "0", "--json"]) == 0
-    assert json.loads(capsys.readouterr().out)["verifier"] == "exact-match"
-    assert main(["cost", "--machine", "flat:32"]) == 0
-    assert "Projection" in capsys.readouterr().out
-
-
-def test_optimize_has_a_chain_for_a_rule_of_chains_and_calls_it_one(capsys):
-    assert main(["optimize", "--machine", "flat:4", "--verifier", "block", "--json"]) == 0
-    found = json.loads(capsys.readouterr().out)
-    assert (found["builder"], found["verifier"], found["size"]) == ("chain", "block", found["depth"] + 1)
-    alpha = find_acceptance("block", 0.8)[0]
-    best = max(range(1, 25), key=lambda n: bounds.chain_tokens(alpha, n) / (max(1, (n + 1) / 4) + 0.05 * n))
-    assert found["depth"] == best and found["tokens_per_pass"] == pytest.approx(bounds.chain_tokens(alpha, best))
-
-
-def test_optimize_marks_a_lossy_rule(capsys):
-    assert main(["optimize", "--machine", "a100", "--verifier", "typical"]) == 0
-    assert "typical (lossy) at temperature 0.8" in capsys.readouterr().out
-    for rule, lossless in (("typical", False), ("traversal", True)):
-        assert main(["optimize", "--machine", "a100", "--verifier", rule, "--json"]) == 0
-        assert json.loads(capsys.readouterr().out)["lossless"] is lossless
-
-
-def test_optimize_rejects_the_rule_of_a_vector_that_its_tree_cannot_use(capsys, tmp_path):
-    vector = tmp_path / "vector.json"
-    vector.write_text(json.dumps({"acceptance": list(VECTOR), "verifier": "exact-match"}))
-    assert main(["optimize", "--machine", "a100", "--acceptance", str(vector)]) == 2
-    assert "set the temperature to 0" in capsys.readouterr().err
-
-
-@pytest.mark.parametrize(
-    ("arguments", "words"),
-    [
-        (["optimize", "--machine", "a100", "--verifier", "exact-match"], "set the temperature to 0"),
-        (["cost", "--machine", "a100", "--seconds", "nan"], "--seconds must be a number above 0"),
-        (["cost", "--machine", "a100", "--seconds", "-1"], "--seconds must be a number above 0"),
-        (["optimize", "--machine", "oak"], "machine must be one of"),
-        (["optimize", "--cost", "/nowhere"], "cannot be read"),
-        (["optimize", "--machine", "a100", "--verifier", "oak"], "--verifier must be one of"),
-        (["optimize", "--machine", "a100", "--acceptance", "/nowhere"], "cannot be read"),
-        (["optimize", "--machine", "a100", "--temperature", "-1"], "temperature must be"),
-        (["cost", "--machine", "a100", "--verifier", "oak"], "--verifier is not used with --machine"),
-    ],
-)
-def test_bad_values_get_one_sentence(capsys, arguments, words):
-    assert main(arguments) == 2
-    error = capsys.readouterr().err
-    assert words in error and error.count("\n") == 1

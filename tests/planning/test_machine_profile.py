@@ -1,12 +1,13 @@
 """What is kept of a measurement, and the tree that follows from it; no time is asserted."""
 
 import json
+from dataclasses import replace
 
 import pytest
 
 import specviz
 from specviz.acceptance.vectors import find_acceptance
-from specviz.benchmarks.measure_cost import measuring
+from specviz.benchmarks.this_machine import measure_profile
 from specviz.builders.sequoia import best_tree
 from specviz.planning import machine_profile as here
 from specviz.planning.cost_table import flat_up_to, roofline
@@ -55,7 +56,7 @@ def test_a_counted_vector_takes_the_place_of_the_stored_one():
 
 def test_what_was_measured_is_kept_and_found_again(folder):
     pair = specviz.toy_pair(vocab=12)
-    *parts, known = measuring(pair, seconds=30)
+    *parts, known = measure_profile(pair, seconds=30)
     assert parts and not any(parts)
     assert all(sum(vector) <= 1 + 1e-9 for _, vector in known.vectors)
     assert {heat for heat, _ in known.vectors} == {0.0, 0.8} and known.table.sizes[0] == 1
@@ -66,8 +67,21 @@ def test_what_was_measured_is_kept_and_found_again(folder):
     assert here.kept() == [known]  # in place of the older one
 
 
+def test_a_recent_profile_is_checked_by_a_few_plain_steps_and_one_of_a_busy_machine_is_replaced(monkeypatch):
+    pair = specviz.toy_pair(vocab=12)
+    *_, profile = measure_profile(pair, seconds=30)
+    assert list(measure_profile(pair))[1:] == [profile], "it is confirmed"
+    busy = replace(profile, table=replace(profile.table, plain_s=1000 * profile.table.plain_s))
+    here.keep(busy)
+    *parts, again = measure_profile(pair, seconds=30)
+    assert len(parts) > 3 and again.table.plain_s < busy.table.plain_s / here.FACTOR
+    assert here.recall(pair.info) == again
+    (old,) = list(measure_profile(pair, replace(again, when=0.0), seconds=30))[-1:]
+    assert old != again and old.when > again.when, "it is measured again after a day"
+
+
 def test_the_embedded_pair_is_known_before_it_is_loaded(monkeypatch):
-    known = here.MachineProfile(here.about({"name": here.EMBEDDED, "dtype": "float32"}), dear(0.1))
+    known = here.MachineProfile(here.about({"name": "embedded pair", "dtype": "float32"}), dear(0.1))
     here.keep(known)
     assert here.recall() == known
     monkeypatch.setattr(here, "embedded_bytes", lambda: 1)  # another pair took its place
@@ -93,4 +107,4 @@ def test_a_pair_without_a_draft_is_rejected():
     alone = specviz.toy_pair(vocab=6)
     alone.draft = None
     with pytest.raises(ValueError, match="must have a draft"):
-        list(measuring(alone, seconds=0.1))
+        list(measure_profile(alone, seconds=0.1))

@@ -94,7 +94,7 @@ def test_rejection_leaves_out_zeros_and_names_the_power_law():
     planted = replace(
         RATES, widths=(1, 2, 4), rates={"a": (0.5, 0.25, 0.125), "b": (0.5, None, 0.0), "c": (0.0, 0.0, 0.0)},
         low=dict.fromkeys("abc", (0.0, 0.0, 0.0)), high=dict.fromkeys("abc", (1.0, 1.0, 1.0)),
-        methods=dict.fromkeys("abc", "exact"), floors={"iid": (0.4, 0.1, 0.0)},
+        floors={"iid": (0.4, 0.1, 0.0)},
     )  # fmt: skip
     lines = plot("rejection", planted).data
     assert [line.name for line in lines[:2]] == ["a ~ k^-1.00", "b"] and lines[1].x == (1,)

@@ -18,7 +18,7 @@ B, V, D = specviz.BUILDERS, specviz.VERIFIERS, specviz.DRAFTERS
 PAIR = specviz.toy_pair(vocab=12)
 TREE = specviz.RunConfig("abc", B["sequoia"](), V["sequoia"](), max_new_tokens=30, seed=3)
 CHAIN = replace(TREE, builder=B["chain"](), verifier=V["speculative-sampling"]())
-ENTRIES = [Entry("A", TREE), Entry("B", CHAIN), Entry("C", TREE.plainly())]
+ENTRIES = [Entry("A", TREE), Entry("B", CHAIN), Entry("C", TREE.autoregressive())]
 RACE = replace(TREE, verifier=V["race"]())
 
 
@@ -54,7 +54,7 @@ def test_the_first_difference(one, other, at):
 
 
 def test_what_is_said_of_two_texts():
-    race, plain, (tree, chain, _) = Entry("A", RACE), Entry("B", RACE.plainly()), ENTRIES
+    race, plain, (tree, chain, _) = Entry("A", RACE), Entry("B", RACE.autoregressive()), ENTRIES
     greedy = [Entry("A", replace(TREE, temperature=0)), Entry("B", replace(CHAIN, temperature=0))]
     for one, other, wrote, also, kind, position in [
         (race, plain, [1, 2, 3], [1, 2, 3], "equal", None),
@@ -124,7 +124,9 @@ def test_the_end_of_a_text_stops_no_run():
 @pytest.mark.parametrize("temperature", [0.0, 0.8])
 def test_promised_texts_are_identical(temperature):
     config = replace(RACE if temperature else TREE, temperature=temperature)
-    told = sent([Entry("A", config), Entry("B", replace(config, builder=B["dyspec"]())), Entry("C", config.plainly())])
+    told = sent(
+        [Entry("A", config), Entry("B", replace(config, builder=B["dyspec"]())), Entry("C", config.autoregressive())]
+    )
     assert [pair["kind"] for pair in last(told, "pairs")] == ["equal"] * 3
 
 

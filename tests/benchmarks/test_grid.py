@@ -1,0 +1,255 @@
+"""The grid of `bench`: its cells, their outcomes, the file of results, and a cluster that is not there."""
+
+import json
+import sys
+import types
+
+import pytest
+
+import specviz
+from specviz.benchmarks.cells import measure_cell, measure_cells, on_ray, sized
+from specviz.benchmarks.grid import cells_of, key_of, read_grid
+from specviz.benchmarks.results import Results
+from specviz.commands.cli import main
+
+GRID = {
+    "pairs": ["toy"], "builders": ["chain", "k-sequences", "plain"], "verifiers": ["specinfer", "block"],
+    "temperatures": [1.0], "sizes": [7], "max_new_tokens": 8, "prompts": ["abc"],
+}  # fmt: skip
+
+
+def cells(**changes):
+    return cells_of(GRID | changes, [])[0]
+
+
+@pytest.mark.parametrize("size", [16, 64])
+def test_sized_builders_have_about_that_many_nodes(size):
+    for name in ("chain", "k-sequences", "sequoia", "optimal"):
+        assert 0.8 * size <= len(sized(name, size).shape) <= size
+
+
+def test_a_grid_is_every_combination_once():
+    found = cells(temperatures=[1, 1.0, 0.5], builders=["chain", "plain", "chain"])
+    names = [cell["builder"] for cell in found]
+    assert names.count("chain") == 4, "two rules at two temperatures"
+    assert names.count("plain") == 2, "no rule and no size concern plain decoding"
+    assert len({key_of(cell) for cell in found}) == len(found) == 6
+
+
+def test_the_menu_and_the_rule_that_suits_are_the_defaults():
+    found, prompts = cells_of({"pairs": ["toy"], "temperatures": [0, 0.8]}, ["abc"])
+    assert {cell["builder"] for cell in found} == {name for name, cls in specviz.BUILDERS.items() if not cls.alone}
+    assert {cell["verifier"] for cell in found if cell["temperature"] == 0} == {"exact-match"}
+    assert all("size" not in cell and cell["drafter"] == "model" for cell in found) and prompts == ["abc"]
+
+
+def test_outcomes_are_those_of_single_runs():
+    outcomes = {(o["cell"]["builder"], o["cell"].get("verifier")): o for o in measure_cells(cells(), ["abc"])}
+    config = specviz.RunConfig("abc", "chain:depth=6", "specinfer", 1.0, max_new_tokens=8)
+    trace = specviz.run(specviz.toy_pair(vocab=12), config)
+    result = outcomes["chain", "specinfer"]["result"]
+    assert result["tokens_per_pass"] == trace.tokens_per_pass and result["steps"] == len(trace.steps)
+    assert result["lossless"] and result["tokens_per_s"] > 0 and result["tokens_margin"] is None
+    assert outcomes["plain", None]["result"]["tokens_per_pass"] == 1
+    assert "defined for chains" in outcomes["k-sequences", "block"]["impossible"]
+
+
+def test_a_result_holds_both_sides_and_where_it_was_measured():
+    found = cells(builders=["chain"], verifiers=["specinfer"], drafters=["model", "ngram"], top_p=0.9)
+    model, ngram = (measure_cell(cell, ["abc", "cab"])["result"] for cell in found)
+    assert model["tokens_per_pass"] != ngram["tokens_per_pass"]
+    for result in (model, ngram):
+        assert result["speedup"] == pytest.approx(result["tokens_per_s"] / result["plain_tokens_per_s"])
+        assert result["low"] <= result["speedup"] <= result["high"] and result["speedup_margin"] is not None
+        assert result["plain_ms"] == pytest.approx(1000 / result["plain_tokens_per_s"])
+        assert sum(result["parts_ms"].values()) == pytest.approx(result["step_ms"])
+    assert model["machine"][2] >= 1 and model["version"] == specviz.__version__
+    assert {"dtype", "threads", "offload", "busy_cores"} <= set(model)
+
+
+def test_a_failure_does_not_end_the_grid():
+    branching, lost = cells(builders=["branching"], verifiers=["specinfer"]), cells(pairs=[{"target": "/nowhere"}])
+    assert "size" in measure_cell(branching[0], ["abc"])["impossible"]
+    assert "/nowhere" in measure_cell(lost[0], ["abc"])["failed"]
+
+
+# ---- the file ----
+
+
+def line(cell, **outcome):
+    return json.dumps({"cell": cell} | outcome) + "\n"
+
+
+@pytest.fixture
+def files(tmp_path):
+    grid = tmp_path / "grid.json"
+    grid.write_text(json.dumps(GRID))
+    return grid, tmp_path / "out.jsonl"
+
+
+def test_only_what_is_missing_is_measured(files, capsys):
+    grid, out = files
+    assert main(["bench", str(grid), "--out", str(out)]) == 0
+    first = out.read_text()
+    assert len(first.splitlines()) == 5 and "times plain" in capsys.readouterr().out
+    assert main(["bench", str(grid), "--out", str(out), "--json"]) == 0
+    printed = capsys.readouterr()
+    assert out.read_text() == first and "5 of them" in printed.err and len(json.loads(printed.out)) == 5
+    grid.write_text(json.dumps(GRID | {"temperatures": [1.0, 0.5]}))
+    assert main(["bench", str(grid), "--out", str(out)]) == 0
+    assert out.read_text().startswith(first) and len(out.read_text().splitlines()) == 10
+
+
+def test_it_goes_on_after_a_kill(files, monkeypatch, capsys):
+    """The kill comes in the third cell; the line of the second was cut off as a power failure would."""
+    grid, out = files
+    seen = []
+
+    def killed(cell, prompts):
+        if len(seen) == 2:
+            raise KeyboardInterrupt
+        seen.append(cell)
+        return measure_cell(cell, prompts)
+
+    monkeypatch.setattr("specviz.benchmarks.cells.measure_cell", killed)
+    assert main(["bench", str(grid), "--out", str(out)]) == 130
+    assert "chain" in capsys.readouterr().out, "what was measured is printed"
+    monkeypatch.undo()
+    first, cut = out.read_bytes().splitlines(keepends=True)
+    out.write_bytes(first + cut[: len(cut) // 2])
+    assert main(["bench", str(grid), "--out", str(out)]) == 0
+    lines = out.read_bytes().splitlines(keepends=True)
+    assert lines[0] == first and [json.loads(text)["cell"] for text in lines] == cells()
+
+
+def test_a_failed_cell_is_tried_again_and_the_last_outcome_counts(tmp_path):
+    one, two, three, *_ = cells()
+    path = tmp_path / "out.jsonl"
+    path.write_text(line(one, failed="no memory") + line(two, impossible="so") + line(three, failed="x"))
+    Results(path).add({"cell": three, "result": {}})
+    assert Results(path).missing([one, two, three]) == [one]
+
+
+@pytest.mark.parametrize("rest", ['{"cell": {"a": 1}', '{"cell": {}, "result": {}}', "\x00\x00", '{"ce'])
+def test_a_cut_off_last_line_is_removed(tmp_path, rest):
+    path, (one, *_) = tmp_path / "out.jsonl", cells()
+    path.write_text(line(one, result={}) + rest)
+    assert list(Results(path).outcomes) == [key_of(one)]
+    assert path.read_text() == line(one, result={})
+
+
+@pytest.mark.parametrize("rest", ["[1]\n", '{"x": 1}\n', "my notes", '{"cell": {}, "result": {"steps": 1e999}}\n'])
+def test_a_line_of_another_kind_is_left_alone(tmp_path, rest):
+    path, (one, *_) = tmp_path / "out.jsonl", cells()
+    path.write_text(line(one, result={}) + rest)
+    with pytest.raises(ValueError, match="damaged in line 2"):
+        Results(path)
+    assert path.read_text() == line(one, result={}) + rest
+
+
+# ---- what a grid must be ----
+
+
+def test_toml_and_json_say_the_same(tmp_path):
+    toml, other = tmp_path / "a.toml", tmp_path / "a.json"
+    toml.write_text('pairs = ["toy"]\nsizes = [4]\nbuilders = ["chain:depth=3"]\n')
+    other.write_text('{"pairs": ["toy"], "sizes": [4], "builders": ["chain:depth=3"]}')
+    assert read_grid(toml) == read_grid(other)
+    assert cells_of(read_grid(toml), ["abc"])[0][0]["builder"] == "chain:depth=3"
+
+
+@pytest.mark.parametrize(
+    ("grid", "name"),
+    [
+        ([], "object"), ({"builder": ["chain"]}, "'builder'"), ({"builders": "chain"}, "builders"),
+        ({"builders": []}, "builders"), ({"builders": ["oak"]}, "builders"), ({"builders": ["chain:depth=0"]}, "depth"),
+        ({"builders": [{"name": "chain"}]}, "builders"), ({"verifiers": [3]}, "verifiers"),
+        ({"pairs": ["no"]}, "pairs"),
+        ({"pairs": [{"target": "a", "code": "b"}]}, "pairs"), ({"temperatures": [-1]}, "temperature"),
+        ({"temperatures": ["hot"]}, "temperature"), ({"sizes": [1]}, "sizes"),
+        ({"max_new_tokens": 0}, "max_new_tokens"),
+        ({"prompts": [""]}, "prompts"), ({"top_p": 2}, "top_p"), ({"kinds": ["calibrate"]}, "'kinds'"),
+    ],
+)  # fmt: skip
+def test_a_bad_grid_gets_a_sentence(grid, name):
+    with pytest.raises(ValueError, match=name):
+        cells_of(grid, ["abc"])
+
+
+@pytest.mark.parametrize(("name", "text"), [("a.json", "{"), ("a.toml", "pairs = ["), ("a.json", None)])
+def test_a_file_that_cannot_be_read_gets_a_sentence(tmp_path, capsys, name, text):
+    path = tmp_path / name
+    if text is not None:
+        path.write_text(text)
+    assert main(["bench", str(path)]) == 2
+    assert name in capsys.readouterr().err
+
+
+# ---- a cluster ----
+
+
+class FakeRay(types.ModuleType):
+    """As much of ray as is used; a task runs when it is waited for, the last one first."""
+
+    def __init__(self):
+        super().__init__("ray")
+        self.down, self.tasks, self.settings = False, [], None
+
+    def init(self, address):
+        if address == "nowhere:1":
+            raise ConnectionError("no answer")
+
+    def put(self, value):
+        return value
+
+    def remote(self, function):
+        fake = self
+
+        class Task:
+            def options(self, **options):
+                fake.settings = options
+                return self
+
+            def remote(self, *arguments):
+                fake.tasks.append(lambda: function(*arguments))
+                return fake.tasks[-1]
+
+        return Task()
+
+    def wait(self, references, num_returns):
+        return references[-1:], references[:-1]
+
+    def get(self, reference):
+        if len(self.tasks) == 5 and reference is self.tasks[1]:
+            raise RuntimeError("the machine was lost")
+        return reference()
+
+    def shutdown(self):
+        self.down = True
+
+
+def test_a_cluster_measures_the_same_cells_and_is_shut_down(monkeypatch):
+    fake = FakeRay()
+    monkeypatch.setitem(sys.modules, "ray", fake)
+    outcomes = {key_of(o["cell"]): o for o in on_ray(cells(), ["abc"], "head:1", cpus=2)}
+    assert fake.down and fake.settings == {"num_cpus": 2, "num_gpus": 0}
+    assert outcomes.keys() == {key_of(cell) for cell in cells()}
+    lost = outcomes.pop(key_of(cells()[1]))
+    assert lost["failed"] == "RuntimeError: the machine was lost"
+    for outcome in measure_cells(cells(), ["abc"]):
+        other = outcomes.get(key_of(outcome["cell"]), {})
+        if "result" in other:
+            assert other["result"]["tokens_per_pass"] == outcome["result"]["tokens_per_pass"]
+    fake.down, left = False, on_ray(cells(), ["abc"], "head:1")
+    next(left)
+    left.close()
+    assert fake.down, "also when it is left"
+
+
+def test_no_ray_and_no_cluster_get_a_sentence(monkeypatch, files, capsys):
+    monkeypatch.setitem(sys.modules, "ray", None)
+    assert main(["bench", str(files[0]), "--ray", "auto"]) == 2
+    assert "--ray needs ray" in capsys.readouterr().err
+    monkeypatch.setitem(sys.modules, "ray", FakeRay())
+    assert main(["bench", str(files[0]), "--ray", "nowhere:1"]) == 2
+    assert "no cluster found at 'nowhere:1'" in capsys.readouterr().err

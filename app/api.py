@@ -92,6 +92,8 @@ def config_of(**values: Any) -> RunConfig:
 def check_title(engine: Engine, models: Any, weights: Any) -> str:
     """The title of the pair that is asked for; raises a `ParameterError` where there is none."""
     models = models or engine.titles[0]
+    if not isinstance(models, str):
+        raise ParameterError("models", "be one of the pairs on the page", models)
     if weights not in ("memory", "disk"):
         raise ParameterError("weights", "be memory or disk", weights)
     title = title_of(engine, models, weights)
@@ -123,10 +125,10 @@ def answers(engine: Engine, config: RunConfig, title: str, rounds: int = 0) -> I
     """What is streamed: the text so far, a step, and at the end the trace, with its speedup over plain decoding."""
     text, trace, speedup = "", None, None
 
-    def write(update: Update) -> list[tuple[str, str, str]] | ValueError | None:
+    def write(update: Update) -> list[tuple[str, str, str]]:
         nonlocal text, trace, speedup
         if update.error:
-            return ValueError(update.error)
+            raise ValueError(update.error)
         if update.blank:
             engine.best.start(title)
         answered = []
@@ -139,6 +141,4 @@ def answers(engine: Engine, config: RunConfig, title: str, rounds: int = 0) -> I
         return [(text, "", "")] if update.note else answered
 
     for items in decode(engine, [config], title, write, rounds):
-        if isinstance(items, ValueError):
-            raise items
         yield from items

@@ -11,7 +11,7 @@ import gradio as gr
 from starlette.middleware import Middleware
 from starlette.middleware.gzip import GZipMiddleware
 
-from specviz.files import WEB, asset
+from specviz.files import WEB
 
 from . import api
 from .machine import limits, queue, server, zero_gpu
@@ -111,12 +111,11 @@ def launch(demo: gr.Blocks, **more: Any) -> Any:
         # The page itself is the largest thing that travels, and the only one that gradio would send as it is.
         "app_kwargs": {
             "middleware": [
-                Middleware(Guard, checks=Checks(demo), queue=demo._queue, last_hop=server.behind_any_proxy()),
                 Middleware(GZipMiddleware, minimum_size=10_000, compresslevel=6),
+                Middleware(Guard, checks=Checks(demo), queue=demo._queue, last_hop=server.behind_any_proxy()),
             ],
             "routes": [web.route(), run_store.ROUTE],
         },
-        "head": f"<script>{asset('page/early.js')}</script>",
         "css_paths": [WEB / f"{name}.css" for name in STYLES],
     }
     try:

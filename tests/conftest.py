@@ -272,8 +272,8 @@ def seen(sites, chromium, visitor, request):
 @pytest.fixture
 def step_by_step():
     """Steps are not grouped by time, so that a gate decides how many of them are on the page, which may be shared."""
-    from app.tabs import explore
+    from app.parts import decoding
 
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(explore, "batch_by_time", lambda steps: ([step] for step in steps))
+        patch.setattr(decoding, "batch_by_time", lambda steps: ([step] for step in steps))
         yield

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Generator, Iterator
 from concurrent.futures import Future, wait
-from contextlib import AbstractContextManager, contextmanager, nullcontext
+from contextlib import contextmanager
 from contextvars import copy_context
 from itertools import count, takewhile
 from queue import SimpleQueue
@@ -15,8 +15,7 @@ from weakref import WeakValueDictionary
 
 import gradio as gr
 
-from specviz import RunConfig, Step, speculate
-from specviz.decode import collect
+from specviz import RunConfig, Step
 
 from . import limits, zero_gpu
 from .best_tree import Best
@@ -24,7 +23,7 @@ from .pool import machine_turn
 from .queue import pause_for_others
 
 PACE = 0.25  # seconds of decoding that travel to the page together, which plays two steps a second
-MOST_LOADED = 2  # pairs that are kept in memory
+MAX_LOADED = 2  # pairs that are kept in memory
 LEAVE = 0.2  # seconds to wait for the last step of a run without a reader
 LOOK = 0.2  # seconds between two looks at a pair that is being loaded
 LOADING = "Loading the models. This happens once."
@@ -36,7 +35,7 @@ class Engine:
 
     Args:
         load: title -> returns that pair; or only a function, where there is one pair. Each is called at its first run,
-            and again only where `MOST_LOADED` others were used since.
+            and again only where `MAX_LOADED` others were used since.
         other: what a visitor typed in place of a title -> returns a function that loads it; None where only the titles
             may be chosen.
         hub: offers more, in `hub.pairs`, to visitors that can reach it; None where nothing may be fetched.
@@ -66,19 +65,9 @@ class Engine:
         """All pairs; the first is the default."""
         return list(self._loads)
 
-    @property
-    def loaded(self) -> bool:
-        """Whether the first pair is in memory."""
-        return self.holds(self.titles[0])
-
     def holds(self, title: str) -> bool:
         """Whether a pair is in memory."""
         return title in list(self._pairs)
-
-    @property
-    def pair(self) -> Any:
-        """The first pair; the first call loads it."""
-        return self.take()
 
     def take(self, title: str | None = None, load: Callable[[], Any] | None = None) -> Any:
         """A pair, loaded if need be, with what `loading` waits for where it does.
@@ -91,20 +80,13 @@ class Engine:
         with self._loading:
             pair = self._pairs.pop(title, None)
             if pair is None:
-                pair = self._come(load)
+                look = getattr(load, "look", None)
+                pair = look() if look else load()  # one that cannot be loaded takes no other's room
+                while len(self._pairs) >= MAX_LOADED:
+                    del self._pairs[next(iter(self._pairs))]
+                pair = load() if look else pair
             self._pairs[title] = pair
             return pair
-
-    def _come(self, load: Callable[[], Any]) -> Any:
-        """A pair that is loaded now; another makes room for it, but not for one that cannot be loaded."""
-        look = getattr(load, "look", None)
-        if look is None:  # nothing can be known before, so the others stay until it is there
-            pair = load()
-        else:
-            look()
-        while len(self._pairs) >= MOST_LOADED:
-            del self._pairs[next(iter(self._pairs))]
-        return pair if look is None else load()
 
     def _loader(self, title: Any) -> Callable[[], Any]:
         if title in list(self._loads):
@@ -193,10 +175,6 @@ class Engine:
         """Whether a run or a measurement is under way."""
         return self._computing > 0
 
-    def exclusive(self) -> AbstractContextManager[None]:
-        """Nothing: the queue sees to it that one run computes at a time."""
-        return nullcontext()
-
     @contextmanager
     def idle(self) -> Iterator[None]:
         """Hold the machine for a part of a background measurement while there is no run."""
@@ -211,12 +189,6 @@ _engines: WeakValueDictionary[int, Engine] = WeakValueDictionary()  # another pr
 
 class _Rejected(NamedTuple):
     sentence: str
-
-
-def introduced(pair: Any, config: RunConfig) -> Iterator[Any]:
-    """The trace of a run before its first step, and then its steps; work for `Engine.compute`."""
-    yield collect(pair, config, iter(()))
-    yield from speculate(pair, config)
 
 
 def _gpu_seconds(engine: int, title: str, work: Callable, args: tuple) -> int:

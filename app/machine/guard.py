@@ -5,8 +5,10 @@ from __future__ import annotations
 import asyncio
 import json
 import re
+from base64 import b64encode
 from collections.abc import Callable
 from contextlib import nullcontext
+from hashlib import sha256
 from typing import Any
 from urllib.parse import parse_qs
 
@@ -16,13 +18,15 @@ from starlette.responses import JSONResponse, Response
 
 from . import limits
 from .checks import Checks, Rejected, fields
-from .queue import VISITOR, Slots, Visitor
+from .pool import Slots
+from .queue import VISITOR, Visitor
 
-# Gradio starts the page with inline scripts and compiles the code of its events; everything else comes from here.
+# Gradio compiles the code of its events; everything else comes from here, and of inline scripts only those that the
+# page was sent with (`with_hashes`).
 POLICY = "; ".join(
     (
         "default-src 'self'",
-        "script-src 'self' 'unsafe-inline' 'unsafe-eval'",
+        "script-src 'self' 'unsafe-eval'",
         "style-src 'self' 'unsafe-inline'",
         "img-src 'self' data: blob:",
         "font-src 'self' data:",
@@ -66,12 +70,25 @@ class Guard:
         if scope["type"] != "http":
             return await self.app(scope, receive, send)
 
+        path, method = path_of(scope), scope["method"]
+        start: list[Any] = []
+        page = bytearray()
+
         async def send_with_policy(message: Any) -> None:
             if message["type"] == "http.response.start":
                 MutableHeaders(scope=message)["Content-Security-Policy"] = POLICY
+                start.append(message)
+                if path == "/":
+                    return
+            elif path == "/":  # the page: whole, because its policy names its scripts
+                page.extend(message.get("body", b""))
+                if message.get("more_body"):
+                    return
+                MutableHeaders(scope=start[0])["Content-Security-Policy"] = with_hashes(bytes(page))
+                await send(start[0])
+                message = message | {"body": bytes(page)}
             await send(message)
 
-        path, method = path_of(scope), scope["method"]
         scope = self.with_client(scope, path)
         VISITOR.set(Visitor((scope.get("client") or [""])[0]))
         try:
@@ -152,6 +169,13 @@ class Guard:
             ):
                 text = f"event: error\ndata: {json.dumps(GONE)}\n\n"
         return Response(text, media_type="text/event-stream") if text else None
+
+
+def with_hashes(page: bytes) -> str:
+    """The policy of a page, which allows the inline scripts that it was sent with, and the one that gradio adds."""
+    scripts = re.findall(rb"<script[^>]*>(.*?)</script>", page, re.DOTALL)
+    hashes = {f"'sha256-{b64encode(sha256(script).digest()).decode()}'" for script in scripts if script.strip()}
+    return POLICY.replace("script-src 'self'", " ".join(["script-src 'self'", *sorted(hashes)]))
 
 
 async def read_body(scope: Any, receive: Callable[[], Any], limit: int) -> bytes:

@@ -8,8 +8,9 @@ from __future__ import annotations
 import asyncio
 import atexit
 import json
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import AsyncIterator, Callable, Iterator
+from concurrent.futures import Future
+from contextlib import asynccontextmanager, contextmanager
 from functools import wraps
 from threading import Lock
 from typing import Any
@@ -17,10 +18,73 @@ from typing import Any
 import gradio as gr
 
 from . import limits
-from .queue import Full, Slots
+from .queue import FULL, ORDER, Order, Visitor, current_visitor
 from .worker import Worker
 
 PATIENCE = 5.0  # seconds that a check waits for a step; one that takes longer is hardly disturbed
+
+
+class Full(ValueError):
+    """The queue is full."""
+
+
+class Slots:
+    """Places to compute, given to visitors in the same order as runs.
+
+    Args:
+        size: how many compute at once.
+        limit: how many may wait.
+    """
+
+    def __init__(self, size: int, limit: int = limits.QUEUE, order: Order = ORDER) -> None:
+        self._free, self._limit, self._order = size, limit, order
+        self._waiting: list[tuple[Visitor, Future[None]]] = []
+        self._lock = Lock()
+
+    @asynccontextmanager
+    async def turn(self) -> AsyncIterator[None]:
+        """Wait for a place, and hold it.
+
+        Raises:
+            Full: if others go first and too many wait.
+        """
+        place = (current_visitor(), Future[None]())
+        with self._lock:
+            self._waiting.append(place)
+            self._fill()
+            if len(self._waiting) > self._limit:
+                last = self._order.sort(self._waiting, lambda one: one[0])[-1]
+                self._waiting.remove(last)
+                last[1].set_exception(Full(FULL.format(self._limit)))
+        try:
+            await asyncio.wrap_future(place[1])
+        except asyncio.CancelledError:
+            with self._lock:
+                if place in self._waiting:
+                    self._waiting.remove(place)
+                elif not place[1].cancelled() and not place[1].exception():
+                    self._leave()
+            raise
+        try:
+            yield
+        finally:
+            with self._lock:
+                self._leave()
+
+    def _leave(self) -> None:
+        self._free += 1
+        self._fill()
+
+    def _fill(self) -> None:
+        while self._free and self._waiting:
+            visitor, ready = first = self._order.sort(self._waiting, lambda one: one[0])[0]
+            self._waiting.remove(first)
+            if ready.set_running_or_notify_cancel():
+                self._free -= 1
+                self._order.serve(visitor)
+                ready.set_result(None)
+
+
 _worker = Worker(limits.SECONDS)
 _worker_turns, _check_turns = Slots(1), Slots(1)
 _next, _machine = Lock(), Lock()

@@ -9,14 +9,12 @@ from __future__ import annotations
 
 import asyncio
 from collections import Counter, OrderedDict, defaultdict, deque
-from collections.abc import AsyncIterator, Callable, Iterable, Iterator
-from concurrent.futures import Future
-from contextlib import asynccontextmanager, closing
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import closing
 from contextvars import ContextVar
 from itertools import count
 from statistics import median
 from threading import Event as Signal
-from threading import Lock
 from time import monotonic
 from typing import Any, NamedTuple, TypeVar
 
@@ -238,67 +236,6 @@ def until_run_waits(rounds: Iterator[T]) -> Iterator[T]:
     with closing(rounds):  # type: ignore[type-var]
         while not getattr(queue, "waiting", 0) and (item := next(rounds, _END)) is not _END:
             yield item  # type: ignore[misc]
-
-
-class Full(ValueError):
-    """The queue is full."""
-
-
-class Slots:
-    """Places to compute, given to visitors in the same order as runs.
-
-    Args:
-        size: how many compute at once.
-        limit: how many may wait.
-    """
-
-    def __init__(self, size: int, limit: int = limits.QUEUE, order: Order = ORDER) -> None:
-        self._free, self._limit, self._order = size, limit, order
-        self._waiting: list[tuple[Visitor, Future[None]]] = []
-        self._lock = Lock()
-
-    @asynccontextmanager
-    async def turn(self) -> AsyncIterator[None]:
-        """Wait for a place, and hold it.
-
-        Raises:
-            Full: if others go first and too many wait.
-        """
-        place = (current_visitor(), Future[None]())
-        with self._lock:
-            self._waiting.append(place)
-            self._fill()
-            if len(self._waiting) > self._limit:
-                last = self._order.sort(self._waiting, lambda one: one[0])[-1]
-                self._waiting.remove(last)
-                last[1].set_exception(Full(FULL.format(self._limit)))
-        try:
-            await asyncio.wrap_future(place[1])
-        except asyncio.CancelledError:
-            with self._lock:
-                if place in self._waiting:
-                    self._waiting.remove(place)
-                elif not place[1].cancelled() and not place[1].exception():
-                    self._leave()
-            raise
-        try:
-            yield
-        finally:
-            with self._lock:
-                self._leave()
-
-    def _leave(self) -> None:
-        self._free += 1
-        self._fill()
-
-    def _fill(self) -> None:
-        while self._free and self._waiting:
-            visitor, ready = first = self._order.sort(self._waiting, lambda one: one[0])[0]
-            self._waiting.remove(first)
-            if ready.set_running_or_notify_cancel():
-                self._free -= 1
-                self._order.serve(visitor)
-                ready.set_result(None)
 
 
 def current_visitor() -> Visitor:

@@ -40,7 +40,7 @@ def check_address(port: int | None = None) -> None:
     host = os.environ.get("GRADIO_SERVER_NAME", "").strip() or "127.0.0.1"
     _bind(host, 0, "GRADIO_SERVER_NAME", host)
     if port is not None or setting is not None:
-        _bind(host, int(written), name, written)
+        _bind(host, int(written), name, int(written))
 
 
 def behind_any_proxy() -> bool:

@@ -50,12 +50,7 @@ class Linked(Protocol):
 
 
 class Together(NamedTuple):
-    """Several of them as one, for a tab that has more than a `Controls`.
-
-    Args:
-        more: name -> a control of its own, such as the menu of models.
-        parts: prefix of the names -> what they belong to, such as "" or "a.".
-    """
+    """Several of them as one: controls by name, and others whose names get a prefix, such as "" or "a."."""
 
     more: dict[str, gr.components.Component]
     parts: dict[str, Linked]
@@ -302,5 +297,4 @@ def connect(line: gr.HTML, linked: Linked, begins: Sequence[Callable]) -> gr.eve
 
 
 def message(kind: str, text: str, **more: Any) -> str:
-    """The value of the line."""
     return dumps({"kind": kind, "text": text} | more)

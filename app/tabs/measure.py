@@ -101,14 +101,13 @@ def build(engine: Engine) -> None:
     def run(value: Any, names: Any) -> Iterator[dict]:
         value, _ = check_choices(value, "memory")
         own: MachineMeasurement | None = None
-        with engine.exclusive():
-            for sentence in engine.loading():
-                yield {line: said(sentence)}
-            for news in engine.compute(measure_machine, value):
-                yield {line: said(f"{news.done} of {news.total} runs", done=news.done, of=news.total)}
-                if news.result and (own is None or len(news.result.points) > len(own.points)):
-                    own = news.result
-                    yield {measurement: own, **draw(value, "memory", names, own)}
+        for sentence in engine.loading():
+            yield {line: said(sentence)}
+        for news in engine.compute(measure_machine, value):
+            yield {line: said(f"{news.done} of {news.total} runs", done=news.done, of=news.total)}
+            if news.result and (own is None or len(news.result.points) > len(own.points)):
+                own = news.result
+                yield {measurement: own, **draw(value, "memory", names, own)}
         if own:
             yield {line: said("Measured on this machine."), measurement: own, **draw(value, "memory", names, own)}
 

@@ -6,13 +6,13 @@ import threading
 from itertools import pairwise
 from pathlib import Path
 
+import gradio as gr
 import gradio_client
 import pytest
 from pages import Gated
 
 import specviz
 from app import api
-from app.machine import limits
 from app.machine.engine import Engine
 from app.page import build_demo
 
@@ -79,16 +79,6 @@ def test_only_the_prompt_must_be_given_and_it_is_the_only_public_endpoint(client
     assert config.builder.name == defaults["builder"] and config.verifier.name == defaults["verifier"]
 
 
-def test_the_page_links_to_its_api():
-    from app.page import launch
-
-    seen = {}
-    demo = build_demo(lambda: specviz.toy_pair(vocab=12))
-    demo.launch = lambda **options: seen.update(options)
-    launch(demo)
-    assert "api" in seen["footer_links"] and seen["show_error"] is False
-
-
 def test_the_example_of_the_readme(serve, tmp_path, monkeypatch, capsys):
     blocks = re.findall(r"```python\n(.*?)```", (ROOT / "docs/python.md").read_text("utf-8"), re.DOTALL)
     (code,) = [block for block in blocks if "gradio_client" in block]
@@ -101,47 +91,18 @@ def test_the_example_of_the_readme(serve, tmp_path, monkeypatch, capsys):
     assert trace.text in capsys.readouterr().out and trace.config.builder.name == "dyspec"
 
 
-REJECTED = [
-    ({"prompt": ""}, "prompt must not be empty"),
-    ({"prompt": ["a"]}, "prompt must be text"),
-    ({"prompt": "x" * 20_001}, "prompt must have at most 20,000 characters here; got 20001"),
-    ({"builder": "oak"}, "builder must be one of chain"),
-    ({"builder": "sequioa"}, "Did you mean 'sequoia'?"),
-    ({"builder": ["chain"]}, "builder must be text"),
-    ({"verifier": None}, "verifier must be text"),
-    ({"builder": "sequoia:size=1025"}, "sequoia.size must be a whole number from 1 to 1024"),
-    ({"builder": "sequoia:roots=8"}, "sequoia has no parameter 'roots'"),
-    ({"builder": "branching:widths=many"}, "branching.widths must"),
-    ({"builder": "sequoia:acceptance={}"}, "acceptance"),
-    ({"builder": "sequoia:acceptance=[[[0.5]]]"}, "acceptance"),
-    ({"builder": f"sequoia:acceptance={__file__}"}, "must list numbers"),  # no file is read
-    ({"verifier": "sequoia:x=1"}, "has no parameter 'x'"),
-    ({"temperature": "warm"}, "temperature must be a number"),
-    ({"temperature": None}, "temperature must be"),
-    ({"temperature": -1}, "temperature must be"),
-    ({"temperature": [1]}, "temperature must be a number"),
-    ({"draft_temperature": "cold"}, "draft_temperature must be a number"),
-    ({"top_p": 0}, "top_p must be"),
-    ({"top_k": 0.5}, "top_k must be"),
-    ({"max_new_tokens": 10**9}, "max_new_tokens must be at most 512 here"),
-    ({"max_new_tokens": None}, "max_new_tokens must be"),
-    ({"max_new_tokens": True}, "max_new_tokens must be a number"),
-    ({"seed": -1}, "seed must be"),
-    ({"seed": 1e300}, "seed must be"),
-    ({"builder": "k-ary", "verifier": "block"}, "chain"),
-    ({"models": "another"}, "Model pair must be one of This pair; got 'another'"),
-    ({"models": ["This pair"]}, "Model pair must be one of"),
-]
-
-
-@pytest.mark.parametrize(("wrong", "sentence"), REJECTED, ids=lambda value: str(value)[:40])
-def test_what_is_wrong_gets_a_sentence(generate, wrong, sentence):
-    with pytest.raises(Exception) as error:
+@pytest.mark.parametrize(("wrong", "name"), [
+    ({"prompt": ["a"]}, "prompt"), ({"prompt": "x" * 20_001}, "prompt"), ({"builder": "sequioa"}, "builder"),
+    ({"builder": {"name": "chain"}}, "builder"), ({"builder": f"sequoia:acceptance={__file__}"}, "sequoia.acceptance"),
+    ({"temperature": "warm"}, "temperature"), ({"temperature": None}, "temperature"), ({"seed": 1e300}, "seed"),
+    ({"max_new_tokens": True}, "max_new_tokens"), ({"max_new_tokens": 10**9}, "max_new_tokens"),
+    ({"builder": "k-ary", "verifier": "block"}, "Block"), ({"models": ["This pair"]}, "models"),
+    ({"weights": "disk"}, "weights"), ({"plain_rounds": -1}, "plain_rounds"),
+], ids=lambda value: str(value)[:40])  # fmt: skip
+def test_what_is_wrong_gets_a_sentence(generate, wrong, name):
+    with pytest.raises(gr.Error) as error:
         list(generate(**({"prompt": "abc"} | wrong)))
-    assert type(error.value).__name__ == "Error", error.value
-    assert (
-        sentence in error.value.message and "Traceback" not in error.value.message and not error.value.print_exception
-    )
+    assert error.value.message.startswith(name) and not error.value.print_exception
 
 
 def test_an_error_reaches_the_program_as_its_sentence(client):
@@ -179,23 +140,6 @@ def test_it_waits_in_line_with_others_and_a_client_that_leaves_frees_the_machine
     assert waiting.result()[0]
 
 
-def test_a_full_queue_is_said(monkeypatch, serve, client):
-    monkeypatch.setattr(limits, "QUEUE", 1)
-    pair = Gated(permits=1)
-    url = serve(pair)
-    clients = [client(url=url) for _ in range(3)]
-    jobs = [clients[0].submit("abc", max_new_tokens=5, api_name="/generate")]
-    while not pair.passes:
-        threading.Event().wait(0.01)
-    jobs.append(clients[1].submit("abc", max_new_tokens=5, api_name="/generate"))
-    while jobs[1].status().rank is None:
-        threading.Event().wait(0.01)
-    with pytest.raises(Exception, match="Queue is full"):
-        clients[2].predict("abc", api_name="/generate")
-    pair.gate.release(10**6)
-    assert all(job.result()[0] for job in jobs)
-
-
 def test_loading_can_be_left_at_once_and_the_next_run_takes_what_it_loaded():
     began, go, calls = threading.Event(), threading.Event(), []
 
@@ -206,11 +150,11 @@ def test_loading_can_be_left_at_once_and_the_next_run_takes_what_it_loaded():
         return specviz.toy_pair(vocab=12)
 
     engine = Engine(load)
-    left = api.answers(engine, CONFIG)
+    left = api.answers(engine, CONFIG, "This pair")
     assert next(left) == ("", "", "") and began.wait(60)
     left.close()
-    assert not engine._running.locked() and not engine.loaded
-    after = api.answers(engine, CONFIG)
+    assert not engine.busy and not engine.holds("This pair")
+    after = api.answers(engine, CONFIG, "This pair")
     assert next(after) == ("", "", "")
     go.set()
     assert list(after)[-1][2] and calls == [1]
@@ -226,6 +170,6 @@ def test_a_pair_that_cannot_be_loaded_is_said_to_everyone_who_asks():
     engine = Engine(load)
     for number in (1, 2):
         with pytest.raises(ValueError, match="target 'x' is not there"):
-            list(api.answers(engine, CONFIG))
+            list(api.answers(engine, CONFIG, "This pair"))
         assert len(tries) == number
-    assert not engine._running.locked()
+    assert not engine.busy

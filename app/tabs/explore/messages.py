@@ -13,7 +13,6 @@ from specviz.metrics import Counts
 from specviz.player.payload import described, head, message, step_payload, worth_showing
 
 from ...machine.engine import Engine
-from ...machine.models import on_disk
 from ...parts.decoding import Update, decode
 from ...parts.run_store import STORE, StoredRun, new_name
 
@@ -33,10 +32,7 @@ def play(engine: Engine, config: RunConfig, title: str | None = None) -> Iterato
     """
     config.resolved.match.required()
     title = title or engine.titles[0]
-    for text in decode(engine, [config], title, RunMessages(config, title), compare=True):
-        if isinstance(text, ValueError):
-            raise text
-        yield text
+    yield from decode(engine, [config], title, RunMessages(config, title), compare=True)
 
 
 class RunMessages:
@@ -53,16 +49,19 @@ class RunMessages:
         self.config, self.title, self.name, self.counts = config, title, new_name("run"), Counts()
         self.first: dict[str, Any] = {}  # what the message with the first step also brings
 
-    def __call__(self, update: Update) -> str | ValueError | None:
+    def __call__(self, update: Update) -> str | None:
         say = partial(message, self.name)
+        if update.error and not update.begun:
+            raise ValueError(update.error)
         if update.note:
             return message("", state="loading", note=update.note)
         if update.error:
-            return say(state="error", note=update.error) if update.begun else ValueError(update.error)
+            return say(state="error", note=update.error)
         if update.blank:
             match, blank = self.config.resolved.match, update.blank
-            lossy, disk = None if match.lossless else match.reason, "disk" if on_disk(self.title) else None
-            self.first = {"head": head(self.config, blank.prompt_text, described(blank.pair), lossy, disk)}
+            lossy, about = None if match.lossless else match.reason, described(blank.pair)
+            first = head(self.config, blank.prompt_text, about, lossy, blank.pair.get("offload"))
+            self.first = {"head": first}
             self.stored = STORE.begin(self.name, blank)
             return None
         if update.steps:

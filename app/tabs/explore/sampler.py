@@ -42,12 +42,11 @@ def sample(engine: Engine, config: RunConfig, title: Any) -> Iterator[str]:
     Raises:
         ValueError: if it cannot begin.
     """
-    with engine.exclusive():
-        for news in engine.loading(title):
-            yield json.dumps({"state": "running", "text": news})
-        for found in engine.compute(sampling, config, title=title):
-            state = "done" if found.runs == found.of else "running"
-            yield json.dumps(plain(found) | {"state": state, "about": settings_title(config), "text": verdict(found)})
+    for news in engine.loading(title):
+        yield json.dumps({"state": "running", "text": news})
+    for found in engine.compute(sampling, config, title=title):
+        state = "done" if found.runs == found.of else "running"
+        yield json.dumps(plain(found) | {"state": state, "about": settings_title(config), "text": verdict(found)})
 
 
 def failed(text: str) -> str:

@@ -8,7 +8,8 @@ from itertools import islice
 from math import log2
 from statistics import median
 
-from specviz import BUILDERS, VERIFIERS, RunConfig, load_pair, speculate
+import specviz
+from specviz import BUILDERS, VERIFIERS, RunConfig, speculate
 from specviz.benchmarks.timing import interleave
 
 from .lesson import TALE, Facts, Figure, Lesson, Place, Recording
@@ -48,7 +49,10 @@ def facts(tree, chain, alone, measured):
 
 def measure(pair, seed):
     """The time of a step by the nodes of its tree, with the target's weights in memory and on disk, timed in turns."""
-    pairs = {"memory": pair, "disk": load_pair(offload="disk")}
+    pairs = {
+        "memory": pair,
+        "disk": specviz.load_pair(offload="disk"),
+    }  # looked up when it is called: torch comes with it
     calls = {(where, size): partial(time_step, pairs[where], size, seed) for size in SIZES for where in pairs}
     seconds, tokens = {name: [] for name in calls}, {}
     for turn, name, (median_s, expected) in interleave(calls, ROUNDS + 1):

@@ -1,6 +1,5 @@
 """The endpoint as a tool for agents, called by the protocol's own client."""
 
-import asyncio
 import json
 
 import pytest
@@ -56,8 +55,8 @@ def test_what_is_wrong_reaches_an_agent_as_a_sentence(serve):
 @pytest.mark.parametrize(
     ("arguments", "sentence"),
     [
-        ({"prompt": "abc", "sise": 1}, "'sise' is not a parameter"), ({}, "prompt must be given."),
-        ({"prompt": "abc", "seed": int("9" * 400)}, "seed must contain only finite numbers"),
+        ({"prompt": "abc", "sise": 1}, "'sise' is not a parameter"), ({}, "prompt is required"),
+            ({"prompt": "abc", "seed": int("9" * 400)}, "seed must have"),
         ({"prompt": "abc", "models": ["a"]}, "is not of type 'string'"),
     ],
 )  # fmt: skip
@@ -65,40 +64,3 @@ def test_a_call_that_makes_no_sense_is_answered_by_a_sentence(serve, arguments, 
     answer = talk(serve(), lambda session: session.call_tool("generate", arguments))
     assert answer.isError and sentence in answer.content[0].text
     assert "Traceback" not in capfd.readouterr().err
-
-
-def test_of_many_calls_at_once_some_are_told_to_come_again():
-    from app.machine.agents import FULL, Agents
-
-    from app.machine.guard import API
-
-    body = json.dumps({"id": 7, "method": "tools/call", "params": {}}).encode()
-    sent = []
-
-    async def calls():
-        free = asyncio.Event()
-
-        async def app(scope, receive, send):
-            await receive()
-            await free.wait()
-            await send("answered")
-
-        async def receive():
-            return {"type": "http.request", "body": body}
-
-        async def send(news):
-            sent.append(news)
-
-        agents = Agents(app, lambda asked: None, most=2)
-        scope = {"type": "http", "method": "POST", "path": f"{API}/mcp/", "headers": []}
-        waiting = [asyncio.create_task(agents(scope, receive, send)) for _ in range(2)]
-        await asyncio.sleep(0)
-        await agents(scope, receive, send)
-        free.set()
-        await asyncio.gather(*waiting)
-        await agents(scope, receive, send)  # there is room again
-
-    in_a_loop(calls())
-    rejected = json.loads(sent[1]["body"])
-    assert rejected["id"] == 7 and rejected["result"]["isError"] and rejected["result"]["content"][0]["text"] == FULL
-    assert sent[2:] == ["answered"] * 3

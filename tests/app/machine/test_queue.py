@@ -10,7 +10,8 @@ import httpx
 import pytest
 
 from app.machine import queue
-from app.machine.queue import MACHINE, FairQueue, Full, Order, Slots, Visitor
+from app.machine.pool import Full, Slots
+from app.machine.queue import MACHINE, FairQueue, Order, Visitor
 from app.page import launch
 from tests.loops import in_a_loop
 

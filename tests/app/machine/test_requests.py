@@ -4,6 +4,7 @@ import asyncio
 import json
 import logging
 import os
+import re
 import signal
 from concurrent.futures import ThreadPoolExecutor
 
@@ -93,7 +94,13 @@ CLOSED = [
 def test_routes_that_the_page_does_not_use_are_closed(client, address):
     answer = client.get(address)
     assert answer.status_code == 404 and answer.json()["error"] == "Not found."
-    assert answer.headers["content-security-policy"] == POLICY == client.get("/").headers["content-security-policy"]
+    assert answer.headers["content-security-policy"] == POLICY
+
+
+def test_the_page_names_the_inline_scripts_that_it_was_sent_with(client):
+    policy = client.get("/").headers["content-security-policy"]
+    (scripts,) = re.findall("script-src ([^;]*)", policy)
+    assert "'unsafe-inline'" not in scripts and scripts.count("'sha256-") > 3 and "default-src 'self'" in policy
 
 
 def test_no_way_leads_around_the_queue_and_nothing_sent_is_logged(client, capfd, caplog, monkeypatch):

@@ -53,55 +53,27 @@ def config(**more):
     return specviz.RunConfig("abc", **{"builder": "sequoia", "verifier": "sequoia", "temperature": 0.8} | more)
 
 
-def test_a_preset_finds_the_fastest_tree_of_this_machine_and_says_so(engine):
+def test_the_fastest_tree_of_this_machine_is_found_or_its_absence_explained(engine):
     drawn, greedy = engine.best.tree("toy", "sequoia", 0.8), engine.best.tree("toy", "exact-match", 0.0)
-    assert drawn != greedy and drawn.size < presets.LEAST
-    tree, text = presets.tree_of(engine, presets.FASTEST, "toy", config())
-    assert (tree.size, tree.depth) == (drawn.size, drawn.depth)
-    assert text.startswith(f"The fastest tree on this machine: {drawn.size} nodes, {drawn.depth} levels; predicted ")
-    tree, _ = presets.tree_of(engine, presets.FASTEST, "toy", config(verifier="exact-match", temperature=0))
+    assert drawn != greedy
+    tree, text = presets.fastest_tree(engine, "toy", config())
+    assert (tree.size, tree.depth) == (drawn.size, drawn.depth) and text
+    tree, _ = presets.fastest_tree(engine, "toy", config(verifier="exact-match", temperature=0))
     assert (tree.size, tree.depth) == (greedy.size, greedy.depth)
-    tree, text = presets.tree_of(engine, presets.TREE, "toy", config())
-    large = engine.best.tree("toy", "sequoia", 0.8, presets.LEAST)
-    assert (tree.size, tree.depth) == (large.size, large.depth) and large.size >= presets.LEAST
-    assert "with at least 12 nodes" in text
-
-
-def test_a_preset_that_is_not_known_says_why(engine):
-    assert presets.tree_of(engine, presets.TREE, "other", config()) == (specviz.BUILDERS["sequoia"](), "")
-    for title, more, reason in (
-        ("other", {}, "measured"),
-        ([], {}, "measured"),
-        ("toy", {"drafter": "ngram"}, "draft model"),
-    ):
-        with pytest.raises(ValueError, match=reason):
-            presets.tree_of(engine, presets.FASTEST, title, config(**more))
-    with pytest.raises(ValueError, match="Preset must be one of"):
-        presets.tree_of(engine, "none", "toy", config())
-    other = api.asked("abc", "sequoia", "sequoia", "ngram", temperature=0.8)
-    assert api.fastest(engine, other, "sequoia") == other
-
-
-def test_the_preset_of_a_configuration_is_named_whoever_made_it(engine):
-    def name(now=None, **more):
-        return presets.preset_of(engine, "toy", config(**more), now)
-
-    assert [name(builder=text) for text in filter(None, presets.PRESETS.values())] == ["Chain", "Tree", "Large tree"]
-    best = engine.best.tree("toy", "sequoia", 0.8)
-    assert name(builder=f"sequoia:size={best.size},depth={best.depth}") == presets.FASTEST
-    assert name(builder="sequoia:size=9,depth=2,width=3") is None
+    for title, more in (("other", {}), ([], {}), ("toy", {"drafter": "ngram"})):
+        with pytest.raises(ValueError):
+            presets.fastest_tree(engine, title, config(**more))
 
 
 def test_the_endpoint_takes_it_where_no_tree_is_asked_for(engine):
-    def asked(builder="sequoia"):
-        return api.fastest(engine, api.asked("abc", builder, "sequoia", temperature=0.8), builder).builder
-
     best = engine.best.tree("toy", "sequoia", 0.8)
-    assert (asked().size, asked().depth) == (best.size, best.depth)
-    assert asked("sequoia:width=3").width == 3 and asked("sequoia:width=3").size == best.size
-    assert asked("sequoia:size=9").size == 9 and asked("sequoia:depth=2").size == 16
-    other = api.asked("abc", "chain", "sequoia", temperature=0.8)
-    assert api.fastest(engine, other, "chain") == other
+    for builder, expected in (
+        ("sequoia", (best.size, best.depth)), ("sequoia:width=3", (best.size, best.depth)),
+        ("sequoia:size=9", (9, 6)), ("sequoia:depth=2", (16, 2)),
+    ):  # fmt: skip
+        found = api.fastest(engine, config(builder=builder), builder, "toy").builder
+        assert (found.size, found.depth) == expected
+    assert api.fastest(engine, config(builder="chain"), "chain", "toy").builder.name == "chain"
 
 
 def test_nothing_is_measured_unless_it_is_asked_for(tmp_path, monkeypatch):
@@ -112,13 +84,19 @@ def test_nothing_is_measured_unless_it_is_asked_for(tmp_path, monkeypatch):
     assert engine.best.tree("This pair", "sequoia", 0.8) is None and not list(tmp_path.iterdir())
 
 
+def one_step(pair):
+    yield 0
+
+
 def test_a_run_goes_before_a_measurement(tmp_path, monkeypatch):
     monkeypatch.setenv("SPECVIZ_CACHE", str(tmp_path))
     engine = Engine({"toy": lambda: specviz.toy_pair(vocab=6)}, measures=True)
-    with engine.exclusive():
-        engine.best.start("toy")
-        in_a_loop(engine.best.wait("toy", 0.3))
-        assert engine.best.tree("toy", "sequoia", 0.8) is None  # it waits for the machine
+    run = engine.compute(one_step)
+    next(run)
+    engine.best.start("toy")
+    in_a_loop(engine.best.wait("toy", 0.3))
+    assert engine.best.tree("toy", "sequoia", 0.8) is None  # it waits for the end of the run
+    run.close()
     in_a_loop(engine.best.wait("toy", 120))
     assert engine.best.tree("toy", "sequoia", 0.8).size >= 2
 

@@ -70,11 +70,6 @@ def test_a_file_is_opened_and_can_be_saved_again(serve):
             assert set(answer) == {"error"} and answer["error"].startswith("This file was not opened. ")
 
 
-def test_the_first_screen_can_be_saved(serve):
-    serve()
-    assert specviz.Trace.from_json(saved("recorded")["text"]).steps
-
-
 def test_the_oldest_of_who_has_most_makes_room():
     run = packed()
     store = RunStore(limit=4 * len(run) + 500)

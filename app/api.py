@@ -125,10 +125,10 @@ def answers(engine: Engine, config: RunConfig, title: str, rounds: int = 0) -> I
     """What is streamed: the text so far, a step, and at the end the trace, with its speedup over plain decoding."""
     text, trace, speedup = "", None, None
 
-    def write(update: Update) -> list[tuple[str, str, str]] | ValueError | None:
+    def write(update: Update) -> list[tuple[str, str, str]]:
         nonlocal text, trace, speedup
         if update.error:
-            return ValueError(update.error)
+            raise ValueError(update.error)
         if update.blank:
             engine.best.start(title)
         answered = []
@@ -141,6 +141,4 @@ def answers(engine: Engine, config: RunConfig, title: str, rounds: int = 0) -> I
         return [(text, "", "")] if update.note else answered
 
     for items in decode(engine, [config], title, write, rounds):
-        if isinstance(items, ValueError):
-            raise items
         yield from items

@@ -11,7 +11,7 @@ import gradio as gr
 from starlette.middleware import Middleware
 from starlette.middleware.gzip import GZipMiddleware
 
-from specviz.files import WEB, asset
+from specviz.files import WEB
 
 from . import api
 from .machine import limits, queue, server, zero_gpu
@@ -116,7 +116,6 @@ def launch(demo: gr.Blocks, **more: Any) -> Any:
             ],
             "routes": [web.route(), run_store.ROUTE],
         },
-        "head": f"<script>{asset('page/early.js')}</script>",
         "css_paths": [WEB / f"{name}.css" for name in STYLES],
     }
     try:

@@ -55,7 +55,7 @@ def on_disk(title: Any) -> bool:
     return isinstance(title, str) and title.endswith(ON_DISK)
 
 
-def _streamed(load: Callable[[], Any]) -> Callable[[], Any]:
+def _streamed(load: Callable[..., Any]) -> Callable[[], Any]:
     return partial(load, offload="disk")
 
 

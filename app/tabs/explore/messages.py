@@ -32,10 +32,7 @@ def play(engine: Engine, config: RunConfig, title: str | None = None) -> Iterato
     """
     config.resolved.match.required()
     title = title or engine.titles[0]
-    for text in decode(engine, [config], title, RunMessages(config, title), compare=True):
-        if isinstance(text, ValueError):
-            raise text
-        yield text
+    yield from decode(engine, [config], title, RunMessages(config, title), compare=True)
 
 
 class RunMessages:
@@ -52,12 +49,14 @@ class RunMessages:
         self.config, self.title, self.name, self.counts = config, title, new_name("run"), Counts()
         self.first: dict[str, Any] = {}  # what the message with the first step also brings
 
-    def __call__(self, update: Update) -> str | ValueError | None:
+    def __call__(self, update: Update) -> str | None:
         say = partial(message, self.name)
+        if update.error and not update.begun:
+            raise ValueError(update.error)
         if update.note:
             return message("", state="loading", note=update.note)
         if update.error:
-            return say(state="error", note=update.error) if update.begun else ValueError(update.error)
+            return say(state="error", note=update.error)
         if update.blank:
             match, blank = self.config.resolved.match, update.blank
             lossy, about = None if match.lossless else match.reason, described(blank.pair)

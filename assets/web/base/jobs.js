@@ -28,7 +28,6 @@ export function stopsAtOnce(stop) {
  */
 export function jobNews(job, stop, news) {
   const was = jobs.get(job)?.state;
-  if (news === 'asked') document.dispatchEvent(new window.Event('sv-asked')); // the page is ready: see page/early.js
   if (news === 'ended') jobs.delete(job);
   else if (news === 'asked' ? !was : was) jobs.set(job, { stop, state: news });
   return { was, lit: [...jobs.values()].some(one => one.stop === stop && one.state === 'asked') };

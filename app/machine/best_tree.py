@@ -37,21 +37,24 @@ class Best:
         self._take, self._idle, self.on = take, idle, on and not zero_gpu.ON
         self._known: dict[str, MachineProfile | None] = {}  # None where it cannot be known
         self._done: dict[str, Event] = {}
-        self._lock = Lock()
+        self._lock, self._best = Lock(), lru_cache(maxsize=64)(self._find)
         if self.on and (known := recall()):
             self._known[first] = known
 
-    def tree(self, title: str, verifier: Any, temperature: Any, least: int = 2) -> Cell | None:
+    def tree(self, title: str, verifier: str, temperature: float) -> Cell | None:
         """The best of Sequoia's trees, or None where it is not known (yet).
 
         Args:
             title: of the pair.
             verifier: menu name of the rule.
             temperature: the target's.
-            least: nodes it must have.
         """
-        known = self._known.get(title)
-        return None if known is None else _best(_Same(known), str(verifier), float(temperature), least)
+        return self._best(title, verifier, temperature) if self._known.get(title) else None
+
+    def _find(self, title: str, verifier: str, temperature: float) -> Cell:
+        known = self._known[title]
+        assert known
+        return known.best(verifier, temperature, limits.NODES)
 
     def start(self, title: str) -> None:
         """Start to measure a pair in memory, or the first one; a recent profile is only checked."""
@@ -74,6 +77,7 @@ class Best:
             known = recall(pair.info) or known
             if known is not None:
                 self._known[title] = known
+                self._best.cache_clear()
             parts, measured = measure_profile(pair, known), None
             while measured is None:
                 sleep(PAUSE)
@@ -86,22 +90,5 @@ class Best:
             logging.getLogger(__name__).exception("the speed of %s could not be measured", title)
         finally:
             self._known[title] = known
+            self._best.cache_clear()
             self._done[title].set()
-
-
-class _Same:
-    """A measurement as a key: itself and no other."""
-
-    def __init__(self, known: MachineProfile) -> None:
-        self.known = known
-
-    def __eq__(self, other: object) -> bool:
-        return isinstance(other, _Same) and other.known is self.known
-
-    def __hash__(self) -> int:
-        return id(self.known)
-
-
-@lru_cache(maxsize=64)
-def _best(of: _Same, verifier: str, temperature: float, least: int) -> Cell:
-    return of.known.best(verifier, temperature, limits.NODES, min(least, limits.NODES))

@@ -92,7 +92,7 @@ def fastest_tree(engine: Engine, title: Any, config: RunConfig) -> tuple[Any, st
     if config.drafter.name != "model":
         raise ValueError(OTHERS)
     known = isinstance(title, str) and math.isfinite(config.temperature)
-    cell = engine.best.tree(title, config.verifier.name, config.temperature, 2) if known else None
+    cell = engine.best.tree(title, config.verifier.name, config.temperature) if known else None
     if cell is None:
         raise ValueError(UNKNOWN)
     shape, gain = f"{cell.size} nodes, {cell.depth} levels", f"{cell.speedup:.2f}× plain decoding"

@@ -1,5 +1,5 @@
 // In the page's head, before gradio listens: a click on Run that comes too early is kept, and repeated until the page has
-// taken it (`jobNews` of base/jobs.js says so). Then the page is ready, and nothing of this is left.
+// taken it (app/parts/job.py says so). Then the page is ready, and nothing of this is left.
 
 (() => {
   const PACE = 700, PATIENCE = 60_000; // milliseconds

@@ -19,8 +19,8 @@ from specviz import codec
 from specviz.benchmarks.timing import measure_speedup
 from specviz.decode import collect
 
-from .machine.models import default_pair, offered, on_disk
-from .parts.decoding import Endless
+from .machine.models import default_pair, offered
+from .parts.decoding import Endless, streamed
 from .tabs import lessons
 from .tabs.compare import race
 from .tabs.explore import recordings
@@ -41,11 +41,11 @@ def main() -> None:
             if pair and only in (None, "explore"):
                 for one in recordings.RECORDINGS:
                     if one.title == title:
-                        write(one.path, timed_run(pair, one.config, title))
+                        write(one.path, timed_run(pair, one.config))
             if pair and only in (None, "race"):
                 for name, config in race.CONFIGS.items():
                     if title == race.TITLE:
-                        write(race.path(name), timed_run(Endless(pair), config, title))
+                        write(race.path(name), timed_run(Endless(pair), config))
     if only in (None, "lessons", *lessons.LESSONS):
         pair = default_pair()
         for name, lesson in lessons.LESSONS.items():
@@ -53,7 +53,7 @@ def main() -> None:
                 write_lesson(pair, lesson)
 
 
-def timed_run(pair: Any, config: specviz.RunConfig, title: str) -> specviz.Trace:
+def timed_run(pair: Any, config: specviz.RunConfig) -> specviz.Trace:
     """A run after one that warms up, with its speedup over plain decoding in alternating rounds."""
     specviz.run(pair, replace(config, max_new_tokens=8))
     trace = specviz.run(pair, config)
@@ -61,8 +61,7 @@ def timed_run(pair: Any, config: specviz.RunConfig, title: str) -> specviz.Trace
     if config.builder.name != "plain":
         updates = measure_speedup(pair, config, trace.counts, ROUNDS)
         speedup = deque((one for one in updates if one is not None), maxlen=1).pop()
-    offload = {"offload": "disk"} if on_disk(title) else {}
-    return replace(trace, pair=trace.pair | offload, speedup=speedup)
+    return replace(trace, pair=trace.pair | streamed(pair), speedup=speedup)
 
 
 def write_lesson(pair: Any, lesson: Lesson) -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import closing
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import chain, islice
 from typing import Any, TypeVar
 
@@ -123,17 +123,25 @@ def run_all(pair: Any, configs: Sequence[RunConfig], endless: bool, warm_up: int
     for at, config in enumerate(configs):
         steps: list[Step] = []
         try:
-            yield Update(at, blank=collect(pair, config, iter(())))
+            blank = collect(pair, config, iter(()))
+            yield Update(at, blank=replace(blank, pair=blank.pair | streamed(pair)))
             for _ in islice(speculate(pair, config), warm_up):
                 pass
             for group in batch_by_time(speculate(pair, config)):
                 steps += group
                 yield Update(at, steps=tuple(group))
-            yield Update(at, trace=collect(pair, config, iter(steps)))
+            trace = collect(pair, config, iter(steps))
+            yield Update(at, trace=replace(trace, pair=trace.pair | streamed(pair)))
         except Exception as error:
             sentence = reason(error, log=bool(steps))
             known = isinstance(error, ValueError) and not steps
             yield Update(at, error=sentence if known else f"The run failed. {sentence}", begun=bool(steps))
+
+
+def streamed(pair: Any) -> dict[str, Any]:
+    """Where the target's weights are read from for every pass, and how many bytes a second; {} where that is memory."""
+    offload = getattr(pair, "offload", None)
+    return {"offload": offload, "disk_speed": pair.disk_speed} if offload else {}
 
 
 def time_run(pair: Any, config: RunConfig, first: Counts, rounds: int, endless: bool) -> Iterator[PairedSpeedup | None]:

@@ -91,12 +91,11 @@ def tree_bound(bench: Workbench, kind: str, alphabet: bool = True) -> dict[str, 
 
 
 @measurement("proof")
-def tunstall_code(bench: Workbench, kind: str, last: int = 1) -> dict[str, float]:
+def tunstall_code(bench: Workbench, last: int = 1) -> dict[str, float]:
     """The optimal tree of six drafts as the inside of a Tunstall tree: its leaves' mean length against its tokens.
 
     Args:
         bench: not used.
-        kind: "length".
         last: 1, or 0 to forget the last symbol of a sequence.
     """
     head = falling(planned(1.0))[:6]

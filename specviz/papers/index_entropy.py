@@ -1,4 +1,4 @@
-"""The entropy of which draft is accepted, at a vocabulary of any size: what bounds any tree (equations 6 and 7).
+"""The entropy of which draft is accepted, at a vocabulary of any size: what bounds any tree (equation 6).
 
 Drafts are independent and without end, as in channel simulation (Kobus and Gündüz 2025, section 4; Li 2024).
 p = target and q = draft, float64 [V]; logarithms are natural. The entropy depends on p and q only through the mass

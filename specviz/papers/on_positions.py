@@ -12,13 +12,11 @@ from ..theory.bounds import (
     bretagnolle_huber_bound,
     cross_entropy,
     entropy_estimate,
-    kl_divergence,
     pinsker_bound,
     race_acceptance,
 )
 from ..theory.rates import accepted_within
 from ..verifiers import VERIFIERS
-from .index_entropy import rejection_index_entropy
 from .workbench import Text, Workbench, measurement
 
 WIDTHS = (1, 2, 3, 4, 5, 8, 16, 32)
@@ -27,7 +25,6 @@ LONGEST = 40  # drafted tokens in a row: the longest draft of SVIP's figure 2
 ENTROPIES = (0.0, 0.05, 0.2, 0.5, 1.0, 1.5, 2.0, 3.0, math.inf)  # in nats
 SHARES = (0.0, 0.02, 0.05, 0.1, 0.2, 0.35, 0.5, 0.7, 0.9, 1.0)
 C = 0.15  # of the estimate, as in SVIP's code
-EVERY = 8  # positions that the entropy of an index is found at
 
 
 def moments(name: str, weight: np.ndarray, x: np.ndarray, y: np.ndarray) -> dict[str, float]:
@@ -127,17 +124,3 @@ def raced(bench: Workbench, text: Text, temperature: float) -> dict[str, float]:
         sums["ceiling"] += float(np.minimum(row.p, row.q).sum())
         sums["positions"] += 1
     return sums if rows else {}
-
-
-@measurement("counted")
-def index_entropy(bench: Workbench, text: Text, temperature: float) -> dict[str, float]:
-    """KL against what the entropy of the accepted index exceeds KL + 2 log(KL + 1) by, in bits."""
-    found = []
-    for row in bench.rows(text, temperature)[::EVERY]:
-        kl = kl_divergence(row.p, row.q) / math.log(2)
-        if math.isfinite(kl):
-            found.append((kl, rejection_index_entropy(row.p, row.q) / math.log(2)))
-    if not found:
-        return {}
-    kl, bits = np.array(found).T
-    return moments("GSD", np.ones(len(kl)), kl, bits - kl - 2 * np.log2(kl + 1))

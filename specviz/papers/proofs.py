@@ -14,12 +14,10 @@ import numpy as np
 from ..acceptance.vectors import expected_tokens, reach
 from ..builders.sequoia import best_tree, likeliest_tree
 from ..config import RunConfig
-from ..decode import run
 from ..distributions import Sampling, total_variation
 from ..drafters.models import ModelSession
-from ..metrics import Counts
 from ..models.table import toy_pair
-from ..proof.lossless import PROMPT, UNFILTERED, cases
+from ..proof.lossless import UNFILTERED, cases
 from ..randomness import Seeded
 from ..session import StepDraft
 from ..theory import node
@@ -172,31 +170,3 @@ def by_threshold(bench: Workbench, factor: float = 1.0) -> dict[str, float]:
         ]
         error += paths[0] != paths[1]
     return {"error": error}
-
-
-@exact
-def heaviest(bench: Workbench, lightest: bool = False) -> dict[str, float]:
-    """What adding the heaviest neighbour again and again lacks to the heaviest of all connected trees."""
-    error = 0.0
-    for seed, size in product(range(6), (2, 3, 4, 5)):
-        full, weight = grown("k-ary:width=3,depth=2", seed), [1.0]
-        for i in range(1, len(full)):
-            above = full.parents[i]
-            weight.append(weight[above] * float(full.draft_distributions[above][full.tokens[i]]))
-        chosen = {0}
-        while len(chosen) < size:
-            near = [i for i in range(1, len(full)) if i not in chosen and full.parents[i] in chosen]
-            chosen.add((min if lightest else max)(near, key=weight.__getitem__))
-        every = combinations(range(1, len(full)), size - 1)
-        sums = [sum(weight[i] for i in some) for some in every if all(full.parents[i] in (0, *some) for i in some)]
-        error = max(error, max(sums) + 1 - sum(weight[i] for i in chosen))
-    return {"error": error}
-
-
-@exact
-def blocks_of(bench: Workbench, heads: int, closeness: float = 1.0) -> dict[str, float]:
-    """How many more passes than m / k + 1 a greedy chain of k tokens a pass takes where every draft is right."""
-    config = RunConfig(PROMPT, f"chain:depth={heads - 1}", "exact-match", 0.0, max_new_tokens=48)
-    found = Counts.of(run(toy_pair(vocab=5, seed=2, closeness=closeness), config).steps)
-    tokens, passes = found.tokens, found.passes
-    return {"error": max(0.0, passes - (tokens / heads + 1))}

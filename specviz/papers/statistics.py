@@ -131,13 +131,6 @@ def correlation(s: Sums, name: str) -> float:
 
 
 @named
-def slope(s: Sums, name: str) -> float:
-    """The slope of y on x."""
-    of_x, _, both = _spread(s, name)
-    return both / of_x
-
-
-@named
 def variation(s: Sums, name: str) -> float:
     """The standard deviation of x over its mean."""
     return math.sqrt(max(0.0, s[name] * s[f"{name} xx"] / s[f"{name} x"] ** 2 - 1))

@@ -13,7 +13,6 @@ from specviz.metrics import Counts
 from specviz.player.payload import described, head, message, step_payload, worth_showing
 
 from ...machine.engine import Engine
-from ...machine.models import on_disk
 from ...parts.decoding import Update, decode
 from ...parts.run_store import STORE, StoredRun, new_name
 
@@ -61,8 +60,9 @@ class RunMessages:
             return say(state="error", note=update.error) if update.begun else ValueError(update.error)
         if update.blank:
             match, blank = self.config.resolved.match, update.blank
-            lossy, disk = None if match.lossless else match.reason, "disk" if on_disk(self.title) else None
-            self.first = {"head": head(self.config, blank.prompt_text, described(blank.pair), lossy, disk)}
+            lossy, about = None if match.lossless else match.reason, described(blank.pair)
+            first = head(self.config, blank.prompt_text, about, lossy, blank.pair.get("offload"))
+            self.first = {"head": first}
             self.stored = STORE.begin(self.name, blank)
             return None
         if update.steps:

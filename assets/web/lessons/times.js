@@ -21,11 +21,11 @@ export function timesFigure(box, /** @type {Times} */ { x, y, curves }) {
   draw('text', { x: (LEFT + WIDTH - RIGHT) / 2, y: HEIGHT - 8, 'text-anchor': 'middle' }, svg, x);
   draw('text', { x: LEFT - 40, y: 14 }, svg, y);
   curves.forEach(({ name, points, best: [n, time], label }, i) => {
-    const group = draw('g', { class: `curve curve-${i}` }, svg), end = points[points.length - 1];
+    const group = draw('g', { class: `curve curve-${i}` }, svg), high = TOP + 26 + 28 * i;
     draw('path', { d: `M${points.map(([a, b]) => `${across(a)} ${up(b)}`).join('L')}` }, group);
     for (const [a, b] of points) draw('circle', { cx: across(a), cy: up(b), r: 3 }, group);
     draw('circle', { class: 'best', cx: across(n), cy: up(time), r: 9 }, group);
-    draw('text', { class: 'name', x: across(end[0]), y: up(end[1]) - 12, 'text-anchor': 'end' }, group, name);
-    draw('text', { class: 'label', x: across(n), y: up(time) + (i ? 28 : -16), 'text-anchor': 'middle' }, group, `best: ${label}`);
+    draw('path', { d: `M${LEFT + 16} ${high - 5}h34` }, group);
+    draw('text', { class: 'label', x: LEFT + 60, y: high }, group, `${name}: best ${label}`);
   });
 }

@@ -1,0 +1,137 @@
+"""The lessons in headless Chromium: links, pictures, presenting by keyboard, a phone. No model is loaded."""
+
+import json
+import re
+
+import pytest
+from playwright.sync_api import expect
+
+from app.tabs import lessons
+from tests.pages import CROWDED, WIDTHS
+
+pytestmark = pytest.mark.browser
+PAGE = ("Explore", "Learn")
+NAMES = list(lessons.LESSONS)
+TREE = "const svg = document.querySelector('#sv-lessons .sv-svg');"
+CLIPPED = f"""() => {{ {TREE} const box = svg.parentElement.getBoundingClientRect();
+  const marks = [...svg.querySelectorAll('.node')].map(node => node.getBoundingClientRect());
+  return marks.filter(at => at.right > box.right + 1 || at.bottom > box.bottom + 1
+    || at.left < box.left - 1 || at.top < box.top - 1).length; }}"""
+SMALLEST = f"""() => {{ {TREE} const texts = [...svg.querySelectorAll('.node > text')];
+  return Math.min(...texts.map(text => parseFloat(getComputedStyle(text).fontSize))) * svg.getScreenCTM().a; }}"""
+
+
+def never():
+    raise AssertionError("a model was loaded")
+
+
+@pytest.fixture
+def book(serve, visit):
+    """A function that opens the lessons by a link."""
+    url = serve(load=never)
+    return lambda link, **more: visit(f"{url}?{link}", ready="#sv-lessons .sv-lessons[aria-busy=false]", **more)
+
+
+def opened(page, name):
+    """Wait until a lesson and its picture are there; the lesson's own data."""
+    lesson = json.loads(lessons.open_lesson(name))
+    expect(page.locator(".sv-lessons h2")).to_have_text(lesson["title"], timeout=30_000)
+    expect(page.locator("#sv-lessons .sv-svg")).to_have_attribute("data-step", str(lesson["opens"]["step"]))
+    return lesson
+
+
+def test_every_lesson_opens_its_pictures_and_none_is_clipped(book):
+    page = book("lesson=one-pass", width=1280, height=800)
+    for name in NAMES:
+        page.locator(".sv-lessons-list button").nth(NAMES.index(name)).click()
+        lesson = opened(page, name)
+        assert page.evaluate(CLIPPED) == 0, name
+        assert page.url.endswith(f"lesson={name}")
+        for i, picture in enumerate(lesson["pictures"] if len(lesson["pictures"]) > 1 else []):
+            page.locator(".sv-lesson-pictures button").nth(i).click()
+            if "message" in picture:
+                steps = len(picture["message"]["steps"])
+                expect(page.locator("#sv-lessons .sv-where")).to_have_text(f"step 1 of {steps}")
+            else:
+                expect(page.locator(".sv-lesson-figure svg").first).to_be_visible()
+        page.get_by_role("button", name="Show me").click()
+        expect(page.locator(".sv-lesson-question div")).to_be_hidden()
+        page.locator(".sv-lesson-question summary").click()
+        expect(page.locator(".sv-lesson-question div")).to_be_visible()
+
+
+def test_the_dials_of_the_race_run_it_again(book):
+    page = book("lab=race")  # the page that the lesson took the place of
+    opened(page, "races")
+    page.get_by_role("button", name="The race").click()
+    result = page.locator(".sv-race-result")
+    page.get_by_label("How wrong the draft is").fill("0")
+    expect(result).to_contain_text("equal in 100 %")
+    page.get_by_label("How wrong the draft is").fill("1")
+    expect(result).not_to_contain_text("equal in 100 %")
+
+
+def test_a_lecture_by_arrow_keys(book):
+    page = book("lesson=trees", width=1280, height=720, reduced_motion="reduce")
+    lesson = opened(page, "trees")
+    page.locator(".sv-present-button").click()
+    expect(page.locator(".sv-lessons-sentence")).to_have_text(lesson["sentence"])
+    expect(page.locator(".sv-lessons-list")).to_be_hidden()
+    expect(page.locator("#sv-lessons .sv-legend")).to_be_hidden()
+    assert page.evaluate(SMALLEST) >= 24 and page.evaluate(CLIPPED) == 0
+    size = page.locator(".sv-lessons-sentence").evaluate("line => parseFloat(getComputedStyle(line).fontSize)")
+    assert size >= 28 and page.locator("#sv-lessons .sv-scroll").bounding_box()["height"] > 720 * 2 / 3
+    svg, seen = page.locator("#sv-lessons .sv-svg"), []
+    for _ in range(4):
+        page.keyboard.press("ArrowRight")
+        expect(page.locator("#sv-lessons .sv-caption")).to_be_visible()
+        page.wait_for_timeout(100)
+        seen.append(svg.get_attribute("data-phase"))
+    assert seen == ["1", "2", "3", "4"], "first the parts of the step"
+    page.keyboard.press("ArrowRight")
+    expect(svg).to_have_attribute("data-step", str(lesson["opens"]["step"] + 1))
+    page.keyboard.press("PageDown")
+    lesson = opened(page, "sequoia")
+    expect(page.locator(".sv-lessons-sentence")).to_have_text(lesson["sentence"])
+    page.keyboard.press("PageUp")
+    opened(page, "trees")
+    page.locator("#sv-lessons .sv-scrub").evaluate(
+        "bar => { bar.value = bar.max; bar.dispatchEvent(new Event('input')); }"
+    )
+    for _ in range(5):  # from the sentence through the parts of the last step
+        page.keyboard.press("ArrowRight")
+    opened(page, "sequoia")
+    page.keyboard.press("Escape")
+    expect(page.locator("html")).not_to_have_class(re.compile("sv-present"))
+
+
+def test_links_lead_to_a_step_and_older_numbers_to_their_lesson(book):
+    page = book("lesson=sequoia&recording=1&step=3&node=1")
+    expect(page.locator("#sv-lessons .sv-where")).to_contain_text("step 3 of")
+    expect(page.locator(".sv-lesson-pictures button").nth(1)).to_have_attribute("aria-pressed", "true")
+    page = book("lesson=8")
+    opened(page, "cost")
+    page.get_by_role("tab", name="Explore").click()
+    page.wait_for_url(lambda address: "lesson" not in address)
+
+
+def test_a_lesson_that_does_not_arrive_gets_a_sentence(book):
+    page = book("lesson=one-pass", fresh=True)
+    page.route("**/component_server**", lambda route: route.abort())
+    page.locator(".sv-lesson-next").click()
+    expect(page.locator(".sv-lesson-body")).to_contain_text("could not be loaded")
+    page.unroute("**/component_server**")
+    page.locator(".sv-lessons-list button").nth(2).click()
+    opened(page, "trees")
+
+
+@pytest.mark.parametrize("width", [width for width in WIDTHS if width in (390, 768, 1440)])
+def test_nothing_is_cut_off_or_overlaps(book, width):
+    page = book("lesson=cost", width=width, height=844)
+    for name in ("cost", "races"):
+        page.locator(".sv-lessons-list button").nth(NAMES.index(name)).click()
+        opened(page, name)
+        assert page.evaluate("document.documentElement.scrollWidth") <= width
+        assert page.evaluate(CROWDED) == []
+        page.locator(".sv-lesson-pictures button").last.click()
+        assert page.evaluate("document.documentElement.scrollWidth") <= width

@@ -1,0 +1,107 @@
+"""Compare in headless Chromium: the recorded race, runs of one's own, what cannot run, links."""
+
+import json
+import re
+
+import pytest
+from pages import Gated, open_tab
+from playwright.sync_api import expect
+
+from app.tabs.compare import race
+from tests.browser.test_browser_runs import HOSTILE
+
+pytestmark = pytest.mark.browser
+PAGE = ("Explore", "Compare")
+LINK = "?tab=compare"
+READY = "#sv-compare .sv-run"
+BOARD = "#sv-compare"
+
+
+def never():
+    raise AssertionError("a model was loaded")
+
+
+def at_end(page):
+    """Show the end of the replay."""
+    page.locator(f"{BOARD} .sv-scrub").focus()
+    page.keyboard.press("End")
+
+
+def test_the_tab_opens_with_a_race_that_replays_by_itself(serve, visit):
+    page = visit(serve(load=never), ready=".sv-svg .node", settings=False)
+    open_tab(page, "Compare")
+    page.locator(READY).first.wait_for()
+    data = json.loads(race.opening())
+    assert page.locator(f"{BOARD} .sv-run-title").all_inner_texts() == [one["title"] for one in data["columns"]]
+    expect(page.locator(f"{BOARD} .sv-title-line")).to_contain_text("recorded")
+    expect(page.locator(f"{BOARD} .sv-play")).to_have_accessible_name("pause")
+    at_end(page)
+    for at, clock in enumerate(page.locator(f"{BOARD} .sv-clock").all()):
+        expect(clock).to_contain_text(f"64 tokens in {len(data['news'][at]['steps'])} steps")
+    assert page.locator(f"{BOARD} .sv-texts [data-kind=equal]").count() == 3
+    rows = page.locator(f"{BOARD} tbody tr").all()
+    assert [row.locator("th").inner_text() for row in rows] == [row["name"] for row in data["table"]]
+
+
+def test_the_shared_clock_moves_every_run_by_its_own_times(seen):
+    seen.emulate_media(reduced_motion="reduce")
+    root = seen.locator(f"{BOARD} .sv-compare")
+    news = json.loads(race.opening())["news"]
+    ends = [[end for end, _ in one["clock"]] for one in news]
+    seen.locator(f"{BOARD} .sv-scrub").focus()
+    seen.keyboard.press("Home")
+    for _ in range(3):
+        seen.keyboard.press("ArrowRight")
+        now = float(root.get_attribute("data-time"))
+        for column, times in zip(seen.locator(f"{BOARD} .sv-run .sv-svg").all(), ends, strict=True):
+            done = sum(end <= now + 1e-9 for end in times) - 1
+            expect(column).to_have_attribute("data-step", str(done))
+
+
+def test_two_runs_are_decoded_compared_and_timed(serve, visit):
+    page = visit(f"{serve(Gated())}{LINK}", ready=READY, reduced_motion="reduce", settings=False)
+    page.locator("#sv-compare-opener button").click()
+    page.get_by_label("Seed").locator("visible=true").fill("5")
+    expect(page.locator(f"{BOARD} .sv-state")).to_contain_text("The settings changed")
+    page.locator("#sv-compare-run").click()
+    expect(page.locator(f"{BOARD} .sv-run-title")).to_have_text(["Chain of 5", "Sequoia 64"], timeout=60_000)
+    expect(page.locator("#sv-compare-stop")).to_be_hidden(timeout=60_000)
+    at_end(page)
+    expect(page.locator(f"{BOARD} .sv-clock").first).to_contain_text("64 tokens in")
+    expect(page.locator(f"{BOARD} .sv-texts [data-pair=AB]")).to_contain_text("identical text, all 64 tokens")
+    gains = page.locator(f"{BOARD} tbody tr", has_text="speedup").locator("td")
+    for gain in gains.all():
+        expect(gain).to_contain_text(re.compile(r"\d×"))
+
+
+def test_what_cannot_run_is_said_and_a_failure_harms_no_other(serve, visit, caplog):
+    page = visit(
+        f"{serve(Gated(fail_at=9))}{LINK}&b.decodes=plain", ready=READY, reduced_motion="reduce", settings=False
+    )
+    page.locator("#sv-compare-prompt textarea").fill(" ")
+    page.locator("#sv-compare-run").click()
+    expect(page.locator("#sv-compare-status")).to_contain_text("Prompt must not be empty")
+    assert page.locator(f"{BOARD} .sv-run").count() == 3, "the race is still there"
+    page.locator("#sv-compare-prompt textarea").fill("abc")
+    page.locator("#sv-compare-run").click()
+    expect(page.locator(f"{BOARD} .sv-run[data-state=error] .sv-clock")).to_contain_text("This run failed")
+    expect(page.locator(f"{BOARD} .sv-run[data-state=done]")).to_have_count(1)
+
+
+def test_a_link_fills_in_the_columns(serve, visit):
+    query = "&a.builder=k-ary:width=3&a.verifier=specinfer&b.decodes=plain&seed=7&temperature=0.8"
+    page = visit(f"{serve(load=never)}{LINK}{query}", ready=READY, settings=False)
+    page.locator("#sv-compare-opener button").click()
+    expect(page.get_by_label("Tree builder of A", exact=True)).to_have_value("k-ary")
+    expect(page.locator("#sv-side-B .selected")).to_have_text("Plain decoding")
+    expect(page.get_by_label("Seed").locator("visible=true")).to_have_value("7")
+
+
+def test_hostile_text_is_only_ever_text(serve, visit):
+    page = visit(f"{serve(Gated(pieces=HOSTILE))}{LINK}", ready=READY, reduced_motion="reduce", settings=False)
+    page.locator("#sv-compare-prompt textarea").fill("<img src=x onerror=window.hacked=1>")
+    page.locator("#sv-compare-run").click()
+    expect(page.locator("#sv-compare-stop")).to_be_hidden(timeout=60_000)
+    at_end(page)
+    assert page.locator(f"{BOARD} img, {BOARD} script").count() == 0
+    assert "<img src=x" in page.locator(f"{BOARD} .sv-ribbon").first.inner_text()

@@ -1,0 +1,207 @@
+"""Explore in headless Chromium: recordings that answer at once, the frames of a step, what a node is, settings."""
+
+import json
+import re
+
+import pytest
+from pages import Gated, choose, counts_add_up, offline, state, steps, to_step
+from playwright.sync_api import expect
+
+import specviz
+from app.tabs import explore
+from app.tabs.explore import recordings
+
+pytestmark = pytest.mark.browser
+PAGE = ("Explore",)
+STAGE = "#sv-stage"
+B, V = specviz.BUILDERS, specviz.VERIFIERS
+
+
+def never():
+    raise AssertionError("a model was loaded")
+
+
+@pytest.fixture
+def page(seen):
+    """The page that all of these share, at the step that it opens with."""
+    seen.emulate_media(reduced_motion="reduce")
+    seen.keyboard.press("Escape")
+    to_step(seen, 0)
+    return seen
+
+
+def pick(page, label):
+    page.locator(".sv-choice label", has_text=re.compile(f"^{label}$")).click()
+
+
+def test_the_first_screen_is_a_recorded_run_that_needs_no_model(page):
+    data = json.loads(explore.opening_message())
+    assert steps(page) == len(data["steps"])
+    expect(page.locator("#sv-headline")).to_contain_text(f"{data['figures']['per_pass']:.1f} tokens per target pass")
+    expect(page.locator("#sv-headline")).to_contain_text(f"{data['speedup']['speedup']:.1f}× plain decoding")
+    expect(page.locator("#sv-headline")).to_contain_text("recorded")
+    assert page.locator(f"{STAGE} .sv-prompt").inner_text() == recordings.OPENING.prompt
+    counts_add_up(page)
+
+
+@pytest.mark.parametrize(("width", "height"), [(1280, 800), (1440, 900)])
+def test_tree_text_and_bars_are_on_one_screen(serve, visit, width, height):
+    page = visit(serve(load=never), width=width, height=height, settings=False)
+    for part in (".sv-caption", ".sv-svg", ".sv-player", ".sv-ribbon", ".sv-beside"):
+        box = page.locator(f"{STAGE} {part}").bounding_box()
+        assert box["y"] >= 0 and box["y"] + box["height"] <= height, part
+    room, tree = (page.locator(f"{STAGE} {part}").bounding_box() for part in (".sv-scroll", ".sv-svg"))
+    assert tree["width"] > 0.75 * room["width"] or tree["height"] > 0.75 * room["height"], "no empty canvas"
+
+
+def test_presets_and_temperatures_answer_at_once(serve, visit):
+    page = visit(serve(load=never), settings=False, reduced_motion="reduce")
+    for preset, temperature in [("Chain", 0.6), ("Large tree", 0.6), ("Large tree", 1), ("Tree", 0)]:
+        pick(page, preset)
+        page.get_by_label("number input for Temperature").fill(str(temperature))
+        page.get_by_label("number input for Temperature").press("Tab")
+        found = json.loads(recordings.Recording(preset, float(temperature), recordings.EMBEDDED).message())
+        headline = f"{found['figures']['per_pass']:.1f} tokens per target pass"
+        expect(page.locator("#sv-headline")).to_contain_text(headline)
+        expect(page.locator(f"{STAGE} .sv")).to_have_attribute("data-recorded", "true")
+        assert steps(page) == len(found["steps"])
+    page.get_by_label("number input for Temperature").fill("0.35")
+    expect(page.locator("#sv-headline")).to_contain_text("The settings changed: press Run.")
+    page.locator("#sv-prompt textarea").click()
+    page.get_by_role("button", name="A ship").click()
+    expect(page.locator("#sv-prompt textarea")).to_have_value(explore.PROMPTS["A ship"])
+
+
+def test_verification_plays_when_a_step_is_opened_and_can_be_paused(serve, visit):
+    page = visit(serve(load=never), settings=False)
+    svg, caption = page.locator(f"{STAGE} .sv-svg"), page.locator(f"{STAGE} .sv-caption")
+    expect(svg).to_have_attribute("data-phase", "3")
+    page.locator(f"{STAGE} .sv-play").click()
+    expect(page.locator(f"{STAGE} .sv-play")).to_have_accessible_name("play")
+    expect(caption).to_contain_text("kept with probability")
+    assert page.locator(f"{STAGE} .sv-svg .node.current").count() == 1
+    assert page.locator(f"{STAGE} .sv-ribbon .pending").count() > 0
+    while svg.get_attribute("data-phase") == "3":  # a step that is half played is moved in
+        page.keyboard.press("ArrowRight")
+    assert page.locator(f"{STAGE} .sv-ribbon .pending").count() == 0
+    for phase, words in [
+        ("1", "Node 1 of"),
+        ("2", "One target pass"),
+        ("3", "is tried"),
+        ("4", "drafted tokens accepted"),
+    ]:
+        page.locator(f"{STAGE} button[data-phase='{phase}']").click()
+        expect(svg).to_have_attribute("data-phase", phase)
+        expect(caption).to_contain_text(words if phase != "3" else re.compile("is tried|only child"))
+    page.locator(f"{STAGE} .sv-forward").click()
+    expect(svg).to_have_attribute("data-step", re.compile(r"\d+"))
+    expect(svg).to_have_attribute("data-phase", "3")
+
+
+def test_a_token_leads_to_its_step_and_a_node_says_why(page):
+    page.locator(f"{STAGE} .sv-ribbon [data-step='3']").first.click()
+    expect(page.locator(f"{STAGE} .sv-svg")).to_have_attribute("data-step", "3")
+    for letter, word in {"a": "accepted", "u": "not visited"}.items():
+        page.locator(f"{STAGE} .sv-svg .node.{letter} .shape").first.click()
+        expect(page.locator(f"{STAGE} .sv-outcome")).to_have_text(word)
+        expect(page.locator(f"{STAGE} .sv-why")).to_contain_text(word.capitalize())
+    page.locator(f"{STAGE} .sv-svg .node.a .shape").first.click()
+    names = page.locator(f"{STAGE} .sv-detail .sv-bars").first.locator("tbody th").all_inner_texts()
+    assert names[:2] == ["target p", "draft q"] and "acceptance" in names
+
+
+def test_the_keyboard_alone_is_enough(page):
+    svg = page.locator(f"{STAGE} .sv-svg")
+    page.keyboard.press("ArrowRight")
+    expect(svg).to_have_attribute("data-step", "1")
+    svg.focus()
+    page.keyboard.press("ArrowDown")
+    page.keyboard.press("ArrowDown")
+    expect(page.locator(f"{STAGE} .node.selected")).to_have_count(1)
+    expect(page.locator(f"{STAGE} .sv-live")).not_to_be_empty()
+    page.keyboard.press("Escape")
+    expect(page.locator(f"{STAGE} .node.selected")).to_have_count(0)
+    page.keyboard.press("3")
+    expect(svg).to_have_attribute("data-phase", "3")
+    page.keyboard.press("Escape")
+    expect(svg).to_have_attribute("data-phase", "4")
+
+
+def test_a_large_tree_scrolls_and_fits_when_it_is_asked_to(page, tmp_path, chromium):
+    context = chromium.new_context()
+    own = context.new_page()
+    offline(own, tmp_path, builder=B["sequoia"](size=200, depth=10), verifier=V["sequoia"]())
+    box, fit = own.locator(".sv-scroll"), own.locator(".sv-fit")
+    over = "box => box.scrollHeight > box.clientHeight + 1 || box.scrollWidth > box.clientWidth + 1"
+    folded = own.locator(".sv-svg .pill").count()
+    assert folded > 0
+    own.locator(".sv-svg .pill").first.click()
+    expect(own.locator(".sv-svg .pill")).not_to_have_count(folded)
+    fit.click()
+    expect(own.locator(".sv-svg .pill")).to_have_count(0)
+    assert not box.evaluate(over)
+    context.close()
+
+
+@pytest.mark.parametrize("builder", sorted(set(B) - {"plain"}))
+def test_every_builder_s_step_plays_to_its_end(page, tmp_path, builder):
+    run = specviz.run(
+        specviz.toy_pair(vocab=12), specviz.RunConfig("abc", B[builder](), "specinfer", max_new_tokens=12)
+    )
+    path = tmp_path / "run.json"
+    path.write_text(run.to_json(), encoding="utf-8")
+    page.locator(f"{STAGE} .sv-open-file").set_input_files(str(path))
+    expect(page.locator(f"{STAGE} .sv-about-run")).to_contain_text(B[builder].title)
+    for phase in "1234":
+        if page.locator(f"{STAGE} .sv-svg").get_attribute("data-nodes") != "1":
+            page.locator(f"{STAGE} button[data-phase='{phase}']").click()
+            expect(page.locator(f"{STAGE} .sv-svg")).to_have_attribute("data-phase", phase)
+    counts_add_up(page)
+
+
+def test_hostile_text_of_a_file_is_only_ever_text(page, tmp_path):
+    script = "<img src=x onerror=window.hacked=1>"
+    run = specviz.run(specviz.toy_pair(vocab=12), specviz.RunConfig("abc", max_new_tokens=20))
+    text = run.to_json().replace(json.dumps(run.steps[0].texts[0]), json.dumps(script))
+    path = tmp_path / "run.json"
+    path.write_text(text, encoding="utf-8")
+    page.locator(f"{STAGE} .sv-open-file").set_input_files(str(path))
+    expect(page.locator(f"{STAGE} .sv-svg")).to_contain_text("<img src=x")
+    assert page.locator(f"{STAGE} img").count() == 0
+
+
+def test_menus_mark_what_does_not_fit_and_name_what_works(serve, visit):
+    page = visit(serve(), reduced_motion="reduce")
+    choose(page, "Verification rule", "Speculative sampling")
+    notice = page.locator("#sv-notice .sv-notice")
+    expect(notice).to_have_attribute("data-kind", "impossible")
+    expect(page.locator("#sv-run")).to_be_disabled()
+    page.locator("#sv-notice .sv-fix").click()
+    expect(page.locator("#sv-run")).to_be_enabled()
+    page.locator("#sv-prompt textarea").fill("")
+    page.locator("#sv-run").click()
+    expect(notice).to_contain_text("Prompt must not be empty")
+    assert page.locator(f"{STAGE} .sv-svg .node").count() > 3, "the page stays as it is"
+
+
+def test_is_it_exact_stands_beside_the_claim_and_samples_it(serve, visit):
+    page = visit(serve(), settings=False)
+    fold = page.locator("#sv-sampled")
+    fold.locator("summary").click()
+    fold.get_by_role("button").click()
+    expect(fold.locator(".sv-sampled-count")).to_contain_text("1,000 of 1,000 runs", timeout=120_000)
+    expect(fold.locator(".sv-sampled-said")).to_contain_text("Speculation shows no deviation")
+    shares = fold.locator("tbody td:last-child").all_inner_texts()
+    assert abs(sum(float(share.rstrip(" %")) for share in shares) - 100) < 1
+
+
+def test_what_is_pointed_at_stays_while_messages_come(serve, visit, step_by_step):
+    pair = Gated(permits=2)
+    page = visit(serve(pair), settings=False)
+    page.locator("#sv-run").click()
+    expect(page.locator(f"{STAGE} .sv-where")).to_have_text("step 2 of 2")
+    page.locator(f"{STAGE} .sv-back").click()
+    expect(page.locator(f"{STAGE} .sv-where")).to_have_text("step 1 of 2")
+    pair.gate.release(10**6)
+    state(page, "done")
+    expect(page.locator(f"{STAGE} .sv-where")).to_contain_text("step 1 of")
